@@ -1,0 +1,94 @@
+"""Every error the planner raises on purpose; anything else that escapes is a bug."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+class PlannerError(Exception):
+    """Base class. `exit_code` is what the command line returns for it."""
+
+    exit_code = 2
+
+
+class InputError(PlannerError, ValueError):
+    """A value outside its domain: names the argument, the value, its unit and what is wanted.
+
+    Parameters
+    ----------
+    argument : str
+        Name of the offending argument, as the caller spelled it.
+    value : object
+        What was given.
+    expected : str
+        What would have been accepted.
+    unit : str, optional
+        Unit of `value`; empty for counts and text.
+    """
+
+    def __init__(self, argument: str, value: object, expected: str, unit: str = "") -> None:
+        self.argument, self.value, self.expected, self.unit = argument, value, expected, unit
+        shown = f"{value!r} {unit}" if unit else f"{value!r}"
+        super().__init__(f"{argument} = {shown}: expected {expected}")
+
+
+class ReportError(PlannerError, ValueError):
+    """A file that cannot be read as what it should be: file, line, column, what was expected.
+
+    Parameters
+    ----------
+    path : Path or str
+        The file.
+    problem : str
+        What is wrong and what was expected instead.
+    line : int, optional
+        Line in the file, counted from 1.
+    column : int, optional
+        Character in the line, counted from 1.
+    """
+
+    def __init__(
+        self, path: Path | str, problem: str, *, line: int | None = None, column: int | None = None
+    ) -> None:
+        self.path, self.problem, self.line, self.column = Path(path), problem, line, column
+        where = str(path)
+        if line is not None:
+            where += f", line {line}"
+            if column is not None:
+                where += f", column {column}"
+        super().__init__(f"{where}: {problem}")
+
+
+class CalibrationError(PlannerError):
+    """A fit that failed. It is never returned as a result."""
+
+
+class ConvergenceError(PlannerError):
+    """An iteration that did not converge.
+
+    Parameters
+    ----------
+    what : str
+        The iteration, in the user's words.
+    residual : float
+        What was left when it gave up; dimensionless unless `what` says otherwise.
+    iterations : int
+        How many steps it took.
+    """
+
+    def __init__(self, what: str, residual: float, iterations: int) -> None:
+        self.what, self.residual, self.iterations = what, residual, iterations
+        super().__init__(f"{what} did not converge: residual {residual:.3g} after {iterations} iterations")
+
+
+class InfeasibleError(PlannerError):
+    """A question without an answer, and what is missing for one."""
+
+    exit_code = 1
+
+
+class MissingExtraError(PlannerError, ImportError):
+    """An optional package is not installed; the message is the command that installs it."""
+
+    def __init__(self, package: str, extra: str) -> None:
+        super().__init__(f"{package} is not installed: pip install 'zvm-planner[{extra}]'")

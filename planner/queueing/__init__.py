@@ -1,0 +1,1 @@
+"""Queueing models, pure mathematics: arrays in, frozen results out."""
