@@ -1,0 +1,289 @@
+"""Columns (name, unit, values) to a text table, CSV, JSON, HTML, a data frame or axes; knows no model."""
+
+from __future__ import annotations
+
+import csv
+import html
+import io
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from planner.errors import InputError, MissingExtraError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SIGNIFICANT_DIGITS: Final = 4
+BARE_UNITS: Final = frozenset({"", "1/s", "share"})  # rates are per second and counts are bare: no suffix
+MARKS: Final = {"recommended": ">", "in use": "*"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column:
+    """One column: a name, the unit its values are in, the values, and how people read it.
+
+    `values` holds numbers, text or None (not available); `label` heads the column in tables for people
+    (the name where empty); `decimals` fixes the digits after the point (chosen from the values where None).
+    """
+
+    name: str
+    unit: str
+    values: Sequence[Any]
+    label: str = ""
+    decimals: int | None = None
+
+    @property
+    def key(self) -> str:
+        """Name with its unit as a suffix, as CSV and JSON show it."""
+        return self.name if self.unit in BARE_UNITS else f"{self.name}_{self.unit}"
+
+    def texts(self) -> list[str]:
+        """All values as people read them, with equal decimals."""
+        return [format_value(value, self._decimals()) for value in self.values]
+
+    def _decimals(self) -> int | None:
+        if self.decimals is not None:
+            return self.decimals
+        numbers = [abs(v) for v in self.values if _is_number(v) and math.isfinite(v)]
+        if not numbers or all(float(v).is_integer() for v in numbers):
+            return 0
+        largest = max(numbers)
+        return max(0, SIGNIFICANT_DIGITS - 1 - math.floor(math.log10(largest))) if largest > 0 else 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    """Columns of equal length; `marks` names a special state of a row ("recommended", "in use", or "")."""
+
+    columns: tuple[Column, ...]
+    marks: tuple[str, ...] = field(default=())
+
+    def __len__(self) -> int:
+        """Count the rows."""
+        return len(self.columns[0].values) if self.columns else 0
+
+    def records(self) -> list[dict[str, Any]]:
+        """Rows as dictionaries keyed by name and unit suffix."""
+        keys = [column.key for column in self.columns]
+        return [
+            dict(zip(keys, row, strict=True))
+            for row in zip(*(column.values for column in self.columns), strict=True)
+        ]
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) or hasattr(value, "__float__")
+
+
+def format_value(value: Any, decimals: int | None = None) -> str:
+    """One value as people read it: "-" where there is none, "saturated" where it is infinite.
+
+    Parameters
+    ----------
+    value : object
+        Number, text, truth value or None.
+    decimals : int, optional
+        Digits after the point of a number; four significant digits where None.
+
+    Returns
+    -------
+    str
+        The text.
+
+    Examples
+    --------
+    >>> format_value(1.29, 1), format_value(None), format_value(float("inf"))
+    ('1.3', '-', 'saturated')
+    """
+    if value is None:
+        return "-"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if not _is_number(value):
+        return str(value)
+    number = float(value)
+    if math.isnan(number):
+        return "-"
+    if math.isinf(number):
+        return "saturated"
+    return f"{number:.{SIGNIFICANT_DIGITS}g}" if decimals is None else f"{number:.{decimals}f}"
+
+
+def to_text(table: Table) -> str:
+    """Render a table in plain text: labels, units, rows; numbers to the right, marked rows with a sign.
+
+    Parameters
+    ----------
+    table : Table
+        What to show.
+
+    Returns
+    -------
+    str
+        Lines without a trailing line feed.
+    """
+    marks = [MARKS.get(mark, " ") for mark in table.marks] or [""] * len(table)
+    units = [column.unit if column.unit != "share" else "" for column in table.columns]
+    cells = []
+    for column, unit in zip(table.columns, units, strict=True):
+        texts = column.texts()
+        heads = [column.label or column.name] + ([unit] if any(units) else [])
+        width = max(map(len, heads + texts))
+        left = any(isinstance(value, str) for value in column.values)
+        cells.append([text.ljust(width) if left else text.rjust(width) for text in heads + texts])
+    margin = [" "] * (len(cells[0]) - len(table)) + marks if any(table.marks) else [""] * len(cells[0])
+    rows = zip(*cells, strict=True)
+    return "\n".join((mark + " " + "  ".join(row)).rstrip() for mark, row in zip(margin, rows, strict=True))
+
+
+def to_csv(table: Table) -> str:
+    """Render a table as CSV with unit suffixes in the header; infinite is ``inf``, not available is empty.
+
+    Parameters
+    ----------
+    table : Table
+        What to write.
+
+    Returns
+    -------
+    str
+        CSV text.
+    """
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\n")
+    writer.writerow([column.key for column in table.columns])
+    for row in zip(*(column.values for column in table.columns), strict=True):
+        writer.writerow(["" if value is None else _plain(value, finite=False) for value in row])
+    return buffer.getvalue()
+
+
+def _plain(value: Any, *, finite: bool = True) -> Any:
+    """Turn numpy scalars into Python ones; with `finite` what JSON cannot say becomes None."""
+    value = value.item() if hasattr(value, "item") and getattr(value, "ndim", 0) == 0 else value
+    if isinstance(value, dict):
+        return {key: _plain(item, finite=finite) for key, item in value.items()}
+    if isinstance(value, (list, tuple)) or hasattr(value, "tolist"):
+        return [_plain(item, finite=finite) for item in value]
+    if finite and isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
+
+
+def to_json(value: Any) -> str:
+    """Render nested dictionaries and lists as JSON; infinite and undefined numbers become null.
+
+    Parameters
+    ----------
+    value : object
+        Dictionaries, lists, tuples, arrays, numbers, text, None.
+
+    Returns
+    -------
+    str
+        JSON text with an indent of two.
+    """
+    return json.dumps(_plain(value), indent=2, ensure_ascii=False, allow_nan=False)
+
+
+def to_html(table: Table) -> str:
+    """Render a table as HTML for Jupyter; marked rows are bold.
+
+    Parameters
+    ----------
+    table : Table
+        What to show.
+
+    Returns
+    -------
+    str
+        One ``<table>`` element.
+    """
+    heads = "".join(
+        f"<th>{html.escape(column.label or column.name)}"
+        + (f"<br><small>{html.escape(column.unit)}</small>" if column.unit not in {"", "share"} else "")
+        + "</th>"
+        for column in table.columns
+    )
+    marks = table.marks or ("",) * len(table)
+    body = "".join(
+        "<tr>"
+        + "".join(f"<td>{'<b>' if mark else ''}{html.escape(cell)}{'</b>' if mark else ''}</td>" for cell in row)
+        + "</tr>"
+        for mark, row in zip(marks, zip(*(c.texts() for c in table.columns), strict=True), strict=True)
+    )
+    return f"<table><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def to_frame(table: Table) -> pd.DataFrame:
+    """Turn a table into a pandas data frame, units in the column names.
+
+    Parameters
+    ----------
+    table : Table
+        What to convert.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row a row, columns named ``name [unit]``.
+
+    Raises
+    ------
+    MissingExtraError
+        pandas is not installed.
+    """
+    try:
+        import pandas as pd
+    except ImportError as error:
+        raise MissingExtraError("pandas", "notebook") from error
+    names = [f"{c.name} [{c.unit}]" if c.unit not in {"", "share"} else c.name for c in table.columns]
+    return pd.DataFrame({name: list(c.values) for name, c in zip(names, table.columns, strict=True)})
+
+
+def save(text: str, path: Path, *, force: bool = False) -> None:
+    """Write text to a file; an existing one only with `force`.
+
+    Parameters
+    ----------
+    text : str
+        What to write; a missing last line feed is added.
+    path : Path
+        Where.
+    force : bool, optional
+        Whether an existing file may be written over.
+
+    Raises
+    ------
+    InputError
+        The file exists and `force` is not given, or its folder cannot be written to.
+    """
+    writable(path, force=force)
+    try:
+        path.write_text(text if text.endswith("\n") else text + "\n", encoding="utf-8")
+    except OSError as error:
+        raise InputError("output", str(path), f"a file that can be written ({error.strerror})") from error
+
+
+def writable(path: Path, *, force: bool = False) -> None:
+    """Refuse a path that exists (without `force`) or whose folder does not.
+
+    Parameters
+    ----------
+    path : Path
+        Where something is about to be written.
+    force : bool, optional
+        Whether an existing file may be written over.
+
+    Raises
+    ------
+    InputError
+        The file exists and `force` is not given, it is a folder, or its folder does not exist.
+    """
+    if path.is_dir() or not path.parent.is_dir():
+        raise InputError("output", str(path), "a file in a folder that exists")
+    if path.exists() and not force:
+        raise InputError("output", str(path), "a new file; --force writes over an existing one")

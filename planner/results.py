@@ -1,0 +1,167 @@
+"""The one base class of results: fields with unit and label, to_frame, _repr_html_, plot."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from planner import render
+from planner.errors import InputError, MissingExtraError
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+Array = NDArray[np.float64]
+
+
+def quantity(label: str, unit: str = "") -> Any:
+    """Declare a numeric field of a result.
+
+    Parameters
+    ----------
+    label : str
+        How people read it.
+    unit : str, optional
+        Unit of the stored values, empty for counts and shares.
+
+    Returns
+    -------
+    dataclasses.Field
+        A field that carries both.
+    """
+    return dataclasses.field(metadata={"label": label, "unit": unit})
+
+
+class Result:
+    """Base of all results: frozen dataclasses whose `quantity` fields hold read-only arrays.
+
+    A subclass is ``@dataclass(frozen=True, slots=True, kw_only=True, eq=False)``. Derived numbers are properties;
+    those named in `derived` as ``{name: (label, unit)}`` are shown beside the fields.
+    """
+
+    __slots__ = ()
+    derived: ClassVar[dict[str, tuple[str, str]]] = {}
+
+    def __post_init__(self) -> None:
+        """Freeze every quantity as a read-only float64 array."""
+        for item in dataclasses.fields(self):  # type: ignore[arg-type]
+            if "unit" in item.metadata:
+                values = np.asarray(getattr(self, item.name), dtype=np.float64).view()
+                values.flags.writeable = False
+                object.__setattr__(self, item.name, values)
+
+    def quantities(self) -> dict[str, tuple[str, str]]:
+        """Label and unit of every number of the result, by name.
+
+        Returns
+        -------
+        dict
+            ``{name: (label, unit)}``, fields first, derived numbers after them.
+        """
+        fields = {
+            item.name: (item.metadata["label"], item.metadata["unit"])
+            for item in dataclasses.fields(self)  # type: ignore[arg-type]
+            if "unit" in item.metadata
+        }
+        return {**fields, **self.derived}
+
+    def table(self) -> render.Table:
+        """All numbers as columns, one row an element of the broadcast shape.
+
+        Returns
+        -------
+        render.Table
+            Columns in SI units.
+        """
+        named = self.quantities()
+        arrays = np.broadcast_arrays(*(np.asarray(getattr(self, name)) for name in named))
+        return render.Table(
+            columns=tuple(
+                render.Column(name=name, unit=unit, label=label, values=values.ravel().tolist())
+                for (name, (label, unit)), values in zip(named.items(), arrays, strict=True)
+            )
+        )
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the table as a pandas data frame with units in the column names.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row an element.
+
+        Raises
+        ------
+        MissingExtraError
+            pandas is not installed.
+        """
+        return render.to_frame(self.table())
+
+    def _repr_html_(self) -> str:
+        return render.to_html(self.table())
+
+    def plot(self, x: str, y: str, axes: Axes | None = None) -> Axes:
+        """Draw one number of the result against another.
+
+        Parameters
+        ----------
+        x, y : str
+            Names of two columns of `table`.
+        axes : matplotlib.axes.Axes, optional
+            Where to draw; new axes where None.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            The axes, labeled with units.
+
+        Raises
+        ------
+        InputError
+            No column of that name.
+        """
+        return plot_columns(self.table(), x, y, axes)
+
+
+def plot_columns(table: render.Table, x: str, y: str, axes: Axes | None = None) -> Axes:
+    """Draw one column of a table against another.
+
+    Parameters
+    ----------
+    table : render.Table
+        The numbers.
+    x, y : str
+        Names of two columns.
+    axes : matplotlib.axes.Axes, optional
+        Where to draw; new axes where None.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The axes, labeled with units.
+
+    Raises
+    ------
+    InputError
+        No column of that name.
+    MissingExtraError
+        matplotlib is not installed.
+    """
+    columns = {column.name: column for column in table.columns}
+    for argument, name in (("x", x), ("y", y)):
+        if name not in columns:
+            raise InputError(argument, name, f"one of {', '.join(columns)}")
+    if axes is None:
+        try:
+            from matplotlib.figure import Figure
+        except ImportError as error:
+            raise MissingExtraError("matplotlib", "notebook") from error
+        axes = Figure(layout="constrained").subplots()
+    axes.plot(columns[x].values, columns[y].values, marker="o", color="black", linewidth=1)
+    for column, label in ((columns[x], axes.set_xlabel), (columns[y], axes.set_ylabel)):
+        label(f"{column.label or column.name}" + (f" [{column.unit}]" if column.unit else ""))
+    return axes

@@ -1,0 +1,142 @@
+"""The only place where units convert: factors, parsing of quantities people type, display of quantities.
+
+Inside the planner every number is SI: seconds, 1/second, bytes, shares of one. Sizes of storage follow z/VM:
+"GB" means 2**30 bytes, exactly like "GiB".
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Final, Literal
+
+from planner.errors import InputError
+
+MILLISECOND: Final = 1e-3
+FRAME: Final = 4096
+SEGMENT: Final = 2**20
+
+Dimension = Literal["time", "rate", "storage", "share"]
+
+FACTORS: Final[dict[Dimension, dict[str, float]]] = {
+    "time": {"s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9, "min": 60.0, "h": 3600.0},
+    "rate": {"/s": 1.0, "/min": 1 / 60, "/h": 1 / 3600},
+    "storage": {
+        "B": 1.0, "KB": 2.0**10, "KiB": 2.0**10, "MB": 2.0**20, "MiB": 2.0**20, "GB": 2.0**30, "GiB": 2.0**30,
+        "G": 2.0**30, "TB": 2.0**40, "TiB": 2.0**40, "T": 2.0**40, "frames": float(FRAME),
+    },
+    "share": {"%": 0.01},
+}  # fmt: skip
+EXAMPLES: Final[dict[Dimension, str]] = {
+    "time": "a time such as 1.3ms",
+    "rate": "a rate such as 755/s",
+    "storage": "a size such as 256GB",
+    "share": "a share such as 5%",
+}
+
+_NUMBER: Final = re.compile(r"\s*(?P<number>[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)\s*(?P<unit>\S*)\s*")
+
+
+def _split(text: str, dimension: Dimension, argument: str) -> tuple[str, float]:
+    """Split `text` into the digits of its number and the factor of its unit."""
+    factors = FACTORS[dimension]
+    expected = f"{EXAMPLES[dimension]} (units: {', '.join(factors)})"
+    match = _NUMBER.fullmatch(text)
+    if match is None:
+        raise InputError(argument, text, expected)
+    if match["unit"] not in factors:
+        missing = "a unit is missing; " if not match["unit"] else f"no such unit {match['unit']!r}; "
+        raise InputError(argument, text, missing + expected)
+    return match["number"], factors[match["unit"]]
+
+
+def parse(text: str, dimension: Dimension, *, argument: str = "value", zero: bool = False) -> float:
+    """Read a quantity with its unit.
+
+    Parameters
+    ----------
+    text : str
+        Number and unit, as in ``1.3ms``, ``755/s``, ``256 GiB`` or ``5%``.
+    dimension : {"time", "rate", "storage", "share"}
+        What the number measures.
+    argument : str, optional
+        Name to use in an error message.
+    zero : bool, optional
+        Whether 0 is allowed. Negative values never are.
+
+    Returns
+    -------
+    float
+        The quantity in SI units [s], [1/s], [bytes] or share of one.
+
+    Raises
+    ------
+    InputError
+        The unit is missing or unknown, or the number is negative, not finite, or zero where it must not be.
+
+    Examples
+    --------
+    >>> parse("1.5 ms", "time")
+    0.0015
+    >>> parse("256GB", "storage") == 256 * 2**30
+    True
+    """
+    number, factor = _split(text, dimension, argument)
+    value = float(number) * factor
+    if not math.isfinite(value) or value < 0 or (value == 0 and not zero):
+        raise InputError(argument, text, EXAMPLES[dimension] + ("" if zero else ", greater than zero"))
+    return value
+
+
+def resolution(text: str, dimension: Dimension, *, argument: str = "value") -> float:
+    """Half a unit of the last digit that `text` shows, in SI units.
+
+    Parameters
+    ----------
+    text : str
+        A quantity as for `parse`.
+    dimension : {"time", "rate", "storage", "share"}
+        What the number measures.
+    argument : str, optional
+        Name to use in an error message.
+
+    Returns
+    -------
+    float
+        Half a unit of the last digit [s], [1/s], [bytes] or share of one.
+
+    Raises
+    ------
+    InputError
+        `text` is not such a quantity.
+
+    Examples
+    --------
+    >>> resolution("755/s", "rate")
+    0.5
+    """
+    number, factor = _split(text, dimension, argument)
+    return half_digit(number) * factor
+
+
+def half_digit(number: str) -> float:
+    """Half a unit of the last digit of a decimal number.
+
+    Parameters
+    ----------
+    number : str
+        Digits with an optional sign, decimal point and exponent.
+
+    Returns
+    -------
+    float
+        Half a unit of its last digit, in the number's own unit.
+
+    Examples
+    --------
+    >>> half_digit(".20"), half_digit("755")
+    (0.005, 0.5)
+    """
+    mantissa, _, exponent = number.lower().partition("e")
+    decimals = len(mantissa.partition(".")[2])
+    return 0.5 * 10.0 ** (int(exponent or 0) - decimals)
