@@ -7,6 +7,7 @@ import html
 import io
 import json
 import math
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 SIGNIFICANT_DIGITS: Final = 4
+WIDTH: Final = 80
 BARE_UNITS: Final = frozenset({"", "1/s", "share"})  # rates are per second and counts are bare: no suffix
 MARKS: Final = {"recommended": ">", "in use": "*"}
 
@@ -138,6 +140,24 @@ def to_text(table: Table) -> str:
     margin = [" "] * (len(cells[0]) - len(table)) + marks if any(table.marks) else [""] * len(cells[0])
     rows = zip(*cells, strict=True)
     return "\n".join((mark + " " + "  ".join(row)).rstrip() for mark, row in zip(margin, rows, strict=True))
+
+
+def wrap(text: str, width: int = WIDTH) -> str:
+    """Break a paragraph into lines.
+
+    Parameters
+    ----------
+    text : str
+        One paragraph.
+    width : int, optional
+        Longest line.
+
+    Returns
+    -------
+    str
+        Lines, the later ones indented by two.
+    """
+    return textwrap.fill(text, width, subsequent_indent="  ", break_on_hyphens=False)
 
 
 def to_csv(table: Table) -> str:
