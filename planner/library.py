@@ -58,8 +58,8 @@ class Parameter(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 class Run(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One measured number beside what the model says of it.
 
-    `name` tells the run, `quantity` what was `measured` and `predicted`, with its unit as a suffix; `sigma` is
-    the standard deviation that the fit gave the measurement, in the same unit.
+    `name` tells the run, `quantity` what was `measured` and `predicted`, with its unit as a suffix; `sigma`
+    is the standard deviation that the fit gave the measurement, in the same unit.
     """
 
     name: str
@@ -85,9 +85,9 @@ class Model(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     """A calibrated model, as its file in models/ says it.
 
     `kind` names the device, `title` says in words what was calibrated, `source` lists the measurements,
-    `population` is the number of requesters of each volume that the fit assumed. `parameters` and `validity` are
-    keyed by name with unit suffix (validity: the range that the measurements cover); `fit` tells how well it
-    went. `schema_version` counts the changes of this layout.
+    `population` is the number of requesters of each volume that the fit assumed. `parameters` and `validity`
+    are keyed by name with unit suffix (validity: the range that the measurements cover); `fit` tells how well
+    it went. `schema_version` counts the changes of this layout.
     """
 
     schema_version: int = SCHEMA_VERSION

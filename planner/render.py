@@ -63,7 +63,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
-    """Columns of equal length; `marks` names a special state of a row ("recommended", "in use", or "")."""
+    """Equally long `columns`; `marks` names the state of each row ("recommended", "in use", or "")."""
 
     columns: tuple[Column, ...]
     marks: tuple[str, ...] = field(default=())
