@@ -44,7 +44,13 @@ class Column:
         return self.name if self.unit in BARE_UNITS else f"{self.name}_{self.unit}"
 
     def texts(self) -> list[str]:
-        """All values as people read them, with equal decimals."""
+        """All values as people read them, with equal decimals.
+
+        Returns
+        -------
+        list of str
+            One text a value.
+        """
         return [format_value(value, self._decimals()) for value in self.values]
 
     def _decimals(self) -> int | None:
@@ -59,7 +65,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
-    """Columns of equal length; `marks` names a special state of a row ("recommended", "in use", or "")."""
+    """Equally long `columns`; `marks` names the state of each row ("recommended", "in use", or "")."""
 
     columns: tuple[Column, ...]
     marks: tuple[str, ...] = field(default=())
@@ -69,7 +75,13 @@ class Table:
         return len(self.columns[0].values) if self.columns else 0
 
     def records(self) -> list[dict[str, Any]]:
-        """Rows as dictionaries keyed by name and unit suffix."""
+        """Rows as dictionaries keyed by name and unit suffix.
+
+        Returns
+        -------
+        list of dict
+            One dictionary a row.
+        """
         keys = [column.key for column in self.columns]
         return [
             dict(zip(keys, row, strict=True))
@@ -78,7 +90,7 @@ class Table:
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) or hasattr(value, "__float__")
+    return (isinstance(value, (int, float)) and not isinstance(value, bool)) or hasattr(value, "__float__")
 
 
 def format_value(value: Any, decimals: int | None = None) -> str:
@@ -231,7 +243,9 @@ def to_html(table: Table) -> str:
     marks = table.marks or ("",) * len(table)
     body = "".join(
         "<tr>"
-        + "".join(f"<td>{'<b>' if mark else ''}{html.escape(cell)}{'</b>' if mark else ''}</td>" for cell in row)
+        + "".join(
+            f"<td>{'<b>' if mark else ''}{html.escape(cell)}{'</b>' if mark else ''}</td>" for cell in row
+        )
         + "</tr>"
         for mark, row in zip(marks, zip(*(c.texts() for c in table.columns), strict=True), strict=True)
     )
