@@ -67,8 +67,8 @@ class BaseFlows:
 def idle_given_total(pool: PoolFlows, base: BaseFlows, top: bool) -> Array:
     """Probability that a base is idle given D, from its balance with the other volumes.
 
-    While the base is idle, D changes by the other volumes' tries and pickups and by the aliases alone, which couples the
-    probability at D to those at D - 1 and D + 1: a diagonally dominant tridiagonal system.
+    While the base is idle, D changes by the other volumes' tries and pickups and by the aliases alone, which
+    couples the probability at D to those at D - 1 and D + 1: a diagonally dominant tridiagonal system.
 
     Parameters
     ----------

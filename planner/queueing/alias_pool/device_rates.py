@@ -52,9 +52,9 @@ def busy_base_ends(
 ) -> tuple[Array, Array]:
     """Rates of the base and of the aliases of a busy-base volume with d I/Os beyond the base.
 
-    The aliases it holds are hypergeometric with mean ``alias_share d``; the rates are their averages to second order,
-    for a service time ``1 + inflation (n - 1)`` with n in service. A gap is spread over the I/Os of its device; while it lasts
-    the device is not in service.
+    The aliases it holds are hypergeometric with mean ``alias_share d``; the rates are their averages to
+    second order, for a service time ``1 + inflation (n - 1)`` with n in service. A gap is spread over the
+    I/Os of its device; while it lasts the device is not in service.
 
     Parameters
     ----------

@@ -49,7 +49,9 @@ def solve_independent(pool: Pool, aliases: int) -> Outcome:
     held = np.ones(1)
     for k, count in enumerate(pool.volumes):
         one = replace(
-            pool, volumes=np.ones(1), **{name: getattr(pool, name)[[k]] for name in ("population", "think_time", "arrival_rate")}
+            pool,
+            volumes=np.ones(1),
+            **{name: getattr(pool, name)[[k]] for name in ("population", "think_time", "arrival_rate")},
         )
         own = min(aliases, int(pool.population[k]) - 1)
         alone.append(solve_lumped(one, own))
@@ -60,7 +62,6 @@ def solve_independent(pool: Pool, aliases: int) -> Outcome:
     return Outcome(
         free_law=free_law,
         residual=max(each.residual for each in alone),
-        method="exact",
         **{name: _joined(alone, name) for name in PER_CLASS},
     )
 

@@ -88,16 +88,15 @@ def solve_lumped(pool: Pool, aliases: int, most: int = MAX_STATES) -> Outcome:
         alias_in_service=law @ states.alias_serves * per_volume,
         free_law=np.bincount(states.free, weights=law, minlength=aliases + 1),
         residual=residual,
-        method="exact",
     )
 
 
 def stationary_law(states: LumpedStates, move_rates: Array) -> tuple[Array, float]:
     """Stationary law of the chain and the residual of its balance equations.
 
-    Balance is written for the flow out of each state, `flow = step @ flow`, the columns of `step` summing to 1.
-    Gauss-Seidel sweeps use positive terms only and need no fill-in; a chain that mixes too slowly for them is narrow
-    enough to be factorized.
+    Balance is written for the flow out of each state, `flow = step @ flow`, the columns of `step` summing to
+    1. Gauss-Seidel sweeps use positive terms only and need no fill-in; a chain that mixes too slowly for them
+    is narrow enough to be factorized.
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
 """States and moves of a small closed pool whose equal volumes are exchangeable, free of any rate.
 
-A volume is (base, in_service, in_gap, queued): the base is IDLE, SERVES or is in its GAP; aliases it holds are in service or
-in their gap. A pool is, class by class, the sorted states of its volumes. A move carries what drives it and how many drive it, so
-that one chain serves all rates.
+A volume is (base, in_service, in_gap, queued): the base is IDLE, SERVES or is in its GAP; aliases it holds
+are in service or in their gap. A pool is, class by class, the sorted states of its volumes. A move carries
+what drives it and how many drive it, so that one chain serves all rates.
 """
 
 from __future__ import annotations
@@ -109,12 +109,19 @@ def lumped_states(layout: Layout, most: int) -> LumpedStates:
             there = index.setdefault(following, len(states))
             if there == len(states):
                 if there == most:
-                    raise InputError("method", "exact", f"a pool of at most {most} states for the exact chain")
+                    raise InputError(
+                        "method", "exact", f"a pool of at most {most} states for the exact chain"
+                    )
                 states.append(following)
             moves.append((here, there, drives.setdefault(drive, len(drives)), weight))
     source, target, drive_index = (np.array([move[i] for move in moves], dtype=np.int64) for i in range(3))
     return LumpedStates(
-        source, target, drive_index, np.array([move[3] for move in moves]), tuple(drives), *_totals(states, layout)
+        source,
+        target,
+        drive_index,
+        np.array([move[3] for move in moves]),
+        tuple(drives),
+        *_totals(states, layout),
     )
 
 
@@ -141,7 +148,11 @@ def _moves(state: State, layout: Layout) -> Iterator[Move]:
                     after = (GAP if layout.base_gap else SERVES, serving, in_gap, queued - 1)
                 yield _replace(state, k, volume, after), ("service", in_service), float(count)
             if base == GAP:
-                yield _replace(state, k, volume, (SERVES, serving, in_gap, queued)), ("base_gap", 0), float(count)
+                yield (
+                    _replace(state, k, volume, (SERVES, serving, in_gap, queued)),
+                    ("base_gap", 0),
+                    float(count),
+                )
             if in_gap:
                 after = (base, serving + 1, in_gap - 1, queued)
                 yield _replace(state, k, volume, after), ("alias_gap", 0), float(count * in_gap)
@@ -153,7 +164,7 @@ def _moves(state: State, layout: Layout) -> Iterator[Move]:
                 yield from _alias_turns(freed, drive, count * serving, (k, volume), waiting, layout)
 
 
-def _alias_turns(  # noqa: PLR0913
+def _alias_turns(
     freed: State,
     drive: tuple[str, int],
     weight: int,
@@ -167,7 +178,8 @@ def _alias_turns(  # noqa: PLR0913
     changed = (before[0], before[1] - 1, before[2], before[3])
     for k, volume, queued in waiting:
         same = (k, volume) == (k_left, before)
-        # The volume that the alias left is one of those like it: its own queue counts before[3] of their `queued`.
+        # The volume that the alias left is one of those like it: its own queue counts before[3] of their
+        # `queued`.
         choices = [(volume, queued - before[3]), (changed, before[3])] if same else [(volume, queued)]
         for chosen, share in choices:
             if share:
@@ -199,7 +211,9 @@ def _replace(state: State, k: int, before: Volume, after: Volume) -> State:
     return (*state[:k], tuple(volumes), *state[k + 1 :])
 
 
-def _totals(states: list[State], layout: Layout) -> tuple[Array, Array, Array, Array, Array, Array, NDArray[np.int64]]:
+def _totals(
+    states: list[State], layout: Layout
+) -> tuple[Array, Array, Array, Array, Array, Array, NDArray[np.int64]]:
     """Per state and class totals, in the order of the fields of `LumpedStates` from `queued` on."""
     shape = (len(states), len(layout.volumes))
     queued, base_serves, alias_serves, thinking, at_busy = (np.zeros(shape) for _ in range(5))

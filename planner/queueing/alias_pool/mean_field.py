@@ -1,7 +1,8 @@
 """Closed pools of any size: a mean field around D, the I/Os of the pool that no base holds.
 
-Given D the pool is known: min(D, A) aliases are busy and (D - A)+ I/Os wait. What has to agree are the law of one volume, the
-chance that its base is busy given D, and how the waiting I/Os split over the volumes. Each follows from the others.
+Given D the pool is known: min(D, A) aliases are busy and (D - A)+ I/Os wait. What has to agree are the law of
+one volume, the chance that its base is busy given D, and how the waiting I/Os split over the volumes. Each
+follows from the others.
 """
 
 from __future__ import annotations
@@ -209,7 +210,8 @@ def _iterate(pool: Pool, state: Field, own_balance: bool) -> tuple[Field, Outcom
     law = flows.law()
     outcome = _outcome(pool, state.aliases, law, flows, bases, classes, idle_d + busy_d, busy_d * waits)
     rates = tuple(
-        _seen_by_volume(law, each, end, old) for each, end, old in zip(classes, ends, state.rates, strict=True)
+        _seen_by_volume(law, each, end, old)
+        for each, end, old in zip(classes, ends, state.rates, strict=True)
     )
     return Field(state.aliases, _adjusted(pool, rates, outcome), flows, bases), outcome
 
@@ -236,7 +238,9 @@ def _given_total(pool: Pool, state: Field, own_balance: bool) -> tuple[Array, li
             busy_share = np.where(sum_idle > 0.0, np.where(sum_busy > 0.0, 1.0 - idle_share, 0.0), 1.0)
         per_idle, per_busy = _reciprocal(sum_idle), _reciprocal(sum_busy)
         classes.append(
-            ClassGivenTotal(beyond, busy_share, joint_idle * per_idle, joint_busy * per_busy, likelihood * per_busy)
+            ClassGivenTotal(
+                beyond, busy_share, joint_idle * per_idle, joint_busy * per_busy, likelihood * per_busy
+            )
         )
     return total, classes
 
@@ -255,13 +259,15 @@ def _law_of(pool: Pool, k: int, rates: VolumeRates) -> tuple[Array, Array]:
     )
 
 
-def _ends(  # noqa: PLR0913
+def _ends(
     pool: Pool, gaps: Gaps, given: ClassGivenTotal, alias_share: Array, at_busy: Array, waiting: Array
 ) -> VolumeEnds:
     """Rates of one volume given D and d."""
     base, aliases = busy_base_ends(pool, gaps, alias_share, at_busy, given.beyond)
     empty = own_queue_empty(alias_share, at_busy, waiting, given.beyond)
-    return VolumeEnds(idle_base_alias_ends(pool, gaps, given.beyond), aliases, base * (1.0 - empty), base * empty)
+    return VolumeEnds(
+        idle_base_alias_ends(pool, gaps, given.beyond), aliases, base * (1.0 - empty), base * empty
+    )
 
 
 def _flows(
@@ -299,7 +305,7 @@ def _seen_by_volume(law: Array, given: ClassGivenTotal, ends: VolumeEnds, old: V
     )
 
 
-def _outcome(  # noqa: PLR0913
+def _outcome(
     pool: Pool,
     aliases: int,
     law: Array,
@@ -312,12 +318,16 @@ def _outcome(  # noqa: PLR0913
     """Averages over D; `held` and `waits` are per class the I/Os beyond the base and those of them that wait."""
     busy = np.array([given.busy @ law for given in classes])
     tries = np.array([base.tries @ law for base in bases])
-    arrivals = np.array([((1.0 - given.busy) * base.arrivals) @ law for given, base in zip(classes, bases, strict=True)])
+    arrivals = np.array(
+        [((1.0 - given.busy) * base.arrivals) @ law for given, base in zip(classes, bases, strict=True)]
+    )
     fails = np.array([base.tries[flows.total >= aliases] @ law[flows.total >= aliases] for base in bases])
     base_pickups = np.array([base.pickups @ law for base in bases])
     share = waits / np.maximum(flows.total - aliases, 1.0)
     alias_pickups = (share * flows.alias_ends) @ law / pool.volumes
-    free = np.bincount(np.maximum(aliases - flows.total, 0.0).astype(np.int64), weights=law, minlength=aliases + 1)
+    free = np.bincount(
+        np.maximum(aliases - flows.total, 0.0).astype(np.int64), weights=law, minlength=aliases + 1
+    )
     outcome = Outcome(
         throughput=arrivals + tries,
         tries=tries,
@@ -329,7 +339,6 @@ def _outcome(  # noqa: PLR0913
         alias_in_service=(held - waits) @ law / pool.volumes - pool.alias_redrive_time * alias_pickups,
         free_law=free,
         residual=np.inf,
-        method="mean-field",
     )
     return outcome
 

@@ -28,8 +28,6 @@ class Outcome:
         Probability of 0, 1, ... free aliases, shape (aliases + 1,) [1].
     residual : float
         What the solver left [1].
-    method : str
-        Which solver.
     stable : bool
         False where a queue grows without bound.
     """
@@ -44,7 +42,6 @@ class Outcome:
     alias_in_service: Array
     free_law: Array
     residual: float
-    method: str
     stable: bool = True
 
     def in_gap(self, pool: Pool) -> Array:

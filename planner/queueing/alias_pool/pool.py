@@ -68,7 +68,7 @@ class Pool:
         return 1.0 + self.inflation * np.maximum(in_service - 1.0, 0.0)
 
 
-def check_pool(  # noqa: PLR0913 (the public signature)
+def check_pool(
     *,
     volumes: ArrayLike,
     service_time: float,
@@ -84,7 +84,8 @@ def check_pool(  # noqa: PLR0913 (the public signature)
 
     Parameters
     ----------
-    volumes, service_time, population, think_time, arrival_rate, scv, inflation, redrive_time, alias_redrive_time
+    volumes, service_time, population, think_time, arrival_rate, scv, inflation, redrive_time,
+    alias_redrive_time
         As `alias_pool` takes them.
 
     Returns
@@ -155,7 +156,9 @@ def check_aliases(aliases: ArrayLike, pool: Pool) -> Array:
     for value in counts.flat:
         if not 0 <= value <= most or value != round(value):
             raise InputError(
-                "aliases", float(value), f"a whole number from 0 to {most} ({MAX_DEVICES} less {pool.bases} bases)"
+                "aliases",
+                float(value),
+                f"a whole number from 0 to {most} ({MAX_DEVICES} less {pool.bases} bases)",
             )
     return counts
 
@@ -180,9 +183,13 @@ def _check_class(population: float, think_time: float, arrival_rate: float) -> N
     closed = not bool(np.isnan(population))
     if closed != bool(np.isnan(arrival_rate)):
         have = "both" if closed else "neither"
-        raise InputError("arrival_rate", arrival_rate, f"population or arrival_rate for each class, not {have}", "1/s")
+        raise InputError(
+            "arrival_rate", arrival_rate, f"population or arrival_rate for each class, not {have}", "1/s"
+        )
     if closed == bool(np.isnan(think_time)):
-        raise InputError("think_time", think_time, "a think time for each class with a population, and no other", "s")
+        raise InputError(
+            "think_time", think_time, "a think time for each class with a population, and no other", "s"
+        )
     if not closed:
         if not 0.0 <= arrival_rate < np.inf:
             raise InputError("arrival_rate", float(arrival_rate), "a finite rate, 0 or more", "1/s")
@@ -197,7 +204,11 @@ def _number(
     name: str, value: float, *, above: float = -np.inf, at_least: float = -np.inf, unit: str = ""
 ) -> float:
     """One finite number within its domain."""
-    expected = f"one finite number above {above:g}" if above > -np.inf else f"one finite number, {at_least:g} or more"
+    expected = (
+        f"one finite number above {above:g}"
+        if above > -np.inf
+        else f"one finite number, {at_least:g} or more"
+    )
     try:
         number = float(np.asarray(value, dtype=np.float64)[()])
     except (TypeError, ValueError):

@@ -13,8 +13,8 @@ CLOSE = 1e-12
 def waiting_shares(held_or_waiting: Array, log_odds: Array, waiting: Array) -> Array:
     """Share that waits of the I/Os beyond the base, at busy-base volumes of each class.
 
-    The share of class k is ``odds_k x / (1 + odds_k x)``, with x such that the pool has the given number waiting. The equation
-    is solved in the logit of the mean share, which is nearly linear in ln x.
+    The share of class k is ``odds_k x / (1 + odds_k x)``, with x such that the pool has the given number
+    waiting. The equation is solved in the logit of the mean share, which is nearly linear in ln x.
 
     Parameters
     ----------
@@ -54,8 +54,8 @@ def waiting_shares(held_or_waiting: Array, log_odds: Array, waiting: Array) -> A
 def own_queue_empty(alias_share: Array, at_busy: Array, waiting: Array, beyond: Array) -> Array:
     """Probability that none of the d I/Os beyond the base of one volume waits.
 
-    Of the I/Os at busy-base volumes `alias_share` hold an alias; that all d of one volume do is hypergeometric:
-    the product over j < d of (share x total - j)+ / (total - j).
+    Of the I/Os at busy-base volumes `alias_share` hold an alias; that all d of one volume do is
+    hypergeometric: the product over j < d of (share x total - j)+ / (total - j).
 
     Parameters
     ----------

@@ -7,7 +7,7 @@ import numpy as np
 from planner.results import Array
 
 
-def volume_law(  # noqa: PLR0913
+def volume_law(
     *,
     idle_arrivals: Array,
     busy_arrivals: Array,
@@ -18,10 +18,11 @@ def volume_law(  # noqa: PLR0913
 ) -> tuple[Array, Array]:
     """Stationary law of (base idle or busy, d), solved from the largest d down in positive terms.
 
-    An arrival makes an idle base busy and otherwise raises d; an alias that ends lowers d; a base that ends takes the next
-    I/O of its own queue (d falls) or becomes idle. The flows through the cut between d and d + 1 and out of the idle state agree:
-    ``busy[d] busy_arrivals[d] = idle[d+1] idle_alias_ends[d+1] + busy[d+1] (busy_alias_ends + base_picks)[d+1]`` and
-    ``idle[d] (idle_arrivals + idle_alias_ends)[d] = busy[d] base_idles[d] + idle[d+1] idle_alias_ends[d+1]``.
+    An arrival makes an idle base busy and otherwise raises d; an alias that ends lowers d; a base that ends
+    takes the next I/O of its own queue (d falls) or becomes idle. The flows through the cut between d and d +
+    1 and out of the idle state agree: ``busy[d] busy_arrivals[d] = idle[d+1] idle_alias_ends[d+1] + busy[d+1]
+    (busy_alias_ends + base_picks)[d+1]`` and ``idle[d] (idle_arrivals + idle_alias_ends)[d] = busy[d]
+    base_idles[d] + idle[d+1] idle_alias_ends[d+1]``.
 
     Parameters
     ----------
@@ -30,7 +31,8 @@ def volume_law(  # noqa: PLR0913
     idle_alias_ends, busy_alias_ends : ndarray
         Rate at which aliases end I/Os of the volume, shape (d,) [1/service time].
     base_picks, base_idles : ndarray
-        Rate at which the busy base ends and takes from its own queue, and becomes idle, shape (d,) [1/service time].
+        Rate at which the busy base ends and takes from its own queue, and becomes idle, shape (d,) [1/service
+        time].
 
     Returns
     -------
