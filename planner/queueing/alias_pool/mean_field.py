@@ -7,7 +7,7 @@ follows from the others.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import TypeVar
 
 import numpy as np
@@ -30,6 +30,8 @@ OWN_BALANCE = 2
 DAMPED = 15
 """Iterations after which the rates of a volume move half of the way only, which ends two-cycles."""
 ODDS_EXPONENT = 0.9
+WINDOW = 1e-20
+"""Probability of D, relative to the largest, from which on it counts; what is left out must not show in its neighbors."""
 NOTHING = 1e-9
 TINY = float(np.finfo(float).tiny)
 
@@ -72,12 +74,18 @@ class Field:
         Flows of the pool, once known.
     bases : tuple of BaseFlows
         Of each class, once known.
+    total : ndarray
+        Window of D of `busy`, shape (D,) [1].
+    busy : tuple of ndarray
+        Probability that a base of a class is busy given D, known from another alias count, shape (D,) [1].
     """
 
     aliases: int
     rates: tuple[VolumeRates, ...]
     pool: PoolFlows | None = None
     bases: tuple[BaseFlows, ...] = ()
+    total: Array = field(default_factory=lambda: np.zeros(1))
+    busy: tuple[Array, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,11 +177,8 @@ def _first_field(pool: Pool, aliases: int) -> Field:
 
 
 def _shifted(start: Field, aliases: int) -> Field:
-    """Where another alias count begins: its own queue at the same number waiting."""
-    if start.pool is None:
-        return replace(start, aliases=aliases)
-    moved = replace(start.pool, total=start.pool.total + (aliases - start.aliases))
-    return replace(start, aliases=aliases, pool=moved)
+    """Where another alias count begins: its bases are as busy as they were at the same number waiting."""
+    return replace(start, aliases=aliases, pool=None, total=start.total + (aliases - start.aliases))
 
 
 def _damped(old: Field, new: Field) -> Field:
@@ -213,7 +218,8 @@ def _iterate(pool: Pool, state: Field, own_balance: bool) -> tuple[Field, Outcom
         _seen_by_volume(law, each, end, old)
         for each, end, old in zip(classes, ends, state.rates, strict=True)
     )
-    return Field(state.aliases, _adjusted(pool, rates, outcome), flows, bases), outcome
+    busy = tuple(each.busy for each in classes)
+    return Field(state.aliases, _adjusted(pool, rates, outcome), flows, bases, total, busy), outcome
 
 
 def _given_total(pool: Pool, state: Field, own_balance: bool) -> tuple[Array, list[ClassGivenTotal]]:
@@ -223,7 +229,7 @@ def _given_total(pool: Pool, state: Field, own_balance: bool) -> tuple[Array, li
         [CountLaw(0, idle + busy) for idle, busy in laws], [int(count) for count in pool.volumes]
     )
     most = float(pool.volumes @ (pool.population - 1.0))
-    total = np.arange(whole.first, whole.last + 1.0)
+    total = whole.window(WINDOW)
     classes = []
     for k, ((idle, busy), others) in enumerate(zip(laws, left_out, strict=True)):
         beyond = np.arange(pool.population[k])
@@ -231,7 +237,9 @@ def _given_total(pool: Pool, state: Field, own_balance: bool) -> tuple[Array, li
         joint_idle, joint_busy = idle * likelihood, busy * likelihood
         sum_idle, sum_busy = joint_idle.sum(axis=1), joint_busy.sum(axis=1)
         busy_share = sum_busy / (sum_idle + sum_busy)
-        if own_balance and state.pool is not None:
+        if state.pool is None and state.busy:
+            busy_share = np.interp(total, state.total, state.busy[k])
+        elif own_balance and state.pool is not None:
             own = _on_window(state.bases[k], state.pool.total, total)
             flows = _on_window(state.pool, state.pool.total, total)
             idle_share = idle_given_total(flows, own, top=bool(total[-1] >= most))

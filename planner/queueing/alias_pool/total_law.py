@@ -8,7 +8,7 @@ import numpy as np
 
 from planner.results import Array
 
-NEGLIGIBLE = 1e-22
+NEGLIGIBLE = 1e-34
 """What is dropped at either end of a law, relative to its largest probability."""
 
 
@@ -27,11 +27,6 @@ class CountLaw:
     first: int
     values: Array
 
-    @property
-    def last(self) -> int:
-        """Largest number of the window [1]."""
-        return self.first + self.values.size - 1
-
     def __mul__(self, other: CountLaw) -> CountLaw:
         """Law of the sum of two independent counts, scaled to a maximum of 1 and trimmed where negligible."""
         values = np.convolve(self.values, other.values)
@@ -49,6 +44,11 @@ class CountLaw:
             if count:
                 square = square * square
         return result
+
+    def window(self, least: float) -> Array:
+        """Numbers whose probability is above `least` of the largest, shape (numbers,) [1]."""
+        kept = np.flatnonzero(self.values > least * self.values.max())
+        return np.arange(self.first + kept[0], self.first + kept[-1] + 1.0)
 
     def at(self, numbers: Array) -> Array:
         """Probability of each of the whole `numbers`, 0 outside the window; any shape."""
