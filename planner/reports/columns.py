@@ -65,7 +65,9 @@ class Columns:
         for position, name in enumerate(required):
             if names[position : position + 1] != [name]:
                 at = found[position].start() if position < len(found) else len(line.text)
-                raise line.error(path, f"expected the headings {' '.join(required)}; {name} is not in place", at)
+                raise line.error(
+                    path, f"expected the headings {' '.join(required)}; {name} is not in place", at
+                )
         if len(names) > len(required):
             extra = found[len(required)]
             raise line.error(path, f"a second heading {extra[0]}", extra.start())
@@ -104,7 +106,9 @@ class Columns:
         text = line.text[start:end]
         word = text.rstrip(" ")
         if " " in word or not word.isprintable():
-            raise line.error(self.path, f"{name} {text!r}: expected one word from column {start + 1} on", start)
+            raise line.error(
+                self.path, f"{name} {text!r}: expected one word from column {start + 1} on", start
+            )
         if word and line.text[end : end + 1].strip(" "):
             raise line.error(self.path, f"{name} {text!r} runs into the next column: expected a blank", end)
         return word
@@ -142,10 +146,14 @@ class Columns:
         if _NOT_AVAILABLE.fullmatch(digits):
             return None
         if not _NUMBER.fullmatch(digits):
-            wanted = f"expected a number that ends in column {line.offset + span.end}, such as .2, 1.84 or 755"
+            wanted = (
+                f"expected a number that ends in column {line.offset + span.end}, such as .2, 1.84 or 755"
+            )
             raise line.error(self.path, f"{name} {cell.strip()!r}: {wanted}", min(start, span.end - 1))
         if start == span.start and line.text[start - 1 : start].strip(" "):
-            raise line.error(self.path, f"{name} {digits!r} touches the column before: expected a blank", start)
+            raise line.error(
+                self.path, f"{name} {digits!r} touches the column before: expected a blank", start
+            )
         return Printed.from_text(digits, factor)
 
     def count(self, line: Line, name: str) -> int | None:
@@ -172,7 +180,9 @@ class Columns:
         if printed is None:
             return None
         if printed.resolution != WHOLE:
-            raise line.error(self.path, f"{name} {printed.value:g}: expected a whole number", self.cell(name).start)
+            raise line.error(
+                self.path, f"{name} {printed.value:g}: expected a whole number", self.cell(name).start
+            )
         return int(printed.value)
 
     def close(self, line: Line, name: str) -> None:

@@ -180,7 +180,9 @@ def read_devices(path: Path | str) -> tuple[DeviceListing, ...]:
         others = ", ".join(dict.fromkeys(page.head.report for page in document.pages))
         found = f"holds {others} only" if others else "holds no Performance Toolkit listing"
         raise ReportError(path, f"{found}; expected a DEVICE listing, which starts with '{REPORT}  Run ...'")
-    return tuple(_listing(document.path, head, list(same)) for head, same in groupby(pages, lambda page: page.head))
+    return tuple(
+        _listing(document.path, head, list(same)) for head, same in groupby(pages, lambda page: page.head)
+    )
 
 
 def _refuse_stray_tables(document: Document) -> None:
@@ -196,7 +198,9 @@ def _listing(path: Path, head: Head, pages: list[Page]) -> DeviceListing:
     first = pages[0].first
     rows = tuple(row for page in pages for row in _page_rows(path, page))
     if not rows:
-        raise first.error(path, "a listing without rows: expected at least one device below 'Addr Type ... Qued'")
+        raise first.error(
+            path, "a listing without rows: expected at least one device below 'Addr Type ... Qued'"
+        )
     lines: dict[str, int] = {}
     for row in rows:
         if row.address in lines:
@@ -228,7 +232,9 @@ def _page_rows(path: Path, page: Page) -> Iterator[Device]:
                     yield _row(columns, line)
                 state = "rows"
             elif _looks_like_row(columns, line):
-                raise line.error(path, "a row apart from its table: expected rows without a blank line between them")
+                raise line.error(
+                    path, "a row apart from its table: expected rows without a blank line between them"
+                )
             else:
                 state = "text"
         above = line
@@ -250,7 +256,9 @@ def _is_heading(line: Line) -> bool:
 def _columns(path: Path, above: Line, line: Line) -> Columns:
     """Find the columns; the line above the headings must say that the times are in milliseconds."""
     if "(msec)" not in above.text:
-        raise above.error(path, "expected the upper line of the heading, '<-- Device Descr. --> ... Time (msec) ...'")
+        raise above.error(
+            path, "expected the upper line of the heading, '<-- Device Descr. --> ... Time (msec) ...'"
+        )
     return Columns.from_header(path, line, HEADINGS)
 
 
@@ -321,11 +329,15 @@ def device_table(listings: Sequence[DeviceListing]) -> render.Table:
         "paths": [row.paths for _, row in pairs],
     }
     columns = [render.Column(name=name, unit="", values=values) for name, values in words.items()]
-    columns.insert(3, render.Column(name="interval", unit="s", values=[listing.interval for listing, _ in pairs]))
+    columns.insert(
+        3, render.Column(name="interval", unit="s", values=[listing.interval for listing, _ in pairs])
+    )
     for name, (_, unit, factor) in MEASURED.items():
         printed = [getattr(row, name) for _, row in pairs]
         columns.append(_numbers(name, unit, factor, [item and item.value for item in printed]))
-        columns.append(_numbers(f"{name}_resolution", unit, factor, [item and item.resolution for item in printed]))
+        columns.append(
+            _numbers(f"{name}_resolution", unit, factor, [item and item.resolution for item in printed])
+        )
     return render.Table(columns=tuple(columns))
 
 

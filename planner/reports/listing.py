@@ -29,7 +29,9 @@ _PRINTED: Final = re.compile(rf".*? Run (?P<produced>{_STAMP})(?: |$)")
 _SCREEN: Final = re.compile(rf".*? Interval (?P<start>{_CLOCK}) *- *(?P<end>{_CLOCK})(?: |$)")
 _FROM_TO: Final = re.compile(rf" *(?P<word>From|To) +(?P<stamp>{_STAMP})(?: |$)")
 _FOR: Final = re.compile(r" *For +(?P<seconds>[0-9]+) Secs +[0-9:]+(?P<rest> .*|)$")
-_RUN: Final = re.compile(r" +(?:Result of (?P<result>.+?) Run|This is a performance report for (?P<system>\S+))")
+_RUN: Final = re.compile(
+    r" +(?:Result of (?P<result>.+?) Run|This is a performance report for (?P<system>\S+))"
+)
 _CARRIAGE: Final = frozenset("01+-")
 
 
@@ -139,7 +141,9 @@ def read_text(path: Path) -> str:
         raise ReportError(path, f"the file is empty; {expected}")
     if control := _CONTROL.search(text):
         line = len(_LINE_END.findall(text, 0, control.start())) + 1
-        raise ReportError(path, f"not text: it holds the character 0x{ord(control[0]):02X}; {expected}", line=line)
+        raise ReportError(
+            path, f"not text: it holds the character 0x{ord(control[0]):02X}; {expected}", line=line
+        )
     return text
 
 
@@ -197,7 +201,8 @@ def read_pages(path: Path) -> Document:
         page = lines[index:following]
         if lines[index].text[0] in _CARRIAGE:
             page = tuple(
-                replace(line, text=" " + line.text[1:]) if line.text[:1] in _CARRIAGE else line for line in page
+                replace(line, text=" " + line.text[1:]) if line.text[:1] in _CARRIAGE else line
+                for line in page
             )
         pages.append(Page(head=_read_head(path, page), first=page[0], lines=page[1:]))
     return Document(path=path, preamble=lines[: heads[0]] if heads else lines, pages=tuple(pages))
@@ -247,7 +252,9 @@ def _screen_head(path: Path, line: Line, head: Head) -> Head:
     """Read the interval of a screen; it shows times of day only and may pass midnight."""
     found = _SCREEN.match(line.text)
     if found is None:
-        raise line.error(path, "damaged page head: expected 'Interval hh:mm:ss - hh:mm:ss'", line.text.index("CPU"))
+        raise line.error(
+            path, "damaged page head: expected 'Interval hh:mm:ss - hh:mm:ss'", line.text.index("CPU")
+        )
     start, end = (_clock(path, line, found, name) for name in ("start", "end"))
     seconds = [moment.hour * 3600 + moment.minute * 60 + moment.second for moment in (start, end)]
     return replace(head, start=start, end=end, interval=float((seconds[1] - seconds[0]) % SECONDS_PER_DAY))

@@ -17,7 +17,9 @@ FOLDER = Path(__file__).parents[2] / "data" / "hyperpav"
 SOURCE = tomllib.loads((FOLDER / "source.toml").read_text(encoding="utf-8"))
 ENTRIES = SOURCE["listing"]
 ERRATA = {erratum["id"]: erratum for erratum in SOURCE["errata"]}
-SERVICE_RESOLUTION = 0.05 * MILLISECOND  # of the digit; a sum of three rounded parts is good to three times that
+SERVICE_RESOLUTION = (
+    0.05 * MILLISECOND
+)  # of the digit; a sum of three rounded parts is good to three times that
 FLOATING = 1e-12
 
 
@@ -87,7 +89,9 @@ def test_a_listing_reads_as_its_entry_says(entry: dict[str, Any]) -> None:
     assert aliases == entry["aliases"]
     assert [row.address for row in listing.rows if row.address not in aliases] == entry["bases"]
     assert len(aliases) == entry["in_use"]
-    assert {row.is_classic_alias for row in listing.rows if row.address in aliases} <= {entry["kind"] == "volume"}
+    assert {row.is_classic_alias for row in listing.rows if row.address in aliases} <= {
+        entry["kind"] == "volume"
+    }
     assert total(entry["run"], "io_rate") == entry["io_rate_total"]
     assert total(entry["run"], "queued") == pytest.approx(entry["queued_total"], abs=FLOATING)
 
@@ -154,7 +158,9 @@ def order_of_runs() -> None:
 
 
 def type_3390() -> None:
-    bases = {run: {row.type for row in RUNS[run].rows if row.label and not row.is_classic_alias} for run in RUNS}
+    bases = {
+        run: {row.type for row in RUNS[run].rows if row.label and not row.is_classic_alias} for run in RUNS
+    }
     assert bases == {run: {"3390"} if run == "Y032180H" else {"3390-3"} for run in RUNS}
 
 
@@ -206,7 +212,9 @@ def queue_gone() -> None:
 
 
 def service_y040181p() -> None:
-    means = [mean_service(run) for run in ("Y040180P", "Y040181P", "Y040182P", "Y032180H", "Y032181H", "Y032182H")]
+    means = [
+        mean_service(run) for run in ("Y040180P", "Y040181P", "Y040182P", "Y032180H", "Y032181H", "Y032182H")
+    ]
     assert means == pytest.approx([1.30e-3, 1.95e-3, 1.73e-3, 1.29e-3, 1.44e-3, 1.64e-3], abs=0.0051e-3)
     in_service = [mean_service(run) * total(run, "io_rate") for run in ("Y040180P", "Y040181P", "Y040182P")]
     assert in_service == pytest.approx([0.98, 1.8, 2.8], abs=0.05)

@@ -102,7 +102,10 @@ def test_many_listings_in_one_file(file: Path) -> None:
 
 
 def test_pages_of_other_reports_are_passed_over(file: Path) -> None:
-    other = HEAD.replace("FCX108", "FCX134").replace("DEVICE", "DSPACESH") + "\n SYSTEM   PTRM0000   0 .0 .0 524k\n"
+    other = (
+        HEAD.replace("FCX108", "FCX134").replace("DEVICE", "DSPACESH")
+        + "\n SYSTEM   PTRM0000   0 .0 .0 524k\n"
+    )
     assert [len(listing.rows) for listing in read(file, other + VOLUME + other + POOL)] == [3, 16]
 
 
@@ -124,11 +127,18 @@ def test_a_screen(file: Path) -> None:
     trailer = ["Select a device for I/O device details", "Command ===>", "F1=Help  F4=Top"]
     listing = one(file, page(row("522A"), row("522B"), *trailer, head=SCREEN))
     assert addresses(listing) == ["522A", "522B"]
-    assert (listing.start, listing.end, listing.interval, listing.run) == (time(23, 58), time(0, 1, 30), 210, "")
+    assert (listing.start, listing.end, listing.interval, listing.run) == (
+        time(23, 58),
+        time(0, 1, 30),
+        210,
+        "",
+    )
 
 
 def test_dots_are_not_available(file: Path) -> None:
-    dots = {name: "...." for name in ("rate", "avoid", "pend", "disc", "conn", "serv", "resp", "cuwt", "qued")}
+    dots = {
+        name: "...." for name in ("rate", "avoid", "pend", "disc", "conn", "serv", "resp", "cuwt", "qued")
+    }
     (device,) = one(file, page(row(**dots, links="...", paths="..."))).rows
     names = "links paths io_rate avoided pend disconnect connect service response cu_wait queued service_from_parts"
     assert {getattr(device, name) for name in names.split()} == {None}
@@ -148,7 +158,10 @@ def test_columns_come_from_the_header_at_hand(file: Path) -> None:
 
 
 def test_columns_right_of_the_queue_are_not_looked_at(file: Path) -> None:
-    assert one(file, page(row() + "   98 ?b-3 x", row("522B"), heading=HEADING + " Busy READ")).rows[0].paths == 4
+    assert (
+        one(file, page(row() + "   98 ?b-3 x", row("522B"), heading=HEADING + " Busy READ")).rows[0].paths
+        == 4
+    )
 
 
 def test_a_sum_over_all_devices_is_no_device(file: Path) -> None:

@@ -88,7 +88,9 @@ def test_the_head_of_a_screen_has_no_date_and_may_pass_midnight(file: Path) -> N
 
 
 def test_carriage_control_becomes_a_blank(file: Path) -> None:
-    file.write_text("\n".join("1 0-+"[index % 5] + line for index, line in enumerate(HEAD.splitlines())), "utf-8")
+    file.write_text(
+        "\n".join("1 0-+"[index % 5] + line for index, line in enumerate(HEAD.splitlines())), "utf-8"
+    )
     (page,) = read_pages(file).pages
     assert page.first.text == " " + HEAD.splitlines()[0]
     assert page.head.run == "Y040180P"
@@ -114,7 +116,9 @@ def test_a_damaged_head_is_refused(
     assert (raised.value.path, raised.value.line, raised.value.column) == (file, line, column)
 
 
-@pytest.mark.parametrize(("old", "new", "expected"), [("Interval", "Intervl", "Interval"), ("00:01", "25:01", "time")])
+@pytest.mark.parametrize(
+    ("old", "new", "expected"), [("Interval", "Intervl", "Interval"), ("00:01", "25:01", "time")]
+)
 def test_a_damaged_screen_head_is_refused(file: Path, old: str, new: str, expected: str) -> None:
     file.write_text(SCREEN.replace(old, new), "utf-8")
     with pytest.raises(ReportError, match=expected):

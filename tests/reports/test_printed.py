@@ -10,7 +10,9 @@ from planner.units import MILLISECOND
     ("digits", "value", "resolution"),
     [("755", 755, 0.5), (".2", 0.2, 0.05), ("1.84", 1.84, 0.005), (".00", 0, 0.005), ("14.4", 14.4, 0.05)],
 )
-def test_the_resolution_is_half_a_unit_of_the_last_digit(digits: str, value: float, resolution: float) -> None:
+def test_the_resolution_is_half_a_unit_of_the_last_digit(
+    digits: str, value: float, resolution: float
+) -> None:
     assert Printed.from_text(digits) == Printed(value, resolution)
 
 
