@@ -88,7 +88,15 @@ class InfeasibleError(PlannerError):
 
 
 class MissingExtraError(PlannerError, ImportError):
-    """An optional package is not installed; the message is the command that installs it."""
+    """An optional package is not installed; the message is the command that installs it.
+
+    Parameters
+    ----------
+    package : str
+        The package.
+    extra : str
+        The extra of this distribution that brings it.
+    """
 
     def __init__(self, package: str, extra: str) -> None:
         super().__init__(f"{package} is not installed: pip install 'zvm-planner[{extra}]'")

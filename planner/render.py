@@ -7,6 +7,7 @@ import html
 import io
 import json
 import math
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 SIGNIFICANT_DIGITS: Final = 4
+WIDTH: Final = 80
 BARE_UNITS: Final = frozenset({"", "1/s", "share"})  # rates are per second and counts are bare: no suffix
 MARKS: Final = {"recommended": ">", "in use": "*"}
 
@@ -42,7 +44,13 @@ class Column:
         return self.name if self.unit in BARE_UNITS else f"{self.name}_{self.unit}"
 
     def texts(self) -> list[str]:
-        """All values as people read them, with equal decimals."""
+        """All values as people read them, with equal decimals.
+
+        Returns
+        -------
+        list of str
+            One text a value.
+        """
         return [format_value(value, self._decimals()) for value in self.values]
 
     def _decimals(self) -> int | None:
@@ -57,7 +65,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
-    """Columns of equal length; `marks` names a special state of a row ("recommended", "in use", or "")."""
+    """Equally long `columns`; `marks` names the state of each row ("recommended", "in use", or "")."""
 
     columns: tuple[Column, ...]
     marks: tuple[str, ...] = field(default=())
@@ -67,7 +75,13 @@ class Table:
         return len(self.columns[0].values) if self.columns else 0
 
     def records(self) -> list[dict[str, Any]]:
-        """Rows as dictionaries keyed by name and unit suffix."""
+        """Rows as dictionaries keyed by name and unit suffix.
+
+        Returns
+        -------
+        list of dict
+            One dictionary a row.
+        """
         keys = [column.key for column in self.columns]
         return [
             dict(zip(keys, row, strict=True))
@@ -76,7 +90,7 @@ class Table:
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) or hasattr(value, "__float__")
+    return (isinstance(value, (int, float)) and not isinstance(value, bool)) or hasattr(value, "__float__")
 
 
 def format_value(value: Any, decimals: int | None = None) -> str:
@@ -138,6 +152,24 @@ def to_text(table: Table) -> str:
     margin = [" "] * (len(cells[0]) - len(table)) + marks if any(table.marks) else [""] * len(cells[0])
     rows = zip(*cells, strict=True)
     return "\n".join((mark + " " + "  ".join(row)).rstrip() for mark, row in zip(margin, rows, strict=True))
+
+
+def wrap(text: str, width: int = WIDTH) -> str:
+    """Break a paragraph into lines.
+
+    Parameters
+    ----------
+    text : str
+        One paragraph.
+    width : int, optional
+        Longest line.
+
+    Returns
+    -------
+    str
+        Lines, the later ones indented by two.
+    """
+    return textwrap.fill(text, width, subsequent_indent="  ", break_on_hyphens=False)
 
 
 def to_csv(table: Table) -> str:
@@ -211,7 +243,9 @@ def to_html(table: Table) -> str:
     marks = table.marks or ("",) * len(table)
     body = "".join(
         "<tr>"
-        + "".join(f"<td>{'<b>' if mark else ''}{html.escape(cell)}{'</b>' if mark else ''}</td>" for cell in row)
+        + "".join(
+            f"<td>{'<b>' if mark else ''}{html.escape(cell)}{'</b>' if mark else ''}</td>" for cell in row
+        )
         + "</tr>"
         for mark, row in zip(marks, zip(*(c.texts() for c in table.columns), strict=True), strict=True)
     )

@@ -39,8 +39,8 @@ def quantity(label: str, unit: str = "") -> Any:
 class Result:
     """Base of all results: frozen dataclasses whose `quantity` fields hold read-only arrays.
 
-    A subclass is ``@dataclass(frozen=True, slots=True, kw_only=True, eq=False)``. Derived numbers are properties;
-    those named in `derived` as ``{name: (label, unit)}`` are shown beside the fields.
+    A subclass is ``@dataclass(frozen=True, slots=True, kw_only=True, eq=False)``. Derived numbers are
+    properties; those named in `derived` as ``{name: (label, unit)}`` are shown beside the fields.
     """
 
     __slots__ = ()

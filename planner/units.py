@@ -34,7 +34,9 @@ EXAMPLES: Final[dict[Dimension, str]] = {
     "share": "a share such as 5%",
 }
 
-_NUMBER: Final = re.compile(r"\s*(?P<number>[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)\s*(?P<unit>\S*)\s*")
+_NUMBER: Final = re.compile(
+    r"\s*(?P<number>[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)\s*(?P<unit>\S*)\s*", re.ASCII
+)
 
 
 def _split(text: str, dimension: Dimension, argument: str) -> tuple[str, float]:
@@ -139,4 +141,4 @@ def half_digit(number: str) -> float:
     """
     mantissa, _, exponent = number.lower().partition("e")
     decimals = len(mantissa.partition(".")[2])
-    return 0.5 * 10.0 ** (int(exponent or 0) - decimals)
+    return float(f"5e{int(exponent or 0) - decimals - 1}")

@@ -1,0 +1,297 @@
+"""The shelves: opens data/ and models/, reads and writes model files."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import re
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final, Literal
+
+import msgspec
+
+from planner import render
+from planner.errors import InputError, ReportError
+
+SCHEMA_VERSION: Final = 1
+
+Status = Literal["fitted", "fixed", "not determined", "at its bound"]
+Interval = tuple[float, float]
+
+_TOML_POSITION: Final = re.compile(r" \(at line (?P<line>\d+), column (?P<column>\d+)\)$")
+
+
+class Source(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A file of measurements that a model was fitted to: `file` as seen from data/, `sha256` of its bytes."""
+
+    file: str
+    sha256: str
+
+
+class Parameter(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One parameter of a model, in the unit that its key ends in.
+
+    `value` is the estimate, `standard_error` its error, `low` and `high` the ends of its interval (each None
+    where there is none), `status` says how the value came about.
+    """
+
+    value: float
+    standard_error: float | None = None
+    low: float | None = None
+    high: float | None = None
+    status: Status
+
+    def __post_init__(self) -> None:
+        """Refuse numbers that contradict each other."""
+        if not math.isfinite(self.value):
+            raise ValueError("Expected a finite `value`")
+        if self.standard_error is not None and not self.standard_error >= 0:
+            raise ValueError("Expected a `standard_error` of at least 0")
+        low = -math.inf if self.low is None else self.low
+        high = math.inf if self.high is None else self.high
+        if not low <= self.value <= high:
+            raise ValueError("Expected `low` <= `value` <= `high`")
+
+
+class Run(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One measured number beside what the model says of it.
+
+    `name` tells the run, `quantity` what was `measured` and `predicted`, with its unit as a suffix; `sigma`
+    is the standard deviation that the fit gave the measurement, in the same unit.
+    """
+
+    name: str
+    quantity: str
+    measured: float
+    predicted: float
+    sigma: float
+
+
+class Fit(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How well a model meets its measurements.
+
+    `runs` lists every measurement; `model_error` is the relative error to expect of a prediction; `outliers`
+    names the runs that no law of the model gives.
+    """
+
+    runs: tuple[Run, ...]
+    model_error: float
+    outliers: tuple[str, ...] = ()
+
+
+class Model(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A calibrated model, as its file in models/ says it.
+
+    `kind` names the device, `title` says in words what was calibrated, `source` lists the measurements,
+    `population` is the number of requesters of each volume that the fit assumed. `parameters` and `validity`
+    are keyed by name with unit suffix (validity: the range that the measurements cover); `fit` tells how well
+    it went. `schema_version` counts the changes of this layout.
+    """
+
+    schema_version: int = SCHEMA_VERSION
+    kind: str
+    title: str
+    source: tuple[Source, ...]
+    population: int | None = None
+    parameters: Mapping[str, Parameter]
+    fit: Fit
+    validity: Mapping[str, Interval]
+
+
+def data_path(*parts: str) -> Path:
+    """Where a shipped file or folder of measurements is.
+
+    Parameters
+    ----------
+    *parts : str
+        Folders and file below data/.
+
+    Returns
+    -------
+    Path
+        A path that exists.
+
+    Raises
+    ------
+    ReportError
+        There is no such file or folder.
+
+    Examples
+    --------
+    >>> data_path("README.md").name
+    'README.md'
+    """
+    path = _shelf("data").joinpath(*parts)
+    if not path.exists():
+        raise ReportError(path, "no such file among the shipped data")
+    return path
+
+
+def model_names() -> list[str]:
+    """Names of the shipped models.
+
+    Returns
+    -------
+    list of str
+        Sorted names, as `read_model` takes them.
+    """
+    return sorted(path.stem for path in _shelf("models").glob("*.toml"))
+
+
+def models_path(name: str) -> Path:
+    """Where a shipped model file is.
+
+    Parameters
+    ----------
+    name : str
+        Name of the model, without suffix.
+
+    Returns
+    -------
+    Path
+        A path that exists.
+
+    Raises
+    ------
+    InputError
+        No shipped model has that name.
+    """
+    if name not in model_names():
+        known = ", ".join(model_names()) or "none"
+        raise InputError("model", name, f"a model file, or the name of a shipped model ({known})")
+    return _shelf("models") / f"{name}.toml"
+
+
+def read_model(path: Path | str) -> Model:
+    """Read a model file.
+
+    Parameters
+    ----------
+    path : Path or str
+        The file, or the name of a shipped model: text without suffix and folder.
+
+    Returns
+    -------
+    Model
+        What the file says.
+
+    Raises
+    ------
+    InputError
+        No shipped model has that name.
+    ReportError
+        The file cannot be read, is not TOML, was written by a newer planner, or does not follow the layout.
+    """
+    if isinstance(path, str) and Path(path).name == path and not Path(path).suffix:
+        path = models_path(path)
+    return _decode(_read_toml(Path(path)), Path(path))
+
+
+def write_model(model: Model, path: Path, *, force: bool = False) -> None:
+    """Write a model file; an existing one only with `force`.
+
+    Parameters
+    ----------
+    model : Model
+        What to write.
+    path : Path
+        Where.
+    force : bool, optional
+        Whether an existing file may be written over.
+
+    Raises
+    ------
+    InputError
+        The file exists and `force` is not given, or it cannot be written.
+    """
+    import tomli_w
+
+    content = _without_none(msgspec.to_builtins(model))
+    render.save(tomli_w.dumps(content), path, force=force)
+
+
+def sha256(path: Path) -> str:
+    """Fingerprint of a file's bytes.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+
+    Returns
+    -------
+    str
+        64 hexadecimal digits.
+
+    Raises
+    ------
+    ReportError
+        The file cannot be read.
+    """
+    return hashlib.sha256(_read_bytes(path)).hexdigest()
+
+
+def _shelf(name: str) -> Path:
+    """Find a shelf: inside the package in a wheel, beside it in a checkout or an editable install."""
+    inside = Path(__file__).parent / name
+    return inside if inside.is_dir() else Path(__file__).parent.parent / name
+
+
+def _read_bytes(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise ReportError(path, f"cannot be read: {error.strerror}") from error
+
+
+def _read_toml(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(_read_bytes(path).decode("utf-8"))
+    except UnicodeDecodeError as error:
+        raise ReportError(path, "expected a model file in TOML, found bytes that are no text") from error
+    except tomllib.TOMLDecodeError as error:
+        problem = str(error)
+        position = _TOML_POSITION.search(problem)
+        line, column = (int(position["line"]), int(position["column"])) if position else (None, None)
+        problem = _TOML_POSITION.sub("", problem)
+        raise ReportError(path, f"expected TOML: {problem}", line=line, column=column) from error
+
+
+def _decode(content: dict[str, Any], path: Path) -> Model:
+    version = content.get("schema_version")
+    if isinstance(version, int) and version > SCHEMA_VERSION:
+        raise ReportError(
+            path,
+            f"`schema_version` is {version}, this planner reads up to {SCHEMA_VERSION}: "
+            "a newer planner wrote the file and is needed to read it",
+        )
+    if version != SCHEMA_VERSION:
+        raise ReportError(path, f"expected `schema_version` = {SCHEMA_VERSION}, found {version!r}")
+    # msgspec names no key of a table it walks into, so each entry is tried on its own first.
+    for table, kind in (("parameters", Parameter), ("validity", Interval)):
+        entries = content.get(table)
+        for key, entry in entries.items() if isinstance(entries, dict) else ():
+            _convert(entry, kind, path, f"{table}.{key}")
+    model: Model = _convert(content, Model, path, "")
+    return model
+
+
+def _convert(content: Any, kind: Any, path: Path, key: str) -> Any:
+    """Convert what TOML gave, naming the path to the key that does not fit."""
+    try:
+        return msgspec.convert(content, kind)
+    except msgspec.ValidationError as error:
+        problem, _, inner = str(error).partition(" - at `$")
+        where = (key + inner.rstrip("`")).removeprefix(".")
+        raise ReportError(path, f"{problem} - at `{where}`" if where else problem) from error
+
+
+def _without_none(value: Any) -> Any:
+    """Drop what is None: TOML has no word for it, and a missing key reads back as None."""
+    if isinstance(value, dict):
+        return {key: _without_none(item) for key, item in value.items() if item is not None}
+    if isinstance(value, (list, tuple)):
+        return [_without_none(item) for item in value]
+    return value

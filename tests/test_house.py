@@ -1,0 +1,181 @@
+"""Packaging names every folder, nothing is imported early, no line names a machine, no file is large."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import planner
+from tests.checkout import PACKAGE, ROOT, modules, repository_files, setup_cfg, setup_list
+
+SHELVES = ("data", "models")
+LARGEST_FILE = 1_000_000  # bytes
+# Written so that this file does not match itself.
+MACHINE_PATH = re.compile(r"/(?:home|root|work|Users)/|[.][.]/[s]hared/|[A-Z]:\\\\Users")
+
+
+def run_python(code: str, *, path: Path = ROOT) -> str:
+    """What a fresh interpreter prints for `code` with `path` in front of its modules."""
+    environment = {**os.environ, "PYTHONPATH": str(path)}
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, cwd=path, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def folders_to_install() -> set[str]:
+    """Dotted name of every folder that the wheel has to carry: code, and each shelf with its subfolders."""
+    code = {name for name, path in modules().items() if path.name == "__init__.py"}
+    tracked = {path.relative_to(ROOT).parent.parts for path in repository_files()}
+    shelves = {f"planner.{'.'.join(parts)}" for parts in tracked if parts and parts[0] in SHELVES}
+    return code | shelves
+
+
+def test_setup_cfg_lists_every_folder_of_code_and_data() -> None:
+    assert set(setup_list("options", "packages")) == folders_to_install()
+
+
+def test_every_file_of_a_shelf_is_package_data() -> None:
+    patterns = [pattern.strip() for pattern in setup_cfg()["options.package_data"]["*"].split(",")]
+    shelved = [path for path in repository_files() if path.relative_to(ROOT).parts[0] in SHELVES]
+    assert shelved
+    left_behind = [path.name for path in shelved if not any(path.match(pattern) for pattern in patterns)]
+    assert not left_behind
+
+
+@pytest.mark.parametrize("shelf", SHELVES)
+def test_a_shelf_is_data_beside_the_package_not_code_inside_it(shelf: str) -> None:
+    assert (ROOT / shelf / "README.md").is_file()
+    assert not (PACKAGE / shelf).exists()
+    assert not list((ROOT / shelf).rglob("*.py"))
+
+
+def test_the_package_is_typed() -> None:
+    assert (PACKAGE / "py.typed").is_file()
+
+
+def test_import_planner_imports_nothing_else() -> None:
+    loaded = run_python(
+        "import sys; before = set(sys.modules); import planner; "
+        "tops = {name.partition('.')[0] for name in set(sys.modules) - before};"
+        "print(*sorted(tops - sys.stdlib_module_names), *(m for m in sys.modules if m.startswith('planner.')))"
+    )
+    assert loaded == "planner"
+
+
+def test_an_error_class_costs_no_numpy() -> None:
+    assert run_python("import sys, planner; planner.InputError; print('numpy' in sys.modules)") == "False"
+
+
+def test_lazy_names_and_typed_names_are_the_same() -> None:
+    tree = ast.parse((PACKAGE / "__init__.py").read_text(encoding="utf-8"))
+    guarded = next(node for node in tree.body if isinstance(node, ast.If))
+    typed = {}
+    for node in guarded.body:
+        assert isinstance(node, ast.ImportFrom)
+        for alias in node.names:
+            assert alias.asname == alias.name, f"{alias.name} is not exported"
+            inside = "" if node.module != "planner" else f".{alias.name}"
+            typed[alias.name] = f"{node.module}{inside}"
+    assert typed == planner._HOME
+
+
+@pytest.mark.parametrize("name", sorted(planner._HOME))
+def test_each_public_name_is_there(name: str) -> None:
+    assert getattr(planner, name).__name__.rpartition(".")[2] == name
+    assert name in dir(planner)
+
+
+def test_an_unknown_public_name_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match=r"module 'planner' has no attribute 'erlangen'"):
+        planner.erlangen  # noqa: B018 - the access is the test
+
+
+def test_numpy_raises_instead_of_warning() -> None:
+    with pytest.raises(FloatingPointError):
+        np.divide(1.0, np.zeros(2))
+
+
+def text_lines(path: Path) -> list[str]:
+    """Lines of a text file; none of a picture."""
+    content = path.read_bytes()
+    return [] if b"\0" in content else content.decode("utf-8", errors="replace").splitlines()
+
+
+def test_no_line_names_a_path_of_a_machine() -> None:
+    named = [
+        f"{path.relative_to(ROOT)}:{number}: {line.strip()[:80]}"
+        for path in repository_files()
+        for number, line in enumerate(text_lines(path), start=1)
+        if MACHINE_PATH.search(line)
+    ]
+    assert not named
+
+
+@pytest.mark.parametrize("folder", ["home", "root", "work", "Users"])
+def test_a_path_of_a_machine_is_seen(folder: str) -> None:
+    assert MACHINE_PATH.search(f"open('/{folder}/someone/listing')")
+
+
+def test_no_file_is_large() -> None:
+    large = [str(path.relative_to(ROOT)) for path in repository_files() if path.stat().st_size > LARGEST_FILE]
+    assert not large
+
+
+def test_python_and_license_are_stated_once_and_agree() -> None:
+    metadata, options = setup_cfg()["metadata"], setup_cfg()["options"]
+    assert metadata["version"] == "attr: planner.__version__"
+    assert options["python_requires"] == ">=3.11"
+    assert (ROOT / "LICENSE").read_text(encoding="utf-8").startswith("BSD 3-Clause")
+    assert metadata["license_expression"] == "BSD-3-Clause"
+
+
+@pytest.mark.slow
+def test_a_wheel_carries_its_shelves_and_finds_them(tmp_path: Path) -> None:
+    clean = tmp_path / "checkout"  # a copy, so that the build leaves nothing in the checkout
+    for path in repository_files():
+        copy = clean / path.relative_to(ROOT)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        copy.write_bytes(path.read_bytes())
+    build = [
+        sys.executable,
+        "-m",
+        "pip",
+        "wheel",
+        "--quiet",
+        "--no-deps",
+        "--wheel-dir",
+        str(tmp_path),
+        str(clean),
+    ]
+    subprocess.run(build, check=True, capture_output=True, stdin=subprocess.DEVNULL)
+    (wheel,) = tmp_path.glob("*.whl")
+    target = tmp_path / "target"
+    inside = target / "planner"
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(target)
+    shipped = {path.relative_to(inside) for path in inside.rglob("*") if path.is_file()}
+    expected = {
+        path.relative_to(PACKAGE) if path.is_relative_to(PACKAGE) else path.relative_to(ROOT)
+        for path in repository_files()
+        if path.relative_to(ROOT).parts[0] in {"planner", *SHELVES}
+    }
+    assert shipped == expected
+    found = run_python(
+        "import planner; from planner import library; print(library.__file__);"
+        "print(library.data_path('README.md')); print(library._shelf('models'))",
+        path=target,
+    )
+    assert [Path(line) for line in found.splitlines()] == [
+        inside / "library.py",
+        inside / "data" / "README.md",
+        inside / "models",
+    ]
