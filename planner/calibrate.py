@@ -23,7 +23,9 @@ from planner.measurements import Run
 from planner.results import Array
 from planner.units import MILLISECOND
 
-MODEL_ERROR: Final = 0.02  # floor of the relative error of the law, where it is asked what it was not fitted to
+MODEL_ERROR: Final = (
+    0.02  # floor of the relative error of the law, where it is asked what it was not fitted to
+)
 OUTLIER_CHI_SQUARE: Final = 25.0  # drop of chi-square, left out, from which a run is called an outlier
 NORMAL_95: Final = 1.96
 PARAMETERS: Final[tuple[Parameter, ...]] = (SERVICE_TIME, THINK_TIME, INFLATION, REDRIVE_TIME)
@@ -120,7 +122,12 @@ class Fit:
             ),
             marks=tuple("in use" if c.run in self.outliers else "" for c in self.comparisons),
         )  # fmt: skip
-        lines = [f"{self.population} requesters a volume", render.to_text(parameters), "", render.to_text(residuals)]
+        lines = [
+            f"{self.population} requesters a volume",
+            render.to_text(parameters),
+            "",
+            render.to_text(residuals),
+        ]
         if self.outliers:
             lines.append(f"* outlier, not fitted: {', '.join(self.outliers)}")
         return "\n".join(lines)
@@ -193,7 +200,8 @@ def _fit(
         at = values(logs)
         rows = [(c.predicted - c.measured) / c.sigma for run in used for c in compare(run, at, population)]
         weak = [
-            (math.log(at[key] / (1.0 if key == "inflation" else at["service_time"]) / prior.median)) / prior.sd
+            (math.log(at[key] / (1.0 if key == "inflation" else at["service_time"]) / prior.median))
+            / prior.sd
             for key, prior in priors.items()
             if key not in fixed
         ]
@@ -220,7 +228,9 @@ def _fit(
     }
     for parameter in PARAMETERS:
         if parameter.key in fixed:
-            estimates[parameter.key] = Estimate(parameter=parameter, value=at[parameter.key], relative_error=0.0)
+            estimates[parameter.key] = Estimate(
+                parameter=parameter, value=at[parameter.key], relative_error=0.0
+            )
     return Fit(
         population=population,
         estimates=estimates,
@@ -309,7 +319,9 @@ def compare(run: Run, values: Mapping[str, float], population: int) -> list[Comp
     ]  # fmt: skip
 
 
-def to_model(found: Fit, *, kind: str, title: str, files: Sequence[Path], runs: Sequence[Run]) -> library.Model:
+def to_model(
+    found: Fit, *, kind: str, title: str, files: Sequence[Path], runs: Sequence[Run]
+) -> library.Model:
     """Turn a fit into what a model file holds.
 
     Parameters
