@@ -7,6 +7,7 @@ import html
 import io
 import json
 import math
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,8 +17,11 @@ from planner.errors import InputError, MissingExtraError
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.axes import Axes
 
 SIGNIFICANT_DIGITS: Final = 4
+WIDTH: Final = 80
+PICTURES: Final = (".png", ".svg")
 BARE_UNITS: Final = frozenset({"", "1/s", "share"})  # rates are per second and counts are bare: no suffix
 MARKS: Final = {"recommended": ">", "in use": "*"}
 
@@ -151,6 +155,24 @@ def to_text(table: Table) -> str:
         signs = [" "] * (len(cells[0]) - len(table)) + [MARKS.get(mark, " ") for mark in table.marks]
         cells[0] = [f"{sign} {cell}" for sign, cell in zip(signs, cells[0], strict=True)]
     return "\n".join("  ".join(row).rstrip() for row in zip(*cells, strict=True))
+
+
+def wrap(text: str, width: int = WIDTH) -> str:
+    """Break a paragraph into lines.
+
+    Parameters
+    ----------
+    text : str
+        One paragraph.
+    width : int, optional
+        Longest line.
+
+    Returns
+    -------
+    str
+        Lines, the later ones indented by two.
+    """
+    return textwrap.fill(text, width, subsequent_indent="  ", break_on_hyphens=False)
 
 
 def to_csv(table: Table) -> str:
@@ -302,3 +324,31 @@ def writable(path: Path, *, force: bool = False) -> None:
         raise InputError("output", str(path), "a file in a folder that exists")
     if path.exists() and not force:
         raise InputError("output", str(path), "a new file; --force writes over an existing one")
+
+
+def save_axes(axes: Axes, path: Path, *, force: bool = False) -> None:
+    """Write a picture as PNG or SVG, by the ending of its name.
+
+    Parameters
+    ----------
+    axes : matplotlib.axes.Axes
+        What was drawn.
+    path : Path
+        Where, ending in .png or .svg.
+    force : bool, optional
+        Whether an existing file may be written over.
+
+    Raises
+    ------
+    InputError
+        Another ending, the file exists and `force` is not given, or it cannot be written.
+    """
+    if path.suffix.lower() not in PICTURES:
+        raise InputError("plot", str(path), f"a file name that ends in {' or '.join(PICTURES)}")
+    writable(path, force=force)
+    figure = axes.get_figure(root=True)
+    assert figure is not None
+    try:
+        figure.savefig(path, dpi=150)
+    except OSError as error:
+        raise InputError("plot", str(path), f"a file that can be written ({error.strerror})") from error

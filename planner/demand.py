@@ -1,0 +1,306 @@
+"""From a measurement to the demand behind it: closed with so many requesters, or open; every reading that fits.
+
+Rate X, service S and queue Q of a device are tied by the queueing law. For a population N the law leaves one
+free number, the think time in units of the service time, z = Z / S0: it fixes X S0 and Q, hence S0 = (X S0) / X.
+A reading of N is the z that strains the printed digits of S and Q least; it is kept if both lie inside what
+the digits leave open. An open reading has the utilization as its free number.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Self
+
+import numpy as np
+
+from planner import queueing
+from planner.devices import VolumeClass
+from planner.devices.parameters import INFLATION, REDRIVE_TIME
+from planner.errors import ConvergenceError, InputError, ReportError
+from planner.library import Parameter, read_model
+from planner.measurements import Interval, Measurement
+from planner.results import Array
+from planner.units import MILLISECOND
+
+POPULATIONS: Final = (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 16, 24, 32)
+FAR_FROM_SATURATED: Final = 0.7  # utilization of a device below which an open reading is preferred
+KINDS_WITH_ALIASES: Final = ("volume", "pool")
+FAR_OFF: Final = 1e6  # strain beyond which it is all the same
+THINK_RANGE: Final = (1e-5, 1e5)  # think time over service time
+IDLE_RANGE: Final = (1e-4, 1e6)  # idle capacity over load
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """One demand that a measurement speaks for.
+
+    `io_rate` [1/s] as measured, of all `volumes`; `population` and `think_time` [s] of one volume where closed, `arrival_rate` [1/s] of one volume where open;
+    `service_time` [s] of an I/O alone; `strain`: 1 at the limit of what the printed digits leave open.
+    """
+
+    kind: str
+    volumes: int
+    io_rate: float
+    service_time: float
+    strain: float
+    population: int | None = None
+    think_time: float | None = None
+    arrival_rate: float | None = None
+
+    @property
+    def fits(self) -> bool:
+        """Whether the reading lies inside the rounding."""
+        return self.strain <= 1.0
+
+    def words(self) -> str:
+        """The demand in a few words.
+
+        Returns
+        -------
+        str
+            For a sentence.
+        """
+        if self.population is None:
+            return f"open arrivals, {self.arrival_rate:.0f}/s a volume"
+        think = (self.think_time or 0.0) / MILLISECOND
+        return f"about {self.population} requesters a volume with {think:.3g} ms between I/Os"
+
+    def volume_class(self, growth: float = 0.0) -> tuple[VolumeClass, ...]:
+        """The volumes under this demand, grown: a rate grows as it is, requesters to the next whole number.
+
+        Parameters
+        ----------
+        growth : float, optional
+            Share by which the demand grows.
+
+        Returns
+        -------
+        tuple of VolumeClass
+            One class, or two where the grown requesters do not divide evenly among the volumes.
+        """
+        if self.arrival_rate is not None:
+            return (VolumeClass(volumes=self.volumes, arrival_rate=self.arrival_rate * (1 + growth)),)
+        assert self.population is not None and self.think_time is not None
+        requesters = math.ceil(round(self.population * self.volumes * (1 + growth), 9))
+        each, more = divmod(requesters, self.volumes)
+        parts = ((self.volumes - more, each), (more, each + 1))
+        return tuple(
+            VolumeClass(volumes=volumes, population=population, think_time=self.think_time)
+            for volumes, population in parts
+            if volumes > 0
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Law:
+    """What a model file says of the devices: inflation, redrive gap [s], their relative errors, the law's own.
+
+    `model_error` is the relative error of a rate where the law is asked what it was not fitted to.
+    """
+
+    inflation: float
+    redrive_time: float
+    model_error: float
+    inflation_error: float = 0.0
+    redrive_error: float = 0.0
+
+    @classmethod
+    def from_model(cls, model: Path | str) -> Self:
+        """Take the law from a model file.
+
+        Parameters
+        ----------
+        model : Path or str
+            The file, or the name of a shipped model.
+
+        Returns
+        -------
+        Law
+            Inflation and redrive gap with their errors.
+
+        Raises
+        ------
+        ReportError
+            The file cannot be read as a model.
+        InputError
+            The model is of another kind, or no shipped model has that name.
+        """
+        found = read_model(model)
+        if found.kind not in KINDS_WITH_ALIASES:
+            raise InputError("model", str(model), f"a model of kind {' or '.join(KINDS_WITH_ALIASES)}, not {found.kind}")
+        values = {}
+        for key in (INFLATION.file_key, REDRIVE_TIME.file_key):
+            if key not in found.parameters:
+                raise ReportError(str(model), f"expected `parameters.{key}`")
+            values[key] = found.parameters[key]
+        inflation, gap = values[INFLATION.file_key], values[REDRIVE_TIME.file_key]
+        return cls(
+            inflation=inflation.value,
+            redrive_time=gap.value,
+            model_error=found.fit.model_error,
+            inflation_error=_relative(inflation),
+            redrive_error=_relative(gap),
+        )
+
+
+def _relative(parameter: Parameter) -> float:
+    """Relative standard error; 0 where the file gives none."""
+    if not parameter.standard_error or parameter.value <= 0:
+        return 0.0
+    return parameter.standard_error / parameter.value
+
+
+Predictor = Callable[[Array, Array], tuple[Array, Array, Array]]
+
+
+def readings(measured: Measurement, law: Law) -> tuple[Reading, ...]:
+    """Find all demands that fit a measurement, the preferred one first.
+
+    The preferred reading is the open one where it fits and the devices are far from saturated, else the smallest
+    population that fits. Where nothing fits, the reading that strains the rounding least is the only one.
+
+    Parameters
+    ----------
+    measured : Measurement
+        Rates, service and queue of equal volumes.
+    law : Law
+        Inflation and redrive gap of the devices; its model error widens the queue where aliases are at work.
+
+    Returns
+    -------
+    tuple of Reading
+        At least one.
+
+    Raises
+    ------
+    ConvergenceError
+        A pool could not be solved.
+    """
+    found = [*_closed(measured, law), *_open(measured, law)]
+    kept = [reading for reading in found if reading.fits]
+    if not kept:
+        return (min(found, key=lambda reading: reading.strain),)
+    opened = [reading for reading in kept if reading.kind == "open"]
+    if opened and measured.utilization < FAR_FROM_SATURATED:
+        return (*opened, *(reading for reading in kept if reading.kind == "closed"))
+    return tuple(kept)
+
+
+def _targets(measured: Measurement, law: Law) -> tuple[Interval, Interval]:
+    """Queue and service per volume set; the law's own error counts where it had to be extrapolated to aliases."""
+    if measured.aliases == 0:
+        return measured.queued, measured.service
+    present = measured.queued.value + measured.io_rate.value * measured.service.value
+    return (
+        measured.queued.widened(law.model_error * present),
+        measured.service.widened(law.model_error * measured.service.value),
+    )
+
+
+def _balance(
+    measured: Measurement, law: Law, predict: Predictor, candidates: Array, limits: tuple[float, float]
+) -> tuple[Array, Array, Array]:
+    """Find, for each candidate, the free number where the strains of queue and service cancel; both fall with it.
+
+    Returns it with S0 [s] and the larger strain. A candidate that cannot balance them stays at the nearer limit.
+    """
+    from scipy.optimize import elementwise
+
+    queued, service = _targets(measured, law)
+
+    def strains(log_free: Array, which: Array) -> tuple[Array, Array, Array]:
+        busy, queue, growth = predict(np.exp(log_free), which)
+        alone = busy / measured.io_rate.value
+        of_service = np.array([service.strain(value) for value in alone * growth])
+        of_queue = np.array([queued.strain(value) for value in queue])
+        return alone, of_service, of_queue
+
+    def balance(log_free: Array, which: Array) -> Array:
+        _, of_service, of_queue = strains(log_free, which)
+        return np.clip(of_service + of_queue, -FAR_OFF, FAR_OFF)
+
+    ends = np.log(limits)
+    left, right = (np.full(candidates.shape, end) for end in ends)
+    found = elementwise.find_root(balance, (left, right), args=(candidates,), tolerances={"xatol": 1e-9})
+    at_left = balance(left, candidates)
+    free = np.where(found.success, found.x, np.where(at_left > 0, right, left))
+    alone, of_service, of_queue = strains(free, candidates)
+    return np.exp(free), alone, np.maximum(np.abs(of_service), np.abs(of_queue))
+
+
+def _predictor(measured: Measurement, law: Law, *, closed: bool) -> Predictor:
+    """The queueing law in units of the service time, of the free number and the population (closed) or 1 (open)."""
+    gap = law.redrive_time / measured.service.value
+    servers, n = 1 + measured.aliases, measured.volumes
+    shared = n > 1 and measured.aliases > 0
+    largest = _saturation(servers, shared, law.inflation, gap)
+
+    def predict(free: Array, populations: Array) -> tuple[Array, Array, Array]:
+        if shared:
+            asked = [{"population": k, "think_time": z} if closed else {"arrival_rate": largest / (1 + z)}
+                     for k, z in zip(populations, free, strict=True)]  # fmt: skip
+            busy, queue, growth = zip(*(_pool(measured, law, gap, **demand) for demand in asked), strict=True)
+            return np.array(busy), np.array(queue), np.array(growth)
+        if closed:
+            steady = queueing.finite_source(
+                populations, free, 1.0, servers, inflation=law.inflation, redrive_time=gap
+            )
+        else:
+            load = largest / (1 + free)
+            steady = queueing.mmc(load, 1.0, servers, inflation=law.inflation, redrive_time=gap)
+        return n * steady.throughput, n * (steady.queue_length - steady.in_gap), steady.service_time
+
+    return predict
+
+
+def _saturation(servers: int, shared: bool, inflation: float, gap: float) -> float:
+    """Largest open load of one volume: of its base alone in a pool, of base and aliases if they are its own."""
+    if shared:
+        return 1 / (1 + gap)
+    busy = queueing.mmc(1e9, 1.0, servers, inflation=inflation, redrive_time=gap)
+    return float(busy.throughput)
+
+
+def _closed(measured: Measurement, law: Law) -> list[Reading]:
+    """Readings for every population, fitting or not."""
+    populations = np.array(POPULATIONS, dtype=float)
+    think, alone, strain = _balance(
+        measured, law, _predictor(measured, law, closed=True), populations, THINK_RANGE
+    )
+    return [
+        Reading(kind="closed", volumes=measured.volumes, io_rate=measured.io_rate.value, service_time=float(s), strain=float(off),
+                population=int(n), think_time=float(z * s))
+        for n, z, s, off in zip(populations, think, alone, strain, strict=True)
+    ]  # fmt: skip
+
+
+def _open(measured: Measurement, law: Law) -> list[Reading]:
+    """The open reading; its free number is the idle capacity over the load."""
+    _, alone, strain = _balance(
+        measured, law, _predictor(measured, law, closed=False), np.ones(1), IDLE_RANGE
+    )
+    rate = measured.io_rate.value / measured.volumes
+    return [Reading(kind="open", volumes=measured.volumes, io_rate=measured.io_rate.value, service_time=float(alone[0]), strain=float(strain[0]),
+                    arrival_rate=rate)]  # fmt: skip
+
+
+def _pool(measured: Measurement, law: Law, gap: float, **demand: float) -> tuple[float, float, float]:
+    """Busy service, queue and service growth of a pool in units of the service time; saturation is infinite."""
+    nan = math.nan
+    part = VolumeClass(volumes=measured.volumes, **{k: float(v) for k, v in demand.items()})  # type: ignore[arg-type]
+    try:
+        steady = queueing.alias_pool(
+            measured.aliases, volumes=[part.volumes], population=[part.population], think_time=[part.think_time],
+            arrival_rate=[part.arrival_rate], service_time=1.0, inflation=law.inflation, redrive_time=gap,
+        )  # fmt: skip
+    except ConvergenceError:
+        return nan, math.inf, nan
+    n = part.volumes
+    return (
+        float(n * steady.throughput[0]),
+        float(n * (steady.queue_length[0] - steady.in_gap[0])),
+        float(steady.service_time[0]),
+    )

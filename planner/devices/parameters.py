@@ -1,0 +1,52 @@
+"""How a device kind declares its parameters: once, for model files, fit bounds, options and documentation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parameter:
+    """One parameter of a device kind.
+
+    `key` names it, `unit` is SI (its model-file key is ``key_unit``, bare where the unit is empty), `low` and
+    `high` bound a fit, `default` is used where nothing is known.
+    """
+
+    key: str
+    symbol: str
+    unit: str
+    low: float
+    high: float
+    default: float
+    meaning: str
+
+    @property
+    def file_key(self) -> str:
+        """Key in a model file: name with its unit as a suffix."""
+        return f"{self.key}_{self.unit}" if self.unit else self.key
+
+
+SERVICE_TIME = Parameter(
+    key="service_time", symbol="S0", unit="s", low=1e-6, high=10.0, default=1e-3,
+    meaning="mean service time of an I/O that is alone on its volume",
+)  # fmt: skip
+INFLATION = Parameter(
+    key="inflation", symbol="i", unit="", low=1e-4, high=2.0, default=0.12,
+    meaning="relative growth of the service time with each further I/O in service on the same volume",
+)  # fmt: skip
+REDRIVE_TIME = Parameter(
+    key="redrive_time", symbol="g", unit="s", low=1e-8, high=1.0, default=6e-5,
+    meaning="gap between two I/Os of a device that has the next one waiting; counts neither as service nor queue",
+)  # fmt: skip
+THINK_TIME = Parameter(
+    key="think_time", symbol="Z", unit="s", low=1e-8, high=1e3, default=1.5e-4,
+    meaning="mean time a requester takes from the end of an I/O to its next I/O",
+)  # fmt: skip
+POPULATION = Parameter(
+    key="population", symbol="N", unit="", low=1, high=1000, default=3,
+    meaning="requesters of one volume, each with at most one I/O outstanding",
+)  # fmt: skip
+VOLUMES = Parameter(
+    key="volumes", symbol="B", unit="", low=1, high=256, default=8, meaning="volumes that share the aliases",
+)  # fmt: skip

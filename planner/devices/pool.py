@@ -1,0 +1,138 @@
+"""A HyperPAV pool: volumes, each with its base device, that share aliases I/O by I/O."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from planner import queueing
+from planner.devices import parameters
+from planner.results import Array, Result, quantity
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VolumeClass:
+    """Equal volumes and what they are asked for: `population` and `think_time` [s], or `arrival_rate` [1/s].
+
+    Numbers that a class of the other sort has are nan.
+    """
+
+    volumes: int = 1
+    population: float = math.nan
+    think_time: float = math.nan
+    arrival_rate: float = math.nan
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Performance(Result):
+    """What a listing would show of a volume or pool, one element an alias count.
+
+    `wait_time` is queued / I/O rate and `response_time` is service + wait, as a listing has them: the redrive
+    gap of an I/O that waited is in neither. `no_alias` is fails / tries, 0 where nothing was tried.
+    """
+
+    aliases: Array = quantity("aliases")
+    io_rate: Array = quantity("I/O rate", "1/s")
+    service_time: Array = quantity("service time", "s")
+    queued: Array = quantity("queued")
+    no_alias: Array = quantity("no alias")
+    base_rate: Array = quantity("I/O rate of the bases", "1/s")
+    volume_rates: Array
+    derived: ClassVar[dict[str, tuple[str, str]]] = {
+        "wait_time": ("wait time", "s"),
+        "response_time": ("response time", "s"),
+    }
+
+    @property
+    def wait_time(self) -> Array:
+        """Mean time queued [s]."""
+        return self.queued / self.io_rate
+
+    @property
+    def response_time(self) -> Array:
+        """Mean service plus wait [s]."""
+        return self.service_time + self.wait_time
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pool:
+    """Volumes that share aliases; an alias serves any of them, a base only its own.
+
+    `service_time` [s] is that of an I/O alone on its volume; `inflation` its relative growth with each further
+    I/O in service on the volume; `redrive_time` [s] the gap of a device that takes a waiting I/O.
+    """
+
+    classes: tuple[VolumeClass, ...]
+    service_time: float
+    inflation: float = 0.0
+    redrive_time: float = 0.0
+    PARAMETERS: ClassVar[tuple[parameters.Parameter, ...]] = (
+        parameters.SERVICE_TIME,
+        parameters.INFLATION,
+        parameters.REDRIVE_TIME,
+        parameters.THINK_TIME,
+        parameters.POPULATION,
+        parameters.VOLUMES,
+    )
+
+    @property
+    def bases(self) -> int:
+        """Number of volumes, hence of base devices."""
+        return sum(part.volumes for part in self.classes)
+
+    def solve(self, aliases: Sequence[int] | Array) -> Performance:
+        """Solve the pool for each alias count.
+
+        Parameters
+        ----------
+        aliases : array_like, shape (counts,)
+            Aliases in the pool.
+
+        Returns
+        -------
+        Performance
+            Totals of the pool, shape (counts,).
+
+        Raises
+        ------
+        InputError
+            A parameter outside its domain.
+        ConvergenceError
+            The pool could not be solved.
+
+        Notes
+        -----
+        The law is `planner.queueing.alias_pool`.
+
+        Examples
+        --------
+        >>> pool = Pool(classes=(VolumeClass(volumes=2, population=3, think_time=2e-4),), service_time=1.3e-3)
+        >>> bool(pool.solve([4]).queued[0] < 1e-9)
+        True
+        """
+        counts = np.atleast_1d(np.asarray(aliases))
+        steady = queueing.alias_pool(
+            counts,
+            volumes=[part.volumes for part in self.classes],
+            population=[part.population for part in self.classes],
+            think_time=[part.think_time for part in self.classes],
+            arrival_rate=[part.arrival_rate for part in self.classes],
+            service_time=self.service_time,
+            inflation=self.inflation,
+            redrive_time=self.redrive_time,
+        )
+        volumes = np.array([part.volumes for part in self.classes], dtype=float)
+        total = steady.throughput @ volumes
+        return Performance(
+            aliases=counts,
+            io_rate=total,
+            service_time=(steady.throughput * steady.service_time) @ volumes / total,
+            queued=(steady.queue_length - steady.in_gap) @ volumes,
+            no_alias=steady.fail_fraction,
+            base_rate=steady.base_throughput @ volumes,
+            volume_rates=steady.throughput,
+        )

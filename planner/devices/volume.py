@@ -1,0 +1,60 @@
+"""A classic PAV volume: a base device and aliases of its own, which is a pool of one volume."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from planner.devices import parameters
+from planner.devices.pool import Performance, Pool, VolumeClass
+from planner.results import Array
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Volume:
+    """One volume with its own aliases; parameters as in `Pool`."""
+
+    demand: VolumeClass
+    service_time: float
+    inflation: float = 0.0
+    redrive_time: float = 0.0
+    PARAMETERS: ClassVar[tuple[parameters.Parameter, ...]] = (
+        parameters.SERVICE_TIME,
+        parameters.INFLATION,
+        parameters.REDRIVE_TIME,
+        parameters.THINK_TIME,
+        parameters.POPULATION,
+    )
+
+    def solve(self, aliases: Sequence[int] | Array) -> Performance:
+        """Solve the volume for each alias count.
+
+        Parameters
+        ----------
+        aliases : array_like, shape (counts,)
+            Aliases of the volume.
+
+        Returns
+        -------
+        Performance
+            Totals of base and aliases, shape (counts,).
+
+        Raises
+        ------
+        InputError
+            A parameter outside its domain.
+
+        Examples
+        --------
+        >>> volume = Volume(demand=VolumeClass(population=3, think_time=2e-4), service_time=1.3e-3)
+        >>> volume.solve([0, 2]).io_rate.round(0).tolist()
+        [769.0, 2000.0]
+        """
+        pool = Pool(
+            classes=(self.demand,),
+            service_time=self.service_time,
+            inflation=self.inflation,
+            redrive_time=self.redrive_time,
+        )
+        return pool.solve(aliases)

@@ -1,0 +1,48 @@
+"""Print DEVICE listings in the published layout, from the digits of each cell: the counterpart of the reader."""
+
+from dataclasses import dataclass
+
+HEAD = """\
+FCX108  Run 2007/06/05 14:00:12         DEVICE
+                                        General I/O Device Load and Performance
+From 2007/05/27 15:00:14
+To   2007/05/27 15:10:14
+For    600 Secs 00:10:00                Result of Y040180P Run
+________________________________________________________________________________
+ """
+SCREEN = "FCX108      CPU 2094  SER 46A8D  Interval 23:58:00 - 00:01:30    Perf. Monitor"
+HEADING = """\
+ .    .                     .      ___     .    .    .    .    .    .    .    .
+ <-- Device Descr. -->  Mdisk Pa- <-Rate/s-> <------- Time (msec) -------> Req.
+ Addr Type   Label/ID   Links ths  I/O Avoid Pend Disc Conn Serv Resp CUWt Qued"""
+ENDS = (29, 33, 38, 44, 49, 54, 59, 64, 69, 74, 79)  # last column of each number, Links to Qued
+
+
+@dataclass(frozen=True)
+class Row:
+    """The cells of a row as text: address, type, label and eleven numbers from Links to Qued."""
+
+    address: str
+    type: str
+    label: str
+    numbers: tuple[str, ...]
+
+    def text(self) -> str:
+        """Words from the left, numbers to the right."""
+        line = f" {self.address} {self.type:<6} {self.label:<8}"
+        for digits, end in zip(self.numbers, ENDS, strict=True):
+            line += digits.rjust(end - len(line))
+        return line
+
+
+def row(address: str = "522A", type: str = "3390-3", label: str = "BWPVS0", **changed: str) -> str:  # noqa: A002
+    """Print the published row of 522A, some of its cells changed."""
+    cells = dict(zip(("links", "paths", "rate", "avoid", "pend", "disc", "conn", "serv", "resp", "cuwt", "qued"),
+                     ("0", "4", "755", ".0", ".2", ".2", ".9", "1.3", "3.7", ".0", "1.84"), strict=True))  # fmt: skip
+    assert set(changed) <= set(cells)
+    return Row(address, type, label, tuple({**cells, **changed}.values())).text()
+
+
+def page(*rows: str, head: str = HEAD, heading: str = HEADING) -> str:
+    """Print one page."""
+    return "\n".join((head, heading, *rows)) + "\n"
