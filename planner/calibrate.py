@@ -211,7 +211,8 @@ def _fit(
         raise CalibrationError(f"the law could not be solved while fitting: {error}") from error
     if not solution.success:
         raise CalibrationError(f"least squares did not converge: {solution.message}")
-    covariance = np.linalg.pinv(solution.jac.T @ solution.jac)
+    jacobian = np.asarray(solution.jac, dtype=np.float64)
+    covariance = np.linalg.pinv(jacobian.T @ jacobian)
     at = values(solution.x)
     estimates = {
         p.key: Estimate(parameter=p, value=at[p.key], relative_error=float(math.sqrt(covariance[k, k])))

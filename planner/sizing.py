@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from planner import render
 from planner.calibrate import fit
@@ -45,7 +46,7 @@ class Target:
     queued: float | None = None
     no_alias: float | None = None
 
-    def met(self, rows: Performance) -> Array:
+    def met(self, rows: Performance) -> NDArray[np.bool_]:
         """Tell for each alias count whether the target is met.
 
         Parameters
@@ -279,7 +280,7 @@ def aliases(
     counts = [_fewest(pool, target, run) for pool in pools]
     recommended, rule = counts[0], run.rule_of_thumb
     last = min(max(recommended, rule, run.aliases) + ROWS_BEYOND, run.most_aliases)
-    sweep = np.arange(last + 1)
+    sweep = np.arange(last + 1, dtype=np.float64)
     solved = [pool.solve(sweep) for pool in pools]
     low, high = _rate_interval(solved, pools[0], law, sweep, run, growth)
     return AliasAnswer(
@@ -352,13 +353,15 @@ def _fewest(pool: Pool, target: Target, run: Run) -> int:
     enough = sum(part.volumes * (part.population - 1) for part in pool.classes) if closed else math.inf
     limit = int(min(run.most_aliases, enough))
     first, length = 0, max(4, min(run.rule_of_thumb + 2, 32))
-    while first <= limit:
-        counts = np.arange(first, min(first + length, limit + 1))
+    while True:
+        counts = np.arange(first, min(first + length, limit + 1), dtype=np.float64)
         rows = pool.solve(counts)
         met = target.met(rows)
         if met.any():
             return int(counts[int(np.argmax(met))])
         first, length = first + length, 2 * length
+        if first > limit:
+            break
     wait = rows.wait_time[-1] / MILLISECOND
     raise InfeasibleError(
         f"{run.name}: no count up to {limit} aliases meets the target ({target}); with {limit} the wait is "

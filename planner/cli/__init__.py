@@ -62,20 +62,15 @@ def main(arguments: list[str] | None = None) -> int:
     int
         0 answered, 1 no feasible answer, 2 bad input or no convergence.
     """
-    import click
-
     from planner.errors import PlannerError
 
     try:
-        return int(build()(args=arguments, prog_name="planner", standalone_mode=False) or 0)
+        build()(args=arguments, prog_name="planner")
+    except SystemExit as done:
+        return int(done.code or 0)
     except PlannerError as error:
         print(f"planner: {error}", file=sys.stderr)
         return error.exit_code
-    except click.ClickException as error:
-        error.show()
-        return error.exit_code
-    except click.Abort:
-        return 2
     except BrokenPipeError:
         sys.stderr.close()  # the reader of a pipe has gone; there is nobody to tell
-        return 0
+    return 0

@@ -133,7 +133,7 @@ def _read(paths: Sequence[Path]) -> list[DeviceListing]:
 
     found = [listing for path in paths for listing in read_devices(path)]
     if all(listing.end is not None for listing in found):
-        found.sort(key=lambda listing: listing.end)  # type: ignore[arg-type, return-value]
+        found.sort(key=lambda listing: str(listing.end))
     return found
 
 
