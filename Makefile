@@ -37,7 +37,8 @@ bench: $(VENV)/bench
 
 # Writes the shipped model files again; git shows whether anything changed.
 models: $(VENV)/core
-	$(BIN)/planner calibrate $(LISTINGS) --kind pool -o models/hyperpav.toml --force
+	$(BIN)/planner calibrate $(sort $(wildcard $(LISTINGS)/*.listing)) --kind pool --population 3 \
+	  --title "z/VM HyperPAV Support: 522A and the pool of eight volumes" -o models/hyperpav.toml --force
 
 notebooks: $(VENV)/notebook
 	$(BIN)/python -m pytest --nbmake -n $(JOBS) notebooks
@@ -64,7 +65,7 @@ $(VENV)/bench: $(VENV)/made setup.cfg pyproject.toml
 
 $(VENV)/made:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
-	  echo "Python 3.11 or later is needed, $(PYTHON) is $$($(PYTHON) --version 2>&1): name another one, as in make PYTHON=python3.12"; \
+	  echo "Python 3.11 or later is needed, and $(PYTHON) is not: name one, as in make PYTHON=python3.12"; \
 	  exit 1; }
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { \
 	  echo "$(PYTHON) -m venv is missing: install the package python3-venv (Debian, Ubuntu) or a full Python 3.11"; \
