@@ -31,6 +31,8 @@ SCOPE: Final = (
 )
 CHI_SQUARE_95: Final = 3.84
 ROWS_BEYOND: Final = 2
+LARGEST_FITTED_POPULATION: Final = 16
+WORSE_IN_A_ROW: Final = 3  # populations far behind the best before the search ends
 SAME_RATE: Final = 0.03  # several listings of one rate say nothing about the requesters
 
 
@@ -335,7 +337,8 @@ def _fitted_readings(runs: Sequence[Run], law: Law) -> list[tuple[Reading, ...]]
     fits = []
     for population in range(1, LARGEST_FITTED_POPULATION + 1):
         fits.append(fit(runs, population=population, fixed=fixed))
-        if len(fits) > 2 and fits[-1].chi_square > fits[-2].chi_square > fits[-3].chi_square + CHI_SQUARE_95:
+        behind = [item.chi_square > min(f.chi_square for f in fits) + CHI_SQUARE_95 for item in fits]
+        if behind[-WORSE_IN_A_ROW:] == [True] * WORSE_IN_A_ROW:
             break
     best = min(item.chi_square for item in fits)
     measured = sum(len(item.comparisons) for item in fits[:1])
@@ -350,9 +353,6 @@ def _fitted_readings(runs: Sequence[Run], law: Law) -> list[tuple[Reading, ...]]
         for item in fits
         if item.chi_square <= best + CHI_SQUARE_95
     ]  # fmt: skip
-
-
-LARGEST_FITTED_POPULATION: Final = 16
 
 
 def _fewest(pool: Pool, target: Target, run: Run) -> int:
