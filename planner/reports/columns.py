@@ -1,7 +1,7 @@
 """Fixed columns of a listing: where they lie is read off its header line, never counted in words.
 
-Numbers stand right-aligned under the last character of their heading, words left-aligned under the first. A blank
-cell therefore shifts nothing, and whatever does not stand in its column is refused.
+Numbers stand right-aligned under the last character of their heading, words left-aligned under the first.
+A blank cell therefore shifts nothing, and whatever does not stand in its column is refused.
 """
 
 from __future__ import annotations
@@ -31,7 +31,11 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """The columns below one header line: a span for each heading, from its first character to its last."""
+    """The columns below one header line.
+
+    `path` is the file, `spans` holds for each heading its first to last character, `width` is the end of the
+    last of them.
+    """
 
     path: Path
     spans: dict[str, Span]
@@ -75,7 +79,18 @@ class Columns:
         return cls(path, spans, max(span.end for span in spans.values()))
 
     def cell(self, name: str) -> Span:
-        """Characters that belong to a number: from the end of the heading before to the end of its own."""
+        """Characters that belong to a number: from the end of the heading before to the end of its own.
+
+        Parameters
+        ----------
+        name : str
+            The heading.
+
+        Returns
+        -------
+        Span
+            Where the number stands.
+        """
         end = self.spans[name].end
         return Span(max((span.end for span in self.spans.values() if span.end < end), default=0), end)
 
@@ -133,8 +148,8 @@ class Columns:
         Raises
         ------
         ReportError
-            The row ends before the column, or its cell holds no non-negative decimal number that ends with the
-            column and is apart from its neighbors.
+            The row ends before the column, or its cell holds no non-negative decimal number that ends with
+            the column and is apart from its neighbors.
         """
         span = self.cell(name)
         if len(line.text) < span.end:

@@ -1,4 +1,4 @@
-"""The listings of the HyperPAV report are what was printed, and the errata list says what is wrong with them."""
+"""The listings of the HyperPAV report are what was printed; the errata list says what is wrong with them."""
 
 import hashlib
 import re
@@ -89,9 +89,8 @@ def test_a_listing_reads_as_its_entry_says(entry: dict[str, Any]) -> None:
     assert aliases == entry["aliases"]
     assert [row.address for row in listing.rows if row.address not in aliases] == entry["bases"]
     assert len(aliases) == entry["in_use"]
-    assert {row.is_classic_alias for row in listing.rows if row.address in aliases} <= {
-        entry["kind"] == "volume"
-    }
+    classic = {row.is_classic_alias for row in listing.rows if row.address in aliases}
+    assert classic <= {entry["kind"] == "volume"}
     assert total(entry["run"], "io_rate") == entry["io_rate_total"]
     assert total(entry["run"], "queued") == pytest.approx(entry["queued_total"], abs=FLOATING)
 
