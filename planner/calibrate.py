@@ -10,15 +10,18 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
 import numpy as np
 
 from planner.devices import Performance, Pool, VolumeClass
 from planner.devices.parameters import INFLATION, REDRIVE_TIME, SERVICE_TIME, THINK_TIME, Parameter
+from planner import library, render
 from planner.errors import CalibrationError, ConvergenceError, InputError
 from planner.measurements import Run
 from planner.results import Array
+from planner.units import MILLISECOND
 
 MODEL_ERROR: Final = 0.02  # floor of the relative error of the law, where it is asked what it was not fitted to
 OUTLIER_CHI_SQUARE: Final = 25.0  # drop of chi-square, left out, from which a run is called an outlier
@@ -65,6 +68,14 @@ class Comparison:
     predicted: float
     sigma: float
 
+    def natural(self) -> tuple[str, float, float]:
+        """Name with unit suffix, measured and predicted in the units of a listing."""
+        if self.figure == "log io_rate":
+            return "io_rate", math.exp(self.measured), math.exp(self.predicted)
+        if self.figure == "log service":
+            return "service_ms", math.exp(self.measured) / MILLISECOND, math.exp(self.predicted) / MILLISECOND
+        return self.figure, self.measured, self.predicted
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fit:
@@ -74,11 +85,45 @@ class Fit:
     estimates: dict[str, Estimate]
     comparisons: tuple[Comparison, ...]
     chi_square: float
-    outliers: tuple[str, ...] = ()
+    outliers: tuple[str, ...] = ()  # runs, as they are named in `comparisons`
 
     def value(self, key: str) -> float:
         """Fitted value of a parameter, SI."""
         return self.estimates[key].value
+
+    def text(self) -> str:
+        """Parameters with their errors, and every measurement beside the law.
+
+        Returns
+        -------
+        str
+            Two tables.
+        """
+        parameters = render.Table(
+            columns=(
+                render.Column(name="parameter", unit="", values=[e.parameter.file_key for e in self.estimates.values()]),
+                render.Column(name="value", unit="", values=[f"{e.value:.4g}" for e in self.estimates.values()]),
+                render.Column(name="+/-", unit="", values=[f"{e.standard_error:.2g}" for e in self.estimates.values()]),
+                render.Column(name="%", unit="", values=[100 * e.relative_error for e in self.estimates.values()],
+                              decimals=1),
+            )
+        )  # fmt: skip
+        shown = [comparison.natural() for comparison in self.comparisons]
+        residuals = render.Table(
+            columns=(
+                render.Column(name="run", unit="", values=[c.run for c in self.comparisons]),
+                render.Column(name="quantity", unit="", values=[name for name, _, _ in shown]),
+                render.Column(name="measured", unit="", values=[f"{measured:.4g}" for _, measured, _ in shown]),
+                render.Column(name="law", unit="", values=[f"{predicted:.4g}" for _, _, predicted in shown]),
+                render.Column(name="off by", unit="sigma", decimals=1,
+                              values=[(c.predicted - c.measured) / c.sigma for c in self.comparisons]),
+            ),
+            marks=tuple("in use" if c.run in self.outliers else "" for c in self.comparisons),
+        )  # fmt: skip
+        lines = [f"{self.population} requesters a volume", render.to_text(parameters), "", render.to_text(residuals)]
+        if self.outliers:
+            lines.append(f"* outlier, not fitted: {', '.join(self.outliers)}")
+        return "\n".join(lines)
 
 
 def fit(
@@ -166,7 +211,8 @@ def _fit(
         raise CalibrationError(f"the law could not be solved while fitting: {error}") from error
     if not solution.success:
         raise CalibrationError(f"least squares did not converge: {solution.message}")
-    covariance = np.linalg.pinv(solution.jac.T @ solution.jac)
+    jacobian = np.asarray(solution.jac, dtype=np.float64)
+    covariance = np.linalg.pinv(jacobian.T @ jacobian)
     at = values(solution.x)
     estimates = {
         p.key: Estimate(parameter=p, value=at[p.key], relative_error=float(math.sqrt(covariance[k, k])))
@@ -180,8 +226,24 @@ def _fit(
         estimates=estimates,
         comparisons=tuple(c for run in runs for c in compare(run, at, population)),
         chi_square=float(solution.fun @ solution.fun),
-        outliers=tuple(runs[k].name for k in left_out),
+        outliers=tuple(run_name(runs[k]) for k in left_out),
     )
+
+
+def run_name(run: Run) -> str:
+    """Name a run so that runs of one system can be told apart.
+
+    Parameters
+    ----------
+    run : Run
+        A measurement.
+
+    Returns
+    -------
+    str
+        Source, system and aliases in use.
+    """
+    return " ".join(filter(None, (run.source, run.name, f"+{run.aliases}")))
 
 
 def predict(run: Run, values: Mapping[str, float], population: int) -> Performance:
@@ -241,7 +303,74 @@ def compare(run: Run, values: Mapping[str, float], population: int) -> list[Comp
         ("queued", run.queued, float(guess.queued[0]), half_queue, MODEL_ERROR * present),
     )  # fmt: skip
     return [
-        Comparison(run=run.name, figure=figure, measured=measured, predicted=predicted,
+        Comparison(run=run_name(run), figure=figure, measured=measured, predicted=predicted,
                    sigma=math.hypot(half / math.sqrt(3), model))
         for figure, measured, predicted, half, model in pairs
     ]  # fmt: skip
+
+
+def to_model(found: Fit, *, kind: str, title: str, files: Sequence[Path], runs: Sequence[Run]) -> library.Model:
+    """Turn a fit into what a model file holds.
+
+    Parameters
+    ----------
+    found : Fit
+        The fit.
+    kind : str
+        Device kind.
+    title : str
+        What was measured, in words.
+    files : sequence of Path
+        The measurements.
+    runs : sequence of Run
+        What was read from them; they bound the validity.
+
+    Returns
+    -------
+    library.Model
+        Ready to be written.
+
+    Raises
+    ------
+    ReportError
+        A file cannot be read.
+    """
+    rows = []
+    for comparison in found.comparisons:
+        quantity, measured, predicted = comparison.natural()
+        sigma = comparison.sigma * (measured if comparison.figure.startswith("log") else 1.0)
+        rows.append(library.Run(name=comparison.run, quantity=quantity, measured=_rounded(measured),
+                                predicted=_rounded(predicted), sigma=_rounded(sigma)))  # fmt: skip
+    counts = [run.aliases for run in runs]
+    bases = [run.bases for run in runs]
+    return library.Model(
+        kind=kind,
+        title=title or ", ".join(path.stem for path in files),
+        source=tuple(library.Source(file=_shelf_name(path), sha256=library.sha256(path)) for path in files),
+        population=found.population,
+        parameters={
+            estimate.parameter.file_key: library.Parameter(
+                value=_rounded(estimate.value),
+                standard_error=_rounded(estimate.standard_error),
+                status="fitted" if estimate.relative_error > 0 else "fixed",
+            )
+            for estimate in found.estimates.values()
+        },
+        fit=library.Fit(runs=tuple(rows), model_error=MODEL_ERROR, outliers=found.outliers),
+        validity={
+            "aliases": (float(min(counts)), float(max(counts))),
+            "volumes": (float(min(bases)), float(max(bases))),
+        },
+    )
+
+
+def _rounded(value: float) -> float:
+    """Six significant digits: what a fit can mean, and the same on every machine."""
+    return float(f"{value:.6g}")
+
+
+def _shelf_name(path: Path) -> str:
+    """Name of a file as seen from data/, or its own name where it lies elsewhere."""
+    shelf = library.data_path()
+    resolved = path.resolve()
+    return resolved.relative_to(shelf).as_posix() if resolved.is_relative_to(shelf) else path.name

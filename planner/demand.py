@@ -11,19 +11,23 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final
+from pathlib import Path
+from typing import Final, Self
 
 import numpy as np
 
 from planner import queueing
 from planner.devices import VolumeClass
-from planner.errors import ConvergenceError
+from planner.devices.parameters import INFLATION, REDRIVE_TIME
+from planner.errors import ConvergenceError, InputError, ReportError
+from planner.library import Parameter, read_model
 from planner.measurements import Interval, Measurement
 from planner.results import Array
 from planner.units import MILLISECOND
 
 POPULATIONS: Final = (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 16, 24, 32)
 FAR_FROM_SATURATED: Final = 0.7  # utilization of a device below which an open reading is preferred
+KINDS_WITH_ALIASES: Final = ("volume", "pool")
 FAR_OFF: Final = 1e6  # strain beyond which it is all the same
 THINK_RANGE: Final = (1e-5, 1e5)  # think time over service time
 IDLE_RANGE: Final = (1e-4, 1e6)  # idle capacity over load
@@ -102,6 +106,51 @@ class Law:
     model_error: float
     inflation_error: float = 0.0
     redrive_error: float = 0.0
+
+    @classmethod
+    def from_model(cls, model: Path | str) -> Self:
+        """Take the law from a model file.
+
+        Parameters
+        ----------
+        model : Path or str
+            The file, or the name of a shipped model.
+
+        Returns
+        -------
+        Law
+            Inflation and redrive gap with their errors.
+
+        Raises
+        ------
+        ReportError
+            The file cannot be read as a model.
+        InputError
+            The model is of another kind, or no shipped model has that name.
+        """
+        found = read_model(model)
+        if found.kind not in KINDS_WITH_ALIASES:
+            raise InputError("model", str(model), f"a model of kind {' or '.join(KINDS_WITH_ALIASES)}, not {found.kind}")
+        values = {}
+        for key in (INFLATION.file_key, REDRIVE_TIME.file_key):
+            if key not in found.parameters:
+                raise ReportError(str(model), f"expected `parameters.{key}`")
+            values[key] = found.parameters[key]
+        inflation, gap = values[INFLATION.file_key], values[REDRIVE_TIME.file_key]
+        return cls(
+            inflation=inflation.value,
+            redrive_time=gap.value,
+            model_error=found.fit.model_error,
+            inflation_error=_relative(inflation),
+            redrive_error=_relative(gap),
+        )
+
+
+def _relative(parameter: Parameter) -> float:
+    """Relative standard error; 0 where the file gives none."""
+    if not parameter.standard_error or parameter.value <= 0:
+        return 0.0
+    return parameter.standard_error / parameter.value
 
 
 Predictor = Callable[[Array, Array], tuple[Array, Array, Array]]

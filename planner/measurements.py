@@ -70,7 +70,7 @@ class Run:
     """One listing's worth of a system: its classes of equal volumes, and what lies behind the volumes.
 
     `path_share` is the rate-weighted share of pend or of disconnect, the larger, in the service time and `cu_wait` [s] the
-    control unit wait (None where the source does not say).
+    control unit wait (None where the source does not say); `source` names the run.
     """
 
     name: str
@@ -79,6 +79,7 @@ class Run:
     pool: bool
     path_share: float | None = None
     cu_wait: float | None = None
+    source: str = ""
     notes: tuple[str, ...] = field(default=())
 
     @property
@@ -261,7 +262,7 @@ def volume_runs(listing: DeviceListing, address: str | None = None) -> list[Run]
         share, wait = _behind([base, *aliases])
         runs.append(
             Run(name=base.address, aliases=len(aliases), classes=(_measure([base], aliases),), pool=False,
-                path_share=share, cu_wait=wait)
+                path_share=share, cu_wait=wait, source=listing.run)
         )  # fmt: skip
     return sorted(runs, key=lambda run: -run.queued)
 
@@ -378,6 +379,7 @@ def pool_run(listing: DeviceListing, bases: str | None = None, aliases: str | No
         pool=True,
         path_share=share,
         cu_wait=wait,
+        source=listing.run,
         notes=tuple(notes),
     )
 
@@ -440,3 +442,26 @@ def from_numbers(
     )
     name = f"pool of {volumes} volumes" if pool else "volume"
     return Run(name=name, aliases=aliases, classes=(part,), pool=pool)
+
+
+def listing_run(listing: DeviceListing) -> Run:
+    """Read a listing as one system: a volume if it has one base without HyperPAV aliases, else a pool.
+
+    Parameters
+    ----------
+    listing : DeviceListing
+        One DEVICE listing.
+
+    Returns
+    -------
+    Run
+        The volume or the pool.
+
+    Raises
+    ------
+    InputError
+        The listing holds no such system, or a number is not available.
+    """
+    bases = [device for device in listing.rows if _is_base(device)]
+    shared = any(device.is_hyperpav_alias for device in listing.rows)
+    return volume_runs(listing)[0] if len(bases) == 1 and not shared else pool_run(listing)

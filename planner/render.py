@@ -17,9 +17,11 @@ from planner.errors import InputError, MissingExtraError
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.axes import Axes
 
 SIGNIFICANT_DIGITS: Final = 4
 WIDTH: Final = 80
+PICTURES: Final = (".png", ".svg")
 BARE_UNITS: Final = frozenset({"", "1/s", "share"})  # rates are per second and counts are bare: no suffix
 MARKS: Final = {"recommended": ">", "in use": "*"}
 
@@ -321,3 +323,31 @@ def writable(path: Path, *, force: bool = False) -> None:
         raise InputError("output", str(path), "a file in a folder that exists")
     if path.exists() and not force:
         raise InputError("output", str(path), "a new file; --force writes over an existing one")
+
+
+def save_axes(axes: Axes, path: Path, *, force: bool = False) -> None:
+    """Write a picture as PNG or SVG, by the ending of its name.
+
+    Parameters
+    ----------
+    axes : matplotlib.axes.Axes
+        What was drawn.
+    path : Path
+        Where, ending in .png or .svg.
+    force : bool, optional
+        Whether an existing file may be written over.
+
+    Raises
+    ------
+    InputError
+        Another ending, the file exists and `force` is not given, or it cannot be written.
+    """
+    if path.suffix.lower() not in PICTURES:
+        raise InputError("plot", str(path), f"a file name that ends in {' or '.join(PICTURES)}")
+    writable(path, force=force)
+    figure = axes.get_figure(root=True)
+    assert figure is not None
+    try:
+        figure.savefig(path, dpi=150)
+    except OSError as error:
+        raise InputError("plot", str(path), f"a file that can be written ({error.strerror})") from error

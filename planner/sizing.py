@@ -5,22 +5,30 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from planner import render
 from planner.calibrate import fit
 from planner.demand import Law, Reading, readings
 from planner.devices import Performance, Pool
 from planner.errors import InfeasibleError, InputError
-from planner.measurements import Measurement, Run
+from planner.measurements import Run
 from planner.results import Array
 from planner.units import MILLISECOND
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 DEFAULT_WAIT_SHARE: Final = 0.05  # of the service time: queueing is gone
 PATH_SHARE: Final = 1 / 3  # of the service time in pend or disconnect: the limit lies behind the volume
 NORMAL_90: Final = 1.645
+SCOPE: Final = (
+    "z/VM uses aliases for guest minidisk I/O on volumes attached to SYSTEM; not for dedicated devices, nor for a "
+    "queue that a guest keeps itself: it has one I/O at a time to one minidisk."
+)
 CHI_SQUARE_95: Final = 3.84
 ROWS_BEYOND: Final = 2
 SAME_RATE: Final = 0.03  # several listings of one rate say nothing about the requesters
@@ -38,7 +46,7 @@ class Target:
     queued: float | None = None
     no_alias: float | None = None
 
-    def met(self, rows: Performance) -> Array:
+    def met(self, rows: Performance) -> NDArray[np.bool_]:
         """Tell for each alias count whether the target is met.
 
         Parameters
@@ -156,11 +164,47 @@ class AliasAnswer:
                 "why": self.why,
             },
             "rows": self.table().records(),
-            "notes": list(self.notes),
+            "notes": [*self.notes, SCOPE],
         }
 
-    def text(self) -> str:
+    def plot(self, axes: Axes | None = None) -> Axes:
+        """Draw I/O rate with its interval and response time against the number of aliases.
+
+        Parameters
+        ----------
+        axes : matplotlib.axes.Axes, optional
+            Where to draw the rate; new axes where None.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            The axes of the rate; the response time has a second scale on the right.
+        """
+        if axes is None:
+            from matplotlib.figure import Figure
+
+            axes = Figure(figsize=(7, 4), layout="constrained").subplots()
+        counts = self.rows.aliases
+        axes.fill_between(counts, self.rate_low, self.rate_high, color="0.85", label="90 % interval")
+        axes.plot(counts, self.rows.io_rate, "o-", color="black", markersize=4, label="I/O rate")
+        axes.axvline(self.recommended, color="#0072B2", linestyle="--", label=f"recommended: {self.recommended}")
+        axes.set(xlabel="aliases", ylabel="I/O rate [1/s]", title=self.name, ylim=(0, None))
+        right = axes.twinx()
+        right.plot(counts, self.rows.response_time / MILLISECOND, "s:", color="#D55E00", markersize=4,
+                   label="response time")  # fmt: skip
+        right.set(ylabel="response time [ms]", ylim=(0, None))
+        handles, labels = axes.get_legend_handles_labels()
+        more, more_labels = right.get_legend_handles_labels()
+        axes.legend([*handles, *more], [*labels, *more_labels], loc="lower right", frameon=False)
+        return axes
+
+    def text(self, *, closing: bool = True) -> str:
         """The answer for people: headline, table, assumption, range, what to do next.
+
+        Parameters
+        ----------
+        closing : bool, optional
+            Whether to say at the end what z/VM uses aliases for.
 
         Returns
         -------
@@ -177,7 +221,7 @@ class AliasAnswer:
         lines.append(
             "> recommended: " + str(self.target) + ("   * in use" if self.in_use != self.recommended else "")
         )
-        for paragraph in (self.why, *self.notes):
+        for paragraph in (self.why, *self.notes, *([SCOPE] if closing else [])):
             lines.append(render.wrap(paragraph))
         return "\n".join(lines)
 
@@ -236,7 +280,7 @@ def aliases(
     counts = [_fewest(pool, target, run) for pool in pools]
     recommended, rule = counts[0], run.rule_of_thumb
     last = min(max(recommended, rule, run.aliases) + ROWS_BEYOND, run.most_aliases)
-    sweep = np.arange(last + 1)
+    sweep = np.arange(last + 1, dtype=np.float64)
     solved = [pool.solve(sweep) for pool in pools]
     low, high = _rate_interval(solved, pools[0], law, sweep, run, growth)
     return AliasAnswer(
@@ -309,13 +353,15 @@ def _fewest(pool: Pool, target: Target, run: Run) -> int:
     enough = sum(part.volumes * (part.population - 1) for part in pool.classes) if closed else math.inf
     limit = int(min(run.most_aliases, enough))
     first, length = 0, max(4, min(run.rule_of_thumb + 2, 32))
-    while first <= limit:
-        counts = np.arange(first, min(first + length, limit + 1))
+    while True:
+        counts = np.arange(first, min(first + length, limit + 1), dtype=np.float64)
         rows = pool.solve(counts)
         met = target.met(rows)
         if met.any():
             return int(counts[int(np.argmax(met))])
         first, length = first + length, 2 * length
+        if first > limit:
+            break
     wait = rows.wait_time[-1] / MILLISECOND
     raise InfeasibleError(
         f"{run.name}: no count up to {limit} aliases meets the target ({target}); with {limit} the wait is "
@@ -393,8 +439,28 @@ def _notes(run: Run, recommended: int, growth: float, reading: Sequence[Reading]
         notes.append(
             f"Next: {run.aliases - recommended} of the {run.aliases} aliases in use could serve elsewhere."
         )
-    notes.append(
-        "z/VM uses aliases for guest minidisk I/O on volumes attached to SYSTEM; not for dedicated devices, nor for "
-        "a queue that a guest keeps itself: it has one I/O at a time to one minidisk."
-    )
     return tuple(notes)
+
+
+def together(answers: Sequence[AliasAnswer]) -> render.Table:
+    """Join the tables of several answers, with a column that names the device.
+
+    Parameters
+    ----------
+    answers : sequence of AliasAnswer
+        One or more.
+
+    Returns
+    -------
+    render.Table
+        The rows of all; without the extra column where there is one answer.
+    """
+    tables = [answer.table() for answer in answers]
+    if len(tables) == 1:
+        return tables[0]
+    names = [answer.name for answer, table in zip(answers, tables, strict=True) for _ in range(len(table))]
+    joined = [
+        replace(column, values=[value for table in tables for value in table.columns[k].values])
+        for k, column in enumerate(tables[0].columns)
+    ]
+    return render.Table(columns=(render.Column(name="device", unit="", values=names), *joined))

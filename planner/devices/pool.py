@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from planner import queueing
 from planner.devices import parameters
@@ -84,7 +84,7 @@ class Pool:
         """Number of volumes, hence of base devices."""
         return sum(part.volumes for part in self.classes)
 
-    def solve(self, aliases: Sequence[int] | Array) -> Performance:
+    def solve(self, aliases: ArrayLike) -> Performance:
         """Solve the pool for each alias count.
 
         Parameters

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from numpy.typing import ArrayLike
+
 from planner.devices import parameters
 from planner.devices.pool import Performance, Pool, VolumeClass
-from planner.results import Array
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,7 +27,7 @@ class Volume:
         parameters.POPULATION,
     )
 
-    def solve(self, aliases: Sequence[int] | Array) -> Performance:
+    def solve(self, aliases: ArrayLike) -> Performance:
         """Solve the volume for each alias count.
 
         Parameters
