@@ -21,6 +21,27 @@ _NUMBER: Final = re.compile(r"[0-9]+|[0-9]*\.[0-9]+")
 _NOT_AVAILABLE: Final = re.compile(r"\.{3,}")
 
 
+def is_number(text: str) -> bool:
+    """Tell whether text is what a listing prints for a number.
+
+    Parameters
+    ----------
+    text : str
+        One word.
+
+    Returns
+    -------
+    bool
+        True for a non-negative decimal number, and for the dots of one that is not available.
+
+    Examples
+    --------
+    >>> [is_number(text) for text in (".2", "755", "....", "-1", "1k", "")]
+    [True, True, True, False, False, False]
+    """
+    return bool(_NUMBER.fullmatch(text) or _NOT_AVAILABLE.fullmatch(text))
+
+
 @dataclass(frozen=True, slots=True)
 class Span:
     """The characters `start` to `end` (exclusive) of a line."""
@@ -62,7 +83,7 @@ class Columns:
         Raises
         ------
         ReportError
-            A heading is missing, doubled or out of order.
+            A heading is missing, doubled or out of order, or a number stands among them.
         """
         found = [match for match in _HEADING.finditer(line.text) if match[0] in required]
         names = [match[0] for match in found]
@@ -75,6 +96,8 @@ class Columns:
         if len(names) > len(required):
             extra = found[len(required)]
             raise line.error(path, f"a second heading {extra[0]}", extra.start())
+        if number := next((match for match in _HEADING.finditer(line.text) if is_number(match[0])), None):
+            raise line.error(path, f"a number {number[0]} among the headings", number.start())
         spans = {match[0]: Span(*match.span()) for match in _HEADING.finditer(line.text)}
         return cls(path, spans, max(span.end for span in spans.values()))
 
@@ -221,21 +244,3 @@ class Columns:
             position = end + len(rest) - len(rest.lstrip(" "))
             wanted = f"expected nothing between column {line.offset + end} and the next heading"
             raise line.error(self.path, f"text {rest.strip()!r} right of {name}: {wanted}", position)
-
-    def aligned(self, line: Line, names: Sequence[str]) -> int:
-        """Count the columns in which a number or dots stand as they should.
-
-        Parameters
-        ----------
-        line : Line
-            Any line, a row or not.
-        names : sequence of str
-            Headings of numbers.
-
-        Returns
-        -------
-        int
-            How many of them fit.
-        """
-        cells = (line.text[span.start : span.end].lstrip(" ") for span in map(self.cell, names))
-        return sum(bool(_NUMBER.fullmatch(cell) or _NOT_AVAILABLE.fullmatch(cell)) for cell in cells)

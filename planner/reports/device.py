@@ -16,7 +16,7 @@ from typing import Final
 
 from planner import render
 from planner.errors import ReportError
-from planner.reports.columns import Columns
+from planner.reports.columns import Columns, is_number
 from planner.reports.listing import Document, Head, Line, Page, read_pages
 from planner.reports.printed import Printed
 from planner.units import MILLISECOND
@@ -277,7 +277,7 @@ def _looks_like_row(columns: Columns, line: Line) -> bool:
     """Whether a line is a row, sound or damaged, rather than text that follows the table."""
     if _address(columns, line) or _ROW_START.match(line.text):
         return True
-    return columns.aligned(line, NUMBERS) > len(NUMBERS) // 2
+    return sum(map(is_number, line.text.split())) > len(NUMBERS) // 2
 
 
 def _row(columns: Columns, line: Line) -> Device:

@@ -169,7 +169,7 @@ def split_lines(text: str) -> tuple[Line, ...]:
     for number, text_line in enumerate(_LINE_END.split(text), start=1):
         offset = 0
         for part in text_line.split("\f"):
-            if part or "\f" not in text_line:
+            if part.strip() or "\f" not in text_line:
                 lines.append(Line(number, part, offset))
             offset += len(part) + 1
     return tuple(lines)

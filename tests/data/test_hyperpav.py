@@ -98,7 +98,8 @@ def test_a_listing_reads_as_its_entry_says(entry: dict[str, Any]) -> None:
 def test_the_totals_are_those_of_the_prose() -> None:
     rates = {run: total(run, "io_rate") for run in RUNS}
     assert rates == {
-        "Y040180P": 755, "Y040181P": 942, "Y040182P": 1619, "Y032180H": 5889, "Y032181H": 9979, "Y032182H": 13395,
+        "Y040180P": 755, "Y040181P": 942, "Y040182P": 1619,
+        "Y032180H": 5889, "Y032181H": 9979, "Y032182H": 13395,
     }  # fmt: skip
     assert total("Y032180H", "queued") == pytest.approx(14.4, abs=FLOATING)
     assert total("Y032181H", "queued") == pytest.approx(7.39, abs=FLOATING)

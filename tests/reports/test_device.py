@@ -176,6 +176,7 @@ def test_a_sum_over_all_devices_is_no_device(file: Path) -> None:
 GOOD = row("522B")
 ANOTHER = HEAD.replace("FCX108", "FCX109")
 SECOND_HEAD = page(row(), "") + page(GOOD).replace("FCX", "FX")
+JOINED = page(row()).replace("Qued\n", "Qued")
 NO_CONN = HEADING.replace("Conn", "C nn")
 DAMAGED = [
     ("no rows", page(), 1, None, "without rows"),
@@ -219,6 +220,9 @@ DAMAGED = [
     ("no upper heading", page(row(), heading=HEADING.splitlines()[2]), 7, None, "msec"),
     ("damaged heading", page(row(), heading=NO_CONN), FIRST_ROW - 1, None, "Conn is not"),
     ("doubled heading", page(row(), heading=HEADING + " Qued"), FIRST_ROW - 1, 81, "second heading Qued"),
+    ("heading and row in one line", JOINED, FIRST_ROW - 1, 108, "a number 0"),
+    ("row broken off its address", page(row("5231"), " 5\r" + row()[2:]), FIRST_ROW + 1, 2, "device address"),
+    ("row apart, without its address", page(row("5231"), "", row()[3:]), FIRST_ROW + 2, None, "apart from"),
     ("no head", HEADING + "\n" + row(), 3, None, "its page head"),
     ("another head", page(row(), head=ANOTHER), FIRST_ROW - 1, None, "its page head"),
     ("damaged second head", SECOND_HEAD, 2 * FIRST_ROW, None, "its page head"),
