@@ -1,7 +1,7 @@
 """The DEVICE listing of Performance Toolkit (FCX108): one row a real device, with rates, times and queue.
 
-The rows start below the line ``Addr Type Label/ID ... Qued`` and end at a blank line or at the end of the page. A
-line among them that is no row is an error, never skipped; so is a row that stands anywhere else.
+The rows start below the line ``Addr Type ... Qued`` and end at a blank line or at the end of the page. A line
+among them that is no row is an error, never skipped; so is a row that stands anywhere else.
 """
 
 from __future__ import annotations
@@ -16,13 +16,16 @@ from typing import Final
 
 from planner import render
 from planner.errors import ReportError
-from planner.reports.columns import Columns
+from planner.reports.columns import Columns, is_number
 from planner.reports.listing import Document, Head, Line, Page, read_pages
 from planner.reports.printed import Printed
 from planner.units import MILLISECOND
 
 REPORT: Final = "FCX108"
-HEADINGS: Final = tuple("Addr Type Label/ID Links ths I/O Avoid Pend Disc Conn Serv Resp CUWt Qued".split())
+HEADINGS: Final = (
+    "Addr", "Type", "Label/ID", "Links", "ths", "I/O", "Avoid",
+    "Pend", "Disc", "Conn", "Serv", "Resp", "CUWt", "Qued",
+)  # fmt: skip
 NUMBERS: Final = HEADINGS[3:]
 MEASURED: Final = {  # field: heading, unit as shown, SI units in one printed unit
     "io_rate": ("I/O", "1/s", 1.0),
@@ -103,7 +106,7 @@ class Device:
 
     @property
     def is_hyperpav_alias(self) -> bool:
-        """Whether the label is blank and the type names no base: a HyperPAV alias has no volume of its own."""
+        """Whether label is blank and type names no base: a HyperPAV alias has no volume of its own."""
         return not self.label and not self.is_classic_alias
 
     @property
@@ -249,7 +252,7 @@ def _is_header(line: Line) -> bool:
 
 
 def _is_heading(line: Line) -> bool:
-    """Whether this is the upper line of the heading, a rule, or the line of dots that marks sortable columns."""
+    """Whether this is the upper line of the heading, a rule, or the dots that mark sortable columns."""
     return line.text.lstrip(" ").startswith(_GROUP) or _RULE.fullmatch(line.text) is not None
 
 
@@ -274,7 +277,7 @@ def _looks_like_row(columns: Columns, line: Line) -> bool:
     """Whether a line is a row, sound or damaged, rather than text that follows the table."""
     if _address(columns, line) or _ROW_START.match(line.text):
         return True
-    return columns.aligned(line, NUMBERS) > len(NUMBERS) // 2
+    return sum(map(is_number, line.text.split())) > len(NUMBERS) // 2
 
 
 def _row(columns: Columns, line: Line) -> Device:
@@ -308,8 +311,8 @@ def device_table(listings: Sequence[DeviceListing]) -> render.Table:
     Returns
     -------
     render.Table
-        One row a device, listings one below the other: run, interval, device, then I/O rates [1/s], times [ms]
-        and counts. None where the listing prints dots or says nothing.
+        One row a device, listings one below the other: run, interval, device, then I/O rates [1/s], times
+        [ms] and counts. None where the listing prints dots or says nothing.
 
     Examples
     --------
@@ -317,7 +320,7 @@ def device_table(listings: Sequence[DeviceListing]) -> render.Table:
     'run'
     """
     pairs = [(listing, row) for listing in listings for row in listing.rows]
-    words = {
+    words: dict[str, list[str | int | None]] = {
         "run": [listing.run or None for listing, _ in pairs],
         "start": [None if listing.start is None else listing.start.isoformat() for listing, _ in pairs],
         "end": [None if listing.end is None else listing.end.isoformat() for listing, _ in pairs],
@@ -342,6 +345,6 @@ def device_table(listings: Sequence[DeviceListing]) -> render.Table:
 
 
 def _numbers(name: str, unit: str, factor: float, values: Sequence[float | None]) -> render.Column:
-    """Lay out SI values in the printed unit, rid of what conversion to SI and back adds beyond the printed digits."""
+    """Lay out SI values in the printed unit, without the digits that converting there and back adds."""
     shown = [None if value is None else round(value / factor, PRINTED_DECIMALS) for value in values]
     return render.Column(name=name, unit=unit, values=shown)
