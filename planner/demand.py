@@ -38,8 +38,9 @@ IDLE_RANGE: Final = (1e-4, 1e6)  # idle capacity over load
 class Reading:
     """One demand that a measurement speaks for.
 
-    `io_rate` [1/s] as measured, of all `volumes`; `population` and `think_time` [s] of one volume where closed, `arrival_rate` [1/s] of one volume where open;
-    `service_time` [s] of an I/O alone; `strain`: 1 at the limit of what the printed digits leave open.
+    `io_rate` [1/s] as measured, of all `volumes`; `population` and `think_time` [s] of one volume where closed,
+    `arrival_rate` [1/s] of one volume where open; `service_time` [s] of an I/O alone; `strain`: 1 at the limit of
+    what the printed digits leave open.
     """
 
     kind: str

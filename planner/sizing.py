@@ -281,7 +281,7 @@ def aliases(
         raise InputError("growth", growth, "a share of zero or more")
     several = (runs,) if isinstance(runs, Run) else tuple(runs)
     run = several[-1]
-    combined, fitted = _readings(several, law)
+    combined, fitted, left_out = _readings(several, law)
     pools = [_pool(reading, law, growth) for reading in combined]
     counts = [_fewest(pool, target, run) for pool in pools]
     recommended, rule = counts[0], run.rule_of_thumb
@@ -303,7 +303,7 @@ def aliases(
         rate_low=low,
         rate_high=high,
         why=_why(combined, counts, solved, recommended),
-        notes=_notes(run, recommended, growth, combined[0]),
+        notes=(*left_out, *_notes(run, recommended, growth, len(combined))),
     )
 
 
@@ -315,10 +315,10 @@ def _pool(reading: Sequence[Reading], law: Law, growth: float) -> Pool:
     return Pool(classes=classes, service_time=service, inflation=law.inflation, redrive_time=law.redrive_time)
 
 
-def _readings(runs: Sequence[Run], law: Law) -> tuple[list[tuple[Reading, ...]], bool]:
+def _readings(runs: Sequence[Run], law: Law) -> tuple[list[tuple[Reading, ...]], bool, tuple[str, ...]]:
     """Readings of a system, the preferred one first: each a reading for every class of its volumes.
 
-    True beside them if they were fitted to several runs, hence meet none exactly.
+    Beside them whether they were fitted to several runs, hence meet none exactly, and what was left out.
     """
     rates = [run.io_rate for run in runs]
     counts = {run.aliases for run in runs}
@@ -327,11 +327,13 @@ def _readings(runs: Sequence[Run], law: Law) -> tuple[list[tuple[Reading, ...]],
     if len(counts) == 1 or max(rates) <= (1 + SAME_RATE) * min(rates):
         each = [readings(part, law) for part in runs[-1].classes]
         most = max(map(len, each))
-        return [tuple(some[min(k, len(some) - 1)] for some in each) for k in range(most)], False
-    return _fitted_readings(runs, law), True
+        return [tuple(some[min(k, len(some) - 1)] for some in each) for k in range(most)], False, ()
+    return _fitted_readings(runs, law)
 
 
-def _fitted_readings(runs: Sequence[Run], law: Law) -> list[tuple[Reading, ...]]:
+def _fitted_readings(
+    runs: Sequence[Run], law: Law
+) -> tuple[list[tuple[Reading, ...]], bool, tuple[str, ...]]:
     """Several alias counts at once: every population whose least-squares fit is nearly as good as the best."""
     fixed = {"inflation": law.inflation, "redrive_time": law.redrive_time}
     fits = []
@@ -340,19 +342,23 @@ def _fitted_readings(runs: Sequence[Run], law: Law) -> list[tuple[Reading, ...]]
         behind = [item.chi_square > min(f.chi_square for f in fits) + CHI_SQUARE_95 for item in fits]
         if behind[-WORSE_IN_A_ROW:] == [True] * WORSE_IN_A_ROW:
             break
-    best = min(item.chi_square for item in fits)
-    measured = sum(len(item.comparisons) for item in fits[:1])
-    return [
-        (
-            Reading(
-                kind="closed", volumes=runs[-1].bases, population=item.population,
-                think_time=item.value("think_time"), service_time=item.value("service_time"),
-                io_rate=runs[-1].io_rate, strain=math.sqrt(item.chi_square / measured) / NORMAL_90,
-            ),
+    best = min(fits, key=lambda item: item.chi_square)
+    measured = len(best.comparisons)
+    found = [
+        Reading(
+            kind="closed",
+            volumes=runs[-1].bases,
+            population=item.population,
+            think_time=item.value("think_time"),
+            service_time=item.value("service_time"),
+            io_rate=runs[-1].io_rate,
+            strain=math.sqrt(item.chi_square / measured) / NORMAL_90,
         )
         for item in fits
-        if item.chi_square <= best + CHI_SQUARE_95
-    ]  # fmt: skip
+        if item.chi_square <= best.chi_square + CHI_SQUARE_95
+    ]
+    left_out = tuple(f"{name} does not belong to the other runs and was left out." for name in best.outliers)
+    return [(reading,) for reading in found], True, left_out
 
 
 def _fewest(pool: Pool, target: Target, run: Run) -> int:
@@ -430,7 +436,7 @@ def _short(reading: Sequence[Reading]) -> str:
     return f"{min(kinds)} requesters" if len(kinds) == 1 else f"{min(kinds)} to {max(kinds)} requesters"
 
 
-def _notes(run: Run, recommended: int, growth: float, reading: Sequence[Reading]) -> tuple[str, ...]:
+def _notes(run: Run, recommended: int, growth: float, readings_left: int) -> tuple[str, ...]:
     """What to do next, and where aliases will not help."""
     notes = list(run.notes)
     if growth:
@@ -446,14 +452,15 @@ def _notes(run: Run, recommended: int, growth: float, reading: Sequence[Reading]
         notes.append("The control unit is waited for (CUWt above 0): the limit lies behind the volume.")
     if recommended > run.aliases:
         more = recommended - run.aliases
-        notes.append(
-            f"Next: add {more} alias{'es' if more > 1 else ''}, measure again, and give both listings: two alias "
-            "counts tell how many requesters there are."
-        )
+        text = f"Next: add {more} alias{'es' if more > 1 else ''} and measure again"
+        tells = "; both listings together, of two alias counts, tell how many requesters there are"
+        notes.append(text + (tells if readings_left > 1 else "") + ".")
     elif recommended < run.aliases:
         notes.append(
             f"Next: {run.aliases - recommended} of the {run.aliases} aliases in use could serve elsewhere."
         )
+    elif run.aliases:
+        notes.append("Next: nothing; the aliases in use are enough and none is too many.")
     return tuple(notes)
 
 

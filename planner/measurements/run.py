@@ -37,8 +37,8 @@ class Interval(NamedTuple):
 class Measurement:
     """Totals over `volumes` equal volumes, with the aliases in use at the time (shared if there are several).
 
-    `io_rate` [1/s], `service` [s] per I/O, `queued` [I/Os] with all that is known of it, `queue_shown` [I/Os] the sum
-    as it was shown, which the rule of thumb takes.
+    `io_rate` [1/s], `service` [s] per I/O, `queued` [I/Os] with all that is known of it, `queue_shown` [I/Os] the
+    sum as it was shown, which the rule of thumb takes.
     """
 
     volumes: int
@@ -63,8 +63,8 @@ class Measurement:
 class Run:
     """One listing's worth of a system: its classes of equal volumes, and what lies behind the volumes.
 
-    `path_share` is the rate-weighted share of pend or of disconnect, the larger, in the service time and `cu_wait` [s] the
-    control unit wait (None where the source does not say); `source` names the run.
+    `path_share` is the rate-weighted share of pend or of disconnect, the larger, in the service time and `cu_wait`
+    [s] the control unit wait (None where the source does not say); `source` names the run.
     """
 
     name: str
@@ -135,9 +135,15 @@ def sharpened(queued: Interval, io_rate: Interval, service: float, response: Int
 
 
 def from_numbers(
-    *, io_rate: Interval, service: Interval, response: Interval | None, queued: Interval | None, volumes: int, aliases: int,
+    *,
+    io_rate: Interval,
+    service: Interval,
+    response: Interval | None,
+    queued: Interval | None,
+    volumes: int,
+    aliases: int,
     pool: bool,
-) -> Run:  # fmt: skip
+) -> Run:
     """Assemble a run from numbers of one volume.
 
     Parameters
