@@ -15,17 +15,19 @@ from typing import Final
 
 import numpy as np
 
+from planner import library, render
 from planner.devices import Performance, Pool, VolumeClass
 from planner.devices.parameters import INFLATION, REDRIVE_TIME, SERVICE_TIME, THINK_TIME, Parameter
-from planner import library, render
 from planner.errors import CalibrationError, ConvergenceError, InputError
 from planner.measurements import Run
 from planner.results import Array
 from planner.units import MILLISECOND
 
-MODEL_ERROR: Final = 0.02  # floor of the relative error of the law, where it is asked what it was not fitted to
+MODEL_ERROR: Final = (
+    0.02  # floor of the relative error of the law, where it is asked what it was not fitted to
+)
 OUTLIER_CHI_SQUARE: Final = 25.0  # drop of chi-square, left out, from which a run is called an outlier
-NORMAL_95: Final = 1.96
+RUNS_FOR_OUTLIER: Final = 3  # with two, either could be the one that does not belong
 PARAMETERS: Final[tuple[Parameter, ...]] = (SERVICE_TIME, THINK_TIME, INFLATION, REDRIVE_TIME)
 
 
@@ -99,13 +101,13 @@ class Fit:
         str
             Two tables.
         """
+        found = list(self.estimates.values())
         parameters = render.Table(
             columns=(
-                render.Column(name="parameter", unit="", values=[e.parameter.file_key for e in self.estimates.values()]),
-                render.Column(name="value", unit="", values=[f"{e.value:.4g}" for e in self.estimates.values()]),
-                render.Column(name="+/-", unit="", values=[f"{e.standard_error:.2g}" for e in self.estimates.values()]),
-                render.Column(name="%", unit="", values=[100 * e.relative_error for e in self.estimates.values()],
-                              decimals=1),
+                render.Column(name="parameter", unit="", values=[e.parameter.file_key for e in found]),
+                render.Column(name="value", unit="", values=[f"{e.value:.4g}" for e in found]),
+                render.Column(name="+/-", unit="", values=[f"{e.standard_error:.2g}" for e in found]),
+                render.Column(name="%", unit="", values=[100 * e.relative_error for e in found], decimals=1),
             )
         )  # fmt: skip
         shown = [comparison.natural() for comparison in self.comparisons]
@@ -120,7 +122,12 @@ class Fit:
             ),
             marks=tuple("in use" if c.run in self.outliers else "" for c in self.comparisons),
         )  # fmt: skip
-        lines = [f"{self.population} requesters a volume", render.to_text(parameters), "", render.to_text(residuals)]
+        lines = [
+            f"{self.population} requesters a volume",
+            render.to_text(parameters),
+            "",
+            render.to_text(residuals),
+        ]
         if self.outliers:
             lines.append(f"* outlier, not fitted: {', '.join(self.outliers)}")
         return "\n".join(lines)
@@ -165,7 +172,7 @@ def fit(
         raise InputError("runs", 0, "at least one measurement")
     known = dict(fixed or {})
     whole = _fit(runs, (), population, known, priors)
-    if not find_outlier or len(runs) < 3:
+    if not find_outlier or len(runs) < RUNS_FOR_OUTLIER:
         return whole
     # Chi-square is compared without the residuals of the run itself: what the others gain by its absence.
     candidates = [(_fit(runs, (k,), population, known, priors), k) for k in range(len(runs))]
@@ -193,7 +200,8 @@ def _fit(
         at = values(logs)
         rows = [(c.predicted - c.measured) / c.sigma for run in used for c in compare(run, at, population)]
         weak = [
-            (math.log(at[key] / (1.0 if key == "inflation" else at["service_time"]) / prior.median)) / prior.sd
+            (math.log(at[key] / (1.0 if key == "inflation" else at["service_time"]) / prior.median))
+            / prior.sd
             for key, prior in priors.items()
             if key not in fixed
         ]
@@ -205,7 +213,7 @@ def _fit(
             [math.log(start[p.key]) for p in free],
             bounds=([math.log(p.low) for p in free], [math.log(p.high) for p in free]),
             x_scale=0.1,
-            diff_step=1e-4,
+            diff_step=[1e-4] * len(free),
         )
     except ConvergenceError as error:
         raise CalibrationError(f"the law could not be solved while fitting: {error}") from error
@@ -220,7 +228,9 @@ def _fit(
     }
     for parameter in PARAMETERS:
         if parameter.key in fixed:
-            estimates[parameter.key] = Estimate(parameter=parameter, value=at[parameter.key], relative_error=0.0)
+            estimates[parameter.key] = Estimate(
+                parameter=parameter, value=at[parameter.key], relative_error=0.0
+            )
     return Fit(
         population=population,
         estimates=estimates,
@@ -309,7 +319,9 @@ def compare(run: Run, values: Mapping[str, float], population: int) -> list[Comp
     ]  # fmt: skip
 
 
-def to_model(found: Fit, *, kind: str, title: str, files: Sequence[Path], runs: Sequence[Run]) -> library.Model:
+def to_model(
+    found: Fit, *, kind: str, title: str, files: Sequence[Path], runs: Sequence[Run]
+) -> library.Model:
     """Turn a fit into what a model file holds.
 
     Parameters

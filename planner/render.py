@@ -115,6 +115,7 @@ def format_value(value: Any, decimals: int | None = None) -> str:
     >>> format_value(1.29, 1), format_value(None), format_value(float("inf"))
     ('1.3', '-', 'saturated')
     """
+    value = _plain(value, finite=False)  # a truth value of numpy is one, too
     if value is None:
         return "-"
     if isinstance(value, bool):
@@ -142,7 +143,6 @@ def to_text(table: Table) -> str:
     str
         Lines without a trailing line feed.
     """
-    marks = [MARKS.get(mark, " ") for mark in table.marks] or [""] * len(table)
     units = [column.unit if column.unit != "share" else "" for column in table.columns]
     cells = []
     for column, unit in zip(table.columns, units, strict=True):
@@ -151,9 +151,10 @@ def to_text(table: Table) -> str:
         width = max(map(len, heads + texts))
         left = any(isinstance(value, str) for value in column.values)
         cells.append([text.ljust(width) if left else text.rjust(width) for text in heads + texts])
-    margin = [" "] * (len(cells[0]) - len(table)) + marks if any(table.marks) else [""] * len(cells[0])
-    rows = zip(*cells, strict=True)
-    return "\n".join((mark + " " + "  ".join(row)).rstrip() for mark, row in zip(margin, rows, strict=True))
+    if any(table.marks):
+        signs = [" "] * (len(cells[0]) - len(table)) + [MARKS.get(mark, " ") for mark in table.marks]
+        cells[0] = [f"{sign} {cell}" for sign, cell in zip(signs, cells[0], strict=True)]
+    return "\n".join("  ".join(row).rstrip() for row in zip(*cells, strict=True))
 
 
 def wrap(text: str, width: int = WIDTH) -> str:

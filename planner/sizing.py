@@ -31,6 +31,8 @@ SCOPE: Final = (
 )
 CHI_SQUARE_95: Final = 3.84
 ROWS_BEYOND: Final = 2
+LARGEST_FITTED_POPULATION: Final = 16
+WORSE_IN_A_ROW: Final = 3  # populations far behind the best before the search ends
 SAME_RATE: Final = 0.03  # several listings of one rate say nothing about the requesters
 
 
@@ -81,7 +83,9 @@ class Target:
             f"at most {self.queued:g} I/Os queued" if self.queued is not None else "",
             f"at most {self.no_alias:.3g} of the tries without alias" if self.no_alias is not None else "",
         ]
-        return " and ".join(filter(None, words)) or f"wait at most {DEFAULT_WAIT_SHARE:.0%} of the service time"
+        return (
+            " and ".join(filter(None, words)) or f"wait at most {DEFAULT_WAIT_SHARE:.0%} of the service time"
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -187,7 +191,9 @@ class AliasAnswer:
         counts = self.rows.aliases
         axes.fill_between(counts, self.rate_low, self.rate_high, color="0.85", label="90 % interval")
         axes.plot(counts, self.rows.io_rate, "o-", color="black", markersize=4, label="I/O rate")
-        axes.axvline(self.recommended, color="#0072B2", linestyle="--", label=f"recommended: {self.recommended}")
+        axes.axvline(
+            self.recommended, color="#0072B2", linestyle="--", label=f"recommended: {self.recommended}"
+        )
         axes.set(xlabel="aliases", ylabel="I/O rate [1/s]", title=self.name, ylim=(0, None))
         right = axes.twinx()
         right.plot(counts, self.rows.response_time / MILLISECOND, "s:", color="#D55E00", markersize=4,
@@ -275,14 +281,15 @@ def aliases(
         raise InputError("growth", growth, "a share of zero or more")
     several = (runs,) if isinstance(runs, Run) else tuple(runs)
     run = several[-1]
-    combined = _readings(several, law)
+    combined, fitted = _readings(several, law)
     pools = [_pool(reading, law, growth) for reading in combined]
     counts = [_fewest(pool, target, run) for pool in pools]
     recommended, rule = counts[0], run.rule_of_thumb
     last = min(max(recommended, rule, run.aliases) + ROWS_BEYOND, run.most_aliases)
     sweep = np.arange(last + 1, dtype=np.float64)
     solved = [pool.solve(sweep) for pool in pools]
-    low, high = _rate_interval(solved, pools[0], law, sweep, run, growth)
+    known = None if fitted or growth else run.aliases
+    low, high = _rate_interval(solved, pools[0], law, sweep, run.aliases, known)
     return AliasAnswer(
         name=run.name,
         recommended=recommended,
@@ -308,8 +315,11 @@ def _pool(reading: Sequence[Reading], law: Law, growth: float) -> Pool:
     return Pool(classes=classes, service_time=service, inflation=law.inflation, redrive_time=law.redrive_time)
 
 
-def _readings(runs: Sequence[Run], law: Law) -> list[tuple[Reading, ...]]:
-    """Readings of a system, the preferred one first: each a reading for every class of its volumes."""
+def _readings(runs: Sequence[Run], law: Law) -> tuple[list[tuple[Reading, ...]], bool]:
+    """Readings of a system, the preferred one first: each a reading for every class of its volumes.
+
+    True beside them if they were fitted to several runs, hence meet none exactly.
+    """
     rates = [run.io_rate for run in runs]
     counts = {run.aliases for run in runs}
     if len({(run.bases, run.pool) for run in runs}) > 1:
@@ -317,8 +327,8 @@ def _readings(runs: Sequence[Run], law: Law) -> list[tuple[Reading, ...]]:
     if len(counts) == 1 or max(rates) <= (1 + SAME_RATE) * min(rates):
         each = [readings(part, law) for part in runs[-1].classes]
         most = max(map(len, each))
-        return [tuple(some[min(k, len(some) - 1)] for some in each) for k in range(most)]
-    return _fitted_readings(runs, law)
+        return [tuple(some[min(k, len(some) - 1)] for some in each) for k in range(most)], False
+    return _fitted_readings(runs, law), True
 
 
 def _fitted_readings(runs: Sequence[Run], law: Law) -> list[tuple[Reading, ...]]:
@@ -326,8 +336,9 @@ def _fitted_readings(runs: Sequence[Run], law: Law) -> list[tuple[Reading, ...]]
     fixed = {"inflation": law.inflation, "redrive_time": law.redrive_time}
     fits = []
     for population in range(1, LARGEST_FITTED_POPULATION + 1):
-        fits.append(fit(runs, population=population, fixed=fixed, find_outlier=False))
-        if len(fits) > 2 and fits[-1].chi_square > fits[-2].chi_square > fits[-3].chi_square + CHI_SQUARE_95:
+        fits.append(fit(runs, population=population, fixed=fixed))
+        behind = [item.chi_square > min(f.chi_square for f in fits) + CHI_SQUARE_95 for item in fits]
+        if behind[-WORSE_IN_A_ROW:] == [True] * WORSE_IN_A_ROW:
             break
     best = min(item.chi_square for item in fits)
     measured = sum(len(item.comparisons) for item in fits[:1])
@@ -336,15 +347,12 @@ def _fitted_readings(runs: Sequence[Run], law: Law) -> list[tuple[Reading, ...]]
             Reading(
                 kind="closed", volumes=runs[-1].bases, population=item.population,
                 think_time=item.value("think_time"), service_time=item.value("service_time"),
-                io_rate=runs[-1].io_rate, strain=math.sqrt(item.chi_square / measured),
+                io_rate=runs[-1].io_rate, strain=math.sqrt(item.chi_square / measured) / NORMAL_90,
             ),
         )
         for item in fits
         if item.chi_square <= best + CHI_SQUARE_95
     ]  # fmt: skip
-
-
-LARGEST_FITTED_POPULATION: Final = 16
 
 
 def _fewest(pool: Pool, target: Target, run: Run) -> int:
@@ -371,9 +379,13 @@ def _fewest(pool: Pool, target: Target, run: Run) -> int:
 
 
 def _rate_interval(
-    solved: Sequence[Performance], pool: Pool, law: Law, sweep: Array, run: Run, growth: float
+    solved: Sequence[Performance], pool: Pool, law: Law, sweep: Array, in_use: int, known: int | None
 ) -> tuple[Array, Array]:
-    """Lowest and highest rate over the readings, widened by the errors of the law (90 %)."""
+    """Lowest and highest rate over the readings, widened by the errors of the law (90 %).
+
+    The errors of inflation and gap count from the count in use, where the demand was read; at the count `known`
+    the rate itself was measured.
+    """
     rates = np.array([rows.io_rate for rows in solved])
     base = np.log(rates[0])
     shifts = [np.full(sweep.shape, law.model_error)]
@@ -381,16 +393,19 @@ def _rate_interval(
         if error > 0:
             moved = replace(pool, **{key: getattr(pool, key) * math.exp(error)}).solve(sweep)
             shift = np.log(moved.io_rate) - base
-            shifts.append(shift - shift[min(run.aliases, len(shift) - 1)])  # what is measured is known
+            shifts.append(shift - shift[min(in_use, len(shift) - 1)])
     sigma = np.sqrt(sum(shift**2 for shift in shifts))
-    if growth == 0:
-        sigma = np.where(sweep == run.aliases, 0.0, sigma)
+    if known is not None:
+        sigma = np.where(sweep == known, 0.0, sigma)
     spread = np.exp(NORMAL_90 * sigma)
     return rates.min(axis=0) / spread, rates.max(axis=0) * spread
 
 
 def _why(
-    combined: Sequence[Sequence[Reading]], counts: Sequence[int], solved: Sequence[Performance], recommended: int
+    combined: Sequence[Sequence[Reading]],
+    counts: Sequence[int],
+    solved: Sequence[Performance],
+    recommended: int,
 ) -> str:
     """Name the reading that was taken and what the others would say."""
     first = combined[0]

@@ -116,7 +116,12 @@ def parse_count(text: str, *, argument: str = "value") -> float:
     1.84
     """
     match = _NUMBER.fullmatch(text)
-    if match is None or match["unit"] or not math.isfinite(float(match["number"])) or float(match["number"]) < 0:
+    if (
+        match is None
+        or match["unit"]
+        or not math.isfinite(float(match["number"]))
+        or float(match["number"]) < 0
+    ):
         raise InputError(argument, text, "a bare number of zero or more, such as 1.84")
     return float(match["number"])
 

@@ -39,7 +39,9 @@ def build() -> typer.Typer:
 
     @app.callback()
     def options(
-        version: bool = typer.Option(False, "--version", callback=version, is_eager=True, help="Show the version."),
+        version: bool = typer.Option(
+            False, "--version", callback=version, is_eager=True, help="Show the version."
+        ),
     ) -> None:
         """Take the options of all commands."""
 

@@ -28,20 +28,26 @@ app = typer.Typer(
 )
 
 Listings = Annotated[
-    list[Path] | None, typer.Argument(metavar="[LISTING]...", help="DEVICE listings (FCX108).", show_default=False)
+    list[Path] | None,
+    typer.Argument(metavar="[LISTING]...", help="DEVICE listings (FCX108).", show_default=False),
 ]
 Rate = Annotated[str | None, typer.Option(metavar="RATE", help="I/O rate of one volume, as 755/s.")]
 Service = Annotated[str | None, typer.Option(metavar="TIME", help="Service time, as 1.3ms.")]
 Response = Annotated[str | None, typer.Option(metavar="TIME", help="Response time, as 3.7ms.")]
 Queue = Annotated[str | None, typer.Option(metavar="I/Os", help="I/Os queued at one volume, as 1.84.")]
 InUse = Annotated[int | None, typer.Option("--in-use", metavar="N", help="With numbers: aliases in use.")]
-WaitTarget = Annotated[str | None, typer.Option("--wait", metavar="TIME", help="Target: mean wait, as 0.1ms.")]
-QueuedTarget = Annotated[str | None, typer.Option("--queued", metavar="I/Os", help="Target: mean queue, as 0.05.")]
+WaitTarget = Annotated[
+    str | None, typer.Option("--wait", metavar="TIME", help="Target: mean wait, as 0.1ms.")
+]
+QueuedTarget = Annotated[
+    str | None, typer.Option("--queued", metavar="I/Os", help="Target: mean queue, as 0.05.")
+]
 ResponseTarget = Annotated[
     str | None, typer.Option("--target-response", metavar="TIME", help="Target: mean response, as 2ms.")
 ]
 NoAlias = Annotated[
-    str | None, typer.Option("--no-alias", metavar="SHARE", help="Target: share of tries without alias, as 1%.")
+    str | None,
+    typer.Option("--no-alias", metavar="SHARE", help="Target: share of tries without alias, as 1%."),
 ]
 Growth = Annotated[str | None, typer.Option(metavar="SHARE", help="Demand grows by this first, as 30%.")]
 
@@ -119,7 +125,9 @@ def pool(
     numbers = _numbers(rate, service, None if listings else response, queue, in_use, volumes, pool=True)
     target = _target(wait, queued, target_response or (response if listings else None), no_alias)
     if (listings is None or not listings) == (numbers is None):
-        raise InputError("LISTING", "none" if numbers is None else "and numbers", "listings, or --rate and --service")
+        raise InputError(
+            "LISTING", "none" if numbers is None else "and numbers", "listings, or --rate and --service"
+        )
     system = (
         [numbers] if numbers else [pool_run(listing, bases, alias_range) for listing in _read(listings or [])]
     )
@@ -142,7 +150,9 @@ def _systems(listings: list[Path] | None, numbers: Run | None, device: str | Non
     from planner.measurements import volume_runs
 
     if bool(listings) == (numbers is not None):
-        raise InputError("LISTING", "none" if numbers is None else "and numbers", "listings, or --rate and --service")
+        raise InputError(
+            "LISTING", "none" if numbers is None else "and numbers", "listings, or --rate and --service"
+        )
     if numbers is not None:
         return [[numbers]]
     systems: dict[str, list[Run]] = {}
@@ -182,7 +192,9 @@ def _numbers(
         return None
     for argument, value, example in (("--rate", rate, "755/s"), ("--service", service, "1.3ms")):
         if value is None:
-            raise InputError(argument, None, f"a quantity such as {example}; it is needed with the other numbers")
+            raise InputError(
+                argument, None, f"a quantity such as {example}; it is needed with the other numbers"
+            )
     assert rate is not None and service is not None
     if volumes < 1:
         raise InputError("--volumes", volumes, "a count of at least 1")

@@ -19,7 +19,9 @@ def calibrate(
     data: Annotated[list[Path], typer.Argument(metavar="DATA...", help="DEVICE listings (FCX108).")],
     kind: Annotated[str, typer.Option(metavar="KIND", help="volume or pool.")],
     population: Annotated[int, typer.Option(metavar="N", help="Requesters of one volume.")],
-    output: Annotated[Path, typer.Option("--output", "-o", metavar="MODEL.toml", help="Model file to write.")],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="MODEL.toml", help="Model file to write.")
+    ],
     title: Annotated[str, typer.Option(metavar="TEXT", help="What was measured.")] = "",
     force: options.Force = False,
 ) -> None:

@@ -125,5 +125,7 @@ def _product_form(n: Array, z: Array, s: Array, c: Array, i: Array, g: Array) ->
 def _with_gaps(n: Array, z: Array, s: Array, c: Array, i: Array, g: Array) -> Array:
     states = float((n * (np.minimum(n, c) + 1)).max())
     if states > LARGEST_GAP_STATES:
-        raise InputError("population", float(n.max()), f"at most {LARGEST_GAP_STATES} states N (c + 1) with a gap")
+        raise InputError(
+            "population", float(n.max()), f"at most {LARGEST_GAP_STATES} states N (c + 1) with a gap"
+        )
     return closed_with_gaps(n, z, Station(service=s, servers=np.minimum(c, n), inflation=i, gap=g))

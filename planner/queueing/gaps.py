@@ -23,7 +23,9 @@ from planner.results import Array
 
 RESCALE_ABOVE: Final = 1e200
 LEAST_THINK: Final = 1e-12  # of the service time: no think time at all is the limit, at working precision
-CYCLES: Final = 60  # of cyclic reduction, each doubles the levels: 2**60 levels are enough for any load below 1
+CYCLES: Final = (
+    60  # of cyclic reduction, each doubles the levels: 2**60 levels are enough for any load below 1
+)
 TAIL: Final = 1e-15
 
 
@@ -130,7 +132,15 @@ class Sums:
         waiting = mass * np.maximum(level - c, 0) + gaps
         rate = (law * self.station.ends(level)).sum(-1)
         source = mass * arrivals
-        self.values += [mass, (law * served).sum(-1), waiting, gaps, rate, source, np.where(level >= c, source, 0)]
+        self.values += [
+            mass,
+            (law * served).sum(-1),
+            waiting,
+            gaps,
+            rate,
+            source,
+            np.where(level >= c, source, 0),
+        ]
         scale = np.where(mass > RESCALE_ABOVE, 1 / RESCALE_ABOVE, 1.0)
         self.values *= scale
         return law * scale[:, None]
