@@ -6,6 +6,7 @@ among them that is no row is an error, never skipped; so is a row that stands an
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ from typing import Final
 
 from planner import render
 from planner.errors import ReportError
-from planner.reports.columns import Columns, is_number
+from planner.reports.columns import WHOLE, Columns, is_number
 from planner.reports.listing import Document, Head, Line, Page, read_pages
 from planner.reports.printed import Printed
 from planner.units import MILLISECOND
@@ -300,13 +301,15 @@ def _row(columns: Columns, line: Line) -> Device:
     )  # fmt: skip
 
 
-def device_table(listings: Sequence[DeviceListing]) -> render.Table:
-    """Lay out DEVICE listings as columns, every measured number beside its printed resolution.
+def device_table(listings: Sequence[DeviceListing], *, resolution: bool = True) -> render.Table:
+    """Lay out DEVICE listings as columns, each measured number with the decimals it was printed with.
 
     Parameters
     ----------
     listings : sequence of DeviceListing
         What `read_devices` returns.
+    resolution : bool, optional
+        Whether a column with half a unit of the last printed digit follows each measured number.
 
     Returns
     -------
@@ -337,14 +340,17 @@ def device_table(listings: Sequence[DeviceListing]) -> render.Table:
     )
     for name, (_, unit, factor) in MEASURED.items():
         printed = [getattr(row, name) for _, row in pairs]
-        columns.append(_numbers(name, unit, factor, [item and item.value for item in printed]))
-        columns.append(
-            _numbers(f"{name}_resolution", unit, factor, [item and item.resolution for item in printed])
-        )
+        columns += _measured(name, unit, factor, printed)[: 1 + resolution]
     return render.Table(columns=tuple(columns))
 
 
-def _numbers(name: str, unit: str, factor: float, values: Sequence[float | None]) -> render.Column:
+def _measured(name: str, unit: str, factor: float, printed: Sequence[Printed | None]) -> list[render.Column]:
     """Lay out SI values in the printed unit, without the digits that converting there and back adds."""
-    shown = [None if value is None else round(value / factor, PRINTED_DECIMALS) for value in values]
-    return render.Column(name=name, unit=unit, values=shown)
+    values = [None if item is None else round(item.value / factor, PRINTED_DECIMALS) for item in printed]
+    halves = [None if item is None else round(item.resolution / factor, PRINTED_DECIMALS) for item in printed]
+    finest = min((half for half in halves if half is not None), default=WHOLE)
+    decimals = round(math.log10(WHOLE / finest))
+    return [
+        render.Column(name=name, unit=unit, values=values, decimals=decimals),
+        render.Column(name=f"{name}_resolution", unit=unit, values=halves, decimals=decimals + 1),
+    ]
