@@ -33,22 +33,40 @@ PARAMETERS: Final[tuple[Parameter, ...]] = (SERVICE_TIME, THINK_TIME, INFLATION,
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prior:
-    """Log-normal prior: `median` (of the service time for a time) and the standard deviation of the logarithm."""
+    """Log-normal prior of a parameter.
+
+    Attributes
+    ----------
+    median : float
+        Median; of a time in units of the service time.
+    spread : float
+        Standard deviation of the logarithm.
+    """
 
     median: float
-    sd: float
+    spread: float
 
 
 PRIORS: Final[Mapping[str, Prior]] = {
-    "inflation": Prior(median=0.12, sd=1.0),
-    "redrive_time": Prior(median=0.05, sd=1.0),
-    "think_time": Prior(median=0.12, sd=1.5),
+    "inflation": Prior(median=0.12, spread=1.0),
+    "redrive_time": Prior(median=0.05, spread=1.0),
+    "think_time": Prior(median=0.12, spread=1.5),
 }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Estimate:
-    """A fitted parameter: its value and the standard error of its logarithm, in SI units."""
+    """A fitted parameter.
+
+    Attributes
+    ----------
+    parameter : Parameter
+        What was fitted.
+    value : float
+        Estimate, SI.
+    relative_error : float
+        Standard error of its logarithm; 0 where it was fixed.
+    """
 
     parameter: Parameter
     value: float
@@ -62,7 +80,19 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """One measured number beside what the fitted law says: SI units, `sigma` as used for the weight."""
+    """One measured number beside what the law says.
+
+    Attributes
+    ----------
+    run : str
+        The run, as `run_name` names it.
+    figure : str
+        "log io_rate" and "log service" (natural logarithms of [1/s] and [s]), or "queued" [I/Os].
+    measured, predicted : float
+        Both sides.
+    sigma : float
+        Standard deviation that gave the measurement its weight.
+    """
 
     run: str
     figure: str
@@ -71,7 +101,13 @@ class Comparison:
     sigma: float
 
     def natural(self) -> tuple[str, float, float]:
-        """Name with unit suffix, measured and predicted in the units of a listing."""
+        """Both sides in the units of a listing.
+
+        Returns
+        -------
+        tuple
+            Name with unit suffix, measured, predicted.
+        """
         if self.figure == "log io_rate":
             return "io_rate", math.exp(self.measured), math.exp(self.predicted)
         if self.figure == "log service":
@@ -81,16 +117,41 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fit:
-    """Fitted parameters, how every measurement compares, chi-square, and the runs left out as outliers."""
+    """A law fitted to runs.
+
+    Attributes
+    ----------
+    population : int
+        Requesters a volume that the fit assumed.
+    estimates : dict
+        Estimates by parameter key.
+    comparisons : tuple of Comparison
+        Every measurement beside the law, outliers included.
+    chi_square : float
+        Sum of the squared residuals of runs and priors that were fitted.
+    outliers : tuple of str
+        Runs that were left out, named as in `comparisons`.
+    """
 
     population: int
     estimates: dict[str, Estimate]
     comparisons: tuple[Comparison, ...]
     chi_square: float
-    outliers: tuple[str, ...] = ()  # runs, as they are named in `comparisons`
+    outliers: tuple[str, ...] = ()
 
     def value(self, key: str) -> float:
-        """Fitted value of a parameter, SI."""
+        """Fitted value of a parameter.
+
+        Parameters
+        ----------
+        key : str
+            Parameter key.
+
+        Returns
+        -------
+        float
+            Value in SI units.
+        """
         return self.estimates[key].value
 
     def text(self) -> str:
@@ -201,7 +262,7 @@ def _fit(
         rows = [(c.predicted - c.measured) / c.sigma for run in used for c in compare(run, at, population)]
         weak = [
             (math.log(at[key] / (1.0 if key == "inflation" else at["service_time"]) / prior.median))
-            / prior.sd
+            / prior.spread
             for key, prior in priors.items()
             if key not in fixed
         ]

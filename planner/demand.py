@@ -38,9 +38,24 @@ IDLE_RANGE: Final = (1e-4, 1e6)  # idle capacity over load
 class Reading:
     """One demand that a measurement speaks for.
 
-    `io_rate` [1/s] as measured, of all `volumes`; `population` and `think_time` [s] of one volume where closed,
-    `arrival_rate` [1/s] of one volume where open; `service_time` [s] of an I/O alone; `strain`: 1 at the limit of
-    what the printed digits leave open.
+    Attributes
+    ----------
+    kind : str
+        "closed" or "open".
+    volumes : int
+        Equal volumes.
+    io_rate : float
+        As measured, of all volumes [1/s].
+    service_time : float
+        Of an I/O that is alone on its volume [s].
+    strain : float
+        How far the printed digits are strained; 1 is the limit of what they leave open.
+    population : int or None
+        Requesters of one volume, where closed.
+    think_time : float or None
+        From the end of an I/O to the next of the same requester, where closed [s].
+    arrival_rate : float or None
+        Of one volume, where open [1/s].
     """
 
     kind: str
@@ -98,9 +113,18 @@ class Reading:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Law:
-    """What a model file says of the devices: inflation, redrive gap [s], their relative errors, the law's own.
+    """What a model file says of the devices.
 
-    `model_error` is the relative error of a rate where the law is asked what it was not fitted to.
+    Attributes
+    ----------
+    inflation : float
+        Relative growth of the service time with each further I/O in service on the volume.
+    redrive_time : float
+        Gap before a device starts an I/O that had to wait [s].
+    model_error : float
+        Relative error of a rate where the law is asked what it was not fitted to.
+    inflation_error, redrive_error : float
+        Relative standard errors; 0 where unknown.
     """
 
     inflation: float

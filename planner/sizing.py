@@ -38,9 +38,18 @@ SAME_RATE: Final = 0.03  # several listings of one rate say nothing about the re
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """What the aliases must achieve: at most this wait [s], response [s], queue [I/Os] or share without alias.
+    """What the aliases must achieve; all that are given must hold.
 
-    All that are given must hold. With none given, the mean wait is at most 5 % of the service time.
+    With none given, the mean wait is at most 5 % of the service time.
+
+    Attributes
+    ----------
+    wait, response : float or None
+        Largest mean wait and response time [s].
+    queued : float or None
+        Largest mean number of I/Os queued, of the whole volume or pool.
+    no_alias : float or None
+        Largest share of tries that find no alias.
     """
 
     wait: float | None = None
@@ -92,8 +101,32 @@ class Target:
 class AliasAnswer:
     """How many aliases, what they bring, and how far to trust it.
 
-    `rows` holds one element for each count from 0; `rate_low` and `rate_high` [1/s] bound the I/O rate over all
-    readings of the measurement and the errors of the law (90 %). `counts` is the answer under each reading.
+    Attributes
+    ----------
+    name : str
+        Base device or pool.
+    recommended : int
+        Smallest count that meets the target under the preferred reading, aliases in use included.
+    range : tuple of int
+        Smallest and largest count over all readings and the rule of thumb.
+    rule_of_thumb : int
+        Aliases in use plus the summed queue rounded up.
+    in_use : int
+        Aliases at the time of the measurement.
+    target : Target
+        What was asked for.
+    readings : tuple of tuple of Reading
+        Demands that the measurement allows, the preferred one first, each for every class of volumes.
+    counts : tuple of int
+        The answer under each of them.
+    rows : Performance
+        Under the preferred reading, one element for each count from 0.
+    rate_low, rate_high : ndarray, shape (counts,)
+        Bounds of the I/O rate over all readings and the errors of the law, 90 % [1/s].
+    why : str
+        The demand in words.
+    notes : tuple of str
+        What to do next, and where aliases will not help.
     """
 
     name: str
