@@ -123,6 +123,8 @@ class AliasAnswer:
         Under the preferred reading, one element for each count from 0.
     rate_low, rate_high : ndarray, shape (counts,)
         Bounds of the I/O rate over all readings and the errors of the law, 90 % [1/s].
+    measured_rate : float
+        I/O rate with the aliases in use [1/s].
     why : str
         The demand in words.
     notes : tuple of str
@@ -140,6 +142,7 @@ class AliasAnswer:
     rows: Performance
     rate_low: Array
     rate_high: Array
+    measured_rate: float
     why: str
     notes: tuple[str, ...]
 
@@ -204,6 +207,12 @@ class AliasAnswer:
             "notes": [*self.notes, SCOPE],
         }
 
+    @property
+    def spread(self) -> str:
+        """The range in words."""
+        low, high = self.range
+        return f"{low} to {high}" if low != high else f"{low}"
+
     def plot(self, axes: Axes | None = None) -> Axes:
         """Draw I/O rate with its interval and response time against the number of aliases.
 
@@ -222,11 +231,23 @@ class AliasAnswer:
 
             axes = Figure(figsize=(7, 4), layout="constrained").subplots()
         counts = self.rows.aliases
-        axes.fill_between(counts, self.rate_low, self.rate_high, color="0.85", label="90 % interval")
+        axes.fill_between(
+            counts, self.rate_low, self.rate_high, color="0.85", label="I/O rate, 90 % over all readings"
+        )
         axes.plot(counts, self.rows.io_rate, "o-", color="black", markersize=4, label="I/O rate")
         axes.axvline(
             self.recommended, color="#0072B2", linestyle="--", label=f"recommended: {self.recommended}"
         )
+        if self.in_use <= counts[-1]:
+            axes.plot(
+                self.in_use,
+                self.measured_rate,
+                "D",
+                color="black",
+                markersize=8,
+                fillstyle="none",
+                label="measured",
+            )
         axes.set(xlabel="aliases", ylabel="I/O rate [1/s]", title=self.name, ylim=(0, None))
         right = axes.twinx()
         right.plot(counts, self.rows.response_time / MILLISECOND, "s:", color="#D55E00", markersize=4,
@@ -234,7 +255,8 @@ class AliasAnswer:
         right.set(ylabel="response time [ms]", ylim=(0, None))
         handles, labels = axes.get_legend_handles_labels()
         more, more_labels = right.get_legend_handles_labels()
-        axes.legend([*handles, *more], [*labels, *more_labels], loc="lower right", frameon=False)
+        axes.legend([*handles, *more], [*labels, *more_labels], loc="lower left", frameon=False)
+        axes.xaxis.get_major_locator().set_params(integer=True)
         return axes
 
     def text(self, *, closing: bool = True) -> str:
@@ -250,10 +272,8 @@ class AliasAnswer:
         str
             Lines of at most 80 columns.
         """
-        low, high = self.range
-        spread = f"{low} to {high}" if low != high else f"{low}"
         word = "alias" if self.recommended == 1 else "aliases"
-        head = f"{self.name}: {self.recommended} {word} (range {spread}; rule of thumb {self.rule_of_thumb})"
+        head = f"{self.name}: {self.recommended} {word} (range {self.spread}; rule of thumb {self.rule_of_thumb})"
         if self.in_use:
             head += f", {self.in_use} in use"
         lines = [head, "", render.to_text(self.table()), ""]
@@ -335,6 +355,7 @@ def aliases(
         rows=solved[0],
         rate_low=low,
         rate_high=high,
+        measured_rate=run.io_rate,
         why=_why(combined, counts, solved, recommended),
         notes=(*left_out, *_notes(run, recommended, growth, len(combined))),
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from planner import queueing, sizing
@@ -39,6 +39,7 @@ def closed_run(
     )
 
 
+@settings(max_examples=15)  # half a second each
 @given(
     population=st.integers(2, 8),
     think=st.floats(1e-4, 1e-2),
@@ -52,6 +53,7 @@ def test_the_count_meets_its_target_and_one_less_does_not(population: int, think
         assert waits[answer.recommended - 1] > wait
 
 
+@settings(max_examples=15)
 @given(population=st.integers(2, 6), think=st.floats(2e-4, 5e-3))
 def test_the_demand_that_made_the_numbers_is_among_the_readings(population: int, think: float) -> None:
     answer = sizing.aliases(closed_run(population, think), PLAIN)
@@ -61,6 +63,7 @@ def test_the_demand_that_made_the_numbers_is_among_the_readings(population: int,
     assert found[0].service_time == pytest.approx(1.3e-3, rel=0.005)
 
 
+@settings(max_examples=15)
 @given(population=st.integers(3, 6), think=st.floats(2e-4, 2e-3), aliases=st.integers(1, 3))
 def test_aliases_in_use_leave_the_demand_readable(population: int, think: float, aliases: int) -> None:
     run = closed_run(population, think, aliases, law=LAW)
