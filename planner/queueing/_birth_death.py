@@ -6,96 +6,126 @@ mu(n) = m / (S (1 + inflation (m - 1))). Every sum below has positive terms only
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from planner.results import Array
 
-BLOCK: Final = 4096  # scenarios at a time: their vectors stay in the cache
+Indices = NDArray[np.int64]
+
+BLOCK: Final = 8192  # scenarios at a time: their vectors stay in the cache
 LARGEST_DIRECT: Final = 1000  # requesters; beyond, the terms relative to p(c) leave float64 as a rule
 RESCALE_ABOVE: Final = 1e200
+LEAST_NORMAL: Final = 1e-290
 NEGLIGIBLE: Final = 1e-19
 CHECK_EVERY: Final = 64
 
 
-def closed_product_form(n: Array, z: Array, s: Array, c: Array, i: Array) -> Array:
-    """Sums of M/M/c//N as `Steady.from_sums` takes them, for scenarios in flat arrays."""
+def closed_product_form(n: Array, z: Array, s: Array, c: Array, i: Array | None) -> Array:
+    """Sums of M/M/c//N as `Steady.from_sums` takes them, for scenarios in flat arrays; i None without inflation."""
     c = np.minimum(n, c)
-    result = np.empty((6, n.size))
-    waiting_room = n - c
-    size = int(waiting_room.max())
-    keys = waiting_room.astype(np.uint8 if size < 2**8 else np.uint16 if size < 2**16 else np.int64)
-    order = np.argsort(keys, kind="stable")[::-1]
-    solve = _direct if n.max() <= LARGEST_DIRECT else _rescaled
-    for start in range(0, n.size, BLOCK):
-        index = order[start : start + BLOCK]
+    result = np.zeros((6, n.size))
+    if i is None and (free := n == c).any():  # a server for everyone: nobody waits
+        _without_queue(n, z, s, free, result)
+        rest = np.flatnonzero(~free)
+    else:
+        rest = np.arange(n.size)
+    if rest.size and n.max() <= LARGEST_DIRECT:
         with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-            values = solve(*(a.take(index) for a in (n, z, s, c, i)))
-            lost = ~np.isfinite(values.sum(0))
-        if lost.any():
-            values[:, lost] = _rescaled(*(a[index[lost]] for a in (n, z, s, c, i)))
-        result[:, index] = values
+            _direct(rest, n, z, s, c, i, result)
+            rest = rest[~np.isfinite(result[0] + result[2])[rest]]
+    for start in range(0, rest.size, BLOCK):
+        part = rest[start : start + BLOCK]
+        inflation = np.zeros(part.size) if i is None else i[part]
+        result[:, part] = _rescaled(n[part], z[part], s[part], c[part], inflation)
     return result
 
 
-def _direct(n: Array, z: Array, s: Array, c: Array, i: Array) -> Array:
-    """Sums relative to p(c); not finite where those leave float64. Sorted by n - c, largest first."""
-    full = 1 + i * (c - 1)
-    load = z / s * (c / full)  # think time in units of one completion of a busy station
-    upper, waiting, delayed = _above(n - c, load)
-    states, rate, busy = _below(n, c, z / s, i)
-    total = upper + states
-    rate += upper * (c / full)
-    busy = rate if busy is None else busy + c * upper
-    throughput = rate / (total * s)
-    delay = np.where(n > c, load * delayed / (z / s * rate), 0.0)
-    return np.stack([throughput, busy / total, waiting / total, np.zeros_like(n), delay, s * (busy / rate)])
+def _without_queue(n: Array, z: Array, s: Array, free: NDArray[np.bool_], result: Array) -> None:
+    cycle = np.where(free, z + s, 1.0)
+    np.divide(n, cycle, out=result[0])
+    np.multiply(result[0], s, out=result[1])
+    result[5] = s
+
+
+def _direct(rest: Indices, n: Array, z: Array, s: Array, c: Array, i: Array | None, result: Array) -> None:
+    """Fill in the sums from terms relative to p(c); those that leave float64 are not finite."""
+    load = s / z
+    below, carried = np.empty_like(z), np.empty_like(z)
+    for part in _by_size(c, rest):
+        inflation = None if i is None else i.take(part)
+        below[part], carried[part] = _below(n.take(part), load.take(part), c.take(part), inflation)
+    for part in _by_size(n - c, rest):
+        many, servers, served, r = n.take(part), c.take(part), s.take(part), load.take(part)
+        pace = servers if i is None else servers / (1 + i.take(part) * (servers - 1))
+        fewer, few_busy = below.take(part), carried.take(part)
+        upper, waiting, above = _above(many - servers, pace / r)
+        busy = few_busy + servers * upper
+        rate = busy if i is None else r * (many * fewer - few_busy) + pace * above
+        total = upper + fewer
+        throughput = rate / (total * served)
+        result[0][part] = throughput
+        result[1][part] = busy / total
+        result[2][part] = waiting / total
+        result[4][part] = pace * above / rate
+        result[5][part] = served if i is None else busy / (throughput * total)
+
+
+def _by_size(size: Array, chosen: Indices) -> Iterator[Indices]:
+    """Chosen scenarios from the largest to the smallest size, a block at a time (a radix sort)."""
+    keys = size.astype(np.uint8 if size.max() < 2**8 else np.uint16).take(chosen)
+    order = chosen.take(np.argsort(keys, kind="stable")[::-1])
+    for start in range(0, order.size, BLOCK):
+        yield order[start : start + BLOCK]
+
+
+def _ends(size: Array) -> list[int]:
+    """How many reach k = 1, 2, ..., for sizes from the largest down."""
+    reached = np.bincount(size.astype(np.int64))[::-1].cumsum()[::-1]
+    return [int(count) for count in reached[1:]]
 
 
 def _above(room: Array, load: Array) -> tuple[Array, Array, Array]:
-    """Sums over n >= c of p(n)/p(c), of (n - c) p(n)/p(c), and the first without its top term.
+    """Sums over n >= c of p(n)/p(c), of (n - c) p(n)/p(c), and of (N - n) p(n)/p(c) over x, load x = c Z / S.
 
     T(k) = 1 + k/x T(k - 1) and q(k) = k/x (T(k - 1) + q(k - 1)), k up to the waiting room N - c.
     """
-    total, waiting, without = np.ones_like(load), np.zeros_like(load), np.zeros_like(load)
+    total, waiting, thinking = np.ones_like(load), np.zeros_like(load), np.zeros_like(load)
     inverse, factor = 1 / load, np.empty_like(load)
-    for k in range(1, int(room[0]) + 1):
-        going = slice(0, int(np.searchsorted(-room, -k, side="right")))
-        f, t, q, w = factor[going], total[going], waiting[going], without[going]
-        np.multiply(inverse[going], k, out=f)
+    for k, end in enumerate(_ends(room), start=1):
+        f, t, q, w = factor[:end], total[:end], waiting[:end], thinking[:end]
+        np.multiply(inverse[:end], k, out=f)
         q += t
         q *= f
         np.multiply(f, t, out=w)
         np.add(w, 1.0, out=t)
-    return total, waiting, without
+    return total, waiting, thinking
 
 
-def _below(n: Array, c: Array, z: Array, i: Array) -> tuple[Array, Array, Array | None]:
-    """Sums over n < c of p(n)/p(c), of S mu(n) p(n)/p(c), and of n p(n)/p(c) (None: as the second).
+def _below(n: Array, load: Array, c: Array, i: Array | None) -> tuple[Array, Array]:
+    """Sums over n < c of p(n)/p(c) and of n p(n)/p(c), with r = S / Z the load of one requester.
 
-    The factor down from p(m), m = c - j, is S mu(m) z / (N - m + 1), which is zero once m is.
+    In units that avoid division, A(n) = n A(n - 1) + g(n) with g(n) = N ... (N - n + 1) r^n; p(n)/p(c) is then
+    c!/n! g(n)/g(c). Without inflation the second sum follows from the flow balance sum n p(n) = r sum (N - n) p(n).
     """
-    inflated = bool(i.any())
-    term, served, sources = np.ones_like(z), c.copy(), n - c
-    states, rate = np.zeros_like(z), np.zeros_like(z)
-    busy = np.zeros_like(z) if inflated else None
-    last = int(c.max())
-    for step in range(1, last + 1):
-        term *= served
-        if inflated:
-            term /= 1 + i * np.maximum(served - 1, 0)
-        if step > 1:
-            rate += term
-        sources += 1
-        term *= z
-        term /= sources
-        states += term
-        served -= 1
-        np.maximum(served, 0.0, out=served)
-        if busy is not None:
-            busy += term * served
-    return states, rate, busy
+    term, total, below = np.ones_like(load), np.ones_like(load), np.empty_like(load)
+    busy, busy_below, free = np.zeros_like(load), np.empty_like(load), n + 1
+    for k, end in enumerate(_ends(c), start=1):
+        g, a, left = term[:end], total[:end], free[:end]
+        left -= 1
+        g *= left
+        g *= load[:end]
+        if i is not None:
+            g *= 1 + i[:end] * (k - 1)
+            np.multiply(busy[:end], k, out=busy_below[:end])
+            np.add(busy_below[:end], g * k, out=busy[:end])
+        np.multiply(a, k, out=below[:end])
+        np.add(below[:end], g, out=a)
+    lower = np.where(term > LEAST_NORMAL, below / term, np.inf)
+    return lower, (load * n * lower - c) / (1 + load) if i is None else busy_below / term
 
 
 def _rescaled(n: Array, z: Array, s: Array, c: Array, i: Array) -> Array:

@@ -81,14 +81,16 @@ def finite_source(
         redrive_time=checks.nonnegative("redrive_time", redrive_time, "s"),
     )
     shape = n.shape
-    flat = [a.ravel() for a in (n, z, s, c, cv, i, g)]
-    phased = ((flat[4] != 1) | (flat[6] > 0)) & (flat[0] > 0)
-    sums = np.empty((6, n.size))
-    if phased.any():
+    flat = n, z, s, c, cv, i, g = [a.ravel() for a in (n, z, s, c, cv, i, g)]
+    phased = ((cv != 1) | (g > 0)) if (cv != 1).any() or g.any() else None
+    inflation = i if i.any() else None
+    if phased is None:
+        sums = closed_product_form(n, z, s, c, inflation)
+    else:
+        sums = np.empty((6, n.size))
         sums[:, phased] = closed_in_phases(*(a[phased] for a in flat))
-    plain = ~phased
-    if plain.any():
-        arguments = [flat[k] if plain.all() else flat[k][plain] for k in (0, 1, 2, 3, 5)]
-        sums[:, plain] = closed_product_form(*arguments)
-    law = None if phased.any() else FiniteSourceDelay(n=n, z=z, s=s, c=c, inflation=i, delay=sums[4].reshape(shape))
-    return Steady.from_sums(sums.reshape(6, *shape), c, law)
+        if not phased.all():
+            sums[:, ~phased] = closed_product_form(*(a[~phased] for a in (n, z, s, c, i)))
+    sums, n, z, s, c, i = (a.reshape(*a.shape[:-1], *shape) for a in (sums, n, z, s, c, i))
+    law = FiniteSourceDelay(n=n, z=z, s=s, c=c, inflation=i, delay=sums[4]) if phased is None else None
+    return Steady.from_sums(sums, c, law)

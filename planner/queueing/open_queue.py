@@ -123,22 +123,18 @@ def _plain(rate: Array, s: Array, c: Array) -> Array:
 
 
 def _plain_block(rate: Array, s: Array, c: Array, inverse: Array, values: Array) -> None:
-    throughput, in_service, utilization, delay, queue, wait, service = values
-    load = in_service
-    spare = c - load
+    """Fill in the rows; a saturated scenario is one whose load is c and whose spare capacity is nothing."""
+    throughput, load, utilization, delay, queue, wait, service = values
+    np.minimum(load, c, out=load)
+    np.divide(c, s, out=throughput)
+    np.minimum(rate, throughput, out=throughput)
+    spare = np.subtract(c, load, out=utilization)
     np.multiply(spare, inverse, out=delay)
     delay += load
     np.divide(c, delay, out=delay)
     np.divide(delay, spare, out=queue)
     np.multiply(queue, s, out=wait)
     queue *= load
-    throughput[:] = rate
-    saturated = spare <= 0
-    if saturated.any():
-        delay[saturated] = 1.0
-        queue[saturated] = wait[saturated] = np.inf
-        throughput[saturated] = c[saturated] / s[saturated]
-        load[saturated] = c[saturated]
     np.divide(load, c, out=utilization)
     service[:] = s
 
