@@ -48,15 +48,21 @@ def phase_type(scv: Array, phases: int) -> PhaseType:
     if phases == 1:
         start[:], leaves[:] = 1.0, 1.0
         return PhaseType(start=start, moves=moves, leaves=leaves)
-    k, low = float(phases), np.minimum(scv, 1.0)
-    inside = np.maximum(k * (1 + low) - k * k * low, 0.0)
-    short = np.clip((k * low - np.sqrt(inside)) / (1 + low), 0.0, 1.0)  # share with k - 1 stages
+    _, short, rate = mixed_erlang(np.minimum(scv, 1.0), stages=float(phases))
     stage = np.arange(phases - 1)
     start[:, 0], start[:, 1] = 1 - short, short
-    moves[:, stage, stage + 1] = (k - short)[:, None]
-    leaves[:, -1] = k - short
+    moves[:, stage, stage + 1] = rate[:, None]
+    leaves[:, -1] = rate
     two = scv > 1
     skew = np.sqrt((scv[two] - 1) / (scv[two] + 1))
     start[two, 0], start[two, 1] = (1 + skew) / 2, (1 - skew) / 2
     moves[two], leaves[two] = 0.0, 2 * start[two]
     return PhaseType(start=start, moves=moves, leaves=leaves)
+
+
+def mixed_erlang(scv: Array, stages: float | None = None) -> tuple[Array, Array, Array]:
+    """Stages k, share of the services with k - 1 stages, and the rate of a stage, for mean 1 and 0 < scv <= 1."""
+    k = np.full(scv.shape, stages) if stages is not None else phase_count(scv).astype(np.float64)
+    inside = np.maximum(k * (1 + scv) - k * k * scv, 0.0)
+    short = np.clip((k * scv - np.sqrt(inside)) / (1 + scv), 0.0, 1.0)
+    return k, short, k - short
