@@ -226,6 +226,8 @@ class AliasAnswer:
         matplotlib.axes.Axes
             The axes of the rate; the response time has a second scale on the right.
         """
+        from matplotlib.ticker import MaxNLocator
+
         if axes is None:
             from matplotlib.figure import Figure
 
@@ -256,7 +258,7 @@ class AliasAnswer:
         handles, labels = axes.get_legend_handles_labels()
         more, more_labels = right.get_legend_handles_labels()
         axes.legend([*handles, *more], [*labels, *more_labels], loc="lower left", frameon=False)
-        axes.xaxis.get_major_locator().set_params(integer=True)
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         return axes
 
     def text(self, *, closing: bool = True) -> str:
