@@ -69,7 +69,7 @@ def solve_lumped(pool: Pool, aliases: int, most: int = MAX_STATES) -> Outcome:
         The linear system could not be solved.
     """
     states = lumped_states(layout_of(pool, aliases), most)
-    rates = np.array([_drive_rate(pool, drive) for drive in states.drives])
+    rates = np.array([drive_rate(pool, drive) for drive in states.drives])
     move_rates = states.weight * rates[states.drive]
     law, residual = stationary_law(states, move_rates)
     per_volume = 1.0 / pool.volumes
@@ -164,8 +164,21 @@ def _direct(step: sparse.csc_array, reference: int) -> Array:
     return np.insert(np.asarray(rest), reference, 1.0)
 
 
-def _drive_rate(pool: Pool, drive: tuple[str, int]) -> float:
-    """Rate of one drive [1/service time]."""
+def drive_rate(pool: Pool, drive: tuple[str, int]) -> float:
+    """Rate of one drive of the chain.
+
+    Parameters
+    ----------
+    pool : Pool
+        The pool.
+    drive : tuple of (str, int)
+        As `lumped_states` names it.
+
+    Returns
+    -------
+    float
+        The rate [1/service time].
+    """
     kind, index = drive
     if kind == "think":
         return float(1.0 / pool.think_time[index])

@@ -356,10 +356,7 @@ def _adjusted(pool: Pool, rates: tuple[VolumeRates, ...], outcome: Outcome) -> t
     picked = outcome.base_pickups + outcome.alias_pickups
     correction = ODDS_EXPONENT * np.log(np.maximum(outcome.fails, TINY) / np.maximum(picked, TINY))
     correction -= correction.mean()
-    on_base = outcome.throughput - outcome.tries + outcome.base_pickups
-    on_alias = outcome.tries - outcome.fails + outcome.alias_pickups
-    base_gap = pool.redrive_time * outcome.base_pickups / np.maximum(on_base, TINY)
-    alias_gap = pool.alias_redrive_time * outcome.alias_pickups / np.maximum(on_alias, TINY)
+    base_gap, alias_gap = outcome.mean_gaps(pool)
     return tuple(
         replace(each, gaps=Gaps(base_gap[k], alias_gap[k]), log_odds=each.log_odds + correction[k])
         for k, each in enumerate(rates)

@@ -9,6 +9,8 @@ import numpy as np
 from planner.queueing.alias_pool.pool import Pool
 from planner.results import Array
 
+TINY = float(np.finfo(float).tiny)
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Outcome:
@@ -47,6 +49,15 @@ class Outcome:
     def in_gap(self, pool: Pool) -> Array:
         """Mean number of I/Os of one volume in the gap of their device, shape (classes,) [1]."""
         return pool.redrive_time * self.base_pickups + pool.alias_redrive_time * self.alias_pickups
+
+    def mean_gaps(self, pool: Pool) -> tuple[Array, Array]:
+        """Mean gap per I/O of a base and of an alias, whether or not it had to wait, shape (classes,) [service times]."""
+        on_base = self.throughput - self.tries + self.base_pickups
+        on_alias = self.tries - self.fails + self.alias_pickups
+        return (
+            pool.redrive_time * self.base_pickups / np.maximum(on_base, TINY),
+            pool.alias_redrive_time * self.alias_pickups / np.maximum(on_alias, TINY),
+        )
 
     @property
     def free_aliases(self) -> float:
