@@ -15,18 +15,18 @@ TINY: Final = float(np.finfo(float).tiny)
 
 @dataclass(frozen=True, eq=False)
 class AliasChain:
-    """One volume whose aliases come at a given rate while its base is busy, at each D.
+    """One volume whose aliases come at a given rate while its base is busy, at each D, for every class.
 
     Attributes
     ----------
     mean : ndarray
-        Mean aliases while the base is busy, shape (D,) [1].
+        Mean aliases while the base is busy, shape (classes, D) [1].
     base : ndarray
-        Mean rate of the busy base, shape (D,) [1/service time].
+        Mean rate of the busy base, shape (classes, D) [1/service time].
     base_by_alias : ndarray
-        The same, each state weighed by its aliases, shape (D,) [1/service time].
+        The same, each state weighed by its aliases, shape (classes, D) [1/service time].
     per_alias_idle, per_alias_busy : ndarray
-        Mean rate of the aliases for each that is held, base idle and base busy, shape (D,) [1/service time].
+        Mean rate of the aliases for each that is held, base idle and base busy, shape (classes, D) [1/service time].
     """
 
     mean: Array
@@ -55,13 +55,13 @@ def alias_chain(
     Parameters
     ----------
     births : ndarray
-        Rate at which the volume gets aliases while its base is busy, shape (D,) [1/service time].
+        Rate at which the volume gets aliases while its base is busy, shape (classes, D) [1/service time].
     arrivals : ndarray
-        Arrival rate at an idle base, shape (D,) [1/service time].
+        Arrival rate at an idle base, shape (classes, D) [1/service time].
     idle_share : ndarray
-        Share of the base's ends that leave it idle, shape (D,) [1].
+        Share of the base's ends that leave it idle, shape (classes, D) [1].
     growth, base_time, beside_base, alone : ndarray
-        Of the times above, shape (D,) [service times].
+        Of the times above, shape (classes, D) [service times].
     most : int
         Largest number of aliases of one volume [1].
 
@@ -70,10 +70,10 @@ def alias_chain(
     AliasChain
         Averages over the stationary law.
     """
-    count = np.arange(float(most + 1))[:, None]
+    count = np.arange(float(most + 1))[:, None, None]
     base = 1.0 / (base_time + growth * count)
     busy_ends = count / (beside_base + growth * count)
-    idle_ends = count / np.maximum(alone + growth * count, 1e-12)
+    idle_ends = count / np.maximum(alone + growth * count, TINY)
     leave_idle = arrivals + idle_ends
     idle_per_busy = np.empty_like(base)  # probability base idle over base busy, at each a
     log_step = np.zeros_like(base)  # ln P(busy, a) / P(busy, a - 1)

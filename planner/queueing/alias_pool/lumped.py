@@ -86,7 +86,10 @@ def solve_lumped(pool: Pool, aliases: int, most: int = MAX_STATES) -> Outcome:
         alias_pickups=np.maximum(fails - base_pickups, 0.0),  # whoever fails is picked up by one of the two
         base_in_service=law @ states.base_serves * per_volume,
         alias_in_service=law @ states.alias_serves * per_volume,
-        free_law=np.bincount(states.free, weights=law, minlength=aliases + 1),
+        free_law=np.bincount(states.free, weights=law, minlength=aliases + 1).astype(np.float64),
+        tries_by_free=np.bincount(
+            states.free, weights=law * at_busy.sum(axis=1), minlength=aliases + 1
+        ).astype(np.float64),
         residual=residual,
     )
 

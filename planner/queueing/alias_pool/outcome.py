@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from planner.queueing.alias_pool.base_balance import PoolFlows
 from planner.queueing.alias_pool.pool import Pool
 from planner.results import Array
 
@@ -28,6 +29,8 @@ class Outcome:
         Mean number in service on the base, on aliases [1].
     free_law : ndarray
         Probability of 0, 1, ... free aliases, shape (aliases + 1,) [1].
+    tries_by_free : ndarray
+        Rate of tries that find 0, 1, ... free aliases, shape (aliases + 1,) [1/service time].
     residual : float
         What the solver left [1].
     stable : bool
@@ -43,6 +46,7 @@ class Outcome:
     base_in_service: Array
     alias_in_service: Array
     free_law: Array
+    tries_by_free: Array
     residual: float
     stable: bool = True
 
@@ -63,3 +67,28 @@ class Outcome:
     def free_aliases(self) -> float:
         """Mean number of free aliases [1]."""
         return float(self.free_law @ np.arange(self.free_law.size))
+
+
+def by_free(aliases: int, flows: PoolFlows, law: Array) -> tuple[Array, Array]:
+    """Law of the free aliases and the tries that find them so, from the law of D.
+
+    Parameters
+    ----------
+    aliases : int
+        Aliases of the pool [1].
+    flows : PoolFlows
+        Flows of the pool on a window of D.
+    law : ndarray
+        Law of D on that window, shape (D,) [1].
+
+    Returns
+    -------
+    tuple of ndarray
+        Probabilities [1] and rates of tries [1/service time] by 0, 1, ... free aliases, each of shape (aliases + 1,).
+    """
+    free = np.maximum(aliases - flows.total, 0.0).astype(np.int64)
+    probability, tries = (
+        np.bincount(free, weights=weights, minlength=aliases + 1).astype(np.float64)
+        for weights in (law, law * flows.tries)
+    )
+    return probability, tries

@@ -76,7 +76,11 @@ def own_queue_waiting(volumes: Array, busy: Array, queue: Array, waiting: Array,
         spread = others_excess[k] > CLOSE * others[k]
         r = np.where(spread, others[k] ** 2 / np.where(spread, others_excess[k], 1.0), POISSON)
         left = np.maximum(waiting[:, None] - np.arange(law.shape[1] - 1.0), 0.0)  # Q - i + 1
-        weight = np.log(np.maximum(left, TINY)) + np.log(r)[:, None] - np.log(np.maximum(left - 1.0, 0.0) + r[:, None])
+        weight = (
+            np.log(np.maximum(left, TINY))
+            + np.log(r)[:, None]
+            - np.log(np.maximum(left - 1.0, 0.0) + r[:, None])
+        )
         law[:, 1:] += np.cumsum(weight, axis=1)
         chance[k] = 1.0 - _tilted(law, mean[k])[0]
     return chance

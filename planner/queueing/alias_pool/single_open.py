@@ -122,9 +122,10 @@ def _outcome(  # noqa: PLR0917
     in_service = (states.base_serves + states.alias_serves)[here, 0]
     base_pickups = with_queue @ (states.base_serves[here, 0] / pool.service_growth(in_service))
     fails = pool.arrival_rate * law[here].sum()
+    busy = states.thinking_at_busy[:, 0] > 0.0
     return Outcome(
         throughput=pool.arrival_rate.copy(),
-        tries=pool.arrival_rate * float(law @ (states.thinking_at_busy[:, 0] > 0.0)),
+        tries=pool.arrival_rate * float(law @ busy),
         fails=fails,
         queue=np.atleast_1d((with_queue @ beyond).sum()),
         base_pickups=np.atleast_1d(base_pickups),
@@ -132,5 +133,8 @@ def _outcome(  # noqa: PLR0917
         base_in_service=law @ states.base_serves,
         alias_in_service=law @ states.alias_serves,
         free_law=np.bincount(states.free, weights=law, minlength=aliases + 1).astype(np.float64),
+        tries_by_free=np.bincount(
+            states.free, weights=law * busy * pool.arrival_rate[0], minlength=aliases + 1
+        ).astype(np.float64),
         residual=residual,
     )
