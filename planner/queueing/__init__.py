@@ -2,8 +2,26 @@
 
 from planner.queueing.closed_queue import finite_source
 from planner.queueing.erlang import erlang_b, erlang_b_load, erlang_c, erlang_c_load, log_erlang_b, log_erlang_c
+from planner.queueing.general_service import GeneralSteady, mgc
 from planner.queueing.limited_queue import LimitedSteady, mmck
 from planner.queueing.open_queue import mmc
+from planner.queueing.server_count import max_load, min_servers
 from planner.queueing.steady import Steady
 
-__all__ = ["Steady", "erlang_b", "erlang_b_load", "erlang_c", "erlang_c_load", "finite_source", "log_erlang_b", "log_erlang_c", "mmc", "mmck", "LimitedSteady"]
+__all__ = [
+    "GeneralSteady",
+    "LimitedSteady",
+    "Steady",
+    "erlang_b",
+    "erlang_b_load",
+    "erlang_c",
+    "erlang_c_load",
+    "finite_source",
+    "log_erlang_b",
+    "log_erlang_c",
+    "max_load",
+    "mgc",
+    "min_servers",
+    "mmc",
+    "mmck",
+]
