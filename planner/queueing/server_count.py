@@ -21,6 +21,7 @@ Counts = NDArray[np.int64]
 BLOCK: Final = 8192  # scenarios at a time: their vectors stay in the cache
 LIGHT: Final = 100.0  # erlang; up to here counting up is the fastest, above it halving an interval
 PATIENCE: Final = 64  # servers counted beyond the load before the interval is halved instead
+COMPACT_BELOW: Final = 0.6  # share of undecided scenarios at which the decided ones are dropped
 TIE: Final = 1e-11  # relative; closer to the target, the public law itself decides
 LEAST_LOG_RATE: Final = -650.0
 
@@ -253,33 +254,33 @@ def _count_up(load: Array, s: Array, target: _Target) -> tuple[Array, Counts]:
     answer, unsure = np.zeros_like(load), []
     index, inverse, factor = np.arange(load.size), np.ones_like(load), 1 / load
     stable_from = int(load.min()) + 1
-    last = stable_from + PATIENCE
-    close = np.zeros(load.shape, dtype=bool)
-    with np.errstate(over="ignore"):
-        for k in range(1, last + 1):
+    before, waiting = np.full_like(load, np.inf), np.ones(load.shape, dtype=bool)
+    with np.errstate(over="ignore", divide="ignore"):
+        for k in range(1, stable_from + PATIENCE):
             inverse *= factor
             inverse *= k
             inverse += 1
             if k < stable_from:
                 continue
-            spare = np.maximum(k - load, 0)
-            delay = k / (spare * inverse + np.minimum(load, k))
-            with np.errstate(divide="ignore"):
-                excess = target.excess(delay, delay / spare, spare, s)
-            close |= target.is_close(excess)
-            met = excess <= 0
-            if met.any():
-                done = index[met]
-                answer[done] = k
-                unsure.append(done[close[met]])
-                going = ~met
-                index, inverse, factor, load, s, close = (
-                    x[going] for x in (index, inverse, factor, load, s, close)
+            held = np.minimum(load, k)
+            spare = k - held
+            delay = k / (spare * inverse + held)
+            excess = target.excess(delay, delay / spare, spare, s)
+            done = np.flatnonzero((excess <= 0) & waiting)
+            answer[index[done]] = k
+            tied = target.take(done).is_close(excess[done]) | target.take(done).is_close(before[done])
+            unsure.append(index[done[tied]])
+            waiting[done] = False
+            before = excess
+            left = np.flatnonzero(waiting)
+            if left.size < COMPACT_BELOW * waiting.size:
+                target = target.take(left)
+                index, inverse, factor, load, s, before, waiting = (
+                    x[left] for x in (index, inverse, factor, load, s, before, waiting)
                 )  # fmt: skip
-                target = target.take(np.flatnonzero(going))
-                if not index.size:
+                if not left.size:
                     break
-    return answer, np.concatenate([*unsure, index])
+    return answer, np.concatenate([*unsure, index[waiting]])
 
 
 def _halve(load: Array, s: Array, v: Array, target: _Target) -> Array:
