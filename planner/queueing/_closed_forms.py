@@ -47,7 +47,10 @@ def takahashi_1977(exponential: Array, deterministic: Array, scv: Array) -> Arra
     """W = (E S^alpha / Gamma(1 + alpha))^(1 / (alpha - 1)) W_M, with the alpha that makes M/D/c exact."""
     wanted = np.log(exponential / deterministic)
     alpha = increasing_root(
-        lambda a, goal: gammaln(1 + a) / (a - 1) - goal, np.full(scv.shape, 1e-9), np.full(scv.shape, 3.0), (wanted,)
+        lambda a, goal: gammaln(1 + a) / (a - 1) - goal,
+        np.full(scv.shape, 1e-9),
+        np.full(scv.shape, 3.0),
+        (wanted,),
     )
     alpha = np.where(np.abs(alpha - 1) < NEAR_ONE, 1 + NEAR_ONE, alpha)
     return np.exp((_log_moment(alpha, scv) - gammaln(1 + alpha)) / (alpha - 1)) * exponential

@@ -145,7 +145,9 @@ def mgc(
     return GeneralSteady(**{key: value.reshape(shape) for key, value in fields.items()})
 
 
-def normalized_wait(load: Array, servers: Array, scv: Array, method: str = "auto") -> tuple[Array, Array, Names]:
+def normalized_wait(
+    load: Array, servers: Array, scv: Array, method: str = "auto"
+) -> tuple[Array, Array, Names]:
     """Wait in units of the service time, delay probability and method, for checked flat arrays.
 
     Parameters

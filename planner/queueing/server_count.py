@@ -193,17 +193,27 @@ def _prepared(
         arrays["p"] = checks.probability("response_quantile[0]", share)
         arrays["response_quantile"] = checks.positive("response_quantile[1]", seconds, "s")
         if (given["scv"] != 1).any():
-            raise InputError("scv", float(given["scv"][given["scv"] != 1].flat[0]), "1 where a quantile is asked for")
+            raise InputError(
+                "scv", float(given["scv"][given["scv"] != 1].flat[0]), "1 where a quantile is asked for"
+            )
     if len(arrays) == len(given):
         raise InputError("wait_time", None, "a target: wait_time, delay_probability or response_quantile")
     broadcast = checks.broadcast(**arrays)
     flat = dict(zip(arrays, (array.ravel() for array in broadcast), strict=True))
     targets = [
-        _Target(kind=kind, limit=flat[kind], goal=-np.log1p(-flat["p"]) if kind == "response_quantile" else 0 * flat[kind])
+        _Target(
+            kind=kind,
+            limit=flat[kind],
+            goal=-np.log1p(-flat["p"]) if kind == "response_quantile" else 0 * flat[kind],
+        )
         for kind in _KINDS
         if kind in flat
     ]
-    return broadcast[0].shape, [flat[name] for name in given], [_reachable(t, flat["service_time"]) for t in targets]
+    return (
+        broadcast[0].shape,
+        [flat[name] for name in given],
+        [_reachable(t, flat["service_time"]) for t in targets],
+    )
 
 
 _KINDS: Final[tuple[Literal["wait_time", "delay_probability", "response_quantile"], ...]] = (
@@ -325,4 +335,6 @@ def _largest_rate(c: Array, s: Array, v: Array, target: _Target) -> Array:
         return _excess(np.exp(log_rate) * s[rows], c[rows], s[rows], v[rows], target.take(rows))
 
     high = np.log(c / s)
-    return np.exp(increasing_root(excess, high + LEAST_LOG_RATE, high, (np.arange(c.size, dtype=np.float64),)))
+    return np.exp(
+        increasing_root(excess, high + LEAST_LOG_RATE, high, (np.arange(c.size, dtype=np.float64),))
+    )
