@@ -10,40 +10,63 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
 import numpy as np
 
+from planner import library, render
 from planner.devices import Performance, Pool, VolumeClass
 from planner.devices.parameters import INFLATION, REDRIVE_TIME, SERVICE_TIME, THINK_TIME, Parameter
 from planner.errors import CalibrationError, ConvergenceError, InputError
 from planner.measurements import Run
 from planner.results import Array
+from planner.units import MILLISECOND
 
-MODEL_ERROR: Final = 0.02  # floor of the relative error of the law, where it is asked what it was not fitted to
+MODEL_ERROR: Final = (
+    0.02  # floor of the relative error of the law, where it is asked what it was not fitted to
+)
 OUTLIER_CHI_SQUARE: Final = 25.0  # drop of chi-square, left out, from which a run is called an outlier
-NORMAL_95: Final = 1.96
+RUNS_FOR_OUTLIER: Final = 3  # with two, either could be the one that does not belong
 PARAMETERS: Final[tuple[Parameter, ...]] = (SERVICE_TIME, THINK_TIME, INFLATION, REDRIVE_TIME)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prior:
-    """Log-normal prior: `median` (of the service time for a time) and the standard deviation of the logarithm."""
+    """Log-normal prior of a parameter.
+
+    Attributes
+    ----------
+    median : float
+        Median; of a time in units of the service time.
+    spread : float
+        Standard deviation of the logarithm.
+    """
 
     median: float
-    sd: float
+    spread: float
 
 
 PRIORS: Final[Mapping[str, Prior]] = {
-    "inflation": Prior(median=0.12, sd=1.0),
-    "redrive_time": Prior(median=0.05, sd=1.0),
-    "think_time": Prior(median=0.12, sd=1.5),
+    "inflation": Prior(median=0.12, spread=1.0),
+    "redrive_time": Prior(median=0.05, spread=1.0),
+    "think_time": Prior(median=0.12, spread=1.5),
 }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Estimate:
-    """A fitted parameter: its value and the standard error of its logarithm, in SI units."""
+    """A fitted parameter.
+
+    Attributes
+    ----------
+    parameter : Parameter
+        What was fitted.
+    value : float
+        Estimate, SI.
+    relative_error : float
+        Standard error of its logarithm; 0 where it was fixed.
+    """
 
     parameter: Parameter
     value: float
@@ -57,7 +80,19 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """One measured number beside what the fitted law says: SI units, `sigma` as used for the weight."""
+    """One measured number beside what the law says.
+
+    Attributes
+    ----------
+    run : str
+        The run, as `run_name` names it.
+    figure : str
+        "log io_rate" and "log service" (natural logarithms of [1/s] and [s]), or "queued" [I/Os].
+    measured, predicted : float
+        Both sides.
+    sigma : float
+        Standard deviation that gave the measurement its weight.
+    """
 
     run: str
     figure: str
@@ -65,10 +100,38 @@ class Comparison:
     predicted: float
     sigma: float
 
+    def natural(self) -> tuple[str, float, float]:
+        """Both sides in the units of a listing.
+
+        Returns
+        -------
+        tuple
+            Name with unit suffix, measured, predicted.
+        """
+        if self.figure == "log io_rate":
+            return "io_rate", math.exp(self.measured), math.exp(self.predicted)
+        if self.figure == "log service":
+            return "service_ms", math.exp(self.measured) / MILLISECOND, math.exp(self.predicted) / MILLISECOND
+        return self.figure, self.measured, self.predicted
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fit:
-    """Fitted parameters, how every measurement compares, chi-square, and the runs left out as outliers."""
+    """A law fitted to runs.
+
+    Attributes
+    ----------
+    population : int
+        Requesters a volume that the fit assumed.
+    estimates : dict
+        Estimates by parameter key.
+    comparisons : tuple of Comparison
+        Every measurement beside the law, outliers included.
+    chi_square : float
+        Sum of the squared residuals of runs and priors that were fitted.
+    outliers : tuple of str
+        Runs that were left out, named as in `comparisons`.
+    """
 
     population: int
     estimates: dict[str, Estimate]
@@ -77,8 +140,58 @@ class Fit:
     outliers: tuple[str, ...] = ()
 
     def value(self, key: str) -> float:
-        """Fitted value of a parameter, SI."""
+        """Fitted value of a parameter.
+
+        Parameters
+        ----------
+        key : str
+            Parameter key.
+
+        Returns
+        -------
+        float
+            Value in SI units.
+        """
         return self.estimates[key].value
+
+    def text(self) -> str:
+        """Parameters with their errors, and every measurement beside the law.
+
+        Returns
+        -------
+        str
+            Two tables.
+        """
+        found = list(self.estimates.values())
+        parameters = render.Table(
+            columns=(
+                render.Column(name="parameter", unit="", values=[e.parameter.file_key for e in found]),
+                render.Column(name="value", unit="", values=[f"{e.value:.4g}" for e in found]),
+                render.Column(name="+/-", unit="", values=[f"{e.standard_error:.2g}" for e in found]),
+                render.Column(name="%", unit="", values=[100 * e.relative_error for e in found], decimals=1),
+            )
+        )  # fmt: skip
+        shown = [comparison.natural() for comparison in self.comparisons]
+        residuals = render.Table(
+            columns=(
+                render.Column(name="run", unit="", values=[c.run for c in self.comparisons]),
+                render.Column(name="quantity", unit="", values=[name for name, _, _ in shown]),
+                render.Column(name="measured", unit="", values=[f"{measured:.4g}" for _, measured, _ in shown]),
+                render.Column(name="law", unit="", values=[f"{predicted:.4g}" for _, _, predicted in shown]),
+                render.Column(name="off by", unit="sigma", decimals=1,
+                              values=[(c.predicted - c.measured) / c.sigma for c in self.comparisons]),
+            ),
+            marks=tuple("in use" if c.run in self.outliers else "" for c in self.comparisons),
+        )  # fmt: skip
+        lines = [
+            f"{self.population} requesters a volume",
+            render.to_text(parameters),
+            "",
+            render.to_text(residuals),
+        ]
+        if self.outliers:
+            lines.append(f"* outlier, not fitted: {', '.join(self.outliers)}")
+        return "\n".join(lines)
 
 
 def fit(
@@ -120,7 +233,7 @@ def fit(
         raise InputError("runs", 0, "at least one measurement")
     known = dict(fixed or {})
     whole = _fit(runs, (), population, known, priors)
-    if not find_outlier or len(runs) < 3:
+    if not find_outlier or len(runs) < RUNS_FOR_OUTLIER:
         return whole
     # Chi-square is compared without the residuals of the run itself: what the others gain by its absence.
     candidates = [(_fit(runs, (k,), population, known, priors), k) for k in range(len(runs))]
@@ -148,7 +261,8 @@ def _fit(
         at = values(logs)
         rows = [(c.predicted - c.measured) / c.sigma for run in used for c in compare(run, at, population)]
         weak = [
-            (math.log(at[key] / (1.0 if key == "inflation" else at["service_time"]) / prior.median)) / prior.sd
+            (math.log(at[key] / (1.0 if key == "inflation" else at["service_time"]) / prior.median))
+            / prior.spread
             for key, prior in priors.items()
             if key not in fixed
         ]
@@ -160,13 +274,14 @@ def _fit(
             [math.log(start[p.key]) for p in free],
             bounds=([math.log(p.low) for p in free], [math.log(p.high) for p in free]),
             x_scale=0.1,
-            diff_step=1e-4,
+            diff_step=[1e-4] * len(free),
         )
     except ConvergenceError as error:
         raise CalibrationError(f"the law could not be solved while fitting: {error}") from error
     if not solution.success:
         raise CalibrationError(f"least squares did not converge: {solution.message}")
-    covariance = np.linalg.pinv(solution.jac.T @ solution.jac)
+    jacobian = np.asarray(solution.jac, dtype=np.float64)
+    covariance = np.linalg.pinv(jacobian.T @ jacobian)
     at = values(solution.x)
     estimates = {
         p.key: Estimate(parameter=p, value=at[p.key], relative_error=float(math.sqrt(covariance[k, k])))
@@ -174,14 +289,32 @@ def _fit(
     }
     for parameter in PARAMETERS:
         if parameter.key in fixed:
-            estimates[parameter.key] = Estimate(parameter=parameter, value=at[parameter.key], relative_error=0.0)
+            estimates[parameter.key] = Estimate(
+                parameter=parameter, value=at[parameter.key], relative_error=0.0
+            )
     return Fit(
         population=population,
         estimates=estimates,
         comparisons=tuple(c for run in runs for c in compare(run, at, population)),
         chi_square=float(solution.fun @ solution.fun),
-        outliers=tuple(runs[k].name for k in left_out),
+        outliers=tuple(run_name(runs[k]) for k in left_out),
     )
+
+
+def run_name(run: Run) -> str:
+    """Name a run so that runs of one system can be told apart.
+
+    Parameters
+    ----------
+    run : Run
+        A measurement.
+
+    Returns
+    -------
+    str
+        Source, system and aliases in use.
+    """
+    return " ".join(filter(None, (run.source, run.name, f"+{run.aliases}")))
 
 
 def predict(run: Run, values: Mapping[str, float], population: int) -> Performance:
@@ -241,7 +374,76 @@ def compare(run: Run, values: Mapping[str, float], population: int) -> list[Comp
         ("queued", run.queued, float(guess.queued[0]), half_queue, MODEL_ERROR * present),
     )  # fmt: skip
     return [
-        Comparison(run=run.name, figure=figure, measured=measured, predicted=predicted,
+        Comparison(run=run_name(run), figure=figure, measured=measured, predicted=predicted,
                    sigma=math.hypot(half / math.sqrt(3), model))
         for figure, measured, predicted, half, model in pairs
     ]  # fmt: skip
+
+
+def to_model(
+    found: Fit, *, kind: str, title: str, files: Sequence[Path], runs: Sequence[Run]
+) -> library.Model:
+    """Turn a fit into what a model file holds.
+
+    Parameters
+    ----------
+    found : Fit
+        The fit.
+    kind : str
+        Device kind.
+    title : str
+        What was measured, in words.
+    files : sequence of Path
+        The measurements.
+    runs : sequence of Run
+        What was read from them; they bound the validity.
+
+    Returns
+    -------
+    library.Model
+        Ready to be written.
+
+    Raises
+    ------
+    ReportError
+        A file cannot be read.
+    """
+    rows = []
+    for comparison in found.comparisons:
+        quantity, measured, predicted = comparison.natural()
+        sigma = comparison.sigma * (measured if comparison.figure.startswith("log") else 1.0)
+        rows.append(library.Run(name=comparison.run, quantity=quantity, measured=_rounded(measured),
+                                predicted=_rounded(predicted), sigma=_rounded(sigma)))  # fmt: skip
+    counts = [run.aliases for run in runs]
+    bases = [run.bases for run in runs]
+    return library.Model(
+        kind=kind,
+        title=title or ", ".join(path.stem for path in files),
+        source=tuple(library.Source(file=_shelf_name(path), sha256=library.sha256(path)) for path in files),
+        population=found.population,
+        parameters={
+            estimate.parameter.file_key: library.Parameter(
+                value=_rounded(estimate.value),
+                standard_error=_rounded(estimate.standard_error),
+                status="fitted" if estimate.relative_error > 0 else "fixed",
+            )
+            for estimate in found.estimates.values()
+        },
+        fit=library.Fit(runs=tuple(rows), model_error=MODEL_ERROR, outliers=found.outliers),
+        validity={
+            "aliases": (float(min(counts)), float(max(counts))),
+            "volumes": (float(min(bases)), float(max(bases))),
+        },
+    )
+
+
+def _rounded(value: float) -> float:
+    """Six significant digits: what a fit can mean, and the same on every machine."""
+    return float(f"{value:.6g}")
+
+
+def _shelf_name(path: Path) -> str:
+    """Name of a file as seen from data/, or its own name where it lies elsewhere."""
+    shelf = library.data_path()
+    resolved = path.resolve()
+    return resolved.relative_to(shelf).as_posix() if resolved.is_relative_to(shelf) else path.name

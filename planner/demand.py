@@ -11,21 +11,26 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final
+from pathlib import Path
+from typing import Final, Self
 
 import numpy as np
 
 from planner import queueing
 from planner.devices import VolumeClass
-from planner.errors import ConvergenceError
+from planner.devices.parameters import INFLATION, REDRIVE_TIME
+from planner.errors import ConvergenceError, InputError, ReportError
+from planner.library import Parameter, read_model
 from planner.measurements import Interval, Measurement
 from planner.results import Array
 from planner.units import MILLISECOND
 
 POPULATIONS: Final = (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 16, 24, 32)
 FAR_FROM_SATURATED: Final = 0.7  # utilization of a device below which an open reading is preferred
+KINDS_WITH_ALIASES: Final = ("volume", "pool")
+PASSES: Final = 2
 FAR_OFF: Final = 1e6  # strain beyond which it is all the same
-THINK_RANGE: Final = (1e-5, 1e5)  # think time over service time
+LEAST_THINK: Final = 1e-3  # think time over service time
 IDLE_RANGE: Final = (1e-4, 1e6)  # idle capacity over load
 
 
@@ -33,8 +38,24 @@ IDLE_RANGE: Final = (1e-4, 1e6)  # idle capacity over load
 class Reading:
     """One demand that a measurement speaks for.
 
-    `io_rate` [1/s] as measured, of all `volumes`; `population` and `think_time` [s] of one volume where closed, `arrival_rate` [1/s] of one volume where open;
-    `service_time` [s] of an I/O alone; `strain`: 1 at the limit of what the printed digits leave open.
+    Attributes
+    ----------
+    kind : str
+        "closed" or "open".
+    volumes : int
+        Equal volumes.
+    io_rate : float
+        As measured, of all volumes [1/s].
+    service_time : float
+        Of an I/O that is alone on its volume [s].
+    strain : float
+        How far the printed digits are strained; 1 is the limit of what they leave open.
+    population : int or None
+        Requesters of one volume, where closed.
+    think_time : float or None
+        From the end of an I/O to the next of the same requester, where closed [s].
+    arrival_rate : float or None
+        Of one volume, where open [1/s].
     """
 
     kind: str
@@ -92,9 +113,18 @@ class Reading:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Law:
-    """What a model file says of the devices: inflation, redrive gap [s], their relative errors, the law's own.
+    """What a model file says of the devices.
 
-    `model_error` is the relative error of a rate where the law is asked what it was not fitted to.
+    Attributes
+    ----------
+    inflation : float
+        Relative growth of the service time with each further I/O in service on the volume.
+    redrive_time : float
+        Gap before a device starts an I/O that had to wait [s].
+    model_error : float
+        Relative error of a rate where the law is asked what it was not fitted to.
+    inflation_error, redrive_error : float
+        Relative standard errors; 0 where unknown.
     """
 
     inflation: float
@@ -103,8 +133,55 @@ class Law:
     inflation_error: float = 0.0
     redrive_error: float = 0.0
 
+    @classmethod
+    def from_model(cls, model: Path | str) -> Self:
+        """Take the law from a model file.
 
-Predictor = Callable[[Array, Array], tuple[Array, Array, Array]]
+        Parameters
+        ----------
+        model : Path or str
+            The file, or the name of a shipped model.
+
+        Returns
+        -------
+        Law
+            Inflation and redrive gap with their errors.
+
+        Raises
+        ------
+        ReportError
+            The file cannot be read as a model.
+        InputError
+            The model is of another kind, or no shipped model has that name.
+        """
+        found = read_model(model)
+        if found.kind not in KINDS_WITH_ALIASES:
+            raise InputError(
+                "model", str(model), f"a model of kind {' or '.join(KINDS_WITH_ALIASES)}, not {found.kind}"
+            )
+        values = {}
+        for key in (INFLATION.file_key, REDRIVE_TIME.file_key):
+            if key not in found.parameters:
+                raise ReportError(str(model), f"expected `parameters.{key}`")
+            values[key] = found.parameters[key]
+        inflation, gap = values[INFLATION.file_key], values[REDRIVE_TIME.file_key]
+        return cls(
+            inflation=inflation.value,
+            redrive_time=gap.value,
+            model_error=found.fit.model_error,
+            inflation_error=_relative(inflation),
+            redrive_error=_relative(gap),
+        )
+
+
+def _relative(parameter: Parameter) -> float:
+    """Relative standard error; 0 where the file gives none."""
+    if not parameter.standard_error or parameter.value <= 0:
+        return 0.0
+    return parameter.standard_error / parameter.value
+
+
+Strains = Callable[[Array, Array, Array], tuple[Array, Array, Array]]
 
 
 def readings(measured: Measurement, law: Law) -> tuple[Reading, ...]:
@@ -130,7 +207,7 @@ def readings(measured: Measurement, law: Law) -> tuple[Reading, ...]:
     ConvergenceError
         A pool could not be solved.
     """
-    found = [*_closed(measured, law), *_open(measured, law)]
+    found = [*_closed(measured, law), _open(measured, law)]
     kept = [reading for reading in found if reading.fits]
     if not kept:
         return (min(found, key=lambda reading: reading.strain),)
@@ -152,96 +229,101 @@ def _targets(measured: Measurement, law: Law) -> tuple[Interval, Interval]:
 
 
 def _balance(
-    measured: Measurement, law: Law, predict: Predictor, candidates: Array, limits: tuple[float, float]
+    measured: Measurement, law: Law, candidates: Array, limits: tuple[Array, Array], *, closed: bool
 ) -> tuple[Array, Array, Array]:
     """Find, for each candidate, the free number where the strains of queue and service cancel; both fall with it.
 
     Returns it with S0 [s] and the larger strain. A candidate that cannot balance them stays at the nearer limit.
     """
+    queued, service = _targets(measured, law)
+    alone = np.full(candidates.shape, measured.service.value)
+    free = strain = alone
+    for _ in range(PASSES):  # the gap is a time: in units of S0 it is known only once S0 is
+        gap = law.redrive_time / alone
+
+        def strains(log_free: Array, which: Array, gaps: Array) -> tuple[Array, Array, Array]:
+            busy, queue, growth = _predict(measured, law, np.exp(log_free), which, gaps, closed=closed)
+            times = busy / measured.io_rate.value
+            of_service = np.array([service.strain(value) for value in times * growth])
+            of_queue = np.array([queued.strain(value) for value in queue])
+            return times, of_service, of_queue
+
+        free = _root(strains, candidates, gap, limits)
+        alone, of_service, of_queue = strains(free, candidates, gap)
+        strain = np.maximum(np.abs(of_service), np.abs(of_queue))
+    return np.exp(free), alone, strain
+
+
+def _root(strains: Strains, candidates: Array, gap: Array, limits: tuple[Array, Array]) -> Array:
+    """Logarithm of the free number where both strains add up to zero, or the limit nearer to it."""
     from scipy.optimize import elementwise
 
-    queued, service = _targets(measured, law)
+    def balance(log_free: Array, which: Array, gaps: Array) -> Array:
+        _, of_service, of_queue = strains(log_free, which, gaps)
+        total: Array = np.clip(of_service + of_queue, -FAR_OFF, FAR_OFF)
+        return total
 
-    def strains(log_free: Array, which: Array) -> tuple[Array, Array, Array]:
-        busy, queue, growth = predict(np.exp(log_free), which)
-        alone = busy / measured.io_rate.value
-        of_service = np.array([service.strain(value) for value in alone * growth])
-        of_queue = np.array([queued.strain(value) for value in queue])
-        return alone, of_service, of_queue
-
-    def balance(log_free: Array, which: Array) -> Array:
-        _, of_service, of_queue = strains(log_free, which)
-        return np.clip(of_service + of_queue, -FAR_OFF, FAR_OFF)
-
-    ends = np.log(limits)
-    left, right = (np.full(candidates.shape, end) for end in ends)
-    found = elementwise.find_root(balance, (left, right), args=(candidates,), tolerances={"xatol": 1e-9})
-    at_left = balance(left, candidates)
-    free = np.where(found.success, found.x, np.where(at_left > 0, right, left))
-    alone, of_service, of_queue = strains(free, candidates)
-    return np.exp(free), alone, np.maximum(np.abs(of_service), np.abs(of_queue))
+    left, right = (np.log(end) for end in limits)
+    found = elementwise.find_root(balance, (left, right), args=(candidates, gap), tolerances={"xatol": 1e-9})
+    at_left = balance(left, candidates, gap)
+    return np.where(found.success, found.x, np.where(at_left > 0, right, left))
 
 
-def _predictor(measured: Measurement, law: Law, *, closed: bool) -> Predictor:
-    """The queueing law in units of the service time, of the free number and the population (closed) or 1 (open)."""
-    gap = law.redrive_time / measured.service.value
+def _predict(
+    measured: Measurement, law: Law, free: Array, populations: Array, gap: Array, *, closed: bool
+) -> tuple[Array, Array, Array]:
+    """Ask the queueing law in units of the service time: busy service, queue, growth of the service time."""
     servers, n = 1 + measured.aliases, measured.volumes
     shared = n > 1 and measured.aliases > 0
-    largest = _saturation(servers, shared, law.inflation, gap)
-
-    def predict(free: Array, populations: Array) -> tuple[Array, Array, Array]:
-        if shared:
-            asked = [{"population": k, "think_time": z} if closed else {"arrival_rate": largest / (1 + z)}
-                     for k, z in zip(populations, free, strict=True)]  # fmt: skip
-            busy, queue, growth = zip(*(_pool(measured, law, gap, **demand) for demand in asked), strict=True)
-            return np.array(busy), np.array(queue), np.array(growth)
-        if closed:
-            steady = queueing.finite_source(
-                populations, free, 1.0, servers, inflation=law.inflation, redrive_time=gap
-            )
-        else:
-            load = largest / (1 + free)
-            steady = queueing.mmc(load, 1.0, servers, inflation=law.inflation, redrive_time=gap)
-        return n * steady.throughput, n * (steady.queue_length - steady.in_gap), steady.service_time
-
-    return predict
+    largest = 1.0 if closed else _saturation(servers, shared, law.inflation, gap)
+    if shared:
+        asked = [{"population": k, "think_time": z, "gap": g} if closed else {"arrival_rate": top / (1 + z), "gap": g}
+                 for k, z, g, top in np.broadcast(populations, free, gap, largest)]  # fmt: skip
+        busy, queue, growth = zip(*(_pool(measured, law, **demand) for demand in asked), strict=True)
+        return np.array(busy), np.array(queue), np.array(growth)
+    if closed:
+        steady = queueing.finite_source(
+            populations, free, 1.0, servers, inflation=law.inflation, redrive_time=gap
+        )
+    else:
+        steady = queueing.mmc(largest / (1 + free), 1.0, servers, inflation=law.inflation, redrive_time=gap)
+    return n * steady.throughput, n * (steady.queue_length - steady.in_gap), steady.service_time
 
 
-def _saturation(servers: int, shared: bool, inflation: float, gap: float) -> float:
+def _saturation(servers: int, shared: bool, inflation: float, gap: Array) -> Array:
     """Largest open load of one volume: of its base alone in a pool, of base and aliases if they are its own."""
     if shared:
         return 1 / (1 + gap)
-    busy = queueing.mmc(1e9, 1.0, servers, inflation=inflation, redrive_time=gap)
-    return float(busy.throughput)
+    return queueing.mmc(1e9, 1.0, servers, inflation=inflation, redrive_time=gap).throughput
 
 
 def _closed(measured: Measurement, law: Law) -> list[Reading]:
     """Readings for every population, fitting or not."""
     populations = np.array(POPULATIONS, dtype=float)
-    think, alone, strain = _balance(
-        measured, law, _predictor(measured, law, closed=True), populations, THINK_RANGE
-    )
+    # Little's law: the cycle of a requester, N / X, is its think time, service and wait. It bounds the search.
+    cycle = populations * measured.volumes / measured.io_rate.value / measured.service.value
+    response = (measured.service.high + measured.queued.high / measured.io_rate.value) / measured.service.value
+    limits = np.maximum(LEAST_THINK, 0.5 * (cycle - 1.5 * response)), np.maximum(2 * LEAST_THINK, cycle)
+    think, alone, strain = _balance(measured, law, populations, limits, closed=True)
     return [
-        Reading(kind="closed", volumes=measured.volumes, io_rate=measured.io_rate.value, service_time=float(s), strain=float(off),
-                population=int(n), think_time=float(z * s))
+        Reading(kind="closed", volumes=measured.volumes, io_rate=measured.io_rate.value, service_time=float(s),
+                strain=float(off), population=int(n), think_time=float(z * s))
         for n, z, s, off in zip(populations, think, alone, strain, strict=True)
     ]  # fmt: skip
 
 
-def _open(measured: Measurement, law: Law) -> list[Reading]:
+def _open(measured: Measurement, law: Law) -> Reading:
     """The open reading; its free number is the idle capacity over the load."""
-    _, alone, strain = _balance(
-        measured, law, _predictor(measured, law, closed=False), np.ones(1), IDLE_RANGE
-    )
-    rate = measured.io_rate.value / measured.volumes
-    return [Reading(kind="open", volumes=measured.volumes, io_rate=measured.io_rate.value, service_time=float(alone[0]), strain=float(strain[0]),
-                    arrival_rate=rate)]  # fmt: skip
+    limits = tuple(np.array([end]) for end in IDLE_RANGE)
+    _, alone, strain = _balance(measured, law, np.ones(1), (limits[0], limits[1]), closed=False)
+    return Reading(kind="open", volumes=measured.volumes, io_rate=measured.io_rate.value, service_time=float(alone[0]),
+                   strain=float(strain[0]), arrival_rate=measured.io_rate.value / measured.volumes)  # fmt: skip
 
 
-def _pool(measured: Measurement, law: Law, gap: float, **demand: float) -> tuple[float, float, float]:
+def _pool(measured: Measurement, law: Law, *, gap: float, **demand: float) -> tuple[float, float, float]:
     """Busy service, queue and service growth of a pool in units of the service time; saturation is infinite."""
     nan = math.nan
-    part = VolumeClass(volumes=measured.volumes, **{k: float(v) for k, v in demand.items()})  # type: ignore[arg-type]
+    part = VolumeClass(volumes=measured.volumes, **{k: float(v) for k, v in demand.items()})
     try:
         steady = queueing.alias_pool(
             measured.aliases, volumes=[part.volumes], population=[part.population], think_time=[part.think_time],

@@ -17,9 +17,11 @@ from planner.errors import InputError, MissingExtraError
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.axes import Axes
 
 SIGNIFICANT_DIGITS: Final = 4
 WIDTH: Final = 80
+PICTURES: Final = (".png", ".svg")
 BARE_UNITS: Final = frozenset({"", "1/s", "share"})  # rates are per second and counts are bare: no suffix
 MARKS: Final = {"recommended": ">", "in use": "*"}
 
@@ -113,6 +115,7 @@ def format_value(value: Any, decimals: int | None = None) -> str:
     >>> format_value(1.29, 1), format_value(None), format_value(float("inf"))
     ('1.3', '-', 'saturated')
     """
+    value = _plain(value, finite=False)  # a truth value of numpy is one, too
     if value is None:
         return "-"
     if isinstance(value, bool):
@@ -140,7 +143,6 @@ def to_text(table: Table) -> str:
     str
         Lines without a trailing line feed.
     """
-    marks = [MARKS.get(mark, " ") for mark in table.marks] or [""] * len(table)
     units = [column.unit if column.unit != "share" else "" for column in table.columns]
     cells = []
     for column, unit in zip(table.columns, units, strict=True):
@@ -149,9 +151,10 @@ def to_text(table: Table) -> str:
         width = max(map(len, heads + texts))
         left = any(isinstance(value, str) for value in column.values)
         cells.append([text.ljust(width) if left else text.rjust(width) for text in heads + texts])
-    margin = [" "] * (len(cells[0]) - len(table)) + marks if any(table.marks) else [""] * len(cells[0])
-    rows = zip(*cells, strict=True)
-    return "\n".join((mark + " " + "  ".join(row)).rstrip() for mark, row in zip(margin, rows, strict=True))
+    if any(table.marks):
+        signs = [" "] * (len(cells[0]) - len(table)) + [MARKS.get(mark, " ") for mark in table.marks]
+        cells[0] = [f"{sign} {cell}" for sign, cell in zip(signs, cells[0], strict=True)]
+    return "\n".join("  ".join(row).rstrip() for row in zip(*cells, strict=True))
 
 
 def wrap(text: str, width: int = WIDTH) -> str:
@@ -321,3 +324,31 @@ def writable(path: Path, *, force: bool = False) -> None:
         raise InputError("output", str(path), "a file in a folder that exists")
     if path.exists() and not force:
         raise InputError("output", str(path), "a new file; --force writes over an existing one")
+
+
+def save_axes(axes: Axes, path: Path, *, force: bool = False) -> None:
+    """Write a picture as PNG or SVG, by the ending of its name.
+
+    Parameters
+    ----------
+    axes : matplotlib.axes.Axes
+        What was drawn.
+    path : Path
+        Where, ending in .png or .svg.
+    force : bool, optional
+        Whether an existing file may be written over.
+
+    Raises
+    ------
+    InputError
+        Another ending, the file exists and `force` is not given, or it cannot be written.
+    """
+    if path.suffix.lower() not in PICTURES:
+        raise InputError("plot", str(path), f"a file name that ends in {' or '.join(PICTURES)}")
+    writable(path, force=force)
+    figure = axes.get_figure(root=True)
+    assert figure is not None
+    try:
+        figure.savefig(path, dpi=150)
+    except OSError as error:
+        raise InputError("plot", str(path), f"a file that can be written ({error.strerror})") from error

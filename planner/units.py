@@ -90,6 +90,42 @@ def parse(text: str, dimension: Dimension, *, argument: str = "value", zero: boo
     return value
 
 
+def parse_count(text: str, *, argument: str = "value") -> float:
+    """Read a bare number: a count or a mean count.
+
+    Parameters
+    ----------
+    text : str
+        Digits with an optional decimal point.
+    argument : str, optional
+        Name to use in an error message.
+
+    Returns
+    -------
+    float
+        The number, zero or above.
+
+    Raises
+    ------
+    InputError
+        Not a finite number of zero or more, or it carries a unit.
+
+    Examples
+    --------
+    >>> parse_count("1.84")
+    1.84
+    """
+    match = _NUMBER.fullmatch(text)
+    if (
+        match is None
+        or match["unit"]
+        or not math.isfinite(float(match["number"]))
+        or float(match["number"]) < 0
+    ):
+        raise InputError(argument, text, "a bare number of zero or more, such as 1.84")
+    return float(match["number"])
+
+
 def resolution(text: str, dimension: Dimension, *, argument: str = "value") -> float:
     """Half a unit of the last digit that `text` shows, in SI units.
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from planner import queueing
 from planner.devices import parameters
@@ -31,8 +31,17 @@ class VolumeClass:
 class Performance(Result):
     """What a listing would show of a volume or pool, one element an alias count.
 
-    `wait_time` is queued / I/O rate and `response_time` is service + wait, as a listing has them: the redrive
-    gap of an I/O that waited is in neither. `no_alias` is fails / tries, 0 where nothing was tried.
+    Wait time is queued / I/O rate and response time is service + wait, as a listing has them: the redrive gap of an
+    I/O that waited is in neither.
+
+    Attributes
+    ----------
+    aliases, io_rate, service_time, queued, base_rate : ndarray, shape (counts,)
+        Totals of all volumes.
+    no_alias : ndarray, shape (counts,)
+        Fails / tries: chance that an I/O in need of an alias finds none; 0 where nothing was tried.
+    volume_rates : ndarray, shape (counts, classes)
+        I/O rate of one volume of each class, its aliases included [1/s].
     """
 
     aliases: Array = quantity("aliases")
@@ -46,6 +55,37 @@ class Performance(Result):
         "wait_time": ("wait time", "s"),
         "response_time": ("response time", "s"),
     }
+
+    def first(self, counts: int) -> Performance:
+        """Keep the first elements.
+
+        Parameters
+        ----------
+        counts : int
+            How many.
+
+        Returns
+        -------
+        Performance
+            Shape (counts,).
+        """
+        return replace(self, **{item.name: getattr(self, item.name)[:counts] for item in fields(self)})
+
+    def followed_by(self, other: Performance) -> Performance:
+        """Join the elements of another sweep of the same pool.
+
+        Parameters
+        ----------
+        other : Performance
+            Shape (more,).
+
+        Returns
+        -------
+        Performance
+            Shape (counts + more,).
+        """
+        pairs = {item.name: (getattr(self, item.name), getattr(other, item.name)) for item in fields(self)}
+        return replace(self, **{name: np.concatenate(pair) for name, pair in pairs.items()})
 
     @property
     def wait_time(self) -> Array:
@@ -62,8 +102,16 @@ class Performance(Result):
 class Pool:
     """Volumes that share aliases; an alias serves any of them, a base only its own.
 
-    `service_time` [s] is that of an I/O alone on its volume; `inflation` its relative growth with each further
-    I/O in service on the volume; `redrive_time` [s] the gap of a device that takes a waiting I/O.
+    Attributes
+    ----------
+    classes : tuple of VolumeClass
+        Classes of equal volumes.
+    service_time : float
+        Of an I/O that is alone on its volume [s].
+    inflation : float
+        Relative growth of the service time with each further I/O in service on the volume.
+    redrive_time : float
+        Gap of a device that takes a waiting I/O [s].
     """
 
     classes: tuple[VolumeClass, ...]
@@ -84,7 +132,7 @@ class Pool:
         """Number of volumes, hence of base devices."""
         return sum(part.volumes for part in self.classes)
 
-    def solve(self, aliases: Sequence[int] | Array) -> Performance:
+    def solve(self, aliases: ArrayLike) -> Performance:
         """Solve the pool for each alias count.
 
         Parameters

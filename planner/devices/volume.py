@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from numpy.typing import ArrayLike
+
 from planner.devices import parameters
 from planner.devices.pool import Performance, Pool, VolumeClass
-from planner.results import Array
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Volume:
-    """One volume with its own aliases; parameters as in `Pool`."""
+    """One volume with its own aliases.
+
+    Attributes
+    ----------
+    demand : VolumeClass
+        What it is asked for.
+    service_time : float
+        Of an I/O that is alone on the volume [s].
+    inflation : float
+        Relative growth of the service time with each further I/O in service.
+    redrive_time : float
+        Gap of a device that takes a waiting I/O [s].
+    """
 
     demand: VolumeClass
     service_time: float
@@ -27,7 +39,7 @@ class Volume:
         parameters.POPULATION,
     )
 
-    def solve(self, aliases: Sequence[int] | Array) -> Performance:
+    def solve(self, aliases: ArrayLike) -> Performance:
         """Solve the volume for each alias count.
 
         Parameters

@@ -1,5 +1,6 @@
 """Queueing models, pure mathematics: arrays in, frozen results out."""
 
+from planner.queueing.alias_pool import PoolSteady, alias_pool
 from planner.queueing.closed_queue import finite_source
 from planner.queueing.erlang import (
     erlang_b,
@@ -22,8 +23,10 @@ __all__ = [
     "GeneralSteady",
     "LimitedSteady",
     "NetworkSteady",
+    "PoolSteady",
     "Scalability",
     "Steady",
+    "alias_pool",
     "asymptotic_bounds",
     "balanced_job_bounds",
     "erlang_b",

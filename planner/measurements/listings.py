@@ -1,116 +1,19 @@
-"""What was measured of a volume or a pool, as intervals: from listing rows or from a few numbers."""
+"""DEVICE listings to runs: which rows are a volume's, which are a pool's, what they add up to."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final
 
 from planner.errors import InputError
+from planner.measurements.run import ADDRESSES_PER_CONTROL_UNIT, Interval, Measurement, Run, sharpened
+from planner.reports import Device, DeviceListing
 
-if TYPE_CHECKING:
-    from planner.reports import Device, DeviceListing
-
-QUEUE_NEGLIGIBLE: Final = 0.1  # I/Os; the rule of thumb counts less as no queue
 SAME_CLASS_RATE: Final = 1.25  # ratio of the rates of volumes that count as equal
 SAME_CLASS_QUEUE: Final = 0.25  # I/Os between the queues of volumes that count as equal
 LARGEST_CLASSES: Final = 6
-ADDRESSES_PER_CONTROL_UNIT: Final = 256
+LAST_DEVICE: Final = 0xFFFF
 ECKD_DISKS: Final = ("3390", "3380")
-
-
-class Interval(NamedTuple):
-    """A number and what its printed digits leave open."""
-
-    low: float
-    value: float
-    high: float
-
-    def scaled(self, factor: float) -> Interval:
-        """The interval times a positive factor."""
-        return Interval(self.low * factor, self.value * factor, self.high * factor)
-
-    def widened(self, by: float) -> Interval:
-        """The interval with `by` added on both sides."""
-        return Interval(self.low - by, self.value, self.high + by)
-
-    def strain(self, guess: float) -> float:
-        """How far `guess` lies off: 0 at the value, -1 and 1 at the ends."""
-        half = self.high - self.value if guess >= self.value else self.value - self.low
-        return (guess - self.value) / max(half, 1e-9 * abs(self.value), 1e-12)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Measurement:
-    """Totals over `volumes` equal volumes, with the aliases in use at the time (shared if there are several).
-
-    `io_rate` [1/s], `service` [s] per I/O, `queued` [I/Os].
-    """
-
-    volumes: int
-    aliases: int
-    io_rate: Interval
-    service: Interval
-    queued: Interval
-
-    @property
-    def response(self) -> float:
-        """Service plus queued over rate [s]."""
-        return self.service.value + self.queued.value / self.io_rate.value
-
-    @property
-    def utilization(self) -> float:
-        """Busy share of one device, bases and aliases alike."""
-        return self.io_rate.value * self.service.value / (self.volumes + self.aliases)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Run:
-    """One listing's worth of a system: its classes of equal volumes, and what lies behind the volumes.
-
-    `path_share` is the rate-weighted share of pend or of disconnect, the larger, in the service time and `cu_wait` [s] the
-    control unit wait (None where the source does not say).
-    """
-
-    name: str
-    aliases: int
-    classes: tuple[Measurement, ...]
-    pool: bool
-    path_share: float | None = None
-    cu_wait: float | None = None
-    notes: tuple[str, ...] = field(default=())
-
-    @property
-    def bases(self) -> int:
-        """Number of volumes."""
-        return sum(part.volumes for part in self.classes)
-
-    @property
-    def io_rate(self) -> float:
-        """Total I/O rate [1/s]."""
-        return sum(part.io_rate.value for part in self.classes)
-
-    @property
-    def queued(self) -> float:
-        """Total of the queues [I/Os]."""
-        return sum(part.queued.value for part in self.classes)
-
-    @property
-    def service(self) -> float:
-        """Rate-weighted mean service time [s]."""
-        return sum(part.io_rate.value * part.service.value for part in self.classes) / self.io_rate
-
-    @property
-    def rule_of_thumb(self) -> int:
-        """Aliases in use plus the summed queue rounded up; a queue below .1 counts as none."""
-        total = sum(p.queued.value for p in self.classes if p.queued.value / p.volumes >= QUEUE_NEGLIGIBLE)
-        return self.aliases + math.ceil(round(total, 6))
-
-    @property
-    def most_aliases(self) -> int:
-        """What one logical control unit has addresses for."""
-        return max(ADDRESSES_PER_CONTROL_UNIT - self.bases, 0)
 
 
 def _required(device: Device, name: str) -> Interval:
@@ -129,32 +32,6 @@ def _service(device: Device) -> Interval:
     return Interval(max(service.value - half, 0.0), service.value, service.value + half)
 
 
-def sharpened(queued: Interval, io_rate: Interval, service: float, response: Interval) -> Interval:
-    """Narrow a printed queue by the printed response: response = printed service + queued / rate.
-
-    Parameters
-    ----------
-    queued : Interval
-        As printed [I/Os].
-    io_rate : Interval
-        As printed [1/s].
-    service : float
-        Printed service time [s].
-    response : Interval
-        As printed [s].
-
-    Returns
-    -------
-    Interval
-        The part of `queued` that both allow; `queued` itself where they exclude each other.
-    """
-    low = max(queued.low, (response.low - service) * io_rate.low, 0.0)
-    high = min(queued.high, (response.high - service) * io_rate.high)
-    if low > high:
-        return queued
-    return Interval(low, min(max(queued.value, low), high), high)
-
-
 def _total(intervals: Iterable[Interval]) -> Interval:
     lows, values, highs = zip(*intervals, strict=True)
     return Interval(sum(lows), sum(values), sum(highs))
@@ -166,7 +43,9 @@ def _measure(bases: Sequence[Device], aliases: Sequence[Device]) -> Measurement:
     rates = [_required(device, "io_rate") for device in devices]
     total = _total(rates)
     if total.value <= 0:
-        raise InputError(f"io_rate of {bases[0].address}", 0.0, "a rate above zero: the device did no I/O", "1/s")
+        raise InputError(
+            f"io_rate of {bases[0].address}", 0.0, "a rate above zero: the device did no I/O", "1/s"
+        )
     queues = []
     for base, rate in zip(bases, rates, strict=False):
         queued = _required(base, "queued")
@@ -181,6 +60,7 @@ def _measure(bases: Sequence[Device], aliases: Sequence[Device]) -> Measurement:
         io_rate=total,
         service=_total(services),
         queued=_total(queues),
+        queue_shown=sum(_required(base, "queued").value for base in bases),
     )
 
 
@@ -261,7 +141,7 @@ def volume_runs(listing: DeviceListing, address: str | None = None) -> list[Run]
         share, wait = _behind([base, *aliases])
         runs.append(
             Run(name=base.address, aliases=len(aliases), classes=(_measure([base], aliases),), pool=False,
-                path_share=share, cu_wait=wait)
+                path_share=share, cu_wait=wait, source=listing.run)
         )  # fmt: skip
     return sorted(runs, key=lambda run: -run.queued)
 
@@ -271,7 +151,7 @@ def _is_disk(device: Device) -> bool:
 
 
 def _is_base(device: Device) -> bool:
-    return _is_disk(device) and not device.is_hyperpav_alias and not device.is_classic_alias
+    return _is_disk(device) and not (device.is_hyperpav_alias or device.is_classic_alias)
 
 
 def address_range(text: str, argument: str = "bases") -> tuple[int, int]:
@@ -304,7 +184,7 @@ def address_range(text: str, argument: str = "bases") -> tuple[int, int]:
         low, high = int(first, 16), int(last if dash else first, 16)
     except ValueError:
         raise InputError(argument, text, "device numbers in hexadecimal such as 522A-5231") from None
-    if not 0 <= low <= high <= 0xFFFF:
+    if not 0 <= low <= high <= LAST_DEVICE:
         raise InputError(argument, text, "a range from a lower to a higher device number, 0000 to FFFF")
     return low, high
 
@@ -343,7 +223,9 @@ def pool_run(listing: DeviceListing, bases: str | None = None, aliases: str | No
         return inside
 
     base_devices = chosen([d for d in listing.rows if _is_base(d)], bases, "bases")
-    alias_devices = chosen([d for d in listing.rows if d.is_hyperpav_alias and _is_disk(d)], aliases, "aliases")
+    alias_devices = chosen(
+        [d for d in listing.rows if d.is_hyperpav_alias and _is_disk(d)], aliases, "aliases"
+    )
     names = {device.address for device in base_devices}
     classic = [d.address for d in listing.rows if d.is_classic_alias and d.alias_of in names]
     if classic:
@@ -378,65 +260,29 @@ def pool_run(listing: DeviceListing, bases: str | None = None, aliases: str | No
         pool=True,
         path_share=share,
         cu_wait=wait,
+        source=listing.run,
         notes=tuple(notes),
     )
 
 
-def from_numbers(
-    *, io_rate: Interval, service: Interval, response: Interval | None, queued: Interval | None, volumes: int, aliases: int,
-    pool: bool,
-) -> Run:  # fmt: skip
-    """Assemble a run from numbers of one volume.
+def listing_run(listing: DeviceListing) -> Run:
+    """Read a listing as one system: a volume if it has one base without HyperPAV aliases, else a pool.
 
     Parameters
     ----------
-    io_rate : Interval
-        Of one volume [1/s].
-    service : Interval
-        Mean service time [s].
-    response : Interval or None
-        Mean response time [s].
-    queued : Interval or None
-        Mean queue of one volume [I/Os]; from the response by Little's law where None.
-    volumes : int
-        Equal volumes.
-    aliases : int
-        Aliases in use, of the pool or the volume.
-    pool : bool
-        Whether the aliases are shared.
+    listing : DeviceListing
+        One DEVICE listing.
 
     Returns
     -------
     Run
-        One class of equal volumes.
+        The volume or the pool.
 
     Raises
     ------
     InputError
-        Neither queue nor response, a response below the service, or a queue that contradicts the response.
+        The listing holds no such system, or a number is not available.
     """
-    if response is not None and response.high < service.low:
-        raise InputError("response", response.value, f"at least the service time, {service.value:g} s", "s")
-    if queued is None:
-        if response is None:
-            raise InputError("queue", None, "the mean queue, or the response time to compute it from")
-        low = max(response.low - service.high, 0.0) * io_rate.low
-        value = max(response.value - service.value, 0.0) * io_rate.value
-        queued = Interval(low, value, (response.high - service.low) * io_rate.high)
-    elif response is not None:
-        low, high = (response.low - service.high) * io_rate.low, (response.high - service.low) * io_rate.high
-        if queued.high < low or queued.low > high:
-            raise InputError(
-                "queue", queued.value,
-                f"what rate x (response - service) allows, {max(low, 0):.3g} to {high:.3g}: they contradict each other",
-            )  # fmt: skip
-        queued = sharpened(queued, io_rate, service.value, response)
-    part = Measurement(
-        volumes=volumes,
-        aliases=aliases,
-        io_rate=io_rate.scaled(volumes),
-        service=service,
-        queued=queued.scaled(volumes),
-    )
-    name = f"pool of {volumes} volumes" if pool else "volume"
-    return Run(name=name, aliases=aliases, classes=(part,), pool=pool)
+    bases = [device for device in listing.rows if _is_base(device)]
+    shared = any(device.is_hyperpav_alias for device in listing.rows)
+    return volume_runs(listing)[0] if len(bases) == 1 and not shared else pool_run(listing)

@@ -1,0 +1,78 @@
+# Everything that is done with this checkout. Needs Python 3.11 or later, make and a package index, nothing else.
+
+PYTHON ?= python3
+JOBS ?= 2
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
+LISTINGS := data/hyperpav
+
+.PHONY: demo test test-all check format coverage bench models notebooks clean
+
+demo: $(VENV)/core
+	$(BIN)/planner aliases pool $(LISTINGS)/pool-0-aliases.listing
+	$(BIN)/planner aliases volume $(LISTINGS)/522A-0-aliases.listing
+
+test: $(VENV)/test
+	$(BIN)/python -m pytest -n $(JOBS)
+
+test-all: $(VENV)/test
+	$(BIN)/python -m pytest -n $(JOBS) -m "slow or not slow"
+
+check: $(VENV)/test
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: $(VENV)/test
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+coverage: $(VENV)/test
+	$(BIN)/coverage run -m pytest
+	$(BIN)/coverage report
+
+bench: $(VENV)/bench
+	$(BIN)/python -m pytest -m "slow or not slow" tests/bench
+
+# Writes the shipped model files again; git shows whether anything changed.
+models: $(VENV)/core
+	$(BIN)/planner calibrate $(LISTINGS)/522A-*.listing $(LISTINGS)/pool-*.listing --kind pool --population 3 \
+	  --title "HyperPAV report: 522A and the pool of eight volumes" -o models/hyperpav.toml --force
+	$(BIN)/planner calibrate $(LISTINGS)/522A-*.listing --kind volume --population 3 \
+	  --title "HyperPAV report: the classic PAV runs of 522A alone" -o models/hyperpav-volume-runs.toml --force
+	$(BIN)/planner calibrate $(LISTINGS)/pool-*.listing --kind pool --population 3 \
+	  --title "HyperPAV report: the runs of the pool alone" -o models/hyperpav-pool-runs.toml --force
+
+notebooks: $(VENV)/notebook
+	$(BIN)/python -m pytest --nbmake -n $(JOBS) notebooks
+
+clean:
+	rm -rf $(VENV) build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage
+
+# A stamp a set of packages; installed again when what they are made from changed.
+$(VENV)/core: $(VENV)/made setup.cfg pyproject.toml
+	$(PIP) --editable .
+	@touch $@
+
+$(VENV)/test: $(VENV)/made setup.cfg pyproject.toml
+	$(PIP) --editable '.[test]'
+	@touch $@ $(VENV)/core
+
+$(VENV)/notebook: $(VENV)/made setup.cfg pyproject.toml
+	$(PIP) --editable '.[test,notebook]'
+	@touch $@
+
+$(VENV)/bench: $(VENV)/made setup.cfg pyproject.toml
+	$(PIP) --editable '.[test,bench]'
+	@touch $@
+
+$(VENV)/made:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
+	  echo "Python 3.11 or later is needed, and $(PYTHON) is not: name one, as in make PYTHON=python3.12"; \
+	  exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { \
+	  echo "$(PYTHON) -m venv is missing: install the package python3-venv (Debian, Ubuntu) or a full Python 3.11"; \
+	  exit 1; }
+	$(PYTHON) -m venv --clear $(VENV)
+	@touch $@

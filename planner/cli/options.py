@@ -1,0 +1,55 @@
+"""Options that every command shares, and the one way in which an answer leaves the planner."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from planner import render
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Csv = Annotated[bool, typer.Option("--csv", help="Print CSV.")]
+Output = Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write to FILE.")]
+Force = Annotated[bool, typer.Option("--force", help="Write over existing files.")]
+Plot = Annotated[Path | None, typer.Option("--plot", metavar="FILE", help="Draw to FILE.png or FILE.svg.")]
+Model = Annotated[
+    str, typer.Option("--model", metavar="FILE", help="Model file, or the name of a shipped model.")
+]
+
+
+def emit(
+    text: str, data: Any, table: render.Table, *, json: bool, csv: bool, output: Path | None, force: bool
+) -> None:
+    """Print an answer, or write it to a file, in the form that was asked for.
+
+    Parameters
+    ----------
+    text : str
+        For people.
+    data : object
+        For ``--json``.
+    table : render.Table
+        For ``--csv``.
+    json, csv : bool
+        What was asked for; text where neither.
+    output : Path or None
+        Where to write; standard output where None.
+    force : bool
+        Whether an existing file may be written over.
+
+    Raises
+    ------
+    InputError
+        Both JSON and CSV, or a file that cannot be written.
+    """
+    from planner.errors import InputError
+
+    if json and csv:
+        raise InputError("--json --csv", "both", "one of them")
+    answer = render.to_json(data) if json else render.to_csv(table) if csv else text
+    if output is None:
+        typer.echo(answer.rstrip("\n"))
+    else:
+        render.save(answer, output, force=force)

@@ -1,0 +1,88 @@
+"""Rates at which the base and the aliases of one volume end I/Os, with inflation and gaps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from planner.queueing.alias_pool.pool import Pool
+from planner.results import Array
+
+TINY = 1e-12
+
+
+@dataclass(frozen=True)
+class Gaps:
+    """Mean gap per I/O of a device that holds one, whether or not this I/O had to wait.
+
+    Attributes
+    ----------
+    base, alias : float
+        Gap times the share of I/Os that were picked up from a queue [service times].
+    """
+
+    base: float = 0.0
+    alias: float = 0.0
+
+
+def idle_base_alias_ends(pool: Pool, gaps: Gaps, beyond: Array) -> Array:
+    """Rate at which the aliases of a volume with idle base end, all of its I/Os holding one.
+
+    Parameters
+    ----------
+    pool : Pool
+        The pool.
+    gaps : Gaps
+        Mean gaps of its devices.
+    beyond : ndarray
+        I/Os on aliases, shape (d,) [1].
+
+    Returns
+    -------
+    ndarray
+        Rates, shape (d,) [1/service time].
+    """
+    others = np.maximum(beyond - 1.0, 0.0) / (1.0 + gaps.alias)
+    return np.asarray(beyond / (1.0 + pool.inflation * others + gaps.alias))
+
+
+def busy_base_ends(
+    pool: Pool, gaps: Gaps, alias_share: Array, at_busy: Array, beyond: Array
+) -> tuple[Array, Array]:
+    """Rates of the base and of the aliases of a busy-base volume with d I/Os beyond the base.
+
+    The aliases it holds are hypergeometric with mean ``alias_share d``; the rates are their averages to
+    second order, for a service time ``1 + inflation (n - 1)`` with n in service. A gap is spread over the
+    I/Os of its device; while it lasts the device is not in service.
+
+    Parameters
+    ----------
+    pool : Pool
+        The pool.
+    gaps : Gaps
+        Mean gaps of its devices.
+    alias_share : ndarray
+        Share of the I/Os beyond the base that hold an alias, shape (D,) [1].
+    at_busy : ndarray
+        I/Os beyond the base at all busy-base volumes, shape (D,) [1].
+    beyond : ndarray
+        I/Os beyond the base of this volume, shape (d,) [1].
+
+    Returns
+    -------
+    tuple of ndarray
+        Rate of the base and of the aliases together, each of shape (D, d) [1/service time].
+    """
+    held = alias_share[:, None] * beyond
+    if pool.inflation == 0.0:
+        return np.full_like(held, 1.0 / (1.0 + gaps.base)), held / (1.0 + gaps.alias)
+    spread = np.clip((at_busy[:, None] - beyond) / np.maximum(at_busy[:, None] - 1.0, TINY), 0.0, 1.0)
+    variance = held * (1.0 - alias_share)[:, None] * spread
+    growth = pool.inflation / (1.0 + gaps.alias)
+    base_time = 1.0 + growth * held + gaps.base
+    alone = 1.0 + pool.inflation / (1.0 + gaps.base) - growth + gaps.alias
+    alias_time = alone + growth * held
+    base = 1.0 / base_time + growth**2 * variance / base_time**3
+    aliases = held / alias_time - growth * alone * variance / alias_time**3
+    return base, aliases

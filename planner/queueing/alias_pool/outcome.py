@@ -1,0 +1,54 @@
+"""What every method says of one pool with one alias count, in units of the service time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from planner.queueing.alias_pool.pool import Pool
+from planner.results import Array
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Outcome:
+    """One solved pool; per class arrays are per volume, shape (classes,).
+
+    Attributes
+    ----------
+    throughput, tries, fails : ndarray
+        I/Os, I/Os that found their base busy, and those that found no free alias either [1/service time].
+    queue : ndarray
+        Mean number in queue; an I/O in its gap has left the queue [1].
+    base_pickups, alias_pickups : ndarray
+        Waiting I/Os taken by their base, by an alias [1/service time].
+    base_in_service, alias_in_service : ndarray
+        Mean number in service on the base, on aliases [1].
+    free_law : ndarray
+        Probability of 0, 1, ... free aliases, shape (aliases + 1,) [1].
+    residual : float
+        What the solver left [1].
+    stable : bool
+        False where a queue grows without bound.
+    """
+
+    throughput: Array
+    tries: Array
+    fails: Array
+    queue: Array
+    base_pickups: Array
+    alias_pickups: Array
+    base_in_service: Array
+    alias_in_service: Array
+    free_law: Array
+    residual: float
+    stable: bool = True
+
+    def in_gap(self, pool: Pool) -> Array:
+        """Mean number of I/Os of one volume in the gap of their device, shape (classes,) [1]."""
+        return pool.redrive_time * self.base_pickups + pool.alias_redrive_time * self.alias_pickups
+
+    @property
+    def free_aliases(self) -> float:
+        """Mean number of free aliases [1]."""
+        return float(self.free_law @ np.arange(self.free_law.size))

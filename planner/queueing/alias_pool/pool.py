@@ -1,0 +1,218 @@
+"""What a pool is: its classes of equal volumes, checked, with the mean service time as the unit of time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from planner.errors import InputError
+from planner.results import Array
+
+MAX_DEVICES = 256
+"""Addresses of a control unit, shared by bases and aliases."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Pool:
+    """Classes of equal volumes that share aliases; every time is in units of the uninflated service time.
+
+    Attributes
+    ----------
+    volumes : ndarray of float
+        Volumes of each class, shape (classes,) [1].
+    population : ndarray of float
+        Requesters at each volume, `nan` for an open class, shape (classes,) [1].
+    think_time : ndarray of float
+        Mean think time of a requester, `nan` for an open class, shape (classes,) [service times].
+    arrival_rate : ndarray of float
+        Arrivals at each volume, `nan` for a closed class, shape (classes,) [1/service time].
+    service_time : float
+        The unit of time [s].
+    scv : float
+        Squared coefficient of variation of the service time [1].
+    inflation : float
+        Relative growth of the service time with each further I/O in service at the same volume [1].
+    redrive_time, alias_redrive_time : float
+        Gap of a base, of an alias, before an I/O that had to wait is started [service times].
+    """
+
+    volumes: Array
+    population: Array
+    think_time: Array
+    arrival_rate: Array
+    service_time: float
+    scv: float = 1.0
+    inflation: float = 0.0
+    redrive_time: float = 0.0
+    alias_redrive_time: float = 0.0
+
+    @property
+    def classes(self) -> int:
+        """Number of classes [1]."""
+        return int(self.volumes.size)
+
+    @property
+    def bases(self) -> int:
+        """Number of volumes, each with its base device [1]."""
+        return int(self.volumes.sum())
+
+    @property
+    def closed(self) -> Array:
+        """Which classes are closed, shape (classes,) [bool]."""
+        return np.isfinite(self.population)
+
+    def service_growth(self, in_service: Array) -> Array:
+        """Mean service time with `in_service` I/Os of the volume in service [service times]."""
+        return 1.0 + self.inflation * np.maximum(in_service - 1.0, 0.0)
+
+
+def check_pool(
+    *,
+    volumes: ArrayLike,
+    service_time: float,
+    population: ArrayLike | None,
+    think_time: ArrayLike | None,
+    arrival_rate: ArrayLike | None,
+    scv: float,
+    inflation: float,
+    redrive_time: float,
+    alias_redrive_time: float | None,
+) -> Pool:
+    """Check the arguments of `alias_pool` and put them into units of the service time.
+
+    Parameters
+    ----------
+    volumes, service_time, population, think_time, arrival_rate, scv, inflation, redrive_time,
+    alias_redrive_time
+        As `alias_pool` takes them.
+
+    Returns
+    -------
+    Pool
+        The checked pool.
+
+    Raises
+    ------
+    InputError
+        When a value lies outside its domain or the classes do not fit together.
+    """
+    count = _per_class("volumes", volumes, None)
+    unit = _number("service_time", service_time, above=0.0, unit="s")
+    classes = count.size
+    for value in count:
+        if not value >= 1 or value != round(value):
+            raise InputError("volumes", float(value), "a whole number of volumes, 1 or more, in each class")
+    people = _per_class("population", population, classes)
+    think = _per_class("think_time", think_time, classes)
+    rate = _per_class("arrival_rate", arrival_rate, classes)
+    for k in range(classes):
+        _check_class(people[k], think[k], rate[k])
+    gap = _number("redrive_time", redrive_time, at_least=0.0, unit="s")
+    alias_gap = gap
+    if alias_redrive_time is not None:
+        alias_gap = _number("alias_redrive_time", alias_redrive_time, at_least=0.0, unit="s")
+    return Pool(
+        volumes=count,
+        population=people,
+        think_time=think / unit,
+        arrival_rate=rate * unit,
+        service_time=unit,
+        scv=_number("scv", scv, at_least=0.0),
+        inflation=_number("inflation", inflation, at_least=0.0),
+        redrive_time=gap / unit,
+        alias_redrive_time=alias_gap / unit,
+    )
+
+
+def check_aliases(aliases: ArrayLike, pool: Pool) -> Array:
+    """Check the alias counts of a sweep.
+
+    Parameters
+    ----------
+    aliases : int or array of int
+        Aliases of the pool, a number or one axis [1].
+    pool : Pool
+        The pool they belong to.
+
+    Returns
+    -------
+    ndarray of float
+        The counts, of the shape given [1].
+
+    Raises
+    ------
+    InputError
+        When a count is no whole number from 0 to 256 less the bases, or there is more than one axis.
+    """
+    try:
+        counts = np.asarray(aliases, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError("aliases", aliases, "whole numbers") from None
+    if counts.ndim > 1 or counts.size == 0:
+        raise InputError("aliases", aliases, "a number or a sequence of numbers")
+    most = MAX_DEVICES - pool.bases
+    for value in counts.flat:
+        if not 0 <= value <= most or value != round(value):
+            raise InputError(
+                "aliases",
+                float(value),
+                f"a whole number from 0 to {most} ({MAX_DEVICES} less {pool.bases} bases)",
+            )
+    return counts
+
+
+def _per_class(name: str, value: ArrayLike | None, classes: int | None) -> Array:
+    """One value a class; `nan` throughout where the argument was not given."""
+    if value is None:
+        return np.full(classes or 0, np.nan)
+    try:
+        values = np.atleast_1d(np.asarray(value, dtype=np.float64))
+    except (TypeError, ValueError):
+        raise InputError(name, value, "numbers, one for each class of volumes") from None
+    if values.ndim > 1 or values.size == 0:
+        raise InputError(name, value, "one value for each class of volumes")
+    if classes is not None and values.size != classes:
+        raise InputError(name, value, f"one value for each of the {classes} classes that volumes has")
+    return values
+
+
+def _check_class(population: float, think_time: float, arrival_rate: float) -> None:
+    """A class is closed (population and think time) or open (arrival rate), never both or neither."""
+    closed = not bool(np.isnan(population))
+    if closed != bool(np.isnan(arrival_rate)):
+        have = "both" if closed else "neither"
+        raise InputError(
+            "arrival_rate", arrival_rate, f"population or arrival_rate for each class, not {have}", "1/s"
+        )
+    if closed == bool(np.isnan(think_time)):
+        raise InputError(
+            "think_time", think_time, "a think time for each class with a population, and no other", "s"
+        )
+    if not closed:
+        if not 0.0 <= arrival_rate < np.inf:
+            raise InputError("arrival_rate", float(arrival_rate), "a finite rate, 0 or more", "1/s")
+        return
+    if not 1 <= population < np.inf or population != round(population):
+        raise InputError("population", float(population), "a whole number of requesters, 1 or more")
+    if not 0.0 < think_time < np.inf:
+        raise InputError("think_time", float(think_time), "a finite time above 0", "s")
+
+
+def _number(
+    name: str, value: float, *, above: float = -np.inf, at_least: float = -np.inf, unit: str = ""
+) -> float:
+    """One finite number within its domain."""
+    expected = (
+        f"one finite number above {above:g}"
+        if above > -np.inf
+        else f"one finite number, {at_least:g} or more"
+    )
+    try:
+        number = float(np.asarray(value, dtype=np.float64)[()])
+    except (TypeError, ValueError):
+        raise InputError(name, value, expected, unit) from None
+    if not (np.isfinite(number) and number > above and number >= at_least):
+        raise InputError(name, number, expected, unit)
+    return number

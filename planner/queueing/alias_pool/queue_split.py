@@ -1,0 +1,86 @@
+"""How the waiting I/Os of a pool split over its volumes, given how many wait."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from planner.results import Array
+
+MAX_NEWTON = 30
+CLOSE = 1e-12
+
+
+def waiting_shares(held_or_waiting: Array, log_odds: Array, waiting: Array) -> Array:
+    """Share that waits of the I/Os beyond the base, at busy-base volumes of each class.
+
+    The share of class k is ``odds_k x / (1 + odds_k x)``, with x such that the pool has the given number
+    waiting. The equation is solved in the logit of the mean share, which is nearly linear in ln x.
+
+    Parameters
+    ----------
+    held_or_waiting : ndarray
+        Mean I/Os beyond the base at busy-base volumes, shape (classes, D) [1].
+    log_odds : ndarray
+        Logarithm of each class's odds to wait, shape (classes,) [1].
+    waiting : ndarray
+        I/Os waiting in the pool, shape (D,) [1].
+
+    Returns
+    -------
+    ndarray
+        Shares, shape (classes, D) [1].
+    """
+    total = held_or_waiting.sum(axis=0)
+    share = np.minimum(np.divide(waiting, total, out=np.zeros_like(total), where=total > CLOSE), 1.0 - CLOSE)
+    if log_odds.size == 1:
+        return share[None, :]
+    shares = np.zeros_like(held_or_waiting)
+    some = share > 0.0
+    weight = held_or_waiting[:, some] / total[some]
+    target = _logit(share[some])
+    log_x = target - log_odds @ weight
+    for _ in range(MAX_NEWTON):
+        each = 1.0 / (1.0 + np.exp(-(log_x + log_odds[:, None])))
+        mean = (weight * each).sum(axis=0)
+        slope = (weight * each * (1.0 - each)).sum(axis=0) / (mean * (1.0 - mean))
+        step = (target - _logit(mean)) / slope
+        log_x += step
+        if np.abs(step).max(initial=0.0) < CLOSE**0.5:
+            break
+    shares[:, some] = 1.0 / (1.0 + np.exp(-(log_x + log_odds[:, None])))
+    return shares
+
+
+def own_queue_empty(alias_share: Array, at_busy: Array, waiting: Array, beyond: Array) -> Array:
+    """Probability that none of the d I/Os beyond the base of one volume waits.
+
+    Of the I/Os at busy-base volumes `alias_share` hold an alias; that all d of one volume do is
+    hypergeometric: the product over j < d of (share x total - j)+ / (total - j).
+
+    Parameters
+    ----------
+    alias_share : ndarray
+        Share that holds an alias, shape (D,) [1].
+    at_busy : ndarray
+        I/Os beyond the base at all busy-base volumes, shape (D,) [1].
+    waiting : ndarray
+        I/Os waiting in the pool, shape (D,) [1].
+    beyond : ndarray
+        0, 1, ... I/Os beyond the base of the volume, shape (d,) [1].
+
+    Returns
+    -------
+    ndarray
+        Probabilities, shape (D, d) [1].
+    """
+    drawn = beyond[:-1]
+    chance = np.ones((waiting.size, beyond.size))
+    held = np.maximum((alias_share * at_busy)[:, None] - drawn, 0.0)
+    among = np.maximum(at_busy[:, None] - drawn, CLOSE)
+    np.cumprod(np.minimum(held / among, 1.0), axis=1, out=chance[:, 1:])
+    chance[waiting <= 0.0] = 1.0
+    return chance
+
+
+def _logit(share: Array) -> Array:
+    return np.asarray(np.log(share) - np.log1p(-share))

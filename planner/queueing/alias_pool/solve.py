@@ -1,0 +1,173 @@
+"""The front door: `alias_pool`, and which method answers."""
+
+from __future__ import annotations
+
+from math import comb
+from typing import Final, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from planner.errors import InputError
+from planner.queueing.alias_pool.independent import is_independent, solve_independent
+from planner.queueing.alias_pool.lumped import solve_lumped
+from planner.queueing.alias_pool.mean_field import Field, solve_mean_field
+from planner.queueing.alias_pool.outcome import Outcome
+from planner.queueing.alias_pool.pool import Pool, check_aliases, check_pool
+from planner.queueing.alias_pool.result import PoolSteady, pool_steady
+from planner.results import Array
+
+Method = Literal["auto", "exact", "mean-field"]
+
+AUTO_STATES: Final = 1_000
+"""Bound on the states up to which "auto" solves several volumes exactly, in about the time of the mean field."""
+
+
+def alias_pool(
+    aliases: ArrayLike,
+    *,
+    volumes: ArrayLike,
+    service_time: float,
+    population: ArrayLike | None = None,
+    think_time: ArrayLike | None = None,
+    arrival_rate: ArrayLike | None = None,
+    scv: float = 1.0,
+    inflation: float = 0.0,
+    redrive_time: float = 0.0,
+    alias_redrive_time: float | None = None,
+    method: Method = "auto",
+) -> PoolSteady:
+    """Volumes, each with a base device, that share a pool of aliases.
+
+    An I/O is served by the base of its volume if that is idle, else by a free alias, else it waits at its
+    volume. A base that ends an I/O takes the next of its own queue; an alias that ends one takes a waiting
+    I/O of the pool, each equally likely. With D the I/Os of the pool that no base holds, exactly min(D, A)
+    aliases are busy and (D - A)+ I/Os wait.
+
+    "exact" solves the Markov chain in which equal volumes are exchangeable, up to 30,000 states, for
+    exponential service. "mean-field" solves for the law of one volume, the chance that its base is busy given
+    D, and the split of the queue over the volumes, until they agree; its cost hardly grows with the number of
+    volumes. "auto" takes the exact chain for one volume and where a bound on the states is below 1,000, else
+    the mean field; a sweep is answered by one method throughout. Without aliases and with one for every
+    requester but the first of each volume the volumes are independent: exact in either method.
+
+    Parameters
+    ----------
+    aliases : array_like
+        Aliases A of the pool; a sweep may have one axis, shape () or (aliases,) [1].
+    volumes : array_like
+        Volumes of each class of equal volumes, shape (classes,) [1].
+    service_time : float
+        Mean service time of an I/O served alone, on base and alias alike [s].
+    population : array_like, optional
+        Requesters at each volume of a class, each with at most one I/O outstanding; nan where open, shape
+        (classes,) [1].
+    think_time : array_like, optional
+        Mean time from an answer to the next I/O of a requester, above 0; nan where open, shape (classes,)
+        [s].
+    arrival_rate : array_like, optional
+        Poisson arrivals at each volume of a class; nan where closed, shape (classes,) [1/s].
+    scv : float, optional
+        Squared coefficient of variation of the service time [1].
+    inflation : float, optional
+        Relative growth of the service time with each further I/O in service at the same volume [1].
+    redrive_time : float, optional
+        Mean gap of a device before it starts an I/O that had to wait [s].
+    alias_redrive_time : float, optional
+        The same for aliases, `redrive_time` where not given [s].
+    method : {"auto", "exact", "mean-field"}, optional
+        How to solve it.
+
+    Returns
+    -------
+    PoolSteady
+        Per class arrays of shape aliases x classes, or (classes,) for one count; pool arrays of the shape of
+        `aliases`.
+
+    Raises
+    ------
+    InputError
+        An argument outside its domain, classes that do not fit together, or more states than "exact" takes.
+    ConvergenceError
+        An iteration that did not settle.
+
+    Notes
+    -----
+    The overflow system is exact in D; for its use here see Wilkinson (1956), "Theories for toll traffic
+    engineering in the U.S.A.". A = 0 is one M/M/1//N queue for each volume, one volume is M/M/(A+1)//N.
+
+    Examples
+    --------
+    Eight volumes with three requesters each, as the published pool, with 0, 8 and 16 aliases:
+
+    >>> pool = alias_pool([0, 8, 16], volumes=8, population=3, think_time=0.153e-3,
+    ...                   service_time=1.288e-3, inflation=0.160, redrive_time=0.059e-3)
+    >>> pool.pool_throughput.round(0).tolist()
+    [5939.0, 10094.0, 13228.0]
+    >>> pool.method
+    'mean-field'
+    """
+    if method not in ("auto", "exact", "mean-field"):
+        raise InputError("method", method, "auto, exact or mean-field")
+    pool = check_pool(
+        volumes=volumes,
+        service_time=service_time,
+        population=population,
+        think_time=think_time,
+        arrival_rate=arrival_rate,
+        scv=scv,
+        inflation=inflation,
+        redrive_time=redrive_time,
+        alias_redrive_time=alias_redrive_time,
+    )
+    counts = check_aliases(aliases, pool)
+    chosen = _choose(pool) if method == "auto" else method
+    solved = (
+        _sweep_exact(pool, counts.ravel()) if chosen == "exact" else _sweep_mean_field(pool, counts.ravel())
+    )
+    return pool_steady(pool, counts, solved, chosen)
+
+
+def _choose(pool: Pool) -> str:
+    """Take the exact chain where it is small whatever the aliases."""
+    if not pool.closed.all() or pool.scv != 1.0:
+        return "mean-field"
+    if pool.bases == 1:
+        return "exact"
+    bound = 1
+    for count, requesters in zip(pool.volumes, pool.population, strict=True):
+        bound *= comb(int(count) + _volume_states(pool, int(requesters)) - 1, int(count))
+    return "exact" if bound <= AUTO_STATES else "mean-field"
+
+
+def _volume_states(pool: Pool, requesters: int) -> int:
+    """States of one volume: how its I/Os spread over queue, aliases and gaps, for every state of its base."""
+    kinds = 1 + (pool.alias_redrive_time > 0.0)
+    bases = 1 + (pool.redrive_time > 0.0)
+    return comb(requesters - 1 + kinds, kinds) + bases * comb(requesters + kinds, kinds + 1)
+
+
+def _sweep_exact(pool: Pool, counts: Array) -> list[Outcome]:
+    """Each count by itself."""
+    if pool.scv != 1.0:
+        raise InputError("method", "exact", "the mean field where scv is not 1")
+    if not pool.closed.all():
+        raise InputError("method", "exact", "the mean field where a class is open")
+    return [
+        solve_independent(pool, int(count))
+        if is_independent(pool, int(count))
+        else solve_lumped(pool, int(count))
+        for count in counts
+    ]
+
+
+def _sweep_mean_field(pool: Pool, counts: Array) -> list[Outcome]:
+    """From the fewest aliases up, each count beginning where the last one ended."""
+    outcomes: dict[int, Outcome] = {}
+    field: Field | None = None
+    for count in sorted({int(count) for count in counts}):
+        if is_independent(pool, count):
+            outcomes[count] = solve_independent(pool, count)
+        else:
+            outcomes[count], field = solve_mean_field(pool, count, field)
+    return [outcomes[int(count)] for count in counts]

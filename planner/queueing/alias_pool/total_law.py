@@ -1,0 +1,88 @@
+"""Laws of sums: the total over many volumes, with or without one of them, in positive arithmetic."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from planner.results import Array
+
+NEGLIGIBLE = 1e-34
+"""What is dropped at either end of a law, relative to its largest probability."""
+
+
+@dataclass(frozen=True, eq=False)
+class CountLaw:
+    """A law on the whole numbers `first`, `first + 1`, ...
+
+    Attributes
+    ----------
+    first : int
+        Smallest number of the window [1].
+    values : ndarray
+        Probabilities, up to a factor, shape (numbers,) [1].
+    """
+
+    first: int
+    values: Array
+
+    def __mul__(self, other: CountLaw) -> CountLaw:
+        """Law of the sum of two independent counts, scaled to a maximum of 1 and trimmed where negligible."""
+        values = np.convolve(self.values, other.values)
+        values /= values.max()
+        kept = np.flatnonzero(values > NEGLIGIBLE)
+        return CountLaw(self.first + other.first + int(kept[0]), values[kept[0] : kept[-1] + 1])
+
+    def power(self, count: int) -> CountLaw:
+        """Law of the sum of `count` independent counts."""
+        result, square = CERTAIN_ZERO, self
+        while count:
+            if count & 1:
+                result = result * square
+            count >>= 1
+            if count:
+                square = square * square
+        return result
+
+    def window(self, least: float) -> Array:
+        """Numbers whose probability is above `least` of the largest, shape (numbers,) [1]."""
+        kept = np.flatnonzero(self.values > least * self.values.max())
+        return np.arange(self.first + kept[0], self.first + kept[-1] + 1.0)
+
+    def at(self, numbers: Array) -> Array:
+        """Probability of each of the whole `numbers`, 0 outside the window; any shape."""
+        index = numbers.astype(np.int64) - self.first
+        inside = (index >= 0) & (index < self.values.size)
+        return np.where(inside, self.values[np.where(inside, index, 0)], 0.0)
+
+
+CERTAIN_ZERO = CountLaw(0, np.ones(1))
+
+
+def leave_one_out(laws: list[CountLaw], volumes: list[int]) -> tuple[list[CountLaw], CountLaw]:
+    """Law of the total over all volumes but one of class k, for every k; and over all.
+
+    Parameters
+    ----------
+    laws : list of CountLaw
+        Law of one volume of each class.
+    volumes : list of int
+        Volumes of each class [1].
+
+    Returns
+    -------
+    tuple of (list of CountLaw, CountLaw)
+        Leaving one volume of each class out; leaving none out.
+    """
+    but_one = [law.power(count - 1) for law, count in zip(laws, volumes, strict=True)]
+    whole = [less * law for less, law in zip(but_one, laws, strict=True)]
+    before = [CERTAIN_ZERO]
+    for law in whole:
+        before.append(before[-1] * law)
+    after = CERTAIN_ZERO
+    left_out: list[CountLaw] = []
+    for k in reversed(range(len(laws))):
+        left_out.append(before[k] * after * but_one[k])
+        after = whole[k] * after
+    return left_out[::-1], before[-1]

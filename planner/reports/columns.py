@@ -1,0 +1,246 @@
+"""Fixed columns of a listing: where they lie is read off its header line, never counted in words.
+
+Numbers stand right-aligned under the last character of their heading, words left-aligned under the first.
+A blank cell therefore shifts nothing, and whatever does not stand in its column is refused.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from planner.reports.listing import Line
+from planner.reports.printed import Printed
+
+WHOLE: Final = 0.5  # resolution of a number printed without decimals
+_HEADING: Final = re.compile(r"\S+")
+_NUMBER: Final = re.compile(r"[0-9]+|[0-9]*\.[0-9]+")
+_NOT_AVAILABLE: Final = re.compile(r"\.{3,}")
+
+
+def is_number(text: str) -> bool:
+    """Tell whether text is what a listing prints for a number.
+
+    Parameters
+    ----------
+    text : str
+        One word.
+
+    Returns
+    -------
+    bool
+        True for a non-negative decimal number, and for the dots of one that is not available.
+
+    Examples
+    --------
+    >>> [is_number(text) for text in (".2", "755", "....", "-1", "1k", "")]
+    [True, True, True, False, False, False]
+    """
+    return bool(_NUMBER.fullmatch(text) or _NOT_AVAILABLE.fullmatch(text))
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """The characters `start` to `end` (exclusive) of a line."""
+
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """The columns below one header line.
+
+    `path` is the file, `spans` holds for each heading its first to last character, `width` is the end of the
+    last of them.
+    """
+
+    path: Path
+    spans: dict[str, Span]
+    width: int
+
+    @classmethod
+    def from_header(cls, path: Path, line: Line, required: Sequence[str]) -> Columns:
+        """Find the columns in a header line.
+
+        Parameters
+        ----------
+        path : Path
+            The file, for messages.
+        line : Line
+            The header line: headings separated by blanks.
+        required : sequence of str
+            Headings that must be there, each once, in this order; others may stand between and after them.
+
+        Returns
+        -------
+        Columns
+            The spans of all headings.
+
+        Raises
+        ------
+        ReportError
+            A heading is missing, doubled or out of order, or a number stands among them.
+        """
+        found = [match for match in _HEADING.finditer(line.text) if match[0] in required]
+        names = [match[0] for match in found]
+        for position, name in enumerate(required):
+            if names[position : position + 1] != [name]:
+                at = found[position].start() if position < len(found) else len(line.text)
+                raise line.error(
+                    path, f"expected the headings {' '.join(required)}; {name} is not in place", at
+                )
+        if len(names) > len(required):
+            extra = found[len(required)]
+            raise line.error(path, f"a second heading {extra[0]}", extra.start())
+        if number := next((match for match in _HEADING.finditer(line.text) if is_number(match[0])), None):
+            raise line.error(path, f"a number {number[0]} among the headings", number.start())
+        spans = {match[0]: Span(*match.span()) for match in _HEADING.finditer(line.text)}
+        return cls(path, spans, max(span.end for span in spans.values()))
+
+    def cell(self, name: str) -> Span:
+        """Characters that belong to a number: from the end of the heading before to the end of its own.
+
+        Parameters
+        ----------
+        name : str
+            The heading.
+
+        Returns
+        -------
+        Span
+            Where the number stands.
+        """
+        end = self.spans[name].end
+        return Span(max((span.end for span in self.spans.values() if span.end < end), default=0), end)
+
+    def word(self, line: Line, name: str, following: str | None = None) -> str:
+        """Read a word, left-aligned under its heading.
+
+        Parameters
+        ----------
+        line : Line
+            A row.
+        name : str
+            The heading.
+        following : str, optional
+            The next heading, if that one heads words too: the column then reaches up to it.
+
+        Returns
+        -------
+        str
+            The word, empty where the cell is blank.
+
+        Raises
+        ------
+        ReportError
+            The word is not left-aligned, holds a blank, or runs into the next column.
+        """
+        start = self.spans[name].start
+        end = self.spans[following].start - 1 if following else self.spans[name].end
+        text = line.text[start:end]
+        word = text.rstrip(" ")
+        if " " in word or not word.isprintable():
+            raise line.error(
+                self.path, f"{name} {text!r}: expected one word from column {start + 1} on", start
+            )
+        if word and line.text[end : end + 1].strip(" "):
+            raise line.error(self.path, f"{name} {text!r} runs into the next column: expected a blank", end)
+        return word
+
+    def number(self, line: Line, name: str, factor: float = 1.0) -> Printed | None:
+        """Read a number, right-aligned under its heading.
+
+        Parameters
+        ----------
+        line : Line
+            A row.
+        name : str
+            The heading.
+        factor : float, optional
+            SI units in one printed unit.
+
+        Returns
+        -------
+        Printed or None
+            The number in SI units; None where dots say that it is not available.
+
+        Raises
+        ------
+        ReportError
+            The row ends before the column, or its cell holds no non-negative decimal number that ends with
+            the column and is apart from its neighbors.
+        """
+        span = self.cell(name)
+        if len(line.text) < span.end:
+            problem = f"the row is cut short: expected {name} to end in column {line.offset + span.end}"
+            raise line.error(self.path, problem, len(line.text))
+        cell = line.text[span.start : span.end]
+        digits = cell.lstrip(" ")
+        start = span.end - len(digits)
+        if _NOT_AVAILABLE.fullmatch(digits):
+            return None
+        if not _NUMBER.fullmatch(digits):
+            wanted = (
+                f"expected a number that ends in column {line.offset + span.end}, such as .2, 1.84 or 755"
+            )
+            raise line.error(self.path, f"{name} {cell.strip()!r}: {wanted}", min(start, span.end - 1))
+        if start == span.start and line.text[start - 1 : start].strip(" "):
+            raise line.error(
+                self.path, f"{name} {digits!r} touches the column before: expected a blank", start
+            )
+        return Printed.from_text(digits, factor)
+
+    def count(self, line: Line, name: str) -> int | None:
+        """Read a whole number, right-aligned under its heading; see `number`.
+
+        Parameters
+        ----------
+        line : Line
+            A row.
+        name : str
+            The heading.
+
+        Returns
+        -------
+        int or None
+            The number; None where dots say that it is not available.
+
+        Raises
+        ------
+        ReportError
+            As `number`, or the number is not whole.
+        """
+        printed = self.number(line, name)
+        if printed is None:
+            return None
+        if printed.resolution != WHOLE:
+            raise line.error(
+                self.path, f"{name} {printed.value:g}: expected a whole number", self.cell(name).start
+            )
+        return int(printed.value)
+
+    def close(self, line: Line, name: str) -> None:
+        """Check that the last column that is read ends where its heading ends.
+
+        Parameters
+        ----------
+        line : Line
+            A row.
+        name : str
+            The last heading that is read. What stands below headings right of it is not looked at.
+
+        Raises
+        ------
+        ReportError
+            Text runs on across the end of the column, or stands right of the last heading.
+        """
+        end = self.spans[name].end
+        rest = line.text[end:] if end == self.width else line.text[end : end + 1]
+        if rest.strip(" "):
+            position = end + len(rest) - len(rest.lstrip(" "))
+            wanted = f"expected nothing between column {line.offset + end} and the next heading"
+            raise line.error(self.path, f"text {rest.strip()!r} right of {name}: {wanted}", position)

@@ -1,0 +1,274 @@
+"""Performance Toolkit listings in general: text of a file, its pages, and what a page head says.
+
+A file may hold any number of pages of any reports, with other text around them. A page opens with a head
+line, ``FCXnnn  Run yyyy/mm/dd hh:mm:ss`` when printed, ``FCXnnn  CPU ... Interval hh:mm:ss - hh:mm:ss`` on a
+screen, and lasts until the next head line. What its lines mean is for the reader of that report to say.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from datetime import datetime, time
+from itertools import pairwise
+from pathlib import Path
+from typing import Final
+
+from planner.errors import ReportError
+
+SECONDS_PER_DAY: Final = 86_400
+_BYTE_ORDER_MARKS: Final = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
+_END_OF_FILE: Final = "\x1a"
+_CONTROL: Final = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f]")
+_LINE_END: Final = re.compile(r"\r*\n|\r")
+
+_CLOCK: Final = r"[0-9]{2}:[0-9]{2}:[0-9]{2}"
+_STAMP: Final = rf"[0-9]{{4}}/[0-9]{{2}}/[0-9]{{2}} {_CLOCK}"
+_HEAD: Final = re.compile(r"(?P<carriage>[01+-]?) *FCX(?P<report>[0-9]{3}) +(?P<kind>Run|CPU)(?= )")
+_PRINTED: Final = re.compile(rf".*? Run (?P<produced>{_STAMP})(?: |$)")
+_SCREEN: Final = re.compile(rf".*? Interval (?P<start>{_CLOCK}) *- *(?P<end>{_CLOCK})(?: |$)")
+_FROM_TO: Final = re.compile(rf" *(?P<word>From|To) +(?P<stamp>{_STAMP})(?: |$)")
+_FOR: Final = re.compile(r" *For +(?P<seconds>[0-9]+) Secs +[0-9:]+(?P<rest> .*|)$")
+_RUN: Final = re.compile(
+    r" +(?:Result of (?P<result>.+?) Run|This is a performance report for (?P<system>\S+))"
+)
+_CARRIAGE: Final = frozenset("01+-")
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of a file: its `number`, its `text`, and `offset`, the characters in front of the text."""
+
+    number: int
+    text: str
+    offset: int = 0
+
+    @property
+    def is_blank(self) -> bool:
+        """Whether nothing is printed on it."""
+        return not self.text.strip()
+
+    def error(self, path: Path, problem: str, position: int | None = None) -> ReportError:
+        """Say what is wrong with this line.
+
+        Parameters
+        ----------
+        path : Path
+            The file.
+        problem : str
+            What is wrong and what was expected.
+        position : int, optional
+            Index into `text` of the character at fault.
+
+        Returns
+        -------
+        ReportError
+            With line and column as an editor counts them.
+        """
+        column = None if position is None else self.offset + position + 1
+        return ReportError(path, problem, line=self.number, column=column)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Head:
+    """What a page head says; None or empty where it does not say it.
+
+    `report` is the id such as ``FCX108``, `produced` when the listing was made, `start` and `end` the
+    measured interval (times of day without a date on a screen), `interval` its length as printed [s], `run`
+    the name of the measurement.
+    """
+
+    report: str
+    produced: datetime | None = None
+    start: datetime | time | None = None
+    end: datetime | time | None = None
+    interval: float | None = None
+    run: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """A page of a report: what its `head` says, its `first` line, and all `lines` below that."""
+
+    head: Head
+    first: Line
+    lines: tuple[Line, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Document:
+    """A file: its `path`, its `preamble` (the lines before the first page head) and its `pages`."""
+
+    path: Path
+    preamble: tuple[Line, ...]
+    pages: tuple[Page, ...]
+
+
+def read_text(path: Path) -> str:
+    """Decode a file that should hold text.
+
+    Parameters
+    ----------
+    path : Path
+        UTF-8, UTF-16 with a byte order mark, or a one-byte code that contains ASCII.
+
+    Returns
+    -------
+    str
+        Its text.
+
+    Raises
+    ------
+    ReportError
+        The file is missing, a folder, not readable, empty or not text.
+    """
+    expected = "expected a Performance Toolkit listing as a text file"
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError as error:
+        raise ReportError(path, f"no such file; {expected}") from error
+    except IsADirectoryError as error:
+        raise ReportError(path, f"this is a folder; {expected}") from error
+    except (OSError, ValueError) as error:
+        raise ReportError(path, f"cannot be opened ({error}); {expected}") from error
+    encoding = next((name for mark, name in _BYTE_ORDER_MARKS.items() if data.startswith(mark)), "utf-8")
+    try:
+        text = data.decode(encoding)
+    except UnicodeDecodeError:
+        text = data.decode("latin-1")
+    text = text.rstrip(_END_OF_FILE)
+    if not text.strip():
+        raise ReportError(path, f"the file is empty; {expected}")
+    if control := _CONTROL.search(text):
+        line = len(_LINE_END.findall(text, 0, control.start())) + 1
+        raise ReportError(
+            path, f"not text: it holds the character 0x{ord(control[0]):02X}; {expected}", line=line
+        )
+    return text
+
+
+def split_lines(text: str) -> tuple[Line, ...]:
+    r"""Cut text into lines as an editor numbers them; a form feed ends a line without counting as one.
+
+    Parameters
+    ----------
+    text : str
+        Lines that end with LF, CRLF or CR.
+
+    Returns
+    -------
+    tuple of Line
+        All lines; what stands beside a form feed shares its line number.
+
+    Examples
+    --------
+    >>> [(line.number, line.text, line.offset) for line in split_lines("a\r\n\fb")]
+    [(1, 'a', 0), (2, 'b', 1)]
+    """
+    lines = []
+    for number, text_line in enumerate(_LINE_END.split(text), start=1):
+        offset = 0
+        for part in text_line.split("\f"):
+            if part.strip() or "\f" not in text_line:
+                lines.append(Line(number, part, offset))
+            offset += len(part) + 1
+    return tuple(lines)
+
+
+def read_pages(path: Path) -> Document:
+    """Cut a file into the pages of its listings.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+
+    Returns
+    -------
+    Document
+        Its pages, in the order of the file. Where head lines carry ASA carriage control in column 1, the
+        control characters of their pages are replaced by blanks.
+
+    Raises
+    ------
+    ReportError
+        The file cannot be read as text, or a page head is damaged.
+    """
+    lines = split_lines(read_text(path))
+    heads = [index for index, line in enumerate(lines) if _HEAD.match(line.text)]
+    pages = []
+    for index, following in pairwise([*heads, len(lines)]):
+        page = lines[index:following]
+        if lines[index].text[0] in _CARRIAGE:
+            page = tuple(
+                replace(line, text=" " + line.text[1:]) if line.text[:1] in _CARRIAGE else line
+                for line in page
+            )
+        pages.append(Page(head=_read_head(path, page), first=page[0], lines=page[1:]))
+    return Document(path=path, preamble=lines[: heads[0]] if heads else lines, pages=tuple(pages))
+
+
+def _read_head(path: Path, page: tuple[Line, ...]) -> Head:
+    """Read the head line and the lines From, To, For that follow it up to a rule or a blank line."""
+    first = page[0]
+    match = _HEAD.match(first.text)
+    assert match is not None  # a page is cut at such a line
+    head = Head(report=f"FCX{match['report']}")
+    if match["kind"] == "CPU":
+        return _screen_head(path, first, head)
+    printed = _PRINTED.match(first.text)
+    if printed is None:
+        raise first.error(path, "damaged page head: expected 'Run yyyy/mm/dd hh:mm:ss'", match.start("kind"))
+    head = replace(head, produced=_moment(path, first, printed, "produced"))
+    for line in page[1:]:
+        if not line.text.strip(" _"):
+            break
+        head = _interval_line(path, line, head)
+    if isinstance(head.start, datetime) and isinstance(head.end, datetime) and head.end <= head.start:
+        raise first.error(path, f"the interval ends at {head.end} but starts at {head.start}")
+    return head
+
+
+def _interval_line(path: Path, line: Line, head: Head) -> Head:
+    """Add what a line From, To or For says; other lines of a head say nothing that is kept."""
+    word = line.text.split(maxsplit=1)[0]
+    if word in {"From", "To"}:
+        found = _FROM_TO.match(line.text)
+        if found is None:
+            raise line.error(path, f"expected '{word} yyyy/mm/dd hh:mm:ss'", line.text.index(word))
+        moment = _moment(path, line, found, "stamp")
+        return replace(head, start=moment) if word == "From" else replace(head, end=moment)
+    if word == "For":
+        found = _FOR.match(line.text)
+        if found is None:
+            raise line.error(path, "expected 'For nnn Secs hh:mm:ss'", line.text.index(word))
+        run = _RUN.match(found["rest"])
+        name = run["result"] or run["system"] if run else ""
+        return replace(head, interval=float(found["seconds"]), run=name.strip())
+    return head
+
+
+def _screen_head(path: Path, line: Line, head: Head) -> Head:
+    """Read the interval of a screen; it shows times of day only and may pass midnight."""
+    found = _SCREEN.match(line.text)
+    if found is None:
+        raise line.error(
+            path, "damaged page head: expected 'Interval hh:mm:ss - hh:mm:ss'", line.text.index("CPU")
+        )
+    start, end = (_clock(path, line, found, name) for name in ("start", "end"))
+    seconds = [moment.hour * 3600 + moment.minute * 60 + moment.second for moment in (start, end)]
+    return replace(head, start=start, end=end, interval=float((seconds[1] - seconds[0]) % SECONDS_PER_DAY))
+
+
+def _moment(path: Path, line: Line, match: re.Match[str], name: str) -> datetime:
+    try:
+        return datetime.strptime(match[name], "%Y/%m/%d %H:%M:%S")
+    except ValueError as error:
+        raise line.error(path, f"no such date and time: {match[name]!r}", match.start(name)) from error
+
+
+def _clock(path: Path, line: Line, match: re.Match[str], name: str) -> time:
+    try:
+        return time.fromisoformat(match[name])
+    except ValueError as error:
+        raise line.error(path, f"no such time of day: {match[name]!r}", match.start(name)) from error

@@ -1,0 +1,1 @@
+"""Tests of the planner, folder by folder as the planner itself."""

@@ -1,0 +1,169 @@
+"""Closed pools: known limits, exact chains, the published pool, and the mean field against the exact chains."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from planner.errors import InputError
+from planner.queueing import finite_source
+from planner.queueing.alias_pool import alias_pool
+
+PUBLISHED = {
+    "population": 3, "think_time": 0.153e-3, "service_time": 1.288e-3, "inflation": 0.160, "redrive_time": 0.059e-3,
+}  # fmt: skip
+
+
+def test_one_volume_equals_finite_source():
+    law = {"inflation": 0.16, "redrive_time": 0.06e-3}
+    pool = alias_pool([0, 1, 2, 3, 7], volumes=1, population=8, think_time=1e-3, service_time=1.3e-3, **law)
+    alone = finite_source(8, 1e-3, 1.3e-3, [1, 2, 3, 4, 8], **law)
+    np.testing.assert_allclose(pool.throughput[:, 0], alone.throughput, rtol=1e-9)
+    np.testing.assert_allclose(pool.wait_time[:, 0], alone.wait_time, rtol=1e-8, atol=1e-15)
+    np.testing.assert_allclose(pool.service_time[:, 0], alone.service_time, rtol=1e-9)
+    np.testing.assert_allclose(pool.in_gap[:, 0], alone.in_gap, rtol=1e-8, atol=1e-15)
+
+
+@pytest.mark.parametrize("method", ["exact", "mean-field"])
+def test_without_aliases_every_volume_is_alone(method):
+    pool = alias_pool(
+        0, volumes=[5, 60], population=[4, 2], think_time=[2e-3, 1e-3], service_time=1e-3, redrive_time=5e-5,
+        method=method,
+    )  # fmt: skip
+    alone = finite_source([4, 2], [2e-3, 1e-3], 1e-3, 1, redrive_time=5e-5)
+    np.testing.assert_allclose(pool.throughput, alone.throughput, rtol=1e-10)
+    np.testing.assert_allclose(pool.wait_time, alone.wait_time, rtol=1e-10)
+    assert pool.fail_fraction == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("method", ["exact", "mean-field"])
+def test_an_alias_for_every_requester_but_the_first_leaves_no_queue(method):
+    enough = 5 * 3 + 6 * 1
+    pool = alias_pool(
+        [enough, enough + 40], volumes=[5, 6], population=[4, 2], think_time=[2e-3, 1e-3], service_time=1e-3,
+        method=method,
+    )  # fmt: skip
+    assert np.all(pool.queue_length == 0.0)
+    assert np.all(pool.fails_rate == 0.0)
+    np.testing.assert_allclose(pool.throughput, [[4 / 3e-3, 2 / 2e-3]] * 2, rtol=1e-10)
+    np.testing.assert_allclose(np.diff(pool.free_aliases), 40.0, rtol=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("aliases", "published"), [(0, 755.0), (2, 1619.0)], ids=["no alias", "two aliases"]
+)
+def test_published_volume_within_three_percent(aliases, published):
+    pool = alias_pool(aliases, volumes=1, **PUBLISHED)
+    assert pool.pool_throughput == pytest.approx(published, rel=0.03)
+
+
+def test_published_pool():
+    pool = alias_pool([0, 8, 16], volumes=8, **PUBLISHED)
+    np.testing.assert_allclose(pool.pool_throughput, [5889.0, 9979.0, 13395.0], rtol=0.04)
+    queued = pool.pool_queue_length - pool.in_gap @ pool.volumes
+    np.testing.assert_allclose(queued, [14.4, 7.39, 0.05], rtol=0.15, atol=0.1)
+
+
+@pytest.mark.parametrize(
+    ("volumes", "population", "think_time"),
+    [(4, 3, 0.2), (8, 3, 0.12), (3, 6, 4.0), ([2, 2], [3, 4], [1.0, 4.0]), ([1, 3], [4, 2], [1.0, 4.0])],
+)
+def test_mean_field_meets_the_exact_chain(volumes, population, think_time):
+    counts = np.arange(1, 7)
+    law = {"volumes": volumes, "population": population, "think_time": think_time, "service_time": 1.0}
+    exact = alias_pool(counts, **law, method="exact")
+    mean_field = alias_pool(counts, **law, method="mean-field")
+    np.testing.assert_allclose(mean_field.throughput, exact.throughput, rtol=5e-3)
+    np.testing.assert_allclose(mean_field.wait_time, exact.wait_time, rtol=0.04, atol=0.01)
+    np.testing.assert_allclose(mean_field.tries_rate, exact.tries_rate, rtol=0.03, atol=0.01)
+    np.testing.assert_allclose(mean_field.fails_rate, exact.fails_rate, rtol=0.03, atol=0.01)
+    np.testing.assert_allclose(mean_field.free_aliases, exact.free_aliases, rtol=0.03, atol=0.01)
+
+
+@given(
+    volumes=st.integers(1, 3),
+    population=st.integers(1, 4),
+    think_time=st.floats(0.1, 20.0),
+    aliases=st.integers(0, 5),
+    inflation=st.sampled_from([0.0, 0.2]),
+    gap=st.sampled_from([0.0, 0.05]),
+)
+def test_exact_balances(volumes, population, think_time, aliases, inflation, gap):
+    pool = alias_pool(
+        aliases, volumes=volumes, population=population, think_time=think_time, service_time=1.0,
+        inflation=inflation, redrive_time=gap, method="exact",
+    )  # fmt: skip
+    in_system = pool.queue_length + pool.base_in_service + pool.alias_in_service
+    np.testing.assert_allclose(pool.throughput * think_time, population - in_system, rtol=1e-9)
+    held = volumes * (pool.alias_in_service + pool.in_gap)[0]
+    assert held >= aliases - pool.free_aliases - 1e-9
+    np.testing.assert_allclose(pool.free_alias_law.sum(), 1.0, rtol=1e-12)
+    assert np.all(pool.fails_rate <= pool.tries_rate + 1e-12)
+
+
+@given(
+    volumes=st.integers(2, 60),
+    population=st.integers(2, 8),
+    think_time=st.floats(0.2, 10.0),
+    inflation=st.sampled_from([0.0, 0.2]),
+    gap=st.sampled_from([0.0, 0.05]),
+)
+def test_mean_field_rises_with_aliases(volumes, population, think_time, inflation, gap):
+    counts = np.unique(np.linspace(0, min(volumes * (population - 1), 256 - volumes), 12).astype(int))
+    pool = alias_pool(
+        counts, volumes=volumes, population=population, think_time=think_time, service_time=1.0,
+        inflation=inflation, redrive_time=gap, method="mean-field",
+    )  # fmt: skip
+    slack = 2e-3 * pool.pool_throughput[1:]
+    assert np.all(np.diff(pool.pool_throughput) >= -slack)
+    assert np.all(np.diff(pool.wait_time[:, 0]) <= 2e-3)
+
+
+def test_equal_classes_are_one():
+    law = {"service_time": 1.0, "method": "mean-field"}
+    one = alias_pool(3, volumes=6, population=4, think_time=2.0, **law)
+    two = alias_pool(3, volumes=[2, 4], population=[4, 4], think_time=[2.0, 2.0], **law)
+    np.testing.assert_allclose(two.throughput, one.throughput[[0, 0]], rtol=1e-7)
+    np.testing.assert_allclose(two.wait_time, one.wait_time[[0, 0]], rtol=1e-6)
+
+
+def test_time_scale_and_scalar_shape():
+    law = {"volumes": [3, 5], "population": [3, 2]}
+    seconds = alias_pool([2, 4], think_time=[2.0, 3.0], service_time=1.0, redrive_time=0.03, **law)
+    millis = alias_pool(4, think_time=[2e-3, 3e-3], service_time=1e-3, redrive_time=3e-5, **law)
+    assert millis.throughput.shape == (2,)
+    assert millis.free_aliases.shape == ()
+    np.testing.assert_allclose(millis.throughput, seconds.throughput[1] * 1e3, rtol=1e-8)
+    np.testing.assert_allclose(millis.wait_time, seconds.wait_time[1] / 1e3, rtol=1e-6)
+    assert len(seconds.to_frame()) == 4
+
+
+@pytest.mark.parametrize(
+    ("change", "argument"),
+    [
+        ({"aliases": -1}, "aliases"),
+        ({"aliases": 1.5}, "aliases"),
+        ({"aliases": 253}, "aliases"),
+        ({"aliases": [[1]]}, "aliases"),
+        ({"volumes": 0}, "volumes"),
+        ({"volumes": [2, 2]}, "population"),
+        ({"population": 0}, "population"),
+        ({"population": None}, "arrival_rate"),
+        ({"arrival_rate": 5.0}, "arrival_rate"),
+        ({"think_time": 0.0}, "think_time"),
+        ({"think_time": None}, "think_time"),
+        ({"service_time": float("nan")}, "service_time"),
+        ({"service_time": [1.0, 2.0]}, "service_time"),
+        ({"inflation": -0.1}, "inflation"),
+        ({"redrive_time": float("inf")}, "redrive_time"),
+        ({"alias_redrive_time": -1.0}, "alias_redrive_time"),
+        ({"method": "guess"}, "method"),
+        ({"volumes": 200, "population": 9, "method": "exact"}, "method"),
+    ],
+)
+def test_bad_input_is_named(change, argument):
+    good = {"aliases": 2, "volumes": 4, "population": 3, "think_time": 1.0, "service_time": 1.0}
+    arguments = {**good, **change}
+    with pytest.raises(InputError) as caught:
+        alias_pool(arguments.pop("aliases"), **arguments)
+    assert caught.value.argument == argument
