@@ -39,6 +39,7 @@ bench: $(VENV)/bench
 models: $(VENV)/core
 	$(BIN)/planner calibrate $(sort $(wildcard $(LISTINGS)/*.listing)) --kind pool --population 3 \
 	  --title "z/VM HyperPAV Support: 522A and the pool of eight volumes" -o models/hyperpav.toml --force
+	$(BIN)/python -c "from pathlib import Path; from planner.published import write_models; write_models(Path('models'))"
 
 notebooks: $(VENV)/notebook
 	$(BIN)/python -m pytest --nbmake -n $(JOBS) notebooks
