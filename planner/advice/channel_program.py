@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 MODEL: Final = "channel-program"
 WIDE: Final = 2.0  # standard deviations on each side: about 95 % of the runs
 CONVENTION: Final = (
-    "The runs determine three combinations of the four costs. Convention: a CCW translated fast costs nothing of its own, "
-    "its cost is counted into the Start Subchannel; no answer here depends on it."
+    "The runs determine three combinations of the four costs. Convention: a CCW translated fast costs nothing of its "
+    "own, its cost is counted into the Start Subchannel; no answer here depends on it."
 )
 
 
@@ -99,7 +99,10 @@ class CcwAnswer:
             One row a width.
         """
         fast, slow = (
-            [self.law.time_per_mb(bits, fast=way, read_share=self.read_share) / MILLISECOND for bits in WIDTHS]
+            [
+                self.law.time_per_mb(bits, fast=way, read_share=self.read_share) / MILLISECOND
+                for bits in WIDTHS
+            ]
             for way in (True, False)
         )
         return render.Table(
@@ -123,16 +126,17 @@ class CcwAnswer:
             Sentences: the convention, how well the law meets the runs, reading and writing.
         """
         shown = "; ".join(
-            f"{bits}-bit {self.law.saving(bits):.1%}, in the runs {written:.1%} written only and {both:.1%} written and read"
+            f"{bits}-bit {self.law.saving(bits):.1%}, in the runs {written:.1%} written only and {both:.1%} written "
+            "and read"
             for bits, (written, both) in self.measured_savings.items()
         )
         read = self.model.parameters["read_factor"]
         return [
             CONVENTION,
-            f"The law meets the sixteen runs within {self.model_error:.1%} (standard deviation): no run was repeated, and the "
-            f"report warns of variation. Fast translation saves by the law {shown}.",
-            f"Reading is taken to cost what writing costs ({read.low:.2f} to {read.high:.2f} times in the runs), so the mix "
-            "of both does not matter.",
+            f"The law meets the sixteen runs within {self.model_error:.1%} (standard deviation): no run was repeated, "
+            f"and the report warns of variation. Fast translation saves by the law {shown}.",
+            f"Reading is taken to cost what writing costs ({read.low:.2f} to {read.high:.2f} times in the runs), so "
+            "the mix of both does not matter.",
         ]
 
     def text(self) -> str:
@@ -151,12 +155,13 @@ class CcwAnswer:
         )
         if self.processors is not None and self.data_rate is not None:
             low, high = self.around(self.processors)
-            head += f", {self.processors:.3f} processors at {self.data_rate / MEGABYTE:g} MB/s ({low:.3f} to {high:.3f})"
+            moved = self.data_rate / MEGABYTE
+            head += f", {self.processors:.3f} processors ({low:.3f} to {high:.3f}) at {moved:g} MB/s"
         low, high = self.saving_around()
-        saved = f"Fast translation saves {self.saving:.0%} ({low:.0%} to {high:.0%}) of CP time per MB (2064-109, z/VM 4.2.0)."
-        return "\n".join(
-            [render.wrap(head), render.wrap(saved), "", render.to_text(self.table()), "", *map(render.wrap, self.notes())]
-        )  # fmt: skip
+        saved = f"Fast translation saves {self.saving:.0%} ({low:.0%} to {high:.0%}) of CP time per MB"
+        place = "{machine}, {release}".format(**self.model.environment)
+        told = [render.wrap(head), render.wrap(f"{saved} ({place})."), "", render.to_text(self.table()), ""]
+        return "\n".join([*told, *map(render.wrap, self.notes())])
 
     def to_dict(self) -> dict[str, Any]:
         """What ``--json`` shows.
@@ -177,6 +182,7 @@ class CcwAnswer:
             "processors_interval": None if processors is None else list(self.around(processors)),
             "saving": self.saving,
             "saving_interval": list(self.saving_around()),
+            "saving_measured": self.measured_savings[self.bits],
             "notes": self.notes(),
         }
 

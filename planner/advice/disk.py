@@ -1,4 +1,4 @@
-"""Transactions a disk path carries, with and without minidisk cache, and at which hit ratio two kinds of disk are equal."""
+"""Transactions a disk path carries, with and without minidisk cache; the hit ratio at which two kinds are equal."""
 
 from __future__ import annotations
 
@@ -171,8 +171,8 @@ class DiskAnswer:
         lines += [
             f"{row.kind}, cache {row.mode}: the run that this rests on shows no wait for the disk and moves "
             f"{float(row.at.rate_alone * row.at.bytes_moved) / MEGABYTE:.0f} MB/s through a channel of "
-            f"{row.path.channel_rate / MEGABYTE:.0f} MB/s: its misses did not come from the disk. Through the channel it is "
-            f"{float(row.at.channel_bound):.1f} transactions/s."
+            f"{row.path.channel_rate / MEGABYTE:.0f} MB/s: its misses did not come from the disk. Through the "
+            f"channel it is {float(row.at.channel_bound):.1f} transactions/s."
             for row in self.rows
             if row.beats_channel
         ]
@@ -183,8 +183,8 @@ class DiskAnswer:
         ]
         if beyond:
             lines.append(
-                f"Processor time of {', '.join(beyond)} with cache was measured at hit ratio .5 only, over hits and misses "
-                "together; its division is a convention. Rates rest on elapsed times, which were measured for each."
+                f"Processor time of {', '.join(beyond)} with cache was measured at hit ratio .5 only, over hits and "
+                "misses together; its division is a convention. Rates rest on elapsed times, measured for each."
             )
         if self.setting.requesters > 1 or self.setting.processors > 1:
             lines.append(
@@ -198,17 +198,13 @@ class DiskAnswer:
 
     def _break_even(self) -> str:
         if self.break_even_hit_ratio is not None:
-            return (
-                f"Emulated FBA and ECKD minidisk, both cached, are equal at hit ratio {self.break_even_hit_ratio:.4f}. "
-                "The ECKD misses behind it show no wait for the disk."
-                if self.setting.workload == "xedit"
-                else f"Emulated FBA and ECKD minidisk, both cached, are equal at hit ratio {self.break_even_hit_ratio:.4f}."
-            )
+            return f"{' and '.join(COMPARED)}, both cached, are equal at hit ratio {self.break_even_hit_ratio:.4f}."
         one, other = (
             next(row for row in self.rows if row.kind == k and row.mode == "cached") for k in COMPARED
         )
+        channels = " and ".join(f"{row.path.channel_rate / MEGABYTE:.0f}" for row in (one, other))
         faster = one if float(one.at.rate) > float(other.at.rate) else other
-        return f"{faster.kind} is faster at every hit ratio: its channel is the faster one, too ({'FCP' if faster is one else 'ESCON'})."
+        return f"{faster.kind} is the faster one at every hit ratio; channels of {channels} MB/s are compared, too."
 
     def text(self) -> str:
         """The answer for people.
@@ -220,11 +216,13 @@ class DiskAnswer:
         """
         at = self.setting
         head = (
-            f"{at.workload}, hit ratio {at.hit_ratio:g}, {at.requesters} requester{'s' if at.requesters > 1 else ''}, "
-            f"{at.processors} processor{'s' if at.processors > 1 else ''}, {at.disks} disk{'s' if at.disks > 1 else ''} "
+            f"{at.workload}, hit ratio {at.hit_ratio:g}, {render.counted(at.requesters, 'requester')}, "
+            f"{render.counted(at.processors, 'processor')}, {render.counted(at.disks, 'disk')} "
             "(2064-109, z/VM 5.1.0; ECKD on ESCON, SCSI on FCP)"
         )
-        return "\n".join([render.wrap(head), "", render.to_text(self.table()), "", *map(render.wrap, self.notes())])
+        return "\n".join(
+            [render.wrap(head), "", render.to_text(self.table()), "", *map(render.wrap, self.notes())]
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """What ``--json`` shows.

@@ -116,7 +116,9 @@ class PagingAnswer:
         """
         rows = [choice.to_dict() for choice in self.choices]
 
-        def column(name: str, unit: str, label: str, decimals: int | None = None, key: str = "") -> render.Column:
+        def column(
+            name: str, unit: str, label: str, decimals: int | None = None, key: str = ""
+        ) -> render.Column:
             values = [row[key or name] for row in rows]
             return render.Column(name=name, unit=unit, label=label, decimals=decimals, values=values)
 
@@ -158,18 +160,19 @@ class PagingAnswer:
         device = choice.kind.device
         return (
             f"Several small volumes beat a large one: however large, one {choice.kind.name} device works on "
-            f"{device.queue_depth} transfer{'s' if device.queue_depth > 1 else ''} at a time and carries "
-            f"{device.capacity:.0f} pages/s, so {math.ceil(self.load.page_rate / device.capacity * (1 - 1e-12))} in all "
-            "are needed to work at once."
+            f"{render.counted(device.queue_depth, 'transfer')} at a time and carries {device.capacity:.0f} pages/s; "
+            f"{carried_by(device, self.load):.0f} have to work at once."
         )
 
     def _cost(self) -> str:
         if self.cheapest is not None:
             scaled = ", ".join(f"{machine}={factor:g}" for machine, factor in self.speeds.items())
-            return f"Cheapest in CP processor time: {self.cheapest}" + (f" (with {scaled})." if scaled else ".")
+            return f"Cheapest in CP processor time: {self.cheapest}" + (
+                f" (with {scaled})." if scaled else "."
+            )
         return (
-            "Processors are those of the machine that each kind was measured on and cannot be compared across machines; "
-            "--cpu-speed MACHINE=FACTOR says how much faster one is than the other."
+            "Processors are those of the machine that each kind was measured on and cannot be compared across "
+            "machines; --cpu-speed MACHINE=FACTOR says how much faster one is than the other."
         )
 
     def text(self) -> str:
@@ -188,7 +191,9 @@ class PagingAnswer:
             head += f", response at most {load.target / MILLISECOND:g} ms"
         elif load.requests is None:
             head += ", response at most twice the service time"
-        return "\n".join([render.wrap(head), "", render.to_text(self.table()), "", *map(render.wrap, self.notes())])
+        return "\n".join(
+            [render.wrap(head), "", render.to_text(self.table()), "", *map(render.wrap, self.notes())]
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """What ``--json`` shows.
@@ -248,7 +253,11 @@ def kinds(names: Sequence[str] = ()) -> list[Kind]:
 
 
 def paging_devices(
-    load: Load, *, names: Sequence[str] = (), count: int | None = None, speeds: Mapping[str, float] | None = None
+    load: Load,
+    *,
+    names: Sequence[str] = (),
+    count: int | None = None,
+    speeds: Mapping[str, float] | None = None,
 ) -> PagingAnswer:
     """Ask how many paging devices of each kind carry a page rate.
 
@@ -311,9 +320,7 @@ def _choose(kind: Kind, load: Load, count: int | None, speed: float) -> Choice:
     elif math.isinf(at.response_time):
         reason = f"saturated; {_wanted(device, load)}"
     elif at.response_time > load.target_of(device) * (1 + 1e-12):
-        reason = (
-            f"response {at.response_time / MILLISECOND:.2f} ms with {at.count} devices; {_wanted(device, load)}"
-        )
+        reason = f"response {at.response_time / MILLISECOND:.2f} ms with {at.count} devices; {_wanted(device, load)}"
     return Choice(kind=kind, outcome=at, processors=load.page_rate * device.cp_time * speed, reason=reason)
 
 

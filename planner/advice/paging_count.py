@@ -11,9 +11,13 @@ import numpy as np
 
 from planner.devices import PagingDevice
 
-REQUESTS_PER_GUEST: Final = 2  # a fault read that the guest waits for, and the page write that makes room for it
+REQUESTS_PER_GUEST: Final = (
+    2  # a fault read that the guest waits for, and the page write that makes room for it
+)
 LARGEST_COUNT: Final = 255  # slots of the CP-owned list
-LONGEST_RESPONSE: Final = 2.0  # default target of pages that come at random, in service times: wait as long as service
+LONGEST_RESPONSE: Final = (
+    2.0  # default target of pages that come at random, in service times: wait as long as service
+)
 FARTHEST: Final = 2**40
 
 

@@ -109,10 +109,18 @@ def _read_share(text: str) -> float:
 
 
 def _emit(
-    answer: DiskAnswer | CcwAnswer, *, json: bool, csv: bool, output: Path | None, force: bool, plot: Path | None
+    answer: DiskAnswer | CcwAnswer,
+    *,
+    json: bool,
+    csv: bool,
+    output: Path | None,
+    force: bool,
+    plot: Path | None,
 ) -> None:
     from planner import render
 
     if plot is not None:
         render.save_axes(answer.plot(), plot, force=force)
-    options.emit(answer.text(), answer.to_dict(), answer.table(), json=json, csv=csv, output=output, force=force)
+    options.emit(
+        answer.text(), answer.to_dict(), answer.table(), json=json, csv=csv, output=output, force=force
+    )

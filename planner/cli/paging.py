@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -50,7 +49,9 @@ def paging(
     answer = paging_devices(load, names=kind or [], count=devices, speeds=speeds)
     if plot is not None:
         render.save_axes(answer.plot(), plot, force=force)
-    options.emit(answer.text(), answer.to_dict(), answer.table(), json=json, csv=csv, output=output, force=force)
+    options.emit(
+        answer.text(), answer.to_dict(), answer.table(), json=json, csv=csv, output=output, force=force
+    )
 
 
 def _speed(text: str) -> tuple[str, float]:

@@ -15,9 +15,8 @@ WIDTHS: Final = (31, 64)
 
 
 def _cost(key: str, symbol: str, meaning: str) -> Parameter:
-    return Parameter(
-        key=key, symbol=symbol, unit="s_per_mb", low=0, high=1, default=0, meaning=f"CP processor time per MB: {meaning}"
-    )  # fmt: skip
+    text = f"CP processor time per MB: {meaning}"
+    return Parameter(key=key, symbol=symbol, unit="s_per_mb", low=0, high=1, default=0, meaning=text)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

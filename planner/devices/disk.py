@@ -81,7 +81,7 @@ class DiskPath:
     `write`, `off`, `miss` and `hit` are the parts of a transaction (None where the workload or the disk has no such
     part); `virtual_ios_off` and `virtual_ios_cached` count its virtual I/Os (None where they are not counted);
     `read_bytes` and `write_bytes` is what it reads and writes [bytes]; `channel_rate` is that of the channel [bytes/s];
-    `measured_hit_ratio` is the hit ratio at which CP and guest time were measured (None: at all misses and at all hits).
+    `measured_hit_ratio` is the hit ratio at which CP and guest time were measured (None: all misses, and all hits).
     """
 
     write: Part | None
@@ -157,8 +157,9 @@ class DiskPath:
     @property
     def modes(self) -> tuple[Mode, ...]:
         """Ways to run the path: without minidisk cache, with it, or both."""
-        cached: tuple[Mode, ...] = ("cached",) if self.hit is not None and self.miss is not None else ()
-        return (("off",) if self.off is not None else ()) + cached
+        cached = self.hit is not None and self.miss is not None
+        known: dict[Mode, bool] = {"off": self.off is not None, "cached": cached}
+        return tuple(mode for mode, there in known.items() if there)
 
     def solve(
         self,

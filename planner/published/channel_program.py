@@ -12,7 +12,7 @@ import numpy as np
 from planner import library
 from planner.devices.channel_program import KIND, ChannelProgram
 from planner.errors import CalibrationError
-from planner.published.entries import fitted, fixed, rounded, source, table
+from planner.published.entries import fitted, rounded, source, table
 from planner.reports import PublishedTable
 from planner.results import Array
 from planner.units import MILLISECOND
@@ -116,18 +116,20 @@ def calibrate_channel_program() -> library.Model:
     logs = np.log([run.time_per_mb for run in runs])
     sigma = np.hypot(run_variation(runs), [run.clock_error for run in runs])
 
-    def residuals(at: Array) -> Array:
-        return np.asarray((np.log([_passes(run, at) for run in runs]) - logs) / sigma)
+    def fit(free: int) -> tuple[Array, Array]:
+        def residuals(at: Array) -> Array:
+            padded = np.append(at, np.zeros(COMBINATIONS + 1 - free))
+            return np.asarray((np.log([_passes(run, padded) for run in runs]) - logs) / sigma)
 
-    start = math.log(min(run.time_per_mb for run in runs))
-    solution = least_squares(residuals, [start] * COMBINATIONS + [0.0], xtol=1e-12, ftol=1e-12, gtol=1e-12)
-    # The last number, reading over writing, is estimated once beside the others and then held at 1.
-    alone = least_squares(lambda at: residuals(np.append(at, 0.0)), [start] * COMBINATIONS, xtol=1e-12, ftol=1e-12,
-                          gtol=1e-12)  # fmt: skip
-    if not (solution.success and alone.success):
-        raise CalibrationError(f"least squares did not converge: {solution.message}; {alone.message}")
-    read = float(solution.x[-1]), float(_errors(solution.jac)[-1])
-    return _model(found, runs, sigma, np.asarray(alone.x), _errors(alone.jac), read)
+        start = [math.log(min(run.time_per_mb for run in runs))] * COMBINATIONS + [0.0]
+        solution = least_squares(residuals, start[:free], xtol=1e-12, ftol=1e-12, gtol=1e-12)
+        if not solution.success:
+            raise CalibrationError(f"least squares did not converge: {solution.message}")
+        return np.asarray(solution.x), _errors(np.asarray(solution.jac))
+
+    # Reading over writing is estimated once beside the costs, for its error, and held at 1 to fit them.
+    (*_, log_read), (*_, read_error) = fit(COMBINATIONS + 1)
+    return _model(found, runs, sigma, *fit(COMBINATIONS), (log_read, read_error))
 
 
 def _passes(run: CcwRun, at: Array) -> float:
@@ -140,8 +142,12 @@ def _passes(run: CcwRun, at: Array) -> float:
 def _law(at: Array, read_factor: float = 1.0) -> ChannelProgram:
     narrow, slow, wide = np.exp(at)
     return ChannelProgram(
-        ssch_time=narrow, ssch_64_time=(wide - narrow) / 2, fast_ccw_time=0.0, slow_ccw_time=slow, read_factor=read_factor
-    )  # fmt: skip
+        ssch_time=narrow,
+        ssch_64_time=(wide - narrow) / 2,
+        fast_ccw_time=0.0,
+        slow_ccw_time=slow,
+        read_factor=read_factor,
+    )
 
 
 def _errors(jacobian: Array) -> Array:
@@ -149,9 +155,14 @@ def _errors(jacobian: Array) -> Array:
 
 
 def _model(
-    found: PublishedTable, runs: tuple[CcwRun, ...], sigma: Array, at: Array, errors: Array, read: tuple[float, float]
+    found: PublishedTable,
+    runs: tuple[CcwRun, ...],
+    sigma: Array,
+    at: Array,
+    errors: Array,
+    read: tuple[float, float],
 ) -> library.Model:
-    """Write down the costs; `read` is the logarithm of reading over writing and its error."""
+    """Write the costs down; `read` is the logarithm of reading over writing and its error."""
     law = _law(at)
     narrow, slow, wide = np.exp(at)
     rows = tuple(

@@ -17,7 +17,10 @@ XEDIT_RUNS: Final = {
     "eckd-minidisk": {"hit": "33904KX5", "miss": "33904KX7", "off": "33904KX6"},
     "emulated-fba": {"hit": "SCSI4KXI", "miss": "SCSI4KXK", "off": "SCSI4KXJ"},
 }
-NO_WAIT: Final = {"eckd-minidisk": ("hit", "miss"), "emulated-fba": ("hit",)}  # runs that show no wait for the disk
+NO_WAIT: Final = {
+    "eckd-minidisk": ("hit", "miss"),
+    "emulated-fba": ("hit",),
+}  # runs that show no wait for the disk
 IOZONE_RUNS: Final[Mapping[str, tuple[str, str | None]]] = {  # without minidisk cache, and with it
     "native-scsi": ("SLN9", None),
     "eckd-dedicated": ("ECKD", None),
@@ -63,7 +66,10 @@ def _xedit(kind: str) -> library.Model:
         )
     virtual_ios = found.value("Vio/tx", XEDIT_RUNS[kind]["off"])
     entries |= {"virtual_ios_off": fixed(virtual_ios), "virtual_ios_cached": fixed(virtual_ios)}
-    entries |= {"read_bytes": fixed(method["xedit_blocks"] * method["xedit_block_bytes"]), "write_bytes": fixed(0)}
+    entries |= {
+        "read_bytes": fixed(method["xedit_blocks"] * method["xedit_block_bytes"]),
+        "write_bytes": fixed(0),
+    }
     model = _model("xedit", kind, found, entries)
     path = DiskPath.from_model(model)
     rates = {

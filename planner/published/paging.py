@@ -8,15 +8,28 @@ from typing import Any, Final
 
 from planner import library
 from planner.devices.paging import KIND, PagingDevice
-from planner.published.entries import MODEL_ERROR, compared, fitted, fixed, relative_error, rounded, source, table
+from planner.published.entries import (
+    MODEL_ERROR,
+    compared,
+    fitted,
+    fixed,
+    relative_error,
+    rounded,
+    source,
+    table,
+)
 from planner.reports import Printed
 from planner.units import FRAME, KILOBYTE, MICROSECOND
 
 XIV: Final = "xiv-concurrent-io"
 THRASH: Final = "emulated-fba"
 PERCENT: Final = 0.01
-PAGE_RATE_RESOLUTION: Final = 500.0  # page rates of the XIV runs are rounded to thousands, whatever their decimals
-XIV_REQUESTS: Final = 2  # a fault read that a guest waits for and a page write that follows, one guest a device
+PAGE_RATE_RESOLUTION: Final = (
+    500.0  # page rates of the XIV runs are rounded to thousands, whatever their decimals
+)
+XIV_REQUESTS: Final = (
+    2  # a fault read that a guest waits for and a page write that follows, one guest a device
+)
 XIV_RUNS: Final = {"xiv-serialized": ("serialized", 1), "xiv-concurrent": ("concurrent", 2)}
 THRASH_RUNS: Final = {"eckd": ("3390PG02", "channel_eckd"), "emulated-fba": ("SCSIPG04", "channel_scsi")}
 

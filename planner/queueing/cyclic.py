@@ -52,8 +52,9 @@ def cyclic(
     >>> cyclic([1, 2, 1000], 2e-3, 3e-3).round(1).tolist()
     [200.0, 263.2, 333.3]
     """
-    both = checks.nonnegative("first_demand", first_demand, "s"), checks.nonnegative(
-        "second_demand", second_demand, "s"
+    both = (
+        checks.nonnegative("first_demand", first_demand, "s"),
+        checks.nonnegative("second_demand", second_demand, "s"),
     )
     checks.positive("first_demand + second_demand", both[0] + both[1], "s")
     n, d1, d2, c1, c2 = checks.broadcast(
@@ -79,5 +80,7 @@ def cyclic(
 def _log_weight(n: Array, demand: Array, servers: Array) -> Array:
     """Logarithm of f(n); a station without demand is always empty."""
     full = np.minimum(n, servers)
-    needed = np.where(demand > 0, n * np.log(np.where(demand > 0, demand, 1.0)), np.where(n > 0, -np.inf, 0.0))
+    needed = np.where(
+        demand > 0, n * np.log(np.where(demand > 0, demand, 1.0)), np.where(n > 0, -np.inf, 0.0)
+    )
     return np.asarray(needed - gammaln(full + 1) - (n - full) * np.log(servers))
