@@ -9,7 +9,7 @@ import numpy as np
 
 from planner import library
 from planner.devices.channel_program import WIDTHS, ChannelProgram
-from planner.units import MILLISECOND
+from planner.units import KILOBYTE, MILLISECOND
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from planner.devices.disk import DiskPath
 
 COLORS: Final = ("#0072b2", "#d55e00", "#009e73", "#cc79a7")  # told apart by the color blind
+MARKERS: Final = (("o", 12), ("s", 6), ("^", 7), ("D", 6))  # a small one stays visible on a large one
 ABOVE: Final = 10  # points are drawn over lines
 FARTHEST_THINK: Final = 30.0  # service times between two requests of the least loaded point of a line
 
@@ -96,9 +97,11 @@ def rate_over_hit_ratio(setting: Setting, paths: Mapping[str, DiskPath]) -> Axes
     matplotlib.axes.Axes
         A line a kind, dashed without cache, and the published runs of one requester.
     """
-    axes = axes_of()
+    from matplotlib.ticker import LogLocator
+
+    axes = axes_of(width=8.0)
     ratio = np.linspace(0, 1, 201)
-    for color, (kind, path) in zip(COLORS, paths.items(), strict=False):
+    for color, (marker, size), (kind, path) in zip(COLORS, MARKERS, paths.items(), strict=False):
         numbers = {"requesters": setting.requesters, "processors": setting.processors, "disks": setting.disks}
         if "cached" in path.modes:
             cached = path.solve("cached", ratio, **numbers)
@@ -106,8 +109,11 @@ def rate_over_hit_ratio(setting: Setting, paths: Mapping[str, DiskPath]) -> Axes
         off = path.solve("off", ratio, **numbers)
         axes.plot(ratio, off.rate, color=color, linestyle="--", label=f"{kind}, no cache")
         for place, rate in _measured_rates(setting.workload, kind, path):
-            axes.plot(place, rate, "o", color=color, markersize=7, zorder=ABOVE, clip_on=False)
+            axes.plot(place, rate, marker, color=color, markersize=size, zorder=ABOVE, clip_on=False)
     axes.set_yscale("log")
+    axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axes.yaxis.set_major_formatter("{x:g}")
+    axes.yaxis.set_minor_formatter("")
     axes.set_xlim(0, 1)
     axes.set_xlabel("hit ratio of the minidisk cache")
     axes.set_ylabel("transactions [1/s]")
@@ -115,7 +121,7 @@ def rate_over_hit_ratio(setting: Setting, paths: Mapping[str, DiskPath]) -> Axes
         f"{setting.workload}, {setting.requesters} requesters" if setting.requesters > 1 else setting.workload
     )
     axes.set_title(f"{title}; points: published, one requester", fontsize="medium")
-    axes.legend(frameon=False, fontsize="small", loc="best")
+    axes.legend(frameon=False, fontsize="small", loc="upper left", bbox_to_anchor=(1.02, 1.0))
     return axes
 
 
@@ -127,7 +133,7 @@ def _measured_rates(workload: str, kind: str, path: DiskPath) -> list[tuple[floa
     times: dict[str, float] = {}
     for run in runs:  # the four phases of a run, KB/s
         name = run.name.partition(" ")[0]
-        times[name] = times.get(name, 0.0) + path.read_bytes / 2 / 1024 / run.measured
+        times[name] = times.get(name, 0.0) + path.read_bytes / 2 / KILOBYTE / run.measured
     places = (0.0, path.measured_hit_ratio or 0.0)
     return [(place, 1 / time) for place, time in zip(places, times.values(), strict=False)]
 
@@ -157,7 +163,7 @@ def cp_time_per_mb(law: ChannelProgram) -> Axes:
                 for run in runs
                 if (run.name[0], run.name[3:5], int(run.name[5])) == (*token, passes)
             ]
-            axes.plot(place + np.linspace(-0.1, 0.1, len(shown)) + 0.2 * passes - 0.1, shown, marker,
+            axes.plot(place + np.array([-0.24, -0.12]) + 0.36 * passes, shown, marker,
                       color=COLORS[passes], zorder=ABOVE, clip_on=False,
                       label=("write only", "write and read")[passes] if place == 0 else None)  # fmt: skip
     axes.set_xticks(range(len(cases)), [f"{bits}-bit, {'fast' if fast else 'slow'}" for bits, fast in cases])

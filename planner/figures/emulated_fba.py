@@ -62,7 +62,7 @@ def page_fault_cost() -> Axes:
 def _stacked(name: str, rows: tuple[str, str], title: str) -> Axes:
     """Bars of CP time with virtual time on top, the sum written above each."""
     table = read_table(data_path(PUBLICATION, f"{name}.csv"))
-    axes = axes_of()
+    axes = axes_of(width=8.0)
     runs = [run for run in table.columns[2:] if table.text(rows[0], run) != NOT_AVAILABLE]
     below = [0.0] * len(runs)
     for row, color, label in zip(rows, COLORS, ("CP", "virtual machine"), strict=False):
@@ -84,4 +84,4 @@ def _label(table: PublishedTable, run: str) -> str:
     import textwrap
 
     row = "Run Type" if "Run Type" in table.rows else "DASD Type"
-    return "\n".join([run, *textwrap.wrap(table.text(row, run), 14)])
+    return "\n".join([run, *textwrap.wrap(table.text(row, run), 13)])
