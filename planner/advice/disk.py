@@ -147,7 +147,7 @@ class DiskAnswer:
                 column("mode", "", "cache"),
                 column("hit_ratio", "", "hits", 3),
                 column("rate", "1/s", "rate", 2),
-                column("data_rate_mb_per_s", "mb_per_s", "MB/s", 1),
+                column("data_rate_mb_per_s", "", "MB/s", 1),
                 column("cp_us", "us", "CP", 1),
                 column("virtual_us", "us", "virtual", 1),
                 column("cp_per_virtual_io_us", "us", "CP/vio", 1),

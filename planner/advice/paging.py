@@ -152,7 +152,8 @@ class PagingAnswer:
                 "queue less."
             )
         lines.append(self._several())
-        lines.append(self._cost())
+        if sum(choice.feasible for choice in self.choices) > 1:
+            lines.append(self._cost())
         return lines
 
     def _several(self) -> str:
