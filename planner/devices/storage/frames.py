@@ -121,7 +121,7 @@ class FrameBudget:
         spaces = "1 PTRM data space" if self.ptrm_spaces == 1 else f"{self.ptrm_spaces} PTRM data spaces"
         headline = (
             f"{self.real_storage_bytes / GIB:.4g} GB of real storage hold {self.segments * SEGMENT / GIB:.6g} GB of in-use "
-            f"virtual storage; {spaces} map it."
+            f"virtual storage, mapped by {spaces}."
         )
         lines = [render.wrap(headline), "", render.to_text(self.table())]
         return "\n".join([*lines, *([""] if self.notes else []), *map(render.wrap, self.notes)])
@@ -223,7 +223,7 @@ def guest_frame_budget(
     """
     storage = size("guest_storage", guest_storage)
     exact, dense = share("instantiated", instantiated), pages_per_segment("resident_pages", resident_pages)
-    pages = count("guests", guests) * math.ceil(storage * exact / FRAME)
+    pages = math.ceil(count("guests", guests) * storage * exact / FRAME)
     segments = math.ceil(pages / dense)
     if segments > guests * -(-storage // SEGMENT):
         least = float(PAGES_PER_SEGMENT * exact)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final, Literal
 
@@ -79,6 +79,58 @@ class Limit:
             "headroom_bytes": self.headroom_bytes,
             "used": self.used,
         }
+
+
+def real_storage_limit(real_storage: int, resident_pages: Fraction) -> Limit:
+    """Let real storage hold the resident pages of each in-use segment and the two frames of its PGMBK.
+
+    Parameters
+    ----------
+    real_storage : int
+        Real storage [bytes].
+    resident_pages : Fraction
+        Mean number of resident pages in each in-use segment.
+
+    Returns
+    -------
+    Limit
+        ``frames / (2 + resident pages)`` segments.
+    """
+    segments = real_storage // FRAME // (FRAMES_PER_PGMBK + resident_pages)
+    return Limit(name=REAL_STORAGE, kind="soft", segments=int(segments))
+
+
+def ptrm_limit(spaces: int) -> Limit:
+    """Let PTRM data spaces of 4 GB hold the PGMBKs.
+
+    Parameters
+    ----------
+    spaces : int
+        Number of PTRM data spaces.
+
+    Returns
+    -------
+    Limit
+        524,288 segments a space.
+    """
+    return Limit(name=PTRM_DATA_SPACES, kind="hard", segments=spaces * SEGMENTS_PER_PTRM_SPACE)
+
+
+def below_2gb_limit(real_storage: int) -> Limit:
+    """Let real storage below the 2 GB line hold the resident PGMBKs.
+
+    Parameters
+    ----------
+    real_storage : int
+        Real storage [bytes]; more than 2 GB brings nothing.
+
+    Returns
+    -------
+    Limit
+        262,144 segments at most.
+    """
+    frames = min(real_storage // FRAME, TWO_GB_FRAMES)
+    return Limit(name=PGMBK_BELOW_2GB, kind="soft", segments=frames // FRAMES_PER_PGMBK)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, init=False)
@@ -158,17 +210,9 @@ class StorageBudget:
         )
 
     def _limits(self, resident_pages: Fraction) -> list[Limit]:
-        frames = self.real_storage // FRAME
-        ptrm = self.ptrm_spaces * SEGMENTS_PER_PTRM_SPACE
-        limits = [
-            Limit(name=REAL_STORAGE, kind="soft", segments=int(frames // (FRAMES_PER_PGMBK + resident_pages)),
-                  in_use=self.in_use),
-            Limit(name=PTRM_DATA_SPACES, kind="hard", segments=ptrm, in_use=self.in_use),
-        ]  # fmt: skip
-        if self.release.pgmbks_below_2gb:
-            below = min(frames, TWO_GB_FRAMES) // FRAMES_PER_PGMBK
-            limits.insert(0, Limit(name=PGMBK_BELOW_2GB, kind="soft", segments=below, in_use=self.in_use))
-        return limits
+        below = [below_2gb_limit(self.real_storage)] if self.release.pgmbks_below_2gb else []
+        limits = [*below, real_storage_limit(self.real_storage, resident_pages), ptrm_limit(self.ptrm_spaces)]
+        return [replace(limit, in_use=self.in_use) for limit in limits]
 
     def _pages_before_ptrm(self) -> int | None:
         """Smallest whole number of resident pages at which another limit is met no later than PTRM."""
@@ -290,7 +334,7 @@ class StorageLimits:
         )
         asked = (
             f"z/VM {budget.release.name}, {budget.real_storage / GIB:g} GB of real storage, "
-            f"{float(budget.resident_pages):g} resident pages in each in-use 1 MB segment."
+            f"resident pages in each in-use 1 MB segment: {float(budget.resident_pages):g}."
         )
         exceeded = [
             f"{limit.name} is exceeded by {_gigabytes(-(limit.headroom_bytes or 0))} ({limit.kind}: {BEYOND[limit.kind]})."
