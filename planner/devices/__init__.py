@@ -8,15 +8,17 @@ from typing import TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     from planner.devices.kinds import KINDS
     from planner.devices.pool import Performance, Pool, VolumeClass
+    from planner.devices.processors import Processors
     from planner.devices.storage import StorageBudget
     from planner.devices.volume import Volume
 
-__all__ = ["KINDS", "Performance", "Pool", "StorageBudget", "Volume", "VolumeClass"]
+__all__ = ["KINDS", "Performance", "Pool", "Processors", "StorageBudget", "Volume", "VolumeClass"]
 
 _HOME: Final = {
     "KINDS": "kinds",
     "Performance": "pool",
     "Pool": "pool",
+    "Processors": "processors",
     "StorageBudget": "storage",
     "Volume": "volume",
     "VolumeClass": "pool",

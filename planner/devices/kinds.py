@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from planner.devices.pool import Pool
+from planner.devices.processors.law import Processors
 from planner.devices.volume import Volume
 
-KINDS: Final[dict[str, type[Any]]] = {"volume": Volume, "pool": Pool}
+KINDS: Final[dict[str, type[Any]]] = {"volume": Volume, "pool": Pool, "processors": Processors}

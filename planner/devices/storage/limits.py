@@ -377,7 +377,7 @@ class StorageLimits:
         from matplotlib.figure import Figure
 
         axes = Figure(layout="constrained").subplots()
-        pages = range(1, PAGES_PER_SEGMENT + 1)
+        pages = [2 ** (step / 8) for step in range(8 * PAGES_PER_SEGMENT.bit_length() - 7)]
         curves = [self.budget._limits(Fraction(number)) for number in pages]
         for index, (limit, style) in enumerate(zip(self.limits, ("-", "--", ":"), strict=False)):
             heights = [limits[index].in_use_virtual_bytes / GIB for limits in curves]
@@ -386,11 +386,14 @@ class StorageLimits:
         what = "can be in use" if self.budget.in_use is None else "in use"
         axes.plot(float(self.budget.resident_pages), shown / GIB, "o", color="black", label=what)
         axes.set(
-            xscale="log", yscale="log", xlabel="resident pages per in-use segment",
+            xlabel="resident pages per in-use segment",
             ylabel="in-use virtual storage [GB]",
             title=f"z/VM {self.budget.release.name}, {self.budget.real_storage / GIB:g} GB of real storage",
         )  # fmt: skip
-        axes.set_xticks([1, 2, 4, 8, 16, 32, 64, 128, 256], labels=map(str, [1, 2, 4, 8, 16, 32, 64, 128, 256]))
+        axes.set_xscale("log", base=2)
+        axes.set_yscale("log", base=2)
+        for axis in (axes.xaxis, axes.yaxis):
+            axis.set_major_formatter("{x:g}")
         axes.legend(frameon=False)
         return axes
 
