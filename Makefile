@@ -37,8 +37,12 @@ bench: $(VENV)/bench
 
 # Writes the shipped model files again; git shows whether anything changed.
 models: $(VENV)/core
-	$(BIN)/planner calibrate $(sort $(wildcard $(LISTINGS)/*.listing)) --kind pool --population 3 \
-	  --title "z/VM HyperPAV Support: 522A and the pool of eight volumes" -o models/hyperpav.toml --force
+	$(BIN)/planner calibrate $(LISTINGS)/522A-*.listing $(LISTINGS)/pool-*.listing --kind pool --population 3 \
+	  --title "HyperPAV report: 522A and the pool of eight volumes" -o models/hyperpav.toml --force
+	$(BIN)/planner calibrate $(LISTINGS)/522A-*.listing --kind volume --population 3 \
+	  --title "HyperPAV report: the classic PAV runs of 522A alone" -o models/hyperpav-volume-runs.toml --force
+	$(BIN)/planner calibrate $(LISTINGS)/pool-*.listing --kind pool --population 3 \
+	  --title "HyperPAV report: the runs of the pool alone" -o models/hyperpav-pool-runs.toml --force
 
 notebooks: $(VENV)/notebook
 	$(BIN)/python -m pytest --nbmake -n $(JOBS) notebooks

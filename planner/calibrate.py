@@ -15,9 +15,9 @@ from typing import Final
 
 import numpy as np
 
+from planner import library, render
 from planner.devices import Performance, Pool, VolumeClass
 from planner.devices.parameters import INFLATION, REDRIVE_TIME, SERVICE_TIME, THINK_TIME, Parameter
-from planner import library, render
 from planner.errors import CalibrationError, ConvergenceError, InputError
 from planner.measurements import Run
 from planner.results import Array
@@ -27,28 +27,46 @@ MODEL_ERROR: Final = (
     0.02  # floor of the relative error of the law, where it is asked what it was not fitted to
 )
 OUTLIER_CHI_SQUARE: Final = 25.0  # drop of chi-square, left out, from which a run is called an outlier
-NORMAL_95: Final = 1.96
+RUNS_FOR_OUTLIER: Final = 3  # with two, either could be the one that does not belong
 PARAMETERS: Final[tuple[Parameter, ...]] = (SERVICE_TIME, THINK_TIME, INFLATION, REDRIVE_TIME)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prior:
-    """Log-normal prior: `median` (of the service time for a time) and the standard deviation of the logarithm."""
+    """Log-normal prior of a parameter.
+
+    Attributes
+    ----------
+    median : float
+        Median; of a time in units of the service time.
+    spread : float
+        Standard deviation of the logarithm.
+    """
 
     median: float
-    sd: float
+    spread: float
 
 
 PRIORS: Final[Mapping[str, Prior]] = {
-    "inflation": Prior(median=0.12, sd=1.0),
-    "redrive_time": Prior(median=0.05, sd=1.0),
-    "think_time": Prior(median=0.12, sd=1.5),
+    "inflation": Prior(median=0.12, spread=1.0),
+    "redrive_time": Prior(median=0.05, spread=1.0),
+    "think_time": Prior(median=0.12, spread=1.5),
 }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Estimate:
-    """A fitted parameter: its value and the standard error of its logarithm, in SI units."""
+    """A fitted parameter.
+
+    Attributes
+    ----------
+    parameter : Parameter
+        What was fitted.
+    value : float
+        Estimate, SI.
+    relative_error : float
+        Standard error of its logarithm; 0 where it was fixed.
+    """
 
     parameter: Parameter
     value: float
@@ -62,7 +80,19 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """One measured number beside what the fitted law says: SI units, `sigma` as used for the weight."""
+    """One measured number beside what the law says.
+
+    Attributes
+    ----------
+    run : str
+        The run, as `run_name` names it.
+    figure : str
+        "log io_rate" and "log service" (natural logarithms of [1/s] and [s]), or "queued" [I/Os].
+    measured, predicted : float
+        Both sides.
+    sigma : float
+        Standard deviation that gave the measurement its weight.
+    """
 
     run: str
     figure: str
@@ -71,7 +101,13 @@ class Comparison:
     sigma: float
 
     def natural(self) -> tuple[str, float, float]:
-        """Name with unit suffix, measured and predicted in the units of a listing."""
+        """Both sides in the units of a listing.
+
+        Returns
+        -------
+        tuple
+            Name with unit suffix, measured, predicted.
+        """
         if self.figure == "log io_rate":
             return "io_rate", math.exp(self.measured), math.exp(self.predicted)
         if self.figure == "log service":
@@ -81,16 +117,41 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fit:
-    """Fitted parameters, how every measurement compares, chi-square, and the runs left out as outliers."""
+    """A law fitted to runs.
+
+    Attributes
+    ----------
+    population : int
+        Requesters a volume that the fit assumed.
+    estimates : dict
+        Estimates by parameter key.
+    comparisons : tuple of Comparison
+        Every measurement beside the law, outliers included.
+    chi_square : float
+        Sum of the squared residuals of runs and priors that were fitted.
+    outliers : tuple of str
+        Runs that were left out, named as in `comparisons`.
+    """
 
     population: int
     estimates: dict[str, Estimate]
     comparisons: tuple[Comparison, ...]
     chi_square: float
-    outliers: tuple[str, ...] = ()  # runs, as they are named in `comparisons`
+    outliers: tuple[str, ...] = ()
 
     def value(self, key: str) -> float:
-        """Fitted value of a parameter, SI."""
+        """Fitted value of a parameter.
+
+        Parameters
+        ----------
+        key : str
+            Parameter key.
+
+        Returns
+        -------
+        float
+            Value in SI units.
+        """
         return self.estimates[key].value
 
     def text(self) -> str:
@@ -101,13 +162,13 @@ class Fit:
         str
             Two tables.
         """
+        found = list(self.estimates.values())
         parameters = render.Table(
             columns=(
-                render.Column(name="parameter", unit="", values=[e.parameter.file_key for e in self.estimates.values()]),
-                render.Column(name="value", unit="", values=[f"{e.value:.4g}" for e in self.estimates.values()]),
-                render.Column(name="+/-", unit="", values=[f"{e.standard_error:.2g}" for e in self.estimates.values()]),
-                render.Column(name="%", unit="", values=[100 * e.relative_error for e in self.estimates.values()],
-                              decimals=1),
+                render.Column(name="parameter", unit="", values=[e.parameter.file_key for e in found]),
+                render.Column(name="value", unit="", values=[f"{e.value:.4g}" for e in found]),
+                render.Column(name="+/-", unit="", values=[f"{e.standard_error:.2g}" for e in found]),
+                render.Column(name="%", unit="", values=[100 * e.relative_error for e in found], decimals=1),
             )
         )  # fmt: skip
         shown = [comparison.natural() for comparison in self.comparisons]
@@ -172,7 +233,7 @@ def fit(
         raise InputError("runs", 0, "at least one measurement")
     known = dict(fixed or {})
     whole = _fit(runs, (), population, known, priors)
-    if not find_outlier or len(runs) < 3:
+    if not find_outlier or len(runs) < RUNS_FOR_OUTLIER:
         return whole
     # Chi-square is compared without the residuals of the run itself: what the others gain by its absence.
     candidates = [(_fit(runs, (k,), population, known, priors), k) for k in range(len(runs))]
@@ -201,7 +262,7 @@ def _fit(
         rows = [(c.predicted - c.measured) / c.sigma for run in used for c in compare(run, at, population)]
         weak = [
             (math.log(at[key] / (1.0 if key == "inflation" else at["service_time"]) / prior.median))
-            / prior.sd
+            / prior.spread
             for key, prior in priors.items()
             if key not in fixed
         ]
@@ -213,7 +274,7 @@ def _fit(
             [math.log(start[p.key]) for p in free],
             bounds=([math.log(p.low) for p in free], [math.log(p.high) for p in free]),
             x_scale=0.1,
-            diff_step=1e-4,
+            diff_step=[1e-4] * len(free),
         )
     except ConvergenceError as error:
         raise CalibrationError(f"the law could not be solved while fitting: {error}") from error

@@ -30,7 +30,7 @@ FAR_FROM_SATURATED: Final = 0.7  # utilization of a device below which an open r
 KINDS_WITH_ALIASES: Final = ("volume", "pool")
 PASSES: Final = 2
 FAR_OFF: Final = 1e6  # strain beyond which it is all the same
-THINK_RANGE: Final = (1e-3, 1e4)  # think time over service time
+LEAST_THINK: Final = 1e-3  # think time over service time
 IDLE_RANGE: Final = (1e-4, 1e6)  # idle capacity over load
 
 
@@ -38,8 +38,24 @@ IDLE_RANGE: Final = (1e-4, 1e6)  # idle capacity over load
 class Reading:
     """One demand that a measurement speaks for.
 
-    `io_rate` [1/s] as measured, of all `volumes`; `population` and `think_time` [s] of one volume where closed, `arrival_rate` [1/s] of one volume where open;
-    `service_time` [s] of an I/O alone; `strain`: 1 at the limit of what the printed digits leave open.
+    Attributes
+    ----------
+    kind : str
+        "closed" or "open".
+    volumes : int
+        Equal volumes.
+    io_rate : float
+        As measured, of all volumes [1/s].
+    service_time : float
+        Of an I/O that is alone on its volume [s].
+    strain : float
+        How far the printed digits are strained; 1 is the limit of what they leave open.
+    population : int or None
+        Requesters of one volume, where closed.
+    think_time : float or None
+        From the end of an I/O to the next of the same requester, where closed [s].
+    arrival_rate : float or None
+        Of one volume, where open [1/s].
     """
 
     kind: str
@@ -97,9 +113,18 @@ class Reading:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Law:
-    """What a model file says of the devices: inflation, redrive gap [s], their relative errors, the law's own.
+    """What a model file says of the devices.
 
-    `model_error` is the relative error of a rate where the law is asked what it was not fitted to.
+    Attributes
+    ----------
+    inflation : float
+        Relative growth of the service time with each further I/O in service on the volume.
+    redrive_time : float
+        Gap before a device starts an I/O that had to wait [s].
+    model_error : float
+        Relative error of a rate where the law is asked what it was not fitted to.
+    inflation_error, redrive_error : float
+        Relative standard errors; 0 where unknown.
     """
 
     inflation: float
@@ -204,7 +229,7 @@ def _targets(measured: Measurement, law: Law) -> tuple[Interval, Interval]:
 
 
 def _balance(
-    measured: Measurement, law: Law, candidates: Array, limits: tuple[float, float], *, closed: bool
+    measured: Measurement, law: Law, candidates: Array, limits: tuple[Array, Array], *, closed: bool
 ) -> tuple[Array, Array, Array]:
     """Find, for each candidate, the free number where the strains of queue and service cancel; both fall with it.
 
@@ -229,7 +254,7 @@ def _balance(
     return np.exp(free), alone, strain
 
 
-def _root(strains: Strains, candidates: Array, gap: Array, limits: tuple[float, float]) -> Array:
+def _root(strains: Strains, candidates: Array, gap: Array, limits: tuple[Array, Array]) -> Array:
     """Logarithm of the free number where both strains add up to zero, or the limit nearer to it."""
     from scipy.optimize import elementwise
 
@@ -238,7 +263,7 @@ def _root(strains: Strains, candidates: Array, gap: Array, limits: tuple[float, 
         total: Array = np.clip(of_service + of_queue, -FAR_OFF, FAR_OFF)
         return total
 
-    left, right = (np.full(candidates.shape, end) for end in np.log(limits))
+    left, right = (np.log(end) for end in limits)
     found = elementwise.find_root(balance, (left, right), args=(candidates, gap), tolerances={"xatol": 1e-9})
     at_left = balance(left, candidates, gap)
     return np.where(found.success, found.x, np.where(at_left > 0, right, left))
@@ -275,7 +300,11 @@ def _saturation(servers: int, shared: bool, inflation: float, gap: Array) -> Arr
 def _closed(measured: Measurement, law: Law) -> list[Reading]:
     """Readings for every population, fitting or not."""
     populations = np.array(POPULATIONS, dtype=float)
-    think, alone, strain = _balance(measured, law, populations, THINK_RANGE, closed=True)
+    # Little's law: the cycle of a requester, N / X, is its think time, service and wait. It bounds the search.
+    cycle = populations * measured.volumes / measured.io_rate.value / measured.service.value
+    response = (measured.service.high + measured.queued.high / measured.io_rate.value) / measured.service.value
+    limits = np.maximum(LEAST_THINK, 0.5 * (cycle - 1.5 * response)), np.maximum(2 * LEAST_THINK, cycle)
+    think, alone, strain = _balance(measured, law, populations, limits, closed=True)
     return [
         Reading(kind="closed", volumes=measured.volumes, io_rate=measured.io_rate.value, service_time=float(s),
                 strain=float(off), population=int(n), think_time=float(z * s))
@@ -285,7 +314,8 @@ def _closed(measured: Measurement, law: Law) -> list[Reading]:
 
 def _open(measured: Measurement, law: Law) -> Reading:
     """The open reading; its free number is the idle capacity over the load."""
-    _, alone, strain = _balance(measured, law, np.ones(1), IDLE_RANGE, closed=False)
+    limits = tuple(np.array([end]) for end in IDLE_RANGE)
+    _, alone, strain = _balance(measured, law, np.ones(1), (limits[0], limits[1]), closed=False)
     return Reading(kind="open", volumes=measured.volumes, io_rate=measured.io_rate.value, service_time=float(alone[0]),
                    strain=float(strain[0]), arrival_rate=measured.io_rate.value / measured.volumes)  # fmt: skip
 

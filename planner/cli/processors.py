@@ -145,7 +145,7 @@ def _text(answer: Scaling, predictions: list[Prediction], notes: list[str], cont
         )
         for one in predictions
     ]
-    lines += ["", render.to_text(answer.table()), "", "Leave-one-out errors", render.to_text(answer.trial_table())]
+    lines += ["", render.to_text(answer.summary()), "", "Leave-one-out errors", render.to_text(answer.trial_table())]
     if contention is not None:
         lines += ["", "z/VM 5.3 over 5.2, four measured pairs, no law; the nearest is marked",
                   render.to_text(gain_table(contention))]  # fmt: skip

@@ -21,10 +21,11 @@ def read(
     output: options.Output = None,
     force: options.Force = False,
 ) -> None:
-    """Read, check and print every row with its printed resolution."""
+    """Read, check and print every row; JSON and CSV carry the printed resolution of each number."""
     from planner import render
     from planner.reports import device_table, read_devices
 
-    table = device_table(read_devices(report))
-    options.emit(render.to_text(table), {"rows": table.records()}, table, json=json, csv=csv, output=output,
-                 force=force)  # fmt: skip
+    listings = read_devices(report)
+    table = device_table(listings)
+    text = "\n\n".join(f"{listing}\n{render.to_text(listing.table())}" for listing in listings)
+    options.emit(text, {"rows": table.records()}, table, json=json, csv=csv, output=output, force=force)

@@ -31,8 +31,17 @@ class VolumeClass:
 class Performance(Result):
     """What a listing would show of a volume or pool, one element an alias count.
 
-    `wait_time` is queued / I/O rate and `response_time` is service + wait, as a listing has them: the redrive
-    gap of an I/O that waited is in neither. `no_alias` is fails / tries, 0 where nothing was tried.
+    Wait time is queued / I/O rate and response time is service + wait, as a listing has them: the redrive gap of an
+    I/O that waited is in neither.
+
+    Attributes
+    ----------
+    aliases, io_rate, service_time, queued, base_rate : ndarray, shape (counts,)
+        Totals of all volumes.
+    no_alias : ndarray, shape (counts,)
+        Fails / tries: chance that an I/O in need of an alias finds none; 0 where nothing was tried.
+    volume_rates : ndarray, shape (counts, classes)
+        I/O rate of one volume of each class, its aliases included [1/s].
     """
 
     aliases: Array = quantity("aliases")
@@ -62,8 +71,16 @@ class Performance(Result):
 class Pool:
     """Volumes that share aliases; an alias serves any of them, a base only its own.
 
-    `service_time` [s] is that of an I/O alone on its volume; `inflation` its relative growth with each further
-    I/O in service on the volume; `redrive_time` [s] the gap of a device that takes a waiting I/O.
+    Attributes
+    ----------
+    classes : tuple of VolumeClass
+        Classes of equal volumes.
+    service_time : float
+        Of an I/O that is alone on its volume [s].
+    inflation : float
+        Relative growth of the service time with each further I/O in service on the volume.
+    redrive_time : float
+        Gap of a device that takes a waiting I/O [s].
     """
 
     classes: tuple[VolumeClass, ...]

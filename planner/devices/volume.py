@@ -13,7 +13,19 @@ from planner.devices.pool import Performance, Pool, VolumeClass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Volume:
-    """One volume with its own aliases; parameters as in `Pool`."""
+    """One volume with its own aliases.
+
+    Attributes
+    ----------
+    demand : VolumeClass
+        What it is asked for.
+    service_time : float
+        Of an I/O that is alone on the volume [s].
+    inflation : float
+        Relative growth of the service time with each further I/O in service.
+    redrive_time : float
+        Gap of a device that takes a waiting I/O [s].
+    """
 
     demand: VolumeClass
     service_time: float

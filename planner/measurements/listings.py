@@ -12,6 +12,7 @@ from planner.reports import Device, DeviceListing
 SAME_CLASS_RATE: Final = 1.25  # ratio of the rates of volumes that count as equal
 SAME_CLASS_QUEUE: Final = 0.25  # I/Os between the queues of volumes that count as equal
 LARGEST_CLASSES: Final = 6
+LAST_DEVICE: Final = 0xFFFF
 ECKD_DISKS: Final = ("3390", "3380")
 
 
@@ -183,7 +184,7 @@ def address_range(text: str, argument: str = "bases") -> tuple[int, int]:
         low, high = int(first, 16), int(last if dash else first, 16)
     except ValueError:
         raise InputError(argument, text, "device numbers in hexadecimal such as 522A-5231") from None
-    if not 0 <= low <= high <= 0xFFFF:
+    if not 0 <= low <= high <= LAST_DEVICE:
         raise InputError(argument, text, "a range from a lower to a higher device number, 0000 to FFFF")
     return low, high
 

@@ -13,22 +13,55 @@ ADDRESSES_PER_CONTROL_UNIT: Final = 256
 
 
 class Interval(NamedTuple):
-    """A number and what its printed digits leave open."""
+    """A number and what its printed digits leave open: `low`, `value` and `high`."""
 
     low: float
     value: float
     high: float
 
     def scaled(self, factor: float) -> Interval:
-        """The interval times a positive factor."""
+        """Multiply by a positive factor.
+
+        Parameters
+        ----------
+        factor : float
+            Above zero.
+
+        Returns
+        -------
+        Interval
+            All three numbers times the factor.
+        """
         return Interval(self.low * factor, self.value * factor, self.high * factor)
 
     def widened(self, by: float) -> Interval:
-        """The interval with `by` added on both sides."""
+        """Move both ends outward.
+
+        Parameters
+        ----------
+        by : float
+            How far, in the unit of the interval.
+
+        Returns
+        -------
+        Interval
+            The same value between wider ends.
+        """
         return Interval(self.low - by, self.value, self.high + by)
 
     def strain(self, guess: float) -> float:
-        """How far `guess` lies off: 0 at the value, -1 and 1 at the ends."""
+        """Tell how far a guess lies off.
+
+        Parameters
+        ----------
+        guess : float
+            In the unit of the interval.
+
+        Returns
+        -------
+        float
+            0 at the value, -1 and 1 at the ends.
+        """
         half = self.high - self.value if guess >= self.value else self.value - self.low
         return (guess - self.value) / max(half, 1e-9 * abs(self.value), 1e-12)
 
@@ -37,8 +70,8 @@ class Interval(NamedTuple):
 class Measurement:
     """Totals over `volumes` equal volumes, with the aliases in use at the time (shared if there are several).
 
-    `io_rate` [1/s], `service` [s] per I/O, `queued` [I/Os] with all that is known of it, `queue_shown` [I/Os] the sum
-    as it was shown, which the rule of thumb takes.
+    `io_rate` [1/s], `service` [s] per I/O, `queued` [I/Os] with all that is known of it, `queue_shown` [I/Os] the
+    sum as it was shown, which the rule of thumb takes.
     """
 
     volumes: int
@@ -61,10 +94,27 @@ class Measurement:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """One listing's worth of a system: its classes of equal volumes, and what lies behind the volumes.
+    """One listing's worth of a system.
 
-    `path_share` is the rate-weighted share of pend or of disconnect, the larger, in the service time and `cu_wait` [s] the
-    control unit wait (None where the source does not say); `source` names the run.
+    Attributes
+    ----------
+    name : str
+        The base device, or the pool.
+    aliases : int
+        Aliases in use.
+    classes : tuple of Measurement
+        Classes of equal volumes.
+    pool : bool
+        Whether the aliases are shared among volumes.
+    path_share : float or None
+        Rate-weighted share of pend or of disconnect, the larger, in the service time; None where the source does
+        not say.
+    cu_wait : float or None
+        Control unit wait [s]; None where the source does not say.
+    source : str
+        Name of the measurement.
+    notes : tuple of str
+        What the user should know of how it was read.
     """
 
     name: str
@@ -135,9 +185,15 @@ def sharpened(queued: Interval, io_rate: Interval, service: float, response: Int
 
 
 def from_numbers(
-    *, io_rate: Interval, service: Interval, response: Interval | None, queued: Interval | None, volumes: int, aliases: int,
+    *,
+    io_rate: Interval,
+    service: Interval,
+    response: Interval | None,
+    queued: Interval | None,
+    volumes: int,
+    aliases: int,
     pool: bool,
-) -> Run:  # fmt: skip
+) -> Run:
     """Assemble a run from numbers of one volume.
 
     Parameters

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from planner.errors import InputError
 from planner.results import Array
 
 LARGEST_COUNT: Final = 2**53  # beyond it float64 does not hold every whole number
+BLOCK: Final = 32_768
 
 
 def positive(name: str, values: ArrayLike, unit: str = "") -> Array:
@@ -35,7 +37,7 @@ def positive(name: str, values: ArrayLike, unit: str = "") -> Array:
     InputError
         Not numeric, empty, NaN, infinite, zero or negative.
     """
-    return _require(name, values, unit, lambda v: np.isfinite(v) & (v > 0), "finite numbers above zero")
+    return _require(name, values, unit, lambda v: (v > 0) & (v < np.inf), "finite numbers above zero")
 
 
 def nonnegative(name: str, values: ArrayLike, unit: str = "") -> Array:
@@ -60,7 +62,7 @@ def nonnegative(name: str, values: ArrayLike, unit: str = "") -> Array:
     InputError
         Not numeric, empty, NaN, infinite or negative.
     """
-    return _require(name, values, unit, lambda v: np.isfinite(v) & (v >= 0), "finite numbers, zero or above")
+    return _require(name, values, unit, lambda v: (v >= 0) & (v < np.inf), "finite numbers, zero or above")
 
 
 def count(name: str, values: ArrayLike, *, least: int = 1) -> Array:
@@ -86,7 +88,7 @@ def count(name: str, values: ArrayLike, *, least: int = 1) -> Array:
         Not numeric, empty, NaN, not whole, below `least` or beyond 2**53.
     """
     return _require(
-        name, values, "", lambda v: (v >= least) & (v <= LARGEST_COUNT) & (np.floor(v) == v),
+        name, values, "", lambda v: (v >= least) & (v <= LARGEST_COUNT) & (np.rint(v) == v),
         f"whole numbers from {least} to 2**53",
     )  # fmt: skip
 
@@ -125,7 +127,7 @@ def broadcast(**arrays: Array) -> list[Array]:
     Returns
     -------
     list of ndarray
-        Read-only views of one common shape, in the order given.
+        Views of one common shape, in the order given.
 
     Raises
     ------
@@ -139,14 +141,28 @@ def broadcast(**arrays: Array) -> list[Array]:
         raise InputError("shapes", shapes, "arguments that broadcast against each other") from error
 
 
-def _require(name, values, unit, holds, expected):  # type: ignore[no-untyped-def]
+def _require(
+    name: str, values: ArrayLike, unit: str, holds: Callable[[Array], NDArray[np.bool_]], expected: str
+) -> Array:
     try:
-        array = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InputError(name, values, f"{expected}, not this", unit) from error
+        given = np.asarray(values)
+        if given.dtype.kind not in "iufO":  # not truth values, texts, dates or complex numbers
+            raise TypeError(given.dtype)
+        array = given.astype(np.float64, copy=False)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise InputError(name, values, expected, unit) from error
     if array.size == 0:
         raise InputError(name, [], f"{expected}, at least one", unit)
-    good = holds(array)
+    good = np.empty(array.size, dtype=bool)
+    flat = array.reshape(-1)
+    with np.errstate(invalid="ignore"):
+        for start in range(0, flat.size, BLOCK):  # what is compared stays in the cache
+            good[start : start + BLOCK] = holds(flat[start : start + BLOCK])
     if not good.all():
-        raise InputError(name, float(array[~good].flat[0]), expected, unit)
+        raise InputError(name, _shown(given.reshape(-1)[np.argmin(good)]), expected, unit)
     return array
+
+
+def _shown(value: object) -> object:
+    """The offending element as a plain number; an integer beyond float64 keeps its digits."""
+    return value.item() if isinstance(value, np.generic) else value

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import numpy as np
 from numpy.typing import ArrayLike
 
 from planner.queueing import checks
-from planner.queueing.erlang import erlang_c
-from planner.queueing.gaps import Station, capacity, open_with_gaps
+from planner.queueing._birth_death import open_with_inflation
+from planner.queueing._erlang import inverse_blocking
+from planner.queueing._laws import ExponentialDelay
+from planner.queueing._phases import open_with_gaps
 from planner.queueing.steady import Steady
 from planner.results import Array
+
+BLOCK: Final = 16_384  # scenarios at a time: their vectors stay in the cache
 
 
 def mmc(
@@ -43,22 +49,24 @@ def mmc(
     -------
     Steady
         In the broadcast shape; where the load reaches the capacity `stable` is False, waits and queues are
-        infinite and the throughput is the capacity.
+        infinite and the throughput is the capacity, that of servers that never idle.
 
     Raises
     ------
     InputError
-        An argument outside its domain.
+        An argument outside its domain, or a gap with more than the servers its chain can hold.
 
     References
     ----------
-    Kleinrock, Queueing Systems vol. 1 (1975), section 3.5; for the gaps see `planner.queueing.gaps`.
+    Kleinrock, Queueing Systems vol. 1 (1975), section 3.5; for the gaps Neuts, Matrix-Geometric Solutions (1981).
 
     Examples
     --------
     >>> steady = mmc(600, 1.3e-3, [1, 2])
     >>> (steady.wait_time * 1e3).round(2).tolist()
     [4.61, 0.23]
+    >>> (steady.response_quantile(0.9) * 1e3).round(2).tolist()
+    [13.61, 3.44]
     """
     rate, s, c, i, g = checks.broadcast(
         arrival_rate=checks.nonnegative("arrival_rate", arrival_rate, "1/s"),
@@ -68,60 +76,71 @@ def mmc(
         redrive_time=checks.nonnegative("redrive_time", redrive_time, "s"),
     )
     shape = rate.shape
-    plain = ((i == 0) & (g == 0)) | (rate == 0)
-    if plain.all():
-        return _plain(rate, s, c)
-    simple = _plain(rate, s, c)
-    values = np.stack([getattr(simple, name) for name in _NAMES]).reshape(len(_NAMES), -1)
-    index = np.flatnonzero(~plain)
-    picked = [a.ravel()[index] for a in (rate, s, c, i, g)]
-    values[:, index] = _chain(*picked)
-    fields = dict(zip(_NAMES, values.reshape(-1, *shape), strict=True))
-    return Steady(**{**fields, "stable": fields["stable"].astype(bool)})
-
-
-_NAMES = (
-    "throughput", "utilization", "delay_probability", "queue_length", "in_gap", "in_service", "wait_time",
-    "service_time", "stable",
-)  # fmt: skip
-
-
-def _plain(rate: Array, s: Array, c: Array) -> Steady:
-    """Closed form without inflation and gaps."""
-    load = rate * s
-    stable = load < c
-    delay = erlang_c(load, c)
-    spare = np.where(stable, c - load, 1.0)
-    wait = np.where(stable, delay * s / spare, np.inf)
-    busy = np.minimum(load, c)
+    rate, s, c = (a.ravel() for a in (rate, s, c))
+    values = _plain(rate, s, c)
+    in_gap = np.broadcast_to(0.0, c.shape)
+    inflated, gapped = bool(i.any()), bool(g.any())
+    if inflated or gapped:
+        in_gap = np.zeros(c.shape)
+        i, g = i.ravel(), g.ravel()
+        for index, solve, given in (
+            (np.flatnonzero((i > 0) & (g == 0) & (rate > 0)), open_with_inflation, (rate, s, c, i)),
+            (np.flatnonzero((g > 0) & (rate > 0)), open_with_gaps, (rate, s, c, i, g)),
+        ):
+            if index.size:
+                sums, stable = solve(*(a[index] for a in given))
+                in_gap[index] = sums[3]
+                values[:, index] = _fields(sums, c[index], stable)
+    throughput, in_service, utilization, delay, queue, wait, service = values.reshape(7, *shape)
+    law = None if gapped else ExponentialDelay(delay=delay, wait=wait, service=service, plain=not inflated)
     return Steady(
-        throughput=np.where(stable, rate, c / s),
-        utilization=busy / c,
+        throughput=throughput,
+        utilization=utilization,
         delay_probability=delay,
-        queue_length=np.where(stable, delay * load / spare, np.inf),
-        in_gap=np.zeros(rate.shape),
-        in_service=busy,
+        queue_length=queue,
+        in_gap=in_gap.reshape(shape),
+        in_service=in_service,
         wait_time=wait,
-        service_time=np.broadcast_to(s, rate.shape),
-        stable=stable,
+        service_time=service,
+        stable=np.isfinite(wait),
+        law=law,
     )
 
 
-def _chain(rate: Array, s: Array, c: Array, i: Array, g: Array) -> Array:
-    """Level chain of the scenarios with inflation or gaps; saturated ones at their capacity."""
-    # A gap of one millionth of the service time stands for none: its effect is below what inflation can state.
-    station = Station(service=s, servers=c, inflation=i, gap=np.maximum(g, 1e-6 * s))
-    largest = capacity(station)
-    stable = rate < largest
-    values = np.full((len(_NAMES), len(rate)), np.inf)
-    full = s * (1 + i * (c - 1))
-    for row, saturated in (
-        (0, largest), (1, largest * full / c), (2, 1.0), (4, c - largest * full), (5, largest * full), (7, full),
-        (8, 0.0),
-    ):  # fmt: skip
-        values[row] = saturated
-    if stable.any():
-        part = Station(service=s[stable], servers=c[stable], inflation=i[stable], gap=station.gap[stable])
-        steady = Steady.from_sums(open_with_gaps(rate[stable], part), c[stable])
-        values[:, stable] = np.stack([getattr(steady, name) for name in _NAMES])
+def _plain(rate: Array, s: Array, c: Array) -> Array:
+    """Closed form without inflation and gaps.
+
+    Rows: throughput, in service, utilization, delay probability, queue length, wait, service time.
+    """
+    values = np.empty((7, rate.size))
+    load = np.multiply(rate, s, out=values[1])
+    inverse = inverse_blocking(load, c)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        for start in range(0, rate.size, BLOCK):
+            part = slice(start, start + BLOCK)
+            _plain_block(rate[part], s[part], c[part], inverse[part], values[:, part])
     return values
+
+
+def _plain_block(rate: Array, s: Array, c: Array, inverse: Array, values: Array) -> None:
+    """Fill in the rows; a saturated scenario is one whose load is c and whose spare capacity is nothing."""
+    throughput, load, utilization, delay, queue, wait, service = values
+    np.minimum(load, c, out=load)
+    np.divide(c, s, out=throughput)
+    np.minimum(rate, throughput, out=throughput)
+    spare = np.subtract(c, load, out=utilization)
+    np.multiply(spare, inverse, out=delay)
+    delay += load
+    np.divide(c, delay, out=delay)
+    np.divide(delay, spare, out=queue)
+    np.multiply(queue, s, out=wait)
+    queue *= load
+    np.divide(load, c, out=utilization)
+    service[:] = s
+
+
+def _fields(sums: Array, c: Array, stable: Array) -> Array:
+    """Rows of `_plain` from what a chain was summed to."""
+    throughput, busy, queue, _, delay, service = sums
+    wait = np.where(stable, queue / throughput, np.inf)
+    return np.stack([throughput, busy, busy / c, delay, queue, wait, service])

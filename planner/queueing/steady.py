@@ -3,11 +3,46 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import ClassVar, Protocol, Self
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
+from planner.errors import InputError
+from planner.queueing import checks
 from planner.results import Array, Result, quantity
+
+
+class Law(Protocol):
+    """Distribution of the wait and of the response of a station; None where that one is not known."""
+
+    def wait_quantile(self, p: Array) -> Array | None:
+        """Wait that a share p of the requests does not exceed [s].
+
+        Parameters
+        ----------
+        p : ndarray
+            Inside (0, 1).
+
+        Returns
+        -------
+        ndarray or None
+            In the broadcast shape [s].
+        """
+
+    def response_quantile(self, p: Array) -> Array | None:
+        """Response time that a share p of the requests does not exceed [s].
+
+        Parameters
+        ----------
+        p : ndarray
+            Inside (0, 1).
+
+        Returns
+        -------
+        ndarray or None
+            In the broadcast shape [s].
+        """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -21,7 +56,7 @@ class Steady(Result):
     utilization : ndarray
         Share of time one server is in service (gaps do not count).
     delay_probability : ndarray
-        Probability that an arriving request finds all servers occupied.
+        Probability that a request, as it arrives, has to wait.
     queue_length : ndarray
         Mean number of requests waiting, those in a redrive gap included.
     in_gap : ndarray
@@ -33,7 +68,9 @@ class Steady(Result):
     service_time : ndarray
         Mean service time, inflated by concurrency where that was asked for [s].
     stable : ndarray of bool
-        False where the load exceeds the capacity; waits are infinite there.
+        False where the load reaches the capacity; waits are infinite there.
+    law : Law or None
+        Distribution of waits and responses where it is known.
     """
 
     throughput: Array = quantity("throughput", "1/s")
@@ -44,16 +81,69 @@ class Steady(Result):
     in_service: Array = quantity("in service")
     wait_time: Array = quantity("wait time", "s")
     service_time: Array = quantity("service time", "s")
-    stable: Array
+    stable: NDArray[np.bool_]
+    law: Law | None = None
     derived: ClassVar[dict[str, tuple[str, str]]] = {"response_time": ("response time", "s")}
+
+    def __post_init__(self) -> None:
+        """Freeze `stable` as well."""
+        Result.__post_init__(self)
+        stable = np.asarray(self.stable, dtype=bool).view()
+        stable.flags.writeable = False
+        object.__setattr__(self, "stable", stable)
 
     @property
     def response_time(self) -> Array:
         """Mean time from arrival to the end of service [s]: wait plus service."""
         return self.wait_time + self.service_time
 
+    def wait_quantile(self, p: ArrayLike) -> Array:
+        """Time that a share p of the requests waits at most.
+
+        Parameters
+        ----------
+        p : array_like
+            Share of the requests, inside (0, 1); broadcasts against the result.
+
+        Returns
+        -------
+        ndarray
+            Wait [s]; 0 where so many do not wait at all, inf where saturated.
+
+        Raises
+        ------
+        InputError
+            p outside (0, 1), or the law of the wait is not known for this model.
+        """
+        share = self._checked_share(p)
+        return _known(self.law and self.law.wait_quantile(share), "wait_quantile")
+
+    def response_quantile(self, p: ArrayLike) -> Array:
+        """Time within which a share p of the requests is answered.
+
+        Parameters
+        ----------
+        p : array_like
+            Share of the requests, inside (0, 1); broadcasts against the result.
+
+        Returns
+        -------
+        ndarray
+            Response time [s]; inf where saturated.
+
+        Raises
+        ------
+        InputError
+            p outside (0, 1), or the law of the response is not known for this model.
+        """
+        share = self._checked_share(p)
+        return _known(self.law and self.law.response_quantile(share), "response_quantile")
+
+    def _checked_share(self, p: ArrayLike) -> Array:
+        return checks.broadcast(p=checks.probability("p", p), result=self.wait_time)[0]
+
     @classmethod
-    def from_sums(cls, sums: Array, servers: Array) -> Self:
+    def from_sums(cls, sums: Array, servers: Array, law: Law | None = None) -> Self:
         """Assemble a stable steady state from what a chain was summed to.
 
         Parameters
@@ -62,6 +152,8 @@ class Steady(Result):
             Throughput [1/s], in service, waiting, in gap, delay probability, service time [s].
         servers : ndarray, shape (...)
             Servers.
+        law : Law, optional
+            Distribution of waits and responses where it is known.
 
         Returns
         -------
@@ -79,4 +171,12 @@ class Steady(Result):
             wait_time=waiting / throughput,
             service_time=service,
             stable=np.ones(servers.shape, dtype=bool),
+            law=law,
         )
+
+
+def _known(quantile: Array | None, name: str) -> Array:
+    if quantile is None:
+        known = "a model whose law is known: mmc, mmck, finite_source with scv 1 and no gap, or mgc by 'exact'"
+        raise InputError(name, "mean values only", known)
+    return quantile

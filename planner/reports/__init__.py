@@ -1,4 +1,4 @@
-"""Readers of what users have: Performance Toolkit listings, tables, numbers with their printed resolution."""
+"""Readers of what users have: Performance Toolkit listings, and numbers with their printed resolution."""
 
 from planner.reports.device import Device, DeviceListing, device_table, read_devices
 from planner.reports.printed import Printed

@@ -1,7 +1,7 @@
 """Fixed columns of a listing: where they lie is read off its header line, never counted in words.
 
-Numbers stand right-aligned under the last character of their heading, words left-aligned under the first. A blank
-cell therefore shifts nothing, and whatever does not stand in its column is refused.
+Numbers stand right-aligned under the last character of their heading, words left-aligned under the first.
+A blank cell therefore shifts nothing, and whatever does not stand in its column is refused.
 """
 
 from __future__ import annotations
@@ -23,6 +23,27 @@ _NUMBER: Final = re.compile(r"[0-9]+|[0-9]*\.[0-9]+")
 _NOT_AVAILABLE: Final = re.compile(r"\.{3,}")
 
 
+def is_number(text: str) -> bool:
+    """Tell whether text is what a listing prints for a number.
+
+    Parameters
+    ----------
+    text : str
+        One word.
+
+    Returns
+    -------
+    bool
+        True for a non-negative decimal number, and for the dots of one that is not available.
+
+    Examples
+    --------
+    >>> [is_number(text) for text in (".2", "755", "....", "-1", "1k", "")]
+    [True, True, True, False, False, False]
+    """
+    return bool(_NUMBER.fullmatch(text) or _NOT_AVAILABLE.fullmatch(text))
+
+
 @dataclass(frozen=True, slots=True)
 class Span:
     """The characters `start` to `end` (exclusive) of a line."""
@@ -33,7 +54,11 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """The columns below one header line: a span for each heading, from its first character to its last."""
+    """The columns below one header line.
+
+    `path` is the file, `spans` holds for each heading its first to last character, `width` is the end of the
+    last of them.
+    """
 
     path: Path
     spans: dict[str, Span]
@@ -60,7 +85,7 @@ class Columns:
         Raises
         ------
         ReportError
-            A heading is missing, doubled or out of order.
+            A heading is missing, doubled or out of order, or a number stands among them.
         """
         found = [match for match in _HEADING.finditer(line.text) if match[0] in required]
         names = [match[0] for match in found]
@@ -73,11 +98,24 @@ class Columns:
         if len(names) > len(required):
             extra = found[len(required)]
             raise line.error(path, f"a second heading {extra[0]}", extra.start())
+        if number := next((match for match in _HEADING.finditer(line.text) if is_number(match[0])), None):
+            raise line.error(path, f"a number {number[0]} among the headings", number.start())
         spans = {match[0]: Span(*match.span()) for match in _HEADING.finditer(line.text)}
         return cls(path, spans, max(span.end for span in spans.values()))
 
     def cell(self, name: str) -> Span:
-        """Characters that belong to a number: from the end of the heading before to the end of its own."""
+        """Characters that belong to a number: from the end of the heading before to the end of its own.
+
+        Parameters
+        ----------
+        name : str
+            The heading.
+
+        Returns
+        -------
+        Span
+            Where the number stands.
+        """
         end = self.spans[name].end
         return Span(max((span.end for span in self.spans.values() if span.end < end), default=0), end)
 
@@ -139,8 +177,8 @@ class Columns:
         Raises
         ------
         ReportError
-            The row ends before the column, or its cell holds no non-negative decimal number that ends with the
-            column and is apart from its neighbors.
+            The row ends before the column, or its cell holds no non-negative decimal number that ends with
+            the column and is apart from its neighbors.
         """
         span = self.cell(name)
         if len(line.text) < span.end:
@@ -214,21 +252,3 @@ class Columns:
             position = end + len(rest) - len(rest.lstrip(" "))
             wanted = f"expected nothing between column {line.offset + end} and the next heading"
             raise line.error(self.path, f"text {rest.strip()!r} right of {name}: {wanted}", position)
-
-    def aligned(self, line: Line, names: Sequence[str]) -> int:
-        """Count the columns in which a number or dots stand as they should.
-
-        Parameters
-        ----------
-        line : Line
-            Any line, a row or not.
-        names : sequence of str
-            Headings of numbers.
-
-        Returns
-        -------
-        int
-            How many of them fit.
-        """
-        cells = (line.text[span.start : span.end].lstrip(" ") for span in map(self.cell, names))
-        return sum(bool(_NUMBER.fullmatch(cell) or _NOT_AVAILABLE.fullmatch(cell)) for cell in cells)

@@ -1,14 +1,15 @@
 """The DEVICE listing of Performance Toolkit (FCX108): one row a real device, with rates, times and queue.
 
-The rows start below the line ``Addr Type Label/ID ... Qued`` and end at a blank line or at the end of the page. A
-line among them that is no row is an error, never skipped; so is a row that stands anywhere else.
+The rows start below the line ``Addr Type ... Qued`` and end at a blank line or at the end of the page. A line
+among them that is no row is an error, never skipped; so is a row that stands anywhere else.
 """
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, time
 from itertools import groupby
 from pathlib import Path
@@ -16,13 +17,16 @@ from typing import Final
 
 from planner import render
 from planner.errors import ReportError
-from planner.reports.columns import Columns
+from planner.reports.columns import WHOLE, Columns, is_number
 from planner.reports.listing import Document, Head, Line, Page, read_pages
 from planner.reports.printed import Printed
 from planner.units import MILLISECOND
 
 REPORT: Final = "FCX108"
-HEADINGS: Final = tuple("Addr Type Label/ID Links ths I/O Avoid Pend Disc Conn Serv Resp CUWt Qued".split())
+HEADINGS: Final = (
+    "Addr", "Type", "Label/ID", "Links", "ths", "I/O", "Avoid",
+    "Pend", "Disc", "Conn", "Serv", "Resp", "CUWt", "Qued",
+)  # fmt: skip
 NUMBERS: Final = HEADINGS[3:]
 MEASURED: Final = {  # field: heading, unit as shown, SI units in one printed unit
     "io_rate": ("I/O", "1/s", 1.0),
@@ -36,6 +40,10 @@ MEASURED: Final = {  # field: heading, unit as shown, SI units in one printed un
     "queued": ("Qued", "", 1.0),
 }
 PRINTED_DECIMALS: Final = 9  # more than any listing prints
+SHOWN: Final = {
+    "device": "device", "type": "type", "label": "label", "io_rate": "I/O rate", "pend": "pend",
+    "disconnect": "disc", "connect": "conn", "service": "service", "response": "response", "queued": "queued",
+}  # fmt: skip
 
 _ADDRESS: Final = re.compile(r"[0-9A-F]{4}")
 _ALIAS: Final = re.compile(r"->([0-9A-F]{4})")
@@ -103,7 +111,7 @@ class Device:
 
     @property
     def is_hyperpav_alias(self) -> bool:
-        """Whether the label is blank and the type names no base: a HyperPAV alias has no volume of its own."""
+        """Whether label is blank and type names no base: a HyperPAV alias has no volume of its own."""
         return not self.label and not self.is_classic_alias
 
     @property
@@ -145,8 +153,26 @@ class DeviceListing:
     line: int
     rows: tuple[Device, ...]
 
+    def __str__(self) -> str:
+        """Say which measurement this is, in one line."""
+        moments = [moment.isoformat(" ") if isinstance(moment, datetime) else f"{moment}"
+                   for moment in (self.start, self.end) if moment is not None]  # fmt: skip
+        length = "" if self.interval is None else f"{self.interval:g} s"
+        return ", ".join(filter(None, (self.run or str(self.path), " to ".join(moments), length)))
+
+    def table(self) -> render.Table:
+        """Lay out what people look at first, within 80 columns; `device_table` has everything.
+
+        Returns
+        -------
+        render.Table
+            One row a device.
+        """
+        every = {column.name: column for column in device_table([self], resolution=False).columns}
+        return render.Table(columns=tuple(replace(every[name], label=label) for name, label in SHOWN.items()))
+
     def _repr_html_(self) -> str:
-        return render.to_html(device_table([self]))
+        return render.to_html(device_table([self], resolution=False))
 
 
 def read_devices(path: Path | str) -> tuple[DeviceListing, ...]:
@@ -249,7 +275,7 @@ def _is_header(line: Line) -> bool:
 
 
 def _is_heading(line: Line) -> bool:
-    """Whether this is the upper line of the heading, a rule, or the line of dots that marks sortable columns."""
+    """Whether this is the upper line of the heading, a rule, or the dots that mark sortable columns."""
     return line.text.lstrip(" ").startswith(_GROUP) or _RULE.fullmatch(line.text) is not None
 
 
@@ -274,7 +300,7 @@ def _looks_like_row(columns: Columns, line: Line) -> bool:
     """Whether a line is a row, sound or damaged, rather than text that follows the table."""
     if _address(columns, line) or _ROW_START.match(line.text):
         return True
-    return columns.aligned(line, NUMBERS) > len(NUMBERS) // 2
+    return sum(map(is_number, line.text.split())) > len(NUMBERS) // 2
 
 
 def _row(columns: Columns, line: Line) -> Device:
@@ -297,19 +323,21 @@ def _row(columns: Columns, line: Line) -> Device:
     )  # fmt: skip
 
 
-def device_table(listings: Sequence[DeviceListing]) -> render.Table:
-    """Lay out DEVICE listings as columns, every measured number beside its printed resolution.
+def device_table(listings: Sequence[DeviceListing], *, resolution: bool = True) -> render.Table:
+    """Lay out DEVICE listings as columns, each measured number with the decimals it was printed with.
 
     Parameters
     ----------
     listings : sequence of DeviceListing
         What `read_devices` returns.
+    resolution : bool, optional
+        Whether a column with half a unit of the last printed digit follows each measured number.
 
     Returns
     -------
     render.Table
-        One row a device, listings one below the other: run, interval, device, then I/O rates [1/s], times [ms]
-        and counts. None where the listing prints dots or says nothing.
+        One row a device, listings one below the other: run, interval, device, then I/O rates [1/s], times
+        [ms] and counts. None where the listing prints dots or says nothing.
 
     Examples
     --------
@@ -317,7 +345,7 @@ def device_table(listings: Sequence[DeviceListing]) -> render.Table:
     'run'
     """
     pairs = [(listing, row) for listing in listings for row in listing.rows]
-    words = {
+    words: dict[str, list[str | int | None]] = {
         "run": [listing.run or None for listing, _ in pairs],
         "start": [None if listing.start is None else listing.start.isoformat() for listing, _ in pairs],
         "end": [None if listing.end is None else listing.end.isoformat() for listing, _ in pairs],
@@ -334,14 +362,17 @@ def device_table(listings: Sequence[DeviceListing]) -> render.Table:
     )
     for name, (_, unit, factor) in MEASURED.items():
         printed = [getattr(row, name) for _, row in pairs]
-        columns.append(_numbers(name, unit, factor, [item and item.value for item in printed]))
-        columns.append(
-            _numbers(f"{name}_resolution", unit, factor, [item and item.resolution for item in printed])
-        )
+        columns += _measured(name, unit, factor, printed)[: 1 + resolution]
     return render.Table(columns=tuple(columns))
 
 
-def _numbers(name: str, unit: str, factor: float, values: Sequence[float | None]) -> render.Column:
-    """Lay out SI values in the printed unit, rid of what conversion to SI and back adds beyond the printed digits."""
-    shown = [None if value is None else round(value / factor, PRINTED_DECIMALS) for value in values]
-    return render.Column(name=name, unit=unit, values=shown)
+def _measured(name: str, unit: str, factor: float, printed: Sequence[Printed | None]) -> list[render.Column]:
+    """Lay out SI values in the printed unit, without the digits that converting there and back adds."""
+    values = [None if item is None else round(item.value / factor, PRINTED_DECIMALS) for item in printed]
+    halves = [None if item is None else round(item.resolution / factor, PRINTED_DECIMALS) for item in printed]
+    finest = min((half for half in halves if half is not None), default=WHOLE)
+    decimals = round(math.log10(WHOLE / finest))
+    return [
+        render.Column(name=name, unit=unit, values=values, decimals=decimals),
+        render.Column(name=f"{name}_resolution", unit=unit, values=halves, decimals=decimals + 1),
+    ]

@@ -1,8 +1,8 @@
 """Performance Toolkit listings in general: text of a file, its pages, and what a page head says.
 
-A file may hold any number of pages of any reports, with other text around them. A page opens with a head line:
-``FCXnnn  Run yyyy/mm/dd hh:mm:ss`` in a printed listing, ``FCXnnn  CPU ... SER ... Interval hh:mm:ss - hh:mm:ss``
-on a screen, and lasts until the next head line. What the lines of a page mean is for the reader of that report.
+A file may hold any number of pages of any reports, with other text around them. A page opens with a head
+line, ``FCXnnn  Run yyyy/mm/dd hh:mm:ss`` when printed, ``FCXnnn  CPU ... Interval hh:mm:ss - hh:mm:ss`` on a
+screen, and lasts until the next head line. What its lines mean is for the reader of that report to say.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _CARRIAGE: Final = frozenset("01+-")
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line of a file: its number, its text, and how many characters of the file's line precede the text."""
+    """One line of a file: its `number`, its `text`, and `offset`, the characters in front of the text."""
 
     number: int
     text: str
@@ -73,9 +73,9 @@ class Line:
 class Head:
     """What a page head says; None or empty where it does not say it.
 
-    `report` is the id such as ``FCX108``, `produced` when the listing was made, `start` and `end` the measured
-    interval (times of day without a date on a screen), `interval` its length as printed [s], `run` the name of
-    the measurement.
+    `report` is the id such as ``FCX108``, `produced` when the listing was made, `start` and `end` the
+    measured interval (times of day without a date on a screen), `interval` its length as printed [s], `run`
+    the name of the measurement.
     """
 
     report: str
@@ -88,7 +88,7 @@ class Head:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
-    """A page of a report: what its head says, the head line and all lines below it."""
+    """A page of a report: what its `head` says, its `first` line, and all `lines` below that."""
 
     head: Head
     first: Line
@@ -97,7 +97,7 @@ class Page:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Document:
-    """A file: the lines before its first page head, and its pages."""
+    """A file: its `path`, its `preamble` (the lines before the first page head) and its `pages`."""
 
     path: Path
     preamble: tuple[Line, ...]
@@ -148,7 +148,7 @@ def read_text(path: Path) -> str:
 
 
 def split_lines(text: str) -> tuple[Line, ...]:
-    """Cut text into lines as an editor numbers them; a form feed ends a line without counting as one.
+    r"""Cut text into lines as an editor numbers them; a form feed ends a line without counting as one.
 
     Parameters
     ----------
@@ -162,14 +162,14 @@ def split_lines(text: str) -> tuple[Line, ...]:
 
     Examples
     --------
-    >>> [(line.number, line.text, line.offset) for line in split_lines("a\\r\\n\\fb")]
+    >>> [(line.number, line.text, line.offset) for line in split_lines("a\r\n\fb")]
     [(1, 'a', 0), (2, 'b', 1)]
     """
     lines = []
     for number, text_line in enumerate(_LINE_END.split(text), start=1):
         offset = 0
         for part in text_line.split("\f"):
-            if part or "\f" not in text_line:
+            if part.strip() or "\f" not in text_line:
                 lines.append(Line(number, part, offset))
             offset += len(part) + 1
     return tuple(lines)

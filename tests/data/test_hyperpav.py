@@ -1,4 +1,4 @@
-"""The listings of the HyperPAV report are what was printed, and the errata list says what is wrong with them."""
+"""The listings of the HyperPAV report are what was printed; the errata list says what is wrong with them."""
 
 import hashlib
 import re
@@ -89,9 +89,8 @@ def test_a_listing_reads_as_its_entry_says(entry: dict[str, Any]) -> None:
     assert aliases == entry["aliases"]
     assert [row.address for row in listing.rows if row.address not in aliases] == entry["bases"]
     assert len(aliases) == entry["in_use"]
-    assert {row.is_classic_alias for row in listing.rows if row.address in aliases} <= {
-        entry["kind"] == "volume"
-    }
+    classic = {row.is_classic_alias for row in listing.rows if row.address in aliases}
+    assert classic <= {entry["kind"] == "volume"}
     assert total(entry["run"], "io_rate") == entry["io_rate_total"]
     assert total(entry["run"], "queued") == pytest.approx(entry["queued_total"], abs=FLOATING)
 
@@ -99,7 +98,8 @@ def test_a_listing_reads_as_its_entry_says(entry: dict[str, Any]) -> None:
 def test_the_totals_are_those_of_the_prose() -> None:
     rates = {run: total(run, "io_rate") for run in RUNS}
     assert rates == {
-        "Y040180P": 755, "Y040181P": 942, "Y040182P": 1619, "Y032180H": 5889, "Y032181H": 9979, "Y032182H": 13395,
+        "Y040180P": 755, "Y040181P": 942, "Y040182P": 1619,
+        "Y032180H": 5889, "Y032181H": 9979, "Y032182H": 13395,
     }  # fmt: skip
     assert total("Y032180H", "queued") == pytest.approx(14.4, abs=FLOATING)
     assert total("Y032181H", "queued") == pytest.approx(7.39, abs=FLOATING)

@@ -1,4 +1,4 @@
-"""Print DEVICE listings in the published layout, from the digits of each cell: the counterpart of the reader."""
+"""Print DEVICE listings in the published layout from the text of each cell: the counterpart of the reader."""
 
 from dataclasses import dataclass
 
@@ -35,12 +35,16 @@ class Row:
         return line
 
 
-def row(address: str = "522A", type: str = "3390-3", label: str = "BWPVS0", **changed: str) -> str:  # noqa: A002
+PUBLISHED = {
+    "links": "0", "paths": "4", "rate": "755", "avoid": ".0", "pend": ".2", "disc": ".2", "conn": ".9",
+    "serv": "1.3", "resp": "3.7", "cuwt": ".0", "qued": "1.84",
+}  # fmt: skip
+
+
+def row(address: str = "522A", type: str = "3390-3", label: str = "BWPVS0", **changed: str) -> str:
     """Print the published row of 522A, some of its cells changed."""
-    cells = dict(zip(("links", "paths", "rate", "avoid", "pend", "disc", "conn", "serv", "resp", "cuwt", "qued"),
-                     ("0", "4", "755", ".0", ".2", ".2", ".9", "1.3", "3.7", ".0", "1.84"), strict=True))  # fmt: skip
-    assert set(changed) <= set(cells)
-    return Row(address, type, label, tuple({**cells, **changed}.values())).text()
+    assert set(changed) <= set(PUBLISHED)
+    return Row(address, type, label, tuple({**PUBLISHED, **changed}.values())).text()
 
 
 def page(*rows: str, head: str = HEAD, heading: str = HEADING) -> str:

@@ -97,23 +97,23 @@ def test_carriage_control_becomes_a_blank(file: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "line", "column", "expected"),
+    ("old", "new", "place", "expected"),
     [
-        ("2007/06/05 14", "2007-06-05 14", 1, 9, "Run yyyy/mm/dd"),
-        ("2007/06/05", "2007/06/31", 1, 13, "no such date"),
-        ("From 2007/05/27", "From 2007/05/2x", 3, 1, "From yyyy/mm/dd"),
-        ("To   2007/05/27", "To   2007/13/27", 4, 6, "no such date"),
-        ("To   2007/05/27", "To   2007/05/26", 1, None, "ends at"),
-        ("  600 Secs", "  6O0 Secs", 5, 1, "For nnn Secs"),
+        ("2007/06/05 14", "2007-06-05 14", (1, 9), "Run yyyy/mm/dd"),
+        ("2007/06/05", "2007/06/31", (1, 13), "no such date"),
+        ("From 2007/05/27", "From 2007/05/2x", (3, 1), "From yyyy/mm/dd"),
+        ("To   2007/05/27", "To   2007/13/27", (4, 6), "no such date"),
+        ("To   2007/05/27", "To   2007/05/26", (1, None), "ends at"),
+        ("  600 Secs", "  6O0 Secs", (5, 1), "For nnn Secs"),
     ],
 )
 def test_a_damaged_head_is_refused(
-    file: Path, old: str, new: str, line: int, column: int | None, expected: str
+    file: Path, old: str, new: str, place: tuple[int, int | None], expected: str
 ) -> None:
     file.write_text(HEAD.replace(old, new), "utf-8")
     with pytest.raises(ReportError, match=expected) as raised:
         read_pages(file)
-    assert (raised.value.path, raised.value.line, raised.value.column) == (file, line, column)
+    assert (raised.value.path, raised.value.line, raised.value.column) == (file, *place)
 
 
 @pytest.mark.parametrize(

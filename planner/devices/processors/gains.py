@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 from planner import render
 from planner.library import data_path
 from planner.reports.table import read_table
 from planner.units import GIB
 
-PERCENT = 0.01
+PERCENT: Final = 0.01
+LABELS: Final = {"throughput": "throughput", "total_cpu": "CPU", "virtual_cpu": "virtual", "cp_cpu": "CP"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,17 +102,17 @@ def gain_table(contention: float | None = None) -> render.Table:
     near = None if contention is None else nearest(contention)
     changes = {
         name: [100 * getattr(row, name) for row in rows]
-        for name in ("throughput", "total_cpu", "virtual_cpu", "cp_cpu")
+        for name in LABELS
     }
     return render.Table(
         columns=(
             render.Column(name="contention", unit="1/s", values=[row.contention for row in rows]),
-            render.Column(name="real_storage", unit="GB", label="real storage",
+            render.Column(name="real_storage", unit="GB", label="storage",
                           values=[row.real_storage / GIB for row in rows]),
             render.Column(name="processors", unit="", values=[row.processors for row in rows]),
             render.Column(name="processor_model", unit="", label="model", values=[row.processor_model for row in rows]),
             *(
-                render.Column(name=f"{name}_change", unit="percent", label=name.replace("_", " "), values=values, decimals=1)
+                render.Column(name=f"{name}_change", unit="percent", label=LABELS[name], values=values, decimals=1)
                 for name, values in changes.items()
             ),
         ),

@@ -161,6 +161,17 @@ class Scaling:
             )
         )
 
+    def summary(self) -> render.Table:
+        """Keep the columns of `table` that fit a screen.
+
+        Returns
+        -------
+        render.Table
+            Without the CPU times.
+        """
+        columns = (column for column in self.table().columns if not column.name.endswith("_cpu"))
+        return render.Table(columns=tuple(columns))
+
     def trial_table(self) -> render.Table:
         """One row a way to reckon, the best first; the one in use is marked.
 
@@ -247,7 +258,8 @@ class Scaling:
         axes.plot([place(row) for row in rows], [row.internal_throughput / itr for row in rows], "o-", color="black",
                   label="ITR")  # fmt: skip
         out = [_predict(others, self.chosen.laws, one.processors) for one, others in _left_out(tuple(rows))]
-        bars = [[(one.itr - one.low) / itr for one in out], [(one.high - one.itr) / itr for one in out]]
+        ends = [[one.itr - one.low, one.high - one.itr] for one in out if math.isfinite(one.high)]
+        bars = np.transpose(ends) / itr if len(ends) == len(out) else None
         axes.errorbar([place(row) for row in rows], [one.itr / itr for one in out], bars, fmt="x", color="gray", capsize=3,
                       label=f"left out, by {self.chosen.name}")  # fmt: skip
         if beside:
@@ -386,6 +398,8 @@ def _interval(rows: Sequence[Configuration], processors: int) -> tuple[float, fl
     counts = np.array([row.processors for row in rows], dtype=float)
     times = np.array([row.cpu_time for row in rows])
     freedom = len(rows) - LAWS[law]
+    if not freedom:
+        return math.inf, 0.0
     fitted, misfit = _fit(counts, times, law)
     sigma = max(math.sqrt(misfit / freedom), MODEL_ERROR_FLOOR)
     allowed = (float(t.ppf((1 + CONFIDENCE) / 2, freedom)) * sigma) ** 2

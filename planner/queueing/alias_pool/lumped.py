@@ -122,8 +122,10 @@ def stationary_law(states: LumpedStates, move_rates: Array) -> tuple[Array, floa
     flow = np.full(size, 1.0 / size)
     if size > DIRECT_STATES:
         flow, change = _gauss_seidel(step, flow)
-    if size <= DIRECT_STATES or change > SETTLED:
-        flow = _direct(step, int(flow.argmax()))
+        if change > SETTLED:
+            flow = _direct(step, int(flow.argmax()))
+    else:
+        flow = _eliminated(step.toarray())
     residual = float(np.abs(flow - step @ flow).max() / flow.max())
     if not residual <= RESIDUAL:
         raise ConvergenceError("exact chain of the pool", residual, MAX_SWEEPS)
@@ -151,17 +153,26 @@ def _gauss_seidel(step: sparse.csc_array, flow: Array) -> tuple[Array, float]:
 def _direct(step: sparse.csc_array, reference: int) -> Array:
     """Solve with the flow out of one likely state set to 1."""
     size = step.shape[0]
-    if size == 1:
-        return np.ones(1)
     others = np.delete(np.arange(size), reference)
     matrix = (sparse.eye_array(size, format="csc") - step).tocsc()
     inner = matrix[:, others][others]
     right = -matrix[:, [reference]].toarray().ravel()[others]
-    if size <= DIRECT_STATES:
-        rest = np.linalg.solve(inner.toarray(), right)
-    else:
-        rest = linalg.splu(inner.tocsc()).solve(right)
-    return np.insert(np.asarray(rest), reference, 1.0)
+    return np.insert(np.asarray(linalg.splu(inner.tocsc()).solve(right)), reference, 1.0)
+
+
+def _eliminated(step: Array) -> Array:
+    """Flow of a small chain by state reduction (Grassmann, Taksar and Heyman 1985): it never subtracts.
+
+    So it holds where a state is too rare to be set to 1, as an empty station is when nobody thinks.
+    """
+    size = step.shape[0]
+    for last in range(size - 1, 0, -1):
+        step[last, :last] /= step[:last, last].sum()
+        step[:last, :last] += np.outer(step[:last, last], step[last, :last])
+    flow = np.ones(size)
+    for state in range(1, size):
+        flow[state] = step[state, :state] @ flow[:state]
+    return flow / flow.sum()
 
 
 def _drive_rate(pool: Pool, drive: tuple[str, int]) -> float:

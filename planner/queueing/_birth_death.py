@@ -1,0 +1,209 @@
+"""Birth and death chains of exponential stations: M/M/c and M/M/c//N with a service time that grows with concurrency.
+
+With n requests at the station, m = min(n, c) of them in service, the total service rate is
+mu(n) = m / (S (1 + inflation (m - 1))). Every sum below has positive terms only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from planner.results import Array
+
+Indices = NDArray[np.int64]
+
+BLOCK: Final = 8192  # scenarios at a time: their vectors stay in the cache
+LARGEST_DIRECT: Final = 1000  # requesters; beyond, the terms relative to p(c) leave float64 as a rule
+RESCALE_ABOVE: Final = 1e200
+LEAST_NORMAL: Final = 1e-290
+NEGLIGIBLE: Final = 1e-19
+CHECK_EVERY: Final = 64
+
+
+def closed_product_form(n: Array, z: Array, s: Array, c: Array, i: Array | None) -> Array:
+    """Sums of M/M/c//N as `Steady.from_sums` takes them, for scenarios in flat arrays; i None without inflation."""
+    c = np.minimum(n, c)
+    result = np.zeros((6, n.size))
+    if i is None and (free := n == c).any():  # a server for everyone: nobody waits
+        _without_queue(n, z, s, free, result)
+        rest = np.flatnonzero(~free)
+    else:
+        rest = np.arange(n.size)
+    if rest.size and n.max() <= LARGEST_DIRECT:
+        with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+            _direct(rest, n, z, s, c, i, result)
+            rest = rest[~np.isfinite(result[0] + result[2])[rest]]
+    for start in range(0, rest.size, BLOCK):
+        part = rest[start : start + BLOCK]
+        inflation = np.zeros(part.size) if i is None else i[part]
+        result[:, part] = _rescaled(n[part], z[part], s[part], c[part], inflation)
+    return result
+
+
+def _without_queue(n: Array, z: Array, s: Array, free: NDArray[np.bool_], result: Array) -> None:
+    cycle = np.where(free, z + s, 1.0)
+    np.divide(n, cycle, out=result[0])
+    np.multiply(result[0], s, out=result[1])
+    result[5] = s
+
+
+def _direct(rest: Indices, n: Array, z: Array, s: Array, c: Array, i: Array | None, result: Array) -> None:
+    """Fill in the sums from terms relative to p(c); those that leave float64 are not finite."""
+    load = s / z
+    below, carried = np.empty_like(z), np.empty_like(z)
+    for part in _by_size(c, rest):
+        inflation = None if i is None else i.take(part)
+        below[part], carried[part] = _below(n.take(part), load.take(part), c.take(part), inflation)
+    for part in _by_size(n - c, rest):
+        many, servers, served, r = n.take(part), c.take(part), s.take(part), load.take(part)
+        pace = servers if i is None else servers / (1 + i.take(part) * (servers - 1))
+        fewer, few_busy = below.take(part), carried.take(part)
+        upper, waiting, above = _above(many - servers, pace / r)
+        busy = few_busy + servers * upper
+        rate = busy if i is None else r * (many * fewer - few_busy) + pace * above
+        total = upper + fewer
+        throughput = rate / (total * served)
+        result[0][part] = throughput
+        result[1][part] = busy / total
+        result[2][part] = waiting / total
+        result[4][part] = pace * above / rate
+        result[5][part] = served if i is None else busy / (throughput * total)
+
+
+def _by_size(size: Array, chosen: Indices) -> Iterator[Indices]:
+    """Chosen scenarios from the largest to the smallest size, a block at a time (a radix sort)."""
+    keys = size.astype(np.uint8 if size.max() < 2**8 else np.uint16).take(chosen)
+    order = chosen.take(np.argsort(keys, kind="stable")[::-1])
+    for start in range(0, order.size, BLOCK):
+        yield order[start : start + BLOCK]
+
+
+def _ends(size: Array) -> list[int]:
+    """How many reach k = 1, 2, ..., for sizes from the largest down."""
+    reached = np.bincount(size.astype(np.int64))[::-1].cumsum()[::-1]
+    return [int(count) for count in reached[1:]]
+
+
+def _above(room: Array, load: Array) -> tuple[Array, Array, Array]:
+    """Sums over n >= c of p(n)/p(c), of (n - c) p(n)/p(c), and of (N - n) p(n)/p(c) over x, load x = c Z / S.
+
+    T(k) = 1 + k/x T(k - 1) and q(k) = k/x (T(k - 1) + q(k - 1)), k up to the waiting room N - c.
+    """
+    total, waiting, thinking = np.ones_like(load), np.zeros_like(load), np.zeros_like(load)
+    inverse, factor = 1 / load, np.empty_like(load)
+    for k, end in enumerate(_ends(room), start=1):
+        f, t, q, w = factor[:end], total[:end], waiting[:end], thinking[:end]
+        np.multiply(inverse[:end], k, out=f)
+        q += t
+        q *= f
+        np.multiply(f, t, out=w)
+        np.add(w, 1.0, out=t)
+    return total, waiting, thinking
+
+
+def _below(n: Array, load: Array, c: Array, i: Array | None) -> tuple[Array, Array]:
+    """Sums over n < c of p(n)/p(c) and of n p(n)/p(c), with r = S / Z the load of one requester.
+
+    In units that avoid division, A(n) = n A(n - 1) + g(n) with g(n) = N ... (N - n + 1) r^n; p(n)/p(c) is then
+    c!/n! g(n)/g(c). Without inflation the second sum follows from the flow balance sum n p(n) = r sum (N - n) p(n).
+    """
+    term, total, below = np.ones_like(load), np.ones_like(load), np.empty_like(load)
+    busy, busy_below, free = np.zeros_like(load), np.empty_like(load), n + 1
+    for k, end in enumerate(_ends(c), start=1):
+        g, a, left = term[:end], total[:end], free[:end]
+        left -= 1
+        g *= left
+        g *= load[:end]
+        if i is not None:
+            g *= 1 + i[:end] * (k - 1)
+            np.multiply(busy[:end], k, out=busy_below[:end])
+            np.add(busy_below[:end], g * k, out=busy[:end])
+        np.multiply(a, k, out=below[:end])
+        np.add(below[:end], g, out=a)
+    lower = np.where(term > LEAST_NORMAL, below / term, np.inf)
+    return lower, (load * n * lower - c) / (1 + load) if i is None else busy_below / term
+
+
+def _rescaled(n: Array, z: Array, s: Array, c: Array, i: Array) -> Array:
+    """Sum p(N - k) over k = 0..N with rescaling; the term is zero by itself beyond N."""
+    term = np.ones_like(z)
+    sums = np.zeros((6, n.size))
+    total, busy, queue, rate_sum, sources, delayed = sums
+    orderly = bool((i <= 1).all())  # then the factors fall with k, and so do the terms once they have begun to
+    last = int(n.max())
+    for k in range(last + 1):
+        present = np.maximum(n - k, 0)
+        served = np.minimum(present, c)
+        rate = served / (1 + i * np.maximum(served - 1, 0))
+        total += term
+        busy += term * served
+        queue += term * (present - served)
+        rate_sum += term * rate
+        sources += term * k
+        delayed += np.where(present >= c, term * k, 0)
+        factor = rate * (z / s / (k + 1))
+        term = term * factor
+        scale = np.where(term > RESCALE_ABOVE, 1 / RESCALE_ABOVE, 1.0)
+        if scale.min() < 1:
+            term *= scale
+            sums *= scale
+        if orderly and k % CHECK_EVERY == 0:
+            rest = term * last * last
+            if ((factor < 1) & (rest <= NEGLIGIBLE * total) & (rest <= NEGLIGIBLE * rate_sum)).all():
+                break
+    # With no think time the station holds everyone: an arrival then sees N - 1 others.
+    thinking = sources > 0
+    delay = np.where(thinking, delayed / np.where(thinking, sources, 1), n - 1 >= c)
+    return np.stack(
+        [rate_sum / total / s, busy / total, queue / total, np.zeros_like(n), delay, s * (busy / rate_sum)]
+    )
+
+
+def open_with_inflation(rate: Array, s: Array, c: Array, i: Array) -> tuple[Array, Array]:
+    """M/M/c with inflation: sums as `Steady.from_sums` takes them, and where it is stable.
+
+    Terms up from p(0) to p(c); beyond, they fall by lambda / mu(c) each. Saturated servers never idle.
+    """
+    full = c / (s * (1 + i * (c - 1)))
+    stable = rate < full
+    ratio = np.where(stable, rate / full, 0.0)
+    term = np.ones_like(rate)
+    sums = np.zeros((2, rate.size))  # states and requests in service below c
+    states, busy = sums
+    for n in range(int(c.max())):
+        going = c > n
+        states += np.where(going, term, 0)
+        busy += np.where(going, term * n, 0)
+        term = np.where(going, term * (rate * s) * ((1 + i * n) / (n + 1)), term)
+        scale = np.where(term > RESCALE_ABOVE, 1 / RESCALE_ABOVE, 1.0)
+        term *= scale
+        sums *= scale
+    total = (1 - ratio) * states + term
+    delay = np.where(stable, term / total, 1.0)
+    in_service = np.where(stable, ((1 - ratio) * busy + term * c) / total, c)
+    throughput = np.where(stable, rate, full)
+    queue = np.where(stable, delay * ratio / np.where(stable, 1 - ratio, 1), np.inf)
+    return np.stack([throughput, in_service, queue, 0 * rate, delay, in_service / throughput]), stable
+
+
+def saturated_with_gaps(s: Array, c: Array, i: Array, g: Array) -> tuple[Array, Array]:
+    """Throughput [1/s] and requests in service of servers that never idle: each serves, has its gap, serves again.
+
+    k servers are in their gap: a service ends at the rate mu(c - k), a gap at k / g.
+    """
+    term, total, busy, ends = np.ones_like(s), np.zeros_like(s), np.zeros_like(s), np.zeros_like(s)
+    for k in range(int(c.max()) + 1):
+        served = np.maximum(c - k, 0)
+        rate = served / (s * (1 + i * np.maximum(served - 1, 0)))
+        total += term
+        busy += term * served
+        ends += term * rate
+        term = term * rate * g / (k + 1)
+        scale = np.where(term > RESCALE_ABOVE, 1 / RESCALE_ABOVE, 1.0)
+        for array in (term, total, busy, ends):
+            array *= scale
+    return ends / total, busy / total

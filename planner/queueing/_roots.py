@@ -1,0 +1,61 @@
+"""Roots of increasing functions, many side by side: where a law meets its target."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+import numpy as np
+
+from planner.errors import ConvergenceError
+from planner.results import Array
+
+STEPS: Final = 400  # plain halving of any interval of float64 needs fewer once the unit is right
+ROUNDING: Final = 2 * np.finfo(np.float64).eps
+
+
+def increasing_root(
+    function: Callable[..., Array], low: Array, high: Array, arguments: Sequence[Array] = ()
+) -> Array:
+    """Largest x of [low, high], to working precision, at which an increasing function is not above zero.
+
+    Chandrupatla's bracketing (1997): inverse quadratic steps where they are safe, else halving. `function` is
+    called as ``function(x, *arguments)`` with the scenarios that are not settled yet. The answer is `low` where
+    the function is above zero there, `high` where it is nowhere above zero.
+    """
+    best = np.array(np.broadcast_to(low, np.shape(high)), dtype=np.float64)
+    at_low, at_high = function(best, *arguments), function(high, *arguments)
+    best = np.where(at_high <= 0, high, best)
+    index = np.flatnonzero((at_low <= 0) & (at_high > 0))
+    x1, x2, f1, f2 = (array.ravel()[index] for array in (high, np.asarray(low) + 0 * high, at_high, at_low))
+    rest = [np.broadcast_to(argument, best.shape).ravel()[index] for argument in arguments]
+    share = np.full(index.size, 0.5)
+    flat = best.ravel()
+    for _ in range(STEPS):
+        if index.size == 0:
+            return flat.reshape(best.shape)
+        x = x1 + share * (x2 - x1)
+        f = function(x, *rest)
+        same = (f > 0) == (f1 > 0)
+        x3, f3 = np.where(same, x1, x2), np.where(same, f1, f2)
+        x2, f2 = np.where(same, x2, x1), np.where(same, f2, f1)
+        x1, f1 = x, f
+        flat[index] = np.where(f1 > 0, x2, x1)
+        width = np.abs(x2 - x1)
+        limit = ROUNDING * np.maximum(np.abs(x1), np.abs(x2)) / np.where(width > 0, width, 1)
+        going = (limit < 0.5) & (width > 0) & (f1 != 0)
+        index, x1, x2, x3, f1, f2, f3, limit = (
+            a[going] for a in (index, x1, x2, x3, f1, f2, f3, limit)
+        )  # fmt: skip
+        rest = [argument[going] for argument in rest]
+        share = np.clip(_share(x1, x2, x3, f1, f2, f3), limit, 1 - limit)
+    raise ConvergenceError("bracketing of a root", float(np.abs(f1).max()), STEPS)
+
+
+def _share(x1: Array, x2: Array, x3: Array, f1: Array, f2: Array, f3: Array) -> Array:
+    """Next step as a share of the bracket: inverse quadratic interpolation where it stays inside, else half."""
+    with np.errstate(all="ignore"):
+        xi, phi = (x1 - x2) / (x3 - x2), (f1 - f2) / (f3 - f2)
+        step = f1 / (f2 - f1) * f3 / (f2 - f3) + (x3 - x1) / (x2 - x1) * f1 / (f3 - f1) * f2 / (f3 - f2)
+        safe = (phi**2 < xi) & ((1 - phi) ** 2 < 1 - xi) & np.isfinite(step)
+    return np.where(safe, step, 0.5)

@@ -1,0 +1,173 @@
+"""Laws of wait and response that are sums of exponential stages: M/M/c/K and M/M/c//N.
+
+Whoever finds n >= c requests at the station waits for n - c + 1 completions, each exponential of rate c/S. Own
+service, exponential of rate 1/S, is a geometric number of such stages (uniformization), so that both laws are
+P(T > t) = sum over l of Poisson(l; c t / S) P(K > l), K the number of stages: positive terms only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammainc, gammaln, xlogy
+
+from planner.queueing._roots import increasing_root
+from planner.results import Array
+
+BATCH: Final = 500_000  # numbers of one kind held side by side
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FiniteSourceDelay:
+    """M/M/c//N as an arrival sees it: N - 1 others, k of them thinking with weight (c Z / S)^k / k!."""
+
+    n: Array
+    z: Array
+    s: Array
+    c: Array
+    inflation: Array
+    delay: Array
+
+    def wait_quantile(self, p: Array) -> Array:
+        """Exact also with inflation: while anyone waits, all servers are busy."""
+        return _quantiles(p, self, own_service=False)
+
+    def response_quantile(self, p: Array) -> Array | None:
+        """Exact without inflation, where service does not depend on who comes later."""
+        return None if (self.inflation > 0).any() else _quantiles(p, self, own_service=True)
+
+    def waiting_room(self) -> Array:
+        """Largest number of stages of a wait."""
+        return np.maximum(self.n - self.c, 0)
+
+    def pace(self) -> Array:
+        """Rate of one stage [1/s]."""
+        busy = np.minimum(self.n, self.c)
+        return busy / (self.s * (1 + self.inflation * (busy - 1)))
+
+    def log_weights(self, stages: Array) -> Array:
+        """Ln of the unnormalized probability of 1, 2, ... stages."""
+        thinking = self.waiting_room()[:, None] - stages
+        weight = xlogy(np.maximum(thinking, 0), (self.z * self.pace())[:, None]) - gammaln(np.maximum(thinking, 0) + 1)
+        return np.where(thinking >= 0, weight, -np.inf)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LimitedRoomDelay:
+    """M/M/c/K as an admitted arrival sees it: j - 1 waiting with weight rho^j, up to K - c stages."""
+
+    rate: Array
+    s: Array
+    c: Array
+    capacity: Array
+    delay: Array
+
+    def wait_quantile(self, p: Array) -> Array:
+        """Of the admitted requests."""
+        return _quantiles(p, self, own_service=False)
+
+    def response_quantile(self, p: Array) -> Array:
+        """Of the admitted requests."""
+        return _quantiles(p, self, own_service=True)
+
+    def waiting_room(self) -> Array:
+        """Largest number of stages of a wait."""
+        return self.capacity - self.c
+
+    def pace(self) -> Array:
+        """Rate of one stage [1/s]."""
+        return self.c / self.s
+
+    def log_weights(self, stages: Array) -> Array:
+        """Ln of the unnormalized probability of 1, 2, ... stages."""
+        weight = xlogy(stages, (self.rate * self.s / self.c)[:, None])
+        return np.where(stages <= self.waiting_room()[:, None], weight, -np.inf)
+
+
+StagedDelay = FiniteSourceDelay | LimitedRoomDelay
+
+
+def _quantiles(p: Array, law: StagedDelay, *, own_service: bool) -> Array:
+    """Quantiles in the broadcast shape of p and the law, some scenarios at a time."""
+    names = law.__dataclass_fields__
+    share, *columns = np.broadcast_arrays(p, *(getattr(law, name) for name in names))
+    flat = dict(zip(names, (column.ravel() for column in columns), strict=True))
+    aims = -np.log1p(-share.ravel())
+    result = np.zeros(aims.size)
+    room = type(law)(**flat).waiting_room()
+    for part in _batches(room):
+        scenario = type(law)(**{name: column[part] for name, column in flat.items()})
+        stages, ratio = _stage_tails(scenario, int(room[part].max()), own_service=own_service)
+        result[part] = _stage_quantile(aims[part], stages, ratio) / scenario.pace()
+    return result.reshape(share.shape)
+
+
+def _batches(room: Array) -> Iterator[NDArray[np.int64]]:
+    """Scenarios by waiting room, so that few numbers of a batch are empty."""
+    order = np.argsort(room, kind="stable")
+    start = 0
+    while start < order.size:
+        size = max(1, int(BATCH // (room[order[start]] + 1)))
+        while size > 1 and size * (room[order[min(start + size, order.size) - 1]] + 1) > 2 * BATCH:
+            size //= 2
+        yield order[start : start + size]
+        start += size
+
+
+def _stage_tails(law: StagedDelay, room: int, *, own_service: bool) -> tuple[Array, Array]:
+    """P(K > l) for l = 0, 1, ... and by which factor it falls beyond."""
+    stages = np.arange(1, room + 1, dtype=np.float64)
+    chance = np.zeros((law.c.size, room + 1))  # of exactly l = 0.. stages of waiting
+    if room:
+        weight = law.log_weights(stages[None, :])
+        top = weight.max(1, keepdims=True)
+        weight = np.exp(weight - np.where(np.isfinite(top), top, 0.0))
+        total = weight.sum(1, keepdims=True)
+        chance[:, 1:] = law.delay[:, None] * weight / np.where(total > 0, total, 1.0)
+    waiting = np.zeros_like(chance)  # P(waiting stages > l)
+    waiting[:, :-1] = np.cumsum(chance[:, :0:-1], axis=1)[:, ::-1]
+    if not own_service:
+        return waiting, np.zeros(law.c.size)
+    chance[:, 0] = 1 - law.delay
+    busy = law.c * law.pace() * law.s / law.c  # servers that pace the stages
+    ratio = 1 - 1 / busy
+    serving = np.zeros(law.c.size)
+    for stage in range(room + 1):  # waited at most `stage` stages, not yet served within them
+        serving = ratio * serving + chance[:, stage]
+        waiting[:, stage] += serving
+    return waiting, ratio
+
+
+def _stage_quantile(aim: Array, stages: Array, ratio: Array) -> Array:
+    """Time in units of one stage at which the tail is exp(-aim)."""
+
+    def excess(time: Array, row: Array, goal: Array) -> Array:
+        tail = _tail(time, stages[row.astype(np.int64)], ratio[row.astype(np.int64)])
+        with np.errstate(divide="ignore"):
+            return -np.log(tail) - goal
+
+    rows = np.arange(aim.size, dtype=np.float64)
+    high = _enclose(lambda time: excess(time, rows, aim), (stages.shape[1] + aim) / (1 - ratio))
+    return increasing_root(excess, np.zeros_like(aim), high, (rows, aim)) * (stages[:, 0] > np.exp(-aim))
+
+
+def _enclose(function: Callable[[Array], Array], high: Array) -> Array:
+    """Double until the function is above zero everywhere."""
+    while (short := function(high) <= 0).any():
+        high = np.where(short, 2 * high, high)
+    return high
+
+
+def _tail(time: Array, stages: Array, ratio: Array) -> Array:
+    """Sum of Poisson(l; time) P(K > l), the geometric rest in closed form."""
+    length = stages.shape[1]
+    counts = np.arange(length, dtype=np.float64)
+    poisson = np.exp(xlogy(counts, time[:, None]) - time[:, None] - gammaln(counts + 1))
+    falls = np.where(ratio > 0, ratio, 1.0)
+    with np.errstate(divide="ignore"):
+        rest = np.log(gammainc(length, falls * time)) - (length - 1) * np.log(falls) - time * (1 - falls)
+    return (poisson * stages).sum(1) + np.where(ratio > 0, stages[:, -1] * np.exp(rest), 0.0)

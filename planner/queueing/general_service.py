@@ -1,0 +1,232 @@
+"""M/G/c: Poisson arrivals, service of any variability, by the exact law or by a named closed form."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from planner.errors import InputError
+from planner.queueing import _closed_forms as forms
+from planner.queueing import checks
+from planner.queueing._deterministic import deterministic
+from planner.queueing._phases import open_in_phases
+from planner.queueing.erlang import erlang_c
+from planner.queueing.steady import Steady
+from planner.results import Array, quantity
+
+Names = NDArray[np.str_]
+
+# Every closed form takes (W_M, W_D or None, scv, load, servers), waits in units of the service time.
+CLOSED_FORMS: Final[dict[str, tuple[bool, Callable[..., Array]]]] = {
+    "allen_cunneen": (False, lambda m, d, v, a, c: forms.allen_cunneen(m, v)),
+    "cosmetatos_1975": (False, lambda m, d, v, a, c: forms.cosmetatos_1975(m, v, a, c)),
+    "kimura_1986": (True, lambda m, d, v, a, c: forms.kimura_1986(m, d, v)),
+    "boxma_cohen_huffels_1979": (True, lambda m, d, v, a, c: forms.boxma_cohen_huffels_1979(m, d, v, c)),
+    "takahashi_1977": (True, lambda m, d, v, a, c: forms.takahashi_1977(m, d, v)),
+}
+METHODS: Final = ("auto", "exact", *CLOSED_FORMS)
+BEST: Final = "boxma_cohen_huffels_1979"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class GeneralSteady(Steady):
+    """Steady state of M/G/c, with the method behind each element.
+
+    Attributes
+    ----------
+    known_error : ndarray
+        Largest relative error of `wait_time` seen against the exact law in this region; 0 where exact, NaN where
+        no comparison was made.
+    method : ndarray of str
+        "exact" or the name of the closed form.
+    """
+
+    known_error: Array = quantity("known error")
+    method: Names
+
+
+def mgc(
+    arrival_rate: ArrayLike, service_time: ArrayLike, servers: ArrayLike, scv: ArrayLike, method: str = "auto"
+) -> GeneralSteady:
+    """Steady state of M/G/c, service by the two-moment law of `scv`.
+
+    "exact" is M/D/c by its roots for scv 0, Pollaczek and Khinchine for one server, M/M/c for scv 1, and else the
+    matrix-geometric solution of M/PH/c. "auto" takes the exact law where that is a closed form or a series
+    (scv 0, scv 1, one server), else `boxma_cohen_huffels_1979`. Two moments do not determine M/G/c: at equal mean
+    and scv other laws differ by tens of percent from two servers on.
+
+    Parameters
+    ----------
+    arrival_rate : array_like
+        Arrivals lambda [1/s]; 0 is allowed.
+    service_time : array_like
+        Mean service time S [s].
+    servers : array_like
+        Servers c.
+    scv : array_like
+        Squared coefficient of variation of service: deterministic at 0, Erlang-k at 1/k, mixed Erlang below 1,
+        hyperexponential with balanced means above 1.
+    method : str, optional
+        "auto", "exact", "allen_cunneen", "cosmetatos_1975", "kimura_1986", "boxma_cohen_huffels_1979" or
+        "takahashi_1977".
+
+    Returns
+    -------
+    GeneralSteady
+        In the broadcast shape; the closed forms give Erlang's C as delay probability. Where the load reaches the
+        servers `stable` is False and waits are infinite.
+
+    Raises
+    ------
+    InputError
+        An argument outside its domain, an unknown method, or "exact" with more phases than the chain can hold.
+
+    References
+    ----------
+    Crommelin (1932); Pollaczek (1930); Neuts, Matrix-Geometric Solutions (1981), chapter 3; Boxma, Cohen and
+    Huffels, Operations Research 27 (1979); Takahashi (1977); Kimura, Operations Research 34 (1986); Cosmetatos,
+    INFOR 13 (1975); Tijms, Stochastic Models (1994), section 4.3, compares them.
+
+    Examples
+    --------
+    >>> steady = mgc(1.6, 1.0, 2, [0, 0.5, 1, 2])
+    >>> steady.wait_time.round(3).tolist()
+    [0.914, 1.348, 1.778, 2.628]
+    >>> steady.method.tolist()[:2]
+    ['exact', 'boxma_cohen_huffels_1979']
+    """
+    if method not in METHODS:
+        raise InputError("method", method, f"one of {', '.join(METHODS)}")
+    rate, s, c, v = checks.broadcast(
+        arrival_rate=checks.nonnegative("arrival_rate", arrival_rate, "1/s"),
+        service_time=checks.positive("service_time", service_time, "s"),
+        servers=checks.count("servers", servers),
+        scv=checks.nonnegative("scv", scv),
+    )
+    shape = rate.shape
+    rate, s, c, v = (a.ravel() for a in (rate, s, c, v))
+    load = rate * s
+    wait, delay, name = normalized_wait(load, c, v, method)
+    stable = load < c
+    throughput = np.minimum(rate, c / s)
+    queue = np.where(stable, wait * load, np.inf)
+    busy = np.minimum(load, c)
+    fields = {
+        "throughput": throughput,
+        "utilization": busy / c,
+        "delay_probability": delay,
+        "queue_length": queue,
+        "in_gap": np.zeros_like(load),
+        "in_service": busy,
+        "wait_time": wait * s,
+        "service_time": s.copy(),
+        "stable": stable,
+        "known_error": known_error(name, load / c, c, v),
+        "method": name,
+    }
+    return GeneralSteady(**{key: value.reshape(shape) for key, value in fields.items()})
+
+
+def normalized_wait(load: Array, servers: Array, scv: Array, method: str = "auto") -> tuple[Array, Array, Names]:
+    """Wait in units of the service time, delay probability and method, for checked flat arrays.
+
+    Parameters
+    ----------
+    load : ndarray, shape (scenarios,)
+        Offered load [erlang].
+    servers : ndarray, shape (scenarios,)
+        Servers.
+    scv : ndarray, shape (scenarios,)
+        Squared coefficient of variation of service.
+    method : str, optional
+        One of `METHODS`.
+
+    Returns
+    -------
+    wait : ndarray
+        Mean wait in units of the service time; inf where saturated.
+    delay : ndarray
+        Delay probability.
+    name : ndarray of str
+        The method used.
+    """
+    stable = (load < servers) & (load > 0)
+    wait = np.where(load < servers, 0.0, np.inf)
+    delay = np.where(load < servers, 0.0, 1.0)
+    simple = (scv == 0) | (scv == 1) | (servers == 1)
+    exact = np.ones(load.shape, dtype=bool) if method == "exact" else simple & (method == "auto")
+    closed = BEST if method == "auto" else method
+    name = np.where(exact, "exact", closed)
+    for index, solve in (
+        (np.flatnonzero(stable & exact & simple), _simple),
+        (np.flatnonzero(stable & exact & ~simple), _matrix_geometric),
+        (np.flatnonzero(stable & ~exact), lambda a, c, v: _closed(a, c, v, closed)),
+    ):
+        if index.size:
+            wait[index], delay[index] = solve(load[index], servers[index], scv[index])
+    return wait, delay, name
+
+
+def _simple(load: Array, c: Array, scv: Array) -> tuple[Array, Array]:
+    """M/M/c, M/D/c and, by Pollaczek and Khinchine, M/G/1."""
+    delay = erlang_c(load, c)
+    wait = delay / (c - load) * np.where(c == 1, (1 + scv) / 2, 1.0)
+    index = np.flatnonzero((scv == 0) & (c > 1))
+    if index.size:
+        queue, delay[index] = deterministic(load[index], c[index])
+        wait[index] = queue / load[index]
+    return wait, delay
+
+
+def _matrix_geometric(load: Array, c: Array, scv: Array) -> tuple[Array, Array]:
+    wait, delay = np.empty_like(load), np.empty_like(load)
+    for part, solution in open_in_phases(load, np.ones_like(load), c, scv):
+        throughput, _, waiting, _, delay[part], _ = solution.sums
+        wait[part] = waiting / throughput
+    return wait, delay
+
+
+def _closed(load: Array, c: Array, scv: Array, method: str) -> tuple[Array, Array]:
+    """Closed forms; one server is Pollaczek and Khinchine for all of them but Cosmetatos', which then agrees."""
+    delay = erlang_c(load, c)
+    exponential = delay / (c - load)
+    needs, form = CLOSED_FORMS[method]
+    wait = exponential * (1 + scv) / 2
+    several = np.flatnonzero((c > 1) & (exponential > 0))
+    m, v, a, k = exponential[several], scv[several], load[several], c[several]
+    regular = deterministic(a, k)[0] / a if needs else None
+    fixed = v > 0
+    if regular is not None and not fixed.all():
+        wait[several[~fixed]] = regular[~fixed]
+        several, m, v, a, k, regular = (x[fixed] for x in (several, m, v, a, k, regular))
+    if several.size:
+        wait[several] = form(m, regular, v, a, k)
+    return wait, delay
+
+
+def known_error(name: Names, utilization: Array, servers: Array, scv: Array) -> Array:
+    """Largest error seen against the exact law, see `tests/queueing/test_general_service.py`.
+
+    Parameters
+    ----------
+    name : ndarray of str
+        Method.
+    utilization : ndarray
+        Offered load per server.
+    servers : ndarray
+        Servers.
+    scv : ndarray
+        Squared coefficient of variation of service.
+
+    Returns
+    -------
+    ndarray
+        Relative error of the mean wait; NaN where none was measured.
+    """
+    error = np.full(utilization.shape, np.nan)
+    error[name == "exact"] = 0.0
+    return error

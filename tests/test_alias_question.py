@@ -1,0 +1,100 @@
+"""The published alias study, asked from its no-alias listings alone: what the planner says and what was measured.
+
+Each system is judged twice: with the model fitted to all runs, and with the model fitted without the system judged.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from planner import sizing
+from planner.demand import Law
+from planner.library import data_path
+from planner.measurements import pool_run, volume_runs
+from planner.reports import read_devices
+
+VOLUME_MODELS = ("hyperpav", "hyperpav-pool-runs")
+POOL_MODELS = ("hyperpav", "hyperpav-volume-runs")
+
+
+@pytest.fixture(scope="module", params=VOLUME_MODELS)
+def volume(request: pytest.FixtureRequest) -> sizing.AliasAnswer:
+    (listing,) = read_devices(data_path("hyperpav", "522A-0-aliases.listing"))
+    return sizing.aliases(volume_runs(listing), Law.from_model(request.param))
+
+
+@pytest.fixture(scope="module", params=POOL_MODELS)
+def pool(request: pytest.FixtureRequest) -> sizing.AliasAnswer:
+    (listing,) = read_devices(data_path("hyperpav", "pool-0-aliases.listing"))
+    return sizing.aliases(pool_run(listing, "522A-5231"), Law.from_model(request.param))
+
+
+def row(answer: sizing.AliasAnswer, aliases: int) -> dict[str, Any]:
+    record: dict[str, Any] = answer.to_dict()["rows"][aliases]
+    assert record["aliases"] == aliases
+    return record
+
+
+def test_volume_needs_the_two_aliases_that_were_measured_to_suffice(volume: sizing.AliasAnswer) -> None:
+    assert volume.recommended == 2
+    assert volume.rule_of_thumb == 2
+    assert volume.range[0] <= 2 <= volume.range[1] <= 4
+
+
+def test_volume_rates_and_response(volume: sizing.AliasAnswer) -> None:
+    assert row(volume, 0)["io_rate"] == pytest.approx(755, rel=0.03)
+    assert row(volume, 2)["io_rate"] == pytest.approx(1619, rel=0.08)
+    assert row(volume, 2)["response_ms"] == pytest.approx(1.73, rel=0.10)
+
+
+def test_volume_interval_holds_the_measured_rate(volume: sizing.AliasAnswer) -> None:
+    two = row(volume, 2)
+    assert 900 <= two["io_rate_low"] <= 1619 <= two["io_rate_high"] <= 1900
+
+
+def test_the_one_alias_run_is_not_met(volume: sizing.AliasAnswer) -> None:
+    # 942/s at a service time of 1.95 ms, above the run with more concurrency: an outlier, shown and not fitted.
+    assert row(volume, 1)["io_rate"] / 942 > 1.3
+
+
+def test_volume_requesters_and_the_other_readings_are_named(volume: sizing.AliasAnswer) -> None:
+    assert volume.readings[0][0].population == 3
+    assert "about 3 requesters" in volume.why
+    assert "5 requesters" in volume.why
+
+
+def test_pool_count(pool: sizing.AliasAnswer) -> None:
+    assert 13 <= pool.recommended <= 16
+    assert pool.rule_of_thumb == 15
+    assert 8 <= pool.range[0] <= 11
+    assert 14 <= pool.range[1] <= 16
+
+
+def test_pool_rates(pool: sizing.AliasAnswer) -> None:
+    assert row(pool, 8)["io_rate"] == pytest.approx(9979, rel=0.06)
+    assert row(pool, 16)["io_rate"] == pytest.approx(13395, rel=0.10)
+
+
+def test_pool_response(pool: sizing.AliasAnswer) -> None:
+    assert row(pool, 8)["response_ms"] == pytest.approx(2.18, rel=0.10)
+    assert row(pool, 16)["response_ms"] == pytest.approx(1.65, rel=0.10)
+
+
+def test_pool_queue(pool: sizing.AliasAnswer) -> None:
+    assert row(pool, 8)["queued"] == pytest.approx(7.39, rel=0.25)
+    assert row(pool, 16)["queued"] < 0.3
+
+
+def test_rows_run_from_zero_to_two_beyond(volume: sizing.AliasAnswer, pool: sizing.AliasAnswer) -> None:
+    for answer in (volume, pool):
+        counts = [record["aliases"] for record in answer.to_dict()["rows"]]
+        assert counts == list(range(max(answer.recommended, answer.rule_of_thumb) + 3))
+
+
+def test_rows_are_consistent(pool: sizing.AliasAnswer) -> None:
+    for record in pool.to_dict()["rows"]:
+        assert record["response_ms"] == pytest.approx(record["service_ms"] + record["wait_ms"])
+        assert record["queued"] == pytest.approx(record["io_rate"] * record["wait_ms"] * 1e-3, abs=1e-12)
+        assert record["io_rate_low"] <= record["io_rate"] <= record["io_rate_high"]

@@ -1,0 +1,153 @@
+"""Sizing: a recommended count meets its target and one less does not, at any load, and the advice around it."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from planner import queueing, sizing
+from planner.demand import Law
+from planner.errors import InfeasibleError, InputError
+from planner.library import data_path
+from planner.measurements import Interval, Run, from_numbers, pool_run, volume_runs
+from planner.reports import read_devices
+
+LAW = Law(inflation=0.16, redrive_time=6e-5, model_error=0.02, inflation_error=0.2, redrive_error=0.6)
+PLAIN = Law(inflation=0.0, redrive_time=0.0, model_error=0.02)
+
+
+def closed_run(
+    population: int, think: float, aliases: int = 0, service: float = 1.3e-3, law: Law = PLAIN, half: float = 5e-4
+) -> Run:
+    """A volume as the law itself would have it, rounded like a listing: expected values come from our own law."""
+    steady = queueing.finite_source(
+        population, think, service, 1 + aliases, inflation=law.inflation, redrive_time=law.redrive_time
+    )
+    rate, queue = float(steady.throughput), float(steady.queue_length - steady.in_gap)
+    mean = float(steady.service_time)
+    return from_numbers(
+        io_rate=Interval(rate * (1 - half), rate, rate * (1 + half)),
+        service=Interval(mean * 0.999, mean, mean * 1.001),
+        response=None,
+        queued=Interval(queue * (1 - half), queue, queue * (1 + half)),
+        volumes=1,
+        aliases=aliases,
+        pool=False,
+    )
+
+
+@settings(max_examples=15)  # half a second each
+@given(
+    population=st.integers(2, 8),
+    think=st.floats(1e-4, 1e-2),
+    wait=st.floats(1e-5, 1e-3),
+)
+def test_the_count_meets_its_target_and_one_less_does_not(population: int, think: float, wait: float) -> None:
+    answer = sizing.aliases(closed_run(population, think), LAW, target=sizing.Target(wait=wait))
+    waits = answer.rows.wait_time
+    assert waits[answer.recommended] <= wait
+    if answer.recommended > 0:
+        assert waits[answer.recommended - 1] > wait
+
+
+@settings(max_examples=15)
+@given(population=st.integers(2, 6), think=st.floats(2e-4, 5e-3))
+def test_the_demand_that_made_the_numbers_is_among_the_readings(population: int, think: float) -> None:
+    answer = sizing.aliases(closed_run(population, think), PLAIN)
+    found = [reading for (reading,) in answer.readings if reading.population == population]
+    assert found, answer.why
+    assert found[0].think_time == pytest.approx(think, rel=0.05)
+    assert found[0].service_time == pytest.approx(1.3e-3, rel=0.005)
+
+
+@settings(max_examples=15)
+@given(population=st.integers(3, 6), think=st.floats(2e-4, 2e-3), aliases=st.integers(1, 3))
+def test_aliases_in_use_leave_the_demand_readable(population: int, think: float, aliases: int) -> None:
+    run = closed_run(population, think, aliases, law=LAW)
+    answer = sizing.aliases(run, LAW)
+    assert population in {reading.population for (reading,) in answer.readings}
+    assert answer.in_use == aliases
+    assert answer.rows.io_rate[aliases] == pytest.approx(run.io_rate, rel=0.01)
+
+
+def test_rows_improve_with_every_alias() -> None:
+    rows = sizing.aliases(closed_run(6, 2e-4), LAW).rows
+    assert (rows.io_rate[1:] >= rows.io_rate[:-1] * (1 - 1e-9)).all()
+    assert (rows.queued[1:] <= rows.queued[:-1] + 1e-9).all()
+
+
+def test_open_arrivals_far_from_saturation() -> None:
+    steady = queueing.mmc(300, 1.3e-3, 1)
+    queue = float(steady.queue_length)
+    run = from_numbers(
+        io_rate=Interval(299.5, 300, 300.5), service=Interval(1.29e-3, 1.3e-3, 1.31e-3), response=None,
+        queued=Interval(queue * 0.99, queue, queue * 1.01), volumes=1, aliases=0, pool=False,
+    )  # fmt: skip
+    answer = sizing.aliases(run, PLAIN)
+    assert answer.to_dict()["demand"]["kind"] == "open"
+    assert answer.rows.io_rate == pytest.approx(300)
+    two_servers = queueing.mmc(300, answer.readings[0][0].service_time, 2)
+    assert answer.rows.wait_time[1] == pytest.approx(float(two_servers.wait_time), rel=1e-6)
+
+
+def test_growth_raises_requesters_to_whole_ones() -> None:
+    answer = sizing.aliases(closed_run(3, 2e-4), PLAIN, growth=0.3)
+    four = queueing.finite_source(4, answer.readings[0][0].think_time, answer.readings[0][0].service_time, 1)
+    assert answer.rows.io_rate[0] == pytest.approx(float(four.throughput), rel=1e-6)
+    assert any("grown by 30%" in note for note in answer.notes)
+
+
+@pytest.mark.parametrize(
+    ("queues", "in_use", "expected"),
+    [((1.84,), 0, 2), ((7.39,), 8, 16), ((1.8,) * 8, 0, 15), ((0.09,), 0, 0), ((0.0,), 2, 2), ((2.0,), 0, 2)],
+)
+def test_rule_of_thumb(queues: tuple[float, ...], in_use: int, expected: int) -> None:
+    parts = tuple(
+        from_numbers(
+            io_rate=Interval(99, 100, 101), service=Interval(1e-3, 1.1e-3, 1.2e-3), response=None,
+            queued=Interval(q, q, q), volumes=1, aliases=in_use, pool=False,
+        ).classes[0]
+        for q in queues
+    )  # fmt: skip
+    assert Run(name="x", aliases=in_use, classes=parts, pool=True).rule_of_thumb == expected
+
+
+def test_no_queue_no_aliases() -> None:
+    answer = sizing.aliases(closed_run(1, 1e-3), LAW)
+    assert answer.recommended == 0
+    assert any("Aliases will not help" in note for note in answer.notes)
+
+
+def test_a_target_below_the_service_time_has_no_answer() -> None:
+    with pytest.raises(InfeasibleError, match="which aliases do not shorten"):
+        sizing.aliases(closed_run(3, 2e-4), LAW, target=sizing.Target(response=1e-3))
+
+
+def test_contradictory_systems_are_refused() -> None:
+    (volume,) = read_devices(data_path("hyperpav", "522A-0-aliases.listing"))
+    (pool,) = read_devices(data_path("hyperpav", "pool-0-aliases.listing"))
+    with pytest.raises(InputError, match="the same volumes"):
+        sizing.aliases([*volume_runs(volume), pool_run(pool)], LAW)
+
+
+@pytest.mark.parametrize("growth", [-0.1, math.nan, math.inf])
+def test_growth_is_a_share(growth: float) -> None:
+    with pytest.raises(InputError, match="growth"):
+        sizing.aliases(closed_run(3, 2e-4), LAW, growth=growth)
+
+
+def test_several_listings_decide_more_than_one() -> None:
+    names = ("522A-0-aliases", "522A-1-alias", "522A-2-aliases")
+    runs = [volume_runs(read_devices(data_path("hyperpav", f"{name}.listing"))[0])[0] for name in names]
+    answer = sizing.aliases(runs, Law.from_model("hyperpav-pool-runs"))
+    assert [reading.population for (reading,) in answer.readings] == [3]
+    assert any("Y040181P" in note and "left out" in note for note in answer.notes)
+
+
+def test_a_plot_shows_rate_and_response() -> None:
+    axes = sizing.aliases(closed_run(3, 2e-4), LAW).plot()
+    assert axes.get_ylabel() == "I/O rate [1/s]"
+    assert len(axes.get_figure().axes) == 2
