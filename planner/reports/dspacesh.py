@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from planner import render
 from planner.errors import ReportError
-from planner.reports.columns import Columns, Span
+from planner.reports.columns import Columns, Span, is_number
 from planner.reports.listing import Head, Line, Page, read_pages
 from planner.reports.printed import Printed
 
@@ -238,7 +238,7 @@ def _page_rows(path: Path, page: Page) -> Iterator[tuple[Line, dict[str, Any], d
                 _names(columns, line) if LEFT[0] in headings else {},
                 _counts(columns, line) if RIGHT[0] in headings else {},
             )
-        elif columns is not None and _looks_like_row(columns, headings, line):
+        elif columns is not None and _looks_like_row(headings, line):
             problem = "a row apart from its table: expected rows without a blank line between them"
             raise line.error(path, problem)
 
@@ -257,10 +257,10 @@ def _columns(path: Path, line: Line, headings: Sequence[str]) -> Columns:
     return replace(columns, spans={**columns.spans, "Name": name})
 
 
-def _looks_like_row(columns: Columns, headings: Sequence[str], line: Line) -> bool:
+def _looks_like_row(headings: Sequence[str], line: Line) -> bool:
     """Whether a line is a row rather than the text between two halves."""
-    names = [name for name in headings if name in (*RATES.values(), *PAGES.values())]
-    return columns.aligned(line, names) > len(names) // 2
+    numbers = [word for word in line.text.split() if is_number(word.rstrip("".join(SUFFIXES)))]
+    return len(numbers) > len(headings) // 2
 
 
 def _names(columns: Columns, line: Line) -> dict[str, Any]:

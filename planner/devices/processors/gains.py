@@ -106,7 +106,7 @@ def gain_table(contention: float | None = None) -> render.Table:
     }
     return render.Table(
         columns=(
-            render.Column(name="contention", unit="1/s", values=[row.contention for row in rows]),
+            render.Column(name="contention", unit="1/s", label="pageins", values=[row.contention for row in rows]),
             render.Column(name="real_storage", unit="GB", label="storage",
                           values=[row.real_storage / GIB for row in rows]),
             render.Column(name="processors", unit="", values=[row.processors for row in rows]),

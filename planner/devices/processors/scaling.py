@@ -118,7 +118,7 @@ class Scaling:
         >>> answer.low < answer.itr < answer.high
         True
         """
-        if processors < 1 or processors != int(processors):
+        if not 1 <= processors < math.inf or processors != int(processors):
             raise InputError("processors", processors, "a whole number of at least 1")
         return _predict(self.configurations, self.chosen.laws, processors)
 

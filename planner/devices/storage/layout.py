@@ -136,6 +136,6 @@ def count(argument: str, value: int) -> int:
     >>> count("guests", 20)
     20
     """
-    if isinstance(value, bool) or value != int(value) or value < 1:
+    if isinstance(value, bool) or not 1 <= value < math.inf or value != int(value):
         raise InputError(argument, value, "a whole number of at least 1")
     return int(value)
