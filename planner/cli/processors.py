@@ -42,9 +42,6 @@ def processors(
     real_storage: Annotated[
         str | None, typer.Option("--real-storage", metavar="SIZE", help="Real storage to go with --processors.")
     ] = None,
-    law: Annotated[
-        str | None, typer.Option(metavar="LAW", help="linear, amdahl, usl, or two joined by + (emulation, CP).")
-    ] = None,
     contention: Annotated[
         str | None,
         typer.Option(metavar="RATE", help="What 5.3 brings over 5.2: page reads per CPU-second, as 300/s."),
@@ -65,7 +62,7 @@ def processors(
     size = None if real_storage is None else units.parse(real_storage, "storage", argument="--real-storage")
     if size is not None and not count:
         raise InputError("--real-storage", real_storage, "--processors with it")
-    answer = scaling(published() if measurements is None else read_configurations(measurements), law)
+    answer = scaling(published() if measurements is None else read_configurations(measurements))
     predictions = [answer.predict(number) for number in count or []]
     if plot is not None:
         options.draw(lambda: answer.plot(published("5.2"), "z/VM 5.2") if measurements is None else answer.plot(),
@@ -134,8 +131,8 @@ def _text(answer: Scaling, predictions: list[Prediction], notes: list[str], cont
     best = answer.chosen
     lines = [
         render.wrap(
-            f"{best.name} predicts each configuration from the others with a median error of {best.median:.1%}, at worst "
-            f"{best.worst:.1%}."
+            f"Laws of the CPU time ({best.parts}: {best.name}) predict each configuration from the others with a median "
+            f"error of {best.median:.1%}, at worst {best.worst:.1%}."
         )
     ]
     lines += [

@@ -3,12 +3,12 @@
 from planner.devices.processors.configurations import Configuration, published, read_configurations
 from planner.devices.processors.gains import Gain, gain_table, gains, nearest
 from planner.devices.processors.law import Processors, internal_throughput
-from planner.devices.processors.scaling import LAWS, Prediction, Scaling, Trial, scaling
+from planner.devices.processors.scaling import Law, Prediction, Scaling, Trial, scaling
 
 __all__ = [
-    "LAWS",
     "Configuration",
     "Gain",
+    "Law",
     "Prediction",
     "Processors",
     "Scaling",

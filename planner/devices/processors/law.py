@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from planner import queueing
 from planner.devices.parameters import Parameter
 from planner.errors import InputError
 from planner.results import Array
@@ -39,39 +40,6 @@ class Processors:
     coherency: float = 0.0
     PARAMETERS: ClassVar[tuple[Parameter, ...]] = (CPU_TIME, CONTENTION, COHERENCY)
 
-    def transaction_time(self, processors: ArrayLike) -> Array:
-        """CPU time of a transaction.
-
-        Parameters
-        ----------
-        processors : array_like, shape (n,)
-            Number of processors.
-
-        Returns
-        -------
-        ndarray, shape (n,)
-            ``t1 (1 + alpha (n - 1) + beta n (n - 1))`` [s].
-
-        Raises
-        ------
-        InputError
-            Fewer than one processor.
-
-        References
-        ----------
-        N. J. Gunther, Guerrilla Capacity Planning, 2007, eq. 4.33.
-
-        Examples
-        --------
-        >>> Processors(cpu_time=0.018, contention=0.01).transaction_time([1, 11]).round(5).tolist()
-        [0.018, 0.0198]
-        """
-        n = np.asarray(processors, dtype=np.float64)
-        if not np.all(n >= 1):
-            raise InputError("processors", processors, "counts of at least 1")
-        growth: Array = 1 + self.contention * (n - 1) + self.coherency * n * (n - 1)
-        return self.cpu_time * growth
-
     def internal_throughput(self, processors: ArrayLike) -> Array:
         """Transactions of fully busy processors.
 
@@ -83,20 +51,49 @@ class Processors:
         Returns
         -------
         ndarray, shape (n,)
-            ``n / transaction time`` [1/s].
+            ITR [1/s].
 
         Raises
         ------
         InputError
-            Fewer than one processor.
+            A number outside its domain.
+
+        Notes
+        -----
+        The law is `planner.queueing.usl`.
 
         Examples
         --------
         >>> Processors(cpu_time=0.02).internal_throughput([3, 6]).tolist()
         [150.0, 300.0]
         """
-        itr: Array = np.asarray(processors, dtype=np.float64) / self.transaction_time(processors)
-        return itr
+        return queueing.usl(processors, 1 / self.cpu_time, self.contention, self.coherency)
+
+    def transaction_time(self, processors: ArrayLike) -> Array:
+        """CPU time of a transaction, on whichever processor.
+
+        Parameters
+        ----------
+        processors : array_like, shape (n,)
+            Number of processors.
+
+        Returns
+        -------
+        ndarray, shape (n,)
+            ``processors / ITR`` [s].
+
+        Raises
+        ------
+        InputError
+            A number outside its domain.
+
+        Examples
+        --------
+        >>> Processors(cpu_time=0.018, contention=0.01).transaction_time([1, 11]).round(5).tolist()
+        [0.018, 0.0198]
+        """
+        time: Array = np.asarray(processors, dtype=np.float64) / self.internal_throughput(processors)
+        return time
 
 
 def internal_throughput(transaction_rate: float, utilization: float) -> float:
