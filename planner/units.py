@@ -20,6 +20,7 @@ FRAME: Final = 4096
 SEGMENT: Final = 2**20
 KILOBYTE: Final = 2**10
 MEGABYTE: Final = 2**20
+GIB: Final = 2**30
 
 Dimension = Literal["time", "rate", "data rate", "storage", "share"]
 
