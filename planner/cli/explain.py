@@ -34,13 +34,12 @@ def explain(
 ) -> None:
     """Put the numbers into the formula and print it."""
     from planner import explain as formulas
-    from planner import render
 
     if latex and (json or csv):
         raise InputError("--latex", "and --json or --csv", "one of them")
     told = formulas.explain(topic, **dict(map(_pair, numbers or [])))
     if plot is not None:
-        render.save_axes(told.plot(), plot, force=force)
+        options.draw(told.plot, plot, force=force)
     unicode = output is not None or "utf" in (sys.stdout.encoding or "").lower()
     text = told.latex() if latex else told.text(unicode=unicode)
     options.emit(text, told.to_dict(), told.table(), json=json, csv=csv, output=output, force=force)

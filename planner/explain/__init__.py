@@ -18,7 +18,11 @@ TOPICS: Final = {
     "erlang-c": ("delay", "ERLANG_C_TOPIC", "how likely is it that a request waits"),
     "mmc": ("delay", "MMC", "Poisson arrivals at a group of servers"),
     "finite-source": ("closed", "FINITE_SOURCE", "a few requesters, each with one request outstanding"),
+    "mgc": ("general", "MGC", "service of any spread"),
     "alias-pool": ("pools", "ALIAS_POOL", "volumes that share aliases"),
+    "storage-limit": ("storage_limit", "STORAGE_LIMIT", "how much virtual storage can be in use"),
+    "ccw": ("channel_program", "CCW", "what CP spends on channel programs"),
+    "usl": ("scalability", "USL", "throughput over processors or requesters"),
 }
 
 
@@ -75,8 +79,8 @@ def explain(name: str, **numbers: str | float) -> Explanation:
     Examples
     --------
     >>> told = explain("mmc", arrival_rate=600, service_time="1.3ms", servers=2)
-    >>> told.values[told.topic.answer]
-    169/770900
+    >>> round(told.value("W") * 1e3, 4)
+    0.2333
     """
     from planner.explain.explanation import Explanation
 

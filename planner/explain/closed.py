@@ -72,7 +72,7 @@ FINITE_SOURCE = Topic(
     inputs=(
         Input(key="population", symbol=population, dimension="count", default="3", meaning="requesters", most=40),
         Input(
-            key="think_time", symbol=think, dimension="time", default="0.2ms", meaning="from an answer to the next request"
+            key="think_time", symbol=think, dimension="time", default="0.2ms", meaning="between two requests"
         ),
         Input(key="service_time", symbol=service, dimension="time", default="1.3ms", meaning="service time of one alone"),
         Input(key="servers", symbol=c, dimension="count", default="1", meaning="servers: base and aliases"),

@@ -40,14 +40,18 @@ def _erlang_c_numerical(values: Mapping[str, float]) -> dict[str, float]:
     return {"B": float(queueing.erlang_b(load, servers)), "C": float(queueing.erlang_c(load, servers))}
 
 
-def _mmc(exact: Exact) -> tuple[Equation, ...]:
+def mmc_equations(exact: Exact) -> tuple[Equation, ...]:
+    """Steps of M/M/c, the first four up to the delay probability."""
     return (
         Equation(left=a, right=arrivals * service, meaning="offered load in erlang"),
         UTILIZATION,
         BLOCKING,
         DELAY,
         Equation(
-            left=wait, right=Piecewise((delay * service / (c - a), a < c), (oo, True)), meaning="wait time", unit="s"
+            left=wait,
+            right=Piecewise((delay * service / (c - a), a < c), (oo, True)),
+            meaning="wait time",
+            unit="s",
         ),
         Equation(left=queue, right=arrivals * wait, meaning="queue length, by Little's law"),
         Equation(left=response, right=wait + service, meaning="response time", unit="s"),
@@ -71,7 +75,12 @@ ERLANG_C_TOPIC = Topic(
     title="Erlang's delay formula: how likely is it that a request waits",
     inputs=(
         Input(
-            key="offered_load", symbol=a, dimension="number", default="0.98", meaning="offered load in erlang", least=0
+            key="offered_load",
+            symbol=a,
+            dimension="number",
+            default="0.98",
+            meaning="offered load in erlang",
+            least=0,
         ),
         SERVERS,
     ),
@@ -91,11 +100,18 @@ MMC = Topic(
     name="mmc",
     title="M/M/c: Poisson arrivals at a group of servers",
     inputs=(
-        Input(key="arrival_rate", symbol=arrivals, dimension="rate", default="755/s", meaning="arrival rate", least=0),
+        Input(
+            key="arrival_rate",
+            symbol=arrivals,
+            dimension="rate",
+            default="755/s",
+            meaning="arrival rate",
+            least=0,
+        ),
         Input(key="service_time", symbol=service, dimension="time", default="1.3ms", meaning="service time"),
         SERVERS,
     ),
-    equations=_mmc,
+    equations=mmc_equations,
     answer=wait,
     numerical=_mmc_numerical,
     assumptions=(

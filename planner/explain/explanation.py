@@ -23,8 +23,13 @@ if TYPE_CHECKING:
 
 SHOWN: Final = 5  # significant digits of a number within a formula
 CHANGE: Final = sympy.Rational(1, 100)  # of an input, for the sensitivities
+READ_AS: Final = {
+    "s": ("ms", MILLISECOND),
+    "bytes": ("GB", FACTORS["storage"]["GB"]),
+}  # SI unit -> what people use
 SMALL: Final = 1e-4
 LARGE: Final = 1e6
+WHOLE: Final = 1e13  # whole numbers below are shown with all their digits
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,7 +117,9 @@ class Explanation:
         steps = [step for step in self.steps if str(step.left) in self.numerical]
         exact = [float(self.values[step.left]) for step in steps]
         found = [self.numerical[str(step.left)] for step in steps]
-        off = [0.0 if x == y else abs(y / x - 1) if x else math.inf for x, y in zip(exact, found, strict=True)]
+        off = [
+            0.0 if x == y else abs(y / x - 1) if x else math.inf for x, y in zip(exact, found, strict=True)
+        ]
         columns = (
             ("symbol", [str(step.left) for step in steps], ""),
             ("meaning", [step.meaning for step in steps], ""),
@@ -123,7 +130,8 @@ class Explanation:
         )
         return render.Table(
             columns=tuple(
-                render.Column(name=name, unit="", values=values, label=label) for name, values, label in columns
+                render.Column(name=name, unit="", values=values, label=label)
+                for name, values, label in columns
             )
         )
 
@@ -142,8 +150,14 @@ class Explanation:
         """
         inputs = render.Table(
             columns=(
-                render.Column(name="symbol", unit="", values=[f"  {printing.text(i.symbol, unicode=unicode)}" for i in self.topic.inputs]),
-                render.Column(name="value", unit="", values=[_typed(i, self.numbers[i.key]) for i in self.topic.inputs]),
+                render.Column(
+                    name="symbol",
+                    unit="",
+                    values=[f"  {printing.text(i.symbol, unicode=unicode)}" for i in self.topic.inputs],
+                ),
+                render.Column(
+                    name="value", unit="", values=[_typed(i, self.numbers[i.key]) for i in self.topic.inputs]
+                ),
                 render.Column(name="input", unit="", values=[i.key for i in self.topic.inputs]),
                 render.Column(name="meaning", unit="", values=[i.meaning for i in self.topic.inputs]),
             )
@@ -152,7 +166,9 @@ class Explanation:
         blocks += [self._step_text(step, unicode=unicode) for step in self.steps]
         compared = render.Table(columns=tuple(c for c in self.table().columns if c.name != "meaning"))
         blocks.append("The same by the numerical code\n" + _indent(render.to_text(compared)))
-        blocks.append(f"Sensitivity of {self._answer.left}, {self._answer.meaning}\n" + self._sensitivity_text())
+        blocks.append(
+            f"Sensitivity of {self._answer.left}, {self._answer.meaning}\n" + self._sensitivity_text()
+        )
         blocks.append("Assumptions\n" + "\n".join(_hanging(line, "  - ") for line in self.topic.assumptions))
         blocks.append(render.wrap(f"Source: {self.topic.source}"))
         return "\n\n".join(blocks)
@@ -169,7 +185,8 @@ class Explanation:
         for step in self.steps:
             left = printing.latex(step.left)
             lines.append(rf"{left} &= {printing.latex(step.right)} && \text{{{step.meaning}}}")
-            lines.append(f"&= {printing.latex(self._branch(step), self._shown(step))}")
+            shown = self._shown(step, r"\infty")
+            lines.append(f"&= {printing.latex(self._branch(step), shown)}")
             lines.append(f"&= {self._value_latex(step)}")
         return "\\begin{align*}\n" + " \\\\\n".join(lines) + "\n\\end{align*}"
 
@@ -185,7 +202,8 @@ class Explanation:
             "topic": self.topic.name,
             "title": self.topic.title,
             "inputs": {
-                _suffixed(item.key, SI[item.dimension]): float(self.numbers[item.key]) for item in self.topic.inputs
+                _suffixed(item.key, SI[item.dimension]): float(self.numbers[item.key])
+                for item in self.topic.inputs
             },
             "steps": [
                 {
@@ -252,17 +270,19 @@ class Explanation:
     def _answer(self) -> Equation:
         return next(step for step in self.steps if step.left == self.topic.answer)
 
-    def _shown(self, step: Equation) -> dict[Any, str]:
+    def _shown(self, step: Equation, infinite: str) -> dict[Any, str]:
         """Numbers to print in the place of the symbols of a step."""
         symbols = self._branch(step).free_symbols & self.values.keys()
-        return {symbol: _number(float(self.values[symbol]), SHOWN, infinite="∞") for symbol in symbols}
+        return {symbol: _number(float(self.values[symbol]), SHOWN, infinite=infinite) for symbol in symbols}
 
     def _branch(self, step: Equation) -> Any:
         """The right side; of one with cases the case that applies, of a family the general one."""
         if not isinstance(step.right, sympy.Piecewise):
             return step.right
         cases = step.right.args
-        return cases[-1][0] if step.index else next(case for case, holds in cases if exact(holds, self.values))
+        return (
+            cases[-1][0] if step.index else next(case for case, holds in cases if exact(holds, self.values))
+        )
 
     def _members(self, step: Equation) -> list[float]:
         """Values of a family."""
@@ -278,9 +298,13 @@ class Explanation:
         head = f"  {printing.text(step.left, unicode=unicode)} ="
         equals = "=".rjust(len(head))
         rows = [printing.text(step.right, head=head, unicode=unicode)]
-        if numbers := self._shown(step):
+        if numbers := self._shown(step, "∞" if unicode else "oo"):
             rows.append(printing.text(self._branch(step), numbers, head=equals, unicode=unicode))
-        value = ", ".join(_number(v, SHOWN) for v in self._members(step)) if step.index else self._value_text(step)
+        value = (
+            ", ".join(_number(v, SHOWN) for v in self._members(step))
+            if step.index
+            else self._value_text(step)
+        )
         rows.append(_hanging(value, f"{equals} "))
         gap = "\n\n" if any("\n" in row for row in rows[:-1]) else "\n"
         return f"{step.meaning[0].upper()}{step.meaning[1:]}\n" + gap.join(rows)
@@ -290,7 +314,7 @@ class Explanation:
         if math.isinf(value):
             return "saturated"
         shown = f"{_number(value, SHOWN)} {step.unit}".rstrip()
-        return shown + (f" = {_number(value / MILLISECOND, SHOWN)} ms" if step.unit == "s" else "")
+        return shown + (f" = {_readable(value, step.unit)}" if step.unit in READ_AS else "")
 
     def _value_latex(self, step: Equation) -> str:
         if step.index:
@@ -306,11 +330,18 @@ class Explanation:
         rows = []
         for change, value in self.sensitivities:
             moved = value / base - 1 if base and math.isfinite(base) and math.isfinite(value) else None
-            rows.append((f"  {change}", _readable(value, self._answer.unit), "" if moved is None else f"{100 * moved:+.3g}%"))
+            rows.append(
+                (
+                    f"  {change}",
+                    _readable(value, self._answer.unit),
+                    "" if moved is None else f"{100 * moved:+.3g}%",
+                )
+            )
         columns = ("change", "answer", "by")
         table = render.Table(
             columns=tuple(
-                render.Column(name=name, unit="", values=[row[i] for row in rows]) for i, name in enumerate(columns)
+                render.Column(name=name, unit="", values=[row[i] for row in rows])
+                for i, name in enumerate(columns)
             )
         )
         return _body(table)
@@ -336,27 +367,24 @@ def _number(value: float, digits: int, infinite: str = "saturated") -> str:
     """A number with so many significant digits, without an exponent where that reads well."""
     if math.isinf(value):
         return infinite
-    if value == 0 or SMALL <= abs(value) < LARGE:
-        decimals = digits - 1 - math.floor(math.log10(abs(value))) if value else 0
-        text = f"{value:.{max(decimals, 0)}f}"
+    if float(value).is_integer() and abs(value) < WHOLE:
+        return f"{value:.0f}"
+    if SMALL <= abs(value) < LARGE:
+        text = f"{value:.{max(digits - 1 - math.floor(math.log10(abs(value))), 0)}f}"
         return text.rstrip("0").rstrip(".") if "." in text else text
     return f"{value:.{digits}g}"
 
 
 def _readable(value: float, unit: str) -> str:
-    if math.isfinite(value) and unit == "s":
-        return f"{_number(value / MILLISECOND, SHOWN)} ms"
+    if math.isfinite(value) and unit in READ_AS:
+        name, factor = READ_AS[unit]
+        return f"{_number(value / factor, SHOWN)} {name}"
     return _number(value, SHOWN) + (f" {unit}" if unit and math.isfinite(value) else "")
 
 
 def _typed(item: Input, value: Any) -> str:
     """An input with a unit that people use."""
-    number = float(value)
-    if item.dimension == "time":
-        return f"{_number(number / MILLISECOND, SHOWN)} ms"
-    if item.dimension == "storage":
-        return f"{_number(number / FACTORS['storage']['GB'], SHOWN)} GB"
-    return f"{_number(number, SHOWN)}{' ' + SI[item.dimension] if SI[item.dimension] else ''}"
+    return _readable(float(value), SI[item.dimension])
 
 
 def _suffixed(key: str, unit: str) -> str:

@@ -51,7 +51,9 @@ def moves(state: State, pool_aliases: int, requesters: int) -> Iterator[tuple[St
     for i, (base, held, queued) in enumerate(state):
         thinking = requesters - base - held - queued
         if thinking:
-            arrived = (1, held, queued) if not base else (1, held + 1, queued) if free else (1, held, queued + 1)
+            arrived = (
+                (1, held, queued) if not base else (1, held + 1, queued) if free else (1, held, queued + 1)
+            )
             yield _with(state, {i: arrived}), thinking * load
         if base:
             yield _with(state, {i: (1, held, queued - 1) if queued else (0, held, 0)}), sympy.Integer(1)
@@ -87,7 +89,8 @@ def stationary(pool_volumes: int, pool_aliases: int, requesters: int) -> dict[St
         More states than are solved in symbols.
     """
     start: State = ((0, 0, 0),) * pool_volumes
-    index, rates = {start: 0}, {}
+    index = {start: 0}
+    rates: dict[tuple[State, State], Any] = {}
     for state in (found := [start]):
         for target, rate in moves(state, pool_aliases, requesters):
             if target not in index:
@@ -114,17 +117,26 @@ def _equations(exact: Exact) -> tuple[Equation, ...]:
 def _steps(pool_volumes: int, pool_aliases: int, requesters: int) -> tuple[Equation, ...]:
     weights = stationary(pool_volumes, pool_aliases, requesters)
     all_weights = sum(weights.values())
-    in_service = sum(weight * sum(base + held for base, held, _ in state) for state, weight in weights.items())
+    in_service = sum(
+        weight * sum(base + held for base, held, _ in state) for state, weight in weights.items()
+    )
     queued = sum(weight * sum(queued for _, _, queued in state) for state, weight in weights.items())
     # One common factor is taken out of all three polynomials.
     common = sympy.gcd_list([sympy.numer(sympy.together(each)) for each in (all_weights, in_service, queued)])
-    scale = sympy.lcm_list([sympy.denom(sympy.together(each)) for each in (all_weights, in_service, queued)]) / common
+    scale = (
+        sympy.lcm_list([sympy.denom(sympy.together(each)) for each in (all_weights, in_service, queued)])
+        / common
+    )
     polynomials = [sympy.expand(sympy.cancel(each * scale)) for each in (all_weights, in_service, queued)]
     return (
         Equation(left=load, right=service / think, meaning="service over think time"),
         Equation(left=total, right=polynomials[0], meaning=f"sum of the weights of {len(weights)} states"),
-        Equation(left=served, right=polynomials[1], meaning="the same, each weight times the I/Os in service"),
-        Equation(left=waiting, right=polynomials[2], meaning="the same, each weight times the I/Os that wait"),
+        Equation(
+            left=served, right=polynomials[1], meaning="the same, each weight times the I/Os in service"
+        ),
+        Equation(
+            left=waiting, right=polynomials[2], meaning="the same, each weight times the I/Os that wait"
+        ),
         Equation(left=busy, right=served / total, meaning="I/Os in service"),
         Equation(left=queue, right=waiting / total, meaning="queue length"),
         Equation(left=throughput, right=busy / service, meaning="I/O rate of the pool", unit="1/s"),
@@ -155,11 +167,11 @@ ALIAS_POOL = Topic(
     name="alias-pool",
     title="Volumes that share aliases (HyperPAV), small enough to be solved in symbols",
     inputs=(
-        Input(key="volumes", symbol=volumes, dimension="count", default="2", meaning="volumes, each with its base", most=6),
+        Input(key="volumes", symbol=volumes, dimension="count", default="2", meaning="volumes", most=6),
         Input(key="aliases", symbol=aliases, dimension="count", default="1", meaning="aliases of the pool", least=0),
-        Input(key="population", symbol=population, dimension="count", default="2", meaning="requesters of a volume", most=8),
+        Input(key="population", symbol=population, dimension="count", default="2", meaning="requesters of each", most=8),
         Input(
-            key="think_time", symbol=think, dimension="time", default="0.2ms", meaning="from an answer to the next I/O"
+            key="think_time", symbol=think, dimension="time", default="0.2ms", meaning="between two I/Os"
         ),
         Input(key="service_time", symbol=service, dimension="time", default="1.3ms", meaning="service time"),
     ),

@@ -8,6 +8,7 @@ from typing import Any, Final
 import sympy
 from sympy.printing.latex import LatexPrinter
 from sympy.printing.pretty.pretty import PrettyPrinter
+from sympy.printing.pretty.pretty_symbology import pretty_use_unicode
 from sympy.printing.pretty.stringpict import prettyForm
 
 from planner.render import WIDTH
@@ -38,6 +39,12 @@ class _Text(PrettyPrinter):  # type: ignore[misc]
         if expr in self._numbers:
             return prettyForm(self._numbers[expr])
         return super()._print_Symbol(expr, bold_name)
+
+    def _print_Min(self, expr: sympy.Min) -> Any:  # noqa: N802 - sympy's name
+        return self._helper_print_function(sympy.Min, expr.args, func_name="min")
+
+    def _print_Max(self, expr: sympy.Max) -> Any:  # noqa: N802 - sympy's name
+        return self._helper_print_function(sympy.Max, expr.args, func_name="max")
 
 
 class _Latex(LatexPrinter):  # type: ignore[misc]
@@ -73,11 +80,17 @@ def text(expression: Any, numbers: Numbers | None = None, *, head: str = "", uni
     str
         One or several lines.
     """
-    printer = _Text(numbers or {}, unicode=unicode)
-    line = printer._print(expression).baseline
-    rows = str(printer.doprint(expression)).splitlines()
+    before = pretty_use_unicode(unicode)  # sympy keeps this as a state of its own
+    try:
+        printer = _Text(numbers or {}, unicode=unicode)
+        line = printer._print(expression).baseline
+        rows = str(printer.doprint(expression)).splitlines()
+    finally:
+        pretty_use_unicode(before)
     heads = (head if row == line else " " * len(head) for row in range(len(rows)))
-    return "\n".join(f"{start} {row}".rstrip() if head else row.rstrip() for start, row in zip(heads, rows, strict=True))
+    return "\n".join(
+        f"{start} {row}".rstrip() if head else row.rstrip() for start, row in zip(heads, rows, strict=True)
+    )
 
 
 def latex(expression: Any, numbers: Numbers | None = None) -> str:
