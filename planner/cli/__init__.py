@@ -20,7 +20,7 @@ def build() -> typer.Typer:
     import typer
 
     from planner import __version__
-    from planner.cli import aliases, calibrate, disk, explain, paging, processors, read, storage
+    from planner.cli import aliases, calibrate, disk, explain, figures, paging, processors, read, storage
 
     app = typer.Typer(
         name="planner",
@@ -53,6 +53,7 @@ def build() -> typer.Typer:
     app.command(name="calibrate", help=calibrate.HELP)(calibrate.calibrate)
     app.command(name="read", help=read.HELP)(read.read)
     app.command(name="explain", help=explain.HELP)(explain.explain)
+    app.command(name="figures", help=figures.HELP)(figures.figures)
     return app
 
 

@@ -80,7 +80,7 @@ def explain(name: str, **numbers: str | float) -> Explanation:
     --------
     >>> told = explain("mmc", arrival_rate=600, service_time="1.3ms", servers=2)
     >>> round(told.value("W") * 1e3, 4)
-    0.2333
+    0.2332
     """
     from planner.explain.explanation import Explanation
 

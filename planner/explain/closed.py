@@ -74,7 +74,7 @@ FINITE_SOURCE = Topic(
         Input(
             key="think_time", symbol=think, dimension="time", default="0.2ms", meaning="between two requests"
         ),
-        Input(key="service_time", symbol=service, dimension="time", default="1.3ms", meaning="service time of one alone"),
+        Input(key="service_time", symbol=service, dimension="time", default="1.3ms", meaning="service of one alone"),
         Input(key="servers", symbol=c, dimension="count", default="1", meaning="servers: base and aliases"),
         Input(
             key="inflation", symbol=growth, dimension="number", default="0", least=0,

@@ -168,8 +168,8 @@ ALIAS_POOL = Topic(
     title="Volumes that share aliases (HyperPAV), small enough to be solved in symbols",
     inputs=(
         Input(key="volumes", symbol=volumes, dimension="count", default="2", meaning="volumes", most=6),
-        Input(key="aliases", symbol=aliases, dimension="count", default="1", meaning="aliases of the pool", least=0),
-        Input(key="population", symbol=population, dimension="count", default="2", meaning="requesters of each", most=8),
+        Input(key="aliases", symbol=aliases, dimension="count", default="1", meaning="aliases", least=0),
+        Input(key="population", symbol=population, dimension="count", default="2", meaning="requesters", most=8),
         Input(
             key="think_time", symbol=think, dimension="time", default="0.2ms", meaning="between two I/Os"
         ),

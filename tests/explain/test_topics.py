@@ -86,11 +86,11 @@ def test_one_server_is_the_textbook_mm1() -> None:
 
 
 def test_erlang_c_of_one_and_two_servers() -> None:
-    for servers, expected in ((1, lambda a: a), (2, lambda a: a**2 / (2 + a))):
+    a = sympy.Symbol("a")
+    for servers, expected in ((1, a), (2, a**2 / (2 + a))):
         values, symbols = kept("erlang-c", ("offered_load",), servers=servers)
-        load = symbols["offered_load"]
         delay = open_branch(sympy.piecewise_fold(step(values, "C")))
-        assert sympy.simplify(delay - expected(load)) == 0
+        assert sympy.simplify(delay - expected.subs(a, symbols["offered_load"])) == 0
 
 
 def test_no_load_no_wait_and_full_load_no_end() -> None:
@@ -116,14 +116,14 @@ def test_spread_one_is_mmc_and_one_server_is_pollaczek_khinchine() -> None:
 
 
 def test_many_requesters_are_an_open_queue() -> None:
-    """N requesters with think time N / rate: the wait tends to that of M/M/c, its error falls as 1 / N."""
+    """N requesters with think time N / rate: the wait tends to that of M/M/c, its error falls ever faster."""
     rate, open_wait = 755.0, explain("mmc").value("W")
     errors = []
     for population in (5, 10, 20):
         told = explain("finite-source", population=population, servers=2, think_time=population / rate)
         errors.append(open_wait - told.value("W"))
     assert errors[0] > errors[1] > errors[2] > 0
-    assert errors[2] / errors[1] == pytest.approx(0.5, abs=0.12)
+    assert errors[2] / errors[1] < errors[1] / errors[0] < 0.75
 
 
 def test_one_requester_never_waits_and_obeys_its_cycle() -> None:
