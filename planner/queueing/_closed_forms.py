@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
-from scipy.special import gammaincc, gammaln
+from scipy.special import gammaincc, gammaln, poch
 
 from planner.queueing._phase_type import mixed_erlang
 from planner.queueing._roots import increasing_root
@@ -64,8 +64,7 @@ def _log_moment(alpha: Array, scv: Array) -> Array:
         above = gammaln(1 + alpha) + np.log(branches)
     stages, short, rate = mixed_erlang(np.minimum(scv, 1.0))
     shorter = np.maximum(stages - 1, 1)
-    long = np.exp(gammaln(stages + alpha) - gammaln(stages))
-    below = np.log(short * np.exp(gammaln(shorter + alpha) - gammaln(shorter)) + (1 - short) * long)
+    below = np.log(short * poch(shorter, alpha) + (1 - short) * poch(stages, alpha))
     below = below - alpha * np.log(rate)
     return np.where(scv > 1, above, below)
 

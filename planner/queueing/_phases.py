@@ -65,14 +65,6 @@ def open_with_gaps(rate: Array, s: Array, c: Array, i: Array, g: Array) -> tuple
     return result, stable
 
 
-def largest_phases(servers: int) -> int:
-    """Most phases of service without gap that `servers` servers may have."""
-    width = 1
-    while state_count(servers, width + 1) <= LARGEST_LEVEL:
-        width += 1
-    return width
-
-
 def _phases(scv: Array) -> Array:
     if not (scv > 0).all():
         raise InputError("scv", 0.0, "above zero: deterministic service has no finite chain of phases")
@@ -80,9 +72,11 @@ def _phases(scv: Array) -> Array:
 
 
 def _checked_size(servers: int, width: int, gapped: int) -> int:
-    states = state_count(servers, width + gapped)
+    phases = width + gapped
+    # With two phases or more there are more states than servers, and than phases: no need to count them all.
+    states = max(servers, phases) if max(servers, phases) > LARGEST_LEVEL and phases > 1 else state_count(servers, phases)
     if states > LARGEST_LEVEL:
-        told = f"at most {LARGEST_LEVEL} states a level; {width + gapped} phases of a server make {states}"
+        told = f"at most {LARGEST_LEVEL} states a level; {phases} phases of a server make {states} or more"
         raise InputError("servers", servers, told)
     return states
 

@@ -21,7 +21,7 @@ from planner.results import Array, quantity
 
 Names = NDArray[np.str_]
 
-# Every closed form takes (W_M, W_D or None, scv, load, servers), waits in units of the service time.
+# Every closed form takes (W_M, W_D or ones, scv, load, servers), waits in units of the service time.
 CLOSED_FORMS: Final[dict[str, tuple[bool, Callable[..., Array]]]] = {
     "allen_cunneen": (False, lambda m, d, v, a, c: forms.allen_cunneen(m, v)),
     "cosmetatos_1975": (False, lambda m, d, v, a, c: forms.cosmetatos_1975(m, v, a, c)),
@@ -29,6 +29,7 @@ CLOSED_FORMS: Final[dict[str, tuple[bool, Callable[..., Array]]]] = {
     "boxma_cohen_huffels_1979": (True, lambda m, d, v, a, c: forms.boxma_cohen_huffels_1979(m, d, v, c)),
     "takahashi_1977": (True, lambda m, d, v, a, c: forms.takahashi_1977(m, d, v)),
 }
+LEAST_WAIT: Final = 1e-280  # of the service time: below, W_D leaves float64 and the forms have no digits
 METHODS: Final = ("auto", "exact", *CLOSED_FORMS)
 # Of the closed forms the most accurate on either side of scv 1, where both are exact: no jump between them.
 BEST_BELOW, BEST_ABOVE = "takahashi_1977", "boxma_cohen_huffels_1979"
@@ -206,20 +207,21 @@ def _matrix_geometric(load: Array, c: Array, scv: Array) -> tuple[Array, Array]:
 
 
 def _closed(load: Array, c: Array, scv: Array, method: str) -> tuple[Array, Array]:
-    """Closed forms; one server is Pollaczek and Khinchine for all of them but Cosmetatos', which then agrees."""
+    """Wait and delay by a closed form, which for one server is Pollaczek's and Khinchine's."""
     delay = erlang_c(load, c)
     exponential = delay / (c - load)
     needs, form = CLOSED_FORMS[method]
     wait = exponential * (1 + scv) / 2
-    several = np.flatnonzero((c > 1) & (exponential > 0))
-    m, v, a, k = exponential[several], scv[several], load[several], c[several]
-    regular = deterministic(a, k)[0] / a if needs else None
-    fixed = v > 0
-    if regular is not None and not fixed.all():
-        wait[several[~fixed]] = regular[~fixed]
-        several, m, v, a, k, regular = (x[fixed] for x in (several, m, v, a, k, regular))
+    several = np.flatnonzero((c > 1) & (exponential > LEAST_WAIT))
+    regular = np.ones(several.size)
+    if needs:
+        regular = deterministic(load[several], c[several])[0] / load[several]
+        fixed = scv[several] == 0  # where the form is its own argument
+        wait[several[fixed]] = regular[fixed]
+        usable = ~fixed & (regular > LEAST_WAIT)
+        several, regular = several[usable], regular[usable]
     if several.size:
-        wait[several] = form(m, regular, v, a, k)
+        wait[several] = form(exponential[several], regular, scv[several], load[several], c[several])
     return wait, delay
 
 
