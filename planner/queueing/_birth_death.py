@@ -135,7 +135,9 @@ def _any_size(n: Array, z: Array, s: Array, c: Array, i: Array) -> Array:
     for chosen, solve in ((single, _from_mode), (~single, _from_top)):
         index = np.flatnonzero(chosen)
         if index.size:
-            result[:, index] = _means(solve(*(a[index] for a in (n, z, s, c, i))), n[index], s[index], c[index])
+            result[:, index] = _means(
+                solve(*(a[index] for a in (n, z, s, c, i))), n[index], s[index], c[index]
+            )
     return result
 
 
@@ -214,7 +216,7 @@ def _from_top(n: Array, z: Array, s: Array, c: Array, i: Array) -> Array:
     return sums
 
 
-def open_with_inflation(rate: Array, s: Array, c: Array, i: Array) -> tuple[Array, Array]:
+def open_with_inflation(rate: Array, s: Array, c: Array, i: Array) -> tuple[Array, NDArray[np.bool_]]:
     """M/M/c with inflation: sums as `Steady.from_sums` takes them, and where it is stable.
 
     Terms up from p(0) to p(c); beyond, they fall by lambda / mu(c) each. Saturated servers never idle.
@@ -246,15 +248,13 @@ def saturated_with_gaps(s: Array, c: Array, i: Array, g: Array) -> tuple[Array, 
 
     k servers are in their gap: a service ends at the rate mu(c - k), a gap at k / g.
     """
-    term, total, busy, ends = np.ones_like(s), np.zeros_like(s), np.zeros_like(s), np.zeros_like(s)
+    term, sums = np.ones_like(s), np.zeros((3, s.size))
     for k in range(int(c.max()) + 1):
-        served = np.maximum(c - k, 0)
-        rate = served / (s * (1 + i * np.maximum(served - 1, 0)))
-        total += term
-        busy += term * served
-        ends += term * rate
-        term = term * rate * g / (k + 1)
+        served, pace = _pace(np.maximum(c - k, 0), c, i)
+        sums += [term, term * served, term * pace / s]
+        term = term * (pace / s) * g / (k + 1)
         scale = np.where(term > RESCALE_ABOVE, 1 / RESCALE_ABOVE, 1.0)
-        for array in (term, total, busy, ends):
-            array *= scale
+        term = term * scale
+        sums *= scale
+    total, busy, ends = sums
     return ends / total, busy / total

@@ -25,7 +25,7 @@ def allen_cunneen(exponential: Array, scv: Array) -> Array:
 
 def cosmetatos_1975(exponential: Array, scv: Array, load: Array, servers: Array) -> Array:
     """W = scv W_M + (1 - scv) W_D with his explicit M/D/c wait; the mixture is of 1976."""
-    light = (1 - load / servers) * (servers - 1) * (np.sqrt(4 + 5 * servers) - 2) / (16 * load)
+    light: Array = (1 - load / servers) * (servers - 1) * (np.sqrt(4 + 5 * servers) - 2) / (16 * load)
     return scv * exponential + (1 - scv) * exponential / 2 * (1 + light)
 
 
@@ -85,7 +85,7 @@ def least_residual(scv: Array, servers: Array) -> Array:
 
 
 def _residual_branches(time: Array, scv: Array) -> Array:
-    skew = np.sqrt((scv - 1) / (scv + 1))
+    skew: Array = np.sqrt((scv - 1) / (scv + 1))
     return (np.exp(-time * (1 + skew)) + np.exp(-time * (1 - skew))) / 2
 
 

@@ -96,7 +96,7 @@ def _times(law: Array, matrix: Array) -> Array:
 
 def _solve_left(law: Array, matrix: Array) -> Array:
     """X of x matrix = law."""
-    return np.linalg.solve(matrix.swapaxes(-1, -2), law[..., None])[..., 0]
+    return np.asarray(np.linalg.solve(matrix.swapaxes(-1, -2), law[..., None])[..., 0], dtype=np.float64)
 
 
 def _inverse(dominant: Array) -> Array:
@@ -104,7 +104,7 @@ def _inverse(dominant: Array) -> Array:
 
     Transposed, the dominance is by columns, elimination never swaps rows, and only like signs are added.
     """
-    return np.linalg.inv(dominant.swapaxes(-1, -2)).swapaxes(-1, -2)
+    return np.asarray(np.linalg.inv(dominant.swapaxes(-1, -2)).swapaxes(-1, -2), dtype=np.float64)
 
 
 def _dwell(moves: Array, leaves: Array) -> Array:

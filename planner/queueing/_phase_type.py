@@ -33,7 +33,7 @@ class PhaseType:
     @property
     def phases(self) -> int:
         """Number of phases K."""
-        return self.start.shape[-1]
+        return int(self.start.shape[-1])
 
 
 def phase_count(scv: Array) -> NDArray[np.int64]:

@@ -81,11 +81,11 @@ def finite_source(
         redrive_time=checks.nonnegative("redrive_time", redrive_time, "s"),
     )
     shape = n.shape
-    flat = n, z, s, c, cv, i, g = [a.ravel() for a in (n, z, s, c, cv, i, g)]
+    flat = [a.ravel() for a in (n, z, s, c, cv, i, g)]
+    n, z, s, c, cv, i, g = flat
     phased = ((cv != 1) | (g > 0)) if (cv != 1).any() or g.any() else None
-    inflation = i if i.any() else None
     if phased is None:
-        sums = closed_product_form(n, z, s, c, inflation)
+        sums = closed_product_form(n, z, s, c, i if i.any() else None)
     else:
         sums = np.empty((6, n.size))
         sums[:, phased] = closed_in_phases(*(a[phased] for a in flat))

@@ -65,7 +65,9 @@ def test_identities(population: int, think: float, servers: int, inflation: floa
 
 
 @given(**CLOSED)
-def test_one_more_requester_or_server_never_slows_the_station(population: int, think: float, servers: int) -> None:
+def test_one_more_requester_or_server_never_slows_the_station(
+    population: int, think: float, servers: int
+) -> None:
     here = finite_source(population, think, 1.0, servers)
     more = finite_source(population + 1, think, 1.0, servers)
     faster = finite_source(population, think, 1.0, servers + 1)
@@ -82,7 +84,9 @@ def test_one_more_requester_or_server_never_slows_the_station(population: int, t
 
 
 @given(**CLOSED)
-def test_an_arrival_sees_the_station_with_one_requester_less(population: int, think: float, servers: int) -> None:
+def test_an_arrival_sees_the_station_with_one_requester_less(
+    population: int, think: float, servers: int
+) -> None:
     """Arrival theorem: the delay probability is the time share of full servers with N - 1 requesters."""
     steady = finite_source(population + 1, think, 1.0, servers)
     others = np.arange(population + 1)
@@ -110,8 +114,9 @@ def test_one_server_is_erlangs_loss_system_seen_from_the_thinkers() -> None:
 
 
 def test_a_hundred_thousand_requesters() -> None:
-    steady = finite_source(100_000, [1.0, 1.0, 1e-6], [1e-5, 1e-2, 1.0], [1, 1010, 3])
-    assert np.allclose(steady.throughput * ([1.0, 1.0, 1e-6] + steady.response_time), 100_000, rtol=1e-10)
+    think = np.array([1.0, 1.0, 1e-6])
+    steady = finite_source(100_000, think, [1e-5, 1e-2, 1.0], [1, 1010, 3])
+    assert np.allclose(steady.throughput * (think + steady.response_time), 100_000, rtol=1e-10)
     assert np.isclose(steady.throughput[2], 3.0, rtol=1e-12)
     assert (steady.wait_time > 0).all()
 
@@ -145,10 +150,17 @@ def test_mixed_arguments_go_each_to_its_own_method() -> None:
         assert np.isclose(together.wait_time[k], alone.wait_time, rtol=tolerances.IDENTITY)
 
 
-@given(scv=st.floats(0.12, 12), population=st.integers(1, 8), servers=st.integers(1, 3), think=st.floats(0.05, 20))
+@given(
+    scv=st.floats(0.12, 12),
+    population=st.integers(1, 8),
+    servers=st.integers(1, 3),
+    think=st.floats(0.05, 20),
+)
 @settings(max_examples=60)
 def test_wait_rises_with_scv_without_jumps(scv: float, population: int, servers: int, think: float) -> None:
-    low, nudged, high = finite_source(population, think, 1.0, servers, scv=[scv, scv * (1 + 1e-8), scv * 1.1]).throughput
+    low, nudged, high = finite_source(
+        population, think, 1.0, servers, scv=[scv, scv * (1 + 1e-8), scv * 1.1]
+    ).throughput
     assert np.isclose(low, nudged, rtol=1e-6)
     if servers == 1:
         assert high <= low * (1 + 1e-12)

@@ -84,13 +84,18 @@ def test_forms_built_on_deterministic_service_return_it(load: float, servers: in
 
 
 @given(
-    load=st.floats(0.05, 0.97), servers=st.integers(1, 24), scv=st.floats(0.05, 8), method=st.sampled_from(METHODS)
+    load=st.floats(0.05, 0.97),
+    servers=st.integers(1, 24),
+    scv=st.floats(0.05, 8),
+    method=st.sampled_from(METHODS),
 )
 @settings(max_examples=150)
 def test_wait_rises_with_load_and_scv_and_falls_with_servers(
     load: float, servers: int, scv: float, method: str
 ) -> None:
-    if method == "cosmetatos_1975":  # his M/D/c wait passes that of M/M/c where a large group is lightly loaded
+    if (
+        method == "cosmetatos_1975"
+    ):  # his M/D/c wait passes that of M/M/c where a large group is lightly loaded
         load = 0.5 + load / 2
     if method == "exact":
         servers, scv = min(servers, 4), max(scv, 0.2)
@@ -143,7 +148,9 @@ def test_auto_stays_within_three_percent(grid: tuple[Array, Array, Array, Array]
 
 
 def test_auto_says_which_method_it_used_and_how_good_that_is() -> None:
-    steady = mgc(0.8 * np.array([1, 2, 2, 2, 2, 40]), 1.0, [1, 2, 2, 2, 2, 40], [0.5, 0.0, 1.0, 0.5, 2.0, 2.0])
+    steady = mgc(
+        0.8 * np.array([1, 2, 2, 2, 2, 40]), 1.0, [1, 2, 2, 2, 2, 40], [0.5, 0.0, 1.0, 0.5, 2.0, 2.0]
+    )
     below, above = "takahashi_1977", "boxma_cohen_huffels_1979"
     assert steady.method.tolist() == ["exact", "exact", "exact", below, above, above]
     assert steady.known_error[:3].tolist() == [0, 0, 0]

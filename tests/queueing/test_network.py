@@ -78,7 +78,9 @@ DEMANDS = st.lists(st.floats(1e-3, 10), min_size=1, max_size=4)
 
 @given(demands=DEMANDS, population=st.integers(1, 30), think=st.floats(0, 50), servers=st.integers(1, 5))
 @settings(max_examples=50)
-def test_identities_and_monotonicity(demands: list[float], population: int, think: float, servers: int) -> None:
+def test_identities_and_monotonicity(
+    demands: list[float], population: int, think: float, servers: int
+) -> None:
     counts = [servers, *[1] * (len(demands) - 1)]
     steady = mva(demands, population, think_time=think, servers=counts)
     n = np.arange(1, population + 1)
