@@ -53,7 +53,7 @@ def processors(
     plot: options.Plot = None,
 ) -> None:
     """Fit, choose, predict and print."""
-    from planner import units
+    from planner import render, units
     from planner.devices.processors import published, read_configurations, scaling
 
     wanted = (
@@ -62,11 +62,13 @@ def processors(
     size = None if real_storage is None else units.parse(real_storage, "storage", argument="--real-storage")
     if size is not None and not count:
         raise InputError("--real-storage", real_storage, "--processors with it")
+    if plot is not None:
+        render.writable(plot, force=force)
     answer = scaling(published() if measurements is None else read_configurations(measurements))
     predictions = [answer.predict(number) for number in count or []]
     if plot is not None:
-        options.draw(lambda: answer.plot(published("5.2"), "z/VM 5.2") if measurements is None else answer.plot(),
-                     plot, force=force)  # fmt: skip
+        axes = answer.plot(published("5.2"), "z/VM 5.2") if measurements is None else answer.plot()
+        render.save_axes(axes, plot, force=force)
     notes = _notes(answer.configurations, predictions, size) + ([] if wanted is None else [GAIN_NOTE])
     data = {
         **answer.to_dict(),
