@@ -15,13 +15,16 @@ OWN = "run,processors,cpu_ms\na,2,10\nb,4,10.4\nc,8,11.5\nd,16,13\n"
 
 
 def test_json(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["processors", "--processors", "14", "--processors", "16", "--contention", "300/s", "--json"]) == 0
+    assert (
+        main(["processors", "--processors", "14", "--processors", "16", "--contention", "300/s", "--json"])
+        == 0
+    )
     answer = json.loads(capsys.readouterr().out)
     assert {"laws", "configurations", "trials", "predictions", "gains", "notes"} <= set(answer)
     assert [one["processors"] for one in answer["predictions"]] == [14, 16]
     assert all(one["itr_low"] < one["itr"] < one["itr_high"] for one in answer["predictions"])
     assert [one["contention"] for one in answer["gains"] if one["nearest"]] == [291]
-    assert [row["emulation_cpu_ms"] for row in answer["configurations"]][0] == pytest.approx(11.274)
+    assert answer["configurations"][0]["emulation_cpu_ms"] == pytest.approx(11.274)
     assert answer["trials"][0]["median_error"] <= 0.05
 
 

@@ -1,4 +1,4 @@
-"""``planner storage`` as people call it: the figures of the report, keys of the JSON, every bad input, a quick start."""
+"""``planner storage`` as people call it: figures of the report, keys of the JSON, bad input, a quick start."""
 
 from __future__ import annotations
 
@@ -52,15 +52,21 @@ def test_frames(capsys: pytest.CaptureFixture[str]) -> None:
     assert (found["page_frames"], found["pgmbk_frames"], found["ptrm_spaces"]) == (921_600, 1_843_200, 2)
     assert found["real_storage_bytes"] == 3 * 921_600 * 4096
     assert found["overcommit"] is None
-    guests = answer(capsys, "frames", "--guests", "20x88GB", "--instantiated", "70%", "--real-storage", "1024GB")
+    guests = answer(
+        capsys, "frames", "--guests", "20x88GB", "--instantiated", "70%", "--real-storage", "1024GB"
+    )
     assert guests["page_frames"] == 1232 * GIB // 4096
     assert guests["overcommit"] == pytest.approx(1.203125)
-    spread = answer(capsys, "frames", "--guests", "20x88GB", "--instantiated", "70%", "--resident-pages", "200")
+    spread = answer(
+        capsys, "frames", "--guests", "20x88GB", "--instantiated", "70%", "--resident-pages", "200"
+    )
     assert spread["page_frames"] == guests["page_frames"] and spread["pgmbk_frames"] > guests["pgmbk_frames"]
 
 
 def test_usage(capsys: pytest.CaptureFixture[str]) -> None:
-    found = answer(capsys, "usage", LISTINGS[5], LISTINGS[128], "--real-storage", "120GB", "--resident-pages", "1")
+    found = answer(
+        capsys, "usage", LISTINGS[5], LISTINGS[128], "--real-storage", "120GB", "--resident-pages", "1"
+    )
     assert found["ptrm_spaces"] == 16
     assert found["in_use_virtual_bytes"] == 8_108_000 * 2**20
     assert {limit["name"] for limit in found["limits"]} == {"real-storage", "PTRM-data-spaces"}

@@ -57,7 +57,10 @@ def test_a_row_is_read_with_its_resolution() -> None:
     (listing,) = read_data_spaces(data_path("real-storage", "4-users.listing"))
     (space,) = listing.rows
     assert (listing.report, listing.run, listing.release, listing.line) == ("FCX134", "GDLS", "5.2", 1)
-    assert (listing.start, listing.end) == (datetime(2007, 5, 21, 21, 12, 47), datetime(2007, 5, 21, 21, 22, 17))
+    assert (listing.start, listing.end) == (
+        datetime(2007, 5, 21, 21, 12, 47),
+        datetime(2007, 5, 21, 21, 22, 17),
+    )
     assert listing.interval == 570.0
     assert (space.owner, space.name, space.users, space.line) == ("SYSTEM", "PTRM0000", 0, 10)
     assert space.total == Printed(524_000.0, 500.0)
@@ -88,7 +91,18 @@ def test_ptrm_000a_comes_before_ptrm_0000() -> None:
         lambda text: "Here is the screen.\n\n" + text + "\nYou can see 16 of 16.\n",
         lambda text: text.replace("\n", "   \n"),
     ],
-    ids=["joined", "crlf", "bom", "open end", "indented", "asa", "no remark", "form feed", "prose", "trailing blanks"],
+    ids=[
+        "joined",
+        "crlf",
+        "bom",
+        "open end",
+        "indented",
+        "asa",
+        "no remark",
+        "form feed",
+        "prose",
+        "trailing blanks",
+    ],
 )
 def test_every_layout_reads_the_same(disguise: Callable[[str], str], file: Path) -> None:
     assert cells(one(file, disguise(SPLIT))) == cells(one(file, SPLIT))
@@ -106,7 +120,9 @@ def test_pages_with_the_same_head_are_one_listing(file: Path) -> None:
 
 def test_other_data_spaces_have_long_names_dots_and_millions(file: Path) -> None:
     row = " DBSERVER  A_NAME_OF_TWENTY_FOUR_CH    12  1.25   .50   .25  .000  .000  ...."
-    text = SMALL.replace(LEFT_ROW, row).replace(RIGHT_ROW, "    2M  1.5M     0     0     0   7.5     0    1k  ....")
+    text = SMALL.replace(LEFT_ROW, row).replace(
+        RIGHT_ROW, "    2M  1.5M     0     0     0   7.5     0    1k  ...."
+    )
     (space,) = one(file, text).rows
     assert (space.owner, space.name, space.users) == ("DBSERVER", "A_NAME_OF_TWENTY_FOUR_CH", 12)
     assert (space.steal_rate, space.migration_rate) == (Printed(1.25, 0.005), None)
@@ -128,8 +144,14 @@ def test_a_screen_has_times_of_day_only(file: Path) -> None:
 PAGES = st.sampled_from(["0", "999", "1k", "524k", "1049k", "2M"])
 
 
-@given(rows=st.lists(st.tuples(st.integers(0, 99999), PAGES), min_size=1, max_size=20, unique_by=lambda row: row[0]))
-def test_generated_rows_read_back(rows: list[tuple[int, str]], tmp_path_factory: pytest.TempPathFactory) -> None:
+@given(
+    rows=st.lists(
+        st.tuples(st.integers(0, 99999), PAGES), min_size=1, max_size=20, unique_by=lambda row: row[0]
+    )
+)
+def test_generated_rows_read_back(
+    rows: list[tuple[int, str]], tmp_path_factory: pytest.TempPathFactory
+) -> None:
     left = "\n".join(LEFT_ROW.replace("PTRM0000", f"P{number:07d}") for number, _ in rows)
     right = "\n".join(f"{pages:>6}{pages:>6}" + "     0" * 7 for _, pages in rows)
     text = SMALL.replace(LEFT_ROW, left).replace(RIGHT_ROW, right)
@@ -161,7 +183,10 @@ DAMAGED = {
     "row apart on the right": (SPLIT.replace(" 1049k  505k", "\n 1049k  505k"), "apart from its table"),
     "same space twice": (SPLIT.replace("PTRM0001", "PTRM0002"), "a second time"),
     "resident above total": (SMALL.replace("524k  508k", "524k  526k"), "Resid 526000 is above Total 524000"),
-    "below 2 GB above resident": (SMALL.replace("508k  508k", "508k  510k"), "R<2GB 510000 is above Resid 508000"),
+    "below 2 GB above resident": (
+        SMALL.replace("508k  508k", "508k  510k"),
+        "R<2GB 510000 is above Resid 508000",
+    ),
     "unknown suffix": (SMALL.replace("524k", "524g"), "Total '524g'"),
     "shifted": (SMALL.replace("  524k", " 524k "), "Total"),
     "cut short": (SMALL.rstrip("\n")[:-3], "cut short"),

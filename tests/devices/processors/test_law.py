@@ -32,12 +32,18 @@ def test_cpu_time_grows_by_contention_and_coherency(n: int, alpha: float, beta: 
 def test_arrays_go_element_by_element() -> None:
     device = Processors(cpu_time=0.02, contention=0.01, coherency=0.001)
     counts = np.array([1.0, 4.0, 16.0])
-    assert device.internal_throughput(counts).tolist() == [float(device.internal_throughput(n)) for n in counts]
+    assert device.internal_throughput(counts).tolist() == [
+        float(device.internal_throughput(n)) for n in counts
+    ]
 
 
 def test_processors_are_a_device_kind_with_its_parameters() -> None:
     assert KINDS["processors"] is Processors
-    assert [parameter.file_key for parameter in Processors.PARAMETERS] == ["cpu_time_s", "contention", "coherency"]
+    assert [parameter.file_key for parameter in Processors.PARAMETERS] == [
+        "cpu_time_s",
+        "contention",
+        "coherency",
+    ]
 
 
 @pytest.mark.parametrize("name", ["table-3.csv", "table-4.csv"])
@@ -50,7 +56,9 @@ def test_itr_is_the_published_one(name: str) -> None:
         assert itr == pytest.approx(table.value("ITR (p)", run), rel=1e-3)
 
 
-@pytest.mark.parametrize(("rate", "utilization"), [(100.0, 0.0), (100.0, 1.1), (0.0, 0.5), (math.nan, 0.5), (1.0, math.nan)])
+@pytest.mark.parametrize(
+    ("rate", "utilization"), [(100.0, 0.0), (100.0, 1.1), (0.0, 0.5), (math.nan, 0.5), (1.0, math.nan)]
+)
 def test_itr_outside_the_domain(rate: float, utilization: float) -> None:
     with pytest.raises(InputError):
         internal_throughput(rate, utilization)
@@ -64,7 +72,7 @@ def test_published_configurations() -> None:
     assert rows[0].cpu_time == pytest.approx(18.834e-3)
     assert [row.cp_time for row in published("5.2")] == [None, None]  # its split contradicts Table 1
     assert published("5.2")[1].internal_throughput == pytest.approx(260.34, abs=0.01)
-    with pytest.raises(InputError, match="5.2, 5.3"):
+    with pytest.raises(InputError, match=r"5\.2, 5\.3"):
         published("5.4")
 
 
@@ -74,11 +82,14 @@ def file(tmp_path: Path) -> Path:
 
 
 def test_a_users_csv(file: Path) -> None:
-    file.write_text("run,processors,real_storage_GB,emulation_cpu_ms,cp_cpu_ms,remark\na,2,32,3,1,x\n\n,4,,3,1.5,\n")
+    file.write_text(
+        "run,processors,real_storage_GB,emulation_cpu_ms,cp_cpu_ms,remark\na,2,32,3,1,x\n\n,4,,3,1.5,\n"
+    )
     first, second = read_configurations(file)
     assert (first.name, first.processors, first.real_storage) == ("a", 2, 32 * GIB)
     assert (first.emulation_time, first.cp_time) == (3e-3, 1e-3)
-    assert (second.name, second.real_storage, second.cpu_time) == ("line 4", None, pytest.approx(4.5e-3))
+    assert (second.name, second.real_storage) == ("line 4", None)
+    assert second.cpu_time == pytest.approx(4.5e-3)
 
 
 @pytest.mark.parametrize(("header", "value"), [("itr", "500"), ("cpu_ms", "4")])
