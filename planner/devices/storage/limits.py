@@ -55,6 +55,11 @@ class StorageBudget:
     InputError
         An unknown release, or a number outside its domain.
 
+    Attributes
+    ----------
+    notes : tuple of str
+        What a reader should know of the release and its numbers.
+
     Notes
     -----
     ``2 + resident pages`` frames hold an in-use segment, ``4 GB / 8 KB`` PGMBKs a PTRM data space; where
