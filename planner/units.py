@@ -15,6 +15,7 @@ from planner.errors import InputError
 MILLISECOND: Final = 1e-3
 FRAME: Final = 4096
 SEGMENT: Final = 2**20
+GIB: Final = 2**30
 
 Dimension = Literal["time", "rate", "storage", "share"]
 

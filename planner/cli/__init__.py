@@ -20,7 +20,7 @@ def build() -> typer.Typer:
     import typer
 
     from planner import __version__
-    from planner.cli import aliases, calibrate, read
+    from planner.cli import aliases, calibrate, processors, read, storage
 
     app = typer.Typer(
         name="planner",
@@ -47,7 +47,9 @@ def build() -> typer.Typer:
 
     app.add_typer(aliases.app, name="aliases")
     app.command(name="calibrate", help=calibrate.HELP)(calibrate.calibrate)
+    app.command(name="processors", help=processors.HELP)(processors.processors)
     app.command(name="read", help=read.HELP)(read.read)
+    app.add_typer(storage.app, name="storage")
     return app
 
 
