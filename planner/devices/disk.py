@@ -173,8 +173,9 @@ class DiskPath:
         """Transactions per second of requesters that each have one transaction at a time.
 
         One requester: 1 / (CPU + wait). More share the processors, the disks, each of which holds an equal part of the
-        data (a closed network, `planner.queueing.mva`), and the channel. The channel bounds the rate, but not
-        below the rate of one requester: where a measured run beats its channel, the run did not use it.
+        data (a closed network, `planner.queueing.mva`), and the channel. One requester does what was
+        measured, even where its run moved more than the channel carries (`rate_alone` above `channel_bound`): that run
+        did not use the channel, several requesters are not promised the same.
 
         Parameters
         ----------
@@ -214,7 +215,7 @@ class DiskPath:
         demands = np.stack([work, *[wait / disks] * disks], axis=-1)
         together = queueing.mva(demands, requesters, servers=[processors, *[1] * disks]).throughput[..., -1]
         return DiskPerformance(
-            rate=alone if requesters == 1 else np.minimum(together, np.maximum(channel, alone)),
+            rate=alone if requesters == 1 else np.minimum(together, channel),
             cp_time=cp,
             virtual_time=virtual,
             wait_time=wait,

@@ -148,5 +148,5 @@ def test_a_model_that_lacks_a_parameter_is_refused() -> None:
     bare = library.Model(
         kind="paging", title="a test", source=(), parameters=left, fit=shipped.fit, validity={}
     )
-    with pytest.raises(ReportError, match="expected `parameters.queue_depth`"):
+    with pytest.raises(ReportError, match=r"expected `parameters\.queue_depth`"):
         PagingDevice.from_model(bare)

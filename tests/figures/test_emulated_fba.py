@@ -14,7 +14,7 @@ from planner.reports import read_table
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-DRAWN: dict[Callable[[], "Axes"], tuple[str, str, str]] = {
+DRAWN: dict[Callable[[], Axes], tuple[str, str, str]] = {
     figures.iozone_per_transaction: ("table-1", "CP/tx", "Total/tx"),
     figures.iozone_per_virtual_io: ("table-1", "CP/vio", "Total/vio"),
     figures.xedit_per_transaction: ("table-2", "CP/tx", "Total/tx"),
@@ -23,7 +23,7 @@ DRAWN: dict[Callable[[], "Axes"], tuple[str, str, str]] = {
 
 
 @pytest.mark.parametrize("draw", DRAWN)
-def test_bars_are_the_printed_numbers(draw: Callable[[], "Axes"]) -> None:
+def test_bars_are_the_printed_numbers(draw: Callable[[], Axes]) -> None:
     name, below, total = DRAWN[draw]
     table = read_table(data_path("emulated-fba", f"{name}.csv"))
     runs = [run for run in table.columns[2:] if table.text(total, run) != "na"]
