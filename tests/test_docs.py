@@ -12,7 +12,9 @@ from tests.checkout import ROOT
 
 PAGES = sorted((ROOT / "docs").glob("*.md"))
 CONSOLE = re.compile(r"```console\n\$ (planner [^\n]*)\n(.*?)```", re.S)
-COMMANDS = [(page.name, *found) for page in PAGES for found in CONSOLE.findall(page.read_text(encoding="utf-8"))]
+COMMANDS = [
+    (page.name, *found) for page in PAGES for found in CONSOLE.findall(page.read_text(encoding="utf-8"))
+]
 
 
 @pytest.fixture(autouse=True)
