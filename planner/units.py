@@ -18,9 +18,9 @@ MILLISECOND: Final = 1e-3
 MICROSECOND: Final = 1e-6
 FRAME: Final = 4096
 SEGMENT: Final = 2**20
+GIB: Final = 2**30
 KILOBYTE: Final = 2**10
 MEGABYTE: Final = 2**20
-GIB: Final = 2**30
 
 Dimension = Literal["time", "rate", "data rate", "storage", "share"]
 

@@ -6,6 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+import numpy as np
+from numpy.typing import ArrayLike
+
 from planner import library, render
 from planner.devices.disk import DiskPath, DiskPerformance, Mode
 from planner.errors import InputError
@@ -18,6 +21,7 @@ WORKLOADS: Final = {
     "xedit": ("eckd-minidisk", "emulated-fba"),
     "iozone": ("eckd-dedicated", "eckd-minidisk", "emulated-fba", "native-scsi"),
 }
+GRID: Final = 501  # hit ratios among which a break-even is looked for
 NEARLY: Final = 0.9  # share of a bound from which the bound is named
 COMPARED: Final = ("emulated-fba", "eckd-minidisk")
 
@@ -32,7 +36,7 @@ class Setting:
     processors: int = 1
     disks: int = 1
 
-    def solve(self, path: DiskPath, mode: Mode, hit_ratio: float | None = None) -> DiskPerformance:
+    def solve(self, path: DiskPath, mode: Mode, hit_ratio: ArrayLike | None = None) -> DiskPerformance:
         """Solve a path for the setting.
 
         Parameters
@@ -41,13 +45,13 @@ class Setting:
             The path.
         mode : {"off", "cached"}
             Without minidisk cache, or through it.
-        hit_ratio : float, optional
+        hit_ratio : array_like, optional
             Instead of the setting's own.
 
         Returns
         -------
         DiskPerformance
-            One scenario.
+            In the shape of the hit ratio.
         """
         ratio = self.hit_ratio if hit_ratio is None else hit_ratio
         return path.solve(
@@ -169,10 +173,10 @@ class DiskAnswer:
         """
         lines = [self._break_even()] if self._both() else []
         lines += [
-            f"{row.kind}, cache {row.mode}: the run that this rests on shows no wait for the disk and moves "
+            f"{row.kind}, {row.mode}: the run that this rests on shows no wait for the disk and moves "
             f"{float(row.at.rate_alone * row.at.bytes_moved) / MEGABYTE:.0f} MB/s through a channel of "
-            f"{row.path.channel_rate / MEGABYTE:.0f} MB/s: its misses did not come from the disk. Through the "
-            f"channel it is {float(row.at.channel_bound):.1f} transactions/s."
+            f"{row.path.channel_rate / MEGABYTE:.0f} MB/s: its misses did not come from the disk. The channel "
+            f"carries {float(row.at.channel_bound):.1f} transactions/s, and no more is promised to several requesters."
             for row in self.rows
             if row.beats_channel
         ]
@@ -317,7 +321,7 @@ def disk_rates(setting: Setting, kinds: Sequence[str] = ()) -> DiskAnswer:
 
 
 def _break_even(setting: Setting, paths: dict[str, DiskPath]) -> float | None:
-    """Hit ratio at which both cached paths carry the same rate; None where one is faster throughout."""
+    """Highest hit ratio at which both cached paths carry the same rate; None where one is faster throughout."""
     from scipy.optimize import brentq
 
     if not set(COMPARED) <= set(paths):
@@ -327,6 +331,10 @@ def _break_even(setting: Setting, paths: dict[str, DiskPath]) -> float | None:
     def difference(ratio: float) -> float:
         return float(setting.solve(one, "cached", ratio).rate - setting.solve(other, "cached", ratio).rate)
 
-    if difference(0.0) * difference(1.0) > 0:
+    grid = np.linspace(0.0, 1.0, GRID)
+    rates = [setting.solve(path, "cached", grid).rate for path in (one, other)]
+    (crossings,) = np.nonzero(np.diff(rates[0] > rates[1]))
+    if not crossings.size:
         return None
-    return float(brentq(difference, 0.0, 1.0, xtol=1e-9))
+    last = int(crossings[-1])
+    return float(brentq(difference, grid[last], grid[last + 1], xtol=1e-9))

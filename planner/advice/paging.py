@@ -162,7 +162,7 @@ class PagingAnswer:
         return (
             f"Several small volumes beat a large one: however large, one {choice.kind.name} device works on "
             f"{render.counted(device.queue_depth, 'transfer')} at a time and carries {device.capacity:.0f} pages/s; "
-            f"{carried_by(device, self.load):.0f} have to work at once."
+            f"this rate takes at least {carried_by(device, self.load):.0f}."
         )
 
     def _cost(self) -> str:

@@ -23,11 +23,16 @@ FARTHEST: Final = 2**40
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Load:
-    """What is asked for: `page_rate` [1/s], `guests` that fault (None: pages come at random), `target` [s] or None."""
+    """What is asked for.
+
+    `page_rate` [1/s]; `guests` that fault (None: pages come at random); `target` [s] or None; `scv` is the squared
+    coefficient of variation of a transfer's service, which no measurement tells.
+    """
 
     page_rate: float
     guests: int | None = None
     target: float | None = None
+    scv: float = 1.0
 
     @property
     def requests(self) -> int | None:
@@ -101,7 +106,7 @@ def outcome(device: PagingDevice, load: Load, count: int) -> Outcome:
         Utilization 1 and an infinite response time where they do not carry it.
     """
     if load.requests is None:
-        alone = device.open(load.page_rate / count)
+        alone = device.open(load.page_rate / count, scv=load.scv)
         return Outcome(count=count, utilization=float(alone.utilization),
                        response_time=float(alone.response_time), requests=float(alone.requests))  # fmt: skip
     return _shared(device, load, count, load.requests)
@@ -117,14 +122,14 @@ def _shared(device: PagingDevice, load: Load, count: int, requests: int) -> Outc
     devices = np.array([used - more, more])
 
     def rate(think_time: float) -> float:
-        return float(devices @ device.closed(population, think_time).page_rate)
+        return float(devices @ device.closed(population, think_time, scv=load.scv).page_rate)
 
     if rate(0.0) < load.page_rate * (1 - 1e-12):
         return Outcome(count=count, utilization=1.0, response_time=math.inf, requests=requests / count)
     round_time = requests * device.pages_per_transfer / load.page_rate
     think = 0.0 if rate(0.0) <= load.page_rate else float(brentq(
         lambda z: rate(z) - load.page_rate, 0.0, round_time, xtol=1e-15, rtol=1e-12))  # fmt: skip
-    solved = device.closed(population, think)
+    solved = device.closed(population, think, scv=load.scv)
     return Outcome(
         count=count,
         utilization=float(devices @ solved.utilization) / count,

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from planner import render
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Csv = Annotated[bool, typer.Option("--csv", help="Print CSV.")]
@@ -21,27 +17,6 @@ Plot = Annotated[Path | None, typer.Option("--plot", metavar="FILE", help="Draw 
 Model = Annotated[
     str, typer.Option("--model", metavar="FILE", help="Model file, or the name of a shipped model.")
 ]
-
-
-def draw(plot: Callable[[], Axes], path: Path, *, force: bool) -> None:
-    """Draw a picture, once it is clear that it can be written.
-
-    Parameters
-    ----------
-    plot : callable
-        Draws it.
-    path : Path
-        Where to write, ending in .png or .svg.
-    force : bool
-        Whether an existing file may be written over.
-
-    Raises
-    ------
-    InputError
-        Another ending, or a file that cannot be written.
-    """
-    render.writable(path, force=force)
-    render.save_axes(plot(), path, force=force)
 
 
 def emit(

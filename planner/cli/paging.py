@@ -21,6 +21,9 @@ def paging(
     ] = None,
     target: Annotated[str | None, typer.Option(metavar="TIME", help="Page response time, as 4ms.")] = None,
     kind: Annotated[list[str] | None, typer.Option(metavar="KIND", help="Kinds of device; all without.")] = None,
+    scv: Annotated[
+        float, typer.Option(metavar="NUMBER", help="Squared coefficient of variation of a transfer's service.")
+    ] = 1.0,
     devices: Annotated[int | None, typer.Option(metavar="N", help="Devices there are.")] = None,
     cpu_speed: Annotated[
         list[str] | None,
@@ -43,6 +46,7 @@ def paging(
     load = Load(
         page_rate=units.parse(page_rate, "rate", argument="--page-rate"),
         guests=guests,
+        scv=scv,
         target=None if target is None else units.parse(target, "time", argument="--target"),
     )
     speeds = dict(_speed(text) for text in cpu_speed or [])

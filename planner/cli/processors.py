@@ -11,8 +11,8 @@ from planner.cli import options
 from planner.errors import InputError
 
 GAIN_NOTE = (
-    "The gain grows with contention and with real storage. The throughput of +21.6% contradicts the rates of the same runs in "
-    "Tables 3 and 4, +14.9% (see the errata in data/real-storage)."
+    "The gain grows with contention and with real storage. The throughput of +21.6% contradicts the rates of the "
+    "same runs in Tables 3 and 4, +14.9% (see the errata in data/real-storage)."
 )
 
 if TYPE_CHECKING:
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 HELP = """Scaling of throughput with processors and storage.
 
-Without a file, the five configurations of z/VM 5.3 that the report on real storage measured. A law is chosen by how well
-it predicts each configuration from the others.
+Without a file, the five configurations of z/VM 5.3 that the report on real storage measured. A law is chosen
+by how well it predicts each configuration from the others.
 
 Example: planner processors --processors 14"""
 
@@ -37,10 +37,12 @@ def processors(
         ),
     ] = None,
     count: Annotated[
-        list[int] | None, typer.Option("--processors", metavar="N", help="Predict this many (may be repeated).")
+        list[int] | None,
+        typer.Option("--processors", metavar="N", help="Predict this many (may be repeated)."),
     ] = None,
     real_storage: Annotated[
-        str | None, typer.Option("--real-storage", metavar="SIZE", help="Real storage to go with --processors.")
+        str | None,
+        typer.Option("--real-storage", metavar="SIZE", help="Real storage to go with --processors."),
     ] = None,
     contention: Annotated[
         str | None,
@@ -53,7 +55,7 @@ def processors(
     plot: options.Plot = None,
 ) -> None:
     """Fit, choose, predict and print."""
-    from planner import units
+    from planner import render, units
     from planner.devices.processors import published, read_configurations, scaling
 
     wanted = (
@@ -62,11 +64,13 @@ def processors(
     size = None if real_storage is None else units.parse(real_storage, "storage", argument="--real-storage")
     if size is not None and not count:
         raise InputError("--real-storage", real_storage, "--processors with it")
+    if plot is not None:
+        render.writable(plot, force=force)
     answer = scaling(published() if measurements is None else read_configurations(measurements))
     predictions = [answer.predict(number) for number in count or []]
     if plot is not None:
-        options.draw(lambda: answer.plot(published("5.2"), "z/VM 5.2") if measurements is None else answer.plot(),
-                     plot, force=force)  # fmt: skip
+        axes = answer.plot(published("5.2"), "z/VM 5.2") if measurements is None else answer.plot()
+        render.save_axes(axes, plot, force=force)
     notes = _notes(answer.configurations, predictions, size) + ([] if wanted is None else [GAIN_NOTE])
     data = {
         **answer.to_dict(),
@@ -96,9 +100,7 @@ def _gains(contention: float | None) -> list[dict[str, Any]]:
     if contention is None:
         return []
     table = gain_table(contention)
-    return [
-        {**row, "nearest": bool(mark)} for row, mark in zip(table.records(), table.marks, strict=True)
-    ]
+    return [{**row, "nearest": bool(mark)} for row, mark in zip(table.records(), table.marks, strict=True)]
 
 
 def _notes(rows: tuple[Configuration, ...], predictions: list[Prediction], size: float | None) -> list[str]:
@@ -131,8 +133,8 @@ def _text(answer: Scaling, predictions: list[Prediction], notes: list[str], cont
     best = answer.chosen
     lines = [
         render.wrap(
-            f"Laws of the CPU time ({best.parts}: {best.name}) predict each configuration from the others with a median "
-            f"error of {best.median:.1%}, at worst {best.worst:.1%}."
+            f"Laws of the CPU time ({best.parts}: {best.name}) predict each configuration from the others with a "
+            f"median error of {best.median:.1%}, at worst {best.worst:.1%}."
         )
     ]
     lines += [
@@ -142,7 +144,13 @@ def _text(answer: Scaling, predictions: list[Prediction], notes: list[str], cont
         )
         for one in predictions
     ]
-    lines += ["", render.to_text(answer.summary()), "", "Leave-one-out errors", render.to_text(answer.trial_table())]
+    lines += [
+        "",
+        render.to_text(answer.summary()),
+        "",
+        "Leave-one-out errors",
+        render.to_text(answer.trial_table()),
+    ]
     if contention is not None:
         lines += ["", "z/VM 5.3 over 5.2, four measured pairs, no law; the nearest is marked",
                   render.to_text(gain_table(contention))]  # fmt: skip

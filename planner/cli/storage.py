@@ -60,7 +60,7 @@ def limits(
 
     Example: planner storage limits --release 5.3 --real-storage 256GB --resident-pages 50 --in-use 900GB
     """
-    from planner import units
+    from planner import render, units
     from planner.devices.storage import StorageBudget
 
     answer = StorageBudget(
@@ -71,8 +71,10 @@ def limits(
         ptrm_spaces=ptrm_spaces,
     ).limits()
     if plot is not None:
-        options.draw(answer.plot, plot, force=force)
-    options.emit(answer.text(), answer.to_dict(), answer.table(), json=json, csv=csv, output=output, force=force)
+        render.save_axes(answer.plot(), plot, force=force)
+    options.emit(
+        answer.text(), answer.to_dict(), answer.table(), json=json, csv=csv, output=output, force=force
+    )
 
 
 @app.command(name="frames", no_args_is_help=True)
@@ -93,17 +95,16 @@ def frames(
 ) -> None:
     """Count the frames that virtual storage in use needs, with its PGMBKs.
 
-    Either --in-use with --resident-pages, or --guests with --instantiated; guests touch their storage in sequence
-    (256 pages in each segment) unless --resident-pages says how many instantiated pages lie in one.
+    Either --in-use with --resident-pages, or --guests with --instantiated; guests touch their storage in
+    sequence (256 pages in each segment) unless --resident-pages says how many instantiated pages lie in
+    one.
 
     Example: planner storage frames --guests 20x88GB --instantiated 70% --real-storage 1024GB
     """
     from planner import units
     from planner.devices.storage import frame_budget, guest_frame_budget
 
-    pages = (
-        None if resident_pages is None else units.parse_count(resident_pages, argument="--resident-pages")
-    )
+    pages = None if resident_pages is None else units.parse_count(resident_pages, argument="--resident-pages")
     real = _size(real_storage, "--real-storage")
     if (in_use is None) == (guests is None):
         given = "neither" if in_use is None else "both"
@@ -126,14 +127,14 @@ def frames(
             real_storage=real,
             **({} if pages is None else {"resident_pages": pages}),
         )
-    options.emit(answer.text(), answer.to_dict(), answer.table(), json=json, csv=csv, output=output, force=force)
+    options.emit(
+        answer.text(), answer.to_dict(), answer.table(), json=json, csv=csv, output=output, force=force
+    )
 
 
 @app.command(name="usage", no_args_is_help=True)
 def usage(
-    listings: Annotated[
-        list[Path], typer.Argument(metavar="LISTING...", help="DSPACESH listings (FCX134).")
-    ],
+    listings: Annotated[list[Path], typer.Argument(metavar="LISTING...", help="DSPACESH listings (FCX134).")],
     release: Release = None,
     real_storage: RealStorage = None,
     resident_pages: ResidentPages = None,
@@ -145,8 +146,8 @@ def usage(
 ) -> None:
     """Tell how much of each limit is used, from the PTRM data spaces of DSPACESH listings.
 
-    The release is read off the listing. The limit of real storage needs --real-storage and --resident-pages. Two or more
-    listings of different times tell the growth, and the days that are left.
+    The release is read off the listing. The limit of real storage needs --real-storage and
+    --resident-pages. Two or more listings of different times tell the growth, and the days that are left.
 
     Example: planner storage usage monday.listing friday.listing --real-storage 120GB --resident-pages 1
     """
@@ -163,7 +164,9 @@ def usage(
         else units.parse_count(resident_pages, argument="--resident-pages"),
         ptrm_spaces=ptrm_spaces,
     )
-    options.emit(answer.text(), answer.to_dict(), answer.table(), json=json, csv=csv, output=output, force=force)
+    options.emit(
+        answer.text(), answer.to_dict(), answer.table(), json=json, csv=csv, output=output, force=force
+    )
 
 
 def _size(text: str | None, argument: str) -> float | None:

@@ -166,15 +166,16 @@ class DiskPath:
         mode: Mode,
         hit_ratio: ArrayLike = 0.0,
         *,
-        requesters: ArrayLike = 1,
-        processors: ArrayLike = 1,
-        disks: ArrayLike = 1,
+        requesters: int = 1,
+        processors: int = 1,
+        disks: int = 1,
     ) -> DiskPerformance:
         """Transactions per second of requesters that each have one transaction at a time.
 
-        One requester: 1 / (CPU + wait). More share the processors and the disks (a closed network of the two
-        stations, exact for exponential service) and the channel. The channel bounds the rate, but not
-        below the rate of one requester: where a measured run beats its channel, the run did not use it.
+        One requester: 1 / (CPU + wait). More share the processors, the disks, each of which holds an equal part of the
+        data (a closed network, `planner.queueing.mva`), and the channel. One requester does what was
+        measured, even where its run moved more than the channel carries (`rate_alone` above `channel_bound`): that run
+        did not use the channel, several requesters are not promised the same.
 
         Parameters
         ----------
@@ -182,17 +183,17 @@ class DiskPath:
             Without minidisk cache, or through it.
         hit_ratio : array_like, optional
             Share of the reads that the minidisk cache answers, 0 to 1; without meaning in mode "off".
-        requesters : array_like, optional
+        requesters : int, optional
             Guests, each with one virtual processor.
-        processors : array_like, optional
+        processors : int, optional
             Real processors.
-        disks : array_like, optional
+        disks : int, optional
             Disks that the data are spread over.
 
         Returns
         -------
         DiskPerformance
-            In the broadcast shape of the arguments.
+            In the shape of `hit_ratio`.
 
         Raises
         ------
@@ -204,27 +205,24 @@ class DiskPath:
         ratio = checks.nonnegative("hit_ratio", hit_ratio)
         if (ratio > 1).any():
             raise InputError("hit_ratio", float(ratio.max()), "a share from 0 to 1")
-        ratio, n, p, d = checks.broadcast(
-            hit_ratio=ratio,
-            requesters=checks.count("requesters", requesters),
-            processors=checks.count("processors", processors),
-            disks=checks.count("disks", disks),
-        )
+        for name, number in (("requesters", requesters), ("processors", processors), ("disks", disks)):
+            checks.count(name, number)
         cp, virtual, wait = (self._mean(mode, cost, ratio) for cost in COSTS)
         moved = self.write_bytes + self.read_bytes * (1 - ratio if mode == "cached" else 1.0) + 0 * ratio
         work = cp + virtual
         alone = 1 / (work + wait)
         channel = _quotient(self.channel_rate + 0 * moved, moved)
-        together = queueing.cyclic(n, work, wait, first_servers=p, second_servers=d)
+        demands = np.stack([work, *[wait / disks] * disks], axis=-1)
+        together = queueing.mva(demands, requesters, servers=[processors, *[1] * disks]).throughput[..., -1]
         return DiskPerformance(
-            rate=np.where(n == 1, alone, np.minimum(together, np.maximum(channel, alone))),
+            rate=alone if requesters == 1 else np.minimum(together, channel),
             cp_time=cp,
             virtual_time=virtual,
             wait_time=wait,
             bytes_moved=moved,
             rate_alone=alone,
-            processor_bound=p / work,
-            disk_bound=_quotient(d, wait),
+            processor_bound=processors / work,
+            disk_bound=_quotient(disks + 0 * wait, wait),
             channel_bound=channel,
         )
 

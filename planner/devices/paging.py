@@ -117,7 +117,9 @@ class PagingDevice:
         """Pages per second that the device carries when it always has work [1/s]."""
         return self.queue_depth * self.pages_per_transfer / self.service_time
 
-    def closed(self, requests: ArrayLike, think_time: ArrayLike = 0.0) -> PagingPerformance:
+    def closed(
+        self, requests: ArrayLike, think_time: ArrayLike = 0.0, *, scv: float = 1.0
+    ) -> PagingPerformance:
         """Solve the device for a fixed number of requests that come back (`planner.queueing.finite_source`).
 
         Parameters
@@ -126,6 +128,8 @@ class PagingDevice:
             Requests that are outstanding or about to come back: fault reads that guests wait for, and page writes.
         think_time : array_like, optional
             Mean time until an answered request comes back [s].
+        scv : float, optional
+            Squared coefficient of variation of the service time.
 
         Returns
         -------
@@ -144,16 +148,18 @@ class PagingDevice:
         283.0
         """
         return self._performance(
-            queueing.finite_source(requests, think_time, self.service_time, self.queue_depth)
+            queueing.finite_source(requests, think_time, self.service_time, self.queue_depth, scv=scv)
         )
 
-    def open(self, page_rate: ArrayLike) -> PagingPerformance:
-        """Solve the device for pages that come at random (`planner.queueing.mmc`).
+    def open(self, page_rate: ArrayLike, *, scv: float = 1.0) -> PagingPerformance:
+        """Solve the device for pages that come at random (`planner.queueing.mgc`, which is M/M/c at scv 1).
 
         Parameters
         ----------
         page_rate : array_like
             Pages per second [1/s].
+        scv : float, optional
+            Squared coefficient of variation of the service time.
 
         Returns
         -------
@@ -171,7 +177,7 @@ class PagingDevice:
         True
         """
         transfers = np.asarray(page_rate, dtype=np.float64) / self.pages_per_transfer
-        return self._performance(queueing.mmc(transfers, self.service_time, self.queue_depth))
+        return self._performance(queueing.mgc(transfers, self.service_time, self.queue_depth, scv))
 
     def _performance(self, steady: Steady) -> PagingPerformance:
         pages = steady.throughput * self.pages_per_transfer

@@ -9,8 +9,14 @@ from datetime import datetime, time
 from typing import TYPE_CHECKING, Any, Final
 
 from planner import render
-from planner.devices.storage.layout import FRAMES_PER_PGMBK, PAGES_PER_PTRM_SPACE, count, pages_per_segment, size
-from planner.devices.storage.limits import (
+from planner.devices.storage.layout import (
+    FRAMES_PER_PGMBK,
+    PAGES_PER_PTRM_SPACE,
+    count,
+    pages_per_segment,
+    size,
+)
+from planner.devices.storage.limit import (
     BEYOND,
     Limit,
     below_2gb_limit,
@@ -50,8 +56,9 @@ class Snapshot:
 class StorageUsage:
     """How much of each limit is used.
 
-    `latest` is the last of the snapshots, `limits` those that can be told from what was given, `growth` the change of
-    in-use virtual storage [bytes/day], None with a single listing; `release` is the z/VM release, `notes` what to know.
+    `latest` is the last of the snapshots, `limits` those that can be told from what was given, `growth` the
+    change of in-use virtual storage [bytes/day], None with a single listing; `release` is the z/VM release,
+    `notes` what to know.
     """
 
     latest: Snapshot
@@ -168,13 +175,16 @@ class StorageUsage:
         spaces = "1 PTRM data space" if self.latest.spaces == 1 else f"{self.latest.spaces} PTRM data spaces"
         first = first_met(self.limits)
         headline = (
-            f"{value:.5g} GB ({low:.5g} to {high:.5g}) of virtual storage are in use, mapped by {spaces} (z/VM {self.release})."
+            f"{value:.5g} GB ({low:.5g} to {high:.5g}) of virtual storage are in use, mapped by {spaces} "
+            f"(z/VM {self.release})."
         )
         binding = f"{first.name} is met first, a {first.kind} limit: {BEYOND[first.kind]}."
         growth = []
         if self.growth is not None:
             pace = [number / GIB for number in self.growth]
-            growth = [f"Growth between the listings: {pace[1]:.4g} GB a day ({pace[0]:.4g} to {pace[2]:.4g})."]
+            growth = [
+                f"Growth between the listings: {pace[1]:.4g} GB a day ({pace[0]:.4g} to {pace[2]:.4g})."
+            ]
         lines = [render.wrap(headline), render.wrap(binding), "", render.to_text(self.table()), ""]
         return "\n".join([*lines, *map(render.wrap, [*growth, *self.notes])]).rstrip("\n")
 
@@ -223,8 +233,8 @@ def storage_usage(
     Raises
     ------
     InputError
-        No listing, no PTRM data space in one, a release that is not known, several listings without different times,
-        or resident pages without real storage.
+        No listing, no PTRM data space in one, a release that is not known, several listings without
+        different times, or resident pages without real storage.
 
     Examples
     --------
@@ -273,7 +283,9 @@ def _release(asked: str | None, listing: DataSpaceListing) -> Release:
 def _ptrm(listing: DataSpaceListing) -> list[DataSpace]:
     found = [space for space in listing.rows if space.is_ptrm]
     if not found:
-        raise InputError("listing", str(listing.path), "PTRM data spaces of SYSTEM, PTRM0000 and on; there is none")
+        raise InputError(
+            "listing", str(listing.path), "PTRM data spaces of SYSTEM, PTRM0000 and on; there is none"
+        )
     return found
 
 
@@ -306,13 +318,16 @@ def _limits(
 def _growth(snapshots: Sequence[Snapshot]) -> Interval:
     """Least-squares slope of in-use virtual storage over time [bytes/day], with what rounding leaves open."""
     ends = [snapshot.end for snapshot in snapshots]
-    days = [(end - ends[0]).total_seconds() / SECONDS_PER_DAY for end in ends]  # type: ignore[operator,union-attr]
+    days = [(end - ends[0]).total_seconds() / SECONDS_PER_DAY for end in ends]  # type: ignore[operator]
     mean = sum(days) / len(days)
     spread = sum((day - mean) ** 2 for day in days)
     weights = [(day - mean) / spread for day in days]
     in_use = [snapshot.in_use for snapshot in snapshots]
     low, high = (
-        sum(weight * (item[side] if weight > 0 else item[2 - side]) for weight, item in zip(weights, in_use, strict=True))
+        sum(
+            weight * (item[side] if weight > 0 else item[2 - side])
+            for weight, item in zip(weights, in_use, strict=True)
+        )
         for side in (0, 2)
     )
     return Interval(low, sum(w * item.value for w, item in zip(weights, in_use, strict=True)), high)
@@ -329,11 +344,14 @@ def _notes(listings: Sequence[DataSpaceListing], row: Release, *, assumed: bool)
         if space.total is not None and not space.total.low <= PAGES_PER_PTRM_SPACE <= space.total.high:
             notes.append(
                 f"{space.name} shows {space.total.value:.0f} pages in total where a 4 GB data space has "
-                f"{PAGES_PER_PTRM_SPACE}: CP monitor of z/VM 5.2 is known to report half. Not corrected, and not used here."
+                f"{PAGES_PER_PTRM_SPACE}: CP monitor of z/VM 5.2 is known to report half. Not corrected, and not "
+                "used here."
             )
     full = [s for s in _ptrm(last) if s.resident is not None and s.resident.high >= PAGES_PER_PTRM_SPACE]
     if full:
-        notes.append(f"{len(full)} of the PTRM data spaces are full ({PAGES_PER_PTRM_SPACE} pages, shown rounded).")
+        notes.append(
+            f"{len(full)} of the PTRM data spaces are full ({PAGES_PER_PTRM_SPACE} pages, shown rounded)."
+        )
     if assumed and row.ptrm_certainty == "default" and not row.pgmbks_below_2gb:
         notes.append(
             f"{row.ptrm_spaces} PTRM data spaces are what z/VM 5.3 has; not verified for {row.name} (--ptrm-spaces)."

@@ -2,7 +2,6 @@
 
 from planner.queueing.alias_pool import PoolSteady, alias_pool
 from planner.queueing.closed_queue import finite_source
-from planner.queueing.cyclic import cyclic
 from planner.queueing.erlang import (
     erlang_b,
     erlang_b_load,
@@ -30,7 +29,6 @@ __all__ = [
     "alias_pool",
     "asymptotic_bounds",
     "balanced_job_bounds",
-    "cyclic",
     "erlang_b",
     "erlang_b_load",
     "erlang_c",

@@ -56,8 +56,8 @@ class Span:
 class Columns:
     """The columns below one header line.
 
-    `path` is the file, `spans` holds for each heading its first to last character, `width` is the end of the
-    last of them.
+    `path` is the file, `spans` holds for each heading its first to last character, `width` is the end of
+    the last of them.
     """
 
     path: Path

@@ -1,7 +1,8 @@
 """The DSPACESH listing of Performance Toolkit (FCX134): one row a shared data space, with paging rates and pages.
 
-The columns stand side by side, or the listing is split into two halves with the same rows in the same order: names
-and rates first, numbers of pages below them. A half that is missing, or has other rows, is an error.
+The columns stand side by side, or the listing is split into two halves with the same rows in the same
+order: names and rates first, numbers of pages below them. A half that is missing, or has other rows, is an
+error.
 """
 
 from __future__ import annotations
@@ -21,8 +22,10 @@ from planner.reports.listing import Head, Line, Page, read_pages
 from planner.reports.printed import Printed
 
 REPORT: Final = "FCX134"
-LEFT: Final = tuple("Userid Data Space Name Permt Pgstl Pgrds Pgwrt X-rds X-wrt X-mig".split())
-RIGHT: Final = tuple("Total Resid R<2GB Lock L<2GB Count Lockd XSTOR DASD".split())
+LEFT: Final = (
+    "Userid", "Data", "Space", "Name", "Permt", "Pgstl", "Pgrds", "Pgwrt", "X-rds", "X-wrt", "X-mig",
+)  # fmt: skip
+RIGHT: Final = ("Total", "Resid", "R<2GB", "Lock", "L<2GB", "Count", "Lockd", "XSTOR", "DASD")
 SUFFIXES: Final = {"k": 1e3, "M": 1e6}
 RATES: Final = {  # field: heading
     "steal_rate": "Pgstl",
@@ -63,8 +66,8 @@ class DataSpace:
     expanded_read_rate, expanded_write_rate, migration_rate : Printed or None
         Pages read from, written to and migrated from expanded storage [1/s].
     total, resident, resident_below_2gb : Printed or None
-        Its pages, those in real storage, and those in real storage below the 2 GB line [pages]; a suffix k was taken as
-        1000, with half a thousand as the resolution.
+        Its pages, those in real storage, and those in real storage below the 2 GB line [pages]; a suffix k
+        was taken as 1000, with half a thousand as the resolution.
     locked, locked_below_2gb : Printed or None
         Pages locked, and locked below the 2 GB line [pages].
     aliases, aliases_locked : Printed or None
@@ -155,8 +158,8 @@ def read_data_spaces(path: Path | str) -> tuple[DataSpaceListing, ...]:
     Raises
     ------
     ReportError
-        The file cannot be read, holds no DSPACESH listing, a listing has only one of its halves, holds anything that
-        is not a sound row, or its numbers contradict each other.
+        The file cannot be read, holds no DSPACESH listing, a listing has only one of its halves, holds
+        anything that is not a sound row, or its numbers contradict each other.
 
     Examples
     --------
@@ -170,7 +173,9 @@ def read_data_spaces(path: Path | str) -> tuple[DataSpaceListing, ...]:
         problem = f"expected a DSPACESH listing, which starts with '{REPORT}  Run ...'"
         for line in document.preamble:
             if _is_header(line, RIGHT) or _is_header(line, LEFT):
-                raise line.error(document.path, f"a half of a DSPACESH listing without its page head: {problem}")
+                raise line.error(
+                    document.path, f"a half of a DSPACESH listing without its page head: {problem}"
+                )
         others = ", ".join(dict.fromkeys(page.head.report for page in document.pages))
         found = f"holds {others} only" if others else "holds no Performance Toolkit listing"
         raise ReportError(path, f"{found}; {problem}")
@@ -196,10 +201,16 @@ def _listing(path: Path, head: Head, pages: list[Page]) -> DataSpaceListing:
     seen: dict[tuple[str, str], int] = {}
     for row in rows:
         if (row.owner, row.name) in seen:
-            problem = f"data space {row.name} of {row.owner} a second time: it is listed in line {seen[row.owner, row.name]}"
+            before = seen[row.owner, row.name]
+            problem = f"data space {row.name} of {row.owner} a second time: it is listed in line {before}"
             raise ReportError(path, problem, line=row.line)
         seen[row.owner, row.name] = row.line
-    releases = [match[1] for page in pages for line in (page.first, *page.lines) if (match := _RELEASE.search(line.text))]
+    releases = [
+        match[1]
+        for page in pages
+        for line in (page.first, *page.lines)
+        if (match := _RELEASE.search(line.text))
+    ]
     return DataSpaceListing(
         report=REPORT, run=head.run, release=releases[0] if releases else None, start=head.start, end=head.end,
         interval=head.interval, path=path, line=first.number, rows=rows,
@@ -215,8 +226,8 @@ def _check_halves(path: Path, first: Line, left: Sequence[object], right: Sequen
         problem = f"only the {there} half of the listing: expected the {missing} half, too, with '{' '.join(headings)}'"
         raise first.error(path, problem)
     if len(left) != len(right):
-        problem = f"{len(left)} rows in the left half and {len(right)} in the right: expected the same data spaces in both"
-        raise first.error(path, problem)
+        found = f"{len(left)} rows in the left half and {len(right)} in the right"
+        raise first.error(path, f"{found}: expected the same data spaces in both")
 
 
 def _page_rows(path: Path, page: Page) -> Iterator[tuple[Line, dict[str, Any], dict[str, Any]]]:
@@ -269,8 +280,8 @@ def _names(columns: Columns, line: Line) -> dict[str, Any]:
     name = columns.word(line, "Data", following="Permt")
     if not owner or not name:
         start = columns.spans["Userid" if not owner else "Data"].start
-        problem = f"{line.text.strip()[:40]!r}: expected a row with a userid and the name of a data space, or a blank line"
-        raise line.error(columns.path, problem, start)
+        wanted = "expected a row with a userid and the name of a data space, or a blank line"
+        raise line.error(columns.path, f"{line.text.strip()[:40]!r}: {wanted}", start)
     rates = {field: columns.number(line, heading) for field, heading in RATES.items()}
     return {"owner": owner, "name": name, "users": columns.count(line, "Permt"), **rates}
 
@@ -286,10 +297,8 @@ def _space(path: Path, line: Line, below: Line, fields: dict[str, Any]) -> DataS
     for part, whole in (("resident", "total"), ("resident_below_2gb", "resident")):
         small, large = getattr(space, part), getattr(space, whole)
         if small is not None and large is not None and small.low > large.high:
-            problem = (
-                f"{space.name}: {PAGES[part]} {small.value:.0f} is above {PAGES[whole]} {large.value:.0f}; expected no more"
-            )
-            raise below.error(path, problem)
+            shown = f"{PAGES[part]} {small.value:.0f} is above {PAGES[whole]} {large.value:.0f}"
+            raise below.error(path, f"{space.name}: {shown}; expected no more")
     return space
 
 
@@ -304,8 +313,8 @@ def data_space_table(listings: Sequence[DataSpaceListing]) -> render.Table:
     Returns
     -------
     render.Table
-        One row a data space, listings one below the other: run, interval, names, then rates [1/s] and pages. None
-        where the listing prints dots or says nothing.
+        One row a data space, listings one below the other: run, interval, names, then rates [1/s] and
+        pages. None where the listing prints dots or says nothing.
 
     Examples
     --------
@@ -313,7 +322,7 @@ def data_space_table(listings: Sequence[DataSpaceListing]) -> render.Table:
     'run'
     """
     pairs = [(listing, row) for listing in listings for row in listing.rows]
-    words = {
+    words: dict[str, list[str | int | None]] = {
         "run": [listing.run or None for listing, _ in pairs],
         "start": [None if listing.start is None else listing.start.isoformat() for listing, _ in pairs],
         "end": [None if listing.end is None else listing.end.isoformat() for listing, _ in pairs],
@@ -327,7 +336,8 @@ def data_space_table(listings: Sequence[DataSpaceListing]) -> render.Table:
         for name in names:
             printed = [getattr(row, name) for _, row in pairs]
             values, halves = (
-                [getattr(item, part) if item else None for item in printed] for part in ("value", "resolution")
+                [getattr(item, part) if item else None for item in printed]
+                for part in ("value", "resolution")
             )
             columns.append(render.Column(name=name, unit=unit, values=values))
             columns.append(render.Column(name=f"{name}_resolution", unit=unit, values=halves))

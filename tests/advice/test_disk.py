@@ -37,6 +37,17 @@ def test_at_the_break_even_both_carry_the_same() -> None:
     )
 
 
+def test_the_break_even_of_several_requesters_is_the_last_crossing() -> None:
+    """Eight ECKD requesters are held by the channel at low hit ratios, so the curves cross more than once."""
+    answer = disk_rates(Setting(workload="xedit", hit_ratio=0.9, requesters=8, processors=2))
+    ratio = answer.break_even_hit_ratio
+    assert ratio is not None
+    for step, ahead in ((-1e-3, "eckd-minidisk"), (1e-3, "emulated-fba")):
+        at = Setting(workload="xedit", hit_ratio=min(1.0, ratio + step), requesters=8, processors=2)
+        rates = {kind: float(row(at, kind, "cached")["rate"]) for kind in ("eckd-minidisk", "emulated-fba")}  # type: ignore[arg-type]
+        assert max(rates, key=lambda kind: rates[kind]) == ahead
+
+
 def test_where_one_kind_is_always_faster_there_is_no_break_even() -> None:
     answer = disk_rates(Setting(workload="iozone", hit_ratio=0.5))
     assert answer.break_even_hit_ratio is None
@@ -52,8 +63,9 @@ def test_one_kind_alone_has_no_break_even() -> None:
 def test_the_miss_without_a_wait_is_named() -> None:
     text = " ".join(disk_rates(Setting(workload="xedit", hit_ratio=0.0)).text().split())
     assert "shows no wait for the disk and moves 168 MB/s through a channel of 17 MB/s" in text
-    assert "it is 43.5 transactions/s" in text
-    assert "eckd-minidisk, cache cached" not in disk_rates(Setting(workload="xedit", hit_ratio=1.0)).text()
+    assert "carries 43.5 transactions/s" in text
+    assert "eckd-minidisk, cached:" in text
+    assert "eckd-minidisk, cached:" not in disk_rates(Setting(workload="xedit", hit_ratio=1.0)).text()
 
 
 def test_a_hit_ratio_that_was_not_measured_is_named() -> None:

@@ -60,6 +60,7 @@ def test_the_picture_is_written(tmp_path: Path, capsys: pytest.CaptureFixture[st
         (("--page-rate", "1e12/s"), "it would take at least"),
         (("--page-rate", "225000/s", "--devices", "3"), "what 3 devices carry"),
         (("--page-rate", "1000/s", "--target", "4"), "a unit is missing"),
+        (("--page-rate", "1000/s", "--scv", "-1"), "scv"),
         (("--page-rate", "1000/s", "--guests", "0"), "a count of at least 1"),
         (("--page-rate", "1000/s", "--devices", "0"), "a count of at least 1"),
         (

@@ -1,4 +1,4 @@
-"""The tables and listings of the real storage report are what was printed; its identities hold, its errata are computed."""
+"""The real storage report is what was printed; its identities hold, its errata are computed."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ class Range(NamedTuple):
     low: float
     high: float
 
-    def __mul__(self, other: Any) -> Range:  # type: ignore[override]
+    def __mul__(self, other: Any) -> Range:
         ends = [a * b for a in self for b in other]
         return Range(min(ends), max(ends))
 
     def __truediv__(self, other: Range) -> Range:
         return self * Range(1 / other.high, 1 / other.low)
 
-    def __add__(self, other: Any) -> Range:  # type: ignore[override]
+    def __add__(self, other: Any) -> Range:
         return Range(self.low + other.low, self.high + other.high)
 
     def meets(self, other: Range) -> bool:
@@ -86,7 +86,12 @@ def test_a_listing_reads_as_its_entry_and_table_2_say(entry: dict[str, Any]) -> 
 
 
 def test_there_are_as_many_figures_as_were_printed() -> None:
-    assert [(len(table.rows), len(table.columns) - 2) for table in (T1, T2, T3, T4)] == [(16, 4), (13, 3), (21, 2), (20, 5)]
+    assert [(len(table.rows), len(table.columns) - 2) for table in (T1, T2, T3, T4)] == [
+        (16, 4),
+        (13, 3),
+        (21, 2),
+        (20, 5),
+    ]
 
 
 @pytest.mark.parametrize(("table", "run"), SCALING, ids=IDS)
@@ -120,7 +125,8 @@ COUNTED = {"Processors", "Real Storage (GB)"}
 @pytest.mark.parametrize(("ratio", "of"), RATIOS)
 def test_ratios_are_to_64_gb_of_the_same_release(table: Any, run: str, ratio: str, of: str) -> None:
     one, base = (
-        exactly(table.value(of, name)) if of in COUNTED else cell(table, of, name) for name in (run, table.columns[2])
+        exactly(table.value(of, name)) if of in COUNTED else cell(table, of, name)
+        for name in (run, table.columns[2])
     )
     misprint = (ratio, run) == ("Total CPU/Tx Ratio", "APT128G0")
     assert (one / base).meets(cell(table, ratio, run)) != misprint
@@ -141,7 +147,9 @@ def test_table_2_row_by_row(run: str) -> None:
     assert exactly(touched * PAGE_GB).meets(cell(T2, "User GB Real Storage Used", run))
     shown = cell(T2, "PTRM GB Real Storage Used", run)
     assert exactly(2 * touched * PAGE_GB).meets(shown) == (run != "ST4TA190")  # the misprint 2.0
-    assert exactly(3 * touched * PAGE_GB).meets(cell(T2, "Total GB Real Stg Used", run)) == (run != "ST4TA190")
+    assert exactly(3 * touched * PAGE_GB).meets(cell(T2, "Total GB Real Stg Used", run)) == (
+        run != "ST4TA190"
+    )
     assert abs(T2.value("PTRM Resid pages (p)", run) - 2 * touched) < (500 if run != "STMU5180" else 37_000)
 
 
@@ -182,13 +190,15 @@ def erratum_split() -> None:
     for configuration, run in (("3", "APU064G1"), ("4", "APU128G0")):
         old = run.replace("APU", "APT")
         assert taken_back(configuration, run).meets(cell(T3, "Total CPU/Tx (p)", old))
-        shares = [t.value("Emul CPU/Tx (p)", r) / t.value("Total CPU/Tx (p)", r) for t, r in ((T3, old), (T4, run))]
+        shares = [
+            t.value("Emul CPU/Tx (p)", r) / t.value("Total CPU/Tx (p)", r) for t, r in ((T3, old), (T4, run))
+        ]
         assert shares[0] == pytest.approx(shares[1], abs=2e-4)
 
 
 def erratum_ptrm() -> None:
     assert round(508_000 * PAGE_GB, 1) == round(507_904 * PAGE_GB, 1) == 1.9
-    assert 507_904 / 524_288 == pytest.approx(0.97, abs=0.005)
+    assert pytest.approx(0.97, abs=0.005) == 507_904 / 524_288
 
 
 def erratum_total() -> None:
@@ -217,7 +227,7 @@ def erratum_524k() -> None:
 
 def erratum_16784000() -> None:
     assert 16 * 2**20 == 16_777_216
-    assert 16 * 1_049_000 == T2.value("PTRM Total pages (p)", "STMU5180")
+    assert T2.value("PTRM Total pages (p)", "STMU5180") == 16 * 1_049_000
 
 
 def erratum_ratio() -> None:

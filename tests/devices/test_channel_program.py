@@ -28,8 +28,12 @@ def test_savings() -> None:
 @pytest.mark.parametrize("moved", [1e-4, 3e-4])
 def test_no_answer_depends_on_the_convention(moved: float) -> None:
     """Cost moved from the Start Subchannels to the CCWs, as the shipped convention moves it the other way."""
-    other = ChannelProgram(ssch_time=LAW.ssch_time - moved, ssch_64_time=LAW.ssch_64_time + moved / 2,
-                           fast_ccw_time=LAW.fast_ccw_time + moved, slow_ccw_time=LAW.slow_ccw_time + moved)  # fmt: skip
+    other = ChannelProgram(
+        ssch_time=LAW.ssch_time - moved,
+        ssch_64_time=LAW.ssch_64_time + moved / 2,
+        fast_ccw_time=LAW.fast_ccw_time + moved,
+        slow_ccw_time=LAW.slow_ccw_time + moved,
+    )
     for bits, fast in CASES:
         assert other.time_per_mb(bits, fast=fast) == pytest.approx(LAW.time_per_mb(bits, fast=fast))
 
@@ -52,5 +56,5 @@ def test_a_model_that_lacks_a_cost_is_refused() -> None:
     bare = library.Model(
         kind="channel-program", title="a test", source=(), parameters=left, fit=shipped.fit, validity={}
     )
-    with pytest.raises(ReportError, match="expected `parameters.read_factor`"):
+    with pytest.raises(ReportError, match=r"expected `parameters\.read_factor`"):
         ChannelProgram.from_model(bare)

@@ -106,6 +106,15 @@ def test_open_saturates_at_the_capacity() -> None:
     assert np.isinf(at.response_time[1:]).all()
 
 
+def test_steadier_service_waits_less() -> None:
+    """M/G/1: the wait grows as (1 + scv) / 2 (Pollaczek and Khinchine)."""
+    device = PagingDevice(service_time=2e-3)
+    waits = [float(device.open(400, scv=scv).response_time) - 2e-3 for scv in (0.0, 1.0, 3.0)]
+    assert [wait / waits[1] for wait in waits] == pytest.approx([0.5, 1.0, 2.0])
+    closed = [float(device.closed(3, 2e-3, scv=scv).response_time) for scv in (0.5, 1.0, 3.0)]
+    assert closed == sorted(closed)
+
+
 @pytest.mark.parametrize("rate", [-1.0, float("nan")])
 def test_a_rate_outside_its_domain_is_refused(rate: float) -> None:
     with pytest.raises(InputError, match="arrival_rate"):
@@ -139,5 +148,5 @@ def test_a_model_that_lacks_a_parameter_is_refused() -> None:
     bare = library.Model(
         kind="paging", title="a test", source=(), parameters=left, fit=shipped.fit, validity={}
     )
-    with pytest.raises(ReportError, match="expected `parameters.queue_depth`"):
+    with pytest.raises(ReportError, match=r"expected `parameters\.queue_depth`"):
         PagingDevice.from_model(bare)

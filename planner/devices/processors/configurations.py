@@ -16,16 +16,18 @@ from planner.reports.table import PublishedTable, read_table
 from planner.units import GIB, MILLISECOND
 
 PUBLISHED: Final = {"5.2": "table-3.csv", "5.3": "table-4.csv"}
-HEADER: Final = "processors, and cpu_ms or emulation_cpu_ms and cp_cpu_ms or itr; run and real_storage_GB are optional"
+HEADER: Final = (
+    "processors, and cpu_ms or emulation_cpu_ms and cp_cpu_ms or itr; run and real_storage_GB are optional"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Configuration:
     """One measured configuration.
 
-    `name` tells the run; `processors` share the work; `real_storage` [bytes] is None where it is not known; `emulation_time`
-    and `cp_time` [s] are the CPU times of a transaction in guests and in CP. Where only their sum is known, `emulation_time` is
-    the sum and `cp_time` None.
+    `name` tells the run; `processors` share the work; `real_storage` [bytes] is None where it is not known;
+    `emulation_time` and `cp_time` [s] are the CPU times of a transaction in guests and in CP. Where only
+    their sum is known, `emulation_time` is the sum and `cp_time` None.
     """
 
     name: str
@@ -56,8 +58,8 @@ def published(release: str = "5.3") -> tuple[Configuration, ...]:
     Returns
     -------
     tuple of Configuration
-        In the order of the table. The split of 5.2 into emulation and CP contradicts Table 1 (see the errata), so
-        only its total is taken.
+        In the order of the table. The split of 5.2 into emulation and CP contradicts Table 1 (see the
+        errata), so only its total is taken.
 
     Raises
     ------
@@ -92,8 +94,9 @@ def read_configurations(path: Path) -> tuple[Configuration, ...]:
     Parameters
     ----------
     path : Path
-        One row a configuration, with a header: ``processors``, and ``cpu_ms``, or ``emulation_cpu_ms`` and ``cp_cpu_ms``,
-        or ``itr`` [1/s]; ``run`` and ``real_storage_GB`` are optional, other columns are passed over.
+        One row a configuration, with a header: ``processors``, and ``cpu_ms``, or ``emulation_cpu_ms`` and
+        ``cp_cpu_ms``, or ``itr`` [1/s]; ``run`` and ``real_storage_GB`` are optional, other columns are
+        passed over.
 
     Returns
     -------
@@ -108,7 +111,9 @@ def read_configurations(path: Path) -> tuple[Configuration, ...]:
     try:
         lines = list(csv.reader(io.StringIO(path.read_text(encoding="utf-8-sig")), strict=True))
     except OSError as error:
-        raise ReportError(path, f"cannot be read: {error.strerror}; expected a CSV file with {HEADER}") from error
+        raise ReportError(
+            path, f"cannot be read: {error.strerror}; expected a CSV file with {HEADER}"
+        ) from error
     except (UnicodeDecodeError, csv.Error) as error:
         raise ReportError(path, f"expected a CSV file with {HEADER}: {error}") from error
     header = [name.strip() for name in lines[0]] if lines else []
@@ -133,7 +138,9 @@ def _times(path: Path, header: Sequence[str]) -> tuple[str, ...]:
     choices = (("emulation_cpu_ms", "cp_cpu_ms"), ("cpu_ms",), ("itr",))
     times = next((choice for choice in choices if set(choice) <= set(header)), None)
     if times is None or "processors" not in header:
-        raise ReportError(path, f"expected a header with {HEADER}; found {', '.join(header) or 'none'}", line=1)
+        raise ReportError(
+            path, f"expected a header with {HEADER}; found {', '.join(header) or 'none'}", line=1
+        )
     return times
 
 
@@ -146,7 +153,9 @@ def _configuration(path: Path, line: int, row: Mapping[str, str], times: tuple[s
         emulation, cp = processors / numbers[0], None
     else:
         emulation, cp = numbers[0] * MILLISECOND, numbers[1] * MILLISECOND if len(numbers) > 1 else None
-    storage = _number(path, line, row, "real_storage_GB") * GIB if row.get("real_storage_GB", "").strip() else None
+    storage = (
+        _number(path, line, row, "real_storage_GB") * GIB if row.get("real_storage_GB", "").strip() else None
+    )
     return Configuration(
         name=row.get("run", "").strip() or f"line {line}", processors=int(processors), real_storage=storage,
         emulation_time=emulation, cp_time=cp,

@@ -18,9 +18,9 @@ LABELS: Final = {"throughput": "throughput", "total_cpu": "CPU", "virtual_cpu": 
 class Gain:
     """One pair of runs, Table 1 of the report on real storage.
 
-    `configuration` numbers it; `contention` is page reads per second of processor time on 5.2 [1/s]; `real_storage` [bytes];
-    `processors` of `processor_model`; `throughput`, `total_cpu`, `virtual_cpu` and `cp_cpu` are changes from 5.2 to 5.3
-    [share], the CPU times those of a transaction.
+    `configuration` numbers it; `contention` is page reads per second of processor time on 5.2 [1/s];
+    `real_storage` [bytes]; `processors` of `processor_model`; `throughput`, `total_cpu`, `virtual_cpu` and
+    `cp_cpu` are changes from 5.2 to 5.3 [share], the CPU times those of a transaction.
     """
 
     configuration: str
@@ -40,7 +40,8 @@ def gains() -> tuple[Gain, ...]:
     Returns
     -------
     tuple of Gain
-        In the order of the table. The throughput of configuration 4 contradicts Tables 3 and 4 (see the errata).
+        In the order of the table. The throughput of configuration 4 contradicts Tables 3 and 4 (see the
+        errata).
 
     Examples
     --------
@@ -100,10 +101,7 @@ def gain_table(contention: float | None = None) -> render.Table:
     """
     rows = sorted(gains(), key=lambda gain: gain.contention)
     near = None if contention is None else nearest(contention)
-    changes = {
-        name: [100 * getattr(row, name) for row in rows]
-        for name in LABELS
-    }
+    changes = {name: [100 * getattr(row, name) for row in rows] for name in LABELS}
     return render.Table(
         columns=(
             render.Column(name="contention", unit="1/s", label="pageins", values=[row.contention for row in rows]),

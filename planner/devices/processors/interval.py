@@ -37,16 +37,17 @@ def transaction_time_interval(
 
     Notes
     -----
-    In the CPU time, ``t(n) = t1 + a (n - 1) + b n (n - 1)`` with no negative coefficient, the scalability laws are linear. The
-    interval holds all times that, added as one more measurement, raise the least squared relative misfit by no more than
-    ``(q s)^2``: q is Student's quantile for the degrees of freedom, s the residual error or 2 %, whichever is larger. Without bounds
-    on the coefficients that is the classical prediction interval. The law may bend whichever law was chosen for the
-    prediction: up to four measurements Amdahl's (b = 0), from five on the whole law.
+    In the CPU time, ``t(n) = t1 + a (n - 1) + b n (n - 1)`` with no negative coefficient, the scalability
+    laws are linear. The interval holds all times that, added as one more measurement, raise the least
+    squared relative misfit by no more than ``(q s)^2``: q is Student's quantile for the degrees of freedom,
+    s the residual error or 2 %, whichever is larger. Without bounds on the coefficients that is the
+    classical prediction interval. The law may bend whichever law was chosen for the prediction: up to four
+    measurements Amdahl's (b = 0), from five on the whole law.
 
     References
     ----------
-    N. R. Draper and H. Smith, Applied Regression Analysis, 1998, section 1.4 (prediction interval); N. J. Gunther,
-    Guerrilla Capacity Planning, 2007, eq. 4.31.
+    N. R. Draper and H. Smith, Applied Regression Analysis, 1998, section 1.4 (prediction interval); N. J.
+    Gunther, Guerrilla Capacity Planning, 2007, eq. 4.31.
 
     Examples
     --------

@@ -31,8 +31,8 @@ COHERENCY = Parameter(
 class Processors:
     """Processors that share their work.
 
-    `cpu_time` [s] is what a transaction takes on one processor; `contention` and `coherency` are the coefficients of the
-    Universal Scalability Law. Both 0: linear. Only `contention`: Amdahl's law.
+    `cpu_time` [s] is what a transaction takes on one processor; `contention` and `coherency` are the
+    coefficients of the Universal Scalability Law. Both 0: linear. Only `contention`: Amdahl's law.
     """
 
     cpu_time: float
@@ -118,8 +118,8 @@ def internal_throughput(transaction_rate: float, utilization: float) -> float:
 
     Notes
     -----
-    It equals ``processors / CPU time of a transaction``. The report on XIV divides by the busy share in another way; see the
-    definitions in data/xiv-concurrent-io.
+    It equals ``processors / CPU time of a transaction``. The report on XIV divides by the busy share in
+    another way; see the definitions in data/xiv-concurrent-io.
 
     Examples
     --------

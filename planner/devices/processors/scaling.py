@@ -36,9 +36,9 @@ class Law:
 class Trial:
     """One way to reckon, and how well it predicts each configuration from the others.
 
-    `parts` is ``total`` (one law for the whole CPU time) or ``emulation+CP`` (a law for each); `laws` those that all
-    configurations together choose; `left_out` is the ITR of each configuration, predicted from the others, laws
-    chosen anew [1/s]; `errors` are predicted / measured - 1 [share].
+    `parts` is ``total`` (one law for the whole CPU time) or ``emulation+CP`` (a law for each); `laws` those
+    that all configurations together choose; `left_out` is the ITR of each configuration, predicted from the
+    others, laws chosen anew [1/s]; `errors` are predicted / measured - 1 [share].
     """
 
     parts: str
@@ -152,9 +152,15 @@ class Scaling:
                 render.Column(name="emulation_cpu", unit="ms", label="emulation", values=emulation),
                 render.Column(name="cp_cpu", unit="ms", label="CP", values=cp),
                 render.Column(name="itr", unit="1/s", label="ITR", values=itr),
-                render.Column(name="left_out_itr", unit="1/s", label="left out", values=[one.itr for one in out]),
-                render.Column(name="left_out_error", unit="percent", label="error", values=errors, decimals=1),
-                render.Column(name="left_out_low", unit="1/s", label="at least", values=[one.low for one in out]),
+                render.Column(
+                    name="left_out_itr", unit="1/s", label="left out", values=[one.itr for one in out]
+                ),
+                render.Column(
+                    name="left_out_error", unit="percent", label="error", values=errors, decimals=1
+                ),
+                render.Column(
+                    name="left_out_low", unit="1/s", label="at least", values=[one.low for one in out]
+                ),
                 render.Column(name="left_out_high", unit="1/s", label="at most", values=highs),
             )
         )
@@ -244,7 +250,9 @@ class Scaling:
         from matplotlib.figure import Figure
 
         axes = Figure(layout="constrained").subplots()
-        pairs = sorted(zip(self.configurations, self.left_out(), strict=True), key=lambda pair: pair[0].processors)
+        pairs = sorted(
+            zip(self.configurations, self.left_out(), strict=True), key=lambda pair: pair[0].processors
+        )
         rows, out = zip(*pairs, strict=True)
         base = rows[0]
         itr = base.internal_throughput
@@ -256,14 +264,20 @@ class Scaling:
         x = [place(row) for row in rows]
         ends = [[one.itr - one.low, one.high - one.itr] for one in out if math.isfinite(one.high)]
         bars = np.transpose(ends) / itr if len(ends) == len(out) else None
-        axes.plot(x, [row.processors / base.processors for row in rows], "--", color="gray", label="processors")
+        axes.plot(
+            x, [row.processors / base.processors for row in rows], "--", color="gray", label="processors"
+        )
         axes.plot(x, [row.internal_throughput / itr for row in rows], "o-", color="black", label="ITR")
         axes.errorbar(x, [one.itr / itr for one in out], bars, fmt="x", color="gray", capsize=3,
                       label=f"left out, by {self.chosen.name}")  # fmt: skip
         if beside:
             axes.plot([place(row) for row in beside], [row.internal_throughput / itr for row in beside], "s-",
                       color="black", fillstyle="none", label=label)  # fmt: skip
-        axes.set(xlabel="real storage [GB]" if known else "processors", ylabel=f"ratio to {base.name}", ylim=(0, None))
+        axes.set(
+            xlabel="real storage [GB]" if known else "processors",
+            ylabel=f"ratio to {base.name}",
+            ylim=(0, None),
+        )
         axes.legend(frameon=False)
         return axes
 
@@ -279,7 +293,8 @@ def scaling(configurations: Sequence[Configuration]) -> Scaling:
     Returns
     -------
     Scaling
-        One law for the whole CPU time of a transaction, or one each for emulation and CP where they are known.
+        One law for the whole CPU time of a transaction, or one each for emulation and CP where they are
+        known.
 
     Raises
     ------
@@ -290,8 +305,8 @@ def scaling(configurations: Sequence[Configuration]) -> Scaling:
 
     Notes
     -----
-    `planner.queueing.fit_usl` chooses between linear, Amdahl and the Universal Scalability Law for each part, anew whenever
-    a configuration is left out. Parts add up: ``ITR = n / (emulation + CP)``.
+    `planner.queueing.fit_usl` chooses between linear, Amdahl and the Universal Scalability Law for each
+    part, anew whenever a configuration is left out. Parts add up: ``ITR = n / (emulation + CP)``.
 
     Examples
     --------

@@ -1,7 +1,8 @@
 """Storage limits and frame budgets: arithmetic on what CP keeps for each segment, nothing to fit."""
 
 from planner.devices.storage.frames import FrameBudget, frame_budget, guest_frame_budget
-from planner.devices.storage.limits import Limit, StorageBudget, StorageLimits
+from planner.devices.storage.limit import Limit
+from planner.devices.storage.limits import StorageBudget, StorageLimits
 from planner.devices.storage.releases import Release, release, releases
 
 __all__ = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from planner import render
 from planner.devices.storage.layout import (
@@ -23,7 +23,7 @@ from planner.units import FRAME, GIB, SEGMENT
 if TYPE_CHECKING:
     import pandas as pd
 
-PTRM_SPACES_STATED = 16  # of z/VM 5.3; the only number that a report states
+PTRM_SPACES_STATED: Final = 16  # of z/VM 5.3; the only number that a report states
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,7 +31,8 @@ class FrameBudget:
     """What virtual storage in use takes.
 
     `segments` of 1 MB are in use; `page_frames` hold their resident pages and `pgmbk_frames` their PGMBKs;
-    `ptrm_spaces` PTRM data spaces map them; `real_storage` is what there is [bytes], None where it is not given.
+    `ptrm_spaces` PTRM data spaces map them; `real_storage` is what there is [bytes], None where it is not
+    given.
     """
 
     segments: int
@@ -66,7 +67,8 @@ class FrameBudget:
             )
         if self.ptrm_spaces > PTRM_SPACES_STATED:
             notes.append(
-                f"z/VM 5.3 has {PTRM_SPACES_STATED} PTRM data spaces and abends beyond them; a later release may have more."
+                f"z/VM 5.3 has {PTRM_SPACES_STATED} PTRM data spaces and abends beyond them; a later release may "
+                "have more."
             )
         return tuple(notes)
 
@@ -120,8 +122,8 @@ class FrameBudget:
         """
         spaces = "1 PTRM data space" if self.ptrm_spaces == 1 else f"{self.ptrm_spaces} PTRM data spaces"
         headline = (
-            f"{self.real_storage_bytes / GIB:.4g} GB of real storage hold {self.segments * SEGMENT / GIB:.6g} GB of in-use "
-            f"virtual storage, mapped by {spaces}."
+            f"{self.real_storage_bytes / GIB:.4g} GB of real storage hold {self.segments * SEGMENT / GIB:.6g} GB of "
+            f"in-use virtual storage, mapped by {spaces}."
         )
         lines = [render.wrap(headline), "", render.to_text(self.table())]
         return "\n".join([*lines, *([""] if self.notes else []), *map(render.wrap, self.notes)])
@@ -196,8 +198,8 @@ def guest_frame_budget(
     instantiated : float
         Share of it that exists because the guest touched it [share].
     resident_pages : float, optional
-        How many instantiated pages lie in each in-use segment: 256 where guests touch their storage in sequence,
-        ``256 x instantiated`` at least, where the touched pages are spread over all segments.
+        How many instantiated pages lie in each in-use segment: 256 where guests touch their storage in
+        sequence, ``256 x instantiated`` at least, where the touched pages are spread over all segments.
     real_storage : float or str, optional
         Real storage there is [bytes], or text.
 
@@ -213,7 +215,8 @@ def guest_frame_budget(
 
     Notes
     -----
-    ``guests x storage x instantiated`` pages; two frames for each of their segments. IBM, "XIV Concurrent I/O".
+    ``guests x storage x instantiated`` pages; two frames for each of their segments. IBM, "XIV Concurrent
+    I/O".
 
     Examples
     --------
@@ -229,7 +232,8 @@ def guest_frame_budget(
         least = float(PAGES_PER_SEGMENT * exact)
         raise InputError(
             "resident_pages", float(dense),
-            f"at least {least:.4g}: {float(exact):.0%} of all pages lie that densely even when spread over all segments",
+            f"at least {least:.4g}: {float(exact):.0%} of all pages lie that densely even when they are spread over "
+            "all segments",
         )  # fmt: skip
     return _budget(segments, Fraction(pages), real_storage)
 

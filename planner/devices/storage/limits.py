@@ -4,133 +4,33 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any
 
 from planner import render
 from planner.devices.storage.layout import (
     FRAMES_PER_PGMBK,
     PAGES_PER_SEGMENT,
     SEGMENTS_PER_PTRM_SPACE,
-    TWO_GB_FRAMES,
     count,
     pages_per_segment,
     size,
 )
+from planner.devices.storage.limit import (
+    BEYOND,
+    PTRM_DATA_SPACES,
+    Limit,
+    below_2gb_limit,
+    first_met,
+    ptrm_limit,
+    real_storage_limit,
+)
 from planner.devices.storage.releases import Release
 from planner.devices.storage.releases import release as find_release
-from planner.units import FRAME, GIB, SEGMENT
+from planner.units import FRAME, GIB
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
-
-REAL_STORAGE: Final = "real-storage"
-PTRM_DATA_SPACES: Final = "PTRM-data-spaces"
-PGMBK_BELOW_2GB: Final = "PGMBK-below-2GB"
-BEYOND: Final = {
-    "soft": "beyond it the system pages PGMBKs and pages, at the expense of performance",
-    "hard": "beyond it CP abends",
-}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Limit:
-    """One limit.
-
-    `name` is ``real-storage``, ``PTRM-data-spaces`` or ``PGMBK-below-2GB``; `kind` is soft (performance goes) or hard (CP
-    abends); `segments` in-use segments of 1 MB reach it; `in_use` is the virtual storage in use [bytes], None where it is
-    not known.
-    """
-
-    name: str
-    kind: Literal["soft", "hard"]
-    segments: int
-    in_use: int | None = None
-
-    @property
-    def in_use_virtual_bytes(self) -> int:
-        """In-use virtual storage that reaches the limit [bytes]."""
-        return self.segments * SEGMENT
-
-    @property
-    def headroom_bytes(self) -> int | None:
-        """What is left of it, negative where it is exceeded [bytes]."""
-        return None if self.in_use is None else self.in_use_virtual_bytes - self.in_use
-
-    @property
-    def used(self) -> float | None:
-        """Share of the limit that is in use [share]."""
-        if self.in_use is None or not self.segments:
-            return None
-        return self.in_use / self.in_use_virtual_bytes
-
-    def to_dict(self) -> dict[str, Any]:
-        """Lay out for JSON.
-
-        Returns
-        -------
-        dict
-            Sizes in bytes.
-        """
-        return {
-            "name": self.name,
-            "kind": self.kind,
-            "in_use_virtual_bytes": self.in_use_virtual_bytes,
-            "headroom_bytes": self.headroom_bytes,
-            "used": self.used,
-        }
-
-
-def real_storage_limit(real_storage: int, resident_pages: Fraction) -> Limit:
-    """Let real storage hold the resident pages of each in-use segment and the two frames of its PGMBK.
-
-    Parameters
-    ----------
-    real_storage : int
-        Real storage [bytes].
-    resident_pages : Fraction
-        Mean number of resident pages in each in-use segment.
-
-    Returns
-    -------
-    Limit
-        ``frames / (2 + resident pages)`` segments.
-    """
-    segments = real_storage // FRAME // (FRAMES_PER_PGMBK + resident_pages)
-    return Limit(name=REAL_STORAGE, kind="soft", segments=int(segments))
-
-
-def ptrm_limit(spaces: int) -> Limit:
-    """Let PTRM data spaces of 4 GB hold the PGMBKs.
-
-    Parameters
-    ----------
-    spaces : int
-        Number of PTRM data spaces.
-
-    Returns
-    -------
-    Limit
-        524,288 segments a space.
-    """
-    return Limit(name=PTRM_DATA_SPACES, kind="hard", segments=spaces * SEGMENTS_PER_PTRM_SPACE)
-
-
-def below_2gb_limit(real_storage: int) -> Limit:
-    """Let real storage below the 2 GB line hold the resident PGMBKs.
-
-    Parameters
-    ----------
-    real_storage : int
-        Real storage [bytes]; more than 2 GB brings nothing.
-
-    Returns
-    -------
-    Limit
-        262,144 segments at most.
-    """
-    frames = min(real_storage // FRAME, TWO_GB_FRAMES)
-    return Limit(name=PGMBK_BELOW_2GB, kind="soft", segments=frames // FRAMES_PER_PGMBK)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, init=False)
@@ -155,10 +55,16 @@ class StorageBudget:
     InputError
         An unknown release, or a number outside its domain.
 
+    Attributes
+    ----------
+    notes : tuple of str
+        What a reader should know of the release and its numbers.
+
     Notes
     -----
-    ``2 + resident pages`` frames hold an in-use segment, ``4 GB / 8 KB`` PGMBKs a PTRM data space; where PGMBKs
-    must lie below the 2 GB line, two frames of it hold each. IBM, "Improved Real Storage Scalability" (z/VM 5.3).
+    ``2 + resident pages`` frames hold an in-use segment, ``4 GB / 8 KB`` PGMBKs a PTRM data space; where
+    PGMBKs must lie below the 2 GB line, two frames of it hold each. IBM, "Improved Real Storage
+    Scalability" (z/VM 5.3).
 
     Examples
     --------
@@ -219,7 +125,9 @@ class StorageBudget:
         if first_met(self._limits(Fraction(1))).name != PTRM_DATA_SPACES:
             return None
         frames, ptrm = self.real_storage // FRAME, self.ptrm_spaces * SEGMENTS_PER_PTRM_SPACE
-        return max(1, frames // (ptrm + 1) + 1 - FRAMES_PER_PGMBK)  # frames // (2 + pages) <= ptrm from here on
+        return max(
+            1, frames // (ptrm + 1) + 1 - FRAMES_PER_PGMBK
+        )  # frames // (2 + pages) <= ptrm from here on
 
     def _notes(self, *, assumed: bool) -> list[str]:
         row, notes = self.release, []
@@ -238,29 +146,13 @@ class StorageBudget:
         return notes
 
 
-def first_met(limits: list[Limit] | tuple[Limit, ...]) -> Limit:
-    """Find the limit that is met first; at a tie the hard one.
-
-    Parameters
-    ----------
-    limits : list or tuple of Limit
-        At least one.
-
-    Returns
-    -------
-    Limit
-        The lowest.
-    """
-    return min(limits, key=lambda limit: (limit.segments, limit.kind != "hard"))
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StorageLimits:
     """All limits of a system.
 
-    `budget` is what was asked, `limits` the answers; `min_resident_pages_before_ptrm` is the smallest whole number of
-    resident pages in a segment at which PTRM data spaces are no longer met before every other limit (a tie counts as no
-    longer before), None where they never are.
+    `budget` is what was asked, `limits` the answers; `min_resident_pages_before_ptrm` is the smallest whole
+    number of resident pages in a segment at which PTRM data spaces are no longer met before every other
+    limit (a tie counts as no longer before), None where they never are.
     """
 
     budget: StorageBudget
@@ -329,15 +221,16 @@ class StorageLimits:
         """
         first, budget = self.binding, self.budget
         headline = (
-            f"Up to {_gigabytes(first.in_use_virtual_bytes)} of virtual storage can be in use: {first.name} is met first, "
-            f"a {first.kind} limit; {BEYOND[first.kind]}."
+            f"Up to {_gigabytes(first.in_use_virtual_bytes)} of virtual storage can be in use: {first.name} is met "
+            f"first, a {first.kind} limit; {BEYOND[first.kind]}."
         )
         asked = (
             f"z/VM {budget.release.name}, {budget.real_storage / GIB:g} GB of real storage, "
             f"resident pages in each in-use 1 MB segment: {float(budget.resident_pages):g}."
         )
         exceeded = [
-            f"{limit.name} is exceeded by {_gigabytes(-(limit.headroom_bytes or 0))} ({limit.kind}: {BEYOND[limit.kind]})."
+            f"{limit.name} is exceeded by {_gigabytes(-(limit.headroom_bytes or 0))} "
+            f"({limit.kind}: {BEYOND[limit.kind]})."
             for limit in self.limits
             if (limit.headroom_bytes or 0) < 0
         ]

@@ -14,9 +14,9 @@ from planner.errors import InputError
 class Release:
     """One row of the table.
 
-    `name` is such as ``5.3``, `largest_real_storage` [bytes] what the release supports, with its `certainty`
-    (stated, public or inferred); `pgmbks_below_2gb` whether resident PGMBKs must lie below the 2 GB line;
-    `ptrm_spaces` the number of PTRM data spaces, with its `ptrm_certainty` (stated or default).
+    `name` is such as ``5.3``, `largest_real_storage` [bytes] what the release supports, with its
+    `certainty` (stated, public or inferred); `pgmbks_below_2gb` whether resident PGMBKs must lie below the
+    2 GB line; `ptrm_spaces` the number of PTRM data spaces, with its `ptrm_certainty` (stated or default).
     """
 
     name: str

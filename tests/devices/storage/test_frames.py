@@ -18,7 +18,8 @@ GUESTS: dict[str, Any] = {"guests": 20, "guest_storage": "88GB", "instantiated":
 
 
 @pytest.mark.parametrize(
-    ("users", "ptrm_pages", "spaces", "gigabytes"), [(4, 507_904, 1, 2.9), (5, 634_880, 1, 3.6), (128, 16_252_928, 16, 93.0)]
+    ("users", "ptrm_pages", "spaces", "gigabytes"),
+    [(4, 507_904, 1, 2.9), (5, 634_880, 1, 3.6), (128, 16_252_928, 16, 93.0)],
 )
 def test_the_segment_thrashers_of_table_2(users: int, ptrm_pages: int, spaces: int, gigabytes: float) -> None:
     budget = frame_budget(in_use=users * 62 * GIB, resident_pages=1, real_storage="120GB")
@@ -69,9 +70,17 @@ def test_more_than_16_spaces_are_remarked() -> None:
 @given(megabytes=st.integers(1, 10**8), pages=st.integers(1, 256))
 def test_a_budget_fits_the_real_storage_it_asks_for(megabytes: int, pages: int) -> None:
     budget = frame_budget(in_use=megabytes * SEGMENT, resident_pages=pages)
-    limits = StorageBudget(release="5.3", real_storage=budget.real_storage_bytes, resident_pages=pages).limits().limits
+    limits = (
+        StorageBudget(release="5.3", real_storage=budget.real_storage_bytes, resident_pages=pages)
+        .limits()
+        .limits
+    )
     assert limits[0].segments == megabytes
-    less = StorageBudget(release="5.3", real_storage=budget.real_storage_bytes - 1, resident_pages=pages).limits().limits
+    less = (
+        StorageBudget(release="5.3", real_storage=budget.real_storage_bytes - 1, resident_pages=pages)
+        .limits()
+        .limits
+    )
     assert less[0].segments == megabytes - 1
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -76,7 +77,9 @@ def test_share_below_2_gb_of_the_segment_thrashers(users: int, percent: int) -> 
     assert ("exceeded" in limits.text()) == (percent > 100)
 
 
-@pytest.mark.parametrize("changed", [{"release": "5.2"}, {"real_storage": "64GB"}, {"real_storage": "95.99GB"}])
+@pytest.mark.parametrize(
+    "changed", [{"release": "5.2"}, {"real_storage": "64GB"}, {"real_storage": "95.99GB"}]
+)
 def test_ptrm_that_never_binds_has_no_number_of_pages(changed: dict[str, Any]) -> None:
     assert budget(**changed).limits().min_resident_pages_before_ptrm is None
 
@@ -92,7 +95,9 @@ def test_a_tie_at_one_page_can_bind() -> None:
     name=st.sampled_from([row.name for row in releases()]),
 )  # fmt: skip
 def test_the_number_of_pages_is_the_smallest(frames: int, spaces: int, pages: int, name: str) -> None:
-    limits = budget(release=name, real_storage=frames * FRAME, ptrm_spaces=spaces, resident_pages=pages).limits()
+    limits = budget(
+        release=name, real_storage=frames * FRAME, ptrm_spaces=spaces, resident_pages=pages
+    ).limits()
     by_name = {limit.name: limit.segments for limit in limits.limits}
     ptrm = by_name.pop("PTRM-data-spaces")
     first, smallest = ptrm < min(by_name.values()), limits.min_resident_pages_before_ptrm
@@ -142,7 +147,7 @@ def test_releases_that_only_memory_speaks_for_are_not_shipped() -> None:
     assert {row.certainty for row in releases()} == {"stated", "public", "inferred"}
     assert [row.name for row in releases() if row.ptrm_certainty == "stated"] == ["5.3"]
     assert [row.name for row in releases() if row.pgmbks_below_2gb] == ["5.2"]
-    with pytest.raises(InputError, match="5.2, 5.3, 5.4, 6.1, 6.2, 6.3, 7.3, 7.4"):
+    with pytest.raises(InputError, match=r"5\.2, 5\.3, 5\.4, 6\.1, 6\.2, 6\.3, 7\.3, 7\.4"):
         release("6.4")
 
 
@@ -181,6 +186,6 @@ def test_the_picture_has_every_limit_as_a_line() -> None:
     assert [line.get_label() for line in axes.lines] == [
         "PGMBK-below-2GB (soft)", "real-storage (soft)", "PTRM-data-spaces (hard)", "in use",
     ]  # fmt: skip
-    real = axes.lines[1].get_xydata()
+    real = np.asarray(axes.lines[1].get_xydata())
     assert real[0].tolist() == pytest.approx([1, in_use("real-storage", resident_pages=1) / GIB])
     assert real[-1].tolist() == pytest.approx([256, in_use("real-storage", resident_pages=256) / GIB])
