@@ -12,8 +12,8 @@ from planner.errors import InputError
 from planner.explain import TOPICS
 
 HELP = (
-    "Explain a formula: every step in symbols and with your numbers, where it holds, and what the answer is "
-    "sensitive to.\n\nTopics: "
+    "Explain a formula with your numbers.\n\nEvery step in symbols and in numbers, where it holds, what the answer is "
+    "sensitive to, and the same value by the numerical code.\n\nTopics: "
     + ", ".join(TOPICS)
     + "\n\nExample: planner explain mmc arrival_rate=755/s service_time=1.3ms servers=2"
 )

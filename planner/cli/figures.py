@@ -10,7 +10,9 @@ import typer
 
 from planner.cli import options
 
-HELP = """Draw the figures of the reports that were not displayed, and each report beside the model.
+HELP = """Draw the published figures.
+
+Those that the reports do not display, and for each report its measurements beside the model.
 
 Example: planner figures -o . --format svg"""
 

@@ -27,6 +27,7 @@ READ_AS: Final = {
     "s": ("ms", MILLISECOND),
     "bytes": ("GB", FACTORS["storage"]["GB"]),
 }  # SI unit -> what people use
+NOISE: Final = 1e-14  # relative; below, two doubles are the same number
 SMALL: Final = 1e-4
 LARGE: Final = 1e6
 WHOLE: Final = 1e13  # whole numbers below are shown with all their digits
@@ -126,7 +127,11 @@ class Explanation:
             ("unit", [step.unit for step in steps], ""),
             ("exact", [_number(value, 12) for value in exact], "exact (sympy)"),
             ("numerical", [_number(value, 12) for value in found], "numerical (numpy)"),
-            ("relative_difference", [f"{value:.0e}" if value else "0" for value in off], "difference"),
+            (
+                "relative_difference",
+                [f"{value:.0e}" if value >= NOISE else f"<{NOISE:.0e}" for value in off],
+                "difference",
+            ),
         )
         return render.Table(
             columns=tuple(
