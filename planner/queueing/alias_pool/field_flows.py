@@ -180,7 +180,9 @@ def seen_by_volume(law: Array, given: ClassGivenTotal, ends: VolumeEnds, old: Vo
     last = int(np.flatnonzero(known > TINY)[-1]) + 1  # a larger d than the window of D has is as the last
 
     def average(values: Array) -> Array:
-        return np.pad((weight * values)[:, :last].sum(axis=0) / known[:last], (0, known.size - last), mode="edge")
+        return np.pad(
+            (weight * values)[:, :last].sum(axis=0) / known[:last], (0, known.size - last), mode="edge"
+        )
 
     return replace(
         old,

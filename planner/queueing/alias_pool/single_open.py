@@ -97,7 +97,7 @@ def _tail_ratio(up: Array, local: Array, down: Array) -> tuple[Array, float]:
     return np.asarray(ratio), residual
 
 
-def _outcome(  # noqa: PLR0917
+def _outcome(
     pool: Pool,
     aliases: int,
     states: LumpedStates,
