@@ -150,7 +150,7 @@ def _ends(
         split.at_busy,
         given.beyond,
         waits=1.0 - empty,
-        any_waits=waiting > 0.0,
+        any_waits=np.where(waiting > 0.0, 1.0, 0.0),
     )
     idle = idle_base_alias_ends(pool, rates.gaps, given.beyond)
     return VolumeEnds(idle, held, base * (1.0 - empty), base * empty)
