@@ -67,7 +67,7 @@ class GeneralDelay:
         token = np.where(load > 0, load, np.finfo(np.float64).tiny)
         if index.size:
             chosen = token[index], np.ones(index.size), servers[index], scv[index]
-            for batch in open_in_phases(*chosen):
+            for batch in open_in_phases(*chosen, LARGEST_LEVEL):
                 rows = index[batch.index]
                 result[rows] = _phase_quantile(aim[rows], scv[rows], batch, own_service=own_service)
         return np.asarray((result * service).reshape(given[0].shape))
@@ -79,10 +79,6 @@ def _phase_quantile(aim: Array, scv: Array, batch: Batch, *, own_service: bool) 
     level = station.servers + 1
     local, down = station.local(level), station.down(level)
     states = local.shape[-1]
-    if states > LARGEST_LEVEL:
-        raise InputError(
-            "servers", station.servers, f"at most {LARGEST_LEVEL} states a level for a quantile, not {states}"
-        )
     leaving = local.sum(-1) + down.sum(-1)
     pace: Array = leaving.max(-1)
     stay = local / pace[:, None, None]

@@ -46,11 +46,13 @@ class Batch:
     solution: OpenSolution
 
 
-def open_in_phases(rate: Array, s: Array, c: Array, scv: Array) -> Iterator[Batch]:
-    """Stable open stations with phases, batch by batch."""
+def open_in_phases(
+    rate: Array, s: Array, c: Array, scv: Array, largest: int = LARGEST_LEVEL
+) -> Iterator[Batch]:
+    """Stable open stations with phases and at most `largest` states a level, batch by batch."""
     zero = np.zeros_like(s)
     for index, (servers, width) in shapes(c, _phases(scv)):
-        for part in _batches(index, _checked_size(servers, width, 0)):
+        for part in _batches(index, _checked_size(servers, width, 0, largest)):
             station = _station(servers, width, 0, s[part], scv[part], zero[part], zero[part])
             yield Batch(index=part, station=station, solution=solve_open(rate[part], station))
 
@@ -79,16 +81,13 @@ def _phases(scv: Array) -> NDArray[np.int64]:
     return phase_count(scv)
 
 
-def _checked_size(servers: int, width: int, gapped: int) -> int:
+def _checked_size(servers: int, width: int, gapped: int, largest: int = LARGEST_LEVEL) -> int:
     phases = width + gapped
     # With two phases or more there are more states than servers, and than phases: no need to count them all.
-    states = (
-        max(servers, phases)
-        if max(servers, phases) > LARGEST_LEVEL and phases > 1
-        else state_count(servers, phases)
-    )
-    if states > LARGEST_LEVEL:
-        told = f"at most {LARGEST_LEVEL} states a level; {phases} phases of a server make {states} or more"
+    least = max(servers, phases)
+    states = least if least > largest and phases > 1 else state_count(servers, phases)
+    if states > largest:
+        told = f"at most {largest} states a level; {phases} phases of a server make {states} or more"
         raise InputError("servers", servers, told)
     return states
 
