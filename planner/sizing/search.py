@@ -23,6 +23,7 @@ from planner.units import MILLISECOND
 NORMAL_90: Final = 1.645
 CHI_SQUARE_95: Final = 3.84
 ROWS_BEYOND: Final = 2
+MOST_READINGS: Final = 6
 MOST_AT_ONCE: Final = 32
 LARGEST_FITTED_POPULATION: Final = 16
 WORSE_IN_A_ROW: Final = 3  # populations far behind the best before the search ends
@@ -113,7 +114,9 @@ def _readings(runs: Sequence[Run], law: Law) -> tuple[list[tuple[Reading, ...]],
     if len(counts) == 1 or max(rates) <= (1 + SAME_RATE) * min(rates):
         each = [readings(part, law) for part in runs[-1].classes]
         most = max(map(len, each))
-        return [tuple(some[min(k, len(some) - 1)] for some in each) for k in range(most)], False, ()
+        # The smallest and the largest of many readings bound the answer; a few between them show the way.
+        picked = np.unique(np.linspace(0, most - 1, min(most, MOST_READINGS)).round().astype(int))
+        return [tuple(some[min(k, len(some) - 1)] for some in each) for k in picked], False, ()
     return _fitted_readings(runs, law)
 
 
