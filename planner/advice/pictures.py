@@ -9,7 +9,7 @@ import numpy as np
 
 from planner import library
 from planner.devices.channel_program import WIDTHS, ChannelProgram
-from planner.style import ABOVE, BAND, COLORS, MARKERS, new_axes
+from planner.style import ABOVE, BAND, COLORS, LINES, MARKERS, new_axes
 from planner.units import KILOBYTE, MILLISECOND
 
 if TYPE_CHECKING:
@@ -37,13 +37,13 @@ def paging_response(kinds: Sequence[Kind]) -> Axes:
         A line and the published run a kind.
     """
     axes = new_axes()
-    for color, kind in zip(COLORS, kinds, strict=False):
+    for color, look, kind in zip(COLORS, LINES, kinds, strict=False):
         device, requests = kind.device, kind.model.population
         assert requests is not None
         think = np.append(0.0, np.geomspace(1e-3, FARTHEST_THINK, 100)) * device.service_time
         line = device.closed(requests, think)
         response, error = line.response_time / MILLISECOND, kind.model.fit.model_error
-        axes.plot(line.page_rate, response, color=color, label=kind.name)
+        axes.plot(line.page_rate, response, look, color=color, label=kind.name)
         axes.fill_between(
             line.page_rate, response * (1 - error), response * (1 + error), color=color, alpha=BAND
         )
