@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 import numpy as np
@@ -75,6 +76,7 @@ def folds(rows: tuple[Configuration, ...]) -> list[tuple[Configuration, tuple[Co
     return [(row, rows[:index] + rows[index + 1 :]) for index, row in enumerate(rows)]
 
 
+@lru_cache(maxsize=64)  # the fits take seconds, and nothing that goes in can change
 def try_out(rows: tuple[Configuration, ...], parts: str) -> Trial:
     """Predict each configuration from the others.
 
