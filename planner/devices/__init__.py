@@ -1,4 +1,4 @@
-"""What z/VM owns, each told as queues; imported when asked for, since storage arithmetic needs no queue."""
+"""What z/VM owns, each told as queues; nothing is imported before it is asked for, storage arithmetic needs no queue."""
 
 from __future__ import annotations
 
@@ -6,16 +6,33 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
+    from planner.devices.channel_program import ChannelProgram
+    from planner.devices.disk import DiskPath
     from planner.devices.kinds import KINDS
+    from planner.devices.paging import PagingDevice
     from planner.devices.pool import Performance, Pool, VolumeClass
     from planner.devices.processors import Processors
     from planner.devices.storage import StorageBudget
     from planner.devices.volume import Volume
 
-__all__ = ["KINDS", "Performance", "Pool", "Processors", "StorageBudget", "Volume", "VolumeClass"]
+__all__ = [
+    "KINDS",
+    "ChannelProgram",
+    "DiskPath",
+    "PagingDevice",
+    "Performance",
+    "Pool",
+    "Processors",
+    "StorageBudget",
+    "Volume",
+    "VolumeClass",
+]
 
 _HOME: Final = {
     "KINDS": "kinds",
+    "ChannelProgram": "channel_program",
+    "DiskPath": "disk",
+    "PagingDevice": "paging",
     "Performance": "pool",
     "Pool": "pool",
     "Processors": "processors",

@@ -3,6 +3,7 @@
 from planner.reports.device import Device, DeviceListing, device_table, read_devices
 from planner.reports.dspacesh import DataSpace, DataSpaceListing, data_space_table, read_data_spaces
 from planner.reports.printed import Printed
+from planner.reports.table import PublishedTable, read_table
 
 __all__ = [
     "DataSpace",
@@ -10,8 +11,10 @@ __all__ = [
     "Device",
     "DeviceListing",
     "Printed",
+    "PublishedTable",
     "data_space_table",
     "device_table",
     "read_data_spaces",
     "read_devices",
+    "read_table",
 ]
