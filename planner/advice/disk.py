@@ -114,7 +114,17 @@ class DiskRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DiskAnswer:
-    """Rates of each kind of disk in a `setting`: `rows`, and the hit ratio at which two kinds are equal (or None)."""
+    """Rates of each kind of disk.
+
+    Attributes
+    ----------
+    setting : Setting
+        What was asked.
+    rows : tuple of DiskRow
+        One a kind and mode.
+    break_even_hit_ratio : float or None
+        Hit ratio at which emulated FBA equals ECKD; None where there is none.
+    """
 
     setting: Setting
     rows: tuple[DiskRow, ...]
