@@ -114,7 +114,7 @@ class DiskRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DiskAnswer:
-    """Rates of each kind of disk in a `setting`: `rows`, and the hit ratio at which two kinds are equal (or None)."""
+    """Rates of each kind of disk in a `setting`: `rows`, and `break_even_hit_ratio`, where two kinds are equal."""
 
     setting: Setting
     rows: tuple[DiskRow, ...]
