@@ -202,7 +202,8 @@ class DiskAnswer:
 
     def _break_even(self) -> str:
         if self.break_even_hit_ratio is not None:
-            return f"{' and '.join(COMPARED)}, both cached, are last equal at hit ratio {self.break_even_hit_ratio:.4f}."
+            kinds = " and ".join(COMPARED)
+            return f"{kinds}, both cached, are last equal at hit ratio {self.break_even_hit_ratio:.4f}."
         one, other = (
             next(row for row in self.rows if row.kind == k and row.mode == "cached") for k in COMPARED
         )

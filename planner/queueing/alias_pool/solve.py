@@ -104,7 +104,7 @@ def alias_pool(
     >>> pool = alias_pool([0, 8, 16], volumes=8, population=3, think_time=0.153e-3,
     ...                   service_time=1.288e-3, inflation=0.160, redrive_time=0.059e-3)
     >>> pool.pool_throughput.round(0).tolist()
-    [5939.0, 10094.0, 13228.0]
+    [5939.0, 10095.0, 13228.0]
     >>> pool.method
     'mean-field'
     """
@@ -122,17 +122,17 @@ def alias_pool(
         alias_redrive_time=alias_redrive_time,
     )
     counts = check_aliases(aliases, pool)
-    chosen = _choose(pool) if method == "auto" else method
+    chosen = _choose(pool, counts) if method == "auto" else method
     solved = _exact(pool, counts.ravel()) if chosen == "exact" else _mean_field(pool, counts.ravel())
     return pool_steady(pool, counts, solved, chosen)
 
 
-def _choose(pool: Pool) -> str:
+def _choose(pool: Pool, counts: Array) -> str:
     """Take the exact chain where it is small whatever the aliases."""
     if pool.scv != 1.0:
         return "mean-field"
     if pool.bases == 1:
-        return "exact"
+        return "exact" if is_independent(pool, int(counts.max())) else "mean-field"
     if not pool.closed.all():
         return "mean-field"
     bound = 1

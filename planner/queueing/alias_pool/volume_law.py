@@ -72,7 +72,7 @@ def first_rates(pool: Pool, k: int) -> VolumeRates:
     """
     size = int(pool.population[k]) if pool.closed[k] else FIRST_SIZE
     beyond = np.arange(float(size))
-    picks = 0.3 * (beyond > 0)
+    picks = np.where(beyond > 0.0, 0.3, 0.0)
     return VolumeRates(beyond, 0.7 * beyond, picks, 1.0 - picks, Gaps(), 0.0)
 
 
