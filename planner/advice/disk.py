@@ -114,17 +114,7 @@ class DiskRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DiskAnswer:
-    """Rates of each kind of disk.
-
-    Attributes
-    ----------
-    setting : Setting
-        What was asked.
-    rows : tuple of DiskRow
-        One a kind and mode.
-    break_even_hit_ratio : float or None
-        Hit ratio at which emulated FBA equals ECKD; None where there is none.
-    """
+    """Rates of each kind of disk in a `setting`: `rows`, and `break_even_hit_ratio`, where two kinds are equal."""
 
     setting: Setting
     rows: tuple[DiskRow, ...]
@@ -212,7 +202,8 @@ class DiskAnswer:
 
     def _break_even(self) -> str:
         if self.break_even_hit_ratio is not None:
-            return f"{' and '.join(COMPARED)}, both cached, are equal at hit ratio {self.break_even_hit_ratio:.4f}."
+            kinds = " and ".join(COMPARED)
+            return f"{kinds}, both cached, are last equal at hit ratio {self.break_even_hit_ratio:.4f}."
         one, other = (
             next(row for row in self.rows if row.kind == k and row.mode == "cached") for k in COMPARED
         )
