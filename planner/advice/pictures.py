@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from planner.advice.disk import Setting
-    from planner.advice.paging import Kind
+    from planner.advice.paging_kinds import Kind
     from planner.devices.disk import DiskPath
 
 WIDE: Final = 2.0  # standard deviations on each side: about 95 % of the runs
