@@ -28,7 +28,9 @@ def cells(notebook: Path, kind: str) -> list[dict[str, Any]]:
 def code(notebook: Path) -> str:
     """All code of a notebook, without the line that tells Jupyter where to draw."""
     sources = ("".join(cell["source"]) for cell in cells(notebook, "code"))
-    return "\n".join(line for source in sources for line in source.splitlines() if line != "%matplotlib inline")
+    return "\n".join(
+        line for source in sources for line in source.splitlines() if line != "%matplotlib inline"
+    )
 
 
 def test_there_is_one_for_each_question() -> None:
@@ -59,7 +61,9 @@ def test_asserts_its_headline(notebook: Path) -> None:
 def test_uses_the_python_api_alone(notebook: Path) -> None:
     tree = ast.parse(code(notebook))
     imported = {node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
-    imported |= {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
+    imported |= {
+        alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names
+    }
     assert {name.partition(".")[0] for name in imported} <= FOR_ANYONE | sys.stdlib_module_names
     assert not [name for name in imported if name.startswith(("planner.cli", "subprocess"))]
 

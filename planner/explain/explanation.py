@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import math
 import textwrap
 from collections.abc import Mapping
@@ -15,10 +16,10 @@ from planner import render
 from planner.errors import InputError
 from planner.explain import printing
 from planner.explain.topic import SI, Equation, Input, Topic, exact
+from planner.tabular import Tabular
 from planner.units import FACTORS, MILLISECOND
 
 if TYPE_CHECKING:
-    import pandas as pd
     from matplotlib.axes import Axes
 
 SHOWN: Final = 5  # significant digits of a number within a formula
@@ -34,7 +35,7 @@ WHOLE: Final = 1e13  # whole numbers below are shown with all their digits
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Explanation:
+class Explanation(Tabular):
     """What `explain` answers.
 
     Attributes
@@ -234,17 +235,9 @@ class Explanation:
         return f"$\\displaystyle {self.latex().replace('align*', 'aligned')}$"
 
     def _repr_html_(self) -> str:
-        return render.to_html(self.table())
-
-    def to_frame(self) -> pd.DataFrame:
-        """Exact and numerical values as a pandas data frame.
-
-        Returns
-        -------
-        pandas.DataFrame
-            One row a step.
-        """
-        return render.to_frame(self.table())
+        # Jupyter prefers HTML to LaTeX, and renders math inside of it.
+        math_html = html.escape(self._repr_latex_().replace("$\\displaystyle", "$$").removesuffix("$") + "$$")
+        return f"<p>{html.escape(self.topic.title)}</p>{math_html}{render.to_html(self.table())}"
 
     def plot(self, axes: Axes | None = None) -> Axes:
         """Draw by how many percent the answer changes with each change of an input.

@@ -54,7 +54,9 @@ def test_data_hold_every_step_with_its_numbers(told: Explanation) -> None:
 
 def test_frame_html_and_plot(told: Explanation) -> None:
     assert list(told.to_frame()["symbol"]) == list(told.numerical)
-    assert told._repr_html_().startswith("<table>")
+    html = told._repr_html_()
+    assert "<table>" in html
+    assert html.count("$$") == 2  # Jupyter prefers HTML to LaTeX, and renders math inside of it
     assert told.plot().get_xlabel().endswith("[%]")
 
 

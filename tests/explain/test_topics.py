@@ -50,6 +50,7 @@ def test_the_exact_value_is_the_numerical_one(name: str, numbers: dict[str, floa
         assert found == pytest.approx(told.value(symbol), rel=IDENTITY * CONDITION, abs=0)
 
 
+@pytest.mark.slow
 @settings(max_examples=20)
 @given(load=st.floats(1e-3, 0.99), servers=st.integers(1, 30), spread=st.floats(0, 5))
 def test_open_queues_at_any_load(load: float, servers: int, spread: float) -> None:
