@@ -10,7 +10,8 @@ if TYPE_CHECKING:
 
 
 ORDER = (
-    "aliases", "storage", "processors", "paging", "disk", "calibrate", "read", "explain", "figures",
+    "aliases", "storage", "processors", "paging", "disk", "calibrate", "predict", "whatif", "scoreboard", "figures",
+    "explain", "read",
 )  # fmt: skip
 HELP = """Capacity planning for z/VM disk I/O and storage.
 

@@ -57,6 +57,7 @@ def test_the_first_screen_lists_every_command_whole(capsys: pytest.CaptureFixtur
     assert main(["--help"]) == 0
     shown = capsys.readouterr().out
     listed = re.findall(r"^  (\w+) +\S", shown.partition("Commands:")[2], re.MULTILINE)
-    assert tuple(listed) == ORDER
+    assert listed == sorted(listed, key=ORDER.index)
+    assert len(listed) == len(ALL[()].commands)
     assert "..." not in shown.partition("Commands:")[2]
     assert max(map(len, shown.splitlines())) <= 80

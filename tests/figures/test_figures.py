@@ -71,6 +71,7 @@ def test_the_figure_of_the_storage_report_is_its_table(drawn: dict[str, Axes]) -
     assert older == [[64, 0.873], [128, 1.634]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["png", "svg"])
 def test_files_are_written_once(tmp_path: Path, form: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["figures", "-o", str(tmp_path), "--format", form]) == 0
