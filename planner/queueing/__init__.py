@@ -12,10 +12,12 @@ from planner.queueing.erlang import (
 )
 from planner.queueing.limited_queue import LimitedSteady, mmck
 from planner.queueing.open_queue import mmc
+from planner.queueing.overflow_group import OverflowGroup, overflow_group
 from planner.queueing.steady import Steady
 
 __all__ = [
     "LimitedSteady",
+    "OverflowGroup",
     "PoolSteady",
     "Steady",
     "alias_pool",
@@ -28,4 +30,5 @@ __all__ = [
     "log_erlang_c",
     "mmc",
     "mmck",
+    "overflow_group",
 ]
