@@ -34,6 +34,7 @@ from planner.results import Array, Result, quantity
 
 TINY: Final = 1e-290  # below it a state is never seen
 NEVER: Final = 1e200  # holding times
+INSTANT: Final = 1e-12  # holding times
 LOWEST_LOG: Final = -650.0
 TAIL_DEVIATIONS: Final = 9.0
 TAIL_PEAKS: Final = 30.0
@@ -165,7 +166,7 @@ class OverflowGroup(Result):
     def _survive(self, tries: ArrayLike, reach: Array) -> Array:
         """Chance that a level is not reached in the interval."""
         length = np.asarray(tries, dtype=np.float64) / self.load
-        survive: Array = np.exp(-np.minimum(length[..., None] / reach, LONG))
+        survive: Array = np.exp(-np.minimum(length[..., None] / np.maximum(reach, INSTANT), LONG))
         return survive
 
 

@@ -48,6 +48,8 @@ class PoolSupply:
         Fewest and most free aliases that a request found since the record before.
     aliases : ndarray of int
         Aliases of the pool at the end of the interval.
+    in_use : int
+        Aliases of the pool at its last record.
     restarted : ndarray of bool
         Whether the counters began anew in the interval; `tries` and `fails` are counted since.
     plain : ndarray of bool
@@ -66,15 +68,11 @@ class PoolSupply:
     fewest: Counts
     most: Counts
     aliases: Counts
+    in_use: int
     restarted: NDArray[np.bool_]
     plain: NDArray[np.bool_]
     first: float
     last: float
-
-    @property
-    def in_use(self) -> int:
-        """Aliases of the pool now, at the last record."""
-        return int(self.aliases[-1])
 
 
 def read_supply(path: Path | str) -> tuple[PoolSupply, ...]:
@@ -89,13 +87,13 @@ def read_supply(path: Path | str) -> tuple[PoolSupply, ...]:
     Returns
     -------
     tuple of PoolSupply
-        In order of their names; numbers before words.
+        In order of their names; numbers before words. A pool with one record has no intervals.
 
     Raises
     ------
     ReportError
         The file is no such table; times are doubled or out of order; counters run backwards without a wrap or a restart;
-        FAILS above TRIES; water marks above the aliases; a pool with one record only.
+        FAILS above TRIES; water marks above the aliases; not one pool with two records.
     """
     table = read_csv(path, COLUMNS, "supply counters (MRIODHPP)")
     times, start = table.times("time")
@@ -107,6 +105,8 @@ def read_supply(path: Path | str) -> tuple[PoolSupply, ...]:
         rows.setdefault(pool, []).append(row)
     members = {pool: np.array(rows[pool]) for pool in sorted(rows, key=_by_number)}
     usual = usual_length([times[of_pool] for of_pool in members.values()])
+    if np.isnan(usual):
+        raise table.error(len(table.rows) - 1, "time", "of the only record: expected two records of a pool at least")
     return tuple(
         _pool(table, pool, of_pool, start, times[of_pool], counters[:, of_pool], marks[:, of_pool], aliases[of_pool],
               usual)
@@ -174,10 +174,6 @@ def _pool(
 ) -> PoolSupply:
     """Check the records of one pool and take the steps between them."""
     check_order(table, rows, times, f"pool {pool}")
-    if rows.size == 1:
-        raise table.error(
-            int(rows[0]), "pool", f"{pool} has one record only: expected two, to see what it counts"
-        )
     _check_marks(table, rows, marks, aliases)
     length = np.diff(times)
     try:
@@ -195,7 +191,7 @@ def _pool(
     plain = (length > USUAL[0] * usual) & (length < USUAL[1] * usual) & ~found.restarted
     return PoolSupply(
         pool=pool, start=start, time=times[1:], length=length, tries=tries, fails=fails, fewest=marks[0, 1:],
-        most=marks[1, 1:], aliases=aliases[1:], restarted=found.restarted, plain=plain & (np.diff(aliases) == 0),
+        most=marks[1, 1:], aliases=aliases[1:], in_use=int(aliases[-1]), restarted=found.restarted, plain=plain & (np.diff(aliases) == 0),
         first=float(times[0]), last=float(times[-1]),
     )  # fmt: skip
 
