@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from scipy.optimize import minimize
 
 from planner.queueing import OverflowGroup, overflow_group
 from planner.results import Array
@@ -28,17 +27,24 @@ PRIOR_PEAKEDNESS: Final = 1.0  # standard deviation of its logarithm around 0
 FEWEST_FAILS: Final = 20  # below, the water marks say it better
 
 LEAST_LOAD: Final = 3e-3
-LOADS: Final = 26
-PEAKEDNESS: Final = (0.04, 5.0)
-PEAKEDNESSES: Final = 15
-STARTS: Final = 2
-STEP: Final = 0.1
+LOADS: Final = 48
+PARTS: Final = 12  # of the grid: the smaller the load, the fewer states a part needs
+PEAKEDNESS: Final = (0.04, 4.0)
+PEAKEDNESSES: Final = 20
+COARSEST: Final = 0.1
+FINEST: Final = 0.005
+REFINE: Final = 0.3
+SOFTEST: Final = 1e-9
 PRECISION: Final = 1e-3
+MOST_STEPS: Final = 40
+LENGTHS: Final = np.array([0.01, 0.03, 0.1, 0.3, 1.0])
+STENCIL: Final = np.array(
+    [[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0], [1.0, 1.0], [-1.0, -1.0], [1.0, -1.0], [-1.0, 1.0]]
+)
 CHI_SQUARE_95: Final = 3.84
 NEARBY: Final = 0.02
 DIRECTIONS: Final = 16
 WIDEST: Final = 1.0
-FAR: Final = 1e9
 
 _Misfit = Callable[[Array], Array]
 
@@ -179,40 +185,47 @@ def _grid(aliases: int) -> Array:
     """Logarithms of loads and peakednesses to begin with, shape (points, 2)."""
     load = np.linspace(np.log(LEAST_LOAD), np.log(max(3.0 * aliases, 5.0)), LOADS)
     peakedness = np.linspace(*np.log(PEAKEDNESS), PEAKEDNESSES)
-    return np.stack(np.meshgrid(load, peakedness), axis=-1).reshape(-1, 2)
+    return np.stack(np.meshgrid(load, peakedness, indexing="ij"), axis=-1).reshape(-1, 2)
 
 
 def _minimum(misfit: _Misfit, grid: Array) -> tuple[Array, float]:
-    """The best of several simplex searches from the best points of the grid."""
-    low, high = grid.min(axis=0) - STEP, grid.max(axis=0) + STEP
-    values = misfit(grid)
-
-    def inside(point: Array) -> float:
-        if not ((point > low) & (point < high)).all():
-            return FAR
-        return float(misfit(point[None, :])[0])
-
-    best, least = grid[0], np.inf
-    for start in grid[np.argsort(values, kind="stable")[:STARTS]]:
-        simplex = start + STEP * np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
-        found = minimize(
-            inside, start, method="Nelder-Mead",
-            options={"initial_simplex": simplex, "xatol": PRECISION, "fatol": PRECISION},
-        )  # fmt: skip
-        if found.fun < least:
-            best, least = found.x, float(found.fun)
+    """The best point, from the best of the grid by steps along Newton's direction and along the softest one."""
+    values = np.concatenate([misfit(part) for part in np.array_split(grid, PARTS)])
+    best, least = grid[np.argmin(values)], float(values.min())
+    low, high = grid.min(axis=0) - WIDEST, grid.max(axis=0) + WIDEST
+    spacing = COARSEST
+    for _ in range(MOST_STEPS):
+        slope, curvature = _derivatives(misfit, best, least, spacing)
+        value, vector = np.linalg.eigh(curvature)
+        newton = -vector @ ((vector.T @ slope) / np.maximum(np.abs(value), SOFTEST))
+        newton *= min(1.0, WIDEST / max(float(np.linalg.norm(newton)), SOFTEST))
+        soft = np.array([*LENGTHS, *(-LENGTHS)])[:, None] * vector[:, 0]
+        tried = np.clip(best + np.concatenate([LENGTHS[:, None] * newton, soft, spacing * STENCIL]), low, high)
+        values = misfit(tried)
+        gained = least - float(values.min())
+        if gained > 0.0:
+            best, least = tried[np.argmin(values)], float(values.min())
+        if gained < PRECISION:
+            if spacing < FINEST:
+                break
+            spacing *= REFINE
     return best, least
+
+
+def _derivatives(misfit: _Misfit, point: Array, least: float, spacing: float) -> tuple[Array, Array]:
+    """Slope and curvature of the misfit by differences."""
+    around = misfit(point + spacing * STENCIL) - least
+    slope = np.array([around[0] - around[1], around[2] - around[3]]) / (2.0 * spacing)
+    across = (around[4] + around[5] - around[6] - around[7]) / 4.0
+    curvature = np.array([[around[0] + around[1], across], [across, around[2] + around[3]]]) / spacing**2
+    return slope, curvature
 
 
 def _edge(misfit: _Misfit, best: Array, least: float) -> Array:
     """Points around the best where the misfit is larger by 3.84, from its curvature; shape (directions, 2)."""
-    one, other = np.array([NEARBY, 0.0]), np.array([0.0, NEARBY])
-    steps = (one, -one, other, -other, one + other, -one - other, one - other, other - one)
-    around = misfit(best + np.array(steps)) - least
-    across = (around[4] + around[5] - around[6] - around[7]) / 4.0
-    curvature = np.array([[around[0] + around[1], across], [across, around[2] + around[3]]]) / NEARBY**2
+    _, curvature = _derivatives(misfit, best, least, NEARBY)
     value, vector = np.linalg.eigh(curvature)
-    reach = np.minimum(np.sqrt(2.0 * CHI_SQUARE_95 / np.maximum(value, 1e-9)), WIDEST)
+    reach = np.minimum(np.sqrt(2.0 * CHI_SQUARE_95 / np.maximum(value, SOFTEST)), WIDEST)
     angle = np.linspace(0.0, 2.0 * np.pi, DIRECTIONS, endpoint=False)
     circle = np.stack([np.cos(angle), np.sin(angle)])
     return best + (vector @ (reach[:, None] * circle)).T
