@@ -135,6 +135,44 @@ def pool(
     _emit(answers, many=False, json=json, csv=csv, output=output, force=force, plot=plot)
 
 
+@app.command(name="supply", no_args_is_help=True)
+def supply(
+    counters: Annotated[Path, typer.Argument(metavar="COUNTERS.csv", help="Supply counters (MRIODHPP).")],
+    pool: Annotated[str | None, typer.Option(metavar="NAME", help="Only this pool.")] = None,
+    no_alias: NoAlias = "1%",
+    json: options.Json = False,
+    csv: options.Csv = False,
+    output: options.Output = None,
+    force: options.Force = False,
+    plot: options.Plot = None,
+) -> None:
+    """Tell from the counters of running pools whether their aliases are enough, too few or too many (HyperPAV).
+
+    Columns: time, pool, IODHPP_HPPTRIES, IODHPP_HPPFAILS, IODHPP_HPPMINCT, IODHPP_HPPMAXCT, aliases; one row a record.
+
+    Example: planner aliases supply COUNTERS.csv --no-alias 1% --plot supply.png
+    """
+    from planner import render, units
+    from planner.reports.supply import read_supply
+    from planner.supply import judge
+
+    share = units.parse(no_alias or "1%", "share", argument="--no-alias")
+    if share >= 1.0:
+        raise InputError("--no-alias", no_alias, "a share below 100%")
+    pools = read_supply(counters)
+    if pool is not None:
+        names = ", ".join(each.pool for each in pools)
+        pools = tuple(each for each in pools if each.pool == pool)
+        if not pools:
+            raise InputError("--pool", pool, f"one of {names}")
+    answer = judge(pools, no_alias=share)
+    if plot is not None:
+        render.writable(plot, force=force)
+        render.save_axes(answer.plot(), plot, force=force)
+    options.emit(answer.text(), answer.to_dict(), answer.table(), json=json, csv=csv, output=output,
+                 force=force)  # fmt: skip
+
+
 def _read(paths: Sequence[Path]) -> list[DeviceListing]:
     """All listings of all files, the newest last."""
     from planner.reports import read_devices
