@@ -27,6 +27,5 @@ def read(
 
     listings = read_devices(report)
     table = device_table(listings)
-    text = render.to_text(device_table(listings, resolution=False))
-    options.emit(text, {"rows": table.records()}, table, json=json, csv=csv, output=output,
-                 force=force)  # fmt: skip
+    text = "\n\n".join(f"{listing}\n{render.to_text(listing.table())}" for listing in listings)
+    options.emit(text, {"rows": table.records()}, table, json=json, csv=csv, output=output, force=force)

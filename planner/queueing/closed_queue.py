@@ -91,6 +91,6 @@ def finite_source(
         sums[:, phased] = closed_in_phases(*(a[phased] for a in flat))
         if not phased.all():
             sums[:, ~phased] = closed_product_form(*(a[~phased] for a in (n, z, s, c, i)))
-    sums, n, z, s, c, i = (a.reshape(*a.shape[:-1], *shape) for a in (sums, n, z, s, c, i))
+    sums, n, z, s, c, i = (a.reshape((*a.shape[:-1], *shape)) for a in (sums, n, z, s, c, i))
     law = FiniteSourceDelay(n=n, z=z, s=s, c=c, inflation=i, delay=sums[4]) if phased is None else None
     return Steady.from_sums(sums, c, law)

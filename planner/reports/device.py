@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, time
 from itertools import groupby
 from pathlib import Path
@@ -40,6 +40,10 @@ MEASURED: Final = {  # field: heading, unit as shown, SI units in one printed un
     "queued": ("Qued", "", 1.0),
 }
 PRINTED_DECIMALS: Final = 9  # more than any listing prints
+SHOWN: Final = {
+    "device": "device", "type": "type", "label": "label", "io_rate": "I/O rate", "pend": "pend",
+    "disconnect": "disc", "connect": "conn", "service": "service", "response": "response", "queued": "queued",
+}  # fmt: skip
 
 _ADDRESS: Final = re.compile(r"[0-9A-F]{4}")
 _ALIAS: Final = re.compile(r"->([0-9A-F]{4})")
@@ -149,8 +153,26 @@ class DeviceListing:
     line: int
     rows: tuple[Device, ...]
 
+    def __str__(self) -> str:
+        """Say which measurement this is, in one line."""
+        moments = [moment.isoformat(" ") if isinstance(moment, datetime) else f"{moment}"
+                   for moment in (self.start, self.end) if moment is not None]  # fmt: skip
+        length = "" if self.interval is None else f"{self.interval:g} s"
+        return ", ".join(filter(None, (self.run or str(self.path), " to ".join(moments), length)))
+
+    def table(self) -> render.Table:
+        """Lay out what people look at first, within 80 columns; `device_table` has everything.
+
+        Returns
+        -------
+        render.Table
+            One row a device.
+        """
+        every = {column.name: column for column in device_table([self], resolution=False).columns}
+        return render.Table(columns=tuple(replace(every[name], label=label) for name, label in SHOWN.items()))
+
     def _repr_html_(self) -> str:
-        return render.to_html(device_table([self]))
+        return render.to_html(device_table([self], resolution=False))
 
 
 def read_devices(path: Path | str) -> tuple[DeviceListing, ...]:

@@ -52,7 +52,7 @@ class PoolAnswer:
         interval to judge by.
     needed_low, needed_high : int or None
         The same at the edge of what the counters allow, 95 %.
-    removable : int
+    unused : int
         Aliases that could have been taken away without a single fail: one less than the fewest free that a try found.
     load : float or None
         Aliases busy on average if there were any number of them, from the fit [erlang].
@@ -76,7 +76,7 @@ class PoolAnswer:
     aliases_needed: int | None
     needed_low: int | None
     needed_high: int | None
-    removable: int
+    unused: int
     load: float | None
     holding_time: float | None
     peakedness: float | None
@@ -86,6 +86,11 @@ class PoolAnswer:
     def pool(self) -> str:
         """Name of the pool."""
         return self.supply.pool
+
+    @property
+    def removable(self) -> int:
+        """Aliases that could be taken away with the target still met; 0 where there are none too many."""
+        return max(self.aliases - self.aliases_needed, 0) if self.aliases_needed is not None else 0
 
     def to_dict(self) -> dict[str, Any]:
         """All numbers under the names that JSON has for them.
@@ -105,6 +110,7 @@ class PoolAnswer:
             "aliases_needed": self.aliases_needed,
             "aliases_needed_range": needed,
             "removable": self.removable,
+            "removable_without_fails": self.unused,
             "tries": self.tries,
             "fails": self.fails,
             "tries_rate": self.tries_rate,
@@ -139,6 +145,7 @@ class SupplyAnswer:
             ("needed_low", "", [p.needed_low for p in rows], "from", 0),
             ("needed_high", "", [p.needed_high for p in rows], "to", 0),
             ("removable", "", [p.removable for p in rows], "removable", 0),
+            ("removable_without_fails", "", [p.unused for p in rows], "unused", 0),
             ("tries_rate", "1/s", [p.tries_rate for p in rows], "tries", None),
             ("fail_fraction", "share", [p.fail_fraction for p in rows], "failed", 4),
             ("fail_low", "share", [p.fail_low for p in rows], "from", 4),
@@ -172,8 +179,8 @@ class SupplyAnswer:
         target = f"{100 * self.no_alias:.3g}% of the tries"
         lines = [render.to_text(self.table()), ""]
         legend = (
-            f"needed: fewest aliases with which at most {target} find none free, with the counts that the counters also "
-            "allow. removable: would not have caused one fail."
+            f"needed: fewest aliases with which at most {target} find none free, and the range of what the counters allow. "
+            "unused: could have been taken away without a single fail."
         )
         lines.append(render.wrap(legend))
         for pool in self.pools:
@@ -255,7 +262,7 @@ def _judge(supply: PoolSupply, no_alias: float) -> PoolAnswer:
         aliases_needed=needed[0] if known else None,
         needed_low=needed[1] if known else None,
         needed_high=needed[2] if known else None,
-        removable=observed.never_busy,
+        unused=observed.never_busy,
         load=fitted.load if fitted else None,
         holding_time=fitted.load * observed.length / rate if fitted and rate > 0 else None,
         peakedness=fitted.peakedness if fitted else None,
@@ -319,8 +326,7 @@ def _advice(pool: PoolAnswer, no_alias: float) -> tuple[str, ...]:
         more = pool.aliases_needed - pool.aliases
         return (f"not enough; {more} more would bring the fails under {target}.",)
     if pool.verdict == TOO_MANY:
-        spare = pool.aliases - (pool.aliases_needed or 0)
-        return (f"too many; {spare} could serve elsewhere, {pool.removable} of them without one fail.",)
+        return (f"too many; {pool.removable} could serve elsewhere, {pool.unused} of them without a single fail.",)
     return ("enough.",)
 
 

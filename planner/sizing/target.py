@@ -1,0 +1,75 @@
+"""What aliases must achieve."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from planner.devices import Performance
+from planner.units import MILLISECOND
+
+DEFAULT_WAIT_SHARE: Final = 0.05  # of the service time: queueing is gone
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """What the aliases must achieve; all that are given must hold.
+
+    With none given, the mean wait is at most 5 % of the service time.
+
+    Attributes
+    ----------
+    wait, response : float or None
+        Largest mean wait and response time [s].
+    queued : float or None
+        Largest mean number of I/Os queued, of the whole volume or pool.
+    no_alias : float or None
+        Largest share of tries that find no alias.
+    """
+
+    wait: float | None = None
+    response: float | None = None
+    queued: float | None = None
+    no_alias: float | None = None
+
+    def met(self, rows: Performance) -> NDArray[np.bool_]:
+        """Tell for each alias count whether the target is met.
+
+        Parameters
+        ----------
+        rows : Performance
+            Shape (counts,).
+
+        Returns
+        -------
+        ndarray of bool, shape (counts,)
+            True where it is.
+        """
+        limits = {
+            "wait_time": self.wait,
+            "response_time": self.response,
+            "queued": self.queued,
+            "no_alias": self.no_alias,
+        }
+        if all(limit is None for limit in limits.values()):
+            return rows.wait_time <= DEFAULT_WAIT_SHARE * rows.service_time
+        met = np.ones(rows.aliases.shape, dtype=bool)
+        for name, limit in limits.items():
+            if limit is not None:
+                met &= getattr(rows, name) <= limit
+        return met
+
+    def __str__(self) -> str:
+        """Say the target in words."""
+        words = [
+            f"wait at most {self.wait / MILLISECOND:g} ms" if self.wait is not None else "",
+            f"response at most {self.response / MILLISECOND:g} ms" if self.response is not None else "",
+            f"at most {self.queued:g} I/Os queued" if self.queued is not None else "",
+            f"at most {self.no_alias:.3g} of the tries without alias" if self.no_alias is not None else "",
+        ]
+        return (
+            " and ".join(filter(None, words)) or f"wait at most {DEFAULT_WAIT_SHARE:.0%} of the service time"
+        )

@@ -1,0 +1,72 @@
+"""What the numbers mean, in sentences: the demand that was read, what to do next, where aliases will not help."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from planner.demand import Reading
+from planner.devices import Performance
+from planner.measurements import Run
+
+MOST_NAMED: Final = 4  # readings beside the preferred one
+PATH_SHARE: Final = 1 / 3  # of the service time in pend or disconnect: the limit lies behind the volume
+
+
+def why(
+    combined: Sequence[Sequence[Reading]],
+    counts: Sequence[int],
+    solved: Sequence[Performance],
+    recommended: int,
+) -> str:
+    """Name the reading that was taken and what the others would say."""
+    first = combined[0]
+    text = "; ".join(dict.fromkeys(reading.words() for reading in first))
+    if any(not reading.fits for reading in first):
+        text += " (nearest: no demand fits the printed digits)"
+    others = [
+        f"{_short(reading)}: {count} and {rows.io_rate[recommended]:.0f}/s"
+        for reading, count, rows in list(zip(combined, counts, solved, strict=True))[1:]
+    ]
+    rate = solved[0].io_rate[recommended]
+    text = f"Demand: {text}; {recommended} would give {rate:.0f}/s."
+    if len(others) > MOST_NAMED:
+        others = [*others[: MOST_NAMED - 1], f"... {others[-1]}"]
+    if others:
+        text += f" The measurement also fits {', '.join(others)} with {recommended}."
+    return text
+
+
+def _short(reading: Sequence[Reading]) -> str:
+    kinds = {each.population for each in reading if each.population is not None}
+    if not kinds:
+        return "open arrivals"
+    return f"{min(kinds)} requesters" if len(kinds) == 1 else f"{min(kinds)} to {max(kinds)} requesters"
+
+
+def notes(run: Run, recommended: int, growth: float, readings_left: int) -> tuple[str, ...]:
+    """What to do next, and where aliases will not help."""
+    found = list(run.notes)
+    if growth:
+        found.append(f"Demand grown by {growth:.0%} first; requesters rounded up to whole ones.")
+    if recommended == 0 and run.aliases == 0:
+        found.append("Aliases will not help: no I/Os are waiting.")
+    if run.path_share is not None and run.path_share > PATH_SHARE:
+        found.append(
+            f"Pend or disconnect takes {run.path_share:.0%} of the service time: the limit lies behind the volume, "
+            "in channels or storage server; look there before adding aliases."
+        )
+    if run.cu_wait:
+        found.append("The control unit is waited for (CUWt above 0): the limit lies behind the volume.")
+    if recommended > run.aliases:
+        more = recommended - run.aliases
+        text = f"Next: add {more} alias{'es' if more > 1 else ''} and measure again"
+        tells = "; both listings together, of two alias counts, tell how many requesters there are"
+        found.append(text + (tells if readings_left > 1 else "") + ".")
+    elif recommended < run.aliases:
+        found.append(
+            f"Next: {run.aliases - recommended} of the {run.aliases} aliases in use could serve elsewhere."
+        )
+    elif run.aliases:
+        found.append("Next: nothing; the aliases in use are enough and none is too many.")
+    return tuple(found)
