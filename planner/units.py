@@ -13,6 +13,7 @@ from typing import Final, Literal
 from planner.errors import InputError
 
 MILLISECOND: Final = 1e-3
+MONITOR_TIME: Final = 128e-6  # s; unit of the device times in monitor records
 FRAME: Final = 4096
 SEGMENT: Final = 2**20
 

@@ -35,7 +35,9 @@ def simulate(
     people = np.where(np.isnan(people), -1.0, people)
     demand = np.where(people < 0, rate, 1.0 / think)
     scale = np.ones(intervals) if profile is None else np.asarray(profile, dtype=float)
-    return Counters(*_run(int(aliases), people, demand, 1.0 / service_time, inflation, intervals, length, scale, seed))
+    return Counters(
+        *_run(int(aliases), people, demand, 1.0 / service_time, inflation, intervals, length, scale, seed)
+    )
 
 
 @numba.njit(cache=True)

@@ -29,7 +29,7 @@ app = typer.Typer(
 
 Listings = Annotated[
     list[Path] | None,
-    typer.Argument(metavar="[LISTING]...", help="DEVICE listings (FCX108).", show_default=False),
+    typer.Argument(metavar="[LISTING]...", help="DEVICE listings (FCX108), or volume totals (CSV).", show_default=False),
 ]
 Rate = Annotated[str | None, typer.Option(metavar="RATE", help="I/O rate of one volume, as 755/s.")]
 Service = Annotated[str | None, typer.Option(metavar="TIME", help="Service time, as 1.3ms.")]
@@ -120,17 +120,13 @@ def pool(
 
     Example: planner aliases pool --rate 736/s --service 1.3ms --response 3.8ms --queue 1.8 --volumes 8
     """
-    from planner.measurements import pool_run
-
     numbers = _numbers(rate, service, None if listings else response, queue, in_use, volumes, pool=True)
     target = _target(wait, queued, target_response or (response if listings else None), no_alias)
     if (listings is None or not listings) == (numbers is None):
         raise InputError(
             "LISTING", "none" if numbers is None else "and numbers", "listings, or --rate and --service"
         )
-    system = (
-        [numbers] if numbers else [pool_run(listing, bases, alias_range) for listing in _read(listings or [])]
-    )
+    system = [numbers] if numbers else _pool_runs(listings or [], bases, alias_range)
     answers = _answer([system], model, target, growth)
     _emit(answers, many=False, json=json, csv=csv, output=output, force=force, plot=plot)
 
@@ -183,6 +179,37 @@ def _read(paths: Sequence[Path]) -> list[DeviceListing]:
     return found
 
 
+def _pool_runs(paths: Sequence[Path], bases: str | None, alias_range: str | None) -> list[Run]:
+    """The runs of one pool, from listings and from volume totals."""
+    from planner.measurements import pool_run
+
+    tables, reports = options.by_kind(paths)
+    runs = [pool_run(listing, bases, alias_range) for listing in _read(reports)]
+    for path in tables:
+        if alias_range is not None:
+            raise InputError("--aliases", alias_range, "it with a listing only; volume totals hold the aliases")
+        found = _totals(path, bases, "bases")
+        if len(found) != 1 or not found[0].pool:
+            names = ", ".join(run.name for run in found)
+            raise InputError("LISTING", str(path), f"the volumes of one pool; here are {names}: choose one by --bases")
+        runs += found
+    return runs
+
+
+def _totals(path: Path, devices: str | None, argument: str) -> list[Run]:
+    """Runs of the volumes in a file of volume totals, only those in a range of devices where one is given."""
+    from planner.measurements import address_range, totals_runs
+    from planner.reports.volume_totals import read_totals
+
+    rows = read_totals(path)
+    if devices is not None:
+        low, high = address_range(devices, argument)
+        rows = tuple(row for row in rows if low <= int(row.device, 16) <= high)
+        if not rows:
+            raise InputError(argument, devices, f"devices of {path}")
+    return totals_runs(rows)
+
+
 def _systems(listings: list[Path] | None, numbers: Run | None, device: str | None) -> list[list[Run]]:
     """The runs of each volume, longest queue first."""
     from planner.measurements import volume_runs
@@ -194,8 +221,14 @@ def _systems(listings: list[Path] | None, numbers: Run | None, device: str | Non
     if numbers is not None:
         return [[numbers]]
     systems: dict[str, list[Run]] = {}
-    for listing in _read(listings or []):
+    tables, reports = options.by_kind(listings or [])
+    for listing in _read(reports):
         for run in volume_runs(listing, device):
+            systems.setdefault(run.name, []).append(run)
+    for path in tables:
+        for run in _totals(path, device, "device"):
+            if run.pool:
+                raise InputError("LISTING", str(path), f"volumes in no pool; for {run.name} ask `planner aliases pool`")
             systems.setdefault(run.name, []).append(run)
     return sorted(systems.values(), key=lambda runs: -runs[-1].queued)
 

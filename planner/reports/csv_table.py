@@ -18,6 +18,7 @@ from planner.results import Array
 
 Value = TypeVar("Value")
 COUNTER_SIZE: Final = 2**32  # monitor counters have 32 bits
+WANTED_NUMBER: Final = "expected a finite number, zero or above"
 WANTED_TIME: Final = "expected a time such as 2007-05-27T15:01:00, or a number of seconds"
 
 
@@ -146,12 +147,27 @@ class CsvTable:
         ReportError
             A cell that is no finite number of zero or more.
         """
+        return np.array(self._read(name, _number, WANTED_NUMBER), dtype=np.float64)
 
-        def number(cell: str) -> float:
-            value = float(cell) if "_" not in cell else _refuse()
-            return value if math.isfinite(value) and value >= 0 else _refuse()
+    def numbers_or_none(self, name: str) -> list[float | None]:
+        """Read a column of numbers, zero or above, or nothing.
 
-        return np.array(self._read(name, number, "expected a finite number, zero or above"), dtype=np.float64)
+        Parameters
+        ----------
+        name : str
+            Heading.
+
+        Returns
+        -------
+        list of float or None
+            The numbers; None for an empty cell.
+
+        Raises
+        ------
+        ReportError
+            A cell that is neither empty nor a finite number of zero or more.
+        """
+        return self._read(name, lambda cell: _number(cell) if cell else None, WANTED_NUMBER)
 
     def times(self, name: str) -> tuple[Array, datetime | None]:
         """Read a column of times.
@@ -311,6 +327,11 @@ def _seconds(cell: str, start: datetime | None) -> float:
         return value if math.isfinite(value) else _refuse()
     when = _date(cell)
     return (when - start).total_seconds() if when is not None else _refuse()
+
+
+def _number(cell: str) -> float:
+    value = float(cell) if "_" not in cell else _refuse()
+    return value if math.isfinite(value) and value >= 0 else _refuse()
 
 
 def _refuse() -> Never:

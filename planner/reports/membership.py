@@ -167,7 +167,9 @@ def _add(
     for device in devices:
         known = members.setdefault(device, member)
         if known is not member and not (again and known == member):
-            raise table.error(row, "device", f"{device} a second time: it is {known.role} in pool {known.pool}")
+            raise table.error(
+                row, "device", f"{device} a second time: it is {known.role} in pool {known.pool}"
+            )
 
 
 def _devices(table: CsvTable) -> list[list[str]]:

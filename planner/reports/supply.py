@@ -106,7 +106,9 @@ def read_supply(path: Path | str) -> tuple[PoolSupply, ...]:
     members = {pool: np.array(rows[pool]) for pool in sorted(rows, key=_by_number)}
     usual = usual_length([times[of_pool] for of_pool in members.values()])
     if np.isnan(usual):
-        raise table.error(len(table.rows) - 1, "time", "of the only record: expected two records of a pool at least")
+        raise table.error(
+            len(table.rows) - 1, "time", "of the only record: expected two records of a pool at least"
+        )
     return tuple(
         _pool(table, pool, of_pool, start, times[of_pool], counters[:, of_pool], marks[:, of_pool], aliases[of_pool],
               usual)

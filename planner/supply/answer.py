@@ -248,7 +248,11 @@ def _judge(supply: PoolSupply, no_alias: float) -> PoolAnswer:
     length = float(supply.length[supply.aliases == supply.in_use].sum()) if supply.time.size else 0.0
     known = verdict is not UNKNOWN
     busy = (fitted is not None) and math.isfinite(observed.length)
-    rate = float(observed.level_tries @ observed.level_intervals / observed.level_intervals.sum()) if busy else 0.0
+    rate = (
+        float(observed.level_tries @ observed.level_intervals / observed.level_intervals.sum())
+        if busy
+        else 0.0
+    )
     return PoolAnswer(
         supply=supply,
         verdict=verdict,
@@ -326,7 +330,9 @@ def _advice(pool: PoolAnswer, no_alias: float) -> tuple[str, ...]:
         more = pool.aliases_needed - pool.aliases
         return (f"not enough; {more} more would bring the fails under {target}.",)
     if pool.verdict == TOO_MANY:
-        return (f"too many; {pool.removable} could serve elsewhere, {pool.unused} of them without a single fail.",)
+        return (
+            f"too many; {pool.removable} could serve elsewhere, {pool.unused} of them without a single fail.",
+        )
     return ("enough.",)
 
 
@@ -339,7 +345,9 @@ def _notes(supply: PoolSupply, observed: Observed, fitted: Fitted | None) -> tup
         notes.append("no alias was asked for.")
     other = int((supply.aliases != supply.in_use).sum())
     if other:
-        notes.append(f"{other} of {supply.time.size} intervals had another number of aliases and are left out.")
+        notes.append(
+            f"{other} of {supply.time.size} intervals had another number of aliases and are left out."
+        )
     if restarts := int(supply.restarted.sum()):
         notes.append(f"the counters began anew {restarts} times; what they lost is unknown.")
     gaps = int((~supply.plain & ~supply.restarted).sum())
@@ -353,7 +361,9 @@ def _notes(supply: PoolSupply, observed: Observed, fitted: Fitted | None) -> tup
             "left out."
         )
     if observed.fail_fraction > BLIND:
-        notes.append("nearly every try failed: how many aliases are missing is a guess; measure again with more.")
+        notes.append(
+            "nearly every try failed: how many aliases are missing is a guess; measure again with more."
+        )
     elif observed.tries and fitted is None:
         notes.append("no interval of the usual length; aliases needed cannot be estimated.")
     return tuple(notes)
@@ -378,7 +388,9 @@ def fail_shares(supply: PoolSupply, parts: int) -> tuple[Array, Array]:
     """
     if supply.time.size == 0:
         return np.zeros(0), np.zeros(0)
-    edges = np.unique(np.linspace(0, supply.time.size, min(parts, supply.time.size) + 1).astype(np.int64))[:-1]
+    edges = np.unique(np.linspace(0, supply.time.size, min(parts, supply.time.size) + 1).astype(np.int64))[
+        :-1
+    ]
     tries, fails = (np.add.reduceat(each, edges).astype(float) for each in (supply.tries, supply.fails))
     size = np.diff(np.append(edges, supply.time.size))
     time = np.add.reduceat(supply.time - supply.length / 2, edges) / size

@@ -200,7 +200,9 @@ def _minimum(misfit: _Misfit, grid: Array) -> tuple[Array, float]:
         newton = -vector @ ((vector.T @ slope) / np.maximum(np.abs(value), SOFTEST))
         newton *= min(1.0, WIDEST / max(float(np.linalg.norm(newton)), SOFTEST))
         soft = np.array([*LENGTHS, *(-LENGTHS)])[:, None] * vector[:, 0]
-        tried = np.clip(best + np.concatenate([LENGTHS[:, None] * newton, soft, spacing * STENCIL]), low, high)
+        tried = np.clip(
+            best + np.concatenate([LENGTHS[:, None] * newton, soft, spacing * STENCIL]), low, high
+        )
         values = misfit(tried)
         gained = least - float(values.min())
         if gained > 0.0:

@@ -149,7 +149,9 @@ def _levels(tries: Array) -> tuple[NDArray[np.int64], Array]:
     if tries.size == 0 or tries.sum() == 0:
         return np.zeros(tries.size, dtype=np.int64), np.zeros(1)
     off = tries - tries.mean()
-    shared = float(np.clip((off[1:] @ off[:-1]) / max(off @ off, 1e-300), 0.0, 1.0)) if tries.size > 1 else 0.0
+    shared = (
+        float(np.clip((off[1:] @ off[:-1]) / max(off @ off, 1e-300), 0.0, 1.0)) if tries.size > 1 else 0.0
+    )
     load = np.maximum(tries.mean() + shared * off, 0.0)
     if load.std() < STEADY * load.mean():
         return np.zeros(tries.size, dtype=np.int64), np.array([tries.mean()])
