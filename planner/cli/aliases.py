@@ -29,7 +29,9 @@ app = typer.Typer(
 
 Listings = Annotated[
     list[Path] | None,
-    typer.Argument(metavar="[LISTING]...", help="DEVICE listings (FCX108), or volume totals (CSV).", show_default=False),
+    typer.Argument(
+        metavar="[LISTING]...", help="DEVICE listings (FCX108), or volume totals (CSV).", show_default=False
+    ),
 ]
 Rate = Annotated[str | None, typer.Option(metavar="RATE", help="I/O rate of one volume, as 755/s.")]
 Service = Annotated[str | None, typer.Option(metavar="TIME", help="Service time, as 1.3ms.")]
@@ -187,11 +189,15 @@ def _pool_runs(paths: Sequence[Path], bases: str | None, alias_range: str | None
     runs = [pool_run(listing, bases, alias_range) for listing in _read(reports)]
     for path in tables:
         if alias_range is not None:
-            raise InputError("--aliases", alias_range, "it with a listing only; volume totals hold the aliases")
+            raise InputError(
+                "--aliases", alias_range, "it with a listing only; volume totals hold the aliases"
+            )
         found = _totals(path, bases, "bases")
         if len(found) != 1 or not found[0].pool:
             names = ", ".join(run.name for run in found)
-            raise InputError("LISTING", str(path), f"the volumes of one pool; here are {names}: choose one by --bases")
+            raise InputError(
+                "LISTING", str(path), f"the volumes of one pool; here are {names}: choose one by --bases"
+            )
         runs += found
     return runs
 
@@ -228,7 +234,9 @@ def _systems(listings: list[Path] | None, numbers: Run | None, device: str | Non
     for path in tables:
         for run in _totals(path, device, "device"):
             if run.pool:
-                raise InputError("LISTING", str(path), f"volumes in no pool; for {run.name} ask `planner aliases pool`")
+                raise InputError(
+                    "LISTING", str(path), f"volumes in no pool; for {run.name} ask `planner aliases pool`"
+                )
             systems.setdefault(run.name, []).append(run)
     return sorted(systems.values(), key=lambda runs: -runs[-1].queued)
 

@@ -16,7 +16,10 @@ Example: planner calibrate 0-aliases.listing 8-aliases.listing --kind pool --pop
 
 
 def calibrate(
-    data: Annotated[list[Path], typer.Argument(metavar="DATA...", help="DEVICE listings (FCX108), or volume totals (CSV).")],
+    data: Annotated[
+        list[Path],
+        typer.Argument(metavar="DATA...", help="DEVICE listings (FCX108), or volume totals (CSV)."),
+    ],
     kind: Annotated[str, typer.Option(metavar="KIND", help="volume or pool.")],
     population: Annotated[int, typer.Option(metavar="N", help="Requesters of one volume.")],
     output: Annotated[

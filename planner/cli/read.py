@@ -18,15 +18,21 @@ planner read COUNTERS.csv --volume-totals --pools POOLS.csv"""
 
 
 def read(
-    report: Annotated[Path, typer.Argument(metavar="REPORT", help="A DEVICE listing (FCX108), or a CSV file.")],
+    report: Annotated[
+        Path, typer.Argument(metavar="REPORT", help="A DEVICE listing (FCX108), or a CSV file.")
+    ],
     volume_totals: Annotated[
-        bool, typer.Option("--volume-totals", help="REPORT holds volume counters (MRIODDEV): add up base and aliases.")
+        bool,
+        typer.Option(
+            "--volume-totals", help="REPORT holds volume counters (MRIODDEV): add up base and aliases."
+        ),
     ] = False,
     pools: Annotated[
         Path | None, typer.Option(metavar="FILE.csv", help="Members of pools: columns device, role, pool.")
     ] = None,
     deltas: Annotated[
-        bool | None, typer.Option("--deltas/--cumulative", help="Rows count since the row before, or only rise.")
+        bool | None,
+        typer.Option("--deltas/--cumulative", help="Rows count since the row before, or only rise."),
     ] = None,
     json: options.Json = False,
     csv: options.Csv = False,
@@ -50,7 +56,14 @@ def read(
 
 
 def _volume_totals(
-    report: Path, pools: Path | None, deltas: bool | None, *, json: bool, csv: bool, output: Path | None, force: bool
+    report: Path,
+    pools: Path | None,
+    deltas: bool | None,
+    *,
+    json: bool,
+    csv: bool,
+    output: Path | None,
+    force: bool,
 ) -> None:
     """Volume counters to rates and times of whole volumes."""
     from planner import render

@@ -35,7 +35,9 @@ def totals_runs(rows: Sequence[TotalRow]) -> list[Run]:
     for row in rows:
         if row.pool is None and row.alias_rate > 0:
             raise InputError(
-                "pool", None, f"the pool of {row.device}, for which aliases worked; read the counters with --pools"
+                "pool",
+                None,
+                f"the pool of {row.device}, for which aliases worked; read the counters with --pools",
             )
         groups.setdefault(row.device if row.pool is None else f"pool {row.pool}", []).append(row)
     runs = [_run(name, group) for name, group in groups.items() if any(row.io_rate > 0 for row in group)]
@@ -54,9 +56,13 @@ def _run(name: str, rows: Sequence[TotalRow]) -> Run:
         raise InputError("queued", None, "the mean queue of each volume; the counters had no queue column")
     pool = rows[0].pool is not None
     services = [(row.service or 0.0) * row.io_rate / rate for row in working]
-    behind = max(sum((getattr(row, part) or 0.0) * row.io_rate for row in working) for part in ("pend", "disconnect"))
+    behind = max(
+        sum((getattr(row, part) or 0.0) * row.io_rate for row in working) for part in ("pend", "disconnect")
+    )
     error = max(LEAST_ERROR, 1.0 / math.sqrt(sum(row.io_rate * row.seconds for row in working)))
-    notes = [f"{len(rows) - len(working)} bases without I/O need no alias"] if len(working) < len(rows) else []
+    notes = (
+        [f"{len(rows) - len(working)} bases without I/O need no alias"] if len(working) < len(rows) else []
+    )
     if len(working) > 1:
         notes.append("volumes taken as equal")
     part = Measurement(

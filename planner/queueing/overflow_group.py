@@ -1,23 +1,22 @@
 """A group of servers that takes what overflows from others, known only by its load and how bursty that is.
 
 Let D be the requests that overflowed and are not yet served to the end, in service or waiting. They come at the rate
-``r(D) = (m + (z - 1) D) / z`` for each mean holding time, and each leaves at rate 1: one in service ends, one that waits
-is taken by the group or by the server that it overflowed from, whichever is free first. So D has mean m and variance m z
-whatever the number of servers (binomial for z < 1, Poisson for z = 1, negative binomial for z > 1), and a request fails
-to find a free server where D is at least their number:
+``r(D) = (m + (z - 1) D) / z`` for each mean holding time, and each leaves at rate 1: one in service ends, one that
+waits is taken by the group or by the server that it overflowed from, whichever is free first. So D has mean m and
+variance m z whatever the number of servers (binomial for z < 1, Poisson for z = 1, negative binomial for z > 1), and
+a request fails to find a free server where D is at least their number:
 
     fail fraction = sum over k >= c of p(k) r(k) / m.
 
-Arrival rates that are linear in the number present are Delbrouck's (1981, "A unified approximate evaluation of congestion
-functions for smooth and peaky traffics", IEEE Trans. Comm. 29, equations 2 to 5); peakedness as the second number of an
-overflow is Wilkinson's (1956). That each waiting request leaves at rate 1 holds while they wait for different servers; where
-many wait for few, the model is optimistic.
+Arrival rates that are linear in the number present are Delbrouck's (1981, "A unified approximate evaluation of
+congestion functions for smooth and peaky traffics", IEEE Trans. Comm. 29); peakedness as the second number of an
+overflow is Wilkinson's (1956). That each waiting request leaves at rate 1 holds while they wait for different
+servers; where many wait for few, the model is optimistic.
 
-What a counter shows over long intervals follows from the same chain. With g(k) the rate of what is counted and h the
-solution of its Poisson equation, ``h(k + 1) - h(k) = -sum over j <= k of p(j) (g(j) - G) / (p(k) r(k))``, the variance of a
-count grows as ``G + 2 sum of p(k) g(k) h(k + 1)`` for each holding time (Asmussen, 2003, Applied Probability and Queues,
-section I.7). The largest D of an interval is below n with probability ``P(D < n) exp(-t / H(n))``, H the mean time
-to reach n (Keilson, 1979, Markov Chain Models, chapter 8): exact in the limit of rare n.
+What a counter shows over long intervals follows from the same chain. With g(k) the rate of what is counted, G its mean
+and h the solution of its Poisson equation, ``h(k + 1) - h(k) = -sum over j <= k of p(j) (g(j) - G) / (p(k) r(k))``,
+the variance of a count grows as ``G + 2 sum of p(k) g(k) h(k + 1)`` for each holding time (Asmussen, 2003, Applied
+Probability and Queues, section I.7).
 """
 
 from __future__ import annotations
@@ -29,17 +28,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from planner.errors import InputError
-from planner.queueing import checks
+from planner.queueing import checks, water_marks
 from planner.results import Array, Result, quantity
 
 TINY: Final = 1e-290  # below it a state is never seen
-NEVER: Final = 1e200  # holding times
-INSTANT: Final = 1e-12  # holding times
 LOWEST_LOG: Final = -650.0
 TAIL_DEVIATIONS: Final = 9.0
 TAIL_PEAKS: Final = 30.0
 MOST_STATES: Final = 4096
-LONG: Final = 700.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -129,13 +125,8 @@ class OverflowGroup(Result):
         ndarray, shape (..., servers + 1)
             Probability of 0, 1, ... servers; finding all busy is a fail [1].
         """
-        below = np.cumsum(self.law, axis=-1)
-        seen = self.flow > TINY
-        rise = np.divide(below, self.flow, out=np.full_like(below, NEVER), where=seen)
-        reach = np.minimum(np.cumsum(rise * below, axis=-1) / below, NEVER)[..., : self.servers + 1]
-        none_from = below[..., : self.servers + 1] * self._survive(tries, reach)
-        none_from = np.minimum.accumulate(none_from[..., ::-1], axis=-1)[..., ::-1]
-        return np.diff(none_from, axis=-1, append=1.0)
+        interval = np.asarray(tries, dtype=np.float64) / self.load
+        return water_marks.most_found(self.law, self.flow, interval, self.servers)
 
     def fewest_found(self, tries: ArrayLike) -> Array:
         """Law of the fewest busy servers that a request finds in an interval.
@@ -150,24 +141,8 @@ class OverflowGroup(Result):
         ndarray, shape (..., servers + 1)
             Probability of 0, 1, ... servers [1].
         """
-        count = self.servers
-        above = np.cumsum(self.law[..., ::-1], axis=-1)[..., ::-1]
-        falls = np.concatenate([np.zeros_like(self.flow[..., :1]), self.flow[..., :-1]], axis=-1)
-        seen = falls > TINY
-        fall = np.divide(above, falls, out=np.full_like(above, NEVER), where=seen) * above
-        fall[..., 0] = 0.0
-        sums = np.cumsum(fall[..., ::-1], axis=-1)[..., ::-1]
-        over = above[..., 1 : count + 1]
-        reach = np.minimum(sums[..., 1 : count + 1] / np.maximum(over, TINY), NEVER)
-        more_than = over * self._survive(tries, reach)
-        more_than = np.minimum.accumulate(more_than, axis=-1)
-        return -np.diff(more_than, axis=-1, prepend=1.0, append=0.0)
-
-    def _survive(self, tries: ArrayLike, reach: Array) -> Array:
-        """Chance that a level is not reached in the interval."""
-        length = np.asarray(tries, dtype=np.float64) / self.load
-        survive: Array = np.exp(-np.minimum(length[..., None] / np.maximum(reach, INSTANT), LONG))
-        return survive
+        interval = np.asarray(tries, dtype=np.float64) / self.load
+        return water_marks.fewest_found(self.law, self.flow, interval, self.servers)
 
 
 def overflow_group(load: ArrayLike, peakedness: ArrayLike, servers: int) -> OverflowGroup:
@@ -194,7 +169,7 @@ def overflow_group(load: ArrayLike, peakedness: ArrayLike, servers: int) -> Over
 
     Notes
     -----
-    ``p(k + 1) / p(k) = r(k) / (k + 1)`` with ``r(k) = (m + (z - 1) k) / z``; see Delbrouck (1981), equations 2 to 5.
+    ``p(k + 1) / p(k) = r(k) / (k + 1)`` with ``r(k) = (m + (z - 1) k) / z``; see Delbrouck (1981) and Wilkinson (1956).
 
     Examples
     --------

@@ -14,7 +14,6 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from planner.errors import ReportError
 from planner.reports.csv_table import CsvTable, read_csv
 from planner.reports.cumulative import Backwards, Counts, steps
 from planner.results import Array

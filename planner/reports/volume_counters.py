@@ -178,8 +178,12 @@ def read_volume_totals(
         for device, of_device in members.items()
     }
     if not any(each.counted.any() for each in found.values()):
-        hint = "" if as_deltas else "; where each row holds what was counted since the row before, say --deltas"
-        raise ReportError(table.path, f"no device counted anything: expected counters that rise{hint}", line=1, column=1)
+        hint = (
+            "" if as_deltas else "; where each row holds what was counted since the row before, say --deltas"
+        )
+        raise ReportError(
+            table.path, f"no device counted anything: expected counters that rise{hint}", line=1, column=1
+        )
     if membership is None and table.has(BITS[1]) and table.has(BITS[2]) and table.has(BITS[3]):
         membership = Membership(table.path, members_of(table))
     return _totals(found, membership, inferred=inferred, by_clock=as_deltas and lengths is None)
@@ -223,7 +227,9 @@ def _count(
     if deltas:
         seconds = lengths[rows] if lengths is not None else np.concatenate([[0.0], length])
         if not (seconds[use] > 0).all():
-            raise table.error(int(rows[use][np.argmin(seconds[use])]), INTERVAL, "is 0: expected a time above 0")
+            raise table.error(
+                int(rows[use][np.argmin(seconds[use])]), INTERVAL, "is 0: expected a time above 0"
+            )
     else:
         try:
             step = steps(counted, length)
@@ -254,14 +260,18 @@ def _totals(
         by_aliases = sum(each.counted[4] for each in found.values())
         if idle and by_aliases and by_aliases == sum(found[device].counted[0] for device in idle):
             aliases = idle
-            notes.append(f"{', '.join(idle)} did just what the bases say of their aliases: left out as aliases.")
+            notes.append(
+                f"{', '.join(idle)} did just what the bases say of their aliases: left out as aliases."
+            )
         elif idle and by_aliases:
             notes.append("Nothing says which devices are aliases: those in the file are shown like volumes; name them "
                          "by --pools.")  # fmt: skip
     elif outside := [device for device in found if device not in roles]:
         notes.append(f"In no pool: {', '.join(outside)}.")
     if inferred:
-        notes.append("The I/Os fall too often for counters that rise: rows are read as counted since the row before.")
+        notes.append(
+            "The I/Os fall too often for counters that rise: rows are read as counted since the row before."
+        )
     if by_clock:
         notes.append("The first row of each device only starts the clock.")
     if restarts := sum(each.restarts for each in found.values()):

@@ -124,7 +124,9 @@ def read_totals(path: Path | str) -> tuple[TotalRow, ...]:
         TotalRow(
             device=device,
             pool=pools[row],
-            pool_aliases=None if number["pool_aliases"][row] is None else int(number["pool_aliases"][row] or 0),
+            pool_aliases=None
+            if number["pool_aliases"][row] is None
+            else int(number["pool_aliases"][row] or 0),
             seconds=number["interval_s"][row] or 0.0,
             io_rate=number["io_rate"][row] or 0.0,
             alias_rate=number["alias_rate"][row] or 0.0,
