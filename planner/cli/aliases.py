@@ -138,6 +138,10 @@ def supply(
     counters: Annotated[Path, typer.Argument(metavar="COUNTERS.csv", help="Supply counters (MRIODHPP).")],
     pool: Annotated[str | None, typer.Option(metavar="NAME", help="Only this pool.")] = None,
     no_alias: NoAlias = "1%",
+    volumes: Annotated[
+        Path | None, typer.Option(metavar="TOTALS.csv", help="Volume totals of the same time, with their pools.")
+    ] = None,
+    model: options.Model = DEFAULT_MODEL,
     json: options.Json = False,
     csv: options.Csv = False,
     output: options.Output = None,
@@ -163,7 +167,8 @@ def supply(
         pools = tuple(each for each in pools if each.pool == pool)
         if not pools:
             raise InputError("--pool", pool, f"one of {names}")
-    answer = judge(pools, no_alias=share)
+    runs = {} if volumes is None else {run.name.removeprefix("pool "): run for run in _totals(volumes, None, "")}
+    answer = judge(pools, no_alias=share, volumes=runs, law=_law(model) if runs else None)
     if plot is not None:
         render.writable(plot, force=force)
         render.save_axes(answer.plot(), plot, force=force)
@@ -302,11 +307,16 @@ def _target(wait: str | None, queued: str | None, response: str | None, no_alias
     )
 
 
-def _answer(systems: list[list[Run]], model: str, target: Target, growth: str | None) -> list[AliasAnswer]:
-    from planner import sizing, units
+def _law(model: str) -> Law:
     from planner.demand import Law
 
-    law: Law = Law.from_model(model)
+    return Law.from_model(model)
+
+
+def _answer(systems: list[list[Run]], model: str, target: Target, growth: str | None) -> list[AliasAnswer]:
+    from planner import sizing, units
+
+    law = _law(model)
     grown = 0.0 if growth is None else units.parse(growth, "share", argument="--growth", zero=True)
     return [sizing.aliases(runs, law, target=target, growth=grown) for runs in systems]
 

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 import numpy as np
 
+from planner.demand import Law
 from planner.errors import InputError
+from planner.measurements import Run
 from planner.reports.supply import PoolSupply
 from planner.supply.answer import ENOUGH, MOST_ALIASES, NOT_ENOUGH, TOO_MANY, PoolAnswer, SupplyAnswer
 from planner.supply.fit import Fitted, fit
 from planner.supply.observed import Observed, observe
+from planner.supply.volumes import FittedVolumes, fit_volumes
 
 DEFAULT_NO_ALIAS: Final = 0.01
 LEAST_SURPLUS: Final = 2
@@ -23,7 +26,13 @@ NORMAL_95: Final = 1.96
 Needed = tuple[int | None, int | None, int | None]
 
 
-def judge(pools: Sequence[PoolSupply], *, no_alias: float = DEFAULT_NO_ALIAS) -> SupplyAnswer:
+def judge(
+    pools: Sequence[PoolSupply],
+    *,
+    no_alias: float = DEFAULT_NO_ALIAS,
+    volumes: Mapping[str, Run] | None = None,
+    law: Law | None = None,
+) -> SupplyAnswer:
     """Tell for each pool whether it has enough aliases.
 
     Not enough: more than the target share of tries failed. Too many: a tenth fewer aliases, two at least, would still
@@ -35,6 +44,11 @@ def judge(pools: Sequence[PoolSupply], *, no_alias: float = DEFAULT_NO_ALIAS) ->
         What `planner.reports.supply.read_supply` returns.
     no_alias : float, optional
         Largest share of tries that may find no alias free, above 0 and below 1.
+    volumes : mapping of str to Run, optional
+        What the volumes of a pool did at the time, by its name in `pools`: the aliases needed then come from the law of
+        the whole pool instead of that of the alias group alone.
+    law : Law, optional
+        Inflation and redrive gap, needed with `volumes`.
 
     Returns
     -------
@@ -44,19 +58,31 @@ def judge(pools: Sequence[PoolSupply], *, no_alias: float = DEFAULT_NO_ALIAS) ->
     Raises
     ------
     InputError
-        A target outside its domain, or no pools.
+        A target outside its domain, no pools, volumes without a law, or volumes with another number of aliases.
+    ConvergenceError
+        A pool of known volumes could not be solved.
     """
     if not 0.0 < no_alias < 1.0:
         raise InputError("no_alias", no_alias, "a share above 0 and below 1")
     if not pools:
         raise InputError("pools", [], "at least one pool")
-    return SupplyAnswer(pools=tuple(_judge(pool, no_alias) for pool in pools), no_alias=no_alias)
+    known = volumes or {}
+    if known and law is None:
+        raise InputError("law", None, "the law of the volumes")
+    answers = []
+    for pool in pools:
+        run = known.get(pool.pool)
+        if run is not None and run.aliases != pool.in_use:
+            raise InputError("volumes", run.aliases, f"{pool.in_use} aliases in pool {pool.pool}, as the counters say")
+        answers.append(_judge(pool, no_alias, run, law))
+    return SupplyAnswer(pools=tuple(answers), no_alias=no_alias)
 
 
-def _judge(supply: PoolSupply, no_alias: float) -> PoolAnswer:
+def _judge(supply: PoolSupply, no_alias: float, run: Run | None, law: Law | None) -> PoolAnswer:
     observed = observe(supply)
     fitted = fit(observed)
-    needed = _needed(observed, fitted, no_alias)
+    whole = fit_volumes(run, law, observed) if run is not None and law is not None else None
+    needed = _needed(observed, whole or fitted, no_alias)
     verdict = _verdict(observed, needed, no_alias, known=supply.time.size > 0)
     low, high = _interval(observed, fitted)
     length = float(supply.length[supply.aliases == supply.in_use].sum()) if supply.time.size else 0.0
@@ -84,11 +110,11 @@ def _judge(supply: PoolSupply, no_alias: float) -> PoolAnswer:
         load=fitted.load if fitted else None,
         holding_time=fitted.load * observed.length / rate if fitted and rate > 0 else None,
         peakedness=fitted.peakedness if fitted else None,
-        notes=_notes(supply, observed, fitted),
+        notes=(*_notes(supply, observed, fitted), *_volume_notes(run, whole)),
     )
 
 
-def _needed(observed: Observed, fitted: Fitted | None, no_alias: float) -> Needed:
+def _needed(observed: Observed, fitted: Fitted | FittedVolumes | None, no_alias: float) -> Needed:
     """Fewest aliases that meet the target, and its range; what was measured with those in use bounds all three."""
     enough = observed.fail_fraction <= no_alias
     if observed.tries == 0:
@@ -160,3 +186,12 @@ def _notes(supply: PoolSupply, observed: Observed, fitted: Fitted | None) -> tup
     elif observed.tries and fitted is None:
         notes.append("no interval of the usual length; aliases needed cannot be estimated.")
     return tuple(notes)
+
+
+def _volume_notes(run: Run | None, whole: FittedVolumes | None) -> tuple[str, ...]:
+    """Which law the aliases needed come from."""
+    if run is None:
+        return ()
+    if whole is None:
+        return ("no demand of equal volumes explains the counters; the alias group alone is judged.",)
+    return (f"volumes known: {whole.words}.",)
