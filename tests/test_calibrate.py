@@ -65,7 +65,9 @@ def made_up(values: dict[str, float], volumes: int, aliases: int, population: in
 
 def test_known_parameters_are_found_within_their_errors() -> None:
     values = {"service_time": 0.8e-3, "think_time": 0.4e-3, "inflation": 0.08, "redrive_time": 0.03e-3}
-    runs = [made_up(values, volumes, aliases, 4) for volumes, aliases in ((1, 0), (1, 1), (1, 3), (6, 0), (6, 9))]
+    runs = [
+        made_up(values, volumes, aliases, 4) for volumes, aliases in ((1, 0), (1, 1), (1, 3), (6, 0), (6, 9))
+    ]
     found = calibrate.fit(runs, population=4)
     assert found.outliers == ()
     for key, value in values.items():

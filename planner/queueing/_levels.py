@@ -24,6 +24,7 @@ RESCALE_ABOVE: Final = 1e200
 LEAST_THINK: Final = 1e-15  # of the service time: no think time at all is the limit, at working precision
 CYCLES: Final = 60  # of logarithmic reduction, each doubles the levels
 TAIL: Final = 1e-15
+SOON: Final = 1e3  # moves before a level is left: digits that LAPACK may lose of the sixteen
 
 
 def solve_closed(n: int, think: Array, station: Station) -> Array:
@@ -61,7 +62,7 @@ def solve_open(rate: Array, station: Station) -> OpenSolution:
     top, arrivals = station.servers, rate[:, None, None]
     local, down = station.local(top + 1), station.down(top + 1)
     seen = arrivals * _first_passage(arrivals, local, down)
-    inverse = _inverse(_close(local + seen, down))
+    inverse = inverse_dominant(_close(local + seen, down))
     ratio = arrivals * inverse
     seen = ratio @ down
     ratios: list[Array] = []
@@ -87,7 +88,7 @@ def solve_open(rate: Array, station: Station) -> OpenSolution:
 def _passage(station: Station, level: int, seen: Array | None) -> tuple[Array, Array]:
     """(-S_n)^-1 and D_n, where `seen` is what the levels above add to the local block."""
     local, down = station.local(level), station.down(level)
-    return _inverse(_close(local if seen is None else local + seen, down)), down
+    return _dwell(local if seen is None else local + seen, down.sum(-1)), down
 
 
 def _times(law: Array, matrix: Array) -> Array:
@@ -96,15 +97,53 @@ def _times(law: Array, matrix: Array) -> Array:
 
 def _solve_left(law: Array, matrix: Array) -> Array:
     """X of x matrix = law."""
-    return np.linalg.solve(matrix.swapaxes(-1, -2), law[..., None])[..., 0]
+    return np.asarray(np.linalg.solve(matrix.swapaxes(-1, -2), law[..., None])[..., 0], dtype=np.float64)
 
 
-def _inverse(dominant: Array) -> Array:
+def inverse_dominant(dominant: Array) -> Array:
     """Inverse of matrices with dominant rows, positive diagonal and nothing else positive: no term is negative.
 
     Transposed, the dominance is by columns, elimination never swaps rows, and only like signs are added.
     """
-    return np.linalg.inv(dominant.swapaxes(-1, -2)).swapaxes(-1, -2)
+    return np.asarray(np.linalg.inv(dominant.swapaxes(-1, -2)).swapaxes(-1, -2), dtype=np.float64)
+
+
+def _dwell(moves: Array, leaves: Array) -> Array:
+    """Mean times in the states of a level before it is left, by the state it is entered in.
+
+    The inverse of a matrix with `moves` off its diagonal and dominant rows. Where a level is soon left LAPACK loses
+    nothing; else the elimination below.
+    """
+    dominant = _close(moves.copy(), leaves[..., None])
+    try:
+        times = inverse_dominant(dominant)
+    except np.linalg.LinAlgError:
+        return _dwell_long(moves, leaves)
+    stays = np.abs(times).max((-1, -2)) * np.abs(dominant).max((-1, -2))
+    return times if (stays < SOON).all() else _dwell_long(moves, leaves)
+
+
+def _dwell_long(moves: Array, leaves: Array) -> Array:
+    """As `_dwell`, by elimination that knows what leaves and so never subtracts.
+
+    Grassmann, Taksar and Heyman (1985); Alfa, Xue and Ye (2002). A level that is hardly ever left keeps its digits.
+    """
+    size = moves.shape[-1]
+    work, leaves, pivots = moves.copy(), leaves.copy(), np.empty_like(leaves)
+    for k in range(size):
+        onward, pivot = work[:, k, k + 1 :], pivots[:, k]
+        pivot[:] = onward.sum(-1) + leaves[:, k]
+        share = work[:, k + 1 :, k]
+        share /= pivot[:, None]
+        work[:, k + 1 :, k + 1 :] += share[:, :, None] * onward[:, None, :]
+        leaves[:, k + 1 :] += share * leaves[:, k, None]
+    times = np.broadcast_to(np.eye(size), moves.shape).copy()
+    for k in range(1, size):
+        times[:, k] += (work[:, k, None, :k] @ times[:, :k])[:, 0]
+    for k in range(size - 1, -1, -1):
+        times[:, k] += (work[:, k, None, k + 1 :] @ times[:, k + 1 :])[:, 0]
+        times[:, k] /= pivots[:, k, None]
+    return times
 
 
 def _close(off_diagonal: Array, down: Array) -> Array:
@@ -149,12 +188,12 @@ class Sums:
 def _first_passage(arrivals: Array, local: Array, down: Array) -> Array:
     """G: the state at the first visit to the level below, by logarithmic reduction."""
     eye = np.broadcast_to(np.eye(local.shape[-1]), local.shape)
-    inverse = _inverse(_close(local.copy(), down + arrivals * eye))
+    inverse = inverse_dominant(_close(local.copy(), down + arrivals * eye))
     up, low = inverse * arrivals, inverse @ down
     passage, product = low.copy(), up.copy()
     step = np.inf
     for _ in range(CYCLES):
-        back = _inverse(eye - up @ low - low @ up)
+        back = inverse_dominant(eye - up @ low - low @ up)
         up, low = back @ (up @ up), back @ (low @ low)
         more = product @ low
         passage, product = passage + more, product @ up

@@ -7,7 +7,7 @@ P(T > t) = sum over l of Poisson(l; c t / S) P(K > l), K the number of stages: p
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammainc, gammaln, xlogy
 
-from planner.queueing._roots import increasing_root
+from planner.queueing._roots import enclose, increasing_root
 from planner.results import Array
 
 BATCH: Final = 500_000  # numbers of one kind held side by side
@@ -46,7 +46,7 @@ class FiniteSourceDelay:
 
     def pace(self) -> Array:
         """Rate of one stage [1/s]."""
-        busy = np.minimum(self.n, self.c)
+        busy: Array = np.minimum(self.n, self.c)
         return busy / (self.s * (1 + self.inflation * (busy - 1)))
 
     def log_weights(self, stages: Array) -> Array:
@@ -104,7 +104,7 @@ def _quantiles(p: Array, law: StagedDelay, *, own_service: bool) -> Array:
     for part in _batches(room):
         scenario = type(law)(**{name: column[part] for name, column in flat.items()})
         stages, ratio = _stage_tails(scenario, int(room[part].max()), own_service=own_service)
-        result[part] = _stage_quantile(aims[part], stages, ratio) / scenario.pace()
+        result[part] = stage_quantile(aims[part], stages, ratio) / scenario.pace()
     return result.reshape(share.shape)
 
 
@@ -144,7 +144,7 @@ def _stage_tails(law: StagedDelay, room: int, *, own_service: bool) -> tuple[Arr
     return waiting, ratio
 
 
-def _stage_quantile(aim: Array, stages: Array, ratio: Array) -> Array:
+def stage_quantile(aim: Array, stages: Array, ratio: Array) -> Array:
     """Time in units of one stage at which the tail is exp(-aim)."""
 
     def excess(time: Array, row: Array, goal: Array) -> Array:
@@ -153,15 +153,8 @@ def _stage_quantile(aim: Array, stages: Array, ratio: Array) -> Array:
             return -np.log(tail) - goal
 
     rows = np.arange(aim.size, dtype=np.float64)
-    high = _enclose(lambda time: excess(time, rows, aim), (stages.shape[1] + aim) / (1 - ratio))
+    high = enclose(lambda time: excess(time, rows, aim), (stages.shape[1] + aim) / (1 - ratio))
     return increasing_root(excess, np.zeros_like(aim), high, (rows, aim)) * (stages[:, 0] > np.exp(-aim))
-
-
-def _enclose(function: Callable[[Array], Array], high: Array) -> Array:
-    """Double until the function is above zero everywhere."""
-    while (short := function(high) <= 0).any():
-        high = np.where(short, 2 * high, high)
-    return high
 
 
 def _tail(time: Array, stages: Array, ratio: Array) -> Array:
@@ -172,4 +165,5 @@ def _tail(time: Array, stages: Array, ratio: Array) -> Array:
     falls = np.where(ratio > 0, ratio, 1.0)
     with np.errstate(divide="ignore"):
         rest = np.log(gammainc(length, falls * time)) - (length - 1) * np.log(falls) - time * (1 - falls)
-    return (poisson * stages).sum(1) + np.where(ratio > 0, stages[:, -1] * np.exp(rest), 0.0)
+    beyond = np.where(ratio > 0, stages[:, -1] * np.exp(rest), 0.0)
+    return np.asarray((poisson * stages).sum(1) + beyond)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from planner.errors import InputError
 from planner.results import Array
@@ -59,9 +59,14 @@ class Pool:
         return int(self.volumes.sum())
 
     @property
-    def closed(self) -> Array:
+    def closed(self) -> NDArray[np.bool_]:
         """Which classes are closed, shape (classes,) [bool]."""
         return np.isfinite(self.population)
+
+    @property
+    def most_beyond(self) -> float:
+        """Most I/Os that no base holds, inf with an open class [1]."""
+        return float(self.volumes @ np.where(self.closed, self.population - 1.0, np.inf))
 
     def service_growth(self, in_service: Array) -> Array:
         """Mean service time with `in_service` I/Os of the volume in service [service times]."""

@@ -11,8 +11,6 @@ from planner.errors import InputError
 from planner.queueing.alias_pool.independent import is_independent, solve_independent
 from planner.queueing.alias_pool.lumped import solve_lumped
 from planner.queueing.alias_pool.mean_field import Field, solve_mean_field
-from planner.queueing.alias_pool.open_field import solve_open_field
-from planner.queueing.alias_pool.open_flows import OpenField
 from planner.queueing.alias_pool.outcome import Outcome
 from planner.queueing.alias_pool.pool import Pool, check_aliases, check_pool
 from planner.queueing.alias_pool.result import PoolSteady, pool_steady
@@ -106,7 +104,7 @@ def alias_pool(
     >>> pool = alias_pool([0, 8, 16], volumes=8, population=3, think_time=0.153e-3,
     ...                   service_time=1.288e-3, inflation=0.160, redrive_time=0.059e-3)
     >>> pool.pool_throughput.round(0).tolist()
-    [5939.0, 10094.0, 13228.0]
+    [5939.0, 10095.0, 13228.0]
     >>> pool.method
     'mean-field'
     """
@@ -124,17 +122,17 @@ def alias_pool(
         alias_redrive_time=alias_redrive_time,
     )
     counts = check_aliases(aliases, pool)
-    chosen = _choose(pool) if method == "auto" else method
+    chosen = _choose(pool, counts) if method == "auto" else method
     solved = _exact(pool, counts.ravel()) if chosen == "exact" else _mean_field(pool, counts.ravel())
     return pool_steady(pool, counts, solved, chosen)
 
 
-def _choose(pool: Pool) -> str:
+def _choose(pool: Pool, counts: Array) -> str:
     """Take the exact chain where it is small whatever the aliases."""
     if pool.scv != 1.0:
         return "mean-field"
     if pool.bases == 1:
-        return "exact"
+        return "exact" if is_independent(pool, int(counts.max())) else "mean-field"
     if not pool.closed.all():
         return "mean-field"
     bound = 1
@@ -169,15 +167,12 @@ def _mean_field(pool: Pool, counts: Array) -> list[Outcome]:
     """Solve from the fewest aliases up, each count beginning where the last one ended."""
     outcomes: dict[int, Outcome] = {}
     field: Field | None = None
-    open_field: OpenField | None = None
     for count in sorted({int(count) for count in counts}):
         if not is_stable(pool, count):
             outcome = solve_saturated(pool, count)
         elif is_independent(pool, count) and (pool.scv == 1.0 or not pool.closed.any() or count > 0):
             outcome = solve_independent(pool, count)
-        elif pool.closed.any():
-            outcome, field = solve_mean_field(pool, count, field)
         else:
-            outcome, open_field = solve_open_field(pool, count, open_field)
+            outcome, field = solve_mean_field(pool, count, field)
         outcomes[count] = with_variation(pool, count, outcome)
     return [outcomes[int(count)] for count in counts]

@@ -72,7 +72,7 @@ def first_rates(pool: Pool, k: int) -> VolumeRates:
     """
     size = int(pool.population[k]) if pool.closed[k] else FIRST_SIZE
     beyond = np.arange(float(size))
-    picks = 0.3 * (beyond > 0)
+    picks = np.where(beyond > 0.0, 0.3, 0.0)
     return VolumeRates(beyond, 0.7 * beyond, picks, 1.0 - picks, Gaps(), 0.0)
 
 
@@ -150,7 +150,7 @@ def with_enough_room(pool: Pool, k: int, rates: VolumeRates) -> VolumeRates:
     ConvergenceError
         The queue of a volume exceeds every bound: the pool is nearly unstable.
     """
-    while not pool.closed[k] and law_of_volume(pool, k, rates)[1][-1] > TAIL:
+    if not pool.closed[k] and law_of_volume(pool, k, rates)[1][-1] > TAIL:
         size = rates.alias_ends.size
         if size > MOST:
             raise ConvergenceError(
