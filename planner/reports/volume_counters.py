@@ -28,7 +28,7 @@ ALIAS: Final = ("IODDEV_PAVSSCH", "IODDEV_PAVFPTIM", "IODDEV_PAVCNTIM", "IODDEV_
 COLUMNS: Final = ("time", "device", *BASE, *ALIAS)
 INTERVAL: Final = "interval_s"
 QUEUES: Final = ("queue", "queued", "qued", "base_queue", "req_qued")
-DELTAS_FALL: Final = 0.25  # share of steps with fewer I/Os than before, above which the columns hold deltas
+DELTAS_FALL: Final = 0.25  # share of steps that no wrap explains, above which the columns hold deltas
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,7 +145,8 @@ def read_volume_totals(
         Which devices are bases and aliases of which pool; the bits IODDEV_RDEVHP... of the file itself where None.
     deltas : bool, optional
         Whether a row holds what was counted since the row before, rather than counters that only rise. Where None: yes
-        where there is a column interval_s, or where I/Os fall in more than a quarter of the steps, twice at least.
+        where there is a column interval_s, or where more than a quarter of the steps, twice at least, would be restarts
+        or run backwards.
 
     Returns
     -------
@@ -171,7 +172,7 @@ def read_volume_totals(
     members = {device: np.array(rows[device]) for device in sorted(rows)}
     for device, of_device in members.items():
         check_order(table, of_device, times[of_device], f"device {device}")
-    inferred = deltas is None and lengths is None and _look_like_deltas(counters, list(members.values()))
+    inferred = deltas is None and lengths is None and _look_like_deltas(counters, times, list(members.values()))
     as_deltas = bool(deltas) or (deltas is None and (lengths is not None or inferred))
     found = {
         device: _count(table, device, of_device, times, counters, lengths, queued, deltas=as_deltas)
@@ -197,11 +198,16 @@ def _queue_column(table: CsvTable) -> str | None:
     return found[0] if found else None
 
 
-def _look_like_deltas(counters: Counts, members: Sequence[NDArray[np.int64]]) -> bool:
-    """Whether I/Os fall so often from row to row that the columns cannot be counters that rise."""
-    change = np.concatenate([np.diff(counters[0, rows]) for rows in members])
-    fell = int((change < 0).sum())
-    return fell > 1 and fell > DELTAS_FALL * change.size
+def _look_like_deltas(counters: Counts, times: Array, members: Sequence[NDArray[np.int64]]) -> bool:
+    """Whether the counters would begin anew, or run backwards, so often that they cannot be such that rise."""
+    anew, taken = 0, 0
+    for rows in members:
+        taken += rows.size - 1
+        try:
+            anew += int(steps(counters[:, rows], np.diff(times[rows])).restarted.sum())
+        except Backwards:
+            anew += int((np.diff(counters[0, rows]) < 0).sum())
+    return anew > 1 and anew > DELTAS_FALL * taken
 
 
 def _count(
