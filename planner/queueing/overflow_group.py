@@ -33,6 +33,7 @@ from planner.results import Array, Result, quantity
 
 TINY: Final = 1e-290  # below it a state is never seen
 LOWEST_LOG: Final = -650.0
+NEGLIGIBLE: Final = 1e-12  # share of fails whose variance rounding would decide
 TAIL_DEVIATIONS: Final = 9.0
 TAIL_PEAKS: Final = 30.0
 MOST_STATES: Final = 4096
@@ -97,7 +98,7 @@ class OverflowGroup(Result):
         of_tries = tries + 2.0 * (self.flow * after_try).sum(axis=-1)
         of_fails = fails + 2.0 * (failing * after_fail).sum(axis=-1)
         both = fails + (self.flow * after_fail + failing * after_try).sum(axis=-1)
-        some = fails > TINY
+        some = fails > NEGLIGIBLE * tries
         safe = np.where(some, fails, 1.0)
         return of_tries / tries, np.where(some, of_fails / safe, 1.0), np.where(some, both / safe, 0.0)
 

@@ -1,10 +1,11 @@
 """How busy the requests of an interval find a group of servers at most and at least.
 
-The number of busy servers moves by single steps. In equilibrium as many requests lead from k to k + 1 as ends lead back, so
-the law and the flow of requests that find k tell all: the mean time from k to k + 1 is ``sum over j <= k of p(j) / flow(k)``, and
-from k + 1 to k it is ``sum over j > k of p(j) / flow(k)``. A level that is rarely reached is reached after an exponential
-time (Keilson, 1979, Markov Chain Models, chapter 8), so no request of an interval t finds n or more with probability
-``P(below or at n at the start) exp(-t / H(n + 1))``, H the mean time to the level: exact in the limit of rare levels.
+The number of busy servers moves by single steps. In equilibrium as many requests lead from k to k + 1 as ends lead
+back, so the law p and the flow of requests that find k tell all: the mean time from k to k + 1 is
+``sum over j <= k of p(j) / flow(k)``, and from k + 1 to k it is ``sum over j > k of p(j) / flow(k)``. A level that is
+rarely reached is reached after an exponential time (Keilson, 1979, Markov Chain Models, chapter 8), so no request of an
+interval t finds n or more with probability ``P(n or fewer at the start) exp(-t / H(n + 1))``, H the mean time to the
+level: exact in the limit of rare levels.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ TINY: Final = 1e-290  # below it a state is never seen
 NEVER: Final = 1e200
 INSTANT: Final = 1e-12
 LONG: Final = 700.0
+SOME: Final = 1e-15
 
 
 def most_found(law: Array, flow: Array, interval: ArrayLike, servers: int) -> Array:
@@ -39,14 +41,15 @@ def most_found(law: Array, flow: Array, interval: ArrayLike, servers: int) -> Ar
     Returns
     -------
     ndarray, shape (..., servers + 1)
-        Probability of 0, 1, ... servers [1].
+        Probability of 0, 1, ... servers, given that there is a request at all [1].
     """
     below = np.maximum(np.cumsum(law, axis=-1), TINY)
     rise = np.divide(below, flow, out=np.full_like(below, NEVER), where=flow > TINY)
     reach = np.minimum(np.cumsum(rise * below, axis=-1) / below, NEVER)[..., : servers + 1]
     none_from = below[..., : servers + 1] * _unreached(interval, reach)
     none_from = np.minimum.accumulate(none_from[..., ::-1], axis=-1)[..., ::-1]
-    return np.maximum(np.diff(none_from, axis=-1, append=1.0), 0.0)
+    none_at_all = np.minimum(none_from[..., :1], 1.0 - SOME)
+    return np.maximum(np.diff(none_from, axis=-1, append=1.0), 0.0) / (1.0 - none_at_all)
 
 
 def fewest_found(law: Array, flow: Array, interval: ArrayLike, servers: int) -> Array:

@@ -24,6 +24,7 @@ FEWEST: Final = "IODHPP_HPPMINCT"
 MOST: Final = "IODHPP_HPPMAXCT"
 COLUMNS: Final = ("time", "pool", TRIES, FAILS, FEWEST, MOST, "aliases")
 MOST_ALIASES: Final = 255  # a control unit has 256 addresses, one of them a base at least
+OFTEN: Final = 0.25  # share of intervals with a restart above which the columns cannot be such counters
 USUAL: Final = (0.5, 1.5)  # an interval of a length between these times the usual one is not a gap
 
 
@@ -182,6 +183,10 @@ def _pool(
     except Backwards as error:
         name = (TRIES, FAILS)[error.counter]
         raise table.error(int(rows[error.record]), name, error.problem(counters)) from None
+    anew = np.flatnonzero(found.restarted)
+    if anew.size > 1 and anew.size > OFTEN * length.size:
+        problem = f"begins anew in {anew.size} of {length.size} intervals: expected counters that rise from record to record"
+        raise table.error(int(rows[anew[0] + 1]), TRIES, problem)
     tries, fails = found.counted
     _check_fails(table, rows, counters, found.wrapped[0])
     wrong = np.flatnonzero(fails > tries)

@@ -103,6 +103,9 @@ BAD = {
         ("0,3,1000,50,0,8,8", "60,3,2000,90,0,8,8", "120,3,3000,70,0,8,8"), HEADER, "IODHPP_HPPFAILS", 4, 12,
     ),
     "two records backwards": (("0,3,2000,0,1,8,8", "60,3,1900,0,1,8,8"), HEADER, "runs backwards", 3, 6),
+    "counts since the record before": (
+        tuple(f"{60 * k},3,{n},0,1,8,8" for k, n in enumerate((50, 100, 40, 90, 30, 70))), HEADER, "begins anew in 2 of 5", 4, 7,
+    ),
     "fails above tries": (("0,3,1000,0,1,8,8", "60,3,2000,2001,1,8,8"), HEADER, "is above IODHPP_HPPTRIES", 3, 11),
     "more fails than tries": (("0,3,1000,0,1,8,8", "60,3,1010,11,1,8,8"), HEADER, "rose by 11", 3, 11),
     "MINCT above aliases": (("0,3,10,0,1,8,8", "60,3,20,0,9,9,8"), HEADER, "above the number of aliases", 3, 11),
@@ -120,7 +123,7 @@ BAD = {
     "33 bits": (("0,3,4294967296,0,1,8,8", "60,3,20,0,1,8,8"), HEADER, "4294967295", 2, 5),
     "no time": (("noon,3,10,0,1,8,8", "60,3,20,0,1,8,8"), HEADER, "'noon'", 2, 1),
     "mixed times": (("0,3,10,0,1,8,8", "2007-05-27T00:00:00,3,20,0,1,8,8"), HEADER, "like the first one", 3, 1),
-    "too many aliases": (("0,3,10,0,1,8,256", "60,3,20,0,1,8,8"), HEADER, "'256'", 2, 15),
+    "too many aliases": (("0,3,10,0,1,8,256", "60,3,20,0,1,8,8"), HEADER, "'256'", 2, 14),
     "empty pool": (("0,,10,0,1,8,8", "60,3,20,0,1,8,8"), HEADER, "expected a name", 2, 3),
     "open quotation": (("0,\"3,10,0,1,8,8", "60,3,20,0,1,8,8"), HEADER, "no CSV|not closed", 2, 1),
 }  # fmt: skip
