@@ -139,7 +139,8 @@ def supply(
     pool: Annotated[str | None, typer.Option(metavar="NAME", help="Only this pool.")] = None,
     no_alias: NoAlias = "1%",
     volumes: Annotated[
-        Path | None, typer.Option(metavar="TOTALS.csv", help="Volume totals of the same time, with their pools.")
+        Path | None,
+        typer.Option(metavar="TOTALS.csv", help="Volume totals of the same time, with their pools."),
     ] = None,
     model: options.Model = DEFAULT_MODEL,
     json: options.Json = False,
@@ -167,7 +168,9 @@ def supply(
         pools = tuple(each for each in pools if each.pool == pool)
         if not pools:
             raise InputError("--pool", pool, f"one of {names}")
-    runs = {} if volumes is None else {run.name.removeprefix("pool "): run for run in _totals(volumes, None, "")}
+    runs = (
+        {} if volumes is None else {run.name.removeprefix("pool "): run for run in _totals(volumes, None, "")}
+    )
     answer = judge(pools, no_alias=share, volumes=runs, law=_law(model) if runs else None)
     if plot is not None:
         render.writable(plot, force=force)

@@ -170,7 +170,14 @@ def overflow_group(load: ArrayLike, peakedness: ArrayLike, servers: int) -> Over
 
     Notes
     -----
-    ``p(k + 1) / p(k) = r(k) / (k + 1)`` with ``r(k) = (m + (z - 1) k) / z``; see Delbrouck (1981) and Wilkinson (1956).
+    ``p(k + 1) / p(k) = r(k) / (k + 1)`` with ``r(k) = (m + (z - 1) k) / z``; its law is binomial, Poisson or
+    negative binomial.
+
+    References
+    ----------
+    Delbrouck (1981), "A unified approximate evaluation of congestion functions for smooth and peaky traffics", IEEE
+    Trans. Comm. 29: arrival rates linear in the number present. Wilkinson (1956), "Theories for toll traffic
+    engineering in the U.S.A.", Bell System Technical Journal 35: peakedness of an overflow.
 
     Examples
     --------

@@ -112,4 +112,4 @@ def steps(counters: Counts, elapsed: Array) -> Steps:
         if fastest is None or not together or now[0] > fastest[0] * elapsed[step]:
             raise Backwards(int(np.argmax(fell[:, step])), int(step) + 1)
     counted = np.where(restarted, counters[:, 1:], np.where(wrapped, over, change))
-    return Steps(counted, restarted, wrapped & ~restarted)
+    return Steps(counted, restarted, np.asarray(wrapped & ~restarted))

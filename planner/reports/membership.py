@@ -1,7 +1,7 @@
 """Which device belongs to which alias pool, from a CSV file: devices or ranges with their role, or IODDEV bits.
 
-The console output of QUERY PAV says the same, but no layout of it is published; a file with the columns device, role and
-pool takes its place.
+The console output of QUERY PAV says the same, but no layout of it is published; a file with the columns device, role
+and pool takes its place.
 """
 
 from __future__ import annotations
@@ -78,8 +78,8 @@ def read_membership(path: Path | str) -> Membership:
     Raises
     ------
     ReportError
-        The file is no such table, a device is no hexadecimal number or stands in it with two parts, or a role is neither
-        base nor alias.
+        The file is no such table, a device is no hexadecimal number or stands in it with two parts, or a role is
+        neither base nor alias.
     """
     table = read_csv(path, ("device",), "pool members")
     by_bits = table.has(IS_BASE) or table.has(IS_ALIAS)

@@ -81,8 +81,8 @@ def read_supply(path: Path | str) -> tuple[PoolSupply, ...]:
     Parameters
     ----------
     path : Path or str
-        CSV with the columns time, pool, IODHPP_HPPTRIES, IODHPP_HPPFAILS, IODHPP_HPPMINCT, IODHPP_HPPMAXCT and aliases,
-        in any order, beside others. A row is one record of one pool; the rows of a pool stand in order of time.
+        CSV with the columns time, pool, IODHPP_HPPTRIES, IODHPP_HPPFAILS, IODHPP_HPPMINCT, IODHPP_HPPMAXCT and
+        aliases, in any order, beside others. A row is one record of one pool; those of a pool are in order of time.
 
     Returns
     -------
@@ -92,7 +92,7 @@ def read_supply(path: Path | str) -> tuple[PoolSupply, ...]:
     Raises
     ------
     ReportError
-        The file is no such table; times are doubled or out of order; counters run backwards without a wrap or a restart;
+        The file is no such table; times are doubled or out of order; counters run backwards without a wrap or restart;
         FAILS above TRIES; water marks above the aliases; not one pool with two records.
     """
     table = read_csv(path, COLUMNS, "supply counters (MRIODHPP)")
@@ -185,7 +185,7 @@ def _pool(
         raise table.error(int(rows[error.record]), name, error.problem(counters)) from None
     anew = np.flatnonzero(found.restarted)
     if anew.size > 1 and anew.size > OFTEN * length.size:
-        problem = f"begins anew in {anew.size} of {length.size} intervals: expected counters that rise from record to record"
+        problem = f"begins anew in {anew.size} of {length.size} intervals: expected counters that rise"
         raise table.error(int(rows[anew[0] + 1]), TRIES, problem)
     tries, fails = found.counted
     _check_fails(table, rows, counters, found.wrapped[0])
@@ -197,7 +197,8 @@ def _pool(
     plain = (length > USUAL[0] * usual) & (length < USUAL[1] * usual) & ~found.restarted
     return PoolSupply(
         pool=pool, start=start, time=times[1:], length=length, tries=tries, fails=fails, fewest=marks[0, 1:],
-        most=marks[1, 1:], aliases=aliases[1:], in_use=int(aliases[-1]), restarted=found.restarted, plain=plain & (np.diff(aliases) == 0),
+        most=marks[1, 1:], aliases=aliases[1:], in_use=int(aliases[-1]), restarted=found.restarted,
+        plain=plain & (np.diff(aliases) == 0),
         first=float(times[0]), last=float(times[-1]),
     )  # fmt: skip
 

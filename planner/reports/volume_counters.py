@@ -1,8 +1,8 @@
-"""Volume counters (monitor record MRIODDEV) from a CSV file: what each volume did, on its base and by its aliases together.
+"""Volume counters (monitor record MRIODDEV) from a CSV file: what each volume did, by its base and all its aliases.
 
-The fields IODDEV_SC... of a base tell what the base device did, IODDEV_PAV... what all aliases did on its behalf; times are
-in units of 128 microseconds. Alias devices have records of their own whose I/Os stand in the record of their base already:
-they are no volumes, and are left out.
+The fields IODDEV_SC... of a base tell what the base device did, IODDEV_PAV... what all aliases did on its behalf; times
+are in units of 128 microseconds. Alias devices have records of their own whose I/Os stand in the record of their base
+already: they are no volumes, and are left out.
 """
 
 from __future__ import annotations
@@ -138,9 +138,9 @@ def read_volume_totals(
     Parameters
     ----------
     path : Path or str
-        CSV with the columns time, device, IODDEV_SCGSSCH, IODDEV_SCMFPTIM, IODDEV_SCMCNTIM, IODDEV_SCMDDTIM and the same
-        four of IODDEV_PAV...; a column queue (or queued) holds the mean I/Os queued at the base, interval_s the seconds
-        that a row counts. A row is one record of one device, in order of time.
+        CSV with the columns time, device, IODDEV_SCGSSCH, IODDEV_SCMFPTIM, IODDEV_SCMCNTIM, IODDEV_SCMDDTIM and the
+        same four of IODDEV_PAV...; a column queue (or queued) holds the mean I/Os queued at the base, interval_s the
+        seconds that a row counts. A row is one record of one device, in order of time.
     membership : Membership, optional
         Which devices are bases and aliases of which pool; the bits IODDEV_RDEVHP... of the file itself where None.
     deltas : bool, optional
@@ -156,8 +156,8 @@ def read_volume_totals(
     Raises
     ------
     ReportError
-        The file is no such table, times are doubled or out of order, a counter runs backwards without a wrap or a restart,
-        a device has one record only, or nothing was counted at all.
+        The file is no such table, times are doubled or out of order, a counter runs backwards without a wrap or a
+        restart, a device has one record only, or nothing was counted at all.
     """
     table = read_csv(path, COLUMNS, "volume counters (MRIODDEV)")
     devices = device_words(table)
@@ -172,7 +172,9 @@ def read_volume_totals(
     members = {device: np.array(rows[device]) for device in sorted(rows)}
     for device, of_device in members.items():
         check_order(table, of_device, times[of_device], f"device {device}")
-    inferred = deltas is None and lengths is None and _look_like_deltas(counters, times, list(members.values()))
+    inferred = (
+        deltas is None and lengths is None and _look_like_deltas(counters, times, list(members.values()))
+    )
     as_deltas = bool(deltas) or (deltas is None and (lengths is not None or inferred))
     found = {
         device: _count(table, device, of_device, times, counters, lengths, queued, deltas=as_deltas)

@@ -167,8 +167,8 @@ class SupplyAnswer:
         target = f"{100 * self.no_alias:.3g}% of the tries"
         lines = [render.to_text(self.table()), ""]
         legend = (
-            f"needed: fewest aliases with which at most {target} find none free, and the range of what the counters allow. "
-            "unused: could have been taken away without a single fail."
+            f"needed: fewest aliases with which at most {target} find none free, and the range of what the counters "
+            "allow. unused: could have been taken away without a single fail."
         )
         lines.append(render.wrap(legend))
         for pool in self.pools:

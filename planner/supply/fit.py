@@ -1,8 +1,8 @@
 """The load behind supply counters: mean holding time and peakedness of the aliases, by maximum likelihood.
 
-Three kinds of evidence go together: the share of tries that failed, how much tries and fails vary from interval to interval
-(the aliases remember for about one holding time, so the variance of counts tells how long that is), and how busy the tries
-found the aliases at most and at least. The model is an approximation, so each kind is trusted to a stated degree only,
+Three kinds of evidence go together: the share of tries that failed, how much tries and fails vary from interval to
+interval (the aliases remember for about one holding time, so the variance of counts tells how long that is), and how
+busy the tries found the aliases at most and at least. The model is an approximation, so each kind is trusted to a stated degree only,
 however many intervals there are.
 """
 
@@ -29,7 +29,7 @@ FEWEST_FAILS: Final = 20  # below, the water marks say it better
 LEAST_LOAD: Final = 3e-3
 LOADS: Final = 48
 PARTS: Final = 12  # of the grid: the smaller the load, the fewer states a part needs
-PEAKEDNESS: Final = (0.04, 4.0)
+FLATTEST, MOST_PEAKED = 0.04, 4.0
 PEAKEDNESSES: Final = 20
 COARSEST: Final = 0.1
 FINEST: Final = 0.005
@@ -184,7 +184,7 @@ def _square(expected: Array, seen: float, error: float) -> Array:
 def _grid(aliases: int) -> Array:
     """Logarithms of loads and peakednesses to begin with, shape (points, 2)."""
     load = np.linspace(np.log(LEAST_LOAD), np.log(max(3.0 * aliases, 5.0)), LOADS)
-    peakedness = np.linspace(*np.log(PEAKEDNESS), PEAKEDNESSES)
+    peakedness = np.linspace(np.log(FLATTEST), np.log(MOST_PEAKED), PEAKEDNESSES)
     return np.stack(np.meshgrid(load, peakedness, indexing="ij"), axis=-1).reshape(-1, 2)
 
 
@@ -230,4 +230,5 @@ def _edge(misfit: _Misfit, best: Array, least: float) -> Array:
     reach = np.minimum(np.sqrt(2.0 * CHI_SQUARE_95 / np.maximum(value, SOFTEST)), WIDEST)
     angle = np.linspace(0.0, 2.0 * np.pi, DIRECTIONS, endpoint=False)
     circle = np.stack([np.cos(angle), np.sin(angle)])
-    return best + (vector @ (reach[:, None] * circle)).T
+    around: Array = best + (vector @ (reach[:, None] * circle)).T
+    return around

@@ -73,7 +73,9 @@ def judge(
     for pool in pools:
         run = known.get(pool.pool)
         if run is not None and run.aliases != pool.in_use:
-            raise InputError("volumes", run.aliases, f"{pool.in_use} aliases in pool {pool.pool}, as the counters say")
+            raise InputError(
+                "volumes", run.aliases, f"{pool.in_use} aliases in pool {pool.pool}, as the counters say"
+            )
         answers.append(_judge(pool, no_alias, run, law))
     return SupplyAnswer(pools=tuple(answers), no_alias=no_alias)
 
@@ -172,12 +174,13 @@ def _notes(supply: PoolSupply, observed: Observed, fitted: Fitted | None) -> tup
     gaps = int((~supply.plain & ~supply.restarted).sum())
     if gaps:
         notes.append(
-            f"{gaps} intervals are of another length than usual or changed the aliases; they count in the share of fails only."
+            f"{gaps} intervals are of another length than usual or changed the aliases; they count in the share of "
+            "fails only."
         )
     if observed.contradicting:
         notes.append(
-            f"in {observed.contradicting} intervals MINCT is 0 without a fail, or above 0 with one; their water marks are "
-            "left out."
+            f"in {observed.contradicting} intervals MINCT is 0 without a fail, or above 0 with one; their water "
+            "marks are left out."
         )
     if observed.fail_fraction > BLIND:
         notes.append(

@@ -1,4 +1,4 @@
-"""The load behind supply counters where the volumes of the pool are known: the reading of their demand that fits both."""
+"""The load behind supply counters where the volumes are known: the reading of their demand that fits both."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ from planner.measurements.run import ADDRESSES_PER_CONTROL_UNIT
 from planner.results import Array
 from planner.supply.observed import Observed
 
-TRIES_TRUST: Final = 0.03  # relative errors of what a pool of equal volumes says of the tries and of the fails
+TRIES_TRUST: Final = (
+    0.03  # relative errors of what a pool of equal volumes says of the tries and of the fails
+)
 FAILS_TRUST: Final = 0.1
 FAILS_FLOOR: Final = 1e-4
 CHI_SQUARE_95: Final = 3.84
@@ -76,7 +78,10 @@ def fit_volumes(run: Run, law: Law, observed: Observed) -> FittedVolumes | None:
     """
     if not observed.tries or not math.isfinite(observed.length):
         return None
-    rate = float(observed.level_tries @ observed.level_intervals / observed.level_intervals.sum()) / observed.length
+    rate = (
+        float(observed.level_tries @ observed.level_intervals / observed.level_intervals.sum())
+        / observed.length
+    )
     found: list[tuple[float, Reading, Pool]] = []
     for reading in readings(run.classes[0], law):
         pool = Pool(

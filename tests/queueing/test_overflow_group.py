@@ -77,7 +77,11 @@ def test_dispersions_against_the_chain_itself(load: float, peakedness: float, se
     fails = jumps * (np.arange(size) >= servers)[:, None]
 
     def covariance(one: np.ndarray, other: np.ndarray) -> float:
-        both = float(group.law @ (one * (other > 0)).sum(axis=1)) if one is other else float(group.law @ fails.sum(axis=1))
+        both = (
+            float(group.law @ (one * (other > 0)).sum(axis=1))
+            if one is other
+            else float(group.law @ fails.sum(axis=1))
+        )
         return both + float(group.law @ (one @ deviation @ other + other @ deviation @ one) @ np.ones(size))
 
     tries_mean, fails_mean = group.law @ jumps.sum(axis=1), group.law @ fails.sum(axis=1)

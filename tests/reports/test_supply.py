@@ -1,4 +1,4 @@
-"""Supply counters: exact steps over wraps, restarts, gaps and pools that come and go; every damage named by its place."""
+"""Supply counters: exact steps over wraps, restarts and gaps, pools that come and go, damage named by its place."""
 
 from __future__ import annotations
 
@@ -104,7 +104,8 @@ BAD = {
     ),
     "two records backwards": (("0,3,2000,0,1,8,8", "60,3,1900,0,1,8,8"), HEADER, "runs backwards", 3, 6),
     "counts since the record before": (
-        tuple(f"{60 * k},3,{n},0,1,8,8" for k, n in enumerate((50, 100, 40, 90, 30, 70))), HEADER, "begins anew in 2 of 5", 4, 7,
+        tuple(f"{60 * k},3,{n},0,1,8,8" for k, n in enumerate((50, 100, 40, 90, 30, 70))),
+        HEADER, "begins anew in 2 of 5", 4, 7,
     ),
     "fails above tries": (("0,3,1000,0,1,8,8", "60,3,2000,2001,1,8,8"), HEADER, "is above IODHPP_HPPTRIES", 3, 11),
     "more fails than tries": (("0,3,1000,0,1,8,8", "60,3,1010,11,1,8,8"), HEADER, "rose by 11", 3, 11),

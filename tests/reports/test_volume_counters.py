@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from planner import render
 from planner.errors import ReportError
 from planner.reports.membership import Membership, read_membership
 from planner.reports.volume_counters import COLUMNS, VolumeTotal, read_volume_totals
 from planner.reports.volume_totals import read_totals, totals_table
-from planner import render
 
 UNIT = 128e-6
 HEADER = ",".join([*COLUMNS, "queue"])
@@ -31,7 +31,9 @@ def members(tmp_path: Path, *rows: str, header: str = "device,role,pool") -> Mem
     return read_membership(path)
 
 
-def one(tmp_path: Path, *rows: tuple[object, ...], header: str = HEADER, deltas: bool | None = None) -> VolumeTotal:
+def one(
+    tmp_path: Path, *rows: tuple[object, ...], header: str = HEADER, deltas: bool | None = None
+) -> VolumeTotal:
     (volume,) = read_volume_totals(written(tmp_path, *rows, header=header), deltas=deltas).volumes
     return volume
 
@@ -103,7 +105,10 @@ def test_aliases_are_no_volumes(tmp_path: Path) -> None:
     ]  # fmt: skip
     path = written(tmp_path, *rows)
     known = members(tmp_path, "522A,base,3", "5249-5250,alias,3")
-    for membership in (None, known):  # without members by what they did: just what the base says of its aliases
+    for membership in (
+        None,
+        known,
+    ):  # without members by what they did: just what the base says of its aliases
         totals = read_volume_totals(path, membership)
         assert [volume.device for volume in totals.volumes] == ["522A"]
         assert totals.aliases == ("5249",)
@@ -120,7 +125,12 @@ def test_members_from_the_bits_of_the_records(tmp_path: Path) -> None:
 
 
 def test_an_unnamed_alias_is_told(tmp_path: Path) -> None:
-    rows = [(0, "522A", *[0] * 8, 0), (800, "522A", *EXAMPLE, 0), (0, "5249", *[0] * 8, 0), (800, "5249", 9, *[0] * 8)]
+    rows = [
+        (0, "522A", *[0] * 8, 0),
+        (800, "522A", *EXAMPLE, 0),
+        (0, "5249", *[0] * 8, 0),
+        (800, "5249", 9, *[0] * 8),
+    ]
     totals = read_volume_totals(written(tmp_path, *rows))
     assert len(totals.volumes) == 2
     assert any("--pools" in note for note in totals.notes)
@@ -141,7 +151,8 @@ def test_the_table_reads_back(tmp_path: Path) -> None:
 BAD = {
     "missing": ((), "time,device", "missing IODDEV_SCGSSCH", 1),
     "backwards": (((0, "1", *[500] * 8, 0), (9, "1", *[600] * 8, 0), (18, "1", *[550] * 8, 0)), HEADER, "backwards", 4),
-    "one record": (((0, "1", *[500] * 8, 0), (0, "2", *[1] * 8, 0), (9, "2", *[2] * 8, 0)), HEADER, "one record only", 2),
+    "one record": (((0, "1", *[500] * 8, 0), (0, "2", *[1] * 8, 0), (9, "2", *[2] * 8, 0)), HEADER,
+                   "one record only", 2),
     "device": (((0, "XYZ", *[5] * 8, 0), (9, "XYZ", *[6] * 8, 0)), HEADER, "hexadecimal", 2),
     "range": (((0, "1-2", *[5] * 8, 0), (9, "1-2", *[6] * 8, 0)), HEADER, "one device number", 2),
     "same time": (((0, "1", *[5] * 8, 0), (0, "1", *[6] * 8, 0)), HEADER, "the same as in line 2", 3),

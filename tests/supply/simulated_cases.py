@@ -31,7 +31,7 @@ class Case:
 
 
 def draw(seed: int) -> Case:
-    """Closed pools (three of five) solved by the exact chain, open ones by the mean field; half to twice the aliases."""
+    """Closed pools (three of five) solved by the exact chain, open ones by the mean field; half to twice the need."""
     generator = np.random.default_rng(seed)
     closed = generator.random() < 0.6
     demand, inflation = _closed(generator) if closed else _open(generator)

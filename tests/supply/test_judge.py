@@ -21,7 +21,8 @@ def counters(
     count = len(tries)
     return PoolSupply(
         pool="3", start=None, time=60.0 * np.arange(1, count + 1), length=np.full(count, 60.0),
-        tries=np.array(tries, dtype=np.int64), fails=np.array(fails, dtype=np.int64), fewest=np.array(fewest, dtype=np.int64),
+        tries=np.array(tries, dtype=np.int64), fails=np.array(fails, dtype=np.int64),
+        fewest=np.array(fewest, dtype=np.int64),
         most=np.array(most or [aliases] * count, dtype=np.int64), aliases=np.full(count, aliases), in_use=aliases,
         restarted=np.zeros(count, dtype=bool), plain=np.ones(count, dtype=bool), first=0.0, last=60.0 * count,
     )  # fmt: skip
@@ -56,7 +57,9 @@ def test_one_less_than_the_fewest_free_was_never_missed() -> None:
 
 
 def test_a_looser_target_needs_no_more() -> None:
-    needed = [judge([NOT_ENOUGH], no_alias=share).pools[0].aliases_needed or 256 for share in (1e-4, 0.01, 0.1, 0.3)]
+    needed = [
+        judge([NOT_ENOUGH], no_alias=share).pools[0].aliases_needed or 256 for share in (1e-4, 0.01, 0.1, 0.3)
+    ]
     assert needed == sorted(needed, reverse=True)
     assert judge([NOT_ENOUGH], no_alias=0.3).pools[0].verdict != "not enough"
 
