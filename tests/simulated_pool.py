@@ -4,6 +4,7 @@ Beside the simulation that judges `alias_pool` this one keeps counts instead of 
 and so runs a day of a pool in about a second.
 """
 
+# ruff: noqa: NPY002, PLR0912, PLR0915 - one loop over events, with the generator that numba compiles
 from __future__ import annotations
 
 from dataclasses import dataclass

@@ -105,7 +105,7 @@ def steps(counters: Counts, elapsed: Array) -> Steps:
     over = change + COUNTER_SIZE
     allowed = BLIND_WRAP if fastest is None else WRAP_SLACK * fastest[:, None] * elapsed
     wrapped = fell & (over <= allowed)
-    restarted = (fell & ~wrapped).any(axis=0)
+    restarted: NDArray[np.bool_] = np.asarray((fell & ~wrapped).any(axis=0))
     for step in np.flatnonzero(restarted):
         before, now = counters[:, step], counters[:, step + 1]
         together = bool(((now < before) | (before == 0)).all())

@@ -2,8 +2,8 @@
 
 Three kinds of evidence go together: the share of tries that failed, how much tries and fails vary from interval to
 interval (the aliases remember for about one holding time, so the variance of counts tells how long that is), and how
-busy the tries found the aliases at most and at least. The model is an approximation, so each kind is trusted to a stated degree only,
-however many intervals there are.
+busy the tries found the aliases at most and at least. The model is an approximation, so each kind is trusted to a
+stated degree only, however many intervals there are.
 """
 
 from __future__ import annotations
