@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 import numpy as np
@@ -31,6 +32,8 @@ LOADS: Final = 48
 PARTS: Final = 12  # of the grid: the smaller the load, the fewer states a part needs
 FLATTEST, MOST_PEAKED = 0.04, 4.0
 PEAKEDNESSES: Final = 20
+STARTS: Final = 12
+LOWEST, HIGHEST = np.log([1e-3, 1e-2]), np.log([2e3, 20.0])  # load and peakedness
 COARSEST: Final = 0.1
 FINEST: Final = 0.005
 REFINE: Final = 0.3
@@ -121,18 +124,11 @@ def fit(observed: Observed) -> Fitted | None:
     Fitted or None
         None where no interval with tries has the usual length.
     """
-    weights = observed.level_intervals * observed.level_tries
-    if weights.sum() <= 0:
+    if observed.level_intervals @ observed.level_tries <= 0:
         return None
-    shares = weights / weights.sum()
-    factors = observed.level_tries * observed.level_intervals.sum() / weights.sum()
-
-    def misfit(points: Array) -> Array:
-        load, peakedness = np.exp(points.T)
-        group = overflow_group(load[:, None] * factors, peakedness[:, None], observed.aliases)
-        return _misfit(observed, group, shares) + (points[:, 1] / PRIOR_PEAKEDNESS) ** 2
-
-    best, least = _minimum(misfit, _grid(observed.aliases))
+    shares, factors = _levels(observed)
+    misfit = partial(_misfit, observed)
+    best, least = _minimum(misfit, _start(observed))
     edge = _edge(misfit, best, least)
     return Fitted(
         load=float(np.exp(best[0])),
@@ -143,8 +139,17 @@ def fit(observed: Observed) -> Fitted | None:
     )
 
 
-def _misfit(observed: Observed, group: OverflowGroup, shares: Array) -> Array:
-    """-2 ln likelihood of each point but for a constant; `group` has the shape points x levels."""
+def _levels(observed: Observed) -> tuple[Array, Array]:
+    """Share of the tries at each level of load, and the load there over the mean."""
+    weights = observed.level_intervals * observed.level_tries
+    return weights / weights.sum(), observed.level_tries * observed.level_intervals.sum() / weights.sum()
+
+
+def _misfit(observed: Observed, points: Array) -> Array:
+    """-2 ln likelihood of each point (logarithms of load and peakedness) but for a constant."""
+    shares, factors = _levels(observed)
+    load, peakedness = np.exp(points.T)
+    group = overflow_group(load[:, None] * factors, peakedness[:, None], observed.aliases)
     trust = min(1.0, MARKS_TRUST / max(observed.level_intervals.sum(), 1.0))
     tries = np.broadcast_to(observed.level_tries, group.load.shape)
     total: Array = np.zeros(group.load.shape[0])
@@ -157,6 +162,7 @@ def _misfit(observed: Observed, group: OverflowGroup, shares: Array) -> Array:
         known = np.nan_to_num(observed.fail_error, nan=1.0 / np.sqrt(observed.fails))
         expected = np.log(np.maximum(group.fail_fraction @ shares, FLOOR * observed.fail_fraction))
         total += (expected - np.log(observed.fail_fraction)) ** 2 / (known**2 + FAIL_TRUST**2)
+    total += (points[:, 1] / PRIOR_PEAKEDNESS) ** 2
     return total + _dispersion_misfit(observed, group, shares)
 
 
@@ -181,6 +187,14 @@ def _square(expected: Array, seen: float, error: float) -> Array:
     return off
 
 
+def _start(observed: Observed) -> Array:
+    """The best points of a grid, all levels of load taken as one, shape (points, 2)."""
+    grid = _grid(observed.aliases)
+    merged = observed.merged()
+    values = np.concatenate([_misfit(merged, part) for part in np.array_split(grid, PARTS)])
+    return grid[np.argsort(values, kind="stable")[:STARTS]]
+
+
 def _grid(aliases: int) -> Array:
     """Logarithms of loads and peakednesses to begin with, shape (points, 2)."""
     load = np.linspace(np.log(LEAST_LOAD), np.log(max(3.0 * aliases, 5.0)), LOADS)
@@ -188,11 +202,10 @@ def _grid(aliases: int) -> Array:
     return np.stack(np.meshgrid(load, peakedness, indexing="ij"), axis=-1).reshape(-1, 2)
 
 
-def _minimum(misfit: _Misfit, grid: Array) -> tuple[Array, float]:
-    """The best point, from the best of the grid by steps along Newton's direction and along the softest one."""
-    values = np.concatenate([misfit(part) for part in np.array_split(grid, PARTS)])
-    best, least = grid[np.argmin(values)], float(values.min())
-    low, high = grid.min(axis=0) - WIDEST, grid.max(axis=0) + WIDEST
+def _minimum(misfit: _Misfit, starts: Array) -> tuple[Array, float]:
+    """The best point, from the best of several by steps along Newton's direction and along the softest one."""
+    values = misfit(starts)
+    best, least = starts[np.argmin(values)], float(values.min())
     spacing = COARSEST
     for _ in range(MOST_STEPS):
         slope, curvature = _derivatives(misfit, best, least, spacing)
@@ -200,9 +213,8 @@ def _minimum(misfit: _Misfit, grid: Array) -> tuple[Array, float]:
         newton = -vector @ ((vector.T @ slope) / np.maximum(np.abs(value), SOFTEST))
         newton *= min(1.0, WIDEST / max(float(np.linalg.norm(newton)), SOFTEST))
         soft = np.array([*LENGTHS, *(-LENGTHS)])[:, None] * vector[:, 0]
-        tried = np.clip(
-            best + np.concatenate([LENGTHS[:, None] * newton, soft, spacing * STENCIL]), low, high
-        )
+        steps = np.concatenate([LENGTHS[:, None] * newton, soft, spacing * STENCIL])
+        tried = np.clip(best + steps, LOWEST, HIGHEST)
         values = misfit(tried)
         gained = least - float(values.min())
         if gained > 0.0:

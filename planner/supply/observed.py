@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -79,6 +79,23 @@ class Observed:
     def fail_fraction(self) -> float:
         """Fails over tries, 0 where nothing was tried."""
         return self.fails / self.tries if self.tries else 0.0
+
+    def merged(self) -> Observed:
+        """All levels of load taken as one.
+
+        Returns
+        -------
+        Observed
+            With one level.
+        """
+        intervals = self.level_intervals.sum()
+        return replace(
+            self,
+            level_tries=np.array([self.level_tries @ self.level_intervals / intervals]),
+            level_intervals=np.array([intervals]),
+            most_found=self.most_found.sum(axis=0, keepdims=True),
+            fewest_found=self.fewest_found.sum(axis=0, keepdims=True),
+        )
 
 
 def observe(supply: PoolSupply) -> Observed:
