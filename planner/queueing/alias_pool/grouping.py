@@ -28,6 +28,8 @@ class VolumeGroups:
     ----------
     group : ndarray of int
         Class of each volume, shape (volumes,).
+    rate : ndarray
+        Arrival rate of each volume, or one over its think time, shape (volumes,) [1/s].
     volumes : ndarray
         Volumes of each class, shape (classes,) [1].
     population, think_time, arrival_rate : ndarray
@@ -36,10 +38,41 @@ class VolumeGroups:
     """
 
     group: NDArray[np.int64]
+    rate: Array
     volumes: Array
     population: Array
     think_time: Array
     arrival_rate: Array
+
+    def at_own_rate(self, values: Array) -> Array:
+        """Read the values of each volume from those of the classes, linear in the rate between classes of one kind.
+
+        Parameters
+        ----------
+        values : ndarray
+            One a class on the last axis.
+
+        Returns
+        -------
+        ndarray
+            One a volume on the last axis.
+        """
+        result = np.array(values[..., self.group])
+        class_rate = np.where(np.isnan(self.arrival_rate), 1.0 / self.think_time, self.arrival_rate)
+        kinds = np.where(np.isnan(self.population), -1.0, self.population)
+        for kind in np.unique(kinds):
+            classes = np.flatnonzero(kinds == kind)[::-1]  # by rising rate
+            if classes.size == 1:
+                continue
+            members = np.flatnonzero(kinds[self.group] == kind)
+            right = np.clip(np.searchsorted(class_rate[classes], self.rate[members]), 1, classes.size - 1)
+            low, high = classes[right - 1], classes[right]
+            part = (self.rate[members] - class_rate[low]) / (class_rate[high] - class_rate[low])
+            finite = np.isfinite(values[..., low]) & np.isfinite(values[..., high])
+            step = np.subtract(values[..., high], values[..., low], out=np.zeros(finite.shape), where=finite)
+            line = np.maximum(values[..., low] + part * step, 0.0)
+            result[..., members] = np.where(finite, line, result[..., members])
+        return result
 
     def arguments(self) -> dict[str, Array]:
         """Arguments of `alias_pool`.
@@ -63,13 +96,17 @@ class GroupedPool:
         The answer for the classes.
     groups : VolumeGroups
         Which volume is in which class.
+    wait_time : ndarray
+        Mean wait of each volume at its own rate, between the classes by interpolation, shape (volumes,) or
+        aliases x volumes [s].
     error : float
-        Largest change of the wait of a volume when the classes were last made finer, relative to the wait
-        [1].
+        Largest change of the wait of a volume when the classes were last made finer, relative to the wait; inf
+        where the allowed classes left no room for that [1].
     """
 
     pool: PoolSteady
     groups: VolumeGroups
+    wait_time: Array
     error: float
 
 
@@ -141,6 +178,7 @@ def group_volumes(
     closed = np.bincount(group, weights=each.closed) > 0.0
     return VolumeGroups(
         group=group,
+        rate=rate,
         volumes=count,
         population=np.where(
             closed, np.bincount(group, weights=np.where(each.closed, kinds, 0.0)) / count, np.nan
@@ -164,9 +202,9 @@ def alias_pool_of_volumes(
     """Solve a pool of unequal volumes with as few classes as the tolerance allows.
 
     The spread of the classes is halved until the wait of no volume changes by more than the tolerance, or
-    there would be too many classes; the last change is the estimate of the error that grouping makes. (A
-    class of equal load in place of its volumes errs in second order of the spread, so that the remaining
-    error is about a third of that change.)
+    there would be too many classes; the last change is the estimate of the error that grouping makes. The
+    wait of a volume is read at its own rate between the classes, and a class keeps the load of its volumes:
+    what is left is of second order in the spread, about a third of the last change.
 
     Parameters
     ----------
@@ -208,10 +246,12 @@ def alias_pool_of_volumes(
     rows = {"population": population, "think_time": think_time, "arrival_rate": arrival_rate}
 
     def solved(classes: VolumeGroups) -> PoolSteady:
-        return alias_pool(aliases, service_time=service_time, **{**classes.arguments(), **law})
+        arguments: dict[str, Any] = {**classes.arguments(), **law}
+        return alias_pool(aliases, service_time=service_time, **arguments)
 
     groups = group_volumes(**rows, spread=spread)
     pool = solved(groups)
+    wait = groups.at_own_rate(pool.wait_time)
     while error > tolerance:
         if spread < LEAST_SPREAD and error == np.inf:  # equal volumes
             error = 0.0
@@ -221,10 +261,10 @@ def alias_pool_of_volumes(
         if finer.volumes.size > most_classes:
             break
         if finer.volumes.size > groups.volumes.size:
-            before = pool.wait_time[..., groups.group]
-            groups, pool = finer, solved(finer)
-            error = _largest_change(before, pool.wait_time[..., groups.group], service_time)
-    return GroupedPool(pool=pool, groups=groups, error=error)
+            groups, pool, before = finer, solved(finer), wait
+            wait = groups.at_own_rate(pool.wait_time)
+            error = _largest_change(before, wait, service_time)
+    return GroupedPool(pool=pool, groups=groups, wait_time=wait, error=error)
 
 
 def _largest_change(before: Array, after: Array, service_time: float) -> float:
