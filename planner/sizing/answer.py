@@ -10,6 +10,7 @@ from planner import render
 from planner.demand import Reading
 from planner.devices import Performance
 from planner.results import Array
+from planner.tabular import Tabular
 from planner.sizing.target import Target
 from planner.units import MILLISECOND
 
@@ -23,7 +24,7 @@ SCOPE: Final = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AliasAnswer:
+class AliasAnswer(Tabular):
     """How many aliases, what they bring, and how far to trust it.
 
     Attributes
@@ -233,19 +234,6 @@ class AliasAnswer:
         for paragraph in (self.why, *self.notes, *([SCOPE] if closing else [])):
             lines.append(render.wrap(paragraph))
         return "\n".join(lines)
-
-    def _repr_html_(self) -> str:
-        return render.to_html(self.table())
-
-    def to_frame(self) -> Any:
-        """Return the rows as a pandas data frame.
-
-        Returns
-        -------
-        pandas.DataFrame
-            One row an alias count, units in the column names.
-        """
-        return render.to_frame(self.table())
 
 
 def together(answers: Sequence[AliasAnswer]) -> render.Table:
