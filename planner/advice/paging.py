@@ -290,7 +290,7 @@ def _choose(kind: Kind, load: Load, count: int | None, speed: float) -> Choice:
     if at is None:
         reason = _missing(device, load)
     elif count is None and at.count > LARGEST_COUNT:
-        reason = f"{at.count} devices would be needed, CP owns at most {LARGEST_COUNT}"
+        reason = f"{at.count} devices would be needed, and the search ends at {LARGEST_COUNT}"
         at = None
     elif math.isinf(at.response_time):
         reason = f"saturated; {_wanted(device, load)}"

@@ -104,6 +104,28 @@ class AliasAnswer(Tabular):
             marks=marks,
         )
 
+    def counters(self) -> render.Table:
+        """What the supply counters of the pool would show, one row an alias count.
+
+        Returns
+        -------
+        render.Table
+            Tries and fails a second, medians of the fewest and the most free aliases of a minute.
+        """
+        rows = self.rows
+        columns = (
+            ("aliases", "", rows.aliases.astype(int)),
+            ("tries_rate", "1/s", rows.tries),
+            ("fails_rate", "1/s", rows.fails),
+            ("fewest_free", "", rows.fewest_free.astype(int)),
+            ("most_free", "", rows.most_free.astype(int)),
+        )
+        return render.Table(
+            columns=tuple(
+                render.Column(name=name, unit=unit, values=values.tolist()) for name, unit, values in columns
+            )
+        )
+
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain data, with unit suffixes, as `--json` prints it.
 
@@ -130,6 +152,7 @@ class AliasAnswer(Tabular):
                 "why": self.why,
             },
             "rows": self.table().records(),
+            "counters": self.counters().records(),
             "notes": [*self.notes, SCOPE],
         }
 
