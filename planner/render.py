@@ -385,6 +385,26 @@ def writable(path: Path, *, force: bool = False) -> None:
         raise InputError("output", str(path), "a new file; --force writes over an existing one")
 
 
+def drawable(path: Path, *, force: bool = False) -> None:
+    """Refuse a path that no picture can be written to.
+
+    Parameters
+    ----------
+    path : Path
+        Where a picture is about to be written.
+    force : bool, optional
+        Whether an existing file may be written over.
+
+    Raises
+    ------
+    InputError
+        Another ending than .png or .svg, the file exists and `force` is not given, or its folder does not exist.
+    """
+    if path.suffix.lower() not in PICTURES:
+        raise InputError("plot", str(path), f"a file name that ends in {' or '.join(PICTURES)}")
+    writable(path, force=force)
+
+
 def save_axes(axes: Axes, path: Path, *, force: bool = False) -> None:
     """Write a picture as PNG or SVG, by the ending of its name.
 
@@ -402,9 +422,7 @@ def save_axes(axes: Axes, path: Path, *, force: bool = False) -> None:
     InputError
         Another ending, the file exists and `force` is not given, or it cannot be written.
     """
-    if path.suffix.lower() not in PICTURES:
-        raise InputError("plot", str(path), f"a file name that ends in {' or '.join(PICTURES)}")
-    writable(path, force=force)
+    drawable(path, force=force)
     figure = axes.get_figure(root=True)
     assert figure is not None
     try:

@@ -1,4 +1,4 @@
-"""Every answer shows itself: HTML in Jupyter, a data frame with units, a picture with units; long tables are shortened."""
+"""Every answer shows itself: HTML in Jupyter, a data frame and a picture with units; long tables are shortened."""
 
 from __future__ import annotations
 
