@@ -1,4 +1,4 @@
-"""``planner calibrate``: fit the law of volumes and pools to measured runs."""
+"""``planner calibrate``: fit a model to measurements, with error bars."""
 
 from __future__ import annotations
 
@@ -12,32 +12,40 @@ from planner.errors import InputError
 
 HELP = """Fit a model to measurements.
 
-Example: planner calibrate 0-aliases.listing 8-aliases.listing --kind pool --population 3 -o pool.toml"""
+Example: planner calibrate 0-aliases.listing 8-aliases.listing --kind pool -o pool.toml"""
 
 
 def calibrate(
-    data: Annotated[list[Path], typer.Argument(metavar="DATA...", help="DEVICE listings (FCX108).")],
+    data: Annotated[
+        list[Path], typer.Argument(metavar="DATA...", help="DEVICE listings (FCX108), or CSV files.")
+    ],
     kind: Annotated[str, typer.Option(metavar="KIND", help="volume or pool.")],
-    population: Annotated[int, typer.Option(metavar="N", help="Requesters of one volume.")],
     output: Annotated[
         Path, typer.Option("--output", "-o", metavar="MODEL.toml", help="Model file to write.")
     ],
+    population: Annotated[
+        int | None, typer.Option(metavar="N", help="Requesters of one volume; estimated if left out.")
+    ] = None,
+    fix: Annotated[
+        list[str] | None, typer.Option(metavar="KEY=VALUE", help="A parameter that is known.")
+    ] = None,
     title: Annotated[str, typer.Option(metavar="TEXT", help="What was measured.")] = "",
+    json: options.Json = False,
+    csv: options.Csv = False,
     force: options.Force = False,
 ) -> None:
-    """Fit, write the model file, print how every measurement compares."""
+    """Fit, write the model file, print parameters and how every measurement compares."""
     from planner import render
-    from planner.calibrate import fit, to_model
+    from planner.calibrate import KINDS, fit, known_values, read_observations, to_model
     from planner.library import write_model
-    from planner.measurements import listing_run
-    from planner.reports import read_devices
 
-    if kind not in ("volume", "pool"):
-        raise InputError("--kind", kind, "volume or pool")
-    if population < 1:
+    if kind not in KINDS:
+        raise InputError("--kind", kind, f"one of {', '.join(KINDS)}")
+    if population is not None and population < 1:
         raise InputError("--population", population, "a count of at least 1")
     render.writable(output, force=force)
-    runs = [listing_run(listing) for path in data for listing in read_devices(path)]
-    found = fit(runs, population=population)
+    fixed = known_values(fix or [])
+    runs = read_observations(data, kind)
+    found = fit(runs, population=population, fixed=fixed)
     write_model(to_model(found, kind=kind, title=title, files=data, runs=runs), output, force=force)
-    typer.echo(found.text())
+    options.emit(found.text(), found.to_dict(), found.residual_table(), json=json, csv=csv, output=None, force=force)

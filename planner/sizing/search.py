@@ -122,7 +122,7 @@ def _fitted_readings(
     fixed = {"inflation": law.inflation, "redrive_time": law.redrive_time}
     fits = []
     for population in range(1, LARGEST_FITTED_POPULATION + 1):
-        fits.append(fit(runs, population=population, fixed=fixed))
+        fits.append(fit(runs, population=population, fixed=fixed, intervals=False))
         behind = [item.chi_square > min(f.chi_square for f in fits) + CHI_SQUARE_95 for item in fits]
         if behind[-WORSE_IN_A_ROW:] == [True] * WORSE_IN_A_ROW:
             break
