@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from typing import ClassVar
 
 import numpy as np
@@ -55,6 +55,37 @@ class Performance(Result):
         "wait_time": ("wait time", "s"),
         "response_time": ("response time", "s"),
     }
+
+    def first(self, counts: int) -> Performance:
+        """Keep the first elements.
+
+        Parameters
+        ----------
+        counts : int
+            How many.
+
+        Returns
+        -------
+        Performance
+            Shape (counts,).
+        """
+        return replace(self, **{item.name: getattr(self, item.name)[:counts] for item in fields(self)})
+
+    def followed_by(self, other: Performance) -> Performance:
+        """Join the elements of another sweep of the same pool.
+
+        Parameters
+        ----------
+        other : Performance
+            Shape (more,).
+
+        Returns
+        -------
+        Performance
+            Shape (counts + more,).
+        """
+        pairs = {item.name: (getattr(self, item.name), getattr(other, item.name)) for item in fields(self)}
+        return replace(self, **{name: np.concatenate(pair) for name, pair in pairs.items()})
 
     @property
     def wait_time(self) -> Array:

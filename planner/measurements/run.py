@@ -223,6 +223,10 @@ def from_numbers(
     InputError
         Neither queue nor response, a response below the service, or a queue that contradicts the response.
     """
+    if volumes > ADDRESSES_PER_CONTROL_UNIT:
+        raise InputError(
+            "volumes", volumes, f"at most {ADDRESSES_PER_CONTROL_UNIT}, one logical control unit"
+        )
     if response is not None and response.high < service.low:
         raise InputError("response", response.value, f"at least the service time, {service.value:g} s", "s")
     shown = queued

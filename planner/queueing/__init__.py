@@ -10,22 +10,38 @@ from planner.queueing.erlang import (
     log_erlang_b,
     log_erlang_c,
 )
+from planner.queueing.general_service import GeneralSteady, mgc
 from planner.queueing.limited_queue import LimitedSteady, mmck
+from planner.queueing.network import Bounds, NetworkSteady, asymptotic_bounds, balanced_job_bounds, mva
 from planner.queueing.open_queue import mmc
+from planner.queueing.scalability import Scalability, fit_usl, usl
+from planner.queueing.server_count import max_load, min_servers
 from planner.queueing.steady import Steady
 
 __all__ = [
+    "Bounds",
+    "GeneralSteady",
     "LimitedSteady",
+    "NetworkSteady",
     "PoolSteady",
+    "Scalability",
     "Steady",
     "alias_pool",
+    "asymptotic_bounds",
+    "balanced_job_bounds",
     "erlang_b",
     "erlang_b_load",
     "erlang_c",
     "erlang_c_load",
     "finite_source",
+    "fit_usl",
     "log_erlang_b",
     "log_erlang_c",
+    "max_load",
+    "mgc",
+    "min_servers",
     "mmc",
     "mmck",
+    "mva",
+    "usl",
 ]

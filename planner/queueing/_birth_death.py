@@ -133,7 +133,9 @@ def _rescaled(n: Array, z: Array, s: Array, c: Array, i: Array) -> Array:
     term = np.ones_like(z)
     sums = np.zeros((6, n.size))
     total, busy, queue, rate_sum, sources, delayed = sums
-    orderly = bool((i <= 1).all())  # then the factors fall with k, and so do the terms once they have begun to
+    orderly = bool(
+        (i <= 1).all()
+    )  # then the factors fall with k, and so do the terms once they have begun to
     last = int(n.max())
     for k in range(last + 1):
         present = np.maximum(n - k, 0)

@@ -14,7 +14,7 @@ from planner.queueing._phase_type import mixed_erlang
 from planner.queueing._roots import increasing_root
 from planner.results import Array
 
-NODES: Final = np.arange(-4.6, 8.6, 0.1)  # of the double exponential rule for half a line
+NODES: Final = np.arange(-4.6, 8.6, 0.15)  # of the double exponential rule for half a line
 NEAR_ONE: Final = 1e-6
 
 
@@ -47,7 +47,10 @@ def takahashi_1977(exponential: Array, deterministic: Array, scv: Array) -> Arra
     """W = (E S^alpha / Gamma(1 + alpha))^(1 / (alpha - 1)) W_M, with the alpha that makes M/D/c exact."""
     wanted = np.log(exponential / deterministic)
     alpha = increasing_root(
-        lambda a, goal: gammaln(1 + a) / (a - 1) - goal, np.full(scv.shape, 1e-9), np.full(scv.shape, 3.0), (wanted,)
+        lambda a, goal: gammaln(1 + a) / (a - 1) - goal,
+        np.full(scv.shape, 1e-9),
+        np.full(scv.shape, 3.0),
+        (wanted,),
     )
     alpha = np.where(np.abs(alpha - 1) < NEAR_ONE, 1 + NEAR_ONE, alpha)
     return np.exp((_log_moment(alpha, scv) - gammaln(1 + alpha)) / (alpha - 1)) * exponential
@@ -70,23 +73,27 @@ def _log_moment(alpha: Array, scv: Array) -> Array:
 def least_residual(scv: Array, servers: Array) -> Array:
     """Mean of the least of c residual services (mean service 1): integral of (1 - G_e)^c, by a trapezoid rule.
 
-    t = exp(v - exp(-v)) / c turns the half line into one on which the integrand falls doubly exponentially.
+    t = exp(v - exp(-v)) / c turns the half line into one on which the integrand falls doubly exponentially. G_e is
+    the law of what is left of a service that is seen under way.
     """
-    v = NODES
-    time = np.exp(v - np.exp(-v)) / servers[:, None]
-    weight = time * (1 + np.exp(-v)) * (v[1] - v[0])
-    return (residual_tail(time, scv[:, None]) ** servers[:, None] * weight).sum(1)
+    time = np.exp(NODES - np.exp(-NODES))
+    weight = time * (1 + np.exp(-NODES)) * (NODES[1] - NODES[0])
+    result = np.empty_like(scv)
+    for chosen, tail in ((scv > 1, _residual_branches), (scv <= 1, _residual_stages)):
+        v, c = scv[chosen, None], servers[chosen, None]
+        result[chosen] = (tail(time / c, v) ** c) @ weight / servers[chosen]
+    return result
 
 
-def residual_tail(time: Array, scv: Array) -> Array:
-    """1 - G_e(t) of the two-moment law with mean 1: what is left of a service that is seen under way."""
-    with np.errstate(invalid="ignore"):
-        skew = np.sqrt((scv - 1) / (scv + 1))
-    above = (np.exp(-time * (1 + skew)) + np.exp(-time * (1 - skew))) / 2
-    stages, short, rate = mixed_erlang(np.minimum(scv, 1.0))
+def _residual_branches(time: Array, scv: Array) -> Array:
+    skew = np.sqrt((scv - 1) / (scv + 1))
+    return (np.exp(-time * (1 + skew)) + np.exp(-time * (1 - skew))) / 2
+
+
+def _residual_stages(time: Array, scv: Array) -> Array:
+    stages, short, rate = mixed_erlang(scv)
     x = time * rate
-    below = short * _integrated_tail(x, stages - 1) + (1 - short) * _integrated_tail(x, stages)
-    return np.where(scv > 1, above, below / rate)
+    return (short * _integrated_tail(x, stages - 1) + (1 - short) * _integrated_tail(x, stages)) / rate
 
 
 def _integrated_tail(x: Array, stages: Array) -> Array:

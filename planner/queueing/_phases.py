@@ -27,14 +27,18 @@ def closed_in_phases(n: Array, z: Array, s: Array, c: Array, scv: Array, i: Arra
     for index, (servers, width, gapped, population) in _shapes(c, phases, g > 0, n):
         states = _checked_size(servers, width, gapped)
         if states * population > LARGEST_CHAIN:
-            raise InputError("population", population, f"at most {LARGEST_CHAIN // states}: {states} states a level")
+            raise InputError(
+                "population", population, f"at most {LARGEST_CHAIN // states}: {states} states a level"
+            )
         for part in _batches(index, states):
             station = _station(servers, width, gapped, s[part], scv[part], i[part], g[part])
             result[:, part] = solve_closed(population, z[part], station)
     return result
 
 
-def open_in_phases(rate: Array, s: Array, c: Array, scv: Array) -> Iterator[tuple[NDArray[np.int64], OpenSolution]]:
+def open_in_phases(
+    rate: Array, s: Array, c: Array, scv: Array
+) -> Iterator[tuple[NDArray[np.int64], OpenSolution]]:
     """Stable open stations with phases: the scenarios of each batch and their solution."""
     zero = np.zeros_like(s)
     for index, (servers, width) in _shapes(c, _phases(scv)):
@@ -87,7 +91,9 @@ def _shapes(*keys: Array) -> Iterator[tuple[NDArray[np.int64], tuple[int, ...]]]
     """Scenarios of each combination of whole numbers."""
     if keys[0].size == 0:
         return
-    distinct, number = np.unique(np.stack([np.asarray(key, dtype=np.int64) for key in keys]), axis=1, return_inverse=True)
+    distinct, number = np.unique(
+        np.stack([np.asarray(key, dtype=np.int64) for key in keys]), axis=1, return_inverse=True
+    )
     order = np.argsort(number.ravel(), kind="stable")
     ends = np.cumsum(np.bincount(number.ravel()))
     for column, index in enumerate(np.split(order, ends[:-1])):

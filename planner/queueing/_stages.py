@@ -52,7 +52,9 @@ class FiniteSourceDelay:
     def log_weights(self, stages: Array) -> Array:
         """Ln of the unnormalized probability of 1, 2, ... stages."""
         thinking = self.waiting_room()[:, None] - stages
-        weight = xlogy(np.maximum(thinking, 0), (self.z * self.pace())[:, None]) - gammaln(np.maximum(thinking, 0) + 1)
+        weight = xlogy(np.maximum(thinking, 0), (self.z * self.pace())[:, None]) - gammaln(
+            np.maximum(thinking, 0) + 1
+        )
         return np.where(thinking >= 0, weight, -np.inf)
 
 

@@ -109,7 +109,9 @@ class Station:
         if self.gap is not None:
             for after in range(self.law.phases):
                 source, target = change(occupied, self.phases, 0, after + 1)
-                rates[:, source, target] += self.law.start[:, after, None] * here[source, 0] / self.gap[:, None]
+                rates[:, source, target] += (
+                    self.law.start[:, after, None] * here[source, 0] / self.gap[:, None]
+                )
         return rates
 
     def down(self, level: int) -> Array:
@@ -130,7 +132,9 @@ class Station:
         """Where an arrival leads, probabilities; None where the state stays the same (it waits)."""
         if level >= self.servers:
             return None
-        shares = np.zeros((len(self.service), state_count(level, self.phases), state_count(level + 1, self.phases)))
+        shares = np.zeros(
+            (len(self.service), state_count(level, self.phases), state_count(level + 1, self.phases))
+        )
         for phase in range(self.law.phases):
             source, target = change(level, self.phases, -1, phase + self.first)
             shares[:, source, target] = self.law.start[:, phase, None]

@@ -189,7 +189,9 @@ def erlang_b_load(blocking_probability: ArrayLike, servers: ArrayLike) -> Array:
     # B <= a^c / c! and the carried load a (1 - B) < c enclose the root; the widening covers their rounding.
     low = (wanted + gammaln(c + 1)) / c - WIDENING
     high = np.log(c) - np.log1p(-target) + WIDENING
-    return np.exp(increasing_root(lambda x, goal, k: -log_inverse_blocking(np.exp(x), k) - goal, low, high, (wanted, c)))
+    return np.exp(
+        increasing_root(lambda x, goal, k: -log_inverse_blocking(np.exp(x), k) - goal, low, high, (wanted, c))
+    )
 
 
 def erlang_c_load(delay_probability: ArrayLike, servers: ArrayLike) -> Array:

@@ -28,7 +28,9 @@ class LimitedSteady(Steady):
     blocking_probability: Array = quantity("blocking probability")
 
 
-def mmck(arrival_rate: ArrayLike, service_time: ArrayLike, servers: ArrayLike, capacity: ArrayLike) -> LimitedSteady:
+def mmck(
+    arrival_rate: ArrayLike, service_time: ArrayLike, servers: ArrayLike, capacity: ArrayLike
+) -> LimitedSteady:
     """Steady state of M/M/c/K.
 
     p(n) / p(c) = c! / n! a^(n - c) for n <= c and rho^(n - c) for c <= n <= K, with a = lambda S, rho = a / c. An

@@ -177,6 +177,8 @@ class Steady(Result):
 
 def _known(quantile: Array | None, name: str) -> Array:
     if quantile is None:
-        known = "a model whose law is known: mmc, mmck, finite_source with scv 1 and no gap, or mgc by 'exact'"
+        known = (
+            "a model whose law is known: mmc, mmck, finite_source with scv 1 and no gap, or mgc by 'exact'"
+        )
         raise InputError(name, "mean values only", known)
     return quantile

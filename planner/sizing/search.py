@@ -23,6 +23,8 @@ from planner.units import MILLISECOND
 NORMAL_90: Final = 1.645
 CHI_SQUARE_95: Final = 3.84
 ROWS_BEYOND: Final = 2
+MOST_READINGS: Final = 6
+MOST_AT_ONCE: Final = 32
 LARGEST_FITTED_POPULATION: Final = 16
 WORSE_IN_A_ROW: Final = 3  # populations far behind the best before the search ends
 SAME_RATE: Final = 0.03  # several listings of one rate say nothing about the requesters
@@ -66,11 +68,12 @@ def aliases(
     run = several[-1]
     combined, fitted, left_out = _readings(several, law)
     pools = [_pool(reading, law, growth) for reading in combined]
-    counts = [_fewest(pool, target, run) for pool in pools]
+    found = [_fewest(pool, target, run) for pool in pools]
+    counts = [count for count, _ in found]
     recommended, rule = counts[0], run.rule_of_thumb
     last = min(max(recommended, rule, run.aliases) + ROWS_BEYOND, run.most_aliases)
     sweep = np.arange(last + 1, dtype=np.float64)
-    solved = [pool.solve(sweep) for pool in pools]
+    solved = [_extended(pool, rows, sweep) for pool, (_, rows) in zip(pools, found, strict=True)]
     known = None if fitted or growth else run.aliases
     low, high = _rate_interval(solved, pools[0], law, sweep, run.aliases, known)
     return AliasAnswer(
@@ -111,7 +114,9 @@ def _readings(runs: Sequence[Run], law: Law) -> tuple[list[tuple[Reading, ...]],
     if len(counts) == 1 or max(rates) <= (1 + SAME_RATE) * min(rates):
         each = [readings(part, law) for part in runs[-1].classes]
         most = max(map(len, each))
-        return [tuple(some[min(k, len(some) - 1)] for some in each) for k in range(most)], False, ()
+        # The smallest and the largest of many readings bound the answer; a few between them show the way.
+        picked = np.unique(np.linspace(0, most - 1, min(most, MOST_READINGS)).round().astype(int))
+        return [tuple(some[min(k, len(some) - 1)] for some in each) for k in picked], False, ()
     return _fitted_readings(runs, law)
 
 
@@ -145,27 +150,34 @@ def _fitted_readings(
     return [(reading,) for reading in found], True, left_out
 
 
-def _fewest(pool: Pool, target: Target, run: Run) -> int:
-    """Smallest count that meets the target, by sweeps of growing length."""
+def _fewest(pool: Pool, target: Target, run: Run) -> tuple[int, Performance]:
+    """Smallest count that meets the target, and all counts solved on the way to it, from 0."""
     closed = all(not math.isnan(part.population) for part in pool.classes)
     enough = sum(part.volumes * (part.population - 1) for part in pool.classes) if closed else math.inf
     limit = int(min(run.most_aliases, enough))
-    first, length = 0, max(4, min(run.rule_of_thumb + 2, 32))
+    length = max(4, min(run.rule_of_thumb + ROWS_BEYOND + 1, MOST_AT_ONCE))
+    rows = pool.solve(np.arange(min(length, limit + 1), dtype=np.float64))
     while True:
-        counts = np.arange(first, min(first + length, limit + 1), dtype=np.float64)
-        rows = pool.solve(counts)
         met = target.met(rows)
         if met.any():
-            return int(counts[int(np.argmax(met))])
-        first, length = first + length, 2 * length
-        if first > limit:
+            return int(np.argmax(met)), rows
+        if rows.aliases.size > limit:
             break
-    wait = rows.wait_time[-1] / MILLISECOND
+        rows = _extended(pool, rows, np.arange(min(2 * rows.aliases.size, limit + 1), dtype=np.float64))
+    wait, service = rows.wait_time[-1] / MILLISECOND, rows.service_time[-1] / MILLISECOND
     raise InfeasibleError(
         f"{run.name}: no count up to {limit} aliases meets the target ({target}); with {limit} the wait is "
-        f"{wait:.3g} ms, the response {rows.response_time[-1] / MILLISECOND:.3g} ms of which "
-        f"{rows.service_time[-1] / MILLISECOND:.3g} ms are service, which aliases do not shorten"
+        f"{wait:.3g} ms, the response {wait + service:.3g} ms of which {service:.3g} ms are service, which aliases "
+        "do not shorten"
     )
+
+
+def _extended(pool: Pool, rows: Performance, sweep: Array) -> Performance:
+    """The counts of `sweep`, from 0 up: those already solved, and the rest."""
+    known = min(rows.aliases.size, sweep.size)
+    if known == sweep.size:
+        return rows.first(known)
+    return rows.first(known).followed_by(pool.solve(sweep[known:]))
 
 
 def _rate_interval(

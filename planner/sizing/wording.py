@@ -9,6 +9,7 @@ from planner.demand import Reading
 from planner.devices import Performance
 from planner.measurements import Run
 
+MOST_NAMED: Final = 4  # readings beside the preferred one
 PATH_SHARE: Final = 1 / 3  # of the service time in pend or disconnect: the limit lies behind the volume
 
 
@@ -29,6 +30,8 @@ def why(
     ]
     rate = solved[0].io_rate[recommended]
     text = f"Demand: {text}; {recommended} would give {rate:.0f}/s."
+    if len(others) > MOST_NAMED:
+        others = [*others[: MOST_NAMED - 1], f"... {others[-1]}"]
     if others:
         text += f" The measurement also fits {', '.join(others)} with {recommended}."
     return text

@@ -48,13 +48,19 @@ def idle_base_alias_ends(pool: Pool, gaps: Gaps, beyond: Array) -> Array:
 
 
 def busy_base_ends(
-    pool: Pool, gaps: Gaps, alias_share: Array, at_busy: Array, beyond: Array
+    pool: Pool,
+    gaps: Gaps,
+    alias_share: Array,
+    at_busy: Array,
+    beyond: Array,
+    *,
+    waits: Array,
+    any_waits: Array,
 ) -> tuple[Array, Array]:
     """Rates of the base and of the aliases of a busy-base volume with d I/Os beyond the base.
 
-    The aliases it holds are hypergeometric with mean ``alias_share d``; the rates are their averages to
-    second order, for a service time ``1 + inflation (n - 1)`` with n in service. A gap is spread over the
-    I/Os of its device; while it lasts the device is not in service.
+    The aliases it holds are hypergeometric with mean ``alias_share d``; the rates are their averages to second order,
+    for a service time ``1 + inflation (n - 1)`` with n in service. While a gap lasts the device is not in service.
 
     Parameters
     ----------
@@ -68,21 +74,50 @@ def busy_base_ends(
         I/Os beyond the base at all busy-base volumes, shape (D,) [1].
     beyond : ndarray
         I/Os beyond the base of this volume, shape (d,) [1].
+    waits : ndarray
+        Probability that one of them waits, shape (D, d) [1].
+    any_waits : ndarray
+        Whether any I/O of the pool waits, shape (D,) [bool].
 
     Returns
     -------
     tuple of ndarray
         Rate of the base and of the aliases together, each of shape (D, d) [1/service time].
     """
+    base_gap = gap_now(pool.redrive_time, gaps.base, waits)
+    alias_gap = gap_now(pool.alias_redrive_time, gaps.alias, any_waits)[:, None]
     held = alias_share[:, None] * beyond
     if pool.inflation == 0.0:
-        return np.full_like(held, 1.0 / (1.0 + gaps.base)), held / (1.0 + gaps.alias)
+        return 1.0 / (1.0 + base_gap), held / (1.0 + alias_gap)
     spread = np.clip((at_busy[:, None] - beyond) / np.maximum(at_busy[:, None] - 1.0, TINY), 0.0, 1.0)
     variance = held * (1.0 - alias_share)[:, None] * spread
-    growth = pool.inflation / (1.0 + gaps.alias)
-    base_time = 1.0 + growth * held + gaps.base
-    alone = 1.0 + pool.inflation / (1.0 + gaps.base) - growth + gaps.alias
+    growth = pool.inflation / (1.0 + alias_gap)
+    base_time = 1.0 + growth * held + base_gap
+    alone = 1.0 + pool.inflation / (1.0 + base_gap) - growth + alias_gap
     alias_time = alone + growth * held
     base = 1.0 / base_time + growth**2 * variance / base_time**3
     aliases = held / alias_time - growth * alone * variance / alias_time**3
     return base, aliases
+
+
+def gap_now(gap: float, mean: float, waits: Array) -> Array:
+    """Mean gap that an I/O in service had, where the chance that one waits now is known.
+
+    Whether it was picked up was settled when it began, one service ago at most: halfway between what holds now and what
+    holds on average. Either keeps the time lost to gaps equal to the pickups times the gap.
+
+    Parameters
+    ----------
+    gap : float
+        Gap of a device before an I/O that had to wait [service times].
+    mean : float
+        Mean gap over all of its I/Os [service times].
+    waits : ndarray
+        Chance that an I/O waits now, any shape [1].
+
+    Returns
+    -------
+    ndarray
+        Mean gaps [service times].
+    """
+    return np.asarray(0.5 * (mean + gap * waits))

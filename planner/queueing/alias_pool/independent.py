@@ -1,15 +1,27 @@
-"""The two ends of a pool at which its closed volumes do not meet: no aliases, or more than the requesters can use."""
+"""The two ends of a pool at which its volumes do not meet: no aliases, or more than closed volumes can use."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Final
 
 import numpy as np
 
 from planner.queueing.alias_pool.lumped import solve_lumped
 from planner.queueing.alias_pool.outcome import Outcome
 from planner.queueing.alias_pool.pool import Pool
-from planner.results import Array
+from planner.queueing.alias_pool.single_open import solve_single_open
+
+PER_CLASS: Final = (
+    "throughput",
+    "tries",
+    "fails",
+    "queue",
+    "base_pickups",
+    "alias_pickups",
+    "base_in_service",
+    "alias_in_service",
+)
 
 
 def is_independent(pool: Pool, aliases: int) -> bool:
@@ -25,9 +37,41 @@ def is_independent(pool: Pool, aliases: int) -> bool:
     Returns
     -------
     bool
-        True for closed pools without aliases or with one for every requester beyond the first of each volume.
+        True without aliases, and for closed pools with one for every requester but the first of each volume.
     """
-    return bool(pool.closed.all()) and (aliases == 0 or aliases >= pool.volumes @ (pool.population - 1.0))
+    if aliases == 0 or pool.bases == 1:
+        return True
+    return bool(pool.closed.all()) and aliases >= float(pool.volumes @ (pool.population - 1.0))
+
+
+def solve_one(pool: Pool, k: int, aliases: int) -> Outcome:
+    """Solve one volume of class k with aliases of its own, exactly.
+
+    Parameters
+    ----------
+    pool : Pool
+        The pool it comes from.
+    k : int
+        Its class.
+    aliases : int
+        Aliases of this volume alone [1].
+
+    Returns
+    -------
+    Outcome
+        The exact answer.
+    """
+    names = ("population", "think_time", "arrival_rate")
+    alone = replace(pool, volumes=np.ones(1), **{name: getattr(pool, name)[[k]] for name in names})
+    if not pool.closed[k]:
+        return solve_single_open(alone, aliases)
+    useful = min(aliases, int(pool.population[k]) - 1)
+    outcome = solve_lumped(alone, useful)
+    return replace(
+        outcome,
+        free_law=np.pad(outcome.free_law, (aliases - useful, 0)),
+        tries_by_free=np.pad(outcome.tries_by_free, (aliases - useful, 0)),
+    )
 
 
 def solve_independent(pool: Pool, aliases: int) -> Outcome:
@@ -36,7 +80,7 @@ def solve_independent(pool: Pool, aliases: int) -> Outcome:
     Parameters
     ----------
     pool : Pool
-        A closed pool for which `is_independent` holds.
+        A pool for which `is_independent` holds.
     aliases : int
         Its aliases [1].
 
@@ -45,38 +89,21 @@ def solve_independent(pool: Pool, aliases: int) -> Outcome:
     Outcome
         The exact answer.
     """
-    alone = []
-    held = np.ones(1)
-    for k, count in enumerate(pool.volumes):
-        one = replace(
-            pool,
-            volumes=np.ones(1),
-            **{name: getattr(pool, name)[[k]] for name in ("population", "think_time", "arrival_rate")},
-        )
-        own = min(aliases, int(pool.population[k]) - 1)
-        alone.append(solve_lumped(one, own))
+    if pool.bases == 1:
+        return solve_one(pool, 0, aliases)
+    alone = [
+        solve_one(pool, k, 0 if aliases == 0 else int(pool.population[k]) - 1) for k in range(pool.classes)
+    ]
+    held, tries = np.ones(1), np.zeros(1)
+    for count, outcome in zip(pool.volumes, alone, strict=True):
         for _ in range(int(count)):
-            held = np.convolve(held, alone[-1].free_law[::-1])
-    free_law = np.zeros(aliases + 1)
-    free_law[aliases - np.arange(held.size)] = held
+            more = outcome.free_law[::-1]
+            tries = np.convolve(tries, more) + np.convolve(held, outcome.tries_by_free[::-1])
+            held = np.convolve(held, more)
+    unused = (aliases + 1 - held.size, 0)
     return Outcome(
-        free_law=free_law,
+        free_law=np.pad(held[::-1], unused),
+        tries_by_free=np.pad(tries[::-1], unused),
         residual=max(each.residual for each in alone),
-        **{name: _joined(alone, name) for name in PER_CLASS},
+        **{name: np.concatenate([getattr(each, name) for each in alone]) for name in PER_CLASS},
     )
-
-
-PER_CLASS = (
-    "throughput",
-    "tries",
-    "fails",
-    "queue",
-    "base_pickups",
-    "alias_pickups",
-    "base_in_service",
-    "alias_in_service",
-)
-
-
-def _joined(alone: list[Outcome], name: str) -> Array:
-    return np.concatenate([getattr(each, name) for each in alone])

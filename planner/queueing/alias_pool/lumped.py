@@ -69,7 +69,7 @@ def solve_lumped(pool: Pool, aliases: int, most: int = MAX_STATES) -> Outcome:
         The linear system could not be solved.
     """
     states = lumped_states(layout_of(pool, aliases), most)
-    rates = np.array([_drive_rate(pool, drive) for drive in states.drives])
+    rates = np.array([drive_rate(pool, drive) for drive in states.drives])
     move_rates = states.weight * rates[states.drive]
     law, residual = stationary_law(states, move_rates)
     per_volume = 1.0 / pool.volumes
@@ -86,7 +86,10 @@ def solve_lumped(pool: Pool, aliases: int, most: int = MAX_STATES) -> Outcome:
         alias_pickups=np.maximum(fails - base_pickups, 0.0),  # whoever fails is picked up by one of the two
         base_in_service=law @ states.base_serves * per_volume,
         alias_in_service=law @ states.alias_serves * per_volume,
-        free_law=np.bincount(states.free, weights=law, minlength=aliases + 1),
+        free_law=np.bincount(states.free, weights=law, minlength=aliases + 1).astype(np.float64),
+        tries_by_free=np.bincount(
+            states.free, weights=law * at_busy.sum(axis=1), minlength=aliases + 1
+        ).astype(np.float64),
         residual=residual,
     )
 
@@ -175,8 +178,21 @@ def _eliminated(step: Array) -> Array:
     return flow / flow.sum()
 
 
-def _drive_rate(pool: Pool, drive: tuple[str, int]) -> float:
-    """Rate of one drive [1/service time]."""
+def drive_rate(pool: Pool, drive: tuple[str, int]) -> float:
+    """Rate of one drive of the chain.
+
+    Parameters
+    ----------
+    pool : Pool
+        The pool.
+    drive : tuple of (str, int)
+        As `lumped_states` names it.
+
+    Returns
+    -------
+    float
+        The rate [1/service time].
+    """
     kind, index = drive
     if kind == "think":
         return float(1.0 / pool.think_time[index])

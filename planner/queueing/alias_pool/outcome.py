@@ -6,8 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from planner.queueing.alias_pool.base_balance import PoolFlows
 from planner.queueing.alias_pool.pool import Pool
 from planner.results import Array
+
+TINY = float(np.finfo(float).tiny)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -26,6 +29,8 @@ class Outcome:
         Mean number in service on the base, on aliases [1].
     free_law : ndarray
         Probability of 0, 1, ... free aliases, shape (aliases + 1,) [1].
+    tries_by_free : ndarray
+        Rate of tries that find 0, 1, ... free aliases, shape (aliases + 1,) [1/service time].
     residual : float
         What the solver left [1].
     stable : bool
@@ -41,6 +46,7 @@ class Outcome:
     base_in_service: Array
     alias_in_service: Array
     free_law: Array
+    tries_by_free: Array
     residual: float
     stable: bool = True
 
@@ -48,7 +54,41 @@ class Outcome:
         """Mean number of I/Os of one volume in the gap of their device, shape (classes,) [1]."""
         return pool.redrive_time * self.base_pickups + pool.alias_redrive_time * self.alias_pickups
 
+    def mean_gaps(self, pool: Pool) -> tuple[Array, Array]:
+        """Mean gap per I/O of a base and of an alias, whether or not it had to wait, shape (classes,) [service times]."""
+        on_base = self.throughput - self.tries + self.base_pickups
+        on_alias = self.tries - self.fails + self.alias_pickups
+        return (
+            pool.redrive_time * self.base_pickups / np.maximum(on_base, TINY),
+            pool.alias_redrive_time * self.alias_pickups / np.maximum(on_alias, TINY),
+        )
+
     @property
     def free_aliases(self) -> float:
         """Mean number of free aliases [1]."""
         return float(self.free_law @ np.arange(self.free_law.size))
+
+
+def by_free(aliases: int, flows: PoolFlows, law: Array) -> tuple[Array, Array]:
+    """Law of the free aliases and the tries that find them so, from the law of D.
+
+    Parameters
+    ----------
+    aliases : int
+        Aliases of the pool [1].
+    flows : PoolFlows
+        Flows of the pool on a window of D.
+    law : ndarray
+        Law of D on that window, shape (D,) [1].
+
+    Returns
+    -------
+    tuple of ndarray
+        Probabilities [1] and rates of tries [1/service time] by 0, 1, ... free aliases, each of shape (aliases + 1,).
+    """
+    free = np.maximum(aliases - flows.total, 0.0).astype(np.int64)
+    probability, tries = (
+        np.bincount(free, weights=weights, minlength=aliases + 1).astype(np.float64)
+        for weights in (law, law * flows.tries)
+    )
+    return probability, tries

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from planner import render
 from planner.queueing.alias_pool.outcome import Outcome
 from planner.queueing.alias_pool.pool import Pool
+from planner.queueing.alias_pool.stability import aliases_to_be_stable
 from planner.results import Array, Result, quantity
 
 
@@ -56,6 +57,8 @@ class PoolSteady(Result):
         Probability of 0, 1, ... free aliases, shape aliases x (largest count + 1) [1].
     stable : ndarray of bool
         False where a queue grows without bound.
+    aliases_to_be_stable : ndarray
+        Fewest aliases with which none does, shape () [1].
     method : str
         "exact" or "mean-field".
     """
@@ -84,6 +87,7 @@ class PoolSteady(Result):
     fail_fraction: Array = quantity("fails of tries")
     free_aliases: Array = quantity("free aliases")
     residual: Array = quantity("residual")
+    aliases_to_be_stable: Array = quantity("aliases to be stable")
     free_alias_law: Array
     stable: NDArray[np.bool_]
     method: str
@@ -111,7 +115,7 @@ class PoolSteady(Result):
         columns = []
         for name, (label, unit) in named.items():
             values = np.asarray(getattr(self, name))
-            if name != "volumes" and values.ndim < self.throughput.ndim:
+            if name not in ("volumes", "aliases_to_be_stable") and values.ndim < self.throughput.ndim:
                 values = values[..., None]
             cells = np.broadcast_to(values, shape).ravel().tolist()
             columns.append(render.Column(name=name, unit=unit, label=label, values=cells))
@@ -175,6 +179,7 @@ def pool_steady(pool: Pool, aliases: Array, outcomes: list[Outcome], method: str
         fail_fraction=_ratio(fails @ pool.volumes, tries @ pool.volumes),
         free_aliases=np.array([each.free_aliases for each in outcomes]).reshape(aliases.shape),
         residual=np.array([each.residual for each in outcomes]).reshape(aliases.shape),
+        aliases_to_be_stable=np.array(aliases_to_be_stable(pool)),
         free_alias_law=_read_only(laws.reshape(*aliases.shape, laws.shape[1])),
         stable=np.array([each.stable for each in outcomes]).reshape(aliases.shape),
         method=method,

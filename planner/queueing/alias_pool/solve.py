@@ -5,16 +5,19 @@ from __future__ import annotations
 from math import comb
 from typing import Final, Literal
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from planner.errors import InputError
 from planner.queueing.alias_pool.independent import is_independent, solve_independent
 from planner.queueing.alias_pool.lumped import solve_lumped
 from planner.queueing.alias_pool.mean_field import Field, solve_mean_field
+from planner.queueing.alias_pool.open_field import solve_open_field
+from planner.queueing.alias_pool.open_flows import OpenField
 from planner.queueing.alias_pool.outcome import Outcome
 from planner.queueing.alias_pool.pool import Pool, check_aliases, check_pool
 from planner.queueing.alias_pool.result import PoolSteady, pool_steady
+from planner.queueing.alias_pool.service_variation import with_variation
+from planner.queueing.alias_pool.stability import is_stable, solve_saturated
 from planner.results import Array
 
 Method = Literal["auto", "exact", "mean-field"]
@@ -122,18 +125,18 @@ def alias_pool(
     )
     counts = check_aliases(aliases, pool)
     chosen = _choose(pool) if method == "auto" else method
-    solved = (
-        _sweep_exact(pool, counts.ravel()) if chosen == "exact" else _sweep_mean_field(pool, counts.ravel())
-    )
+    solved = _exact(pool, counts.ravel()) if chosen == "exact" else _mean_field(pool, counts.ravel())
     return pool_steady(pool, counts, solved, chosen)
 
 
 def _choose(pool: Pool) -> str:
     """Take the exact chain where it is small whatever the aliases."""
-    if not pool.closed.all() or pool.scv != 1.0:
+    if pool.scv != 1.0:
         return "mean-field"
     if pool.bases == 1:
         return "exact"
+    if not pool.closed.all():
+        return "mean-field"
     bound = 1
     for count, requesters in zip(pool.volumes, pool.population, strict=True):
         bound *= comb(int(count) + _volume_states(pool, int(requesters)) - 1, int(count))
@@ -147,27 +150,34 @@ def _volume_states(pool: Pool, requesters: int) -> int:
     return comb(requesters - 1 + kinds, kinds) + bases * comb(requesters + kinds, kinds + 1)
 
 
-def _sweep_exact(pool: Pool, counts: Array) -> list[Outcome]:
-    """Each count by itself."""
+def _exact(pool: Pool, counts: Array) -> list[Outcome]:
+    """Solve each count by itself."""
     if pool.scv != 1.0:
         raise InputError("method", "exact", "the mean field where scv is not 1")
-    if not pool.closed.all():
-        raise InputError("method", "exact", "the mean field where a class is open")
-    return [
-        solve_independent(pool, int(count))
-        if is_independent(pool, int(count))
-        else solve_lumped(pool, int(count))
-        for count in counts
-    ]
+    if pool.bases > 1 and not pool.closed.all():
+        raise InputError("method", "exact", "the mean field where several volumes have open classes")
+    return [_exact_one(pool, int(count)) for count in counts]
 
 
-def _sweep_mean_field(pool: Pool, counts: Array) -> list[Outcome]:
-    """From the fewest aliases up, each count beginning where the last one ended."""
+def _exact_one(pool: Pool, aliases: int) -> Outcome:
+    if not is_stable(pool, aliases):
+        return solve_saturated(pool, aliases)
+    return solve_independent(pool, aliases) if is_independent(pool, aliases) else solve_lumped(pool, aliases)
+
+
+def _mean_field(pool: Pool, counts: Array) -> list[Outcome]:
+    """Solve from the fewest aliases up, each count beginning where the last one ended."""
     outcomes: dict[int, Outcome] = {}
     field: Field | None = None
+    open_field: OpenField | None = None
     for count in sorted({int(count) for count in counts}):
-        if is_independent(pool, count):
-            outcomes[count] = solve_independent(pool, count)
+        if not is_stable(pool, count):
+            outcome = solve_saturated(pool, count)
+        elif is_independent(pool, count) and (pool.scv == 1.0 or not pool.closed.any() or count > 0):
+            outcome = solve_independent(pool, count)
+        elif pool.closed.any():
+            outcome, field = solve_mean_field(pool, count, field)
         else:
-            outcomes[count], field = solve_mean_field(pool, count, field)
+            outcome, open_field = solve_open_field(pool, count, open_field)
+        outcomes[count] = with_variation(pool, count, outcome)
     return [outcomes[int(count)] for count in counts]

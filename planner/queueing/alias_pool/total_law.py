@@ -8,7 +8,7 @@ import numpy as np
 
 from planner.results import Array
 
-NEGLIGIBLE = 1e-34
+NEGLIGIBLE = 1e-60
 """What is dropped at either end of a law, relative to its largest probability."""
 
 

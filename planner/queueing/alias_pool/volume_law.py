@@ -2,9 +2,175 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+from typing import Final
+
 import numpy as np
 
+from planner.errors import ConvergenceError
+from planner.queueing.alias_pool.device_rates import Gaps
+from planner.queueing.alias_pool.pool import Pool
 from planner.results import Array
+
+FIRST_SIZE: Final = 30
+MOST: Final = 3000
+"""Largest d of an open volume."""
+TAIL: Final = 1e-12
+GROWTH: Final = 1.4
+
+
+@dataclass(frozen=True, eq=False)
+class VolumeRates:
+    """What one volume of a class sees of the pool, by its own d.
+
+    Attributes
+    ----------
+    idle_alias_ends : ndarray
+        With the base idle: aliases end, shape (d,) [1/service time].
+    alias_ends, base_picks, base_idles : ndarray
+        With the base busy: aliases end, the base ends and takes from its own queue, or becomes idle,
+        each of shape (d,) [1/service time].
+    gaps : Gaps
+        Mean gaps of its devices.
+    log_odds : float
+        Logarithm of the odds of its I/Os to wait, relative to the other classes [1].
+    """
+
+    idle_alias_ends: Array
+    alias_ends: Array
+    base_picks: Array
+    base_idles: Array
+    gaps: Gaps
+    log_odds: float
+
+    def halfway(self, before: VolumeRates) -> VolumeRates:
+        """Rates in the middle between those before and these; these where the two differ in length."""
+        if before.alias_ends.size != self.alias_ends.size:
+            return self
+        return replace(
+            self,
+            alias_ends=0.5 * (before.alias_ends + self.alias_ends),
+            base_picks=0.5 * (before.base_picks + self.base_picks),
+            base_idles=0.5 * (before.base_idles + self.base_idles),
+        )
+
+
+def first_rates(pool: Pool, k: int) -> VolumeRates:
+    """Where the iteration begins: some of the I/Os beyond the base wait.
+
+    Parameters
+    ----------
+    pool : Pool
+        The pool.
+    k : int
+        The class.
+
+    Returns
+    -------
+    VolumeRates
+        Rates of a plausible pool.
+    """
+    size = int(pool.population[k]) if pool.closed[k] else FIRST_SIZE
+    beyond = np.arange(float(size))
+    picks = 0.3 * (beyond > 0)
+    return VolumeRates(beyond, 0.7 * beyond, picks, 1.0 - picks, Gaps(), 0.0)
+
+
+def arrival_rates(pool: Pool, k: int, size: int) -> tuple[Array, Array]:
+    """Arrival rates at one volume by d, base idle and base busy.
+
+    Parameters
+    ----------
+    pool : Pool
+        The pool.
+    k : int
+        The class.
+    size : int
+        Number of values of d [1].
+
+    Returns
+    -------
+    tuple of ndarray
+        Rates, each of shape (size,) [1/service time].
+    """
+    if not pool.closed[k]:
+        rates = np.full(size, pool.arrival_rate[k])
+        return rates, rates
+    thinking = pool.population[k] - np.arange(float(size))
+    return thinking / pool.think_time[k], (thinking - 1.0) / pool.think_time[k]
+
+
+def law_of_volume(pool: Pool, k: int, rates: VolumeRates) -> tuple[Array, Array]:
+    """Law of one volume of class k.
+
+    Parameters
+    ----------
+    pool : Pool
+        The pool.
+    k : int
+        The class.
+    rates : VolumeRates
+        What it sees of the pool.
+
+    Returns
+    -------
+    tuple of ndarray
+        Probabilities of d with the base idle and with it busy, each of shape (d,) [1].
+    """
+    idle_arrivals, busy_arrivals = arrival_rates(pool, k, rates.alias_ends.size)
+    return volume_law(
+        idle_arrivals=idle_arrivals,
+        busy_arrivals=busy_arrivals,
+        idle_alias_ends=rates.idle_alias_ends,
+        busy_alias_ends=rates.alias_ends,
+        base_picks=rates.base_picks,
+        base_idles=rates.base_idles,
+    )
+
+
+def with_enough_room(pool: Pool, k: int, rates: VolumeRates) -> VolumeRates:
+    """Extend the rates of an open class until what lies beyond their last d is negligible.
+
+    Parameters
+    ----------
+    pool : Pool
+        The pool.
+    k : int
+        The class.
+    rates : VolumeRates
+        What one of its volumes sees.
+
+    Returns
+    -------
+    VolumeRates
+        The same, up to a larger d.
+
+    Raises
+    ------
+    ConvergenceError
+        The queue of a volume exceeds every bound: the pool is nearly unstable.
+    """
+    while not pool.closed[k] and law_of_volume(pool, k, rates)[1][-1] > TAIL:
+        size = rates.alias_ends.size
+        if size > MOST:
+            raise ConvergenceError(
+                "alias pool, nearly unstable: the queue of an open volume", float(size), MOST
+            )
+        more = int(size * (GROWTH - 1.0)) + 10
+        rates = replace(
+            rates,
+            idle_alias_ends=_continued(rates.idle_alias_ends, more),
+            alias_ends=_continued(rates.alias_ends, more),
+            base_picks=np.pad(rates.base_picks, (0, more), mode="edge"),
+            base_idles=np.pad(rates.base_idles, (0, more), mode="edge"),
+        )
+    return rates
+
+
+def _continued(values: Array, more: int) -> Array:
+    """Values that go on as they ended."""
+    slope = max(float(values[-1] - values[-2]), 0.0)
+    return np.concatenate([values, values[-1] + slope * np.arange(1.0, more + 1.0)])
 
 
 def volume_law(

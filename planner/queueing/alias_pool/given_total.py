@@ -1,0 +1,153 @@
+"""One class of volumes given D, the I/Os of the pool that no base holds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from typing import Final, TypeVar
+
+import numpy as np
+
+from planner.queueing.alias_pool.base_balance import BaseFlows, PoolFlows, idle_given_total
+from planner.queueing.alias_pool.pool import Pool
+from planner.queueing.alias_pool.total_law import CountLaw, leave_one_out
+from planner.queueing.alias_pool.volume_law import VolumeRates, law_of_volume
+from planner.results import Array
+
+WINDOW: Final = 1e-20
+"""Probability of D, relative to the largest, from which on it counts; less must not show in its neighbors."""
+OPEN_WINDOW: Final = 1e-40
+"""The same with open classes, whose queues grow together and so reach further than independent volumes would."""
+
+AnyFlows = TypeVar("AnyFlows", PoolFlows, BaseFlows)
+
+
+@dataclass(frozen=True, eq=False)
+class ClassGivenTotal:
+    """One class given D.
+
+    Attributes
+    ----------
+    beyond : ndarray
+        d = 0, 1, ..., shape (d,) [1].
+    busy : ndarray
+        Probability that a base is busy, shape (D,) [1].
+    weight_idle, weight_busy : ndarray
+        Law of d with the base idle, busy, shape (D, d) [1].
+    likelihood : ndarray
+        Likelihood of D given d with the base busy, relative to that given a busy base, shape (D, d) [1].
+    """
+
+    beyond: Array
+    busy: Array
+    weight_idle: Array
+    weight_busy: Array
+    likelihood: Array
+
+
+@dataclass(frozen=True, eq=False)
+class KnownFlows:
+    """Flows of an earlier iteration, from which the bases get their own balance.
+
+    Attributes
+    ----------
+    pool : PoolFlows
+        Of the pool.
+    bases : tuple of BaseFlows
+        Of each class.
+    """
+
+    pool: PoolFlows
+    bases: tuple[BaseFlows, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class KnownBusy:
+    """Busy bases of another alias count.
+
+    Attributes
+    ----------
+    total : ndarray
+        Window of D, moved to the same numbers waiting, shape (D,) [1].
+    busy : tuple of ndarray
+        Probability that a base of each class is busy, shape (D,) [1].
+    """
+
+    total: Array
+    busy: tuple[Array, ...]
+
+
+def classes_given_total(
+    pool: Pool, rates: tuple[VolumeRates, ...], known: KnownFlows | KnownBusy | None
+) -> tuple[Array, list[ClassGivenTotal]]:
+    """Condition every class on D.
+
+    A volume given D is weighed by the chance that all others have the rest. Whether its base is busy is better known from
+    its own balance given D, once flows are known.
+
+    Parameters
+    ----------
+    pool : Pool
+        The pool.
+    rates : tuple of VolumeRates
+        What one volume of each class sees.
+    known : KnownFlows, KnownBusy or None
+        Where the busy bases come from; None for the law of one volume.
+
+    Returns
+    -------
+    tuple of (ndarray, list of ClassGivenTotal)
+        The window of D, shape (D,), and each class.
+    """
+    laws = [law_of_volume(pool, k, each) for k, each in enumerate(rates)]
+    left_out, whole = leave_one_out(
+        [CountLaw(0, idle + busy) for idle, busy in laws], [int(count) for count in pool.volumes]
+    )
+    closed = pool.closed
+    total = whole.window(WINDOW if closed.all() else OPEN_WINDOW)
+    most = pool.volumes @ np.where(closed, pool.population - 1.0, np.inf)
+    if isinstance(known, KnownFlows):
+        known = _on_window(known, total)
+    classes = []
+    for k, ((idle, busy), others) in enumerate(zip(laws, left_out, strict=True)):
+        beyond = np.arange(float(idle.size))
+        likelihood = others.at(total[:, None] - beyond)
+        joint_idle, joint_busy = idle * likelihood, busy * likelihood
+        sum_idle, sum_busy = joint_idle.sum(axis=1), joint_busy.sum(axis=1)
+        if isinstance(known, KnownBusy):
+            busy_share = np.interp(total, known.total, known.busy[k])
+        elif isinstance(known, KnownFlows):
+            idle_share = idle_given_total(known.pool, known.bases[k], top=bool(total[-1] >= most))
+            busy_share = np.where(sum_idle > 0.0, np.where(sum_busy > 0.0, 1.0 - idle_share, 0.0), 1.0)
+        else:
+            busy_share = sum_busy / (sum_idle + sum_busy)
+        per_busy = _reciprocal(sum_busy)
+        classes.append(
+            ClassGivenTotal(
+                beyond=beyond,
+                busy=busy_share,
+                weight_idle=joint_idle * _reciprocal(sum_idle),
+                weight_busy=joint_busy * per_busy,
+                likelihood=likelihood * per_busy,
+            )
+        )
+    return total, classes
+
+
+def _reciprocal(sums: Array) -> Array:
+    """As a column; 0 where D is out of reach."""
+    return np.divide(1.0, sums, out=np.zeros_like(sums), where=sums > 0.0)[:, None]
+
+
+def _on_window(known: KnownFlows, wanted: Array) -> KnownFlows:
+    """Flows on another window of D, constant beyond its ends."""
+    total = known.pool.total
+    if total[0] == wanted[0] and total.size == wanted.size:
+        return known
+
+    def moved(flows: AnyFlows) -> AnyFlows:
+        return replace(
+            flows,
+            **{item.name: np.interp(wanted, total, getattr(flows, item.name)) for item in fields(flows)},
+        )
+
+    return KnownFlows(moved(known.pool), tuple(moved(each) for each in known.bases))

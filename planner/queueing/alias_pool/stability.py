@@ -1,0 +1,133 @@
+"""Whether the open classes of a pool are served: how many aliases they hold where their queues never end."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from planner.queueing.alias_pool.independent import PER_CLASS, solve_one
+from planner.queueing.alias_pool.outcome import Outcome
+from planner.queueing.alias_pool.pool import Pool
+from planner.results import Array
+
+TINY: Final = float(np.finfo(float).tiny)
+
+
+def aliases_in_use(pool: Pool) -> Array:
+    """Mean aliases that one volume of each class must hold for its queue not to grow.
+
+    With a queue that never ends the base of a volume serves ``1 / (S + g)``; aliases have to take the rest of the load. What they
+    serve slows itself down: with growth i for each further I/O in service the aliases held are a birth-death process with death
+    rate ``a / (c + i a)``, whose law is negative binomial with r = 1 + c / i, and the mean m that serves the load L solves
+    ``r / (r + m) / (1 + g) + m / (i (r + m)) = L``. Closed classes and loads below the base need none: their queues end.
+
+    Parameters
+    ----------
+    pool : Pool
+        Any pool.
+
+    Returns
+    -------
+    ndarray
+        Means, inf where no number of aliases is enough, shape (classes,) [1].
+    """
+    load = np.where(pool.closed, 0.0, pool.arrival_rate)
+    growth = pool.inflation / (1.0 + pool.alias_redrive_time)
+    beside = 1.0 + pool.inflation / (1.0 + pool.redrive_time) - growth + pool.alias_redrive_time
+    missing = np.maximum(load - 1.0 / (1.0 + pool.redrive_time), 0.0)
+    spare = 1.0 - growth * load
+    need = np.divide((growth + beside) * missing, spare, out=np.full_like(load, np.inf), where=spare > 0.0)
+    return np.where(missing > 0.0, need, 0.0)
+
+
+def aliases_to_be_stable(pool: Pool) -> float:
+    """Fewest aliases with which no queue grows without bound.
+
+    Parameters
+    ----------
+    pool : Pool
+        Any pool.
+
+    Returns
+    -------
+    float
+        A whole number, inf where no number is enough [1].
+    """
+    if not _overloaded(pool).any():
+        return 0.0
+    return float(np.floor(float(pool.volumes @ aliases_in_use(pool))) + 1.0)
+
+
+def is_stable(pool: Pool, aliases: int) -> bool:
+    """Whether no queue of the pool grows without bound: the sum of `aliases_in_use` is below its aliases.
+
+    Parameters
+    ----------
+    pool : Pool
+        Any pool.
+    aliases : int
+        Its aliases [1].
+
+    Returns
+    -------
+    bool
+        True for closed pools always.
+    """
+    return not _overloaded(pool).any() or float(pool.volumes @ aliases_in_use(pool)) < aliases
+
+
+def solve_saturated(pool: Pool, aliases: int) -> Outcome:
+    """What an unstable pool comes to: overloaded volumes hold all aliases, the others are left to their bases.
+
+    Parameters
+    ----------
+    pool : Pool
+        A pool for which `is_stable` does not hold.
+    aliases : int
+        Its aliases [1].
+
+    Returns
+    -------
+    Outcome
+        With infinite queues of the overloaded classes.
+    """
+    over = _overloaded(pool)
+    alone = [solve_one(pool, k, 0) if not over[k] else None for k in range(pool.classes)]
+    values = {
+        name: np.array([np.nan if each is None else getattr(each, name)[0] for each in alone])
+        for name in PER_CLASS
+    }
+    base = 1.0 / (1.0 + pool.redrive_time)
+    missing = np.where(over, np.where(pool.closed, 0.0, pool.arrival_rate) - base, 0.0)
+    held = aliases * missing / max(float(pool.volumes @ missing), TINY)
+    growth = pool.inflation / (1.0 + pool.alias_redrive_time)
+    beside = 1.0 + pool.inflation / (1.0 + pool.redrive_time) - growth + pool.alias_redrive_time
+    by_base = base * (growth + beside) / (growth + beside + growth * held)
+    by_alias = held / (growth + beside + growth * held)
+    saturated = {
+        "throughput": by_base + by_alias,
+        "tries": pool.arrival_rate,
+        "fails": pool.arrival_rate,
+        "queue": np.full(pool.classes, np.inf),
+        "base_pickups": by_base,
+        "alias_pickups": by_alias,
+        "base_in_service": 1.0 - pool.redrive_time * by_base,
+        "alias_in_service": held - pool.alias_redrive_time * by_alias,
+    }
+    joined = {name: np.where(over, saturated[name], values[name]) for name in PER_CLASS}
+    free_law = np.zeros(aliases + 1)
+    free_law[0] = 1.0
+    return Outcome(
+        free_law=free_law,
+        tries_by_free=free_law * float(joined["tries"] @ pool.volumes),
+        residual=0.0,
+        stable=False,
+        **joined,
+    )
+
+
+def _overloaded(pool: Pool) -> NDArray[np.bool_]:
+    """Open classes whose bases alone do not serve them."""
+    return ~pool.closed & (np.where(pool.closed, 0.0, pool.arrival_rate) >= 1.0 / (1.0 + pool.redrive_time))

@@ -1,0 +1,309 @@
+"""Closed networks of queues and delays: exact mean value analysis, and the bounds that need no iteration."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from planner import render
+from planner.errors import InputError
+from planner.queueing import checks
+from planner.queueing._lattice import Lattice, Network, solve
+from planner.results import Array, Result, quantity
+
+LARGEST_LATTICE: Final = 5_000_000  # populations times stations times scenarios
+MOST_MULTIPLE: Final = 8  # multi-server stations: the work doubles with each
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class NetworkSteady(Result):
+    """Steady state of a closed network.
+
+    With one class the next to last axis of the station arrays, the last of the others, is the population
+    1, 2, ..., N; with several classes it is the class, all at the full population.
+
+    Attributes
+    ----------
+    population : ndarray
+        Requesters, of the class where there are several.
+    throughput : ndarray
+        Requests completed by the whole network [1/s].
+    response_time : ndarray
+        Mean time in the network, think time not counted [s].
+    queue_length : ndarray
+        Mean number at each station, those in service included; last axis the stations.
+    residence_time : ndarray
+        Mean time a request spends at each station over all its visits [s].
+    utilization : ndarray
+        Share of time one server of a station is in service; 0 for delay stations.
+    """
+
+    population: Array = quantity("population")
+    throughput: Array = quantity("throughput", "1/s")
+    response_time: Array = quantity("response time", "s")
+    queue_length: Array = quantity("queue length")
+    residence_time: Array = quantity("residence time", "s")
+    utilization: Array = quantity("utilization")
+
+    def table(self) -> render.Table:
+        """All numbers as columns, one row a population (or class) and station.
+
+        Returns
+        -------
+        render.Table
+            Columns in SI units; stations counted from 0.
+        """
+        shape = self.queue_length.shape
+        columns = [
+            render.Column(
+                name="station", unit="", values=np.broadcast_to(np.arange(shape[-1]), shape).ravel().tolist()
+            )
+        ]
+        for name, (label, unit) in self.quantities().items():
+            values = np.asarray(getattr(self, name))
+            spread = values if values.ndim == len(shape) else np.broadcast_to(values[..., None], shape)
+            columns.append(render.Column(name=name, unit=unit, label=label, values=spread.ravel().tolist()))
+        return render.Table(columns=tuple(columns))
+
+
+def mva(
+    demands: ArrayLike, population: ArrayLike, think_time: ArrayLike = 0.0, servers: ArrayLike = 1
+) -> NetworkSteady:
+    """Exact mean value analysis of a closed product-form network.
+
+    R_k(n) = D_k (1 + Q_k(n - 1)) at a queue, D_k at a delay, and with c servers
+    D_k/c (1 + Q_k(n - 1) + sum over j < c - 1 of (c - 1 - j) p_k(j | n - 1)); X(n) = n / (Z + sum R_k),
+    Q_k = X R_k. The probability of an empty station comes from the network without it,
+    p_k(0 | n) = p_k(0 | n - 1) X(n) / X_without_k(n), so that nothing is subtracted. Several classes go over all
+    populations up to the full one.
+
+    Parameters
+    ----------
+    demands : array_like
+        Visits times service time at each station [s]: shape (..., stations) for one class, (..., classes,
+        stations) for several.
+    population : int or sequence of int
+        Requesters N, or those of each class.
+    think_time : array_like, optional
+        Mean time between an answer and the next request [s]; shape (...) for one class, (..., classes) for several.
+    servers : array_like, optional
+        Servers of each station; inf is a delay station, where nobody queues.
+
+    Returns
+    -------
+    NetworkSteady
+        For one class the whole curve 1..N.
+
+    Raises
+    ------
+    InputError
+        An argument outside its domain, no time at all in a cycle, or a network too large for its exact solution.
+
+    References
+    ----------
+    Reiser and Lavenberg, Journal of the ACM 27 (1980); the empty station: Casale (2008) calls it conditional MVA.
+
+    Examples
+    --------
+    >>> mva([0.2, 0.1], 4, think_time=1.0).throughput.round(3).tolist()
+    [0.769, 1.494, 2.166, 2.775]
+    >>> mva([[0.2, 0.1], [0.1, 0.3]], [2, 1]).throughput.round(3).tolist()
+    [3.4, 1.4]
+    """
+    counts = checks.count("population", population, least=0)
+    several = counts.ndim == 1
+    if counts.ndim > 1 or counts.sum() < 1:
+        raise InputError(
+            "population",
+            np.asarray(population).tolist(),
+            "one count, or one for each class, at least 1 in all",
+        )
+    work = checks.nonnegative("demands", demands, "s")
+    if work.ndim < 1 + several:
+        raise InputError(
+            "demands", work.tolist(), "a last axis for the stations" + " and one for the classes" * several
+        )
+    work = work if several else work[..., None, :]
+    classes = np.atleast_1d(counts).astype(np.int64)
+    think = checks.nonnegative("think_time", think_time, "s")
+    think = think if several else think[..., None]
+    shape = _shape(work, think, classes.size)
+    stations = _servers(servers, work.shape[-1])
+    multiple = int(((stations > 1) & np.isfinite(stations)).sum())
+    if multiple > MOST_MULTIPLE:
+        raise InputError("servers", multiple, f"at most {MOST_MULTIPLE} multi-server stations")
+    size = math.prod(int(n) + 1 for n in classes) * work.shape[-1] * max(math.prod(shape), 1)
+    if size > LARGEST_LATTICE:
+        raise InputError("population", classes.tolist(), f"at most {LARGEST_LATTICE} numbers, not {size}")
+    full = np.broadcast_to(work, (*shape, *work.shape[-2:])).reshape(-1, *work.shape[-2:])
+    pause = np.broadcast_to(think, (*shape, classes.size)).reshape(-1, classes.size)
+    if ((full.sum(-1) + pause <= 0) & (classes > 0)).any():
+        raise InputError("demands", 0.0, "some demand or think time in every class that has requesters", "s")
+    lattice = Lattice.up_to(classes)
+    throughput, residence = solve(Network(demands=full, think=pause, servers=stations), lattice)
+    return _result(throughput, residence, full, stations, lattice, shape, several=several)
+
+
+def _result(
+    throughput: Array, residence: Array, demands: Array, servers: Array, lattice: Lattice, shape: tuple[int, ...], *,
+    several: bool,
+) -> NetworkSteady:  # fmt: skip
+    """Pick the curve (one class) or the full population (several)."""
+    if several:
+        population = lattice.points[-1].astype(np.float64)
+        throughput, residence = throughput[:, -1], residence[:, -1]
+        work = demands
+    else:
+        population = lattice.points[1:, 0].astype(np.float64)
+        throughput, residence = throughput[:, 1:, 0], residence[:, 1:, 0]
+        work = demands
+    throughput = throughput.reshape(*shape, -1)
+    residence = residence.reshape(*shape, *residence.shape[1:])
+    each = throughput[..., None]
+    return NetworkSteady(
+        population=np.broadcast_to(population, throughput.shape),
+        throughput=throughput,
+        response_time=residence.sum(-1),
+        queue_length=each * residence,
+        residence_time=residence,
+        utilization=each * work.reshape(*shape, *work.shape[1:]) / servers,
+    )
+
+
+def _shape(work: Array, think: Array, classes: int) -> tuple[int, ...]:
+    """Broadcast shape of the scenarios."""
+    if work.shape[-2] != classes:
+        raise InputError("demands", list(work.shape), f"{classes} classes, as many as populations")
+    if think.ndim and think.shape[-1] not in {1, classes}:
+        raise InputError("think_time", list(think.shape), f"{classes} classes, as many as populations")
+    try:
+        return np.broadcast_shapes(work.shape[:-2], think.shape[:-1])
+    except ValueError as error:
+        told = f"demands {work.shape}, think_time {think.shape}"
+        raise InputError("shapes", told, "arguments that broadcast against each other") from error
+
+
+def _servers(servers: ArrayLike, stations: int) -> Array:
+    given = np.asarray(servers, dtype=np.float64) if np.size(servers) else checks.count("servers", servers)
+    delay = np.isposinf(given)
+    checks.count("servers", np.where(delay, 1.0, given))
+    if given.ndim > 1 or given.size not in {1, stations}:
+        raise InputError("servers", list(given.shape), f"one count, or one for each of {stations} stations")
+    return np.broadcast_to(given, (stations,))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Bounds(Result):
+    """What the throughput and response time of a closed network of single queues cannot leave."""
+
+    throughput_low: Array = quantity("least throughput", "1/s")
+    throughput_high: Array = quantity("largest throughput", "1/s")
+    response_low: Array = quantity("least response time", "s")
+    response_high: Array = quantity("largest response time", "s")
+
+
+def asymptotic_bounds(demands: ArrayLike, population: ArrayLike, think_time: ArrayLike = 0.0) -> Bounds:
+    """Bounds of a closed network from its total and its largest demand.
+
+    N / (Z + N D) <= X <= min(N / (Z + D), 1 / D_max) and R = N / X - Z.
+
+    Parameters
+    ----------
+    demands : array_like, shape (..., stations)
+        Visits times service time at each single-server station [s].
+    population : array_like
+        Requesters N.
+    think_time : array_like, optional
+        Mean time between an answer and the next request [s].
+
+    Returns
+    -------
+    Bounds
+        In the broadcast shape of the scenarios.
+
+    Raises
+    ------
+    InputError
+        An argument outside its domain.
+
+    References
+    ----------
+    Denning and Buzen, ACM Computing Surveys 10 (1978); Lazowska et al., Quantitative System Performance (1984),
+    table 5.1.
+
+    Examples
+    --------
+    >>> bounds = asymptotic_bounds([0.2, 0.1], [1, 10], think_time=1.0)
+    >>> bounds.throughput_high.round(3).tolist()
+    [0.769, 5.0]
+    """
+    total, most, _, n, z = _bounded(demands, population, think_time)
+    return _bounds(n / (z + n * total), np.minimum(n / (z + total), 1 / most), n, z, total)
+
+
+def balanced_job_bounds(demands: ArrayLike, population: ArrayLike, think_time: ArrayLike = 0.0) -> Bounds:
+    """Bounds of a closed network from balanced networks that are slower and faster.
+
+    N / (Z + D + (N - 1) D_max / (1 + Z / (N D))) <= X <= min(1 / D_max, N / (Z + D + (N - 1) D_avg / (1 + Z / D))).
+
+    Parameters
+    ----------
+    demands : array_like, shape (..., stations)
+        Visits times service time at each single-server station [s].
+    population : array_like
+        Requesters N.
+    think_time : array_like, optional
+        Mean time between an answer and the next request [s].
+
+    Returns
+    -------
+    Bounds
+        In the broadcast shape of the scenarios.
+
+    Raises
+    ------
+    InputError
+        An argument outside its domain.
+
+    References
+    ----------
+    Zahorjan, Sevcik, Eager and Galler, Communications of the ACM 25 (1982); Lazowska et al., Quantitative System
+    Performance (1984), table 5.2.
+
+    Examples
+    --------
+    >>> bounds = balanced_job_bounds([0.2, 0.1], 10, think_time=1.0)
+    >>> float(bounds.throughput_low.round(3)), float(bounds.throughput_high.round(3))
+    (3.774, 5.0)
+    """
+    total, most, mean, n, z = _bounded(demands, population, think_time)
+    low = n / (z + total + (n - 1) * most / (1 + z / (n * total)))
+    high = n / (z + total + (n - 1) * mean / (1 + z / total))
+    return _bounds(low, np.minimum(high, 1 / most), n, z, total)
+
+
+def _bounded(demands: ArrayLike, population: ArrayLike, think_time: ArrayLike) -> list[Array]:
+    """Total, largest and mean demand, requesters and think time."""
+    work = np.atleast_1d(checks.nonnegative("demands", demands, "s"))
+    total = checks.positive("demands", work.sum(-1), "s")
+    return checks.broadcast(
+        demands=total,
+        largest=work.max(-1),
+        mean=total / work.shape[-1],
+        population=checks.count("population", population),
+        think_time=checks.nonnegative("think_time", think_time, "s"),
+    )
+
+
+def _bounds(low: Array, high: Array, n: Array, z: Array, total: Array) -> Bounds:
+    """Little's law turns the throughput into the response time, which is never below the demand."""
+    return Bounds(
+        throughput_low=low,
+        throughput_high=high,
+        response_low=np.maximum(n / high - z, total),
+        response_high=n / low - z,
+    )

@@ -1,0 +1,340 @@
+"""The inverse questions of M/M/c and M/G/c: the fewest servers, and the largest load, that meet a target."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from planner.errors import InfeasibleError, InputError
+from planner.queueing import checks
+from planner.queueing._erlang import inverse_blocking
+from planner.queueing._laws import log_response_tail
+from planner.queueing._roots import increasing_root
+from planner.queueing.general_service import normalized_wait
+from planner.results import Array
+
+Counts = NDArray[np.int64]
+
+BLOCK: Final = 8192  # scenarios at a time: their vectors stay in the cache
+LIGHT: Final = 100.0  # erlang; up to here counting up is the fastest, above it halving an interval
+PATIENCE: Final = 64  # servers counted beyond the load before the interval is halved instead
+COMPACT_BELOW: Final = 0.6  # share of undecided scenarios at which the decided ones are dropped
+TIE: Final = 1e-11  # relative; closer to the target, the public law itself decides
+LEAST_LOG_RATE: Final = -650.0
+
+
+def min_servers(
+    arrival_rate: ArrayLike,
+    service_time: ArrayLike,
+    *,
+    scv: ArrayLike = 1.0,
+    wait_time: ArrayLike | None = None,
+    delay_probability: ArrayLike | None = None,
+    response_quantile: tuple[ArrayLike, ArrayLike] | None = None,
+) -> Counts:
+    """Fewest servers with which an open queue meets a target; several targets must all be met.
+
+    The mean wait C S / (c - a), the delay probability C and the response quantile of M/M/c all fall with c, so
+    that the answer c meets the target by `mmc` and c - 1 does not. With `scv` other than 1 the law is `mgc`.
+
+    Parameters
+    ----------
+    arrival_rate : array_like
+        Arrivals lambda [1/s]; 0 is allowed.
+    service_time : array_like
+        Mean service time S [s].
+    scv : array_like, optional
+        Squared coefficient of variation of service.
+    wait_time : array_like, optional
+        Largest mean wait [s].
+    delay_probability : array_like, optional
+        Largest delay probability.
+    response_quantile : tuple of array_like, optional
+        (p, seconds): a share p of the requests is to be answered within so many seconds; `scv` 1 only.
+
+    Returns
+    -------
+    ndarray of int64
+        Servers in the broadcast shape of all arguments.
+
+    Raises
+    ------
+    InputError
+        An argument outside its domain, no target, or a quantile with `scv` other than 1.
+    InfeasibleError
+        A quantile that no number of servers meets, because service alone takes longer.
+
+    References
+    ----------
+    Cooper, Introduction to Queueing Theory (1981), eq. 3.4.8 and 3.4.18; the recursion is Erlang's (1917).
+
+    Examples
+    --------
+    >>> min_servers([755, 3000], 1.3e-3, wait_time=[1e-3, 1e-4]).tolist()
+    [2, 7]
+    >>> int(min_servers(3000, 1.3e-3, response_quantile=(0.95, 5e-3)))
+    6
+    """
+    given = {
+        "arrival_rate": checks.nonnegative("arrival_rate", arrival_rate, "1/s"),
+        "service_time": checks.positive("service_time", service_time, "s"),
+        "scv": checks.nonnegative("scv", scv),
+    }
+    shape, (rate, s, v), targets = _prepared(given, wait_time, delay_probability, response_quantile)
+    found = [_fewest(rate, s, v, target) for target in targets]
+    return np.maximum.reduce(found).reshape(shape).astype(np.int64)
+
+
+def max_load(
+    service_time: ArrayLike,
+    servers: ArrayLike,
+    *,
+    scv: ArrayLike = 1.0,
+    wait_time: ArrayLike | None = None,
+    delay_probability: ArrayLike | None = None,
+    response_quantile: tuple[ArrayLike, ArrayLike] | None = None,
+) -> Array:
+    """Largest arrival rate with which an open queue meets a target; several targets must all be met.
+
+    The root of the increasing target quantity of `mmc` (`mgc` with `scv` other than 1) over the load.
+
+    Parameters
+    ----------
+    service_time : array_like
+        Mean service time S [s].
+    servers : array_like
+        Servers c.
+    scv : array_like, optional
+        Squared coefficient of variation of service.
+    wait_time : array_like, optional
+        Largest mean wait [s].
+    delay_probability : array_like, optional
+        Largest delay probability.
+    response_quantile : tuple of array_like, optional
+        (p, seconds): a share p of the requests is to be answered within so many seconds; `scv` 1 only.
+
+    Returns
+    -------
+    ndarray
+        Arrival rate in the broadcast shape of all arguments [1/s]; the target is met there, to the last digit.
+
+    Raises
+    ------
+    InputError
+        An argument outside its domain, no target, or a quantile with `scv` other than 1.
+    InfeasibleError
+        A quantile that no load meets, because service alone takes longer.
+
+    References
+    ----------
+    Cooper, Introduction to Queueing Theory (1981), eq. 3.4.8 and 3.4.18, solved for the load.
+
+    Examples
+    --------
+    >>> max_load(1.3e-3, [1, 2, 3], wait_time=1e-3).round(1).tolist()
+    [334.4, 1014.4, 1744.3]
+    """
+    given = {
+        "servers": checks.count("servers", servers),
+        "service_time": checks.positive("service_time", service_time, "s"),
+        "scv": checks.nonnegative("scv", scv),
+    }
+    shape, (c, s, v), targets = _prepared(given, wait_time, delay_probability, response_quantile)
+    found = [_largest_rate(c, s, v, target) for target in targets]
+    return np.minimum.reduce(found).reshape(shape)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Target:
+    """What is to be met: `kind`, its limit, and for a quantile the goal -ln(1 - p) of the logarithm of the tail."""
+
+    kind: Literal["wait_time", "delay_probability", "response_quantile"]
+    limit: Array
+    goal: Array
+
+    def take(self, index: Counts | slice) -> _Target:
+        """The target of some scenarios."""
+        return _Target(kind=self.kind, limit=self.limit[index], goal=self.goal[index])
+
+    def excess(self, delay: Array, wait: Array, spare: Array, s: Array) -> Array:
+        """By how much the limit is exceeded: increasing with the load, met where it is not above zero.
+
+        `wait` is in units of the service time; `spare` is c - a. Where saturated, infinite.
+        """
+        if self.kind == "wait_time":
+            return wait * s - self.limit
+        if self.kind == "delay_probability":
+            return np.where(spare > 0, delay - self.limit, np.inf)
+        tail = log_response_tail(self.limit / s, delay, np.maximum(spare, 0))
+        return np.where(spare > 0, tail + self.goal, np.inf)
+
+    def is_close(self, excess: Array) -> NDArray[np.bool_]:
+        """Whether rounding could decide."""
+        return np.abs(excess) <= TIE * (self.goal if self.kind == "response_quantile" else self.limit)
+
+
+def _prepared(
+    given: dict[str, Array],
+    wait_time: ArrayLike | None,
+    delay_probability: ArrayLike | None,
+    response_quantile: tuple[ArrayLike, ArrayLike] | None,
+) -> tuple[tuple[int, ...], list[Array], list[_Target]]:
+    """Shape of the answer, the given arrays flat, and the targets."""
+    arrays = dict(given)
+    if wait_time is not None:
+        arrays["wait_time"] = checks.positive("wait_time", wait_time, "s")
+    if delay_probability is not None:
+        arrays["delay_probability"] = checks.probability("delay_probability", delay_probability)
+    if response_quantile is not None:
+        share, seconds = _pair(response_quantile)
+        arrays["p"] = checks.probability("response_quantile[0]", share)
+        arrays["response_quantile"] = checks.positive("response_quantile[1]", seconds, "s")
+        if (given["scv"] != 1).any():
+            raise InputError(
+                "scv", float(given["scv"][given["scv"] != 1].flat[0]), "1 where a quantile is asked for"
+            )
+    if len(arrays) == len(given):
+        raise InputError("wait_time", None, "a target: wait_time, delay_probability or response_quantile")
+    broadcast = checks.broadcast(**arrays)
+    flat = dict(zip(arrays, (array.ravel() for array in broadcast), strict=True))
+    targets = [
+        _Target(
+            kind=kind,
+            limit=flat[kind],
+            goal=-np.log1p(-flat["p"]) if kind == "response_quantile" else 0 * flat[kind],
+        )
+        for kind in _KINDS
+        if kind in flat
+    ]
+    return (
+        broadcast[0].shape,
+        [flat[name] for name in given],
+        [_reachable(t, flat["service_time"]) for t in targets],
+    )
+
+
+_KINDS: Final[tuple[Literal["wait_time", "delay_probability", "response_quantile"], ...]] = (
+    "wait_time", "delay_probability", "response_quantile",
+)  # fmt: skip
+
+
+def _pair(response_quantile: tuple[ArrayLike, ArrayLike]) -> tuple[ArrayLike, ArrayLike]:
+    try:
+        share, seconds = response_quantile
+    except (TypeError, ValueError) as error:
+        raise InputError("response_quantile", response_quantile, "a pair (p, seconds)") from error
+    return share, seconds
+
+
+def _reachable(target: _Target, s: Array) -> _Target:
+    short = target.limit <= target.goal * s if target.kind == "response_quantile" else np.zeros(1, dtype=bool)
+    if short.any():
+        row = int(np.argmax(short))
+        needed = target.goal[row] * s[row]
+        told = f"no number of servers answers that share within {target.limit[row]:.6g} s: service takes {needed:.6g} s"
+        raise InfeasibleError(told)
+    return target
+
+
+def _fewest(rate: Array, s: Array, v: Array, target: _Target) -> Array:
+    load = rate * s
+    answer = np.ones_like(load)  # without load one server meets anything
+    counted = (v == 1) & (load <= LIGHT) & (load > 0)
+    index = np.flatnonzero(counted)
+    order = index[np.argsort(load[index].astype(np.uint8), kind="stable")]
+    left = [np.flatnonzero(~counted & (load > 0))]
+    for start in range(0, order.size, BLOCK):
+        part = order[start : start + BLOCK]
+        answer[part], unsure = _count_up(load[part], s[part], target.take(part))
+        left.append(part[unsure])
+    rest = np.concatenate(left)
+    if rest.size:
+        answer[rest] = _halve(load[rest], s[rest], v[rest], target.take(rest))
+    return answer
+
+
+def _count_up(load: Array, s: Array, target: _Target) -> tuple[Array, Counts]:
+    """Fewest servers by Erlang's recursion 1/B(k) = 1 + k/a 1/B(k - 1), and the scenarios it cannot decide.
+
+    The scenarios of a block have about the same load, so that no target is looked at before it can be met.
+    """
+    answer, unsure = np.zeros_like(load), []
+    index, inverse, factor = np.arange(load.size), np.ones_like(load), 1 / load
+    stable_from = int(load.min()) + 1
+    before, waiting = np.full_like(load, np.inf), np.ones(load.shape, dtype=bool)
+    with np.errstate(over="ignore", divide="ignore"):
+        for k in range(1, stable_from + PATIENCE):
+            inverse *= factor
+            inverse *= k
+            inverse += 1
+            if k < stable_from:
+                continue
+            held = np.minimum(load, k)
+            spare = k - held
+            delay = k / (spare * inverse + held)
+            excess = target.excess(delay, delay / spare, spare, s)
+            done = np.flatnonzero((excess <= 0) & waiting)
+            answer[index[done]] = k
+            tied = target.take(done).is_close(excess[done]) | target.take(done).is_close(before[done])
+            unsure.append(index[done[tied]])
+            waiting[done] = False
+            before = excess
+            left = np.flatnonzero(waiting)
+            if left.size < COMPACT_BELOW * waiting.size:
+                target = target.take(left)
+                index, inverse, factor, load, s, before, waiting = (
+                    x[left] for x in (index, inverse, factor, load, s, before, waiting)
+                )  # fmt: skip
+                if not left.size:
+                    break
+    return answer, np.concatenate([*unsure, index[waiting]])
+
+
+def _halve(load: Array, s: Array, v: Array, target: _Target) -> Array:
+    """Fewest servers by doubling and halving an interval, with the public laws."""
+
+    def misses(c: Array, rows: Counts) -> NDArray[np.bool_]:
+        return _excess(load[rows], c, s[rows], v[rows], target.take(rows)) > 0
+
+    low = np.floor(load)  # never enough: not stable
+    step = np.ceil(np.sqrt(load)) + 1
+    high = low + step
+    rows = np.arange(load.size)
+    while (rows := rows[misses(high[rows], rows)]).size:
+        low[rows] = high[rows]
+        step[rows] *= 2
+        high[rows] += step[rows]
+    rows = np.flatnonzero(high - low > 1)
+    while rows.size:
+        middle = np.floor((low[rows] + high[rows]) / 2)
+        missed = misses(middle, rows)
+        low[rows] = np.where(missed, middle, low[rows])
+        high[rows] = np.where(missed, high[rows], middle)
+        rows = rows[high[rows] - low[rows] > 1]
+    return high
+
+
+def _excess(load: Array, c: Array, s: Array, v: Array, target: _Target) -> Array:
+    """By how much the target is missed, by the arithmetic of `mmc` for scv 1 and of `mgc` else."""
+    spare = c - np.minimum(load, c)
+    if (v == 1).all():
+        with np.errstate(divide="ignore", over="ignore"):
+            delay = c / (spare * inverse_blocking(load, c) + np.minimum(load, c))
+            wait = delay / spare
+    else:
+        wait, delay, _ = normalized_wait(load, c, v)
+    return target.excess(delay, wait, spare, s)
+
+
+def _largest_rate(c: Array, s: Array, v: Array, target: _Target) -> Array:
+    def excess(log_rate: Array, row: Array) -> Array:
+        rows = row.astype(np.int64)
+        return _excess(np.exp(log_rate) * s[rows], c[rows], s[rows], v[rows], target.take(rows))
+
+    high = np.log(c / s)
+    return np.exp(
+        increasing_root(excess, high + LEAST_LOG_RATE, high, (np.arange(c.size, dtype=np.float64),))
+    )
