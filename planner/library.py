@@ -84,8 +84,8 @@ class Fit(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
 class Alternative(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One number of requesters that the measurements allow, with the parameters that go with it.
 
-    `share` is its probability, `parameters` names the fitted ones, `log_mean` and `log_covariance` describe their
-    natural logarithms, in that order.
+    `share` is the probability of `population`, `parameters` names the fitted ones, `log_mean` and
+    `log_covariance` describe their natural logarithms, in that order.
     """
 
     population: int

@@ -97,7 +97,9 @@ def known_values(settings: Sequence[str]) -> dict[str, float]:
         if not sign or key not in units:
             raise InputError("--fix", setting, f"KEY=VALUE with a key of {', '.join(units)}")
         zero = key != "service_time"
-        found[key] = parse(text, "time", argument=key, zero=zero) if units[key] else parse_count(text, argument=key)
+        found[key] = (
+            parse(text, "time", argument=key, zero=zero) if units[key] else parse_count(text, argument=key)
+        )
     return found
 
 
@@ -142,7 +144,9 @@ def _count(path: Path, line: int, row: Row, name: str, least: int) -> int | None
     if not text:
         return None
     if not text.isdecimal() or int(text) < least:
-        raise ReportError(path, f"expected a count of at least {least} in column {name}, found {text!r}", line=line)
+        raise ReportError(
+            path, f"expected a count of at least {least} in column {name}, found {text!r}", line=line
+        )
     return int(text)
 
 
@@ -155,7 +159,9 @@ def _figures(path: Path, line: int, row: Row) -> dict[str, Figure]:
         try:
             printed = Printed.from_text(text, factor)
         except ValueError as error:
-            raise ReportError(path, f"expected a number in column {column}, found {text!r}", line=line) from error
+            raise ReportError(
+                path, f"expected a number in column {column}, found {text!r}", line=line
+            ) from error
         found[name] = Figure(printed.value, printed.resolution)
     if not found:
         raise ReportError(path, f"expected a number in one of {', '.join(MEASURED)}", line=line)
@@ -166,7 +172,9 @@ def _observation(path: Path, line: int, row: Row, kind: str) -> Observation:
     aliases = _count(path, line, row, "aliases", 0)
     volumes = _count(path, line, row, "volumes", 1)
     if aliases is None or (kind == "pool" and volumes is None):
-        raise ReportError(path, f"expected a count of {'aliases' if aliases is None else 'volumes'}", line=line)
+        raise ReportError(
+            path, f"expected a count of {'aliases' if aliases is None else 'volumes'}", line=line
+        )
     if kind == "volume" and (volumes or 1) > 1:
         raise ReportError(path, f"expected 1 volume, found {volumes}: several are a pool", line=line)
     figures = _figures(path, line, row)
@@ -187,7 +195,9 @@ def _by_device(path: Path, rows: Sequence[tuple[int, Row]]) -> list[Observation]
     runs: dict[str, list[tuple[int, Row]]] = {}
     for line, row in rows:
         if row["role"] not in ROLES:
-            raise ReportError(path, f"expected {' or '.join(ROLES)} in column role, found {row['role']!r}", line=line)
+            raise ReportError(
+                path, f"expected {' or '.join(ROLES)} in column role, found {row['role']!r}", line=line
+            )
         runs.setdefault(row.get("run") or path.stem, []).append((line, row))
     return [_sum(path, name, devices) for name, devices in runs.items()]
 
@@ -209,7 +219,9 @@ def _sum(path: Path, name: str, devices: Sequence[tuple[int, Row]]) -> Observati
         "service_time": Figure(service, max(f["service_time"].half for _, f in found)),
     }
     if all("queued" in f for f in bases):
-        figures["queued"] = Figure(sum(f["queued"].value for f in bases), sum(f["queued"].half for f in bases))
+        figures["queued"] = Figure(
+            sum(f["queued"].value for f in bases), sum(f["queued"].half for f in bases)
+        )
     populations = {_count(path, n, row, "population", 1) for n, row in devices if row["role"] == "base"}
     if len(populations) > 1:
         raise ReportError(path, f"expected one population for all bases of {name}", line=line)

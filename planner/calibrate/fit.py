@@ -12,7 +12,7 @@ from planner.calibrate.law import KEYS, PARAMETERS
 from planner.calibrate.model_error import MODEL_ERROR, restricted_estimate
 from planner.calibrate.observation import LOGARITHMIC, Observation, observe
 from planner.calibrate.result import Comparison, Estimate, Fit, Outlier
-from planner.calibrate.solution import PRIORS, Prior, Problem, Solution, search, solve, starts
+from planner.calibrate.solution import POPULATIONS, PRIORS, Prior, Problem, Solution, search, solve, starts
 from planner.calibrate.spread import Spread, spread_of
 from planner.errors import CalibrationError, InputError
 from planner.library import Status
@@ -57,7 +57,8 @@ def fit(
     find_outlier : bool, optional
         Whether one run may be named and left out, if there are three or more.
     intervals : bool, optional
-        Whether to work out intervals; a search that compares many fits needs none.
+        Whether to work out intervals and the model error. A search that compares many fits needs none, and compares
+        them at the floor of the model error.
 
     Returns
     -------
@@ -80,7 +81,8 @@ def fit(
     outlier = None
     if find_outlier and len(observations) >= RUNS_FOR_OUTLIER:
         outlier, solutions = _without_outlier(problem, count, solutions)
-    solutions = _with_model_error(solutions)
+    if intervals:
+        solutions = _with_model_error(solutions)
     degrees = _degrees(solutions[0])
     spread = spread_of(solutions, degrees) if intervals else None
     best = _likeliest(solutions, spread)
@@ -88,7 +90,7 @@ def fit(
         _check_service(best, spread)
     return Fit(
         population=best.population,
-        population_status=_population_status(given, spread, best),
+        population_status=_population_status(given, spread),
         estimates=_estimates(best, spread),
         comparisons=_compare(observations, best, outlier),
         chi_square=best.chi_square,
@@ -196,18 +198,14 @@ def _check_service(best: Solution, spread: Spread) -> None:
         )
 
 
-def _population_status(given: bool, spread: Spread | None, best: Solution) -> Status:
+def _population_status(given: bool, spread: Spread | None) -> Status:
     if given:
         return "fixed"
-    if spread is None or spread.components[0].weight > 0.5:
-        return "fitted"
-    return "not determined" if _open_population(spread) else "fitted"
+    return "not determined" if spread is not None and _open_population(spread) else "fitted"
 
 
 def _open_population(spread: Spread) -> bool:
     """Whether the largest number of requesters that was tried is still likely."""
-    from planner.calibrate.solution import POPULATIONS
-
     return float(spread.weights[spread.populations == POPULATIONS[-1]].sum()) > (1 - PROBABILITY) / 2
 
 
@@ -287,6 +285,7 @@ def _compare(
     for (run, name), difference, sigma in zip(pairs, off.tolist(), problem.sigma.tolist(), strict=True):
         measured = run.figures[name].value
         predicted = measured * float(np.exp(difference)) if name in LOGARITHMIC else measured + difference
+        unit = measured if name in LOGARITHMIC else 1.0
         found.append(Comparison(run=run.name, figure=name, measured=measured, predicted=predicted,
-                                off_by=difference / sigma, sigma=sigma * (measured if name in LOGARITHMIC else 1.0)))  # fmt: skip
+                                off_by=difference / sigma, sigma=sigma * unit))  # fmt: skip
     return tuple(found)

@@ -46,8 +46,9 @@ def totals(observations: Sequence[Observation], population: float, values: Array
         found[:, apart] = _own_queues(
             [run for run, alone in zip(observations, apart, strict=True) if alone], requesters[apart], values
         )
-    for k in np.flatnonzero(~apart):
-        run = observations[k]
+    for k, run in enumerate(observations):
+        if apart[k]:
+            continue
         found[:, k] = [_pool(run.volumes, run.aliases, int(requesters[k]), row) for row in values]
     return found
 

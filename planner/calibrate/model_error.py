@@ -37,7 +37,10 @@ def restricted_estimate(solution: Solution) -> float:
     """
     problem = solution.problem
     figures = len(problem.scale)
-    off, slope = solution.residuals[:figures] * problem.sigma, solution.jacobian[:figures] * problem.sigma[:, None]
+    off, slope = (
+        solution.residuals[:figures] * problem.sigma,
+        solution.jacobian[:figures] * problem.sigma[:, None],
+    )
     belief, belief_slope = solution.residuals[figures:], solution.jacobian[figures:]
     candidates = np.geomspace(MODEL_ERROR, LARGEST, GRID)
     variance = problem.rounding**2 + (candidates[:, None] * problem.scale) ** 2

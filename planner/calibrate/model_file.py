@@ -100,9 +100,7 @@ def _alternatives(found: Fit) -> tuple[library.Alternative, ...]:
             share=_rounded(each.weight),
             parameters=tuple(free),
             log_mean=tuple(_rounded(value) for value in each.center.tolist()),
-            log_covariance=tuple(
-                tuple(_rounded(value) for value in row) for row in each.covariance.tolist()
-            ),
+            log_covariance=tuple(tuple(_rounded(value) for value in row) for row in each.covariance.tolist()),
         )
         for each in found.spread.components
     )
@@ -132,7 +130,9 @@ def calibrated(model: library.Model) -> Calibrated:
         raise InputError("model", model.title, f"a model of kind {' or '.join(KINDS)}, not {model.kind}")
     missing = [key for key in FILE_KEYS if key not in model.parameters]
     if missing or model.population is None:
-        raise ReportError(model.title, f"expected `{'population' if not missing else 'parameters.' + missing[0]}`")
+        raise ReportError(
+            model.title, f"expected `{'population' if not missing else 'parameters.' + missing[0]}`"
+        )
     first = model.alternatives[0].parameters if model.alternatives else ()
     unknown = [key for each in model.alternatives for key in each.parameters if key not in FILE_KEYS]
     if unknown:

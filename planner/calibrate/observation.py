@@ -18,7 +18,7 @@ CONTRADICTION: Final = 0.15  # beyond rounding: share by which rate x response m
 
 
 class Figure(NamedTuple):
-    """A measured number, SI, and half of the range that its printed digits leave open."""
+    """A measured number: `value`, SI, and `half` of the range that its printed digits leave open."""
 
     value: float
     half: float
@@ -55,12 +55,11 @@ class Observation:
 
     def _check_population(self) -> None:
         """Requesters hold at most one I/O each: rate x response cannot exceed their number."""
-        present = self.least_present
-        if self.population is not None and present > self.population * self.volumes * (1 + CONTRADICTION):
+        if self.population is not None and self.population < self.fewest_requesters:
             raise InputError(
                 f"population of {self.name}",
                 self.population,
-                f"at least {math.ceil(present / self.volumes)}: rate x response is {present / self.volumes:.3g} a "
+                f"at least {self.fewest_requesters}: rate x response is {self.least_present / self.volumes:.3g} a "
                 "volume, and a requester has one I/O outstanding; the measurements contradict each other",
             )
 
@@ -75,6 +74,11 @@ class Observation:
             rate * service + low.get("queued", 0.0),
         )
         return max(each)
+
+    @property
+    def fewest_requesters(self) -> int:
+        """Smallest number of requesters of a volume that the I/Os present do not contradict."""
+        return max(math.ceil(self.least_present / self.volumes / (1 + CONTRADICTION)), 1)
 
     @property
     def present(self) -> float:

@@ -48,6 +48,17 @@ class Estimate:
         """Standard error in the parameter's own unit."""
         return self.value * self.relative_error
 
+    def errors(self) -> tuple[str, str, str, str]:
+        """Standard error, the same in percent, and both ends of the interval, as people read them.
+
+        Returns
+        -------
+        tuple of str
+            Four cells of a table.
+        """
+        low, high = ("open" if end is None else f"{end:.3g}" for end in (self.low, self.high))
+        return f"{self.standard_error:.2g}", f"{100 * self.relative_error:.1f}", low, high
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
@@ -182,18 +193,18 @@ class Fit:
         render.Table
             Values in SI units, as a model file has them.
         """
-        found = list(self.estimates.values())
-        fixed = [each.status == "fixed" for each in found]
-        columns = (
-            ("parameter", [each.parameter.file_key for each in found]),
-            ("value", [f"{each.value:.4g}" for each in found]),
-            ("+/-", ["" if hold else f"{each.standard_error:.2g}" for each, hold in zip(found, fixed, strict=True)]),
-            ("%", ["" if hold else f"{100 * each.relative_error:.1f}" for each, hold in zip(found, fixed, strict=True)]),
-            ("from", ["" if hold else _end(each.low) for each, hold in zip(found, fixed, strict=True)]),
-            ("to", ["" if hold else _end(each.high) for each, hold in zip(found, fixed, strict=True)]),
-            ("start", [f"{each.start:.3g}" for each in found]),
-            ("", [each.status for each in found]),
-        )  # fmt: skip
+        heads = ("parameter", "value", "+/-", "%", "from", "to", "start", "")
+        rows = [
+            (
+                each.parameter.file_key,
+                f"{each.value:.4g}",
+                *(("",) * 4 if each.status == "fixed" else each.errors()),
+                f"{each.start:.3g}",
+                each.status,
+            )
+            for each in self.estimates.values()
+        ]
+        columns = zip(heads, zip(*rows, strict=True), strict=True)
         return render.Table(columns=tuple(render.Column(name=n, unit="", values=v) for n, v in columns))
 
     def residual_table(self) -> render.Table:
@@ -231,7 +242,9 @@ class Fit:
                 f"* outlier, not fitted: {self.outlier.run}: without it chi-square falls by {self.outlier.drop:.0f}; "
                 f"the next candidate, {self.outlier.second}, is {self.outlier.gap:.1f} behind"
             )
-        open_ones = [each.parameter.key for each in self.estimates.values() if each.status == "not determined"]
+        open_ones = [
+            each.parameter.key for each in self.estimates.values() if each.status == "not determined"
+        ]
         if open_ones:
             lines.append(
                 f"not determined by these data: {', '.join(open_ones)}; kept at what is believed of such devices, and "
@@ -311,7 +324,3 @@ class Fit:
     def _repr_html_(self) -> str:
         tables = render.to_html(self.parameter_table()) + render.to_html(self.residual_table())
         return f"<p>{self.headline()}</p>{tables}" + "".join(f"<p>{line}</p>" for line in self.notes())
-
-
-def _end(value: float | None) -> str:
-    return "open" if value is None else f"{value:.3g}"

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 POPULATIONS: Final = (*range(1, 13), 14, 16, 20, 24, 32, 48, 64)
 FAR_BEHIND: Final = 9.0  # log of the odds against a population, from which it is left out
 BEHIND_IN_A_ROW: Final = 2  # populations far behind the best before the search ends
-CROWDED: Final = 1.3  # I/Os present over requesters, beyond which a population need not be tried
 TOLERANCE: Final = 1e-7  # of the least squares: relative change of chi-square or of the logarithms
 STEP: Final = 1e-4  # of the differences of the Jacobian, in logarithms
 THINK_STARTS: Final = (0.02, 0.1, 0.5, 2.5)  # think over service time
@@ -187,8 +186,7 @@ class Solution:
     @property
     def covariance(self) -> Array:
         """Of the logarithms, shape (free, free)."""
-        covariance: Array = np.linalg.pinv(self.jacobian.T @ self.jacobian)
-        return covariance
+        return np.asarray(np.linalg.pinv(self.jacobian.T @ self.jacobian), dtype=np.float64)
 
     @property
     def log_odds(self) -> float:
@@ -279,10 +277,10 @@ def _minimum(problem: Problem, population: int, start: Array) -> OptimizeResult:
         return last[logs.tobytes()]
 
     def residuals(logs: Array) -> Array:
-        return around(logs)[0]
+        return np.asarray(around(logs)[0])
 
     def jacobian(logs: Array) -> Array:
-        return (around(logs)[1:] - around(logs)[0]).T / STEP
+        return np.asarray((around(logs)[1:] - around(logs)[0]).T / STEP)
 
     inside = np.clip(start, low + 2 * STEP, high - 2 * STEP)
     found = least_squares(residuals, inside, jac=jacobian, method="lm", xtol=TOLERANCE, ftol=TOLERANCE)
@@ -356,15 +354,14 @@ def search(problem: Problem, population: int | None, near: Sequence[Solution] = 
         No population led to a minimum.
     """
     if near:
-        found = [solve(problem, each.population, [each.logs]) for each in near]
-        return sorted(found, key=lambda each: -each.log_odds)
+        again = [solve(problem, each.population, [each.logs]) for each in near]
+        return sorted(again, key=lambda each: -each.log_odds)
     if population is not None:
         return [solve(problem, population, starts(problem, population))]
-    found, behind, trouble = [], 0, "no population fits"
-    least = max(run.least_present / run.volumes for run in problem.observations) / CROWDED
-    for count in POPULATIONS:
-        if count < least:
-            continue
+    found: list[Solution] = []
+    behind, trouble = 0, f"more than {POPULATIONS[-1]} requesters a volume; say how many"
+    least = max(run.fewest_requesters for run in problem.observations)
+    for count in (n for n in POPULATIONS if n >= least):
         begin = [found[-1].logs] if found else starts(problem, count)
         try:
             found.append(solve(problem, count, begin))

@@ -20,7 +20,7 @@ def build() -> typer.Typer:
     import typer
 
     from planner import __version__
-    from planner.cli import aliases, calibrate, read
+    from planner.cli import aliases, calibrate, predict, read, whatif
 
     app = typer.Typer(
         name="planner",
@@ -47,6 +47,8 @@ def build() -> typer.Typer:
 
     app.add_typer(aliases.app, name="aliases")
     app.command(name="calibrate", help=calibrate.HELP)(calibrate.calibrate)
+    app.command(name="predict", help=predict.HELP)(predict.predict)
+    app.command(name="whatif", help=whatif.HELP)(whatif.whatif)
     app.command(name="read", help=read.HELP)(read.read)
     return app
 

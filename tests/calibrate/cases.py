@@ -1,4 +1,4 @@
-"""Seeded cases for calibration: volumes drawn from the law itself, disturbed by a model error, rounded like a listing."""
+"""Seeded cases: volumes drawn from the law itself, disturbed by a model error, rounded like a listing."""
 
 from __future__ import annotations
 
@@ -48,7 +48,9 @@ def draw(random: np.random.Generator, *, model_error: float) -> Case:
     known = bool(random.random() < 0.5)
     rows = tuple(_printed(random, truth, int(a), model_error, population if known else None) for a in counts)
     others = random.permutation([a for a in range(8) if a not in counts])[:2]
-    later = {int(a): law(truth, int(a))[0] * float(np.exp(model_error * random.standard_normal())) for a in others}
+    later = {
+        int(a): law(truth, int(a))[0] * float(np.exp(model_error * random.standard_normal())) for a in others
+    }
     return Case(truth=truth, rows=rows, later=later, saturated=saturated)
 
 
@@ -57,7 +59,11 @@ def _between(random: np.random.Generator, low: float, high: float) -> float:
 
 
 def _printed(
-    random: np.random.Generator, truth: dict[str, float], aliases: int, model_error: float, population: int | None
+    random: np.random.Generator,
+    truth: dict[str, float],
+    aliases: int,
+    model_error: float,
+    population: int | None,
 ) -> Observation:
     """Disturb what the law says and round it: rate to 1/s, three parts of the service to .1 ms, the queue to .01."""
     rate, service, queue = law(truth, aliases)
