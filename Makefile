@@ -43,6 +43,7 @@ models: $(VENV)/core
 	  --title "HyperPAV report: the classic PAV runs of 522A alone" -o models/hyperpav-volume-runs.toml --force
 	$(BIN)/planner calibrate $(LISTINGS)/pool-*.listing --kind pool --population 3 \
 	  --title "HyperPAV report: the runs of the pool alone" -o models/hyperpav-pool-runs.toml --force
+	$(BIN)/python -c "from pathlib import Path; from planner.published import write_models; write_models(Path('models'))"
 
 notebooks: $(VENV)/notebook
 	$(BIN)/python -m pytest --nbmake -n $(JOBS) notebooks

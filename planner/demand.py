@@ -302,7 +302,9 @@ def _closed(measured: Measurement, law: Law) -> list[Reading]:
     populations = np.array(POPULATIONS, dtype=float)
     # Little's law: the cycle of a requester, N / X, is its think time, service and wait. It bounds the search.
     cycle = populations * measured.volumes / measured.io_rate.value / measured.service.value
-    response = (measured.service.high + measured.queued.high / measured.io_rate.value) / measured.service.value
+    response = (
+        measured.service.high + measured.queued.high / measured.io_rate.value
+    ) / measured.service.value
     limits = np.maximum(LEAST_THINK, 0.5 * (cycle - 1.5 * response)), np.maximum(2 * LEAST_THINK, cycle)
     think, alone, strain = _balance(measured, law, populations, limits, closed=True)
     return [

@@ -109,7 +109,8 @@ class Model(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     `population` is the number of requesters of each volume, and `alternatives` tell what else the measurements
     allow. `parameters` and `validity`
     are keyed by name with unit suffix (validity: the range that the measurements cover); `fit` tells how well
-    it went. `schema_version` counts the changes of this layout.
+    it went. `environment` says where it was measured (machine, release, channel), as far as that is known.
+    `schema_version` counts the changes of this layout.
     """
 
     schema_version: int = SCHEMA_VERSION
@@ -117,6 +118,7 @@ class Model(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     title: str
     source: tuple[Source, ...]
     population: int | None = None
+    environment: Mapping[str, str] = {}
     parameters: Mapping[str, Parameter]
     fit: Fit
     validity: Mapping[str, Interval]
@@ -150,6 +152,32 @@ def data_path(*parts: str) -> Path:
     if not path.exists():
         raise ReportError(path, "no such file among the shipped data")
     return path
+
+
+def read_source(publication: str) -> dict[str, Any]:
+    """Read what `source.toml` says of a publication.
+
+    Parameters
+    ----------
+    publication : str
+        Folder below data/.
+
+    Returns
+    -------
+    dict
+        Its keys and tables.
+
+    Raises
+    ------
+    ReportError
+        There is no such folder, or the file is not TOML.
+
+    Examples
+    --------
+    >>> read_source("hyperpav")["publisher"]
+    'IBM'
+    """
+    return _read_toml(data_path(publication, "source.toml"))
 
 
 def model_names() -> list[str]:

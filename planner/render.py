@@ -157,6 +157,29 @@ def to_text(table: Table) -> str:
     return "\n".join("  ".join(row).rstrip() for row in zip(*cells, strict=True))
 
 
+def counted(number: float, noun: str) -> str:
+    """A count with its noun in the right number.
+
+    Parameters
+    ----------
+    number : float
+        A whole number.
+    noun : str
+        In the singular.
+
+    Returns
+    -------
+    str
+        The words.
+
+    Examples
+    --------
+    >>> counted(1, "disk"), counted(8, "disk")
+    ('1 disk', '8 disks')
+    """
+    return f"{number:.0f} {noun}{'' if number == 1 else 's'}"
+
+
 def wrap(text: str, width: int = WIDTH) -> str:
     """Break a paragraph into lines.
 

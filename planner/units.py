@@ -1,7 +1,9 @@
 """The only place where units convert: factors, parsing of quantities people type, display of quantities.
 
 Inside the planner every number is SI: seconds, 1/second, bytes, shares of one. Sizes of storage follow z/VM:
-"GB" means 2**30 bytes, exactly like "GiB".
+"GB" means 2**30 bytes, exactly like "GiB". Data rates follow the same rule, "MB/s" means 2**20 bytes a second: the
+published KB/s agree with the published page rates with 1024 bytes and disagree with 1000. Nominal rates of
+channels are rounder than the 5 % between the two.
 """
 
 from __future__ import annotations
@@ -13,14 +15,22 @@ from typing import Final, Literal
 from planner.errors import InputError
 
 MILLISECOND: Final = 1e-3
+MICROSECOND: Final = 1e-6
 FRAME: Final = 4096
 SEGMENT: Final = 2**20
+GIB: Final = 2**30
+KILOBYTE: Final = 2**10
+MEGABYTE: Final = 2**20
 
-Dimension = Literal["time", "rate", "storage", "share"]
+Dimension = Literal["time", "rate", "data rate", "storage", "share"]
 
 FACTORS: Final[dict[Dimension, dict[str, float]]] = {
     "time": {"s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9, "min": 60.0, "h": 3600.0},
     "rate": {"/s": 1.0, "/min": 1 / 60, "/h": 1 / 3600},
+    "data rate": {
+        "B/s": 1.0, "KB/s": 2.0**10, "KiB/s": 2.0**10, "MB/s": 2.0**20, "MiB/s": 2.0**20, "GB/s": 2.0**30,
+        "GiB/s": 2.0**30,
+    },
     "storage": {
         "B": 1.0, "KB": 2.0**10, "KiB": 2.0**10, "MB": 2.0**20, "MiB": 2.0**20, "GB": 2.0**30, "GiB": 2.0**30,
         "G": 2.0**30, "TB": 2.0**40, "TiB": 2.0**40, "T": 2.0**40, "frames": float(FRAME),
@@ -30,6 +40,7 @@ FACTORS: Final[dict[Dimension, dict[str, float]]] = {
 EXAMPLES: Final[dict[Dimension, str]] = {
     "time": "a time such as 1.3ms",
     "rate": "a rate such as 755/s",
+    "data rate": "a data rate such as 50MB/s",
     "storage": "a size such as 256GB",
     "share": "a share such as 5%",
 }
@@ -59,7 +70,7 @@ def parse(text: str, dimension: Dimension, *, argument: str = "value", zero: boo
     ----------
     text : str
         Number and unit, as in ``1.3ms``, ``755/s``, ``256 GiB`` or ``5%``.
-    dimension : {"time", "rate", "storage", "share"}
+    dimension : {"time", "rate", "data rate", "storage", "share"}
         What the number measures.
     argument : str, optional
         Name to use in an error message.
@@ -69,7 +80,7 @@ def parse(text: str, dimension: Dimension, *, argument: str = "value", zero: boo
     Returns
     -------
     float
-        The quantity in SI units [s], [1/s], [bytes] or share of one.
+        The quantity in SI units [s], [1/s], [bytes/s], [bytes] or share of one.
 
     Raises
     ------
@@ -81,6 +92,8 @@ def parse(text: str, dimension: Dimension, *, argument: str = "value", zero: boo
     >>> parse("1.5 ms", "time")
     0.0015
     >>> parse("256GB", "storage") == 256 * 2**30
+    True
+    >>> parse("17 MB/s", "data rate") == 17 * 2**20
     True
     """
     number, factor = _split(text, dimension, argument)
@@ -133,7 +146,7 @@ def resolution(text: str, dimension: Dimension, *, argument: str = "value") -> f
     ----------
     text : str
         A quantity as for `parse`.
-    dimension : {"time", "rate", "storage", "share"}
+    dimension : {"time", "rate", "data rate", "storage", "share"}
         What the number measures.
     argument : str, optional
         Name to use in an error message.
@@ -141,7 +154,7 @@ def resolution(text: str, dimension: Dimension, *, argument: str = "value") -> f
     Returns
     -------
     float
-        Half a unit of the last digit [s], [1/s], [bytes] or share of one.
+        Half a unit of the last digit [s], [1/s], [bytes/s], [bytes] or share of one.
 
     Raises
     ------

@@ -14,7 +14,7 @@ from tests.checkout import modules
 LAYERS = (
     ("cli", "__main__"),
     ("scoreboard", "figures", "explain"),
-    ("calibrate", "sizing", "whatif", "demand", "measurements"),
+    ("advice", "calibrate", "published", "sizing", "whatif", "demand", "measurements"),
     ("devices", "reports", "library"),
     ("queueing",),
     ("results",),

@@ -20,7 +20,12 @@ PLAIN = Law(inflation=0.0, redrive_time=0.0, model_error=0.02)
 
 
 def closed_run(
-    population: int, think: float, aliases: int = 0, service: float = 1.3e-3, law: Law = PLAIN, half: float = 5e-4
+    population: int,
+    think: float,
+    aliases: int = 0,
+    service: float = 1.3e-3,
+    law: Law = PLAIN,
+    half: float = 5e-4,
 ) -> Run:
     """A volume as the law itself would have it, rounded like a listing: expected values come from our own law."""
     steady = queueing.finite_source(

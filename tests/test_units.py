@@ -34,6 +34,8 @@ MAGNITUDES = st.floats(min_value=1e-9, max_value=1e12, allow_subnormal=False)
         ("256 GiB", "storage", 256 * 2.0**30),
         ("256G", "storage", 256 * 2.0**30),
         ("1 frames", "storage", 4096.0),
+        ("17 MB/s", "data rate", 17 * 2.0**20),
+        ("24635KB/s", "data rate", 24635 * 1024.0),
         ("5%", "share", 0.05),
         ("130 %", "share", 1.3),
     ],

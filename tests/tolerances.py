@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 # 50-digit references: what each group promises.
-EXACT: Final = 1e-11  # Erlang, M/M/c, M/M/c/K, M/M/c//N, inflation; times 1 / (1 - utilization) near saturation
+EXACT: Final = (
+    1e-11  # Erlang, M/M/c, M/M/c/K, M/M/c//N, inflation; times 1 / (1 - utilization) near saturation
+)
 EXACT_OPEN_PHASES: Final = 1e-9  # M/D/c and M/PH/c
 EXACT_OPEN_PHASES_NEAR: Final = 1e-7  # ... from utilization .99
 EXACT_CLOSED_PHASES: Final = 1e-10  # M/PH/c//N

@@ -20,7 +20,7 @@ def build() -> typer.Typer:
     import typer
 
     from planner import __version__
-    from planner.cli import aliases, calibrate, predict, read, whatif
+    from planner.cli import aliases, calibrate, disk, paging, predict, processors, read, storage, whatif
 
     app = typer.Typer(
         name="planner",
@@ -46,6 +46,10 @@ def build() -> typer.Typer:
         """Take the options of all commands."""
 
     app.add_typer(aliases.app, name="aliases")
+    app.add_typer(storage.app, name="storage")
+    app.command(name="paging", help=paging.HELP)(paging.paging)
+    app.add_typer(disk.app, name="disk")
+    app.command(name="processors", help=processors.HELP)(processors.processors)
     app.command(name="calibrate", help=calibrate.HELP)(calibrate.calibrate)
     app.command(name="predict", help=predict.HELP)(predict.predict)
     app.command(name="whatif", help=whatif.HELP)(whatif.whatif)

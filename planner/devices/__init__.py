@@ -1,8 +1,48 @@
-"""What z/VM owns, each told as queues."""
+"""What z/VM owns, each told as queues; nothing is imported before it is asked for, storage arithmetic needs no queue."""
 
-from planner.devices.pool import Performance, Pool, VolumeClass
-from planner.devices.volume import Volume
+from __future__ import annotations
 
-KINDS: dict[str, type[Volume] | type[Pool]] = {"volume": Volume, "pool": Pool}
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
 
-__all__ = ["KINDS", "Performance", "Pool", "Volume", "VolumeClass"]
+if TYPE_CHECKING:
+    from planner.devices.channel_program import ChannelProgram
+    from planner.devices.disk import DiskPath
+    from planner.devices.kinds import KINDS
+    from planner.devices.paging import PagingDevice
+    from planner.devices.pool import Performance, Pool, VolumeClass
+    from planner.devices.processors import Processors
+    from planner.devices.storage import StorageBudget
+    from planner.devices.volume import Volume
+
+__all__ = [
+    "KINDS",
+    "ChannelProgram",
+    "DiskPath",
+    "PagingDevice",
+    "Performance",
+    "Pool",
+    "Processors",
+    "StorageBudget",
+    "Volume",
+    "VolumeClass",
+]
+
+_HOME: Final = {
+    "KINDS": "kinds",
+    "ChannelProgram": "channel_program",
+    "DiskPath": "disk",
+    "PagingDevice": "paging",
+    "Performance": "pool",
+    "Pool": "pool",
+    "Processors": "processors",
+    "StorageBudget": "storage",
+    "Volume": "volume",
+    "VolumeClass": "pool",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)

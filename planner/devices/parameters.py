@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from planner.errors import InputError
+
+if TYPE_CHECKING:
+    from planner.library import Model
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,3 +57,37 @@ POPULATION = Parameter(
 VOLUMES = Parameter(
     key="volumes", symbol="B", unit="", low=1, high=256, default=8, meaning="volumes that share the aliases",
 )  # fmt: skip
+
+
+def values(model: Model, kind: str, wanted: Sequence[Parameter]) -> dict[str, float]:
+    """Take the values of a kind's parameters from a model.
+
+    Parameters
+    ----------
+    model : planner.library.Model
+        A model.
+    kind : str
+        Device kind that the model has to be of.
+    wanted : sequence of Parameter
+        Parameters of the kind. One that the model does not have stands for what was not measured.
+
+    Returns
+    -------
+    dict
+        Value in SI units by `key`, of those that the model has.
+
+    Raises
+    ------
+    InputError
+        The model is of another kind, or holds a value outside the bounds of its parameter.
+    """
+    if model.kind != kind:
+        raise InputError("model", model.title, f"a model of kind {kind}, not {model.kind}")
+    found = {p.key: model.parameters[p.file_key].value for p in wanted if p.file_key in model.parameters}
+    for parameter in wanted:
+        value = found.get(parameter.key, parameter.default)
+        if not parameter.low <= value <= parameter.high:
+            raise InputError(
+                parameter.file_key, value, f"{parameter.low:g} to {parameter.high:g}", parameter.unit
+            )
+    return found

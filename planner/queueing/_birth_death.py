@@ -20,8 +20,8 @@ BLOCK: Final = 8192  # scenarios at a time: their vectors stay in the cache
 LARGEST_DIRECT: Final = 1000  # requesters; beyond, the terms relative to p(c) leave float64 as a rule
 RESCALE_ABOVE: Final = 1e200
 LEAST_NORMAL: Final = 1e-290
-NEGLIGIBLE: Final = 1e-19
-CHECK_EVERY: Final = 64
+NEGLIGIBLE: Final = 1e-20
+FORGOTTEN: Final = 1e-45  # of the most likely state: nothing even beside the few who think
 
 
 def closed_product_form(n: Array, z: Array, s: Array, c: Array, i: Array | None) -> Array:
@@ -40,7 +40,7 @@ def closed_product_form(n: Array, z: Array, s: Array, c: Array, i: Array | None)
     for start in range(0, rest.size, BLOCK):
         part = rest[start : start + BLOCK]
         inflation = np.zeros(part.size) if i is None else i[part]
-        result[:, part] = _rescaled(n[part], z[part], s[part], c[part], inflation)
+        result[:, part] = _any_size(n[part], z[part], s[part], c[part], inflation)
     return result
 
 
@@ -128,44 +128,95 @@ def _below(n: Array, load: Array, c: Array, i: Array | None) -> tuple[Array, Arr
     return lower, (load * n * lower - c) / (1 + load) if i is None else busy_below / term
 
 
-def _rescaled(n: Array, z: Array, s: Array, c: Array, i: Array) -> Array:
-    """Sum p(N - k) over k = 0..N with rescaling; the term is zero by itself beyond N."""
-    term = np.ones_like(z)
+def _any_size(n: Array, z: Array, s: Array, c: Array, i: Array) -> Array:
+    """Sums over all states where the direct form leaves float64 or would be long."""
+    result = np.empty((6, n.size))
+    single = i <= 1  # then p(n) has one mode: the service rate does not fall with n
+    for chosen, solve in ((single, _from_mode), (~single, _from_top)):
+        index = np.flatnonzero(chosen)
+        if index.size:
+            result[:, index] = _means(
+                solve(*(a[index] for a in (n, z, s, c, i))), n[index], s[index], c[index]
+            )
+    return result
+
+
+def _pace(present: Array, c: Array, i: Array) -> tuple[Array, Array]:
+    """Requests in service, and the service rate times S."""
+    served = np.minimum(present, c)
+    return served, served / (1 + i * np.maximum(served - 1, 0))
+
+
+def _add(sums: Array, term: Array, n: Array, present: Array, c: Array, i: Array) -> Array:
+    """Add one state to the sums of `_means`; returns the service rate there."""
+    served, pace = _pace(present, c, i)
+    waiting, thinking = present - served, term * (n - present)
+    sums += [term, term * served, term * waiting, term * pace, thinking, np.where(present >= c, thinking, 0)]
+    return pace
+
+
+def _means(sums: Array, n: Array, s: Array, c: Array) -> Array:
+    """Sums of p, of those in service, waiting, served per S, thinking, thinking while all servers are busy."""
+    total, busy, queue, served, sources, delayed = sums
+    # With no think time the station holds everyone: an arrival then sees N - 1 others.
+    thinking = sources > 0
+    delay = np.where(thinking, delayed / np.where(thinking, sources, 1), n - 1 >= c)
+    return np.stack([served / total / s, busy / total, queue / total, 0 * n, delay, s * (busy / served)])
+
+
+def _from_mode(n: Array, z: Array, s: Array, c: Array, i: Array) -> Array:
+    """From the most likely state outward: all terms are at most 1, and both ways end where they are nothing."""
     sums = np.zeros((6, n.size))
-    total, busy, queue, rate_sum, sources, delayed = sums
-    orderly = bool(
-        (i <= 1).all()
-    )  # then the factors fall with k, and so do the terms once they have begun to
-    last = int(n.max())
-    for k in range(last + 1):
-        present = np.maximum(n - k, 0)
-        served = np.minimum(present, c)
-        rate = served / (1 + i * np.maximum(served - 1, 0))
-        total += term
-        busy += term * served
-        queue += term * (present - served)
-        rate_sum += term * rate
-        sources += term * k
-        delayed += np.where(present >= c, term * k, 0)
-        factor = rate * (z / s / (k + 1))
-        term = term * factor
+    load = z / s
+    mode, high = np.zeros_like(n), n + 1
+    while (high - mode > 1).any():  # largest m with p(m) >= p(m - 1), that is N - m + 1 >= Z mu(m)
+        middle = np.floor((mode + high) / 2)
+        rises = n - middle + 1 >= load * _pace(middle, c, i)[1]
+        mode, high = np.where(rises, middle, mode), np.where(rises, high, middle)
+    _add(sums, np.ones_like(n), n, mode, c, i)
+    _walk(sums, mode, n, load, c, i, step=-1)
+    _walk(sums, mode, n, load, c, i, step=1)
+    return sums
+
+
+def _walk(sums: Array, mode: Array, n: Array, load: Array, c: Array, i: Array, *, step: int) -> None:
+    """Add the states on one side of the mode, until they are nothing beside the queue (up) or the mode (down)."""
+    rows = np.arange(n.size)
+    present, term, added = mode, np.ones_like(n), np.zeros_like(sums)
+    while True:
+        if step > 0:
+            going = (present < n) & (term > 0) & ((present <= c) | (term * n > NEGLIGIBLE * added[2]))
+        else:
+            going = (present > 0) & (term > FORGOTTEN)
+        if not going.all():
+            sums[:, rows[~going]] += added[:, ~going]
+            rows, present, term, n, load, c, i = (a[going] for a in (rows, present, term, n, load, c, i))
+            added = added[:, going]
+            if not rows.size:
+                return
+        upper = present if step < 0 else present + 1
+        factor = load * _pace(upper, c, i)[1] / (n - upper + 1)
+        with np.errstate(under="ignore"):
+            term = term * (factor if step < 0 else 1 / factor)
+        present = present + step
+        _add(added, term, n, present, c, i)
+
+
+def _from_top(n: Array, z: Array, s: Array, c: Array, i: Array) -> Array:
+    """From n = N down, rescaled as the terms grow; the term is zero by itself beyond N."""
+    term, load = np.ones_like(z), z / s
+    sums = np.zeros((6, n.size))
+    for k in range(int(n.max()) + 1):
+        pace = _add(sums, term, n, np.maximum(n - k, 0), c, i)
+        term = term * (pace * load / (k + 1))
         scale = np.where(term > RESCALE_ABOVE, 1 / RESCALE_ABOVE, 1.0)
         if scale.min() < 1:
             term *= scale
             sums *= scale
-        if orderly and k % CHECK_EVERY == 0:
-            rest = term * last * last
-            if ((factor < 1) & (rest <= NEGLIGIBLE * total) & (rest <= NEGLIGIBLE * rate_sum)).all():
-                break
-    # With no think time the station holds everyone: an arrival then sees N - 1 others.
-    thinking = sources > 0
-    delay = np.where(thinking, delayed / np.where(thinking, sources, 1), n - 1 >= c)
-    return np.stack(
-        [rate_sum / total / s, busy / total, queue / total, np.zeros_like(n), delay, s * (busy / rate_sum)]
-    )
+    return sums
 
 
-def open_with_inflation(rate: Array, s: Array, c: Array, i: Array) -> tuple[Array, Array]:
+def open_with_inflation(rate: Array, s: Array, c: Array, i: Array) -> tuple[Array, NDArray[np.bool_]]:
     """M/M/c with inflation: sums as `Steady.from_sums` takes them, and where it is stable.
 
     Terms up from p(0) to p(c); beyond, they fall by lambda / mu(c) each. Saturated servers never idle.
@@ -197,15 +248,13 @@ def saturated_with_gaps(s: Array, c: Array, i: Array, g: Array) -> tuple[Array, 
 
     k servers are in their gap: a service ends at the rate mu(c - k), a gap at k / g.
     """
-    term, total, busy, ends = np.ones_like(s), np.zeros_like(s), np.zeros_like(s), np.zeros_like(s)
+    term, sums = np.ones_like(s), np.zeros((3, s.size))
     for k in range(int(c.max()) + 1):
-        served = np.maximum(c - k, 0)
-        rate = served / (s * (1 + i * np.maximum(served - 1, 0)))
-        total += term
-        busy += term * served
-        ends += term * rate
-        term = term * rate * g / (k + 1)
+        served, pace = _pace(np.maximum(c - k, 0), c, i)
+        sums += [term, term * served, term * pace / s]
+        term = term * (pace / s) * g / (k + 1)
         scale = np.where(term > RESCALE_ABOVE, 1 / RESCALE_ABOVE, 1.0)
-        for array in (term, total, busy, ends):
-            array *= scale
+        term = term * scale
+        sums *= scale
+    total, busy, ends = sums
     return ends / total, busy / total

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
-from scipy.special import gammaincc, gammaln
+from scipy.special import gammaincc, gammaln, poch
 
 from planner.queueing._phase_type import mixed_erlang
 from planner.queueing._roots import increasing_root
@@ -25,7 +25,7 @@ def allen_cunneen(exponential: Array, scv: Array) -> Array:
 
 def cosmetatos_1975(exponential: Array, scv: Array, load: Array, servers: Array) -> Array:
     """W = scv W_M + (1 - scv) W_D with his explicit M/D/c wait; the mixture is of 1976."""
-    light = (1 - load / servers) * (servers - 1) * (np.sqrt(4 + 5 * servers) - 2) / (16 * load)
+    light: Array = (1 - load / servers) * (servers - 1) * (np.sqrt(4 + 5 * servers) - 2) / (16 * load)
     return scv * exponential + (1 - scv) * exponential / 2 * (1 + light)
 
 
@@ -64,8 +64,7 @@ def _log_moment(alpha: Array, scv: Array) -> Array:
         above = gammaln(1 + alpha) + np.log(branches)
     stages, short, rate = mixed_erlang(np.minimum(scv, 1.0))
     shorter = np.maximum(stages - 1, 1)
-    long = np.exp(gammaln(stages + alpha) - gammaln(stages))
-    below = np.log(short * np.exp(gammaln(shorter + alpha) - gammaln(shorter)) + (1 - short) * long)
+    below = np.log(short * poch(shorter, alpha) + (1 - short) * poch(stages, alpha))
     below = below - alpha * np.log(rate)
     return np.where(scv > 1, above, below)
 
@@ -86,7 +85,7 @@ def least_residual(scv: Array, servers: Array) -> Array:
 
 
 def _residual_branches(time: Array, scv: Array) -> Array:
-    skew = np.sqrt((scv - 1) / (scv + 1))
+    skew: Array = np.sqrt((scv - 1) / (scv + 1))
     return (np.exp(-time * (1 + skew)) + np.exp(-time * (1 - skew))) / 2
 
 

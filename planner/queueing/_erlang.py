@@ -42,7 +42,7 @@ def inverse_blocking(load: Array, servers: Array) -> Array:
 
 
 def log_inverse_blocking(load: Array, servers: Array) -> Array:
-    """ln 1/B, finite also where B underflows; inf at no load."""
+    """Logarithm of 1/B, finite also where B underflows; inf at no load."""
     shape = load.shape
     load, servers = load.ravel(), servers.ravel()
     many = servers > FEW
@@ -109,7 +109,7 @@ def _log_inverse_many(load: Array, servers: Array) -> Array:
 
 
 def log_poisson(k: Array, mean: Array) -> Array:
-    """ln P(X = k) of a Poisson variable for k above FEW: Loader's saddle point form, which cancels nowhere."""
+    """Logarithm of P(X = k) of a Poisson variable for k above FEW: Loader's saddle point form, which cancels nowhere."""
     return -_stirling_error(k) - deviance(k, mean) - 0.5 * np.log(2 * np.pi * k)
 
 
@@ -125,5 +125,5 @@ def deviance(k: Array, mean: Array) -> Array:
 
 
 def _stirling_error(k: Array) -> Array:
-    """ln k! - ln(sqrt(2 pi k) (k / e)^k) to 1e-16, for k above FEW."""
+    """Logarithm of k! - ln(sqrt(2 pi k) (k / e)^k) to 1e-16, for k above FEW."""
     return (1 / 12 - (1 / 360 - 1 / 1260 / (k * k)) / (k * k)) / k

@@ -87,7 +87,7 @@ def solve_open(rate: Array, station: Station) -> OpenSolution:
 def _passage(station: Station, level: int, seen: Array | None) -> tuple[Array, Array]:
     """(-S_n)^-1 and D_n, where `seen` is what the levels above add to the local block."""
     local, down = station.local(level), station.down(level)
-    return _inverse(_close(local if seen is None else local + seen, down)), down
+    return _dwell(local if seen is None else local + seen, down.sum(-1)), down
 
 
 def _times(law: Array, matrix: Array) -> Array:
@@ -96,7 +96,7 @@ def _times(law: Array, matrix: Array) -> Array:
 
 def _solve_left(law: Array, matrix: Array) -> Array:
     """X of x matrix = law."""
-    return np.linalg.solve(matrix.swapaxes(-1, -2), law[..., None])[..., 0]
+    return np.asarray(np.linalg.solve(matrix.swapaxes(-1, -2), law[..., None])[..., 0], dtype=np.float64)
 
 
 def _inverse(dominant: Array) -> Array:
@@ -104,7 +104,32 @@ def _inverse(dominant: Array) -> Array:
 
     Transposed, the dominance is by columns, elimination never swaps rows, and only like signs are added.
     """
-    return np.linalg.inv(dominant.swapaxes(-1, -2)).swapaxes(-1, -2)
+    return np.asarray(np.linalg.inv(dominant.swapaxes(-1, -2)).swapaxes(-1, -2), dtype=np.float64)
+
+
+def _dwell(moves: Array, leaves: Array) -> Array:
+    """Mean times in the states of a level before it is left, by the state it is entered in.
+
+    The inverse of a matrix with `moves` off its diagonal and dominant rows, by elimination that knows what leaves
+    and so never subtracts (Grassmann, Taksar and Heyman 1985; Alfa, Xue and Ye 2002): a level that is hardly ever
+    left keeps all its digits.
+    """
+    size = moves.shape[-1]
+    work, leaves, pivots = moves.copy(), leaves.copy(), np.empty_like(leaves)
+    for k in range(size):
+        onward, pivot = work[:, k, k + 1 :], pivots[:, k]
+        pivot[:] = onward.sum(-1) + leaves[:, k]
+        share = work[:, k + 1 :, k]
+        share /= pivot[:, None]
+        work[:, k + 1 :, k + 1 :] += share[:, :, None] * onward[:, None, :]
+        leaves[:, k + 1 :] += share * leaves[:, k, None]
+    times = np.broadcast_to(np.eye(size), moves.shape).copy()
+    for k in range(1, size):
+        times[:, k] += (work[:, k, None, :k] @ times[:, :k])[:, 0]
+    for k in range(size - 1, -1, -1):
+        times[:, k] += (work[:, k, None, k + 1 :] @ times[:, k + 1 :])[:, 0]
+        times[:, k] /= pivots[:, k, None]
+    return times
 
 
 def _close(off_diagonal: Array, down: Array) -> Array:

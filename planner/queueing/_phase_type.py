@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from planner.results import Array
 
 SAME: Final = 1e-12  # relative; an scv written as 1/3 is Erlang-3
+LEAST_SCV: Final = 1e-8  # with a hundred million stages nobody can tell a service from a deterministic one
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,12 +33,12 @@ class PhaseType:
     @property
     def phases(self) -> int:
         """Number of phases K."""
-        return self.start.shape[-1]
+        return int(self.start.shape[-1])
 
 
 def phase_count(scv: Array) -> NDArray[np.int64]:
     """Phases of the law: 1 for exponential, 2 above, k for scv in [1/k, 1/(k-1)); scv above 0."""
-    stages = np.ceil((1 - SAME) / scv)
+    stages = np.ceil((1 - SAME) / np.maximum(scv, LEAST_SCV))
     return np.where(np.abs(scv - 1) <= SAME, 1, np.where(scv > 1, 2, np.maximum(stages, 2))).astype(np.int64)
 
 
@@ -62,6 +63,7 @@ def phase_type(scv: Array, phases: int) -> PhaseType:
 
 def mixed_erlang(scv: Array, stages: float | None = None) -> tuple[Array, Array, Array]:
     """Stages k, share of the services with k - 1 stages, and the rate of a stage, for mean 1 and 0 < scv <= 1."""
+    scv = np.maximum(scv, LEAST_SCV)
     k = np.full(scv.shape, stages) if stages is not None else phase_count(scv).astype(np.float64)
     inside = np.maximum(k * (1 + scv) - k * k * scv, 0.0)
     short = np.clip((k * scv - np.sqrt(inside)) / (1 + scv), 0.0, 1.0)

@@ -47,7 +47,7 @@ def open_in_phases(
             yield part, solve_open(rate[part], station)
 
 
-def open_with_gaps(rate: Array, s: Array, c: Array, i: Array, g: Array) -> tuple[Array, Array]:
+def open_with_gaps(rate: Array, s: Array, c: Array, i: Array, g: Array) -> tuple[Array, NDArray[np.bool_]]:
     """M/M/c with gaps: sums as `Steady.from_sums` takes them, and where it is stable.
 
     Saturated servers never idle: their throughput, service and gaps are those of `saturated_with_gaps`.
@@ -65,29 +65,29 @@ def open_with_gaps(rate: Array, s: Array, c: Array, i: Array, g: Array) -> tuple
     return result, stable
 
 
-def largest_phases(servers: int) -> int:
-    """Most phases of service without gap that `servers` servers may have."""
-    width = 1
-    while state_count(servers, width + 1) <= LARGEST_LEVEL:
-        width += 1
-    return width
-
-
-def _phases(scv: Array) -> Array:
+def _phases(scv: Array) -> NDArray[np.int64]:
     if not (scv > 0).all():
         raise InputError("scv", 0.0, "above zero: deterministic service has no finite chain of phases")
     return phase_count(scv)
 
 
 def _checked_size(servers: int, width: int, gapped: int) -> int:
-    states = state_count(servers, width + gapped)
+    phases = width + gapped
+    # With two phases or more there are more states than servers, and than phases: no need to count them all.
+    states = (
+        max(servers, phases)
+        if max(servers, phases) > LARGEST_LEVEL and phases > 1
+        else state_count(servers, phases)
+    )
     if states > LARGEST_LEVEL:
-        told = f"at most {LARGEST_LEVEL} states a level; {width + gapped} phases of a server make {states}"
+        told = f"at most {LARGEST_LEVEL} states a level; {phases} phases of a server make {states} or more"
         raise InputError("servers", servers, told)
     return states
 
 
-def _shapes(*keys: Array) -> Iterator[tuple[NDArray[np.int64], tuple[int, ...]]]:
+def _shapes(
+    *keys: Array | NDArray[np.int64] | NDArray[np.bool_],
+) -> Iterator[tuple[NDArray[np.int64], tuple[int, ...]]]:
     """Scenarios of each combination of whole numbers."""
     if keys[0].size == 0:
         return

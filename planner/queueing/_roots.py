@@ -10,6 +10,7 @@ import numpy as np
 from planner.errors import ConvergenceError
 from planner.results import Array
 
+HALF: Final = 0.5
 STEPS: Final = 400  # plain halving of any interval of float64 needs fewer once the unit is right
 ROUNDING: Final = 2 * np.finfo(np.float64).eps
 
@@ -29,7 +30,7 @@ def increasing_root(
     index = np.flatnonzero((at_low <= 0) & (at_high > 0))
     x1, x2, f1, f2 = (array.ravel()[index] for array in (high, np.asarray(low) + 0 * high, at_high, at_low))
     rest = [np.broadcast_to(argument, best.shape).ravel()[index] for argument in arguments]
-    share = np.full(index.size, 0.5)
+    share = np.full(index.size, HALF)
     flat = best.ravel()
     for _ in range(STEPS):
         if index.size == 0:
@@ -43,7 +44,7 @@ def increasing_root(
         flat[index] = np.where(f1 > 0, x2, x1)
         width = np.abs(x2 - x1)
         limit = ROUNDING * np.maximum(np.abs(x1), np.abs(x2)) / np.where(width > 0, width, 1)
-        going = (limit < 0.5) & (width > 0) & (f1 != 0)
+        going = (limit < HALF) & (width > 0) & (f1 != 0)
         index, x1, x2, x3, f1, f2, f3, limit = (
             a[going] for a in (index, x1, x2, x3, f1, f2, f3, limit)
         )  # fmt: skip
@@ -58,4 +59,4 @@ def _share(x1: Array, x2: Array, x3: Array, f1: Array, f2: Array, f3: Array) -> 
         xi, phi = (x1 - x2) / (x3 - x2), (f1 - f2) / (f3 - f2)
         step = f1 / (f2 - f1) * f3 / (f2 - f3) + (x3 - x1) / (x2 - x1) * f1 / (f3 - f1) * f2 / (f3 - f2)
         safe = (phi**2 < xi) & ((1 - phi) ** 2 < 1 - xi) & np.isfinite(step)
-    return np.where(safe, step, 0.5)
+    return np.where(safe, step, HALF)

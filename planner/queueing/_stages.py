@@ -46,7 +46,7 @@ class FiniteSourceDelay:
 
     def pace(self) -> Array:
         """Rate of one stage [1/s]."""
-        busy = np.minimum(self.n, self.c)
+        busy: Array = np.minimum(self.n, self.c)
         return busy / (self.s * (1 + self.inflation * (busy - 1)))
 
     def log_weights(self, stages: Array) -> Array:
@@ -172,4 +172,5 @@ def _tail(time: Array, stages: Array, ratio: Array) -> Array:
     falls = np.where(ratio > 0, ratio, 1.0)
     with np.errstate(divide="ignore"):
         rest = np.log(gammainc(length, falls * time)) - (length - 1) * np.log(falls) - time * (1 - falls)
-    return (poisson * stages).sum(1) + np.where(ratio > 0, stages[:, -1] * np.exp(rest), 0.0)
+    beyond = np.where(ratio > 0, stages[:, -1] * np.exp(rest), 0.0)
+    return np.asarray((poisson * stages).sum(1) + beyond)

@@ -81,16 +81,20 @@ def finite_source(
         redrive_time=checks.nonnegative("redrive_time", redrive_time, "s"),
     )
     shape = n.shape
-    flat = n, z, s, c, cv, i, g = [a.ravel() for a in (n, z, s, c, cv, i, g)]
+    flat = [a.ravel() for a in (n, z, s, c, cv, i, g)]
+    n, z, s, c, cv, i, g = flat
     phased = ((cv != 1) | (g > 0)) if (cv != 1).any() or g.any() else None
-    inflation = i if i.any() else None
     if phased is None:
-        sums = closed_product_form(n, z, s, c, inflation)
+        sums = closed_product_form(n, z, s, c, i if i.any() else None)
     else:
         sums = np.empty((6, n.size))
         sums[:, phased] = closed_in_phases(*(a[phased] for a in flat))
         if not phased.all():
             sums[:, ~phased] = closed_product_form(*(a[~phased] for a in (n, z, s, c, i)))
-    sums, n, z, s, c, i = (a.reshape((*a.shape[:-1], *shape)) for a in (sums, n, z, s, c, i))
-    law = FiniteSourceDelay(n=n, z=z, s=s, c=c, inflation=i, delay=sums[4]) if phased is None else None
-    return Steady.from_sums(sums, c, law)
+    sums, servers = sums.reshape(6, *shape), c.reshape(shape)
+    if phased is not None:
+        return Steady.from_sums(sums, servers)
+    # The law keeps its own numbers: the caller's arrays may change.
+    kept = {"n": n, "z": z, "s": s, "c": c, "inflation": i}
+    law = FiniteSourceDelay(**{key: a.reshape(shape).copy() for key, a in kept.items()}, delay=sums[4])
+    return Steady.from_sums(sums, servers, law)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,7 +21,7 @@ from planner.results import Array, quantity
 
 Names = NDArray[np.str_]
 
-# Every closed form takes (W_M, W_D or None, scv, load, servers), waits in units of the service time.
+# Every closed form takes W_M, W_D (or ones), scv, load and servers; waits in units of the service time.
 CLOSED_FORMS: Final[dict[str, tuple[bool, Callable[..., Array]]]] = {
     "allen_cunneen": (False, lambda m, d, v, a, c: forms.allen_cunneen(m, v)),
     "cosmetatos_1975": (False, lambda m, d, v, a, c: forms.cosmetatos_1975(m, v, a, c)),
@@ -29,6 +29,7 @@ CLOSED_FORMS: Final[dict[str, tuple[bool, Callable[..., Array]]]] = {
     "boxma_cohen_huffels_1979": (True, lambda m, d, v, a, c: forms.boxma_cohen_huffels_1979(m, d, v, c)),
     "takahashi_1977": (True, lambda m, d, v, a, c: forms.takahashi_1977(m, d, v)),
 }
+LEAST_WAIT: Final = 1e-280  # of the service time: below, W_D leaves float64 and the forms have no digits
 METHODS: Final = ("auto", "exact", *CLOSED_FORMS)
 # Of the closed forms the most accurate on either side of scv 1, where both are exact: no jump between them.
 BEST_BELOW, BEST_ABOVE = "takahashi_1977", "boxma_cohen_huffels_1979"
@@ -36,6 +37,9 @@ BEST_BELOW, BEST_ABOVE = "takahashi_1977", "boxma_cohen_huffels_1979"
 # Largest relative error of the wait seen for scv up to 1, 2, 4 and 10, against "exact" for 2 to 16 servers,
 # utilization .3 to .99 and scv from .25; nothing was compared elsewhere.
 COMPARED_SCV: Final = (1.0, 2.0, 4.0, 10.0)
+LEAST_COMPARED_SCV: Final = 0.25
+MOST_COMPARED_SERVERS: Final = 16
+COMPARED_UTILIZATION: Final = (0.3, 0.99)
 KNOWN_ERRORS: Final[dict[str, tuple[float, ...]]] = {
     "exact": (0.0, 0.0, 0.0, 0.0),
     "allen_cunneen": (0.27, 0.41, 1.17, 3.32),
@@ -70,8 +74,8 @@ def mgc(
 
     "exact" is M/D/c by its roots for scv 0, Pollaczek and Khinchine for one server, M/M/c for scv 1, and else the
     matrix-geometric solution of M/PH/c. "auto" takes the exact law where that is a closed form or a series
-    (scv 0, scv 1, one server), else `takahashi_1977` for scv below 1 and `boxma_cohen_huffels_1979` above. Two moments do not determine M/G/c: at equal mean
-    and scv other laws differ by tens of percent from two servers on.
+    (scv 0, scv 1, one server), else `takahashi_1977` for scv below 1 and `boxma_cohen_huffels_1979` above. Two
+    moments do not determine M/G/c: at equal mean and scv other laws differ by tens of percent from two servers on.
 
     Parameters
     ----------
@@ -109,7 +113,7 @@ def mgc(
     --------
     >>> steady = mgc(1.6, 1.0, 2, [0, 0.5, 1, 2])
     >>> steady.wait_time.round(3).tolist()
-    [0.903, 1.343, 1.778, 2.633]
+    [0.903, 1.34, 1.778, 2.633]
     >>> steady.method.tolist()[:2]
     ['exact', 'takahashi_1977']
     """
@@ -138,11 +142,10 @@ def mgc(
         "in_service": busy,
         "wait_time": wait * s,
         "service_time": s.copy(),
-        "stable": stable,
         "known_error": known_error(name, load / c, c, v),
-        "method": name,
     }
-    return GeneralSteady(**{key: value.reshape(shape) for key, value in fields.items()})
+    shaped: dict[str, Any] = {key: value.reshape(shape) for key, value in fields.items()}
+    return GeneralSteady(**shaped, stable=stable.reshape(shape), method=name.reshape(shape))
 
 
 def normalized_wait(
@@ -206,20 +209,22 @@ def _matrix_geometric(load: Array, c: Array, scv: Array) -> tuple[Array, Array]:
 
 
 def _closed(load: Array, c: Array, scv: Array, method: str) -> tuple[Array, Array]:
-    """Closed forms; one server is Pollaczek and Khinchine for all of them but Cosmetatos', which then agrees."""
+    """Wait and delay by a closed form, which for one server is Pollaczek's and Khinchine's."""
     delay = erlang_c(load, c)
     exponential = delay / (c - load)
     needs, form = CLOSED_FORMS[method]
     wait = exponential * (1 + scv) / 2
-    several = np.flatnonzero((c > 1) & (exponential > 0))
-    m, v, a, k = exponential[several], scv[several], load[several], c[several]
-    regular = deterministic(a, k)[0] / a if needs else None
-    fixed = v > 0
-    if regular is not None and not fixed.all():
-        wait[several[~fixed]] = regular[~fixed]
-        several, m, v, a, k, regular = (x[fixed] for x in (several, m, v, a, k, regular))
+    several = np.flatnonzero((c > 1) & (exponential > LEAST_WAIT))
+    regular = np.ones(several.size)
+    if needs:
+        regular = deterministic(load[several], c[several])[0] / load[several]
+        fixed = scv[several] == 0  # where the form is its own argument
+        wait[several[fixed]] = regular[fixed]
+        usable = ~fixed & (regular > LEAST_WAIT)
+        regular = regular[usable]
+        several = np.asarray(several[usable])
     if several.size:
-        wait[several] = form(m, regular, v, a, k)
+        wait[several] = form(exponential[several], regular, scv[several], load[several], c[several])
     return wait, delay
 
 
@@ -242,7 +247,9 @@ def known_error(name: Names, utilization: Array, servers: Array, scv: Array) -> 
     ndarray
         Relative error of the mean wait; NaN where none was measured.
     """
-    compared = (servers <= 16) & (utilization >= 0.3) & (utilization <= 0.99) & (scv >= 0.25) & (scv <= 10)
+    low, high = COMPARED_UTILIZATION
+    compared = (servers <= MOST_COMPARED_SERVERS) & (utilization >= low) & (utilization <= high)
+    compared &= (scv >= LEAST_COMPARED_SCV) & (scv <= COMPARED_SCV[-1])
     column = np.searchsorted(COMPARED_SCV, np.minimum(scv, COMPARED_SCV[-1]))
     error = np.full(utilization.shape, np.nan)
     for method, errors in KNOWN_ERRORS.items():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from planner.queueing import checks
 from planner.queueing._birth_death import open_with_inflation
@@ -66,7 +66,7 @@ def mmc(
     >>> (steady.wait_time * 1e3).round(2).tolist()
     [4.61, 0.23]
     >>> (steady.response_quantile(0.9) * 1e3).round(2).tolist()
-    [13.61, 3.44]
+    [13.61, 3.47]
     """
     rate, s, c, i, g = checks.broadcast(
         arrival_rate=checks.nonnegative("arrival_rate", arrival_rate, "1/s"),
@@ -139,7 +139,7 @@ def _plain_block(rate: Array, s: Array, c: Array, inverse: Array, values: Array)
     service[:] = s
 
 
-def _fields(sums: Array, c: Array, stable: Array) -> Array:
+def _fields(sums: Array, c: Array, stable: NDArray[np.bool_]) -> Array:
     """Rows of `_plain` from what a chain was summed to."""
     throughput, busy, queue, _, delay, service = sums
     wait = np.where(stable, queue / throughput, np.inf)

@@ -15,6 +15,8 @@ from planner.results import Array, Result, quantity
 # Free parameters after gamma: the special cases, from the simplest to the full law.
 LAWS: Final[dict[str, tuple[int, ...]]] = {"linear": (), "amdahl": (1,), "usl": (1, 2)}
 WORTH: Final = 0.95  # a richer law has to lower the leave-one-out error at least this far
+PERFECT: Final = 1e-9  # of the largest throughput: a law without error is not improved upon
+AT_BOUND: Final = 1e-10
 STARTS: Final = ((0.0, 0.0), (0.05, 1e-4), (0.5, 1e-2))
 
 
@@ -104,7 +106,7 @@ def usl(n: ArrayLike, gamma: ArrayLike, alpha: ArrayLike, beta: ArrayLike) -> Ar
     Examples
     --------
     >>> usl([1, 8, 32], 1000.0, 0.05, 1e-3).round(0).tolist()
-    [1000.0, 5685.0, 9024.0]
+    [1000.0, 5690.0, 9034.0]
     """
     concurrency, rate, contention, coherency = checks.broadcast(
         n=checks.positive("n", n),
@@ -169,86 +171,105 @@ def fit_usl(n: ArrayLike, throughput: ArrayLike) -> Scalability:
     if distinct < 2:  # noqa: PLR2004 - a curve needs two points
         raise InputError("n", concurrency.tolist(), "at least two different values")
     scale = float(measured.max())
+    scaled = measured / scale
     # A law is only tried where leaving out a point still determines it.
-    tried = {name: free for name, free in LAWS.items() if len(free) + 2 <= distinct or name == "linear"}
-    errors = {
-        name: scale * _leave_one_out(concurrency, measured / scale, free) for name, free in tried.items()
-    }
+    tried = {name: free for name, free in LAWS.items() if len(free) + 2 <= distinct or not free}
+    fits = {name: _fit(concurrency, scaled, free, STARTS) for name, free in tried.items()}
+    errors = {name: _leave_one_out(concurrency, scaled, tried[name], fits[name]) for name in tried}
     chosen = "linear"
     for name in tried:
-        if errors[name] < WORTH * errors[chosen]:
+        if errors[chosen] > PERFECT and errors[name] < WORTH * errors[chosen]:
             chosen = name
-    values, deviations = _fit(concurrency, measured / scale, LAWS[chosen])
-    values, deviations = values * [scale, 1, 1], deviations * [scale, 1, 1]
+    values = fits[chosen] * [scale, 1, 1]
+    deviations = _deviations(fits[chosen], concurrency, scaled, tried[chosen]) * [scale, 1, 1]
     return Scalability(
-        gamma=values[0], alpha=values[1], beta=values[2],
-        gamma_error=deviations[0], alpha_error=deviations[1], beta_error=deviations[2],
-        law=chosen, leave_one_out=errors, residuals=measured - usl(concurrency, *values),
-    )  # fmt: skip
+        gamma=values[0],
+        alpha=values[1],
+        beta=values[2],
+        gamma_error=deviations[0],
+        alpha_error=deviations[1],
+        beta_error=deviations[2],
+        law=chosen,
+        leave_one_out={name: scale * error for name, error in errors.items()},
+        residuals=measured - usl(concurrency, *values),
+    )
 
 
 def _peak(alpha: Array, beta: Array) -> Array:
-    with np.errstate(divide="ignore"):
-        return np.asarray(
-            np.sqrt(np.maximum((1 - alpha) / np.where(beta > 0, beta, 1), 1.0)) if beta > 0 else np.inf
-        )
+    """Where the throughput is largest, never below one requester."""
+    if beta == 0:
+        return np.asarray(np.inf)
+    return np.asarray(np.sqrt(np.maximum((1 - alpha) / beta, 1.0)))
 
 
 def _curve(values: Array, n: Array) -> Array:
-    return values[0] * n / (1 + values[1] * (n - 1) + values[2] * n * (n - 1))
+    throughput: Array = values[0] * n / (1 + values[1] * (n - 1) + values[2] * n * (n - 1))
+    return throughput
 
 
-def _fit(n: Array, x: Array, free: tuple[int, ...]) -> tuple[Array, Array]:
-    """Gamma, alpha, beta and their standard errors for a scaled throughput."""
+def _fit(n: Array, x: Array, free: tuple[int, ...], starts: tuple[tuple[float, float], ...]) -> Array:
+    """Gamma, alpha and beta for a scaled throughput, those not free at 0."""
     from scipy.optimize import least_squares
 
+    values = np.zeros(3)
+    if not free:
+        values[0] = n @ x / (n @ n)
+        return values
     places = np.array([0, *free])
 
-    def spread(some: Array) -> Array:
-        values = np.zeros(3)
+    def residuals(some: Array) -> Array:
         values[places] = some
-        return values
+        return _curve(values, n) - x
 
-    best = None
-    for start in STARTS:
+    def gradient(some: Array) -> Array:
+        values[places] = some
+        return _gradient(values, n)[:, places]
+
+    found = []
+    for start in starts:
         first = np.array([float(np.max(x / n)), *start])[places]
-        found = least_squares(
-            lambda some: _curve(spread(some), n) - x, first, bounds=(0, np.inf), x_scale="jac",
-            xtol=1e-15, ftol=1e-15, gtol=1e-15,
-        )  # fmt: skip
-        if found.success and (best is None or found.cost < best.cost):
-            best = found
-    if best is None:
+        found.append(
+            least_squares(
+                residuals, first, gradient, bounds=(0, np.inf), x_scale="jac", xtol=1e-15, ftol=1e-15, gtol=1e-15
+            )
+        )
+    converged = [one for one in found if one.success]
+    if not converged:
         raise CalibrationError("the scalability law: least squares did not converge")
-    return spread(best.x), _deviations(spread(best.x), n, 2 * float(best.cost), places)
+    values[places] = min(converged, key=lambda one: float(one.cost)).x
+    return values
 
 
-def _deviations(values: Array, n: Array, squares: float, places: NDArray[np.int64]) -> Array:
-    """Standard errors from the Jacobian at the fit; parameters at their bound are held there."""
+def _gradient(values: Array, n: Array) -> Array:
+    """Derivatives of the throughput by gamma, alpha and beta, one row a point."""
+    share = n / (1 + values[1] * (n - 1) + values[2] * n * (n - 1))
+    slope = -values[0] * share * share * (n - 1) / n
+    return np.stack([share, slope, slope * n], axis=1)
+
+
+def _deviations(values: Array, n: Array, x: Array, free: tuple[int, ...]) -> Array:
+    """Standard errors from the gradient at the fit; parameters at their bound are held there."""
+    places = np.array([0, *free])
     deviations = np.zeros(3)
-    at_bound = places[(places > 0) & (values[places] <= 1e-12)]  # noqa: PLR2004 - zero but for the last digits
+    at_bound = places[(places > 0) & (values[places] <= AT_BOUND)]
     held = np.setdiff1d(places, at_bound)
     deviations[at_bound] = np.nan
     freedom = n.size - held.size
-    curve = _curve(values, n)
-    slowed = curve / (values[0] * n)
-    gradient = np.stack(
-        [curve / values[0], -curve * slowed * (n - 1), -curve * slowed * n * (n - 1)], axis=1
-    )[:, held]
+    gradient = _gradient(values, n)[:, held]
     if freedom < 1 or np.linalg.matrix_rank(gradient) < held.size:
         deviations[held] = np.nan
         return deviations
-    _, triangle = np.linalg.qr(gradient)
-    covariance = np.linalg.inv(triangle) @ np.linalg.inv(triangle).T
-    deviations[held] = np.sqrt(squares / freedom * np.diag(covariance))
+    spread = np.linalg.inv(np.linalg.qr(gradient).R)
+    squares = np.square(_curve(values, n) - x).sum()
+    deviations[held] = np.sqrt(squares / freedom * np.square(spread).sum(1))
     return deviations
 
 
-def _leave_one_out(n: Array, x: Array, free: tuple[int, ...]) -> float:
-    """Root mean square error of each point from a fit to the others."""
+def _leave_one_out(n: Array, x: Array, free: tuple[int, ...], fit: Array) -> float:
+    """Root mean square error of each point from a fit to the others, which starts at the fit to all."""
     misses = []
     for point in range(n.size):
         others = np.arange(n.size) != point
-        values, _ = _fit(n[others], x[others], free)
-        misses.append(_curve(values, n[point : point + 1])[0] - x[point])
+        values = _fit(n[others], x[others], free, ((float(fit[1]), float(fit[2])), STARTS[1]))
+        misses.append(_curve(values, n[point]) - x[point])
     return float(np.sqrt(np.mean(np.square(misses))))

@@ -85,7 +85,7 @@ def min_servers(
     }
     shape, (rate, s, v), targets = _prepared(given, wait_time, delay_probability, response_quantile)
     found = [_fewest(rate, s, v, target) for target in targets]
-    return np.maximum.reduce(found).reshape(shape).astype(np.int64)
+    return np.asarray(np.maximum.reduce(found).reshape(shape), dtype=np.int64)
 
 
 def max_load(
@@ -135,7 +135,7 @@ def max_load(
     Examples
     --------
     >>> max_load(1.3e-3, [1, 2, 3], wait_time=1e-3).round(1).tolist()
-    [334.4, 1014.4, 1744.3]
+    [334.4, 1014.4, 1736.3]
     """
     given = {
         "servers": checks.count("servers", servers),
@@ -144,7 +144,7 @@ def max_load(
     }
     shape, (c, s, v), targets = _prepared(given, wait_time, delay_probability, response_quantile)
     found = [_largest_rate(c, s, v, target) for target in targets]
-    return np.minimum.reduce(found).reshape(shape)
+    return np.asarray(np.minimum.reduce(found).reshape(shape))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -285,9 +285,8 @@ def _count_up(load: Array, s: Array, target: _Target) -> tuple[Array, Counts]:
             left = np.flatnonzero(waiting)
             if left.size < COMPACT_BELOW * waiting.size:
                 target = target.take(left)
-                index, inverse, factor, load, s, before, waiting = (
-                    x[left] for x in (index, inverse, factor, load, s, before, waiting)
-                )  # fmt: skip
+                index, waiting = index[left], waiting[left]
+                inverse, factor, load, s, before = (x[left] for x in (inverse, factor, load, s, before))
                 if not left.size:
                     break
     return answer, np.concatenate([*unsure, index[waiting]])
@@ -301,7 +300,7 @@ def _halve(load: Array, s: Array, v: Array, target: _Target) -> Array:
 
     low = np.floor(load)  # never enough: not stable
     step = np.ceil(np.sqrt(load)) + 1
-    high = low + step
+    high: Array = low + step
     rows = np.arange(load.size)
     while (rows := rows[misses(high[rows], rows)]).size:
         low[rows] = high[rows]

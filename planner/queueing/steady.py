@@ -116,7 +116,7 @@ class Steady(Result):
             p outside (0, 1), or the law of the wait is not known for this model.
         """
         share = self._checked_share(p)
-        return _known(self.law and self.law.wait_quantile(share), "wait_quantile")
+        return _known(self.law.wait_quantile(share) if self.law else None, "wait_quantile")
 
     def response_quantile(self, p: ArrayLike) -> Array:
         """Time within which a share p of the requests is answered.
@@ -137,7 +137,7 @@ class Steady(Result):
             p outside (0, 1), or the law of the response is not known for this model.
         """
         share = self._checked_share(p)
-        return _known(self.law and self.law.response_quantile(share), "response_quantile")
+        return _known(self.law.response_quantile(share) if self.law else None, "response_quantile")
 
     def _checked_share(self, p: ArrayLike) -> Array:
         return checks.broadcast(p=checks.probability("p", p), result=self.wait_time)[0]

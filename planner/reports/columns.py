@@ -7,15 +7,17 @@ A blank cell therefore shifts nothing, and whatever does not stand in its column
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final
 
 from planner.reports.listing import Line
 from planner.reports.printed import Printed
 
 WHOLE: Final = 0.5  # resolution of a number printed without decimals
+NO_SUFFIXES: Final[Mapping[str, float]] = MappingProxyType({})
 _HEADING: Final = re.compile(r"\S+")
 _NUMBER: Final = re.compile(r"[0-9]+|[0-9]*\.[0-9]+")
 _NOT_AVAILABLE: Final = re.compile(r"\.{3,}")
@@ -54,8 +56,8 @@ class Span:
 class Columns:
     """The columns below one header line.
 
-    `path` is the file, `spans` holds for each heading its first to last character, `width` is the end of the
-    last of them.
+    `path` is the file, `spans` holds for each heading its first to last character, `width` is the end of
+    the last of them.
     """
 
     path: Path
@@ -151,7 +153,9 @@ class Columns:
             raise line.error(self.path, f"{name} {text!r} runs into the next column: expected a blank", end)
         return word
 
-    def number(self, line: Line, name: str, factor: float = 1.0) -> Printed | None:
+    def number(
+        self, line: Line, name: str, factor: float = 1.0, *, suffixes: Mapping[str, float] = NO_SUFFIXES
+    ) -> Printed | None:
         """Read a number, right-aligned under its heading.
 
         Parameters
@@ -162,6 +166,8 @@ class Columns:
             The heading.
         factor : float, optional
             SI units in one printed unit.
+        suffixes : mapping, optional
+            Letters that may follow the digits, with what they multiply by, such as k for 1000.
 
         Returns
         -------
@@ -183,6 +189,8 @@ class Columns:
         start = span.end - len(digits)
         if _NOT_AVAILABLE.fullmatch(digits):
             return None
+        if digits[-1:] in suffixes:
+            digits, factor = digits[:-1], factor * suffixes[digits[-1:]]
         if not _NUMBER.fullmatch(digits):
             wanted = (
                 f"expected a number that ends in column {line.offset + span.end}, such as .2, 1.84 or 755"

@@ -40,7 +40,18 @@ def test_numbers_and_listing_agree(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_pool_from_numbers_of_one_volume(capsys: pytest.CaptureFixture[str]) -> None:
-    numbers = ("--rate", "736/s", "--service", "1.3ms", "--response", "3.8ms", "--queue", "1.8", "--volumes", "8")
+    numbers = (
+        "--rate",
+        "736/s",
+        "--service",
+        "1.3ms",
+        "--response",
+        "3.8ms",
+        "--queue",
+        "1.8",
+        "--volumes",
+        "8",
+    )
     assert main(["aliases", "pool", *numbers, "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)
     assert answer["rows"][0]["io_rate"] == pytest.approx(8 * 736, rel=0.01)
@@ -162,7 +173,9 @@ def test_no_feasible_answer_is_exit_code_one(capsys: pytest.CaptureFixture[str])
     assert "aliases do not shorten" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("words", [["aliases", "volume", "--help"], ["aliases", "--help"], ["--help"], ["--version"]])
+@pytest.mark.parametrize(
+    "words", [["aliases", "volume", "--help"], ["aliases", "--help"], ["--help"], ["--version"]]
+)
 def test_help_is_an_answer(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(words) == 0
     assert capsys.readouterr().out

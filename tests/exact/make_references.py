@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from mpmath import findroot, log, matrix, mp, mpf
+from mpmath import log, matrix, mp, mpf
 
 HERE = Path(__file__).parent
 DIGITS = 25
@@ -46,17 +46,44 @@ def delay_probability(a: mpf, c: int) -> mpf:
 
 def erlang() -> Iterator[Row]:
     yield ["offered_load", "servers", "log_b", "log_c"]
-    cases = [(c, c * u) for c in (1, 2, 5, 20, 64, 128, 129, 1000) for u in (1e-6, 0.01, 0.3, 0.7, 0.9, 0.99, 0.99999)]
+    cases = [
+        (c, c * u)
+        for c in (1, 2, 5, 20, 64, 128, 129, 1000)
+        for u in (1e-6, 0.01, 0.3, 0.7, 0.9, 0.99, 0.99999)
+    ]
     cases += [(c, c * u) for c in (10_000, 100_000, 1_000_000) for u in (0.5, 0.9, 0.99, 0.999, 0.99999)]
-    cases += [(1000, 1e-6), (100_000, 1000.0), (1_000_000, 1.0), (1, 5.0), (10, 30.0), (200, 205.0), (200, 400.0)]
-    cases += [(1_000_000, 1_004_000.0), (1_000_000, 1_006_000.0), (1_000_000, 2e6), (300, 301.5), (5000, 5400.0)]
+    cases += [
+        (1000, 1e-6),
+        (100_000, 1000.0),
+        (1_000_000, 1.0),
+        (1, 5.0),
+        (10, 30.0),
+        (200, 205.0),
+        (200, 400.0),
+    ]
+    cases += [
+        (1_000_000, 1_004_000.0),
+        (1_000_000, 1_006_000.0),
+        (1_000_000, 2e6),
+        (300, 301.5),
+        (5000, 5400.0),
+    ]
     for c, a in cases:
         b = 1 / inverse_blocking(mpf(a), c)
         yield [a, c, log(b), log(delay_probability(mpf(a), c)) if a < c else mpf(0)]
 
 
 def mmc() -> Iterator[Row]:
-    yield ["arrival_rate", "service_time", "servers", "wait_time", "wait_90", "wait_99999", "response_50", "response_99"]
+    yield [
+        "arrival_rate",
+        "service_time",
+        "servers",
+        "wait_time",
+        "wait_90",
+        "wait_99999",
+        "response_50",
+        "response_99",
+    ]
     for c in (1, 2, 3, 10, 64, 1000, 100_000, 1_000_000):
         for u in (0.2, 0.5, 0.8, 0.9, 0.99, 0.99999):
             s = 0.0013
@@ -97,7 +124,16 @@ def birth_death(births: Callable[[int], mpf], deaths: Callable[[int], mpf], top:
 
 
 def mmck() -> Iterator[Row]:
-    yield ["arrival_rate", "service_time", "servers", "capacity", "throughput", "queue_length", "delay", "blocking"]
+    yield [
+        "arrival_rate",
+        "service_time",
+        "servers",
+        "capacity",
+        "throughput",
+        "queue_length",
+        "delay",
+        "blocking",
+    ]
     for c, k in ((1, 1), (1, 10), (2, 2), (3, 20), (10, 10), (10, 60), (50, 400), (200, 200), (200, 230)):
         for u in (0.001, 0.3, 0.9, 0.999999, 1.0, 1.000001, 1.2, 20.0):
             s = 0.25
@@ -114,12 +150,26 @@ def finite_source() -> Iterator[Row]:
         "population", "think_time", "service_time", "servers", "inflation",
         "throughput", "in_service", "queue_length", "delay",
     ]  # fmt: skip
-    for n, c in ((1, 1), (3, 1), (3, 2), (3, 5), (12, 4), (50, 8), (50, 49), (200, 16), (500, 1), (500, 100), (500, 499)):
+    for n, c in (
+        (1, 1),
+        (3, 1),
+        (3, 2),
+        (3, 5),
+        (12, 4),
+        (50, 8),
+        (50, 49),
+        (200, 16),
+        (500, 1),
+        (500, 100),
+        (500, 499),
+    ):
         for think in (1e-9, 0.01, 1.0, 7.3, 60.0, 1e6):
             for inflation in (0.0, 0.16, 1.0, 2.5):
                 s, z = mpf(1.3), mpf(think)
 
-                def death(m: int, c: int = c, s: mpf = s, i: mpf = mpf(inflation)) -> mpf:
+                i = mpf(inflation)
+
+                def death(m: int, c: int = c, s: mpf = s, i: mpf = i) -> mpf:
                     served = min(m, c)
                     return served / (s * (1 + i * (served - 1)))
 
@@ -142,7 +192,10 @@ def deterministic() -> Iterator[Row]:
             series = by_series(mpf(a), c, exponent) if exponent > 0.05 else None
             roots = by_roots(mpf(a), c)
             if series is not None:
-                assert all(abs(x / y - 1) < mpf(10) ** -25 for x, y in zip(series, roots, strict=True)), (c, u)
+                assert all(abs(x / y - 1) < mpf(10) ** -25 for x, y in zip(series, roots, strict=True)), (
+                    c,
+                    u,
+                )
             yield [a, c, roots[0] / mpf(a), roots[1]]
 
 
@@ -204,11 +257,14 @@ def two_moment(scv: float) -> tuple[list[mpf], dict[tuple[int, int], mpf], list[
 State = tuple[int, ...]
 
 
-def transitions(state: State, waiting: int, law: tuple, gap: mpf, inflation: mpf) -> Iterator[tuple[State, int, mpf]]:  # type: ignore[type-arg]
+def transitions(
+    state: State, waiting: int, law: tuple, gap: mpf, inflation: mpf
+) -> Iterator[tuple[State, int, mpf]]:  # type: ignore[type-arg]
     """Moves other than arrivals: new phases (gap first), change of the number at the station, rate."""
     start, moves, leaves = law
     served = sum(state[1:])
     speed = 1 / (1 + inflation * max(served - 1, 0))
+    into_service: list[tuple[int | None, mpf]] = [(phase + 1, share) for phase, share in enumerate(start)]
 
     def moved(old: int | None, new: int | None) -> State:
         counts = list(state)
@@ -225,20 +281,13 @@ def transitions(state: State, waiting: int, law: tuple, gap: mpf, inflation: mpf
         for (old, new), rate in moves.items():
             if old == phase:
                 yield moved(phase + 1, new + 1), 0, count * rate * speed
-        if leaves[phase]:
-            rate = count * leaves[phase] * speed
-            if waiting == 0:
-                yield moved(phase + 1, None), -1, rate
-            elif gap:
-                yield moved(phase + 1, 0), -1, rate
-            else:
-                for new, share in enumerate(start):
-                    if share:
-                        yield moved(phase + 1, new + 1), -1, rate * share
-    if state[0]:
-        for new, share in enumerate(start):
-            if share:
-                yield moved(0, new + 1), 0, state[0] / gap * share
+        follow = [(None, mpf(1))] if waiting == 0 else [(0, mpf(1))] if gap else into_service
+        for new, share in follow:
+            if leaves[phase] and share:
+                yield moved(phase + 1, new), -1, count * leaves[phase] * speed * share
+    for new, share in into_service if state[0] else ():
+        if share:
+            yield moved(0, new), 0, state[0] / gap * share
 
 
 def compositions(total: int, parts: int) -> Iterator[State]:
@@ -288,17 +337,32 @@ def closed_phases() -> Iterator[Row]:
         "throughput", "in_service", "queue_length", "in_gap", "delay",
     ]  # fmt: skip
     cases = [
-        (n, c, scv, 0.0, 0.0) for n, c in ((1, 1), (3, 2), (12, 1), (12, 2), (12, 4)) for scv in (0.5, 0.7, 2.0, 10.0)
+        (n, c, scv, 0.0, 0.0)
+        for n, c in ((1, 1), (3, 2), (12, 1), (12, 2), (12, 4))
+        for scv in (0.5, 0.7, 2.0, 10.0)
     ]
     cases += [(5, 2, 0.25, 0.0, 0.0), (6, 3, 0.3, 0.0, 0.0), (12, 1, 0.1, 0.0, 0.0), (4, 4, 0.25, 0.0, 0.0)]
-    cases += [(12, 4, 1.0, 0.0, 0.05), (12, 4, 1.0, 0.16, 0.05), (5, 2, 2.0, 0.16, 0.05), (5, 2, 0.5, 1.5, 0.3)]
+    cases += [
+        (12, 4, 1.0, 0.0, 0.05),
+        (12, 4, 1.0, 0.16, 0.05),
+        (5, 2, 2.0, 0.16, 0.05),
+        (5, 2, 0.5, 1.5, 0.3),
+    ]
     cases += [(40, 3, 1.0, 0.1, 0.5)]
     for n, c, scv, inflation, gap in cases:
         for think in (0.01, 1.0, 20.0):
-            yield [n, think, c, scv, inflation, gap, *closed_chain(n, c, scv, mpf(inflation), mpf(gap), mpf(think))]
+            yield [
+                n,
+                think,
+                c,
+                scv,
+                inflation,
+                gap,
+                *closed_chain(n, c, scv, mpf(inflation), mpf(gap), mpf(think)),
+            ]
 
 
-def closed_chain(n: int, c: int, scv: float, inflation: mpf, gap: mpf, think: mpf) -> list[mpf]:  # noqa: PLR0917
+def closed_chain(n: int, c: int, scv: float, inflation: mpf, gap: mpf, think: mpf) -> list[mpf]:
     law = two_moment(scv)
     states = [(m, s) for m in range(n + 1) for s in level_states(m, c, law, gap)]
     number = {state: k for k, state in enumerate(states)}
@@ -379,7 +443,9 @@ def open_chain(a: mpf, c: int, scv: float) -> list[mpf]:
     seen = ratio * down
     for m in range(c, 0, -1):
         inner, below = local_and_down(levels[m], levels[m - 1], 0)
-        climb = block(levels[m - 1], levels[m], ((s, new, a * q) for s in levels[m - 1] for new, q in entered(s, law)))
+        climb = block(
+            levels[m - 1], levels[m], ((s, new, a * q) for s in levels[m - 1] for new, q in entered(s, law))
+        )
         step = -climb * mp.inverse(inner + seen)
         ratios.append(step)
         seen = step * below
@@ -406,7 +472,13 @@ REFERENCES: dict[str, Callable[[], Iterator[Row]]] = {
 
 
 def text(value: float | int | str | mpf) -> str:
-    return mp.nstr(value, DIGITS) if isinstance(value, mpf) else str(value) if isinstance(value, (int, str)) else repr(value)
+    return (
+        mp.nstr(value, DIGITS)
+        if isinstance(value, mpf)
+        else str(value)
+        if isinstance(value, (int, str))
+        else repr(value)
+    )
 
 
 def main(names: list[str]) -> None:

@@ -88,7 +88,9 @@ def test_scenarios_do_not_depend_on_their_neighbors() -> None:
     generator = np.random.default_rng(11)
     load, servers = generator.uniform(0, 200, 3000), generator.integers(1, 200, 3000)
     together = erlang_b(load, servers)
-    assert np.array_equal(together[:50], [erlang_b(a, c) for a, c in zip(load[:50], servers[:50], strict=True)])
+    assert np.array_equal(
+        together[:50], [erlang_b(a, c) for a, c in zip(load[:50], servers[:50], strict=True)]
+    )
     assert np.array_equal(together, erlang_b(load[::-1], servers[::-1])[::-1])
 
 

@@ -49,7 +49,10 @@ def test_identities(load: float, servers: int, room: int) -> None:
 
 @given(load=st.floats(0.1, 0.9), servers=st.integers(1, 40))
 def test_with_much_room_it_is_mmc(load: float, servers: int) -> None:
-    limited, open_queue = mmck(load * servers, 1.0, servers, servers + 5000), mmc(load * servers, 1.0, servers)
+    limited, open_queue = (
+        mmck(load * servers, 1.0, servers, servers + 5000),
+        mmc(load * servers, 1.0, servers),
+    )
     for name in ("throughput", "wait_time", "delay_probability", "utilization"):
         assert np.isclose(getattr(limited, name), getattr(open_queue, name), rtol=1e-10), name
 
@@ -85,7 +88,9 @@ def test_quantiles_with_much_room_are_those_of_mmc(servers: int) -> None:
 
 def test_nobody_arrives() -> None:
     steady = mmck(0.0, 2.0, 3, 5)
-    assert steady.throughput == steady.wait_time == steady.delay_probability == steady.blocking_probability == 0
+    assert (
+        steady.throughput == steady.wait_time == steady.delay_probability == steady.blocking_probability == 0
+    )
 
 
 @pytest.mark.parametrize(

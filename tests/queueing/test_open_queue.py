@@ -81,7 +81,11 @@ def test_wait_rises_with_load_without_jumps_and_falls_with_servers(load: float, 
 
 def test_scalar_equals_array_element_and_broadcasts() -> None:
     generator = np.random.default_rng(3)
-    rate, service, servers = generator.uniform(0, 90, 500), generator.uniform(0.1, 1, 500), generator.integers(1, 70, 500)
+    rate, service, servers = (
+        generator.uniform(0, 90, 500),
+        generator.uniform(0.1, 1, 500),
+        generator.integers(1, 70, 500),
+    )
     together = mmc(rate, service, servers)
     for name in together.quantities():
         one_by_one = [getattr(mmc(a, s, c), name) for a, s, c in zip(rate, service, servers, strict=True)]

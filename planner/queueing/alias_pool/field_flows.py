@@ -176,13 +176,18 @@ def seen_by_volume(law: Array, given: ClassGivenTotal, ends: VolumeEnds, old: Vo
         Rates by d alone.
     """
     weight = given.likelihood * (law * given.busy)[:, None]
-    weight /= np.maximum(weight.sum(axis=0), TINY)
+    known = weight.sum(axis=0)
+    last = int(np.flatnonzero(known > TINY)[-1]) + 1  # a larger d than the window of D has is as the last
+
+    def average(values: Array) -> Array:
+        return np.pad((weight * values)[:, :last].sum(axis=0) / known[:last], (0, known.size - last), mode="edge")
+
     return replace(
         old,
         idle_alias_ends=ends.idle_alias_ends,
-        alias_ends=(weight * ends.busy_alias_ends).sum(axis=0),
-        base_picks=(weight * ends.base_picks).sum(axis=0),
-        base_idles=(weight * ends.base_idles).sum(axis=0),
+        alias_ends=average(ends.busy_alias_ends),
+        base_picks=average(ends.base_picks),
+        base_idles=average(ends.base_idles),
     )
 
 

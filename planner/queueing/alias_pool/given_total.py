@@ -13,10 +13,8 @@ from planner.queueing.alias_pool.total_law import CountLaw, leave_one_out
 from planner.queueing.alias_pool.volume_law import VolumeRates, law_of_volume
 from planner.results import Array
 
-WINDOW: Final = 1e-20
-"""Probability of D, relative to the largest, from which on it counts; less must not show in its neighbors."""
-OPEN_WINDOW: Final = 1e-40
-"""The same with open classes, whose queues grow together and so reach further than independent volumes would."""
+MARGIN: Final = 1e-14
+"""What is dropped within sums, relative to the window: it must not show at the ends of the window."""
 
 AnyFlows = TypeVar("AnyFlows", PoolFlows, BaseFlows)
 
@@ -77,7 +75,7 @@ class KnownBusy:
 
 
 def classes_given_total(
-    pool: Pool, rates: tuple[VolumeRates, ...], known: KnownFlows | KnownBusy | None
+    pool: Pool, rates: tuple[VolumeRates, ...], known: KnownFlows | KnownBusy | None, window: float
 ) -> tuple[Array, list[ClassGivenTotal]]:
     """Condition every class on D.
 
@@ -92,6 +90,8 @@ def classes_given_total(
         What one volume of each class sees.
     known : KnownFlows, KnownBusy or None
         Where the busy bases come from; None for the law of one volume.
+    window : float
+        Probability of D, were the volumes independent and relative to the largest, from which on it counts [1].
 
     Returns
     -------
@@ -100,11 +100,9 @@ def classes_given_total(
     """
     laws = [law_of_volume(pool, k, each) for k, each in enumerate(rates)]
     left_out, whole = leave_one_out(
-        [CountLaw(0, idle + busy) for idle, busy in laws], [int(count) for count in pool.volumes]
+        [CountLaw(0, idle + busy, window * MARGIN) for idle, busy in laws], [int(count) for count in pool.volumes]
     )
-    closed = pool.closed
-    total = whole.window(WINDOW if closed.all() else OPEN_WINDOW)
-    most = pool.volumes @ np.where(closed, pool.population - 1.0, np.inf)
+    total = whole.window(window)
     if isinstance(known, KnownFlows):
         known = _on_window(known, total)
     classes = []
@@ -116,7 +114,7 @@ def classes_given_total(
         if isinstance(known, KnownBusy):
             busy_share = np.interp(total, known.total, known.busy[k])
         elif isinstance(known, KnownFlows):
-            idle_share = idle_given_total(known.pool, known.bases[k], top=bool(total[-1] >= most))
+            idle_share = idle_given_total(known.pool, known.bases[k], top=bool(total[-1] >= pool.most_beyond))
             busy_share = np.where(sum_idle > 0.0, np.where(sum_busy > 0.0, 1.0 - idle_share, 0.0), 1.0)
         else:
             busy_share = sum_busy / (sum_idle + sum_busy)

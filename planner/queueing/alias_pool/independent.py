@@ -41,7 +41,7 @@ def is_independent(pool: Pool, aliases: int) -> bool:
     """
     if aliases == 0 or pool.bases == 1:
         return True
-    return bool(pool.closed.all()) and aliases >= float(pool.volumes @ (pool.population - 1.0))
+    return aliases >= pool.most_beyond
 
 
 def solve_one(pool: Pool, k: int, aliases: int) -> Outcome:

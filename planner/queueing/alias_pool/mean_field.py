@@ -29,8 +29,11 @@ OWN_BALANCE: Final = 2
 DAMPED: Final = 15
 """Iterations after which the rates of a volume move half of the way only, which ends two-cycles."""
 ODDS_EXPONENT: Final = 0.9
-CUT: Final = 1e-7
-"""Probability of the largest D of the window from which on an open pool counts as nearly unstable."""
+WINDOW: Final = 1e-20
+"""Probability of D, were the volumes independent and relative to the largest, from which on it counts, to begin with."""
+WIDEST: Final = 1e-250
+CUT: Final = 1e-11
+"""Probability of the largest D of the window from which on the window is widened."""
 TINY: Final = float(np.finfo(float).tiny)
 
 
@@ -48,6 +51,8 @@ class Field:
         What is known of the bases given D.
     think_time : ndarray
         Think time of each class with which exponential service gives the throughput, shape (classes,) [service times].
+    window : float
+        Probability of D from which on it counts, were the volumes independent [1].
     busy : KnownBusy or None
         Busy bases given D, to begin another alias count with.
     """
@@ -56,6 +61,7 @@ class Field:
     rates: tuple[VolumeRates, ...]
     known: KnownFlows | KnownBusy | None
     think_time: Array
+    window: float = WINDOW
     busy: KnownBusy | None = None
 
 
@@ -90,19 +96,19 @@ def solve_mean_field(pool: Pool, aliases: int, start: Field | None = None) -> tu
         field = _damped(field, following) if iteration >= DAMPED else following
         now = np.array([outcome.throughput, outcome.queue])
         residual = float(np.abs(now - before).sum() / now[0].sum())
-        if iteration >= least and residual <= SETTLED:
-            _check_tail(pool, field)
+        if iteration >= least and residual <= SETTLED and field.window == following.window:
             return replace(outcome, residual=residual), field
         before = now
     raise ConvergenceError("mean field of the alias pool", residual, MAX_ITERATIONS)
 
 
-def _check_tail(pool: Pool, field: Field) -> None:
-    """Refuse an open pool whose law of D leaves the window."""
-    if isinstance(field.known, KnownFlows) and not pool.closed.all():
-        end = float(field.known.pool.law()[-1])
-        if end > CUT:
-            raise ConvergenceError("alias pool, nearly unstable: the law of its queue", end, MAX_ITERATIONS)
+def _wide_enough(pool: Pool, window: float, total: Array, law: Array) -> float:
+    """A wider window where the law of D has not ended with it; queues that grow together reach further than apart."""
+    if law[-1] <= CUT or total[-1] >= pool.most_beyond:
+        return window
+    if window <= WIDEST:
+        raise ConvergenceError("alias pool, nearly unstable: the law of its queue", float(law[-1]), MAX_ITERATIONS)
+    return max(window**1.5, WIDEST)
 
 
 def _first_field(pool: Pool, aliases: int) -> Field:
@@ -129,7 +135,7 @@ def _iterate(pool: Pool, field: Field, own_balance: bool) -> tuple[Field, Outcom
     felt = replace(pool, think_time=field.think_time)
     rates = tuple(with_enough_room(felt, k, each) for k, each in enumerate(field.rates))
     known = field.known if own_balance or isinstance(field.known, KnownBusy) else None
-    total, classes = classes_given_total(felt, rates, known)
+    total, classes = classes_given_total(felt, rates, known, field.window)
     split = split_of(felt, field.aliases, total, classes, rates)
     flows, bases, ends = flows_of(felt, field.aliases, split, classes, rates)
     outcome = outcome_of(felt, field.aliases, split, classes, flows, bases)
@@ -142,6 +148,7 @@ def _iterate(pool: Pool, field: Field, own_balance: bool) -> tuple[Field, Outcom
         rates=_adjusted(pool, seen, outcome),
         known=KnownFlows(flows, bases),
         think_time=felt_think_time(pool, field.aliases, outcome),
+        window=_wide_enough(pool, field.window, total, law),
         busy=KnownBusy(total, tuple(given.busy for given in classes)),
     )
     return following, outcome

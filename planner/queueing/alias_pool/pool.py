@@ -63,6 +63,11 @@ class Pool:
         """Which classes are closed, shape (classes,) [bool]."""
         return np.isfinite(self.population)
 
+    @property
+    def most_beyond(self) -> float:
+        """Most I/Os that no base holds, inf with an open class [1]."""
+        return float(self.volumes @ np.where(self.closed, self.population - 1.0, np.inf))
+
     def service_growth(self, in_service: Array) -> Array:
         """Mean service time with `in_service` I/Os of the volume in service [service times]."""
         return 1.0 + self.inflation * np.maximum(in_service - 1.0, 0.0)

@@ -11,8 +11,6 @@ from planner.errors import InputError
 from planner.queueing.alias_pool.independent import is_independent, solve_independent
 from planner.queueing.alias_pool.lumped import solve_lumped
 from planner.queueing.alias_pool.mean_field import Field, solve_mean_field
-from planner.queueing.alias_pool.open_field import solve_open_field
-from planner.queueing.alias_pool.open_flows import OpenField
 from planner.queueing.alias_pool.outcome import Outcome
 from planner.queueing.alias_pool.pool import Pool, check_aliases, check_pool
 from planner.queueing.alias_pool.result import PoolSteady, pool_steady
@@ -169,15 +167,12 @@ def _mean_field(pool: Pool, counts: Array) -> list[Outcome]:
     """Solve from the fewest aliases up, each count beginning where the last one ended."""
     outcomes: dict[int, Outcome] = {}
     field: Field | None = None
-    open_field: OpenField | None = None
     for count in sorted({int(count) for count in counts}):
         if not is_stable(pool, count):
             outcome = solve_saturated(pool, count)
         elif is_independent(pool, count) and (pool.scv == 1.0 or not pool.closed.any() or count > 0):
             outcome = solve_independent(pool, count)
-        elif pool.closed.any():
-            outcome, field = solve_mean_field(pool, count, field)
         else:
-            outcome, open_field = solve_open_field(pool, count, open_field)
+            outcome, field = solve_mean_field(pool, count, field)
         outcomes[count] = with_variation(pool, count, outcome)
     return [outcomes[int(count)] for count in counts]

@@ -8,10 +8,6 @@ import numpy as np
 
 from planner.results import Array
 
-NEGLIGIBLE = 1e-60
-"""What is dropped at either end of a law, relative to its largest probability."""
-
-
 @dataclass(frozen=True, eq=False)
 class CountLaw:
     """A law on the whole numbers `first`, `first + 1`, ...
@@ -22,21 +18,28 @@ class CountLaw:
         Smallest number of the window [1].
     values : ndarray
         Probabilities, up to a factor, shape (numbers,) [1].
+    least : float
+        What is dropped at either end of a sum, relative to the largest probability [1].
     """
 
     first: int
     values: Array
+    least: float
 
     def __mul__(self, other: CountLaw) -> CountLaw:
         """Law of the sum of two independent counts, scaled to a maximum of 1 and trimmed where negligible."""
         values = np.convolve(self.values, other.values)
         values /= values.max()
-        kept = np.flatnonzero(values > NEGLIGIBLE)
-        return CountLaw(self.first + other.first + int(kept[0]), values[kept[0] : kept[-1] + 1])
+        kept = np.flatnonzero(values > self.least)
+        return CountLaw(self.first + other.first + int(kept[0]), values[kept[0] : kept[-1] + 1], self.least)
+
+    def nothing(self) -> CountLaw:
+        """Law of a sum of no counts."""
+        return CountLaw(0, np.ones(1), self.least)
 
     def power(self, count: int) -> CountLaw:
         """Law of the sum of `count` independent counts."""
-        result, square = CERTAIN_ZERO, self
+        result, square = self.nothing(), self
         while count:
             if count & 1:
                 result = result * square
@@ -57,9 +60,6 @@ class CountLaw:
         return np.where(inside, self.values[np.where(inside, index, 0)], 0.0)
 
 
-CERTAIN_ZERO = CountLaw(0, np.ones(1))
-
-
 def leave_one_out(laws: list[CountLaw], volumes: list[int]) -> tuple[list[CountLaw], CountLaw]:
     """Law of the total over all volumes but one of class k, for every k; and over all.
 
@@ -77,10 +77,10 @@ def leave_one_out(laws: list[CountLaw], volumes: list[int]) -> tuple[list[CountL
     """
     but_one = [law.power(count - 1) for law, count in zip(laws, volumes, strict=True)]
     whole = [less * law for less, law in zip(but_one, laws, strict=True)]
-    before = [CERTAIN_ZERO]
+    before = [laws[0].nothing()]
     for law in whole:
         before.append(before[-1] * law)
-    after = CERTAIN_ZERO
+    after = laws[0].nothing()
     left_out: list[CountLaw] = []
     for k in reversed(range(len(laws))):
         left_out.append(before[k] * after * but_one[k])

@@ -150,7 +150,7 @@ def with_enough_room(pool: Pool, k: int, rates: VolumeRates) -> VolumeRates:
     ConvergenceError
         The queue of a volume exceeds every bound: the pool is nearly unstable.
     """
-    while not pool.closed[k] and law_of_volume(pool, k, rates)[1][-1] > TAIL:
+    if not pool.closed[k] and law_of_volume(pool, k, rates)[1][-1] > TAIL:
         size = rates.alias_ends.size
         if size > MOST:
             raise ConvergenceError(

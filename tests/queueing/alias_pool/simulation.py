@@ -97,7 +97,7 @@ def _estimate(values):
     return values.mean(axis=0), values.std(axis=0, ddof=1) / np.sqrt(values.shape[0])
 
 
-@numba.njit(cache=True)
+@numba.njit
 def _draw(law):
     kind, p, a, b = law
     if kind == 0:
@@ -113,7 +113,7 @@ def _draw(law):
     return np.random.exponential() / (a if np.random.random() < p else b)
 
 
-@numba.njit(cache=True)
+@numba.njit
 def _run(aliases, group, people, think, rate, mean, law, inflation, gaps, completions, requests, seed):
     np.random.seed(seed)
     bases, classes = group.size, people.size
@@ -239,7 +239,7 @@ def _run(aliases, group, people, think, rate, mean, law, inflation, gaps, comple
     return sums, marks
 
 
-@numba.njit(cache=True)
+@numba.njit
 def _grow(v, change, serving, volume, state, end, now, inflation, but):
     """One more or one less in service at volume v: the others there slow down or speed up."""
     before = 1.0 + inflation * max(serving[v] - 1, 0)

@@ -1,0 +1,341 @@
+"""Which paging devices carry a page rate: how many of each kind, their response time, the processors CP spends."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from planner import library, render
+from planner.advice.paging_count import LARGEST_COUNT, Load, Outcome, carried_by, fewest, outcome
+from planner.devices import PagingDevice
+from planner.errors import InfeasibleError, InputError
+from planner.units import MICROSECOND, MILLISECOND
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+PAGING_KINDS: Final = ("eckd", "emulated-fba", "xiv-serialized", "xiv-concurrent")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kind:
+    """A kind of paging device: `name`, the `device`, and the `model` that it was read from."""
+
+    name: str
+    device: PagingDevice
+    model: library.Model
+
+    @property
+    def machine(self) -> str:
+        """Machine that its processor times were measured on."""
+        return self.model.environment["machine"]
+
+    @property
+    def most_requests(self) -> float:
+        """Most requests per device that were measured."""
+        return self.model.validity["outstanding"][1]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """A kind and how it fares: `outcome`, or None with the `reason`; `processors` that CP spends on its paging."""
+
+    kind: Kind
+    outcome: Outcome | None
+    processors: float
+    reason: str = ""
+
+    @property
+    def feasible(self) -> bool:
+        """Whether the kind carries the page rate within the target."""
+        return self.outcome is not None and not self.reason
+
+    @property
+    def warning(self) -> str:
+        """What lies beyond the measurement; empty where nothing does."""
+        at = self.outcome
+        if at is None or not self.feasible or at.requests <= self.kind.most_requests * (1 + 1e-9):
+            return ""
+        return (
+            f"{self.kind.name}: {at.requests:.1f} requests outstanding per device, and no more than "
+            f"{self.kind.most_requests:.0f} were measured."
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """What ``--json`` shows of the kind.
+
+        Returns
+        -------
+        dict
+            Numbers with their unit as a suffix.
+        """
+        at, model = self.outcome, self.kind.model
+        found = at is not None and (self.feasible or math.isfinite(at.response_time))
+        return {
+            "kind": self.kind.name,
+            "count": at.count if at is not None and found else None,
+            "utilization": at.utilization if at is not None and found else None,
+            "response_ms": at.response_time / MILLISECOND if at is not None and found else None,
+            "processors": self.processors if found else None,
+            "machine": self.kind.machine,
+            "release": model.environment["release"],
+            "channel": model.environment["channel"],
+            "requests_per_device": at.requests if at is not None and found else None,
+            "cp_us_per_page": self.kind.device.cp_time / MICROSECOND,
+            "feasible": self.feasible,
+            "reason": self.reason,
+            "warning": self.warning,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PagingAnswer:
+    """How each kind of paging device carries a `load`: `choices`, and the `speeds` of machines that were given."""
+
+    load: Load
+    choices: tuple[Choice, ...]
+    speeds: Mapping[str, float]
+
+    @property
+    def cheapest(self) -> str | None:
+        """Kind that costs CP least, or None where the processor times of different machines cannot be compared."""
+        feasible = [choice for choice in self.choices if choice.feasible]
+        if len({choice.kind.machine for choice in feasible} - set(self.speeds)) > 1:
+            return None
+        return min(feasible, key=lambda choice: choice.processors).kind.name
+
+    def table(self) -> render.Table:
+        """One row a kind.
+
+        Returns
+        -------
+        render.Table
+            Count, utilization, response time, requests per device, processors, and where it was measured.
+        """
+        rows = [choice.to_dict() for choice in self.choices]
+
+        def column(
+            name: str, unit: str, label: str, decimals: int | None = None, key: str = ""
+        ) -> render.Column:
+            values = [row[key or name] for row in rows]
+            return render.Column(name=name, unit=unit, label=label, decimals=decimals, values=values)
+
+        return render.Table(
+            columns=(
+                column("kind", "", "kind"),
+                column("count", "", "devices", 0),
+                column("utilization", "", "busy", 2),
+                column("response", "ms", "response", 2, "response_ms"),
+                column("requests_per_device", "", "req/dev", 2),
+                column("processors", "", "CP processors", 2),
+                column("machine", "", "measured on"),
+                column("release", "", "release"),
+                column("channel", "", "channel"),
+            )
+        )
+
+    def notes(self) -> list[str]:
+        """What else is to be said.
+
+        Returns
+        -------
+        list of str
+            Sentences: why a kind has no answer, what was not measured, why several small devices, what is cheapest.
+        """
+        lines = [f"{choice.kind.name}: {choice.reason}." for choice in self.choices if choice.reason]
+        lines += [choice.warning for choice in self.choices if choice.warning]
+        if self.load.guests is None:
+            lines.append(
+                "Pages are taken to come at random. All runs had guests that wait for their pages (--guests), which "
+                "queue less."
+            )
+        lines.append(self._several())
+        if sum(choice.feasible for choice in self.choices) > 1:
+            lines.append(self._cost())
+        return lines
+
+    def _several(self) -> str:
+        choice = next(choice for choice in self.choices if choice.feasible)
+        device = choice.kind.device
+        return (
+            f"Several small volumes beat a large one: however large, one {choice.kind.name} device works on "
+            f"{render.counted(device.queue_depth, 'transfer')} at a time and carries {device.capacity:.0f} pages/s; "
+            f"this rate takes at least {carried_by(device, self.load):.0f}."
+        )
+
+    def _cost(self) -> str:
+        if self.cheapest is not None:
+            scaled = ", ".join(f"{machine}={factor:g}" for machine, factor in self.speeds.items())
+            return f"Cheapest in CP processor time: {self.cheapest}" + (
+                f" (with {scaled})." if scaled else "."
+            )
+        return (
+            "Processors are those of the machine that each kind was measured on and cannot be compared across "
+            "machines; --cpu-speed MACHINE=FACTOR says how much faster one is than the other."
+        )
+
+    def text(self) -> str:
+        """The answer for people.
+
+        Returns
+        -------
+        str
+            A headline, the table, the notes.
+        """
+        load = self.load
+        head = f"{load.page_rate:g} pages/s"
+        if load.requests is not None:
+            head += f", {load.guests} guests with a fault read and a page write outstanding each"
+        if load.target is not None:
+            head += f", response at most {load.target / MILLISECOND:g} ms"
+        elif load.requests is None:
+            head += ", response at most twice the service time"
+        return "\n".join(
+            [render.wrap(head), "", render.to_text(self.table()), "", *map(render.wrap, self.notes())]
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """What ``--json`` shows.
+
+        Returns
+        -------
+        dict
+            `devices`, one a kind, beside the question and the cheapest kind.
+        """
+        return {
+            "page_rate": self.load.page_rate,
+            "guests": self.load.guests,
+            "target_ms": None if self.load.target is None else self.load.target / MILLISECOND,
+            "devices": [choice.to_dict() for choice in self.choices],
+            "cheapest": self.cheapest,
+            "notes": self.notes(),
+        }
+
+    def plot(self) -> Axes:
+        """Draw the response time of one device of each kind against its page rate, and the published runs.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            The axes.
+        """
+        from planner.advice.pictures import paging_response
+
+        return paging_response([choice.kind for choice in self.choices])
+
+
+def kinds(names: Sequence[str] = ()) -> list[Kind]:
+    """Read the shipped kinds of paging device.
+
+    Parameters
+    ----------
+    names : sequence of str, optional
+        Which; all where empty.
+
+    Returns
+    -------
+    list of Kind
+        In the order asked for.
+
+    Raises
+    ------
+    InputError
+        There is no such kind.
+    """
+    found = []
+    for name in names or PAGING_KINDS:
+        if name not in PAGING_KINDS:
+            raise InputError("kind", name, f"one of {', '.join(PAGING_KINDS)}")
+        model = library.read_model(f"paging-{name}")
+        found.append(Kind(name=name, device=PagingDevice.from_model(model), model=model))
+    return found
+
+
+def paging_devices(
+    load: Load,
+    *,
+    names: Sequence[str] = (),
+    count: int | None = None,
+    speeds: Mapping[str, float] | None = None,
+) -> PagingAnswer:
+    """Ask how many paging devices of each kind carry a page rate.
+
+    Parameters
+    ----------
+    load : Load
+        What is asked for.
+    names : sequence of str, optional
+        Kinds of device; all where empty.
+    count : int, optional
+        Devices that there are; the fewest that do where None.
+    speeds : mapping, optional
+        By machine, how much faster its processor is than that of the machines without an entry.
+
+    Returns
+    -------
+    PagingAnswer
+        One choice a kind.
+
+    Raises
+    ------
+    InputError
+        An unknown kind or machine, or a page rate that no kind carries.
+    InfeasibleError
+        No kind meets the target, or the guests have too few requests outstanding.
+    """
+    found = kinds(names)
+    factors = dict(speeds or {})
+    machines = sorted({kind.machine for kind in found})
+    for machine in factors:
+        if machine not in machines:
+            raise InputError("cpu_speed", machine, f"one of {', '.join(machines)}")
+    _require_carried(found, load, LARGEST_COUNT if count is None else count)
+    choices = tuple(_choose(kind, load, count, factors.get(kind.machine, 1.0)) for kind in found)
+    if not any(choice.feasible for choice in choices):
+        raise InfeasibleError("; ".join(f"{choice.kind.name}: {choice.reason}" for choice in choices))
+    return PagingAnswer(load=load, choices=choices, speeds=factors)
+
+
+def _require_carried(found: Sequence[Kind], load: Load, count: int) -> None:
+    """Refuse a page rate that so many devices of no kind carry."""
+    needed = {kind.name: carried_by(kind.device, load) for kind in found}
+    if min(needed.values()) > count:
+        would = ", ".join(f"{number:.0f} {name}" for name, number in needed.items())
+        raise InputError(
+            "page_rate", load.page_rate, f"what {count} devices carry; it would take at least {would}", "1/s"
+        )
+
+
+def _choose(kind: Kind, load: Load, count: int | None, speed: float) -> Choice:
+    """One kind: the fewest devices, or the given ones, and what speaks against them."""
+    device = kind.device
+    at = fewest(device, load) if count is None else outcome(device, load, count)
+    reason = ""
+    if at is None:
+        reason = _missing(device, load)
+    elif count is None and at.count > LARGEST_COUNT:
+        reason = f"{at.count} devices would be needed, CP owns at most {LARGEST_COUNT}"
+        at = None
+    elif math.isinf(at.response_time):
+        reason = f"saturated; {_wanted(device, load)}"
+    elif at.response_time > load.target_of(device) * (1 + 1e-12):
+        reason = f"response {at.response_time / MILLISECOND:.2f} ms with {at.count} devices; {_wanted(device, load)}"
+    return Choice(kind=kind, outcome=at, processors=load.page_rate * device.cp_time * speed, reason=reason)
+
+
+def _wanted(device: PagingDevice, load: Load) -> str:
+    best = fewest(device, load)
+    return f"{best.count} devices would be needed" if best is not None else _missing(device, load)
+
+
+def _missing(device: PagingDevice, load: Load) -> str:
+    """What is missing where no number of devices is enough."""
+    service = device.service_time
+    if load.requests is not None:
+        most = load.requests * device.pages_per_transfer / service
+        if most < load.page_rate:
+            guests = math.ceil(load.guests * load.page_rate / most) if load.guests else 0
+            return f"{load.guests} guests keep at most {most:.0f} pages/s under way, {guests} guests would be needed"
+    return f"a transfer takes {service / MILLISECOND:.2f} ms without any wait, the target is shorter"

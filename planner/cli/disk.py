@@ -1,0 +1,126 @@
+"""``planner disk``: transactions of disk paths with and without minidisk cache, and the cost of channel programs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from planner.cli import options
+from planner.errors import InputError
+
+if TYPE_CHECKING:
+    from planner.advice import CcwAnswer, DiskAnswer
+
+app = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    help="ECKD, emulated FBA and native SCSI; minidisk cache; channel programs.\n\n"
+    "Example: planner disk rate --workload xedit --hit-ratio 0.9",
+)
+
+
+@app.command(name="rate", no_args_is_help=True)
+def rate(
+    workload: Annotated[str, typer.Option(metavar="NAME", help="xedit or iozone.")],
+    hit_ratio: Annotated[str, typer.Option(metavar="SHARE", help="Reads the cache answers, as 0.9 or 90%.")],
+    requesters: Annotated[int, typer.Option(metavar="N", help="Guests with one transaction each at a time.")] = 1,
+    processors: Annotated[int, typer.Option(metavar="N", help="Real processors.")] = 1,
+    disks: Annotated[int, typer.Option(metavar="N", help="Disks that the data are spread over.")] = 1,
+    kind: Annotated[list[str] | None, typer.Option(metavar="KIND", help="Kinds of disk; all without.")] = None,
+    json: options.Json = False,
+    csv: options.Csv = False,
+    output: options.Output = None,
+    force: options.Force = False,
+    plot: options.Plot = None,
+) -> None:  # fmt: skip
+    """Transactions per second of each kind of disk, with and without minidisk cache.
+
+    Example: planner disk rate --workload xedit --hit-ratio 0.9 --requesters 8 --processors 2
+    """
+    from planner.advice.disk import Setting, disk_rates
+
+    for name, count in (("--requesters", requesters), ("--processors", processors), ("--disks", disks)):
+        if count < 1:
+            raise InputError(name, count, "a count of at least 1")
+    setting = Setting(
+        workload=workload,
+        hit_ratio=_share(hit_ratio, "--hit-ratio"),
+        requesters=requesters,
+        processors=processors,
+        disks=disks,
+    )
+    _emit(disk_rates(setting, kind or []), json=json, csv=csv, output=output, force=force, plot=plot)
+
+
+@app.command(name="ccw", no_args_is_help=True)
+def ccw(
+    read_write: Annotated[str, typer.Option(metavar="R:W", help="Data read to data written, as 70:30.")],
+    bits: Annotated[int, typer.Option(metavar="BITS", help="31 or 64: width of the addresses.")],
+    translation: Annotated[str, typer.Option(metavar="HOW", help="fast or slow.")] = "fast",
+    data_rate: Annotated[str | None, typer.Option(metavar="RATE", help="Data moved, as 50MB/s.")] = None,
+    json: options.Json = False,
+    csv: options.Csv = False,
+    output: options.Output = None,
+    force: options.Force = False,
+    plot: options.Plot = None,
+) -> None:
+    """CP processor time per MB that the translation of channel programs takes, and what fast translation saves.
+
+    Example: planner disk ccw --read-write 70:30 --bits 64 --data-rate 50MB/s
+    """
+    from planner import units
+    from planner.advice.channel_program import channel_programs
+
+    if translation not in {"fast", "slow"}:
+        raise InputError("--translation", translation, "fast or slow")
+    moved = None if data_rate is None else units.parse(data_rate, "data rate", argument="--data-rate")
+    answer = channel_programs(bits, _read_share(read_write), fast=translation == "fast", data_rate=moved)
+    _emit(answer, json=json, csv=csv, output=output, force=force, plot=plot)
+
+
+def _share(text: str, argument: str) -> float:
+    """A share from 0 to 1, as a bare number or in percent."""
+    from planner import units
+
+    percent = text.strip().endswith("%")
+    value = (
+        units.parse(text, "share", argument=argument, zero=True)
+        if percent
+        else units.parse_count(text, argument=argument)
+    )
+    if value > 1:
+        raise InputError(argument, text, "a share from 0 to 1, or 0% to 100%")
+    return value
+
+
+def _read_share(text: str) -> float:
+    """Share of the data that is read, from R:W."""
+    from planner import units
+
+    parts = text.split(":")
+    if len(parts) != 2:  # noqa: PLR2004 - a ratio has two terms
+        raise InputError("--read-write", text, "read to written, such as 70:30")
+    read, written = (units.parse_count(part, argument="--read-write") for part in parts)
+    if read + written == 0:
+        raise InputError("--read-write", text, "read to written, at least one of them above zero")
+    return read / (read + written)
+
+
+def _emit(
+    answer: DiskAnswer | CcwAnswer,
+    *,
+    json: bool,
+    csv: bool,
+    output: Path | None,
+    force: bool,
+    plot: Path | None,
+) -> None:
+    from planner import render
+
+    if plot is not None:
+        render.save_axes(answer.plot(), plot, force=force)
+    options.emit(
+        answer.text(), answer.to_dict(), answer.table(), json=json, csv=csv, output=output, force=force
+    )

@@ -1,0 +1,71 @@
+"""``planner paging``: which paging devices carry a page rate, how many, and what CP spends on them."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from planner.cli import options
+from planner.errors import InputError
+
+HELP = """Count paging devices of each kind for a page rate.
+
+Example: planner paging --page-rate 225000/s --guests 20 --target 4ms"""
+
+
+def paging(
+    page_rate: Annotated[str, typer.Option(metavar="RATE", help="Pages read and written, as 225000/s.")],
+    guests: Annotated[
+        int | None, typer.Option(metavar="N", help="Guests that fault; pages come at random without.")
+    ] = None,
+    target: Annotated[str | None, typer.Option(metavar="TIME", help="Page response time, as 4ms.")] = None,
+    kind: Annotated[list[str] | None, typer.Option(metavar="KIND", help="Kinds of device; all without.")] = None,
+    scv: Annotated[
+        float, typer.Option(metavar="NUMBER", help="Squared coefficient of variation of a transfer's service.")
+    ] = 1.0,
+    devices: Annotated[int | None, typer.Option(metavar="N", help="Devices there are.")] = None,
+    cpu_speed: Annotated[
+        list[str] | None,
+        typer.Option(metavar="MACHINE=FACTOR", help="How much faster a processor of MACHINE is than of the others."),
+    ] = None,
+    json: options.Json = False,
+    csv: options.Csv = False,
+    output: options.Output = None,
+    force: options.Force = False,
+    plot: options.Plot = None,
+) -> None:  # fmt: skip
+    """Ask, print, draw."""
+    from planner import render, units
+    from planner.advice.paging import paging_devices
+    from planner.advice.paging_count import Load
+
+    for name, count in (("--guests", guests), ("--devices", devices)):
+        if count is not None and count < 1:
+            raise InputError(name, count, "a count of at least 1")
+    load = Load(
+        page_rate=units.parse(page_rate, "rate", argument="--page-rate"),
+        guests=guests,
+        scv=scv,
+        target=None if target is None else units.parse(target, "time", argument="--target"),
+    )
+    speeds = dict(_speed(text) for text in cpu_speed or [])
+    answer = paging_devices(load, names=kind or [], count=devices, speeds=speeds)
+    if plot is not None:
+        render.save_axes(answer.plot(), plot, force=force)
+    options.emit(
+        answer.text(), answer.to_dict(), answer.table(), json=json, csv=csv, output=output, force=force
+    )
+
+
+def _speed(text: str) -> tuple[str, float]:
+    """A machine and its factor."""
+    from planner import units
+
+    machine, equals, factor = text.partition("=")
+    if not equals or not machine:
+        raise InputError("--cpu-speed", text, "MACHINE=FACTOR, such as 2964-NC9=10")
+    value = units.parse_count(factor, argument="--cpu-speed")
+    if value == 0:
+        raise InputError("--cpu-speed", text, "a factor above zero")
+    return machine, value

@@ -1,0 +1,185 @@
+"""``planner storage``: what limits virtual storage in use, what it needs, how much of each limit is used."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from planner.cli import options
+from planner.errors import InputError
+
+app = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    help="Storage limits and frame budgets.\n\n"
+    "Example: planner storage limits --release 5.3 --real-storage 256GB --resident-pages 50",
+)
+
+RealStorage = Annotated[
+    str | None, typer.Option("--real-storage", metavar="SIZE", help="Real storage, as 256GB.")
+]
+ResidentPages = Annotated[
+    str | None,
+    typer.Option(
+        "--resident-pages", metavar="N", help="Mean resident pages in each in-use 1 MB segment, 1 to 256."
+    ),
+]
+InUse = Annotated[
+    str | None, typer.Option("--in-use", metavar="SIZE", help="Virtual storage in use, as 900GB.")
+]
+Release = Annotated[str | None, typer.Option(metavar="N.N", help="z/VM release, as 5.3.")]
+PtrmSpaces = Annotated[
+    int | None,
+    typer.Option("--ptrm-spaces", metavar="N", help="PTRM data spaces; those of the release by default."),
+]
+
+
+@app.command(name="limits", no_args_is_help=True)
+def limits(
+    release: Annotated[str, typer.Option(metavar="N.N", help="z/VM release, as 5.3.")],
+    real_storage: Annotated[
+        str, typer.Option("--real-storage", metavar="SIZE", help="Real storage, as 256GB.")
+    ],
+    resident_pages: Annotated[
+        str,
+        typer.Option(
+            "--resident-pages", metavar="N", help="Mean resident pages in each in-use segment, 1 to 256."
+        ),
+    ],
+    in_use: InUse = None,
+    ptrm_spaces: PtrmSpaces = None,
+    json: options.Json = False,
+    csv: options.Csv = False,
+    output: options.Output = None,
+    force: options.Force = False,
+    plot: options.Plot = None,
+) -> None:
+    """Show every limit on the virtual storage that can be in use.
+
+    Example: planner storage limits --release 5.3 --real-storage 256GB --resident-pages 50 --in-use 900GB
+    """
+    from planner import render, units
+    from planner.devices.storage import StorageBudget
+
+    answer = StorageBudget(
+        release=release,
+        real_storage=units.parse(real_storage, "storage", argument="--real-storage"),
+        resident_pages=units.parse_count(resident_pages, argument="--resident-pages"),
+        in_use=_size(in_use, "--in-use"),
+        ptrm_spaces=ptrm_spaces,
+    ).limits()
+    if plot is not None:
+        render.save_axes(answer.plot(), plot, force=force)
+    options.emit(
+        answer.text(), answer.to_dict(), answer.table(), json=json, csv=csv, output=output, force=force
+    )
+
+
+@app.command(name="frames", no_args_is_help=True)
+def frames(
+    in_use: InUse = None,
+    resident_pages: ResidentPages = None,
+    guests: Annotated[
+        str | None, typer.Option(metavar="NxSIZE", help="Guests and the storage of each, as 20x88GB.")
+    ] = None,
+    instantiated: Annotated[
+        str | None, typer.Option(metavar="SHARE", help="Share of guest storage that was touched, as 70%.")
+    ] = None,
+    real_storage: RealStorage = None,
+    json: options.Json = False,
+    csv: options.Csv = False,
+    output: options.Output = None,
+    force: options.Force = False,
+) -> None:
+    """Count the frames that virtual storage in use needs, with its PGMBKs.
+
+    Either --in-use with --resident-pages, or --guests with --instantiated; guests touch their storage in
+    sequence (256 pages in each segment) unless --resident-pages says how many instantiated pages lie in
+    one.
+
+    Example: planner storage frames --guests 20x88GB --instantiated 70% --real-storage 1024GB
+    """
+    from planner import units
+    from planner.devices.storage import frame_budget, guest_frame_budget
+
+    pages = None if resident_pages is None else units.parse_count(resident_pages, argument="--resident-pages")
+    real = _size(real_storage, "--real-storage")
+    if (in_use is None) == (guests is None):
+        given = "neither" if in_use is None else "both"
+        raise InputError(
+            "--in-use, --guests", given, "--in-use with --resident-pages, or --guests with --instantiated"
+        )
+    if in_use is not None:
+        if pages is None or instantiated is not None:
+            raise InputError("--in-use", in_use, "--resident-pages with it, and no --instantiated")
+        virtual = units.parse(in_use, "storage", argument="--in-use")
+        answer = frame_budget(in_use=virtual, resident_pages=pages, real_storage=real)
+    else:
+        if instantiated is None:
+            raise InputError("--guests", guests, "--instantiated with it, as 70%")
+        number, each = _guests(str(guests))
+        answer = guest_frame_budget(
+            guests=number,
+            guest_storage=each,
+            instantiated=units.parse(instantiated, "share", argument="--instantiated"),
+            real_storage=real,
+            **({} if pages is None else {"resident_pages": pages}),
+        )
+    options.emit(
+        answer.text(), answer.to_dict(), answer.table(), json=json, csv=csv, output=output, force=force
+    )
+
+
+@app.command(name="usage", no_args_is_help=True)
+def usage(
+    listings: Annotated[list[Path], typer.Argument(metavar="LISTING...", help="DSPACESH listings (FCX134).")],
+    release: Release = None,
+    real_storage: RealStorage = None,
+    resident_pages: ResidentPages = None,
+    ptrm_spaces: PtrmSpaces = None,
+    json: options.Json = False,
+    csv: options.Csv = False,
+    output: options.Output = None,
+    force: options.Force = False,
+) -> None:
+    """Tell how much of each limit is used, from the PTRM data spaces of DSPACESH listings.
+
+    The release is read off the listing. The limit of real storage needs --real-storage and
+    --resident-pages. Two or more listings of different times tell the growth, and the days that are left.
+
+    Example: planner storage usage monday.listing friday.listing --real-storage 120GB --resident-pages 1
+    """
+    from planner import units
+    from planner.measurements.storage import storage_usage
+    from planner.reports.dspacesh import read_data_spaces
+
+    answer = storage_usage(
+        [listing for path in listings for listing in read_data_spaces(path)],
+        release=release,
+        real_storage=_size(real_storage, "--real-storage"),
+        resident_pages=None
+        if resident_pages is None
+        else units.parse_count(resident_pages, argument="--resident-pages"),
+        ptrm_spaces=ptrm_spaces,
+    )
+    options.emit(
+        answer.text(), answer.to_dict(), answer.table(), json=json, csv=csv, output=output, force=force
+    )
+
+
+def _size(text: str | None, argument: str) -> float | None:
+    from planner import units
+
+    return None if text is None else units.parse(text, "storage", argument=argument)
+
+
+def _guests(text: str) -> tuple[int, float]:
+    """Number of guests and storage of each, from text such as 20x88GB."""
+    from planner import units
+
+    number, separator, each = text.partition("x")
+    if not separator or not number.strip().isdecimal() or int(number) < 1:
+        raise InputError("--guests", text, "a count of at least 1, an x and a size, such as 20x88GB")
+    return int(number), units.parse(each, "storage", argument="--guests")

@@ -1,0 +1,135 @@
+"""Channel programs: what CP spends to translate them, per megabyte, from four costs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Final, Self
+
+from planner.devices import parameters
+from planner.devices.parameters import Parameter
+from planner.errors import InputError, ReportError
+from planner.library import Model
+
+KIND: Final = "channel-program"
+WIDTHS: Final = (31, 64)
+
+
+def _cost(key: str, symbol: str, meaning: str) -> Parameter:
+    text = f"CP processor time per MB: {meaning}"
+    return Parameter(key=key, symbol=symbol, unit="s_per_mb", low=0, high=1, default=0, meaning=text)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChannelProgram:
+    """CP processor time of disk I/O through channel programs, per MB moved [s/MB].
+
+    The costs are those of as many instructions as 31-bit I/O needs for one MB: `ssch_time` of its Start
+    Subchannels, `ssch_64_time` what as many 64-bit Start Subchannels cost more, `fast_ccw_time` and `slow_ccw_time` of
+    its CCWs translated fast and slowly. `read_factor` is what reading costs of writing.
+
+    How many there are was not published, so none of the costs is known for one instruction.
+    """
+
+    ssch_time: float
+    ssch_64_time: float
+    fast_ccw_time: float
+    slow_ccw_time: float
+    read_factor: float = 1.0
+    PARAMETERS: ClassVar[tuple[Parameter, ...]] = (
+        _cost("ssch_time", "a", "the Start Subchannels of 31-bit I/O"),
+        _cost("ssch_64_time", "b", "what as many 64-bit Start Subchannels cost more"),
+        _cost("fast_ccw_time", "f", "its CCWs, translated fast"),
+        _cost("slow_ccw_time", "s", "its CCWs, translated slowly"),
+        Parameter(
+            key="read_factor", symbol="r", unit="", low=0.1, high=10, default=1,
+            meaning="CP processor time per MB read, of that per MB written",
+        ),
+    )  # fmt: skip
+
+    @classmethod
+    def from_model(cls, model: Model) -> Self:
+        """Take the costs from a model.
+
+        Parameters
+        ----------
+        model : planner.library.Model
+            A model of kind channel-program.
+
+        Returns
+        -------
+        ChannelProgram
+            The costs that the model states.
+
+        Raises
+        ------
+        InputError
+            The model is of another kind, or a value lies outside its bounds.
+        ReportError
+            The model lacks a parameter.
+        """
+        found = parameters.values(model, KIND, cls.PARAMETERS)
+        missing = [p.file_key for p in cls.PARAMETERS if p.key not in found]
+        if missing:
+            raise ReportError(model.title, f"expected `parameters.{missing[0]}`")
+        return cls(**found)
+
+    def time_per_mb(self, bits: int, *, fast: bool, read_share: float = 0.0) -> float:
+        """CP processor time per MB moved.
+
+        A 64-bit channel program has half as many CCWs in a Start Subchannel, hence twice as many Start
+        Subchannels a MB and as many CCWs:
+
+            31-bit: a + f,  64-bit: 2 (a + b) + f,  with s instead of f where translation is slow.
+
+        Parameters
+        ----------
+        bits : {31, 64}
+            Width of the addresses in the channel programs.
+        fast : bool
+            Whether CP translates them fast.
+        read_share : float, optional
+            Part of the MB that is read, 0 to 1.
+
+        Returns
+        -------
+        float
+            Processor time [s/MB].
+
+        Raises
+        ------
+        InputError
+            Another width, or a share outside 0 to 1.
+
+        Examples
+        --------
+        >>> law = ChannelProgram(ssch_time=6e-4, ssch_64_time=4e-4, fast_ccw_time=0, slow_ccw_time=9e-4)
+        >>> round(law.time_per_mb(64, fast=True) * 1e3, 6)
+        2.0
+        """
+        if bits not in WIDTHS:
+            raise InputError("bits", bits, "31 or 64")
+        if not 0 <= read_share <= 1:
+            raise InputError("read_share", read_share, "a share from 0 to 1")
+        ssch = self.ssch_time if bits == min(WIDTHS) else 2 * (self.ssch_time + self.ssch_64_time)
+        written = ssch + (self.fast_ccw_time if fast else self.slow_ccw_time)
+        return written * (1 + read_share * (self.read_factor - 1))
+
+    def saving(self, bits: int) -> float:
+        """Share of the CP processor time per MB that fast translation saves.
+
+        Parameters
+        ----------
+        bits : {31, 64}
+            Width of the addresses in the channel programs.
+
+        Returns
+        -------
+        float
+            0 to 1.
+
+        Raises
+        ------
+        InputError
+            Another width.
+        """
+        return 1 - self.time_per_mb(bits, fast=True) / self.time_per_mb(bits, fast=False)

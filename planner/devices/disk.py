@@ -1,0 +1,254 @@
+"""A disk path: a transaction as processor time of CP and guest and waits for the disk, by way of the minidisk cache."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Final, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from planner import queueing
+from planner.devices import parameters
+from planner.devices.parameters import Parameter
+from planner.errors import InputError, ReportError
+from planner.library import Model
+from planner.queueing import checks
+from planner.results import Array, Result, quantity
+
+KIND: Final = "disk"
+Mode = Literal["off", "cached"]
+
+PARTS: Final = {
+    "write": "the writes of a transaction, which go to the disk with the cache on and off",
+    "off": "its reads without minidisk cache",
+    "miss": "its reads through the minidisk cache, all missed",
+    "hit": "its reads through the minidisk cache, all hit",
+}
+COSTS: Final = {
+    "cp_time": ("u", "CP processor time"),
+    "virtual_time": ("v", "virtual machine processor time"),
+    "wait_time": ("w", "wait for the disk"),
+}
+
+
+def _fact(key: str, unit: str, meaning: str) -> Parameter:
+    return Parameter(key=key, symbol=key[0], unit=unit, low=0, high=1e12, default=0, meaning=meaning)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """Part of a transaction: `cp_time`, `virtual_time` and `wait_time` for the disk [s]."""
+
+    cp_time: float = 0.0
+    virtual_time: float = 0.0
+    wait_time: float = 0.0
+
+    @property
+    def elapsed(self) -> float:
+        """Time that one requester takes for it [s]."""
+        return self.cp_time + self.virtual_time + self.wait_time
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class DiskPerformance(Result):
+    """Transactions of a disk path and what they cost, one element a scenario.
+
+    `channel_bound` is what the data rate of one channel allows, `rate_alone` what one requester reaches.
+    """
+
+    rate: Array = quantity("transactions", "1/s")
+    cp_time: Array = quantity("CP time per transaction", "s")
+    virtual_time: Array = quantity("virtual time per transaction", "s")
+    wait_time: Array = quantity("disk wait of one requester", "s")
+    bytes_moved: Array = quantity("moved through the channel per transaction", "bytes")
+    rate_alone: Array = quantity("transactions of one requester", "1/s")
+    processor_bound: Array = quantity("bound of the processors", "1/s")
+    disk_bound: Array = quantity("bound of the disks", "1/s")
+    channel_bound: Array = quantity("bound of the channel", "1/s")
+    derived: ClassVar[dict[str, tuple[str, str]]] = {"processors": ("processors busy", "")}
+
+    @property
+    def processors(self) -> Array:
+        """Processors busy."""
+        return self.rate * (self.cp_time + self.virtual_time)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DiskPath:
+    """One workload on one kind of disk.
+
+    `write`, `off`, `miss` and `hit` are the parts of a transaction (None where the workload or the disk has no such
+    part); `virtual_ios_off` and `virtual_ios_cached` count its virtual I/Os (None where they are not counted);
+    `read_bytes` and `write_bytes` is what it reads and writes [bytes]; `channel_rate` is that of the channel [bytes/s];
+    `measured_hit_ratio` is the hit ratio at which CP and guest time were measured (None: all misses, and all hits).
+    """
+
+    write: Part | None
+    off: Part | None
+    miss: Part | None
+    hit: Part | None
+    virtual_ios_off: float | None
+    virtual_ios_cached: float | None
+    read_bytes: float
+    write_bytes: float
+    channel_rate: float
+    measured_hit_ratio: float | None = None
+    PARAMETERS: ClassVar[tuple[Parameter, ...]] = (
+        *(
+            Parameter(
+                key=f"{part}_{cost}", symbol=f"{symbol}_{part}", unit="s", low=0, high=100, default=0,
+                meaning=f"{text} per transaction, {where}",
+            )
+            for part, where in PARTS.items()
+            for cost, (symbol, text) in COSTS.items()
+        ),
+        _fact("virtual_ios_off", "", "virtual I/Os of a transaction without minidisk cache"),
+        _fact("virtual_ios_cached", "", "virtual I/Os of a transaction with minidisk cache"),
+        _fact("read_bytes", "", "bytes that a transaction reads"),
+        _fact("write_bytes", "", "bytes that a transaction writes"),
+        _fact("channel_rate", "bytes_per_s", "data rate of the channel"),
+        _fact("measured_hit_ratio", "", "hit ratio of the cached run, where it is neither 0 nor 1"),
+    )  # fmt: skip
+
+    @classmethod
+    def from_model(cls, model: Model) -> Self:
+        """Take the path from a model.
+
+        Parameters
+        ----------
+        model : planner.library.Model
+            A model of kind disk.
+
+        Returns
+        -------
+        DiskPath
+            The path that the model describes.
+
+        Raises
+        ------
+        InputError
+            The model is of another kind, or a value lies outside its bounds.
+        ReportError
+            The model lacks a parameter.
+        """
+        found = parameters.values(model, KIND, cls.PARAMETERS)
+        parts: dict[str, Part | None] = {}
+        for part in PARTS:
+            costs = {cost: found.get(f"{part}_{cost}") for cost in COSTS}
+            known = {cost: value for cost, value in costs.items() if value is not None}
+            if known and len(known) < len(COSTS):
+                missing = next(cost for cost, value in costs.items() if value is None)
+                raise ReportError(model.title, f"expected `parameters.{part}_{missing}_s`")
+            parts[part] = Part(**known) if known else None
+        for key in ("read_bytes", "write_bytes", "channel_rate"):
+            if key not in found:
+                raise ReportError(model.title, f"expected `parameters.{key}`")
+        return cls(
+            **parts,
+            virtual_ios_off=found.get("virtual_ios_off"),
+            virtual_ios_cached=found.get("virtual_ios_cached"),
+            read_bytes=found["read_bytes"],
+            write_bytes=found["write_bytes"],
+            channel_rate=found["channel_rate"],
+            measured_hit_ratio=found.get("measured_hit_ratio"),
+        )
+
+    @property
+    def modes(self) -> tuple[Mode, ...]:
+        """Ways to run the path: without minidisk cache, with it, or both."""
+        cached = self.hit is not None and self.miss is not None
+        known: dict[Mode, bool] = {"off": self.off is not None, "cached": cached}
+        return tuple(mode for mode, there in known.items() if there)
+
+    def solve(
+        self,
+        mode: Mode,
+        hit_ratio: ArrayLike = 0.0,
+        *,
+        requesters: int = 1,
+        processors: int = 1,
+        disks: int = 1,
+    ) -> DiskPerformance:
+        """Transactions per second of requesters that each have one transaction at a time.
+
+        One requester: 1 / (CPU + wait). More share the processors, the disks, each of which holds an equal part of the
+        data (a closed network, `planner.queueing.mva`), and the channel. One requester does what was
+        measured, even where its run moved more than the channel carries (`rate_alone` above `channel_bound`): that run
+        did not use the channel, several requesters are not promised the same.
+
+        Parameters
+        ----------
+        mode : {"off", "cached"}
+            Without minidisk cache, or through it.
+        hit_ratio : array_like, optional
+            Share of the reads that the minidisk cache answers, 0 to 1; without meaning in mode "off".
+        requesters : int, optional
+            Guests, each with one virtual processor.
+        processors : int, optional
+            Real processors.
+        disks : int, optional
+            Disks that the data are spread over.
+
+        Returns
+        -------
+        DiskPerformance
+            In the shape of `hit_ratio`.
+
+        Raises
+        ------
+        InputError
+            An argument outside its domain, or the path has no such mode.
+        """
+        if mode not in self.modes:
+            raise InputError("mode", mode, f"one of {', '.join(self.modes)}")
+        ratio = checks.nonnegative("hit_ratio", hit_ratio)
+        if (ratio > 1).any():
+            raise InputError("hit_ratio", float(ratio.max()), "a share from 0 to 1")
+        for name, number in (("requesters", requesters), ("processors", processors), ("disks", disks)):
+            checks.count(name, number)
+        cp, virtual, wait = (self._mean(mode, cost, ratio) for cost in COSTS)
+        moved = self.write_bytes + self.read_bytes * (1 - ratio if mode == "cached" else 1.0) + 0 * ratio
+        work = cp + virtual
+        alone = 1 / (work + wait)
+        channel = _quotient(self.channel_rate + 0 * moved, moved)
+        demands = np.stack([work, *[wait / disks] * disks], axis=-1)
+        together = queueing.mva(demands, requesters, servers=[processors, *[1] * disks]).throughput[..., -1]
+        return DiskPerformance(
+            rate=alone if requesters == 1 else np.minimum(together, channel),
+            cp_time=cp,
+            virtual_time=virtual,
+            wait_time=wait,
+            bytes_moved=moved,
+            rate_alone=alone,
+            processor_bound=processors / work,
+            disk_bound=_quotient(disks + 0 * wait, wait),
+            channel_bound=channel,
+        )
+
+    def virtual_ios(self, mode: Mode) -> float | None:
+        """Virtual I/Os of a transaction.
+
+        Parameters
+        ----------
+        mode : {"off", "cached"}
+            Without minidisk cache, or through it.
+
+        Returns
+        -------
+        float or None
+            The count; None where the path's I/Os do not count as virtual I/Os.
+        """
+        return self.virtual_ios_off if mode == "off" else self.virtual_ios_cached
+
+    def _mean(self, mode: Mode, cost: str, ratio: Array) -> Array:
+        """Cost of a transaction: its writes, and its reads as they hit and miss [s]."""
+        written = getattr(self.write, cost) if self.write is not None else 0.0
+        if mode == "off":
+            return np.asarray(written + getattr(self.off, cost) + 0 * ratio)
+        return np.asarray(written + ratio * getattr(self.hit, cost) + (1 - ratio) * getattr(self.miss, cost))
+
+
+def _quotient(over: Array, under: Array) -> Array:
+    """Divide; infinite where there is nothing to divide by."""
+    return np.asarray(np.where(under > 0, over / np.where(under > 0, under, 1.0), np.inf))

@@ -1,0 +1,298 @@
+"""How much virtual storage can be in use: every limit of a system side by side, and which one is met first."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from planner import render
+from planner.devices.storage.layout import (
+    FRAMES_PER_PGMBK,
+    PAGES_PER_SEGMENT,
+    SEGMENTS_PER_PTRM_SPACE,
+    count,
+    pages_per_segment,
+    size,
+)
+from planner.devices.storage.limit import (
+    BEYOND,
+    PTRM_DATA_SPACES,
+    Limit,
+    below_2gb_limit,
+    first_met,
+    ptrm_limit,
+    real_storage_limit,
+)
+from planner.devices.storage.releases import Release
+from planner.devices.storage.releases import release as find_release
+from planner.units import FRAME, GIB
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, init=False)
+class StorageBudget:
+    """A system whose limits are asked for.
+
+    Parameters
+    ----------
+    release : str
+        z/VM release such as ``5.3``.
+    real_storage : float or str
+        Real storage [bytes], or text such as ``256GB``.
+    resident_pages : float
+        Mean number of resident pages in each in-use segment, 1 to 256.
+    in_use : float or str, optional
+        Virtual storage in use [bytes], or text.
+    ptrm_spaces : int, optional
+        PTRM data spaces; those of the release where None.
+
+    Raises
+    ------
+    InputError
+        An unknown release, or a number outside its domain.
+
+    Attributes
+    ----------
+    notes : tuple of str
+        What a reader should know of the release and its numbers.
+
+    Notes
+    -----
+    ``2 + resident pages`` frames hold an in-use segment, ``4 GB / 8 KB`` PGMBKs a PTRM data space; where
+    PGMBKs must lie below the 2 GB line, two frames of it hold each. IBM, "Improved Real Storage
+    Scalability" (z/VM 5.3).
+
+    Examples
+    --------
+    >>> limits = StorageBudget(release="5.3", real_storage="256GB", resident_pages=50).limits()
+    >>> limits.binding.name, limits.binding.segments
+    ('real-storage', 1290555)
+    """
+
+    release: Release
+    real_storage: int
+    resident_pages: Fraction
+    in_use: int | None
+    ptrm_spaces: int
+    notes: tuple[str, ...] = field(default=())
+
+    def __init__(
+        self,
+        *,
+        release: str,
+        real_storage: float | str,
+        resident_pages: float,
+        in_use: float | str | None = None,
+        ptrm_spaces: int | None = None,
+    ) -> None:
+        row = find_release(release)
+        given: dict[str, object] = {
+            "release": row,
+            "real_storage": size("real_storage", real_storage),
+            "resident_pages": pages_per_segment("resident_pages", resident_pages),
+            "in_use": None if in_use is None else size("in_use", in_use),
+            "ptrm_spaces": row.ptrm_spaces if ptrm_spaces is None else count("ptrm_spaces", ptrm_spaces),
+        }
+        for name, value in given.items():
+            object.__setattr__(self, name, value)
+        object.__setattr__(self, "notes", tuple(self._notes(assumed=ptrm_spaces is None)))
+
+    def limits(self) -> StorageLimits:
+        """Work out every limit.
+
+        Returns
+        -------
+        StorageLimits
+            Side by side.
+        """
+        return StorageLimits(
+            budget=self,
+            limits=tuple(self._limits(self.resident_pages)),
+            min_resident_pages_before_ptrm=self._pages_before_ptrm(),
+        )
+
+    def _limits(self, resident_pages: Fraction) -> list[Limit]:
+        below = [below_2gb_limit(self.real_storage)] if self.release.pgmbks_below_2gb else []
+        limits = [*below, real_storage_limit(self.real_storage, resident_pages), ptrm_limit(self.ptrm_spaces)]
+        return [replace(limit, in_use=self.in_use) for limit in limits]
+
+    def _pages_before_ptrm(self) -> int | None:
+        """Smallest whole number of resident pages at which another limit is met no later than PTRM."""
+        if first_met(self._limits(Fraction(1))).name != PTRM_DATA_SPACES:
+            return None
+        frames, ptrm = self.real_storage // FRAME, self.ptrm_spaces * SEGMENTS_PER_PTRM_SPACE
+        return max(
+            1, frames // (ptrm + 1) + 1 - FRAMES_PER_PGMBK
+        )  # frames // (2 + pages) <= ptrm from here on
+
+    def _notes(self, *, assumed: bool) -> list[str]:
+        row, notes = self.release, []
+        if self.real_storage > row.largest_real_storage:
+            notes.append(
+                f"z/VM {row.name} supports up to {row.largest_real_storage / GIB:g} GB of real storage "
+                f"({row.certainty}); the limits here are those of {self.real_storage / GIB:g} GB."
+            )
+        if row.pgmbks_below_2gb:
+            notes.append("Other structures live below 2 GB, too: the practical limit is somewhat less.")
+        elif assumed and row.ptrm_certainty == "default":
+            notes.append(
+                f"{self.ptrm_spaces} PTRM data spaces are what z/VM 5.3 has; not verified for {row.name}, and a later "
+                "release may have more (--ptrm-spaces)."
+            )
+        return notes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StorageLimits:
+    """All limits of a system.
+
+    `budget` is what was asked, `limits` the answers; `min_resident_pages_before_ptrm` is the smallest whole
+    number of resident pages in a segment at which PTRM data spaces are no longer met before every other
+    limit (a tie counts as no longer before), None where they never are.
+    """
+
+    budget: StorageBudget
+    limits: tuple[Limit, ...]
+    min_resident_pages_before_ptrm: int | None
+
+    @property
+    def binding(self) -> Limit:
+        """The limit that is met first."""
+        return first_met(self.limits)
+
+    def table(self) -> render.Table:
+        """One row a limit; the one that is met first is marked.
+
+        Returns
+        -------
+        render.Table
+            Sizes in GB.
+        """
+        rows = self.limits
+        headrooms = [limit.headroom_bytes for limit in rows]
+        used = [None if limit.used is None else 100 * limit.used for limit in rows]
+        return render.Table(
+            columns=(
+                render.Column(name="limit", unit="", values=[limit.name for limit in rows]),
+                render.Column(name="kind", unit="", values=[limit.kind for limit in rows]),
+                render.Column(name="in_use_virtual", unit="GB", label="in-use virtual", decimals=1,
+                              values=[limit.in_use_virtual_bytes / GIB for limit in rows]),
+                render.Column(name="headroom", unit="GB", decimals=1,
+                              values=[None if room is None else room / GIB for room in headrooms]),
+                render.Column(name="used", unit="percent", label="used", values=used, decimals=1),
+            ),
+            marks=tuple("recommended" if limit is self.binding else "" for limit in rows),
+        )  # fmt: skip
+
+    def to_dict(self) -> dict[str, Any]:
+        """Lay out for JSON.
+
+        Returns
+        -------
+        dict
+            `in_use_virtual_bytes` is what the limit that is met first allows.
+        """
+        budget = self.budget
+        return {
+            "release": budget.release.name,
+            "release_certainty": budget.release.certainty,
+            "real_storage_bytes": budget.real_storage,
+            "resident_pages": float(budget.resident_pages),
+            "ptrm_spaces": budget.ptrm_spaces,
+            "in_use_virtual_bytes": self.binding.in_use_virtual_bytes,
+            "binding_limit": self.binding.name,
+            "binding_kind": self.binding.kind,
+            "limits": [limit.to_dict() for limit in self.limits],
+            "min_resident_pages_before_ptrm": self.min_resident_pages_before_ptrm,
+            "notes": list(budget.notes),
+        }
+
+    def text(self) -> str:
+        """Say it for people.
+
+        Returns
+        -------
+        str
+            A headline, the table, notes.
+        """
+        first, budget = self.binding, self.budget
+        headline = (
+            f"Up to {_gigabytes(first.in_use_virtual_bytes)} of virtual storage can be in use: {first.name} is met "
+            f"first, a {first.kind} limit; {BEYOND[first.kind]}."
+        )
+        asked = (
+            f"z/VM {budget.release.name}, {budget.real_storage / GIB:g} GB of real storage, "
+            f"resident pages in each in-use 1 MB segment: {float(budget.resident_pages):g}."
+        )
+        exceeded = [
+            f"{limit.name} is exceeded by {_gigabytes(-(limit.headroom_bytes or 0))} "
+            f"({limit.kind}: {BEYOND[limit.kind]})."
+            for limit in self.limits
+            if (limit.headroom_bytes or 0) < 0
+        ]
+        notes = [*exceeded, self._about_ptrm(), *budget.notes]
+        paragraphs = [render.wrap(headline), render.wrap(asked), "", render.to_text(self.table()), ""]
+        return "\n".join([*paragraphs, *map(render.wrap, notes)])
+
+    def _about_ptrm(self) -> str:
+        pages = self.min_resident_pages_before_ptrm
+        if pages is None:
+            return "PTRM data spaces are never met first on this system."
+        if pages > PAGES_PER_SEGMENT:
+            return "PTRM data spaces are met first however many pages are resident."
+        return f"PTRM data spaces are met first below {pages} resident pages in each in-use segment."
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the table as a pandas data frame.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row a limit.
+        """
+        return render.to_frame(self.table())
+
+    def _repr_html_(self) -> str:
+        return render.to_html(self.table())
+
+    def plot(self) -> Axes:
+        """Draw in-use virtual storage against resident pages per segment, every limit as a line.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            Both axes logarithmic; a point marks what is in use, or else what can be.
+        """
+        from matplotlib.figure import Figure
+
+        axes = Figure(layout="constrained").subplots()
+        pages = [2 ** (step / 8) for step in range(8 * PAGES_PER_SEGMENT.bit_length() - 7)]
+        curves = [self.budget._limits(Fraction(number)) for number in pages]
+        for index, (limit, style) in enumerate(zip(self.limits, ("-", "--", ":"), strict=False)):
+            heights = [limits[index].in_use_virtual_bytes / GIB for limits in curves]
+            axes.plot(pages, heights, style, color="black", label=f"{limit.name} ({limit.kind})")
+        shown = self.binding.in_use_virtual_bytes if self.budget.in_use is None else self.budget.in_use
+        what = "can be in use" if self.budget.in_use is None else "in use"
+        axes.plot(float(self.budget.resident_pages), shown / GIB, "o", color="black", label=what)
+        axes.set(
+            xlabel="resident pages per in-use segment",
+            ylabel="in-use virtual storage [GB]",
+            title=f"z/VM {self.budget.release.name}, {self.budget.real_storage / GIB:g} GB of real storage",
+        )  # fmt: skip
+        axes.set_xscale("log", base=2)
+        axes.set_yscale("log", base=2)
+        for axis in (axes.xaxis, axes.yaxis):
+            axis.set_major_formatter("{x:g}")
+        axes.legend(frameon=False)
+        return axes
+
+
+def _gigabytes(value: int) -> str:
+    """Gigabytes, with terabytes beside them from one terabyte on."""
+    number = value / GIB
+    terabytes = f" ({number / 1024:.4g} TB)" if number >= 1024 else ""  # noqa: PLR2004 - gigabytes in a terabyte
+    return f"{number:.0f} GB{terabytes}" if number >= 10 else f"{number:.3g} GB{terabytes}"  # noqa: PLR2004

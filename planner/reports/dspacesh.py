@@ -1,0 +1,344 @@
+"""The DSPACESH listing of Performance Toolkit (FCX134): one row a shared data space, with paging rates and pages.
+
+The columns stand side by side, or the listing is split into two halves with the same rows in the same
+order: names and rates first, numbers of pages below them. A half that is missing, or has other rows, is an
+error.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, time
+from itertools import groupby
+from pathlib import Path
+from typing import Any, Final
+
+from planner import render
+from planner.errors import ReportError
+from planner.reports.columns import Columns, Span, is_number
+from planner.reports.listing import Head, Line, Page, read_pages
+from planner.reports.printed import Printed
+
+REPORT: Final = "FCX134"
+LEFT: Final = (
+    "Userid", "Data", "Space", "Name", "Permt", "Pgstl", "Pgrds", "Pgwrt", "X-rds", "X-wrt", "X-mig",
+)  # fmt: skip
+RIGHT: Final = ("Total", "Resid", "R<2GB", "Lock", "L<2GB", "Count", "Lockd", "XSTOR", "DASD")
+SUFFIXES: Final = {"k": 1e3, "M": 1e6}
+RATES: Final = {  # field: heading
+    "steal_rate": "Pgstl",
+    "read_rate": "Pgrds",
+    "write_rate": "Pgwrt",
+    "expanded_read_rate": "X-rds",
+    "expanded_write_rate": "X-wrt",
+    "migration_rate": "X-mig",
+}
+PAGES: Final = {
+    "total": "Total",
+    "resident": "Resid",
+    "resident_below_2gb": "R<2GB",
+    "locked": "Lock",
+    "locked_below_2gb": "L<2GB",
+    "aliases": "Count",
+    "aliases_locked": "Lockd",
+    "expanded": "XSTOR",
+    "dasd": "DASD",
+}
+
+_RELEASE: Final = re.compile(r"z/VM +V\.([0-9]+\.[0-9]+)\.[0-9]+")
+_PTRM: Final = re.compile(r"PTRM[0-9A-F]{4}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DataSpace:
+    """One row: a shared data space; numbers are None where the listing prints dots.
+
+    Attributes
+    ----------
+    owner, name : str
+        Userid that owns it and its name.
+    users : int or None
+        Users permitted to it.
+    steal_rate, read_rate, write_rate : Printed or None
+        Pages stolen, read from and written to DASD [1/s].
+    expanded_read_rate, expanded_write_rate, migration_rate : Printed or None
+        Pages read from, written to and migrated from expanded storage [1/s].
+    total, resident, resident_below_2gb : Printed or None
+        Its pages, those in real storage, and those in real storage below the 2 GB line [pages]; a suffix k
+        was taken as 1000, with half a thousand as the resolution.
+    locked, locked_below_2gb : Printed or None
+        Pages locked, and locked below the 2 GB line [pages].
+    aliases, aliases_locked : Printed or None
+        Alias pages, and those locked [pages].
+    expanded, dasd : Printed or None
+        Pages in expanded storage and on DASD [pages].
+    line : int
+        Line in the file of its name.
+    """
+
+    owner: str
+    name: str
+    users: int | None
+    steal_rate: Printed | None
+    read_rate: Printed | None
+    write_rate: Printed | None
+    expanded_read_rate: Printed | None
+    expanded_write_rate: Printed | None
+    migration_rate: Printed | None
+    total: Printed | None
+    resident: Printed | None
+    resident_below_2gb: Printed | None
+    locked: Printed | None
+    locked_below_2gb: Printed | None
+    aliases: Printed | None
+    aliases_locked: Printed | None
+    expanded: Printed | None
+    dasd: Printed | None
+    line: int
+
+    @property
+    def is_ptrm(self) -> bool:
+        """Whether it is one of CP's data spaces of PGMBKs, PTRM0000 and on."""
+        return self.owner == "SYSTEM" and _PTRM.fullmatch(self.name) is not None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DataSpaceListing:
+    """One DSPACESH listing.
+
+    Attributes
+    ----------
+    report : str
+        ``FCX134``.
+    run : str
+        Name of the system or measurement, empty where the head has none.
+    release : str or None
+        z/VM version and release such as ``5.3``, None where the listing does not say.
+    start, end : datetime, time or None
+        Measured interval; times of day where a screen shows no date.
+    interval : float or None
+        Its length as printed [s].
+    path : Path
+        The file.
+    line : int
+        Line of the page head.
+    rows : tuple of DataSpace
+        The data spaces in the order of the listing.
+    """
+
+    report: str
+    run: str
+    release: str | None
+    start: datetime | time | None
+    end: datetime | time | None
+    interval: float | None
+    path: Path
+    line: int
+    rows: tuple[DataSpace, ...]
+
+    def _repr_html_(self) -> str:
+        return render.to_html(data_space_table([self]))
+
+
+def read_data_spaces(path: Path | str) -> tuple[DataSpaceListing, ...]:
+    """Read every DSPACESH listing of a file.
+
+    Parameters
+    ----------
+    path : Path or str
+        A text file; pages of other reports and text around the listings are passed over.
+
+    Returns
+    -------
+    tuple of DataSpaceListing
+        In the order of the file. Pages that repeat a head continue the listing before them.
+
+    Raises
+    ------
+    ReportError
+        The file cannot be read, holds no DSPACESH listing, a listing has only one of its halves, holds
+        anything that is not a sound row, or its numbers contradict each other.
+
+    Examples
+    --------
+    >>> (listing,) = read_data_spaces("data/real-storage/4-users.listing")
+    >>> listing.release, listing.rows[0].resident
+    ('5.2', Printed(value=508000.0, resolution=500.0))
+    """
+    document = read_pages(Path(path))
+    pages = [page for page in document.pages if page.head.report == REPORT]
+    if not pages:
+        problem = f"expected a DSPACESH listing, which starts with '{REPORT}  Run ...'"
+        for line in document.preamble:
+            if _is_header(line, RIGHT) or _is_header(line, LEFT):
+                raise line.error(
+                    document.path, f"a half of a DSPACESH listing without its page head: {problem}"
+                )
+        others = ", ".join(dict.fromkeys(page.head.report for page in document.pages))
+        found = f"holds {others} only" if others else "holds no Performance Toolkit listing"
+        raise ReportError(path, f"{found}; {problem}")
+    return tuple(
+        _listing(document.path, head, list(same)) for head, same in groupby(pages, lambda page: page.head)
+    )
+
+
+def _listing(path: Path, head: Head, pages: list[Page]) -> DataSpaceListing:
+    """Join the pages of one listing and the halves of its rows."""
+    first = pages[0].first
+    left: list[tuple[Line, dict[str, Any]]] = []
+    right: list[tuple[Line, dict[str, Any]]] = []
+    for page in pages:
+        for line, names, counts in _page_rows(path, page):
+            left.extend([(line, names)] if names else [])
+            right.extend([(line, counts)] if counts else [])
+    _check_halves(path, first, left, right)
+    rows = tuple(
+        _space(path, line, below, {**names, **counts})
+        for (line, names), (below, counts) in zip(left, right, strict=True)
+    )
+    seen: dict[tuple[str, str], int] = {}
+    for row in rows:
+        if (row.owner, row.name) in seen:
+            before = seen[row.owner, row.name]
+            problem = f"data space {row.name} of {row.owner} a second time: it is listed in line {before}"
+            raise ReportError(path, problem, line=row.line)
+        seen[row.owner, row.name] = row.line
+    releases = [
+        match[1]
+        for page in pages
+        for line in (page.first, *page.lines)
+        if (match := _RELEASE.search(line.text))
+    ]
+    return DataSpaceListing(
+        report=REPORT, run=head.run, release=releases[0] if releases else None, start=head.start, end=head.end,
+        interval=head.interval, path=path, line=first.number, rows=rows,
+    )  # fmt: skip
+
+
+def _check_halves(path: Path, first: Line, left: Sequence[object], right: Sequence[object]) -> None:
+    """Refuse a listing without rows, without one of its halves, or with halves of different length."""
+    if not left and not right:
+        raise first.error(path, f"a listing without rows: expected data spaces below '{' '.join(LEFT)}'")
+    if not left or not right:
+        there, missing, headings = ("left", "right", RIGHT) if left else ("right", "left", LEFT)
+        problem = f"only the {there} half of the listing: expected the {missing} half, too, with '{' '.join(headings)}'"
+        raise first.error(path, problem)
+    if len(left) != len(right):
+        found = f"{len(left)} rows in the left half and {len(right)} in the right"
+        raise first.error(path, f"{found}: expected the same data spaces in both")
+
+
+def _page_rows(path: Path, page: Page) -> Iterator[tuple[Line, dict[str, Any], dict[str, Any]]]:
+    """Walk down a page; each heading opens a block of rows, left, right or both, that ends at a blank line."""
+    columns: Columns | None = None
+    headings: tuple[str, ...] = ()
+    inside = False
+    for line in page.lines:
+        header = tuple(names for names in (LEFT, RIGHT) if _is_header(line, names))
+        if header:
+            headings = sum(header, ())
+            columns, inside = _columns(path, line, headings), True
+        elif line.is_blank:
+            inside = False
+        elif inside and columns is not None:
+            columns.close(line, headings[-1])
+            yield (
+                line,
+                _names(columns, line) if LEFT[0] in headings else {},
+                _counts(columns, line) if RIGHT[0] in headings else {},
+            )
+        elif columns is not None and _looks_like_row(headings, line):
+            problem = "a row apart from its table: expected rows without a blank line between them"
+            raise line.error(path, problem)
+
+
+def _is_header(line: Line, headings: Sequence[str]) -> bool:
+    """Whether most of the headings stand on this line."""
+    return len(set(headings) & set(line.text.split())) > len(headings) // 2
+
+
+def _columns(path: Path, line: Line, headings: Sequence[str]) -> Columns:
+    """Find the columns; a name may be longer than its heading and reaches up to the next one."""
+    columns = Columns.from_header(path, line, headings)
+    if "Name" not in headings:
+        return columns
+    name = Span(columns.spans["Name"].start, columns.spans["Permt"].start - 1)
+    return replace(columns, spans={**columns.spans, "Name": name})
+
+
+def _looks_like_row(headings: Sequence[str], line: Line) -> bool:
+    """Whether a line is a row rather than the text between two halves."""
+    numbers = [word for word in line.text.split() if is_number(word.rstrip("".join(SUFFIXES)))]
+    return len(numbers) > len(headings) // 2
+
+
+def _names(columns: Columns, line: Line) -> dict[str, Any]:
+    """Read the left half of a row."""
+    owner = columns.word(line, "Userid", following="Data")
+    name = columns.word(line, "Data", following="Permt")
+    if not owner or not name:
+        start = columns.spans["Userid" if not owner else "Data"].start
+        wanted = "expected a row with a userid and the name of a data space, or a blank line"
+        raise line.error(columns.path, f"{line.text.strip()[:40]!r}: {wanted}", start)
+    rates = {field: columns.number(line, heading) for field, heading in RATES.items()}
+    return {"owner": owner, "name": name, "users": columns.count(line, "Permt"), **rates}
+
+
+def _counts(columns: Columns, line: Line) -> dict[str, Any]:
+    """Read the right half of a row."""
+    return {field: columns.number(line, heading, suffixes=SUFFIXES) for field, heading in PAGES.items()}
+
+
+def _space(path: Path, line: Line, below: Line, fields: dict[str, Any]) -> DataSpace:
+    """Assemble a row from both lines it stands on, unless a part of its pages is larger than the whole."""
+    space = DataSpace(line=line.number, **fields)
+    for part, whole in (("resident", "total"), ("resident_below_2gb", "resident")):
+        small, large = getattr(space, part), getattr(space, whole)
+        if small is not None and large is not None and small.low > large.high:
+            shown = f"{PAGES[part]} {small.value:.0f} is above {PAGES[whole]} {large.value:.0f}"
+            raise below.error(path, f"{space.name}: {shown}; expected no more")
+    return space
+
+
+def data_space_table(listings: Sequence[DataSpaceListing]) -> render.Table:
+    """Lay out DSPACESH listings as columns, every number of pages beside its printed resolution.
+
+    Parameters
+    ----------
+    listings : sequence of DataSpaceListing
+        What `read_data_spaces` returns.
+
+    Returns
+    -------
+    render.Table
+        One row a data space, listings one below the other: run, interval, names, then rates [1/s] and
+        pages. None where the listing prints dots or says nothing.
+
+    Examples
+    --------
+    >>> data_space_table([]).columns[0].name
+    'run'
+    """
+    pairs = [(listing, row) for listing in listings for row in listing.rows]
+    words: dict[str, list[str | int | None]] = {
+        "run": [listing.run or None for listing, _ in pairs],
+        "start": [None if listing.start is None else listing.start.isoformat() for listing, _ in pairs],
+        "end": [None if listing.end is None else listing.end.isoformat() for listing, _ in pairs],
+        "release": [listing.release for listing, _ in pairs],
+        "owner": [row.owner for _, row in pairs],
+        "name": [row.name for _, row in pairs],
+        "users": [row.users for _, row in pairs],
+    }
+    columns = [render.Column(name=name, unit="", values=values) for name, values in words.items()]
+    for names, unit in ((RATES, "1/s"), (PAGES, "pages")):
+        for name in names:
+            printed = [getattr(row, name) for _, row in pairs]
+            values, halves = (
+                [getattr(item, part) if item else None for item in printed]
+                for part in ("value", "resolution")
+            )
+            columns.append(render.Column(name=name, unit=unit, values=values))
+            columns.append(render.Column(name=f"{name}_resolution", unit=unit, values=halves))
+    return render.Table(columns=tuple(columns))

@@ -1,0 +1,150 @@
+"""How many paging devices: the fewest that do, and one less that does not."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from planner.advice.paging import PAGING_KINDS, kinds, paging_devices
+from planner.advice.paging_count import LARGEST_COUNT, Load, carried_by, fewest, outcome
+from planner.devices import PagingDevice
+from planner.errors import InfeasibleError, InputError
+
+PUBLISHED = Load(page_rate=225_000.0, guests=20, target=4e-3)
+DEVICES = {kind.name: kind.device for kind in kinds()}
+
+
+def test_the_published_configuration_is_found_again() -> None:
+    """20 guests at 225,000 pages/s had 20 concurrent devices; the law is fitted to one of them."""
+    found = {choice.kind.name: choice for choice in paging_devices(PUBLISHED).choices}
+    assert list(found) == list(PAGING_KINDS)
+    at = found["xiv-concurrent"].outcome
+    assert at is not None
+    assert at.count == 20
+    assert at.utilization == pytest.approx(1.0, abs=1e-4)
+    assert at.response_time == pytest.approx(2 / 571.9, rel=1e-3)
+    assert found["xiv-concurrent"].processors == pytest.approx(1.616 + 0.094, abs=1e-3)
+
+
+@settings(max_examples=40)
+@given(st.sampled_from(PAGING_KINDS), st.floats(100, 400_000), st.integers(1, 200), st.floats(1.01, 5))
+def test_the_answer_meets_its_target_and_one_less_does_not(
+    kind: str, rate: float, guests: int, slack: float
+) -> None:
+    device = DEVICES[kind]
+    load = Load(page_rate=rate, guests=guests, target=slack * device.service_time)
+    at = fewest(device, load)
+    if at is None:
+        assert 2 * guests * device.pages_per_transfer / device.service_time < rate * (1 + 1e-9)
+        return
+    assert load.target is not None
+    assert at.response_time <= load.target * (1 + 1e-9)
+    if at.count > 1:
+        assert outcome(device, load, at.count - 1).response_time > load.target * (1 - 1e-9)
+
+
+@settings(max_examples=40)
+@given(st.sampled_from(PAGING_KINDS), st.floats(100, 400_000), st.floats(1.01, 5))
+def test_random_pages_too(kind: str, rate: float, slack: float) -> None:
+    device = DEVICES[kind]
+    load = Load(page_rate=rate, target=slack * device.service_time)
+    at = fewest(device, load)
+    assert at is not None
+    assert at.count >= carried_by(device, load)
+    assert load.target is not None
+    assert at.response_time <= load.target
+    if at.count > 1:
+        assert outcome(device, load, at.count - 1).response_time > load.target
+
+
+@settings(max_examples=30)
+@given(st.integers(1, 40), st.integers(1, 60), st.floats(0.05, 0.999))
+def test_guests_obey_littles_law(guests: int, count: int, share: float) -> None:
+    device = PagingDevice(service_time=3e-3, pages_per_transfer=10, queue_depth=2)
+    most = min(count, 2 * guests) * device.closed(max(1, 2 * guests // min(count, 2 * guests))).page_rate
+    load = Load(page_rate=share * float(most), guests=guests)
+    at = outcome(device, load, count)
+    transfers = load.page_rate / device.pages_per_transfer
+    assert at.requests * count == pytest.approx(transfers * at.response_time, rel=1e-6)
+    assert at.utilization == pytest.approx(transfers * device.service_time / (2 * count), rel=1e-6)
+
+
+def test_response_falls_with_more_devices() -> None:
+    times = [outcome(DEVICES["xiv-serialized"], PUBLISHED, count).response_time for count in range(37, 41)]
+    assert times == sorted(times, reverse=True)
+    assert times[-1] == pytest.approx(DEVICES["xiv-serialized"].service_time)
+
+
+def test_nothing_is_called_cheapest_across_machines() -> None:
+    load = Load(page_rate=1000.0, guests=40)
+    answer = paging_devices(load)
+    assert answer.cheapest is None
+    assert "--cpu-speed" in answer.text()
+    scaled = paging_devices(load, speeds={"2964-NC9": 10.0})
+    assert scaled.cheapest == "eckd"  # 11.55 us a page against 36 and 75
+    assert paging_devices(load, speeds={"2964-NC9": 1.0}).cheapest == "xiv-serialized"
+    assert paging_devices(load, names=["xiv-serialized", "xiv-concurrent"]).cheapest == "xiv-serialized"
+
+
+def test_processors_scale_with_the_speed() -> None:
+    plain, scaled = (paging_devices(PUBLISHED, speeds=speeds) for speeds in ({}, {"2964-NC9": 3.0}))
+    for before, after in zip(plain.choices, scaled.choices, strict=True):
+        assert after.processors == pytest.approx(before.processors * (3 if "xiv" in before.kind.name else 1))
+
+
+def test_beyond_what_was_measured_it_warns() -> None:
+    few = paging_devices(replace(PUBLISHED, guests=60, target=None), names=["xiv-concurrent"])
+    assert "no more than 2 were measured" in " ".join(few.notes())
+    assert not paging_devices(PUBLISHED, names=["xiv-concurrent"]).choices[0].warning
+
+
+def test_a_page_rate_that_nothing_carries_says_how_many_would() -> None:
+    with pytest.raises(
+        InputError, match=r"what 255 devices carry; it would take at least \d+ eckd, .* xiv-concurrent"
+    ):
+        paging_devices(Load(page_rate=1e9))
+    with pytest.raises(InputError, match="what 3 devices carry; it would take at least 37 xiv-serialized"):
+        paging_devices(PUBLISHED, names=["xiv-serialized"], count=3)
+
+
+def test_too_few_guests_are_told_how_many_would_do() -> None:
+    load = Load(page_rate=10_000.0, guests=1)
+    with pytest.raises(InfeasibleError, match="1 guests keep at most 2931 pages/s under way, 4 guests"):
+        paging_devices(load, names=["eckd"])
+    assert fewest(DEVICES["eckd"], replace(load, guests=4)) is not None
+    assert fewest(DEVICES["eckd"], replace(load, guests=3)) is None
+
+
+def test_a_target_below_the_service_time_is_told() -> None:
+    with pytest.raises(InfeasibleError, match="without any wait, the target is shorter"):
+        paging_devices(Load(page_rate=1000.0, target=0.1e-3))
+
+
+def test_too_many_devices_are_no_answer() -> None:
+    answer = paging_devices(Load(page_rate=225_000.0))
+    choice = next(choice for choice in answer.choices if choice.kind.name == "emulated-fba")
+    assert not choice.feasible
+    assert f"at most {LARGEST_COUNT}" in choice.reason
+    assert choice.to_dict()["count"] is None
+
+
+def test_given_devices_that_miss_the_target_are_told_what_would_do() -> None:
+    answer = paging_devices(replace(PUBLISHED, target=3.6e-3), count=37)
+    choice = next(choice for choice in answer.choices if choice.kind.name == "xiv-serialized")
+    assert not choice.feasible
+    assert choice.reason.startswith("response 3.82 ms with 37 devices; ")
+    assert "devices would be needed" in choice.reason
+
+
+@pytest.mark.parametrize("names", [["tape"], ["eckd", "drum"]])
+def test_an_unknown_kind_lists_the_known_ones(names: list[str]) -> None:
+    with pytest.raises(InputError, match="one of eckd, emulated-fba, xiv-serialized, xiv-concurrent"):
+        paging_devices(PUBLISHED, names=names)
+
+
+def test_an_unknown_machine_lists_the_known_ones() -> None:
+    with pytest.raises(InputError, match="one of 2064-109, 2964-NC9"):
+        paging_devices(PUBLISHED, speeds={"9672": 1.0})
