@@ -20,7 +20,18 @@ def build() -> typer.Typer:
     import typer
 
     from planner import __version__
-    from planner.cli import aliases, calibrate, disk, paging, predict, processors, read, storage, whatif
+    from planner.cli import (
+        aliases,
+        calibrate,
+        disk,
+        paging,
+        predict,
+        processors,
+        read,
+        scoreboard,
+        storage,
+        whatif,
+    )
 
     app = typer.Typer(
         name="planner",
@@ -53,6 +64,7 @@ def build() -> typer.Typer:
     app.command(name="calibrate", help=calibrate.HELP)(calibrate.calibrate)
     app.command(name="predict", help=predict.HELP)(predict.predict)
     app.command(name="whatif", help=whatif.HELP)(whatif.whatif)
+    app.command(name="scoreboard", help=scoreboard.HELP)(scoreboard.scoreboard)
     app.command(name="read", help=read.HELP)(read.read)
     return app
 
