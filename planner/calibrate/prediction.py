@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from planner.calibrate.law import KEYS, PARAMETERS
+from planner.calibrate.law import KEYS, PARAMETERS, totals
+from planner.calibrate.observation import Observation
 from planner.calibrate.spread import Component, points, quantiles
 from planner.devices import Performance, Pool, VolumeClass
 from planner.results import Array, Result, quantity
@@ -140,11 +141,7 @@ class Calibrated:
             sets[:, KEYS.index(key)] = value
         if population is not None:
             requesters = np.full_like(requesters, population)
-        solved = [
-            _solve(int(n), dict(zip(KEYS, row.tolist(), strict=True)), volumes, counts)
-            for n, row in zip(requesters, sets, strict=True)
-        ]
-        low, high = _intervals(solved, best, self.model_error)
+        low, high = _intervals(_possible_totals(requesters, sets, volumes, counts), best, self.model_error)
         return Prediction(
             aliases=counts, io_rate=best.io_rate, service_time=best.service_time, wait_time=best.wait_time,
             response_time=best.response_time, queued=best.queued, no_alias=best.no_alias, low=low, high=high,
@@ -160,28 +157,46 @@ def _solve(population: int, values: Mapping[str, float], volumes: int, counts: A
     return pool.solve(counts)
 
 
-def _intervals(
-    solved: Sequence[Performance], best: Performance, model_error: float
-) -> tuple[dict[str, Array], dict[str, Array]]:
+def _possible_totals(requesters: Array, sets: Array, volumes: int, counts: Array) -> Array:
+    """Rate, service time and queue of every parameter set, shape (sets, counts, 3)."""
+    found = np.empty((len(sets), counts.size, 3))
+    for population in np.unique(requesters):
+        chosen = requesters == population
+        if volumes == 1:
+            asked = [
+                Observation(name="", volumes=1, aliases=int(count), population=int(population), figures={})
+                for count in counts
+            ]
+            found[chosen] = totals(asked, population, sets[chosen])
+            continue
+        for k in np.flatnonzero(chosen):  # a pool is solved for all counts at once, each from the last
+            values = dict(zip(KEYS, sets[k].tolist(), strict=True))
+            solved = _solve(int(population), values, volumes, counts)
+            found[k] = np.stack([solved.io_rate, solved.service_time, solved.queued], axis=-1)
+    return found
+
+
+def _intervals(found: Array, best: Performance, model_error: float) -> tuple[dict[str, Array], dict[str, Array]]:
     """Central 90 % of what the parameter sets say, each smeared by the error of the law."""
     from scipy.stats import norm
 
-    noise = model_error * norm.ppf(NODES)
+    noise = model_error * norm.ppf(NODES)[:, None]
     ends = ((1 - PROBABILITY) / 2, (1 + PROBABILITY) / 2)
+    rate, service, queued = (found[:, None, :, k] for k in range(3))
+    response = service + queued / rate
+    smeared = {
+        "io_rate": rate * np.exp(noise),
+        "service_time": service * np.exp(noise),
+        "response_time": response * np.exp(noise),
+        "wait_time": np.maximum(queued / rate + noise * response, 0.0),
+        "queued": np.maximum(queued + noise * response * rate, 0.0),
+    }
     low, high = {}, {}
     for name in BANDS:
-        values = np.array([getattr(each, name) for each in solved])[:, None, :]
-        if name in ("queued", "wait_time"):
-            size = np.array([each.response_time for each in solved])[:, None, :]
-            if name == "queued":
-                size = size * np.array([each.io_rate for each in solved])[:, None, :]
-            smeared = np.maximum(values + noise[:, None] * size, 0.0)
-        else:
-            smeared = values * np.exp(noise)[:, None]
-        flat = smeared.reshape(-1, best.aliases.size)
+        flat = smeared[name].reshape(-1, best.aliases.size)
         even = np.ones(len(flat))
-        found = np.array([quantiles(column, even, ends) for column in flat.T]).T
+        both = np.array([quantiles(column, even, ends) for column in flat.T]).T
         # The estimate is the likeliest set, not the middle one: an interval that left it out would puzzle.
-        low[name] = np.minimum(found[0], getattr(best, name))
-        high[name] = np.maximum(found[1], getattr(best, name))
+        low[name] = np.minimum(both[0], getattr(best, name))
+        high[name] = np.maximum(both[1], getattr(best, name))
     return low, high

@@ -27,6 +27,7 @@ XEDIT: Final = {
 }  # fmt: skip
 FROM_CPU_ALONE: Final = ("SCSI4KXI", "33904KX5", "33904KX7")  # runs whose model has no wait
 PAGING: Final = {"SCSIPG04": ("emulated-fba", "SCSI4KXJ"), "3390PG02": ("eckd", "33904KX6")}
+OWN_WAIT: Final = "CPU time, and the wait that is left of this very run: met by construction"
 ENTERS: Final = "enters the model as printed"
 
 
@@ -66,16 +67,16 @@ def _xedit(at: Cell) -> Said:
     kind, mode, hits = XEDIT[at.column]
     path = DiskPath.from_model(read_model(f"disk-xedit-{kind}"))
     rate = float(path.solve("off" if mode == "off" else "cached", hits).rate)
-    alone = at.column in FROM_CPU_ALONE
-    return Said(kind="transferred" if alone else "fitted", predicted=Span.exactly(rate), group="throughput",
-                note="from CPU time alone" if alone else "CPU time, and the wait of this run")  # fmt: skip
+    if at.column in FROM_CPU_ALONE:
+        return Said(kind="transferred", predicted=Span.exactly(rate), group="throughput", note="from CPU time alone")
+    return Said(kind="fitted", predicted=Span.exactly(rate), note=OWN_WAIT)
 
 
 def _paging(at: Cell) -> Said:
     """Page rate of one guest that waits for each page."""
     device = PagingDevice.from_model(read_model(f"paging-{PAGING[at.column][0]}"))
     rate = float(device.closed(1, at.at("Total/tx").value * MICROSECOND).page_rate)
-    return Said(kind="fitted", predicted=Span.exactly(rate), group="throughput", note="CPU time, and the wait of this run")
+    return Said(kind="fitted", predicted=Span.exactly(rate), note=OWN_WAIT)
 
 
 def _paging_cp(at: Cell) -> Said:

@@ -128,7 +128,7 @@ def _totals(all_runs: Law) -> Iterator[Figure]:
     for k, listed in enumerate(listings):
         yield _total(listed.run, all_runs, "fitted", f"model {ALL_RUNS}")
         others = [run for j, run in enumerate(runs) if j != k]
-        yield _total(listed.run, _fitted(others), "left-out", "fitted to the other five runs")
+        yield _total(listed.run, _fitted(others), "left-out", "fitted to the other runs")
     for kind, other in (("volume", "pool"), ("pool", "volume")):
         law = _fitted([listed.run for listed in listings if listed.kind == other])
         for listed in listings:
@@ -140,8 +140,8 @@ def _totals(all_runs: Law) -> Iterator[Figure]:
 
 
 def _fitted(runs: list[Run]) -> Law:
-    """Fit a law, its requesters included."""
-    found = fit(runs, intervals=False)
+    """Fit a law, its requesters included, to runs; the named outlier is no run to learn from."""
+    found = fit([run for run in runs if run.source != OUTLIER], intervals=False)
     return {key: each.value for key, each in found.estimates.items()} | {"population": float(found.population)}
 
 

@@ -28,6 +28,7 @@ RATIOS: Final = {
 }  # fmt: skip
 CONFIGURATION: Final = ("Real Storage (GB)", "Expanded Storage (GB)", "Processors", "Client Guests", "Server Guests",
                         "AWM Sample Size")  # fmt: skip
+PARTS: Final = ("Emul CPU/Tx (p)", "CP CPU/Tx (p)")
 DSPACESH_COLUMNS: Final = {
     "steal_rate": "Pgstl", "read_rate": "Pgrds", "write_rate": "Pgwrt", "expanded_read_rate": "X-rds",
     "expanded_write_rate": "X-wrt", "migration_rate": "X-mig", "total": "Total", "resident": "Resid",
@@ -111,6 +112,7 @@ def _capacity() -> dict[str, Rule]:
 
     real = "resident-16216k"
     return {
+        "z/VM Release": given(),
         users: given("how the run was set up"),
         per_user: given("how the run was set up"),
         touched: identity(total, "users x pages touched"),
@@ -177,7 +179,7 @@ def _scaling_rows(release: str) -> Mapping[str, Rule]:
         **{row: ratio(row) for row in RATIOS},
     }
     if release == "5.3":
-        rows |= {"ITR (p)": _left_out_itr, "Emul CPU/Tx (p)": _part("Emul CPU/Tx (p)"), "CP CPU/Tx (p)": _part("CP CPU/Tx (p)")}
+        rows |= {"ITR (p)": _left_out_itr, "Total CPU/Tx (p)": _cpu_time, **{row: _part(row) for row in PARTS}}
     return rows
 
 
@@ -194,6 +196,14 @@ def _left_out_itr(at: Cell) -> Said:
                 note=f"{_scaling().chosen.name} scaling of the other four configurations")  # fmt: skip
 
 
+def _cpu_time(at: Cell) -> Said:
+    """CPU time of a transaction: what the laws of all five configurations add up to."""
+    processors = at.at("Processors").value
+    time = sum(float(law.device.transaction_time(processors)) for law in _scaling().chosen.laws) / MILLISECOND
+    return Said(kind="fitted", predicted=Span.exactly(time), group="processors",
+                note=f"{_scaling().chosen.name} scaling of all five configurations")  # fmt: skip
+
+
 def _part(row: str) -> Rule:
     """CPU time of a transaction, fitted to all five configurations."""
 
@@ -204,7 +214,7 @@ def _part(row: str) -> Rule:
         if len(laws) == 1:
             return Said(kind="not modelled", note="only the sum of emulation and CP is fitted")
         time = float(laws[place].device.transaction_time(at.at("Processors").value)) / MILLISECOND
-        return Said(kind="fitted", predicted=Span.exactly(time), group="processors CPU",
+        return Said(kind="fitted", predicted=Span.exactly(time), group="processors part",
                     note=f"{laws[place].name} scaling of all five configurations")  # fmt: skip
 
     return rule

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from planner.errors import ReportError
 from planner.library import data_path
 from planner.reports import PublishedTable, read_table
 from planner.scoreboard.figure import Figure, Kind
 from planner.scoreboard.span import Span, cell
 
-NO_NUMBER: Final = ("na", "n/a", "-", "")
+NUMBER: Final = re.compile(r"-?(\d+\.?\d*|\.\d+)")  # other cells are words, identifiers or say that there is none
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,17 +99,19 @@ def table_figures(
     Raises
     ------
     ReportError
-        A cell holds neither a number nor what stands for none.
+        A number that no rule speaks of.
     """
     table = read_table(data_path(report, f"{file}.csv"))
     for row in table.rows:
         for column in table.columns[1:]:
-            rule = rules.get(row if by_row else column)
-            text = table.text(row, column)
-            if column in skip or text in NO_NUMBER or rule is None:
+            if column in skip or NUMBER.fullmatch(table.text(row, column)) is None:
                 continue
+            place = row if by_row else column
+            if place not in rules:
+                raise ReportError(table.path, f"no rule says what the numbers of {place!r} are")
             at = Cell(table=table, row=row, column=column)
-            yield Figure(report=report, table=file, row=row, column=column, published=at.value, **_fields(rule(at)))
+            said = _fields(rules[place](at))
+            yield Figure(report=report, table=file, row=row, column=column, published=at.value, **said)
 
 
 def _fields(said: Said) -> dict[str, Any]:
