@@ -33,7 +33,7 @@ coverage: $(VENV)/test
 	$(BIN)/coverage report
 
 bench: $(VENV)/bench
-	$(BIN)/python -m pytest -m "slow or not slow" tests/bench
+	OMP_NUM_THREADS=1 $(BIN)/python tests/bench/queueing_speed.py
 
 # Writes the shipped model files again; git shows whether anything changed.
 models: $(VENV)/core

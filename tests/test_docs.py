@@ -1,20 +1,31 @@
-"""The pages of docs/ say what the planner says: each command is run and its output compared."""
+"""README and docs/ say what the planner says: each command is run and its output, where shown, compared."""
 
 from __future__ import annotations
 
+import doctest
 import re
 import shlex
+from pathlib import Path
 
 import pytest
 
 from planner.cli import main
 from tests.checkout import ROOT
 
-PAGES = sorted((ROOT / "docs").glob("*.md"))
-CONSOLE = re.compile(r"```console\n\$ (planner [^\n]*)\n(.*?)```", re.S)
-COMMANDS = [
-    (page.name, *found) for page in PAGES for found in CONSOLE.findall(page.read_text(encoding="utf-8"))
-]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+
+def commands(page: Path) -> list[tuple[str, str, str]]:
+    """Page, command and shown output of every console block; a block may hold several commands."""
+    found = []
+    for block in re.findall(r"```console\n(.*?)```", page.read_text(encoding="utf-8"), re.S):
+        for part in re.split(r"^\$ ", block, flags=re.M)[1:]:
+            command, _, output = part.partition("\n")
+            found.append((page.name, command, output))
+    return found
+
+
+COMMANDS = [found for page in PAGES for found in commands(page)]
 
 
 @pytest.fixture(autouse=True)
@@ -22,14 +33,35 @@ def in_checkout(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_every_page_shows_a_command(page: object) -> None:
-    assert any(name == getattr(page, "name", "") for name, _, _ in COMMANDS)
-
-
 @pytest.mark.parametrize(("page", "command", "output"), COMMANDS, ids=lambda text: text[:40])
 def test_commands_print_what_is_shown(
     page: str, command: str, output: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(shlex.split(command)[1:]) == 0, page
-    assert capsys.readouterr().out.strip() == output.strip()
+    program, *words = shlex.split(command)
+    assert program == "planner", page
+    assert main(expanded(words)) == 0, page
+    printed = capsys.readouterr().out
+    assert printed.strip() if not output.strip() else printed.strip() == output.strip()
+
+
+def expanded(words: list[str]) -> list[str]:
+    """File names as a shell expands them."""
+    return [
+        name
+        for word in words
+        for name in (sorted(str(path) for path in Path().glob(word)) if "*" in word else [word])
+    ]
+
+
+PYTHON = [
+    (page.name, block)
+    for page in PAGES
+    for block in re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.S)
+]
+
+
+@pytest.mark.parametrize(("page", "block"), PYTHON, ids=lambda text: text[:20])
+def test_python_runs(page: str, block: str) -> None:
+    test = doctest.DocTestParser().get_doctest(block, {}, page, page, 0)
+    assert test.examples
+    assert doctest.DocTestRunner(verbose=False).run(test).failed == 0

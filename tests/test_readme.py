@@ -1,15 +1,8 @@
-"""The README says what the planner says: its commands are run, its Python is run, its table is computed again."""
+"""The README says what the planner says: its table is computed again."""
 
 from __future__ import annotations
 
-import doctest
-import re
-import shlex
-
-import pytest
-
 from planner import sizing
-from planner.cli import main
 from planner.demand import Law
 from planner.library import data_path
 from planner.measurements import pool_run, volume_runs
@@ -17,34 +10,11 @@ from planner.reports import read_devices
 from tests.checkout import ROOT
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-CONSOLE = re.findall(r"```console\n\$ (planner [^\n]*)\n(.*?)```", README, re.S)
 # System, model with all runs, model without the system, listing, rows: aliases, measured rate and response.
 JUDGED = (
     ("522A", ("hyperpav", "hyperpav-pool-runs"), "522A-0-aliases", ((2, 1619, 1.73),)),
     ("pool", ("hyperpav", "hyperpav-volume-runs"), "pool-0-aliases", ((8, 9979, 2.18), (16, 13395, 1.65))),
 )
-
-
-@pytest.fixture(autouse=True)
-def in_checkout(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(ROOT)
-
-
-def test_there_are_commands() -> None:
-    assert len(CONSOLE) >= 3
-
-
-@pytest.mark.parametrize(("command", "output"), CONSOLE)
-def test_commands_print_what_is_shown(command: str, output: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(shlex.split(command)[1:]) == 0
-    assert capsys.readouterr().out.strip() == output.strip()
-
-
-def test_python_runs() -> None:
-    (block,) = re.findall(r"```python\n(.*?)```", README, re.S)
-    test = doctest.DocTestParser().get_doctest(block, {}, "README", "README.md", 0)
-    assert test.examples
-    assert doctest.DocTestRunner(verbose=False).run(test).failed == 0
 
 
 def table_rows() -> list[str]:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from planner.advice.disk import Setting
-    from planner.advice.paging import Kind
+    from planner.advice.paging_kinds import Kind
     from planner.devices.disk import DiskPath
 
 COLORS: Final = ("#0072b2", "#d55e00", "#009e73", "#cc79a7")  # told apart by the color blind

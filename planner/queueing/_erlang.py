@@ -109,7 +109,7 @@ def _log_inverse_many(load: Array, servers: Array) -> Array:
 
 
 def log_poisson(k: Array, mean: Array) -> Array:
-    """Logarithm of P(X = k) of a Poisson variable for k above FEW: Loader's saddle point form, which cancels nowhere."""
+    """Logarithm of P(X = k), X Poisson and k above FEW: Loader's saddle point form, which cancels nowhere."""
     return -_stirling_error(k) - deviance(k, mean) - 0.5 * np.log(2 * np.pi * k)
 
 

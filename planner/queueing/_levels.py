@@ -61,7 +61,7 @@ def solve_open(rate: Array, station: Station) -> OpenSolution:
     top, arrivals = station.servers, rate[:, None, None]
     local, down = station.local(top + 1), station.down(top + 1)
     seen = arrivals * _first_passage(arrivals, local, down)
-    inverse = _inverse(_close(local + seen, down))
+    inverse = inverse_dominant(_close(local + seen, down))
     ratio = arrivals * inverse
     seen = ratio @ down
     ratios: list[Array] = []
@@ -99,7 +99,7 @@ def _solve_left(law: Array, matrix: Array) -> Array:
     return np.asarray(np.linalg.solve(matrix.swapaxes(-1, -2), law[..., None])[..., 0], dtype=np.float64)
 
 
-def _inverse(dominant: Array) -> Array:
+def inverse_dominant(dominant: Array) -> Array:
     """Inverse of matrices with dominant rows, positive diagonal and nothing else positive: no term is negative.
 
     Transposed, the dominance is by columns, elimination never swaps rows, and only like signs are added.
@@ -110,9 +110,20 @@ def _inverse(dominant: Array) -> Array:
 def _dwell(moves: Array, leaves: Array) -> Array:
     """Mean times in the states of a level before it is left, by the state it is entered in.
 
-    The inverse of a matrix with `moves` off its diagonal and dominant rows, by elimination that knows what leaves
-    and so never subtracts (Grassmann, Taksar and Heyman 1985; Alfa, Xue and Ye 2002): a level that is hardly ever
-    left keeps all its digits.
+    The inverse of a matrix with `moves` off its diagonal and dominant rows. LAPACK serves unless the level is left
+    so rarely that a pivot is lost in rounding.
+    """
+    try:
+        times = inverse_dominant(_close(moves.copy(), leaves[..., None]))
+    except np.linalg.LinAlgError:
+        return _dwell_long(moves, leaves)
+    return times if (times >= 0).all() else _dwell_long(moves, leaves)
+
+
+def _dwell_long(moves: Array, leaves: Array) -> Array:
+    """As `_dwell`, by elimination that knows what leaves and so never subtracts.
+
+    Grassmann, Taksar and Heyman (1985); Alfa, Xue and Ye (2002). A level that is hardly ever left keeps its digits.
     """
     size = moves.shape[-1]
     work, leaves, pivots = moves.copy(), leaves.copy(), np.empty_like(leaves)
@@ -174,12 +185,12 @@ class Sums:
 def _first_passage(arrivals: Array, local: Array, down: Array) -> Array:
     """G: the state at the first visit to the level below, by logarithmic reduction."""
     eye = np.broadcast_to(np.eye(local.shape[-1]), local.shape)
-    inverse = _inverse(_close(local.copy(), down + arrivals * eye))
+    inverse = inverse_dominant(_close(local.copy(), down + arrivals * eye))
     up, low = inverse * arrivals, inverse @ down
     passage, product = low.copy(), up.copy()
     step = np.inf
     for _ in range(CYCLES):
-        back = _inverse(eye - up @ low - low @ up)
+        back = inverse_dominant(eye - up @ low - low @ up)
         up, low = back @ (up @ up), back @ (low @ low)
         more = product @ low
         passage, product = passage + more, product @ up

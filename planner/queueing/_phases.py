@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -24,7 +25,7 @@ def closed_in_phases(n: Array, z: Array, s: Array, c: Array, scv: Array, i: Arra
     """Sums of closed stations with phases or gaps, as `Steady.from_sums` takes them."""
     c, phases = np.minimum(n, c), _phases(scv)
     result = np.empty((6, n.size))
-    for index, (servers, width, gapped, population) in _shapes(c, phases, g > 0, n):
+    for index, (servers, width, gapped, population) in shapes(c, phases, g > 0, n):
         states = _checked_size(servers, width, gapped)
         if states * population > LARGEST_CHAIN:
             raise InputError(
@@ -36,15 +37,24 @@ def closed_in_phases(n: Array, z: Array, s: Array, c: Array, scv: Array, i: Arra
     return result
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Batch:
+    """Scenarios solved side by side: which, at what station, and what came out."""
+
+    index: NDArray[np.int64]
+    station: Station
+    solution: OpenSolution
+
+
 def open_in_phases(
-    rate: Array, s: Array, c: Array, scv: Array
-) -> Iterator[tuple[NDArray[np.int64], OpenSolution]]:
-    """Stable open stations with phases: the scenarios of each batch and their solution."""
+    rate: Array, s: Array, c: Array, scv: Array, largest: int = LARGEST_LEVEL
+) -> Iterator[Batch]:
+    """Stable open stations with phases and at most `largest` states a level, batch by batch."""
     zero = np.zeros_like(s)
-    for index, (servers, width) in _shapes(c, _phases(scv)):
-        for part in _batches(index, _checked_size(servers, width, 0)):
+    for index, (servers, width) in shapes(c, _phases(scv)):
+        for part in _batches(index, _checked_size(servers, width, 0, largest)):
             station = _station(servers, width, 0, s[part], scv[part], zero[part], zero[part])
-            yield part, solve_open(rate[part], station)
+            yield Batch(index=part, station=station, solution=solve_open(rate[part], station))
 
 
 def open_with_gaps(rate: Array, s: Array, c: Array, i: Array, g: Array) -> tuple[Array, NDArray[np.bool_]]:
@@ -57,7 +67,7 @@ def open_with_gaps(rate: Array, s: Array, c: Array, i: Array, g: Array) -> tuple
     result = np.stack([capacity, busy, np.full_like(s, np.inf), c - busy, np.ones_like(s), busy / capacity])
     one = np.ones_like(s)
     inside = np.flatnonzero(stable)
-    for chosen, (servers,) in _shapes(c[inside]):
+    for chosen, (servers,) in shapes(c[inside]):
         states = _checked_size(servers, 1, 1)
         for part in _batches(inside[chosen], states):
             station = _station(servers, 1, 1, s[part], one[part], i[part], g[part])
@@ -71,21 +81,18 @@ def _phases(scv: Array) -> NDArray[np.int64]:
     return phase_count(scv)
 
 
-def _checked_size(servers: int, width: int, gapped: int) -> int:
+def _checked_size(servers: int, width: int, gapped: int, largest: int = LARGEST_LEVEL) -> int:
     phases = width + gapped
     # With two phases or more there are more states than servers, and than phases: no need to count them all.
-    states = (
-        max(servers, phases)
-        if max(servers, phases) > LARGEST_LEVEL and phases > 1
-        else state_count(servers, phases)
-    )
-    if states > LARGEST_LEVEL:
-        told = f"at most {LARGEST_LEVEL} states a level; {phases} phases of a server make {states} or more"
+    least = max(servers, phases)
+    states = least if least > largest and phases > 1 else state_count(servers, phases)
+    if states > largest:
+        told = f"at most {largest} states a level; {phases} phases of a server make {states} or more"
         raise InputError("servers", servers, told)
     return states
 
 
-def _shapes(
+def shapes(
     *keys: Array | NDArray[np.int64] | NDArray[np.bool_],
 ) -> Iterator[tuple[NDArray[np.int64], tuple[int, ...]]]:
     """Scenarios of each combination of whole numbers."""

@@ -53,6 +53,13 @@ def increasing_root(
     raise ConvergenceError("bracketing of a root", float(np.abs(f1).max()), STEPS)
 
 
+def enclose(function: Callable[[Array], Array], high: Array) -> Array:
+    """Double the upper ends until the function is above zero at each."""
+    while (short := function(high) <= 0).any():
+        high = np.where(short, 2 * high, high)
+    return high
+
+
 def _share(x1: Array, x2: Array, x3: Array, f1: Array, f2: Array, f3: Array) -> Array:
     """Next step as a share of the bracket: inverse quadratic interpolation where it stays inside, else half."""
     with np.errstate(all="ignore"):

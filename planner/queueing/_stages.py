@@ -7,7 +7,7 @@ P(T > t) = sum over l of Poisson(l; c t / S) P(K > l), K the number of stages: p
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammainc, gammaln, xlogy
 
-from planner.queueing._roots import increasing_root
+from planner.queueing._roots import enclose, increasing_root
 from planner.results import Array
 
 BATCH: Final = 500_000  # numbers of one kind held side by side
@@ -104,7 +104,7 @@ def _quantiles(p: Array, law: StagedDelay, *, own_service: bool) -> Array:
     for part in _batches(room):
         scenario = type(law)(**{name: column[part] for name, column in flat.items()})
         stages, ratio = _stage_tails(scenario, int(room[part].max()), own_service=own_service)
-        result[part] = _stage_quantile(aims[part], stages, ratio) / scenario.pace()
+        result[part] = stage_quantile(aims[part], stages, ratio) / scenario.pace()
     return result.reshape(share.shape)
 
 
@@ -144,7 +144,7 @@ def _stage_tails(law: StagedDelay, room: int, *, own_service: bool) -> tuple[Arr
     return waiting, ratio
 
 
-def _stage_quantile(aim: Array, stages: Array, ratio: Array) -> Array:
+def stage_quantile(aim: Array, stages: Array, ratio: Array) -> Array:
     """Time in units of one stage at which the tail is exp(-aim)."""
 
     def excess(time: Array, row: Array, goal: Array) -> Array:
@@ -153,15 +153,8 @@ def _stage_quantile(aim: Array, stages: Array, ratio: Array) -> Array:
             return -np.log(tail) - goal
 
     rows = np.arange(aim.size, dtype=np.float64)
-    high = _enclose(lambda time: excess(time, rows, aim), (stages.shape[1] + aim) / (1 - ratio))
+    high = enclose(lambda time: excess(time, rows, aim), (stages.shape[1] + aim) / (1 - ratio))
     return increasing_root(excess, np.zeros_like(aim), high, (rows, aim)) * (stages[:, 0] > np.exp(-aim))
-
-
-def _enclose(function: Callable[[Array], Array], high: Array) -> Array:
-    """Double until the function is above zero everywhere."""
-    while (short := function(high) <= 0).any():
-        high = np.where(short, 2 * high, high)
-    return high
 
 
 def _tail(time: Array, stages: Array, ratio: Array) -> Array:

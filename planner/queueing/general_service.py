@@ -14,6 +14,7 @@ from planner.errors import InputError
 from planner.queueing import _closed_forms as forms
 from planner.queueing import checks
 from planner.queueing._deterministic import deterministic
+from planner.queueing._general_delay import GeneralDelay
 from planner.queueing._phases import open_in_phases
 from planner.queueing.erlang import erlang_c
 from planner.queueing.steady import Steady
@@ -145,7 +146,11 @@ def mgc(
         "known_error": known_error(name, load / c, c, v),
     }
     shaped: dict[str, Any] = {key: value.reshape(shape) for key, value in fields.items()}
-    return GeneralSteady(**shaped, stable=stable.reshape(shape), method=name.reshape(shape))
+    law = None
+    if (name == "exact").all():
+        given = {"load": load, "servers": c, "scv": v, "service": s}
+        law = GeneralDelay(**{key: np.array(value).reshape(shape) for key, value in given.items()})
+    return GeneralSteady(**shaped, stable=stable.reshape(shape), method=name.reshape(shape), law=law)
 
 
 def normalized_wait(
@@ -202,9 +207,9 @@ def _simple(load: Array, c: Array, scv: Array) -> tuple[Array, Array]:
 
 def _matrix_geometric(load: Array, c: Array, scv: Array) -> tuple[Array, Array]:
     wait, delay = np.empty_like(load), np.empty_like(load)
-    for part, solution in open_in_phases(load, np.ones_like(load), c, scv):
-        throughput, _, waiting, _, delay[part], _ = solution.sums
-        wait[part] = waiting / throughput
+    for batch in open_in_phases(load, np.ones_like(load), c, scv):
+        throughput, _, waiting, _, delay[batch.index], _ = batch.solution.sums
+        wait[batch.index] = waiting / throughput
     return wait, delay
 
 

@@ -230,7 +230,14 @@ def _fit(n: Array, x: Array, free: tuple[int, ...], starts: tuple[tuple[float, f
         first = np.array([float(np.max(x / n)), *start])[places]
         found.append(
             least_squares(
-                residuals, first, gradient, bounds=(0, np.inf), x_scale="jac", xtol=1e-15, ftol=1e-15, gtol=1e-15
+                residuals,
+                first,
+                gradient,
+                bounds=(0, np.inf),
+                x_scale="jac",
+                xtol=1e-15,
+                ftol=1e-15,
+                gtol=1e-15,
             )
         )
     converged = [one for one in found if one.success]

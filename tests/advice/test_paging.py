@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from planner.advice.paging import PAGING_KINDS, kinds, paging_devices
+from planner.advice.paging import paging_devices
 from planner.advice.paging_count import LARGEST_COUNT, Load, carried_by, fewest, outcome
+from planner.advice.paging_kinds import PAGING_KINDS, kinds
 from planner.devices import PagingDevice
 from planner.errors import InfeasibleError, InputError
 
@@ -76,6 +77,21 @@ def test_response_falls_with_more_devices() -> None:
     times = [outcome(DEVICES["xiv-serialized"], PUBLISHED, count).response_time for count in range(37, 41)]
     assert times == sorted(times, reverse=True)
     assert times[-1] == pytest.approx(DEVICES["xiv-serialized"].service_time)
+
+
+def test_the_range_is_that_of_the_error_of_the_law() -> None:
+    answer = paging_devices(replace(PUBLISHED, guests=40, target=None))
+    choice = next(choice for choice in answer.choices if choice.kind.name == "xiv-concurrent")
+    assert choice.outcome is not None
+    assert (choice.least, choice.outcome.count, choice.most) == (
+        19,
+        20,
+        22,
+    )  # 20 always busy, 9.5 % less and more
+    one_more = next(
+        choice for choice in paging_devices(PUBLISHED).choices if choice.kind.name == "xiv-concurrent"
+    )
+    assert one_more.span == "19 or more"  # 20 guests keep no more than the published rate under way
 
 
 def test_nothing_is_called_cheapest_across_machines() -> None:

@@ -56,10 +56,10 @@ def test_phase_chains_serve_what_arrives() -> None:
     load = np.array([0.3, 1.5, 5.0, 9.9, 15.8])
     servers = np.array([1.0, 2.0, 8.0, 10.0, 16.0])
     for scv in (0.4, 0.5, 3.0, 10.0):
-        for part, solution in open_in_phases(load, np.ones(5), servers, np.full(5, scv)):
-            throughput, busy, *_ = solution.sums
-            assert np.allclose(throughput, load[part], rtol=1e-10)
-            assert np.allclose(busy, load[part], rtol=1e-10)
+        for batch in open_in_phases(load, np.ones(5), servers, np.full(5, scv)):
+            throughput, busy, *_ = batch.solution.sums
+            assert np.allclose(throughput, load[batch.index], rtol=1e-10)
+            assert np.allclose(busy, load[batch.index], rtol=1e-10)
 
 
 @given(load=st.floats(0.01, 0.98), servers=st.integers(1, 30), method=st.sampled_from(METHODS))

@@ -183,7 +183,10 @@ def test_bad_input_is_named(arguments: tuple[object, ...], told: str) -> None:
 @pytest.mark.parametrize("bound", [asymptotic_bounds, balanced_job_bounds])
 def test_bounds_refuse_bad_input(bound) -> None:  # type: ignore[no-untyped-def]
     for arguments, told in (
-        (([-0.1], 3), "demands"), (([0.0], 3), "demands"), (([0.1], 0), "population"), (([0.1], 3, np.nan), "think_time"),
-    ):  # fmt: skip
+        (([-0.1], 3), "demands"),
+        (([0.0], 3), "demands"),
+        (([0.1], 0), "population"),
+        (([0.1], 3, np.nan), "think_time"),
+    ):
         with pytest.raises(InputError, match=told):
             bound(*arguments)

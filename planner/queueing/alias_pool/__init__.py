@@ -1,6 +1,19 @@
-"""Alias pools: volumes with a base device each that share aliases, exactly where small and by a mean field at any size."""
+"""Alias pools: volumes with a base device each that share aliases; exact where small, a mean field at any size."""
 
+from planner.queueing.alias_pool.grouping import (
+    GroupedPool,
+    VolumeGroups,
+    alias_pool_of_volumes,
+    group_volumes,
+)
 from planner.queueing.alias_pool.result import PoolSteady
 from planner.queueing.alias_pool.solve import alias_pool
 
-__all__ = ["PoolSteady", "alias_pool"]
+__all__ = [
+    "GroupedPool",
+    "PoolSteady",
+    "VolumeGroups",
+    "alias_pool",
+    "alias_pool_of_volumes",
+    "group_volumes",
+]

@@ -77,7 +77,7 @@ def busy_base_ends(
     waits : ndarray
         Probability that one of them waits, shape (D, d) [1].
     any_waits : ndarray
-        Whether any I/O of the pool waits, shape (D,) [bool].
+        1 where any I/O of the pool waits, else 0, shape (D,) [1].
 
     Returns
     -------

@@ -150,7 +150,7 @@ def _ends(
         split.at_busy,
         given.beyond,
         waits=1.0 - empty,
-        any_waits=waiting > 0.0,
+        any_waits=np.where(waiting > 0.0, 1.0, 0.0),
     )
     idle = idle_base_alias_ends(pool, rates.gaps, given.beyond)
     return VolumeEnds(idle, held, base * (1.0 - empty), base * empty)
@@ -180,7 +180,9 @@ def seen_by_volume(law: Array, given: ClassGivenTotal, ends: VolumeEnds, old: Vo
     last = int(np.flatnonzero(known > TINY)[-1]) + 1  # a larger d than the window of D has is as the last
 
     def average(values: Array) -> Array:
-        return np.pad((weight * values)[:, :last].sum(axis=0) / known[:last], (0, known.size - last), mode="edge")
+        return np.pad(
+            (weight * values)[:, :last].sum(axis=0) / known[:last], (0, known.size - last), mode="edge"
+        )
 
     return replace(
         old,

@@ -79,8 +79,8 @@ def classes_given_total(
 ) -> tuple[Array, list[ClassGivenTotal]]:
     """Condition every class on D.
 
-    A volume given D is weighed by the chance that all others have the rest. Whether its base is busy is better known from
-    its own balance given D, once flows are known.
+    A volume given D is weighed by the chance that all others have the rest. Whether its base is busy is better known
+    from its own balance given D, once flows are known.
 
     Parameters
     ----------
@@ -100,7 +100,8 @@ def classes_given_total(
     """
     laws = [law_of_volume(pool, k, each) for k, each in enumerate(rates)]
     left_out, whole = leave_one_out(
-        [CountLaw(0, idle + busy, window * MARGIN) for idle, busy in laws], [int(count) for count in pool.volumes]
+        [CountLaw(0, idle + busy, window * MARGIN) for idle, busy in laws],
+        [int(count) for count in pool.volumes],
     )
     total = whole.window(window)
     if isinstance(known, KnownFlows):

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
-from planner.queueing.alias_pool.lumped import solve_lumped
+from planner.queueing.alias_pool.lumped import MAX_STATES, solve_lumped
 from planner.queueing.alias_pool.outcome import Outcome
 from planner.queueing.alias_pool.pool import Pool
 from planner.queueing.alias_pool.single_open import solve_single_open
@@ -37,11 +37,19 @@ def is_independent(pool: Pool, aliases: int) -> bool:
     Returns
     -------
     bool
-        True without aliases, and for closed pools with one for every requester but the first of each volume.
+        True without aliases, for closed pools with one for every requester but the first of each volume, and for a
+        single volume small enough for the exact chain.
     """
-    if aliases == 0 or pool.bases == 1:
-        return True
-    return aliases >= pool.most_beyond
+    if pool.bases == 1:
+        return not pool.closed[0] or _states_of_one(pool, aliases) <= MAX_STATES
+    return aliases == 0 or aliases >= pool.most_beyond
+
+
+def _states_of_one(pool: Pool, aliases: int) -> float:
+    """Upper bound on the states of a single closed volume: requesters present, state of the base, aliases in a gap."""
+    bases = 2 + (pool.redrive_time > 0.0)
+    in_gap = 1 + min(aliases, int(pool.population[0])) * (pool.alias_redrive_time > 0.0)
+    return float((pool.population[0] + 1.0) * bases * in_gap)
 
 
 def solve_one(pool: Pool, k: int, aliases: int) -> Outcome:
@@ -94,6 +102,9 @@ def solve_independent(pool: Pool, aliases: int) -> Outcome:
     alone = [
         solve_one(pool, k, 0 if aliases == 0 else int(pool.population[k]) - 1) for k in range(pool.classes)
     ]
+    joined: dict[str, Any] = {
+        name: np.concatenate([getattr(each, name) for each in alone]) for name in PER_CLASS
+    }
     held, tries = np.ones(1), np.zeros(1)
     for count, outcome in zip(pool.volumes, alone, strict=True):
         for _ in range(int(count)):
@@ -105,5 +116,5 @@ def solve_independent(pool: Pool, aliases: int) -> Outcome:
         free_law=np.pad(held[::-1], unused),
         tries_by_free=np.pad(tries[::-1], unused),
         residual=max(each.residual for each in alone),
-        **{name: np.concatenate([getattr(each, name) for each in alone]) for name in PER_CLASS},
+        **joined,
     )

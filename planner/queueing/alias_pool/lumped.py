@@ -75,7 +75,7 @@ def solve_lumped(pool: Pool, aliases: int, most: int = MAX_STATES) -> Outcome:
     per_volume = 1.0 / pool.volumes
     at_busy = states.thinking_at_busy / pool.think_time
     fails = law @ (at_busy * (states.free == 0)[:, None]) * per_volume
-    turn_rate = 1.0 / pool.service_growth(np.arange(states.turns.shape[0]))
+    turn_rate = 1.0 / pool.service_growth(np.arange(float(states.turns.shape[0])))
     base_pickups = turn_rate @ (law @ states.turns) * per_volume
     return Outcome(
         throughput=law @ states.thinking / pool.think_time * per_volume,
@@ -175,7 +175,7 @@ def _eliminated(step: Array) -> Array:
     flow = np.ones(size)
     for state in range(1, size):
         flow[state] = step[state, :state] @ flow[:state]
-    return flow / flow.sum()
+    return np.asarray(flow / flow.sum())
 
 
 def drive_rate(pool: Pool, drive: tuple[str, int]) -> float:

@@ -1,13 +1,12 @@
 """States and moves of a small closed pool whose equal volumes are exchangeable, free of any rate.
 
 A volume is (base, in_service, in_gap, queued): the base is IDLE, SERVES or is in its GAP; aliases it holds
-are in service or in their gap. A pool is, class by class, the sorted states of its volumes. A move carries
-what drives it and how many drive it, so that one chain serves all rates.
+are in service or in their gap. A pool is, class by class, how many of its volumes are in which state. A move
+carries what drives it and how many drive it, so that one chain serves all rates.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -21,7 +20,7 @@ from planner.results import Array
 IDLE, SERVES, GAP = 0, 1, 2
 
 Volume = tuple[int, int, int, int]
-State = tuple[tuple[Volume, ...], ...]
+State = tuple[tuple[tuple[Volume, int], ...], ...]
 Move = tuple[State, tuple[str, int], float]
 """The next state, the drive ("think", class), ("service", number in service), ("base_gap", 0) or ("alias_gap", 0),
 and how many independent drives of that kind lead there."""
@@ -99,7 +98,7 @@ def lumped_states(layout: Layout, most: int) -> LumpedStates:
     InputError
         There are more states than allowed.
     """
-    empty: State = tuple(((IDLE, 0, 0, 0),) * count for count in layout.volumes)
+    empty: State = tuple((((IDLE, 0, 0, 0), count),) for count in layout.volumes)
     index = {empty: 0}
     states = [empty]
     drives: dict[tuple[str, int], int] = {}
@@ -127,15 +126,15 @@ def lumped_states(layout: Layout, most: int) -> LumpedStates:
 
 def _moves(state: State, layout: Layout) -> Iterator[Move]:
     """Every way out of a state."""
-    held = sum(serving + in_gap for volumes in state for _, serving, in_gap, _ in volumes)
+    held = sum(count * (volume[1] + volume[2]) for volumes in state for volume, count in volumes)
     waiting = [
         (k, volume, count * volume[3])
         for k, volumes in enumerate(state)
-        for volume, count in Counter(volumes).items()
+        for volume, count in volumes
         if volume[3]
     ]
     for k, volumes in enumerate(state):
-        for volume, count in Counter(volumes).items():
+        for volume, count in volumes:
             base, serving, in_gap, queued = volume
             thinking = layout.population[k] - (base != IDLE) - serving - in_gap - queued
             in_service = (base == SERVES) + serving
@@ -178,8 +177,7 @@ def _alias_turns(
     changed = (before[0], before[1] - 1, before[2], before[3])
     for k, volume, queued in waiting:
         same = (k, volume) == (k_left, before)
-        # The volume that the alias left is one of those like it: its own queue counts before[3] of their
-        # `queued`.
+        # The volume that the alias left is one of those like it: it has before[3] of their `queued`.
         choices = [(volume, queued - before[3]), (changed, before[3])] if same else [(volume, queued)]
         for chosen, share in choices:
             if share:
@@ -204,11 +202,13 @@ def _arrival(volume: Volume, alias_free: bool) -> Volume:
 
 def _replace(state: State, k: int, before: Volume, after: Volume) -> State:
     """The state with one volume of class k changed, sorted again."""
-    volumes = list(state[k])
-    volumes.remove(before)
-    volumes.append(after)
-    volumes.sort()
-    return (*state[:k], tuple(volumes), *state[k + 1 :])
+    volumes = dict(state[k])
+    if volumes[before] == 1:
+        del volumes[before]
+    else:
+        volumes[before] -= 1
+    volumes[after] = volumes.get(after, 0) + 1
+    return (*state[:k], tuple(sorted(volumes.items())), *state[k + 1 :])
 
 
 def _totals(
@@ -221,13 +221,13 @@ def _totals(
     held = np.zeros(len(states), dtype=np.int64)
     for i, state in enumerate(states):
         for k, volumes in enumerate(state):
-            for base, serving, in_gap, waiting in volumes:
+            for (base, serving, in_gap, waiting), count in volumes:
                 idle_requesters = layout.population[k] - (base != IDLE) - serving - in_gap - waiting
-                queued[i, k] += waiting
-                base_serves[i, k] += base == SERVES
-                alias_serves[i, k] += serving
-                thinking[i, k] += idle_requesters
-                at_busy[i, k] += idle_requesters * (base != IDLE)
-                turns[serving + 1, i, k] += base == SERVES and waiting > 0
-                held[i] += serving + in_gap
+                queued[i, k] += count * waiting
+                base_serves[i, k] += count * (base == SERVES)
+                alias_serves[i, k] += count * serving
+                thinking[i, k] += count * idle_requesters
+                at_busy[i, k] += count * idle_requesters * (base != IDLE)
+                turns[serving + 1, i, k] += count * (base == SERVES and waiting > 0)
+                held[i] += count * (serving + in_gap)
     return queued, base_serves, alias_serves, thinking, at_busy, turns, layout.aliases - held

@@ -1,7 +1,8 @@
 """Closed and mixed pools of any size: a mean field around D, the I/Os of the pool that no base holds.
 
-Given D the pool is known: min(D, A) aliases are busy and (D - A)+ I/Os wait. What has to agree are the law of one volume, the
-chance that its base is busy given D, and how the waiting I/Os split over the volumes. Each follows from the others.
+Given D the pool is known: min(D, A) aliases are busy and (D - A)+ I/Os wait. What has to agree are the law of one
+volume, the chance that its base is busy given D, and how the waiting I/Os split over the volumes. Each follows from the
+others.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ DAMPED: Final = 15
 """Iterations after which the rates of a volume move half of the way only, which ends two-cycles."""
 ODDS_EXPONENT: Final = 0.9
 WINDOW: Final = 1e-20
-"""Probability of D, were the volumes independent and relative to the largest, from which on it counts, to begin with."""
+"""Probability of D, were the volumes independent and relative to the largest, from which on it counts at first."""
 WIDEST: Final = 1e-250
 CUT: Final = 1e-11
 """Probability of the largest D of the window from which on the window is widened."""
@@ -107,8 +108,10 @@ def _wide_enough(pool: Pool, window: float, total: Array, law: Array) -> float:
     if law[-1] <= CUT or total[-1] >= pool.most_beyond:
         return window
     if window <= WIDEST:
-        raise ConvergenceError("alias pool, nearly unstable: the law of its queue", float(law[-1]), MAX_ITERATIONS)
-    return max(window**1.5, WIDEST)
+        raise ConvergenceError(
+            "alias pool, nearly unstable: the law of its queue", float(law[-1]), MAX_ITERATIONS
+        )
+    return float(max(window**1.5, WIDEST))
 
 
 def _first_field(pool: Pool, aliases: int) -> Field:

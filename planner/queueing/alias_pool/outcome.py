@@ -55,7 +55,7 @@ class Outcome:
         return pool.redrive_time * self.base_pickups + pool.alias_redrive_time * self.alias_pickups
 
     def mean_gaps(self, pool: Pool) -> tuple[Array, Array]:
-        """Mean gap per I/O of a base and of an alias, whether or not it had to wait, shape (classes,) [service times]."""
+        """Mean gap per I/O of a base and of an alias, waiting or not, shape (classes,) [service times]."""
         on_base = self.throughput - self.tries + self.base_pickups
         on_alias = self.tries - self.fails + self.alias_pickups
         return (

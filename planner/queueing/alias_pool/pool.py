@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from planner.errors import InputError
 from planner.results import Array
@@ -59,7 +59,7 @@ class Pool:
         return int(self.volumes.sum())
 
     @property
-    def closed(self) -> Array:
+    def closed(self) -> NDArray[np.bool_]:
         """Which classes are closed, shape (classes,) [bool]."""
         return np.isfinite(self.population)
 

@@ -31,7 +31,8 @@ def waiting_shares(held_or_waiting: Array, log_odds: Array, waiting: Array) -> A
         Shares, shape (classes, D) [1].
     """
     total = held_or_waiting.sum(axis=0)
-    share = np.minimum(np.divide(waiting, total, out=np.zeros_like(total), where=total > CLOSE), 1.0 - CLOSE)
+    share: Array = np.divide(waiting, total, out=np.zeros_like(total), where=total > CLOSE)
+    np.minimum(share, 1.0 - CLOSE, out=share)
     if log_odds.size == 1:
         return share[None, :]
     shares = np.zeros_like(held_or_waiting)

@@ -12,6 +12,8 @@ from planner import render
 from planner.queueing.alias_pool.outcome import Outcome
 from planner.queueing.alias_pool.pool import Pool
 from planner.queueing.alias_pool.stability import aliases_to_be_stable
+from planner.queueing.alias_pool.water_marks import water_marks
+from planner.queueing.checks import positive
 from planner.results import Array, Result, quantity
 
 
@@ -55,6 +57,8 @@ class PoolSteady(Result):
         What the solver left: the imbalance of the chain or the last change of the iteration, relative [1].
     free_alias_law : ndarray
         Probability of 0, 1, ... free aliases, shape aliases x (largest count + 1) [1].
+    tries_by_free : ndarray
+        Rate of tries that find 0, 1, ... free aliases, shape aliases x (largest count + 1) [1/s].
     stable : ndarray of bool
         False where a queue grows without bound.
     aliases_to_be_stable : ndarray
@@ -89,6 +93,7 @@ class PoolSteady(Result):
     residual: Array = quantity("residual")
     aliases_to_be_stable: Array = quantity("aliases to be stable")
     free_alias_law: Array
+    tries_by_free: Array
     stable: NDArray[np.bool_]
     method: str
 
@@ -101,6 +106,37 @@ class PoolSteady(Result):
     def alias_service_time(self) -> Array:
         """Mean service time of an I/O on an alias, 0 where aliases serve none [s]."""
         return _ratio(self.alias_in_service, self.alias_throughput)
+
+    def water_marks(self, tries: float) -> tuple[Array, Array]:
+        """Mean of the fewest and of the most free aliases that I/Os in need of one find over an interval.
+
+        Parameters
+        ----------
+        tries : float
+            I/Os that find their base busy during the interval, above 0 [1].
+
+        Returns
+        -------
+        tuple of ndarray
+            Low and high water marks, of the shape of `aliases` [1].
+
+        Raises
+        ------
+        InputError
+            `tries` is no finite number above 0.
+        """
+        count = float(positive("tries", tries))
+        marks = [
+            water_marks(law[: int(aliases) + 1], found[: int(aliases) + 1], count)
+            for aliases, law, found in zip(
+                self.aliases.ravel(),
+                self.free_alias_law.reshape(self.aliases.size, -1),
+                self.tries_by_free.reshape(self.aliases.size, -1),
+                strict=True,
+            )
+        ]
+        low, high = np.array(marks).T.reshape(2, *self.aliases.shape)
+        return low, high
 
     def table(self) -> render.Table:
         """All numbers as columns, one row a class of an alias count.
@@ -156,9 +192,10 @@ def pool_steady(pool: Pool, aliases: Array, outcomes: list[Outcome], method: str
     fails = per_class([each.fails for each in outcomes])
     service = second * _ratio(base_service + alias_service, throughput, 1.0)
     wait = second * _ratio(queue, throughput)
-    laws = np.zeros((len(outcomes), int(aliases.max()) + 1))
-    for law, each in zip(laws, outcomes, strict=True):
-        law[: each.free_law.size] = each.free_law
+    laws, found = np.zeros((2, len(outcomes), int(aliases.max()) + 1))
+    for i, each in enumerate(outcomes):
+        laws[i, : each.free_law.size] = each.free_law
+        found[i, : each.tries_by_free.size] = each.tries_by_free / second
     return PoolSteady(
         aliases=aliases,
         volumes=pool.volumes,
@@ -181,6 +218,7 @@ def pool_steady(pool: Pool, aliases: Array, outcomes: list[Outcome], method: str
         residual=np.array([each.residual for each in outcomes]).reshape(aliases.shape),
         aliases_to_be_stable=np.array(aliases_to_be_stable(pool)),
         free_alias_law=_read_only(laws.reshape(*aliases.shape, laws.shape[1])),
+        tries_by_free=_read_only(found.reshape(*aliases.shape, laws.shape[1])),
         stable=np.array([each.stable for each in outcomes]).reshape(aliases.shape),
         method=method,
     )
@@ -189,7 +227,7 @@ def pool_steady(pool: Pool, aliases: Array, outcomes: list[Outcome], method: str
 def _ratio(part: Array, whole: Array, otherwise: float = 0.0) -> Array:
     """Quotient, and what to say where there is nothing to divide by."""
     whole = np.asarray(whole)
-    return np.divide(part, whole, out=np.full(whole.shape, otherwise), where=whole > 0.0)
+    return np.asarray(np.divide(part, whole, out=np.full(whole.shape, otherwise), where=whole > 0.0))
 
 
 def _read_only(values: Array) -> Array:

@@ -22,8 +22,8 @@ TINY: Final = float(np.finfo(float).tiny)
 def wait_factor(pool: Pool, aliases: int, outcome: Outcome) -> Array:
     """Ratio of the wait to that of exponential service, for a two-moment law.
 
-    In the form of Kimura (1986), ``(1 + C2) / ((1 - C2) / w + 2 C2)``: w is the ratio for constant service, 1/2 for one server,
-    nearer to 1 where aliases are many and the queue is short.
+    In the form of Kimura (1986), ``(1 + C2) / ((1 - C2) / w + 2 C2)``: w is the ratio for constant service, 1/2 for
+    one server, nearer to 1 where aliases are many and the queue is short.
 
     Parameters
     ----------

@@ -50,8 +50,9 @@ def solve_single_open(pool: Pool, aliases: int) -> Outcome:
     rates = np.array([drive_rate(pool, drive) for drive in states.drives])[states.drive] * states.weight
     arrivals = np.array([kind == "think" for kind, _ in states.drives])[states.drive]
     rates[arrivals] = pool.arrival_rate[0]
-    generator = sparse.csr_array((rates, (states.source, states.target)), shape=(states.size, states.size))
-    generator -= sparse.diags_array(np.bincount(states.source, weights=rates, minlength=states.size))
+    moves = sparse.csr_array((rates, (states.source, states.target)), shape=(states.size, states.size))
+    outflow = np.bincount(states.source, weights=rates, minlength=states.size)
+    generator = sparse.csr_array(moves - sparse.diags_array(outflow, dtype=np.float64))
     levels = _levels(states, aliases + 3)
 
     def block(start: int, end: int) -> Array:
@@ -62,7 +63,7 @@ def solve_single_open(pool: Pool, aliases: int) -> Outcome:
     step, steps = ratio, []
     for n in range(full, 0, -1):  # law[n] = law[n - 1] step
         inner = block(n, n) + step @ block(n + 1, n)
-        step = -np.linalg.solve(inner.T, block(n - 1, n).T).T
+        step = np.asarray(-np.linalg.solve(inner.T, block(n - 1, n).T).T)
         steps.append(step)
     laws = [np.ones(1)]
     for step in reversed(steps):
@@ -97,7 +98,7 @@ def _tail_ratio(up: Array, local: Array, down: Array) -> tuple[Array, float]:
     return np.asarray(ratio), residual
 
 
-def _outcome(  # noqa: PLR0917
+def _outcome(
     pool: Pool,
     aliases: int,
     states: LumpedStates,

@@ -8,6 +8,7 @@ from typing import Final, Literal
 from numpy.typing import ArrayLike
 
 from planner.errors import InputError
+from planner.queueing.alias_pool.idle_classes import active_classes, nothing_arrives, with_idle, without_idle
 from planner.queueing.alias_pool.independent import is_independent, solve_independent
 from planner.queueing.alias_pool.lumped import solve_lumped
 from planner.queueing.alias_pool.mean_field import Field, solve_mean_field
@@ -94,8 +95,13 @@ def alias_pool(
 
     Notes
     -----
-    The overflow system is exact in D; for its use here see Wilkinson (1956), "Theories for toll traffic
-    engineering in the U.S.A.". A = 0 is one M/M/1//N queue for each volume, one volume is M/M/(A+1)//N.
+    The pool is exact in D, the I/Os beyond the bases: busy aliases are min(D, A), queued I/Os (D - A)^+. A = 0 is
+    one M/M/1//N queue for each volume, one volume is M/M/(A+1)//N.
+
+    References
+    ----------
+    Wilkinson, Theories for toll traffic engineering in the U.S.A., Bell System Technical Journal 35 (1956): traffic
+    that overflows from a first group (here the bases) to a second (the aliases).
 
     Examples
     --------
@@ -104,7 +110,7 @@ def alias_pool(
     >>> pool = alias_pool([0, 8, 16], volumes=8, population=3, think_time=0.153e-3,
     ...                   service_time=1.288e-3, inflation=0.160, redrive_time=0.059e-3)
     >>> pool.pool_throughput.round(0).tolist()
-    [5939.0, 10094.0, 13228.0]
+    [5939.0, 10095.0, 13228.0]
     >>> pool.method
     'mean-field'
     """
@@ -122,17 +128,22 @@ def alias_pool(
         alias_redrive_time=alias_redrive_time,
     )
     counts = check_aliases(aliases, pool)
-    chosen = _choose(pool) if method == "auto" else method
-    solved = _exact(pool, counts.ravel()) if chosen == "exact" else _mean_field(pool, counts.ravel())
-    return pool_steady(pool, counts, solved, chosen)
+    if not active_classes(pool).any():
+        return pool_steady(
+            pool, counts, [nothing_arrives(pool, int(count)) for count in counts.ravel()], "exact"
+        )
+    active = without_idle(pool)
+    chosen = _choose(active, counts) if method == "auto" else method
+    solved = _exact(active, counts.ravel()) if chosen == "exact" else _mean_field(active, counts.ravel())
+    return pool_steady(pool, counts, [with_idle(pool, outcome) for outcome in solved], chosen)
 
 
-def _choose(pool: Pool) -> str:
+def _choose(pool: Pool, counts: Array) -> str:
     """Take the exact chain where it is small whatever the aliases."""
     if pool.scv != 1.0:
         return "mean-field"
     if pool.bases == 1:
-        return "exact"
+        return "exact" if is_independent(pool, int(counts.max())) else "mean-field"
     if not pool.closed.all():
         return "mean-field"
     bound = 1

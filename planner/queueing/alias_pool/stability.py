@@ -18,10 +18,11 @@ TINY: Final = float(np.finfo(float).tiny)
 def aliases_in_use(pool: Pool) -> Array:
     """Mean aliases that one volume of each class must hold for its queue not to grow.
 
-    With a queue that never ends the base of a volume serves ``1 / (S + g)``; aliases have to take the rest of the load. What they
-    serve slows itself down: with growth i for each further I/O in service the aliases held are a birth-death process with death
-    rate ``a / (c + i a)``, whose law is negative binomial with r = 1 + c / i, and the mean m that serves the load L solves
-    ``r / (r + m) / (1 + g) + m / (i (r + m)) = L``. Closed classes and loads below the base need none: their queues end.
+    With a queue that never ends the base of a volume serves ``1 / (S + g)``; aliases have to take the rest of the
+    load. What they serve slows itself down: with growth i for each further I/O in service the aliases held are a
+    birth-death process with death rate ``a / (c + i a)``, whose law is negative binomial with r = 1 + c / i, and the
+    mean m that serves the load L solves ``r / (r + m) / (1 + g) + m / (i (r + m)) = L``. Closed classes and loads
+    below the base need none: their queues end.
 
     Parameters
     ----------
@@ -130,4 +131,6 @@ def solve_saturated(pool: Pool, aliases: int) -> Outcome:
 
 def _overloaded(pool: Pool) -> NDArray[np.bool_]:
     """Open classes whose bases alone do not serve them."""
-    return ~pool.closed & (np.where(pool.closed, 0.0, pool.arrival_rate) >= 1.0 / (1.0 + pool.redrive_time))
+    return np.logical_not(pool.closed) & (
+        np.where(pool.closed, 0.0, pool.arrival_rate) >= 1.0 / (1.0 + pool.redrive_time)
+    )

@@ -8,6 +8,7 @@ import numpy as np
 
 from planner.results import Array
 
+
 @dataclass(frozen=True, eq=False)
 class CountLaw:
     """A law on the whole numbers `first`, `first + 1`, ...

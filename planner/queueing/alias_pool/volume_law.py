@@ -17,6 +17,7 @@ MOST: Final = 3000
 """Largest d of an open volume."""
 TAIL: Final = 1e-12
 GROWTH: Final = 1.4
+LARGE: Final = 1e200
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +73,7 @@ def first_rates(pool: Pool, k: int) -> VolumeRates:
     """
     size = int(pool.population[k]) if pool.closed[k] else FIRST_SIZE
     beyond = np.arange(float(size))
-    picks = 0.3 * (beyond > 0)
+    picks = np.where(beyond > 0.0, 0.3, 0.0)
     return VolumeRates(beyond, 0.7 * beyond, picks, 1.0 - picks, Gaps(), 0.0)
 
 
@@ -217,5 +218,8 @@ def volume_law(
         from_above = idle[d + 1] * idle_falls[d + 1]
         busy[d] = (from_above + busy[d + 1] * busy_falls[d + 1]) / rises[d]
         idle[d] = (busy[d] * idles[d] + from_above) / leave_idle[d]
+        if busy[d] > LARGE:
+            busy[d:] = [value / LARGE for value in busy[d:]]
+            idle[d:] = [value / LARGE for value in idle[d:]]
     total = sum(idle) + sum(busy)
     return np.array(idle) / total, np.array(busy) / total

@@ -1,0 +1,276 @@
+"""Unequal volumes: grouped into classes of nearly equal ones, and what the grouping costs in accuracy."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from planner.errors import InputError
+from planner.queueing.alias_pool.pool import check_pool
+from planner.queueing.alias_pool.result import PoolSteady
+from planner.queueing.alias_pool.solve import alias_pool
+from planner.results import Array
+
+FIRST_SPREAD: Final = 0.5
+LEAST_SPREAD: Final = 1e-3
+LEAST_WAIT: Final = 0.01
+"""A wait below this share of the service time counts as this share where waits are compared."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class VolumeGroups:
+    """Classes of nearly equal volumes.
+
+    Attributes
+    ----------
+    group : ndarray of int
+        Class of each volume, shape (volumes,).
+    rate : ndarray
+        Arrival rate of each volume, or one over its think time, shape (volumes,) [1/s].
+    volumes : ndarray
+        Volumes of each class, shape (classes,) [1].
+    population, think_time, arrival_rate : ndarray
+        Of each class, that of its volumes on average, nan where it does not apply, shape (classes,) [1], [s],
+        [1/s].
+    """
+
+    group: NDArray[np.int64]
+    rate: Array
+    volumes: Array
+    population: Array
+    think_time: Array
+    arrival_rate: Array
+
+    def at_own_rate(self, values: Array) -> Array:
+        """Read the values of each volume from those of the classes, linear in the rate between classes of one kind.
+
+        Parameters
+        ----------
+        values : ndarray
+            One a class on the last axis.
+
+        Returns
+        -------
+        ndarray
+            One a volume on the last axis.
+        """
+        result = np.array(values[..., self.group])
+        class_rate = np.where(np.isnan(self.arrival_rate), 1.0 / self.think_time, self.arrival_rate)
+        kinds = np.where(np.isnan(self.population), -1.0, self.population)
+        for kind in np.unique(kinds):
+            classes = np.flatnonzero(kinds == kind)[::-1]  # by rising rate
+            if classes.size == 1:
+                continue
+            members = np.flatnonzero(kinds[self.group] == kind)
+            right = np.clip(np.searchsorted(class_rate[classes], self.rate[members]), 1, classes.size - 1)
+            low, high = classes[right - 1], classes[right]
+            part = (self.rate[members] - class_rate[low]) / (class_rate[high] - class_rate[low])
+            finite = np.isfinite(values[..., low]) & np.isfinite(values[..., high])
+            step = np.subtract(values[..., high], values[..., low], out=np.zeros(finite.shape), where=finite)
+            line = np.maximum(values[..., low] + part * step, 0.0)
+            result[..., members] = np.where(finite, line, result[..., members])
+        return result
+
+    def arguments(self) -> dict[str, Array]:
+        """Arguments of `alias_pool`.
+
+        Returns
+        -------
+        dict
+            Volumes, population, think time and arrival rate of the classes.
+        """
+        names = ("volumes", "population", "think_time", "arrival_rate")
+        return {name: getattr(self, name) for name in names}
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class GroupedPool:
+    """A pool of unequal volumes, solved by classes.
+
+    Attributes
+    ----------
+    pool : PoolSteady
+        The answer for the classes.
+    groups : VolumeGroups
+        Which volume is in which class.
+    wait_time : ndarray
+        Mean wait of each volume at its own rate, between the classes by interpolation, shape (volumes,) or
+        aliases x volumes [s].
+    error : float
+        Largest change of the wait of a volume when the classes were last made finer, relative to the wait; inf
+        where the allowed classes left no room for that [1].
+    """
+
+    pool: PoolSteady
+    groups: VolumeGroups
+    wait_time: Array
+    error: float
+
+
+def group_volumes(
+    *,
+    population: ArrayLike | None = None,
+    think_time: ArrayLike | None = None,
+    arrival_rate: ArrayLike | None = None,
+    spread: float,
+) -> VolumeGroups:
+    """Group volumes whose rates differ little.
+
+    Volumes are sorted by their rate (open: the arrival rate; closed: one over the think time, for equal
+    populations only). From the busiest down a class takes in volumes until their rates differ by more than
+    `spread` times the larger of its highest rate and the mean rate. The rate of a class is the mean of its
+    volumes, which keeps the load.
+
+    Parameters
+    ----------
+    population : array_like, optional
+        Requesters at each volume, nan where open, shape (volumes,) [1].
+    think_time : array_like, optional
+        Think time of each volume, nan where open, shape (volumes,) [s].
+    arrival_rate : array_like, optional
+        Arrivals at each volume, nan where closed, shape (volumes,) [1/s].
+    spread : float
+        Largest relative difference of rates within a class, 0 or more [1].
+
+    Returns
+    -------
+    VolumeGroups
+        The classes, closed ones first, busiest first.
+
+    Raises
+    ------
+    InputError
+        Arguments outside their domain or of unequal length.
+
+    Examples
+    --------
+    >>> groups = group_volumes(arrival_rate=[100.0, 400.0, 105.0, 95.0], spread=0.1)
+    >>> groups.volumes.tolist(), groups.arrival_rate.tolist(), groups.group.tolist()
+    ([1.0, 3.0], [400.0, 100.0], [1, 0, 1, 1])
+    """
+    given = next((each for each in (arrival_rate, population) if each is not None), None)
+    if given is None:
+        raise InputError("arrival_rate", None, "population and think time, or arrival rate, of each volume")
+    if not spread >= 0.0:
+        raise InputError("spread", spread, "a number, 0 or more")
+    each = check_pool(
+        volumes=np.ones(np.size(given)), service_time=1.0, population=population, think_time=think_time,
+        arrival_rate=arrival_rate, scv=1.0, inflation=0.0, redrive_time=0.0, alias_redrive_time=None,
+    )  # fmt: skip
+    rate = np.where(each.closed, 1.0 / np.where(each.closed, each.think_time, 1.0), each.arrival_rate)
+    group = np.full(rate.size, -1, dtype=np.int64)
+    kinds = np.where(each.closed, each.population, -1.0)
+    for kind in np.unique(kinds)[::-1]:
+        members = np.flatnonzero(kinds == kind)
+        floor = float(rate[members].mean())
+        top = np.inf
+        for volume in members[np.argsort(-rate[members], kind="stable")]:
+            if top - rate[volume] > spread * max(top, floor) or top == np.inf:
+                group[volume] = group.max() + 1
+                top = rate[volume]
+            else:
+                group[volume] = group.max()
+    count = np.bincount(group).astype(np.float64)
+    mean = np.bincount(group, weights=rate) / count
+    closed = np.bincount(group, weights=each.closed) > 0.0
+    return VolumeGroups(
+        group=group,
+        rate=rate,
+        volumes=count,
+        population=np.where(
+            closed, np.bincount(group, weights=np.where(each.closed, kinds, 0.0)) / count, np.nan
+        ),
+        think_time=np.where(closed, 1.0 / np.where(closed, mean, 1.0), np.nan),
+        arrival_rate=np.where(closed, np.nan, mean),
+    )
+
+
+def alias_pool_of_volumes(
+    aliases: ArrayLike,
+    *,
+    service_time: float,
+    population: ArrayLike | None = None,
+    think_time: ArrayLike | None = None,
+    arrival_rate: ArrayLike | None = None,
+    tolerance: float = 0.01,
+    most_classes: int = 16,
+    **law: Any,
+) -> GroupedPool:
+    """Solve a pool of unequal volumes with as few classes as the tolerance allows.
+
+    The spread of the classes is halved until the wait of no volume changes by more than the tolerance, or
+    there would be too many classes; the last change is the estimate of the error that grouping makes. The
+    wait of a volume is read at its own rate between the classes, and a class keeps the load of its volumes:
+    what is left is of second order in the spread, about a third of the last change.
+
+    Parameters
+    ----------
+    aliases : array_like
+        As of `alias_pool`, shape () or (aliases,) [1].
+    service_time : float
+        As of `alias_pool` [s].
+    population, think_time, arrival_rate : array_like, optional
+        Of each volume, shape (volumes,) [1], [s], [1/s].
+    tolerance : float, optional
+        Relative error of a wait that is wanted; waits below 1 % of the service time count as 1 % of it [1].
+    most_classes : int, optional
+        Classes beyond which it is not refined [1].
+    **law
+        Further arguments of `alias_pool`.
+
+    Returns
+    -------
+    GroupedPool
+        The answer, the classes and the estimated error.
+
+    Raises
+    ------
+    InputError
+        As `alias_pool` and `group_volumes`.
+    ConvergenceError
+        As `alias_pool`.
+
+    Examples
+    --------
+    >>> rates = [300.0 + i for i in range(20)] + [700.0] * 4
+    >>> grouped = alias_pool_of_volumes(8, service_time=1.3e-3, arrival_rate=rates)
+    >>> grouped.groups.volumes.tolist(), grouped.error < 0.01
+    ([4.0, 12.0, 8.0], True)
+    """
+    if not tolerance > 0.0:
+        raise InputError("tolerance", tolerance, "a number above 0")
+    spread, error = FIRST_SPREAD, np.inf
+    rows = {"population": population, "think_time": think_time, "arrival_rate": arrival_rate}
+
+    def solved(classes: VolumeGroups) -> PoolSteady:
+        arguments: dict[str, Any] = {**classes.arguments(), **law}
+        return alias_pool(aliases, service_time=service_time, **arguments)
+
+    groups = group_volumes(**rows, spread=spread)
+    pool = solved(groups)
+    wait = groups.at_own_rate(pool.wait_time)
+    while error > tolerance:
+        if spread < LEAST_SPREAD and error == np.inf:  # equal volumes
+            error = 0.0
+            break
+        spread *= 0.5
+        finer = group_volumes(**rows, spread=spread)
+        if finer.volumes.size > most_classes:
+            break
+        if finer.volumes.size > groups.volumes.size:
+            groups, pool, before = finer, solved(finer), wait
+            wait = groups.at_own_rate(pool.wait_time)
+            error = _largest_change(before, wait, service_time)
+    return GroupedPool(pool=pool, groups=groups, wait_time=wait, error=error)
+
+
+def _largest_change(before: Array, after: Array, service_time: float) -> float:
+    """Largest relative change of a wait; none where both are infinite."""
+    both = np.isfinite(before) & np.isfinite(after)
+    change = np.full(before.shape, np.inf)
+    change[np.isinf(before) & np.isinf(after)] = 0.0
+    change[both] = np.abs(after[both] - before[both]) / np.maximum(after[both], LEAST_WAIT * service_time)
+    return float(change.max())

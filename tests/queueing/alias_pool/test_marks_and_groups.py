@@ -1,0 +1,107 @@
+"""Water marks of the free aliases, and unequal volumes grouped into classes."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.linalg import expm
+
+from planner.errors import InputError
+from planner.queueing.alias_pool import alias_pool, alias_pool_of_volumes, group_volumes
+from planner.queueing.alias_pool.water_marks import water_marks
+
+
+def test_marks_of_a_birth_death_process_by_matrix_exponential():
+    """Aliases of an Erlang loss system, where the free ones are a birth-death process exactly."""
+    aliases, load, tries = 4, 1.5, 30.0
+    held = np.cumprod([1.0] + [load / n for n in range(1, aliases + 1)])
+    held /= held.sum()
+    low, high = water_marks(held[::-1], load * held[::-1], tries)
+    expected = [_mark(held, load, tries / load, aliases, fewest) for fewest in (True, False)]
+    # the interval ends at a time, not at a try
+    np.testing.assert_allclose([low, high], expected, rtol=0.01)
+
+
+def _mark(held, load, interval, aliases, fewest):
+    """Mean mark, from the chain with the mark so far as a second coordinate."""
+    states = [(f, m) for f in range(aliases + 1) for m in range(aliases + 1)]
+    chain = np.zeros((len(states), len(states)))
+    for here, (f, mark) in enumerate(states):
+        after_try = (max(f - 1, 0), min(mark, f) if fewest else max(mark, f))
+        for there, rate in ((after_try, load), ((f + 1, mark), float(aliases - f))):
+            if rate and there in states:
+                chain[here, states.index(there)] += rate
+        chain[here, here] -= chain[here].sum()
+    start = np.zeros(len(states))
+    begin = aliases if fewest else 0
+    for f in range(aliases + 1):
+        start[states.index((f, begin))] = held[aliases - f]
+    end = start @ expm(chain * interval)
+    return float(sum(chance * mark for chance, (_, mark) in zip(end, states, strict=True)))
+
+
+def test_marks_of_a_sweep_lie_between_none_and_all():
+    pool = alias_pool([0, 3, 9], volumes=6, population=3, think_time=2.0, service_time=1.0)
+    low, high = pool.water_marks(1000)
+    assert np.all((low >= 0.0) & (low <= pool.free_aliases))
+    assert np.all((high >= pool.free_aliases) & (high <= pool.aliases))
+    later_low, later_high = pool.water_marks(100_000)
+    assert np.all(later_low <= low)
+    assert np.all(later_high >= high - 1e-9)
+    with pytest.raises(InputError, match="tries"):
+        pool.water_marks(0)
+
+
+@given(st.lists(st.floats(0.0, 500.0), min_size=1, max_size=40), st.floats(0.0, 1.0))
+def test_groups_keep_volumes_and_load(rates, spread):
+    groups = group_volumes(arrival_rate=rates, spread=spread)
+    assert groups.volumes.sum() == len(rates)
+    np.testing.assert_allclose(groups.volumes @ groups.arrival_rate, np.sum(rates), rtol=1e-12)
+    for k in range(groups.volumes.size):
+        members = np.array(rates)[groups.group == k]
+        assert np.ptp(members) <= spread * max(members.max(), np.mean(rates)) * (1 + 1e-12)
+        assert members.size == groups.volumes[k]
+
+
+def test_closed_groups_hold_equal_populations():
+    nan = float("nan")
+    groups = group_volumes(
+        population=[3, 3, 4, nan],
+        think_time=[1.0, 1.02, 1.0, nan],
+        arrival_rate=[nan, nan, nan, 0.5],
+        spread=0.1,
+    )
+    assert groups.volumes.tolist() == [1.0, 2.0, 1.0]
+    np.testing.assert_array_equal(groups.population, [4.0, 3.0, nan])
+    assert groups.group.tolist() == [1, 1, 0, 2]
+    assert groups.think_time[1] == pytest.approx(2.0 / (1.0 + 1.0 / 1.02))
+
+
+def test_grouped_pool_is_near_the_ungrouped_one():
+    rng = np.random.default_rng(3)
+    rates = rng.uniform(0.2, 1.1, 16)
+    grouped = alias_pool_of_volumes([5, 6], service_time=1.0, arrival_rate=rates, tolerance=0.02)
+    apart = alias_pool([5, 6], volumes=np.ones(16), arrival_rate=rates, service_time=1.0)
+    assert grouped.groups.volumes.size <= 12
+    assert grouped.error <= 0.02
+    np.testing.assert_allclose(grouped.wait_time, apart.wait_time, rtol=0.02, atol=2e-4)
+
+
+def test_equal_volumes_need_one_class():
+    grouped = alias_pool_of_volumes(3, service_time=1.0, arrival_rate=[0.6] * 8)
+    assert grouped.groups.volumes.tolist() == [8.0]
+    assert grouped.error == 0.0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "argument"),
+    [
+        ({"spread": 0.1}, "arrival_rate"),
+        ({"arrival_rate": [1.0], "spread": -1.0}, "spread"),
+        ({"arrival_rate": [1.0, 2.0], "population": [1.0], "spread": 0.1}, "population"),
+    ],
+)
+def test_bad_groups_are_named(arguments, argument):
+    with pytest.raises(InputError) as caught:
+        group_volumes(**arguments)
+    assert caught.value.argument == argument

@@ -1,0 +1,123 @@
+"""Open and mixed pools: known limits, exact chains of one volume, stability and saturation."""
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from planner.errors import InputError
+from planner.queueing import finite_source, mmc
+from planner.queueing.alias_pool import alias_pool
+
+
+def test_one_open_volume_equals_mmc():
+    pool = alias_pool([0, 1, 3, 12], volumes=1, arrival_rate=0.9, service_time=1.0)
+    alone = mmc(0.9, 1.0, [1, 2, 4, 13])
+    np.testing.assert_allclose(pool.wait_time[:, 0], alone.wait_time, rtol=1e-9, atol=1e-15)
+    assert pool.method == "exact"
+
+
+@pytest.mark.parametrize(
+    "law", [{"redrive_time": 0.2}, {"inflation": 0.1}, {"redrive_time": 0.1, "inflation": 0.1}]
+)
+def test_one_open_volume_is_the_limit_of_many_requesters(law):
+    rate = 1.2
+    requesters = np.array([1500, 3000])
+    pool = alias_pool(2, volumes=1, arrival_rate=rate, service_time=1.0, **law)
+    closed = finite_source(requesters, requesters / rate, 1.0, 3, **law)
+    limit = 2.0 * closed.wait_time[1] - closed.wait_time[0]  # the difference falls as one over the requesters
+    np.testing.assert_allclose(pool.wait_time, [limit], rtol=1e-4)
+
+
+@pytest.mark.parametrize(("aliases", "volumes"), [(0, [3, 2]), (0, [1, 1])])
+def test_without_aliases_open_and_closed_volumes_are_alone(aliases, volumes):
+    nan = float("nan")
+    pool = alias_pool(
+        aliases, volumes=volumes, population=[3, nan], think_time=[2.0, nan], arrival_rate=[nan, 0.6],
+        service_time=1.0,
+    )  # fmt: skip
+    assert pool.wait_time[0] == pytest.approx(float(finite_source(3, 2.0, 1.0, 1).wait_time), rel=1e-9)
+    assert pool.wait_time[1] == pytest.approx(float(mmc(0.6, 1.0, 1).wait_time), rel=1e-9)
+
+
+def test_many_aliases_leave_no_queue():
+    pool = alias_pool(100, volumes=[40, 10], arrival_rate=[0.3, 0.9], service_time=1.0)
+    assert np.all(pool.queue_length < 1e-9)
+    base_alone = np.array([0.3, 0.9])
+    np.testing.assert_allclose(pool.base_throughput, base_alone / (1.0 + base_alone), rtol=1e-6)
+    np.testing.assert_allclose(100 - pool.free_aliases, 40 * 0.09 / 1.3 + 10 * 0.81 / 1.9, rtol=1e-6)
+
+
+def test_a_large_population_that_thinks_long_is_open():
+    law = {"volumes": [6, 20], "service_time": 1.0, "method": "mean-field"}
+    rates = np.array([0.9, 0.3])
+    opened = alias_pool(5, arrival_rate=rates, **law)
+    waits = [alias_pool(5, population=[n, n], think_time=n / rates, **law).wait_time for n in (60, 120)]
+    np.testing.assert_allclose(2.0 * waits[1] - waits[0], opened.wait_time, rtol=0.02)
+
+
+def test_mixed_classes_of_one_kind_do_not_depend_on_their_order():
+    nan = float("nan")
+    classes = np.array([[4.0, 3.0, 2.0, nan], [6.0, nan, nan, 0.7], [3.0, nan, nan, 1.1]])
+    names = ("volumes", "population", "think_time", "arrival_rate")
+    one = alias_pool(5, service_time=1.0, **dict(zip(names, classes.T, strict=True)))
+    other = alias_pool(5, service_time=1.0, **dict(zip(names, classes[::-1].T, strict=True)))
+    np.testing.assert_allclose(other.wait_time[::-1], one.wait_time, rtol=1e-6)
+
+
+@given(
+    rates=st.lists(st.floats(0.05, 1.3), min_size=1, max_size=3),
+    volumes=st.integers(2, 12),
+    aliases=st.integers(0, 30),
+)
+def test_open_pool_is_unstable_just_where_its_aliases_run_out(rates, volumes, aliases):
+    need = volumes * sum(max(rate - 1.0, 0.0) for rate in rates)
+    assume(abs(need - aliases) > 0.3 * aliases)  # nearly unstable pools take their time
+    pool = alias_pool(aliases, volumes=[volumes] * len(rates), arrival_rate=rates, service_time=1.0)
+    overloaded = np.array(rates) >= 1.0
+    assert bool(pool.stable) is (need < aliases or not overloaded.any())
+    np.testing.assert_array_equal(np.isinf(pool.wait_time), overloaded & ~pool.stable)
+    if overloaded.any():
+        assert pool.aliases_to_be_stable == np.floor(need) + 1
+
+
+def test_saturated_pool_serves_what_its_devices_can():
+    pool = alias_pool([0, 2, 3], volumes=[4, 10], arrival_rate=[0.75, 0.25], service_time=2.0)
+    np.testing.assert_array_equal(pool.stable, [False, False, True])
+    assert pool.aliases_to_be_stable == 3
+    np.testing.assert_allclose(pool.pool_throughput[:2], [(4 + 0) / 2.0 + 2.5, (4 + 2) / 2.0 + 2.5])
+    assert np.all(np.isinf(pool.wait_time[:2, 0]))
+    np.testing.assert_allclose(pool.wait_time[:2, 1], float(mmc(0.25, 2.0, 1).wait_time), rtol=1e-9)
+    assert np.all(pool.free_aliases[:2] == 0.0)
+    assert np.all(np.isfinite(pool.wait_time[2]))
+
+
+def test_inflation_that_no_alias_can_serve():
+    pool = alias_pool(50, volumes=2, arrival_rate=4.5, service_time=1.0, inflation=0.25)
+    assert not pool.stable
+    assert np.isinf(pool.aliases_to_be_stable)
+
+
+def test_nothing_arrives():
+    pool = alias_pool(3, volumes=[2, 4], arrival_rate=[0.0, 0.0], service_time=1.0)
+    assert pool.pool_throughput == 0.0
+    assert pool.fail_fraction == 0.0
+    assert pool.free_aliases == 3.0
+
+
+@pytest.mark.parametrize(
+    ("change", "argument"),
+    [
+        ({"arrival_rate": -1.0}, "arrival_rate"),
+        ({"arrival_rate": float("inf")}, "arrival_rate"),
+        ({"population": 3}, "arrival_rate"),
+        ({"think_time": 3.0}, "think_time"),
+        ({"method": "exact"}, "method"),
+        ({"volumes": [3, 3], "arrival_rate": [1.0, 1.0, 1.0]}, "arrival_rate"),
+    ],
+)
+def test_bad_open_input_is_named(change, argument):
+    arguments = {"volumes": 4, "arrival_rate": 0.5, "service_time": 1.0, **change}
+    with pytest.raises(InputError) as caught:
+        alias_pool(2, **arguments)
+    assert caught.value.argument == argument
