@@ -122,7 +122,7 @@ class Model(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     parameters: Mapping[str, Parameter]
     fit: Fit
     validity: Mapping[str, Interval]
-    alternatives: tuple[Alternative, ...] = ()
+    alternatives: tuple[Alternative, ...] | None = None
 
 
 def data_path(*parts: str) -> Path:

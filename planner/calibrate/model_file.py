@@ -90,9 +90,9 @@ def _rows(found: Fit) -> tuple[library.Run, ...]:
     return tuple(rows)
 
 
-def _alternatives(found: Fit) -> tuple[library.Alternative, ...]:
+def _alternatives(found: Fit) -> tuple[library.Alternative, ...] | None:
     if found.spread is None:
-        return ()
+        return None
     free = [each.parameter.file_key for each in found.estimates.values() if each.status != "fixed"]
     return tuple(
         library.Alternative(
@@ -133,8 +133,9 @@ def calibrated(model: library.Model) -> Calibrated:
         raise ReportError(
             model.title, f"expected `{'population' if not missing else 'parameters.' + missing[0]}`"
         )
-    first = model.alternatives[0].parameters if model.alternatives else ()
-    unknown = [key for each in model.alternatives for key in each.parameters if key not in FILE_KEYS]
+    alternatives = model.alternatives or ()
+    first = alternatives[0].parameters if alternatives else ()
+    unknown = [key for each in alternatives for key in each.parameters if key not in FILE_KEYS]
     if unknown:
         raise ReportError(model.title, f"unknown parameter `{unknown[0]}` - at `alternatives`")
     return Calibrated(
@@ -143,7 +144,7 @@ def calibrated(model: library.Model) -> Calibrated:
         components=tuple(
             Component(population=each.population, weight=each.share, center=np.array(each.log_mean),
                       covariance=np.array(each.log_covariance).reshape(len(first), len(first)))
-            for each in model.alternatives
+            for each in alternatives
         ),
         free=tuple(FILE_KEYS[key] for key in first),
         model_error=model.fit.model_error,

@@ -19,7 +19,7 @@ def calibrate(
     data: Annotated[
         list[Path], typer.Argument(metavar="DATA...", help="DEVICE listings (FCX108), or CSV files.")
     ],
-    kind: Annotated[str, typer.Option(metavar="KIND", help="volume or pool.")],
+    kind: Annotated[str, typer.Option(metavar="KIND", help="volume, pool or processors.")],
     output: Annotated[
         Path, typer.Option("--output", "-o", metavar="MODEL.toml", help="Model file to write.")
     ],
@@ -39,8 +39,11 @@ def calibrate(
     from planner.calibrate import KINDS, fit, known_values, read_observations, to_model
     from planner.library import write_model
 
+    if kind == "processors":
+        _processors(data, output, title, json=json, csv=csv, force=force)
+        return
     if kind not in KINDS:
-        raise InputError("--kind", kind, f"one of {', '.join(KINDS)}")
+        raise InputError("--kind", kind, f"one of {', '.join((*KINDS, 'processors'))}")
     if population is not None and population < 1:
         raise InputError("--population", population, "a count of at least 1")
     render.writable(output, force=force)
@@ -51,3 +54,17 @@ def calibrate(
     options.emit(
         found.text(), found.to_dict(), found.residual_table(), json=json, csv=csv, output=None, force=force
     )
+
+
+def _processors(data: list[Path], output: Path, title: str, *, json: bool, csv: bool, force: bool) -> None:
+    """Fit the scalability law; the columns are those of ``planner processors``."""
+    from planner import library, render
+    from planner.calibrate.processors import fit_processors
+    from planner.devices.processors import read_configurations
+
+    render.writable(output, force=force)
+    found = fit_processors([each for path in data for each in read_configurations(path)])
+    source = [library.Source(file=path.name, sha256=library.sha256(path)) for path in data]
+    model = found.to_model(title=title or ", ".join(path.stem for path in data), source=source)
+    library.write_model(model, output, force=force)
+    options.emit(found.text(), found.to_dict(), found.residual_table(), json=json, csv=csv, output=None, force=force)

@@ -8,7 +8,7 @@ from typing import Final
 
 from planner.devices.processors import Scaling, published, scaling
 from planner.devices.storage.layout import FRAMES_PER_PGMBK, PAGES_PER_PTRM_SPACE
-from planner.library import data_path, read_source
+from planner.library import data_path, read_model, read_source
 from planner.reports import PublishedTable, read_table
 from planner.reports.dspacesh import DataSpace, read_data_spaces
 from planner.scoreboard.figure import Figure, Kind
@@ -28,7 +28,6 @@ RATIOS: Final = {
 }  # fmt: skip
 CONFIGURATION: Final = ("Real Storage (GB)", "Expanded Storage (GB)", "Processors", "Client Guests", "Server Guests",
                         "AWM Sample Size")  # fmt: skip
-PARTS: Final = ("Emul CPU/Tx (p)", "CP CPU/Tx (p)")
 DSPACESH_COLUMNS: Final = {
     "steal_rate": "Pgstl", "read_rate": "Pgrds", "write_rate": "Pgwrt", "expanded_read_rate": "X-rds",
     "expanded_write_rate": "X-wrt", "migration_rate": "X-mig", "total": "Total", "resident": "Resid",
@@ -179,7 +178,13 @@ def _scaling_rows(release: str) -> Mapping[str, Rule]:
         **{row: ratio(row) for row in RATIOS},
     }
     if release == "5.3":
-        rows |= {"ITR (p)": _left_out_itr, "Total CPU/Tx (p)": _cpu_time, **{row: _part(row) for row in PARTS}}
+        parts = {
+            "Emul CPU/Tx (p)": identity(
+                lambda at: at.at("Total CPU/Tx (p)").minus(at.at("CP CPU/Tx (p)")), "Total - CP"
+            ),
+            "CP CPU/Tx (p)": not_modelled("how CPU time divides between guests and CP"),
+        }
+        rows |= {"ITR (p)": _left_out_itr, "Total CPU/Tx (p)": _cpu_time, **parts}
     return rows
 
 
@@ -197,27 +202,10 @@ def _left_out_itr(at: Cell) -> Said:
 
 
 def _cpu_time(at: Cell) -> Said:
-    """CPU time of a transaction: what the laws of all five configurations add up to."""
-    processors = at.at("Processors").value
-    time = sum(float(law.device.transaction_time(processors)) for law in _scaling().chosen.laws) / MILLISECOND
-    return Said(kind="fitted", predicted=Span.exactly(time), group="processors",
-                note=f"{_scaling().chosen.name} scaling of all five configurations")  # fmt: skip
-
-
-def _part(row: str) -> Rule:
-    """CPU time of a transaction, fitted to all five configurations."""
-
-    def rule(at: Cell) -> Said:
-        chosen = _scaling().chosen
-        laws = chosen.laws
-        place = 0 if row.startswith("Emul") else 1
-        if len(laws) == 1:
-            return Said(kind="not modelled", note="only the sum of emulation and CP is fitted")
-        time = float(laws[place].device.transaction_time(at.at("Processors").value)) / MILLISECOND
-        return Said(kind="fitted", predicted=Span.exactly(time), group="processors part",
-                    note=f"{laws[place].name} scaling of all five configurations")  # fmt: skip
-
-    return rule
+    """CPU time of a transaction by the law of all five configurations."""
+    model = read_model("processors")
+    (run,) = (run for run in model.fit.runs if run.name == at.column)
+    return Said(kind="fitted", predicted=Span.exactly(run.predicted), group="processors", note=model.title)
 
 
 def _listing(file: str, users: int) -> Iterator[Figure]:
