@@ -176,7 +176,9 @@ def _possible_totals(requesters: Array, sets: Array, volumes: int, counts: Array
     return found
 
 
-def _intervals(found: Array, best: Performance, model_error: float) -> tuple[dict[str, Array], dict[str, Array]]:
+def _intervals(
+    found: Array, best: Performance, model_error: float
+) -> tuple[dict[str, Array], dict[str, Array]]:
     """Central 90 % of what the parameter sets say, each smeared by the error of the law."""
     from scipy.stats import norm
 

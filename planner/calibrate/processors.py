@@ -82,7 +82,9 @@ class ProcessorFit:
             f"{parameter.file_key} {value:.4g} " + ("at its bound" if error is None else f"+/- {error:.2g}")
             for parameter, value, error in zip(PARAMETERS, values, self.errors, strict=True)
         ]
-        return "\n".join([*lines, "", render.to_text(self.residual_table()), "", f"model error {self.model_error:.1%}"])
+        return "\n".join(
+            [*lines, "", render.to_text(self.residual_table()), "", f"model error {self.model_error:.1%}"]
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain data.
@@ -170,7 +172,9 @@ def fit_processors(configurations: Sequence[Configuration]) -> ProcessorFit:
     rows = tuple(configurations)
     counts = np.array([each.processors for each in rows], dtype=np.float64)
     if len(set(counts.tolist())) < FEWEST:
-        raise InputError("configurations", counts.tolist(), f"at least {FEWEST} different numbers of processors")
+        raise InputError(
+            "configurations", counts.tolist(), f"at least {FEWEST} different numbers of processors"
+        )
     logs = np.log([each.cpu_time for each in rows])
 
     def residuals(at: Array) -> Array:

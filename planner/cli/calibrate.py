@@ -67,4 +67,6 @@ def _processors(data: list[Path], output: Path, title: str, *, json: bool, csv: 
     source = [library.Source(file=path.name, sha256=library.sha256(path)) for path in data]
     model = found.to_model(title=title or ", ".join(path.stem for path in data), source=source)
     library.write_model(model, output, force=force)
-    options.emit(found.text(), found.to_dict(), found.residual_table(), json=json, csv=csv, output=None, force=force)
+    options.emit(
+        found.text(), found.to_dict(), found.residual_table(), json=json, csv=csv, output=None, force=force
+    )

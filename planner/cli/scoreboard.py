@@ -26,5 +26,3 @@ def scoreboard(
     options.emit(found.text(), found.to_dict(), found.table(), json=json, csv=csv, output=output, force=force)
     if found.failures():
         raise typer.Exit(1)
-
-

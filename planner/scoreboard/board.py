@@ -190,7 +190,8 @@ class Scoreboard:
         records = [figure.record() for figure in self.figures]
         return render.Table(
             columns=tuple(
-                render.Column(name=name, unit="", values=[record[name] for record in records]) for name in records[0]
+                render.Column(name=name, unit="", values=[record[name] for record in records])
+                for name in records[0]
             )
         )
 
@@ -231,7 +232,9 @@ class Scoreboard:
         lines += ["", "Stated accuracy:"]
         lines += [f"  {name}: {value:.3g} (at most {limit:g})" for name, value, limit in self.promises()]
         failures = self.failures()
-        return "\n".join([*lines, *(["", "Does not hold:"] if failures else []), *(f"  {one}" for one in failures)])
+        return "\n".join(
+            [*lines, *(["", "Does not hold:"] if failures else []), *(f"  {one}" for one in failures)]
+        )
 
     def _repr_html_(self) -> str:
         return render.to_html(self.summary())

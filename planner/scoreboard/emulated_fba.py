@@ -50,7 +50,9 @@ def figures() -> Iterator[Figure]:
         "Virt/tx": given(ENTERS),
         "Total/tx": identity(lambda at: at.at("CP/tx").plus(at.at("Virt/tx")), "CP/tx + Virt/tx"),
     }
-    yield from table_figures(REPORT, "table-1", dict.fromkeys(("IW", "RW", "IR", "RR"), _phase) | costs | per_vio)
+    yield from table_figures(
+        REPORT, "table-1", dict.fromkeys(("IW", "RW", "IR", "RR"), _phase) | costs | per_vio
+    )
     yield from table_figures(REPORT, "table-2", {"Tx/sec": _xedit} | costs | per_vio)
     yield from table_figures(REPORT, "table-3", costs | {"Paging rate": _paging, "CP/tx": _paging_cp})
 
@@ -68,7 +70,9 @@ def _xedit(at: Cell) -> Said:
     path = DiskPath.from_model(read_model(f"disk-xedit-{kind}"))
     rate = float(path.solve("off" if mode == "off" else "cached", hits).rate)
     if at.column in FROM_CPU_ALONE:
-        return Said(kind="transferred", predicted=Span.exactly(rate), group="throughput", note="from CPU time alone")
+        return Said(
+            kind="transferred", predicted=Span.exactly(rate), group="throughput", note="from CPU time alone"
+        )
     return Said(kind="fitted", predicted=Span.exactly(rate), note=OWN_WAIT)
 
 
@@ -84,4 +88,6 @@ def _paging_cp(at: Cell) -> Said:
     blocks = read_source(REPORT)["method"]["xedit_blocks"]
     run = PAGING[at.column][1]
     each = cell(read_table(data_path(REPORT, "table-2.csv")), "CP/tx", run).over(blocks)
-    return Said(kind="transferred", predicted=each, group="CP time", note=f"CP time per block of XEDIT, run {run}")
+    return Said(
+        kind="transferred", predicted=each, group="CP time", note=f"CP time per block of XEDIT, run {run}"
+    )

@@ -89,7 +89,9 @@ def _cells(listed: Listed, device: Device, steady: PoolSteady) -> Iterator[Figur
     rate, avoided = (_span(getattr(device, name)) for name in ("io_rate", "avoided"))
     service = float(steady.base_service_time[0] if base else steady.alias_service_time[0]) / MILLISECOND
     each = float(steady.base_throughput[0]) if base else _alias_rate(run, steady)
-    yield figure("I/O", rate, "fitted", predicted=Span.exactly(each), group="device rate", note=f"model {ALL_RUNS}")
+    yield figure(
+        "I/O", rate, "fitted", predicted=Span.exactly(each), group="device rate", note=f"model {ALL_RUNS}"
+    )
     yield figure("Avoid", avoided, "input", note="column of zeros")
     times = {name: _span(getattr(device, name), MILLISECOND) for name in TIMES}
     for name in ("pend", "disconnect"):
@@ -142,7 +144,9 @@ def _totals(all_runs: Law) -> Iterator[Figure]:
 def _fitted(runs: list[Run]) -> Law:
     """Fit a law, its requesters included, to runs; the named outlier is no run to learn from."""
     found = fit([run for run in runs if run.source != OUTLIER], intervals=False)
-    return {key: each.value for key, each in found.estimates.items()} | {"population": float(found.population)}
+    return {key: each.value for key, each in found.estimates.items()} | {
+        "population": float(found.population)
+    }
 
 
 def _total(run: Run, law: Law, kind: Kind, note: str) -> Figure:

@@ -19,7 +19,10 @@ from planner.units import FRAME, GIB, MILLISECOND
 REPORT: Final = "real-storage"
 PERCENT: Final = 0.01
 GAIN: Final = "what a release brings is measured, no law"
-PAIRS: Final = {"3": ("APT064G1", "APU064G1"), "4": ("APT128G0", "APU128G0")}  # configuration: runs of 5.2 and 5.3
+PAIRS: Final = {
+    "3": ("APT064G1", "APU064G1"),
+    "4": ("APT128G0", "APU128G0"),
+}  # configuration: runs of 5.2 and 5.3
 SPLIT: Final = {"3": "split-5.2", "4": "split-5.2"}
 RATIOS: Final = {
     "Processor Ratio": "Processors", "Real Storage Ratio": "Real Storage (GB)", "ITR Ratio": "ITR (p)",
@@ -72,7 +75,9 @@ def _gains() -> dict[str, Rule]:
     def paired(rule: Rule) -> Rule:
         return lambda at: rule(at) if at.column in PAIRS else Said(kind="not modelled", note=GAIN)
 
-    pageins = identity(lambda at: cell(_table(3), "Pageins/CPU-sec (p)", PAIRS[at.column][0]), "Table 3, same run")
+    pageins = identity(
+        lambda at: cell(_table(3), "Pageins/CPU-sec (p)", PAIRS[at.column][0]), "Table 3, same run"
+    )
     note = "Table 4 over Table 3, same runs"
     return {
         **dict.fromkeys(config, given()),
@@ -141,7 +146,9 @@ def _exact(at: Cell, row: str) -> Span:
 def _below_2gb(at: Cell) -> Said:
     if at.value.value == 0:
         return Said(kind="input", note="zero: 5.3 needs none below 2 GB")
-    return Said(kind="identity", predicted=at.at("PTRM Resid pages (p)"), note="5.2 keeps all of them below 2 GB")
+    return Said(
+        kind="identity", predicted=at.at("PTRM Resid pages (p)"), note="5.2 keeps all of them below 2 GB"
+    )
 
 
 def _scaling_rows(release: str) -> Mapping[str, Rule]:
@@ -171,7 +178,9 @@ def _scaling_rows(release: str) -> Mapping[str, Rule]:
         "ITR Ratio; base = 530 64G": identity(
             lambda at: at.at("ITR (p)").over(cell(_table(4), "ITR (p)", "APU064G1")), "over 64 GB on 5.3"
         ),
-        "Total CPU/Tx (p)": identity(lambda at: at.at("Emul CPU/Tx (p)").plus(at.at("CP CPU/Tx (p)")), "Emul + CP"),
+        "Total CPU/Tx (p)": identity(
+            lambda at: at.at("Emul CPU/Tx (p)").plus(at.at("CP CPU/Tx (p)")), "Emul + CP"
+        ),
         "Emul CPU/Tx (p)": given("measured; its errata say what it is worth"),
         "CP CPU/Tx (p)": given("measured; its errata say what it is worth"),
         "Pageins/CPU-sec (p)": not_modelled("page reads of a cache that the report does not describe"),
@@ -231,7 +240,9 @@ def _space(space: DataSpace, field: str, pgmbks: float | None) -> Said:
         return Said(kind="input", note="column of zeros")
     if field == "total":
         half = Span.of(printed).value < PAGES_PER_PTRM_SPACE / 2 + 1
-        return Said(kind="identity", predicted=full, erratum="total-524k" if half else "", note="a space of 4 GB")
+        return Said(
+            kind="identity", predicted=full, erratum="total-524k" if half else "", note="a space of 4 GB"
+        )
     if field == "resident_below_2gb":
         return Said(kind="identity", predicted=Span.of(space.resident), note="5.2 keeps all of them below 2 GB") \
             if space.resident is not None else Said(kind="not modelled", note="no resident pages")  # fmt: skip

@@ -13,7 +13,9 @@ from planner.reports import PublishedTable, read_table
 from planner.scoreboard.figure import Figure, Kind
 from planner.scoreboard.span import Span, cell
 
-NUMBER: Final = re.compile(r"-?(\d+\.?\d*|\.\d+)")  # other cells are words, identifiers or say that there is none
+NUMBER: Final = re.compile(
+    r"-?(\d+\.?\d*|\.\d+)"
+)  # other cells are words, identifiers or say that there is none
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +76,12 @@ def identity(follows: Callable[[Cell], Span], note: str, errata: Mapping[str, st
 
 
 def table_figures(
-    report: str, file: str, rules: Mapping[str, Rule], *, skip: tuple[str, ...] = ("unit",), by_row: bool = True
+    report: str,
+    file: str,
+    rules: Mapping[str, Rule],
+    *,
+    skip: tuple[str, ...] = ("unit",),
+    by_row: bool = True,
 ) -> Iterator[Figure]:
     """Walk through a published table.
 
@@ -115,4 +122,6 @@ def table_figures(
 
 
 def _fields(said: Said) -> dict[str, Any]:
-    return {name: getattr(said, name) for name in ("kind", "predicted", "group", "erratum", "outlier", "note")}
+    return {
+        name: getattr(said, name) for name in ("kind", "predicted", "group", "erratum", "outlier", "note")
+    }

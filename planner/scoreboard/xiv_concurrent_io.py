@@ -32,13 +32,17 @@ def figures() -> Iterator[Figure]:
         "Tx/sec": not_modelled(TOUCHES),
         "DASD Page Rate": _page_rate,
         "Tx per CPU-sec": identity(_per_second, "Tx/sec over total busy"),
-        "ITR": identity(lambda at: at.at("Tx/sec").over(at.at("avg busy").times(PERCENT)), "Tx/sec over avg busy"),
+        "ITR": identity(
+            lambda at: at.at("Tx/sec").over(at.at("avg busy").times(PERCENT)), "Tx/sec over avg busy"
+        ),
         "total busy": identity(_total_busy, "guest + c-CP + nc-CP"),
         "guest busy": not_modelled(TOUCHES),
         "c-CP busy": _cp_busy,
         "nc-CP busy": _cp_busy,
         "avg busy": identity(lambda at: at.at("total busy").over(_cores()), "total busy over the cores"),
-        "T/V ratio": identity(lambda at: at.at("total busy").over(at.at("guest busy")), "total over guest busy"),
+        "T/V ratio": identity(
+            lambda at: at.at("total busy").over(at.at("guest busy")), "total over guest busy"
+        ),
     }
     yield from table_figures(REPORT, "table-1", {row: _compared(rule) for row, rule in follows.items()})
     columns = {
@@ -80,7 +84,11 @@ def _total_busy(at: Cell) -> Span:
 def _asked(run: str) -> tuple[PagingDevice, Kind, str]:
     """The device of a run: its own model, or the concurrent one predicted from the serialized run."""
     if run == "serialized":
-        return PagingDevice.from_model(read_model("paging-xiv-serialized")), "fitted", "model paging-xiv-serialized"
+        return (
+            PagingDevice.from_model(read_model("paging-xiv-serialized")),
+            "fitted",
+            "model paging-xiv-serialized",
+        )
     return predicted_concurrent(), "transferred", AHEAD
 
 
@@ -103,7 +111,11 @@ def _cp_busy(at: Cell) -> Said:
 def _device(at: Cell) -> Said:
     device, kind, note = _asked(at.row.lower())
     answer = device.closed(XIV_REQUESTS)
-    value = float(answer.transfer_rate) if at.column == "transfers" else float(answer.page_rate) * FRAME / KILOBYTE
+    value = (
+        float(answer.transfer_rate)
+        if at.column == "transfers"
+        else float(answer.page_rate) * FRAME / KILOBYTE
+    )
     return Said(kind=kind, predicted=Span.exactly(value), group=_group(kind), note=note)
 
 

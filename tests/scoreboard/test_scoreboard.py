@@ -147,9 +147,14 @@ def test_the_command_prints_json(capsys: pytest.CaptureFixture[str], monkeypatch
 @pytest.mark.slow
 def test_the_guide_shows_the_summary_as_it_is() -> None:
     guide = (ROOT / "docs" / "scoreboard.md").read_text(encoding="utf-8")
-    shown = re.findall(r"^\| ([\w-]+) \| ([\w -]+?) \| (\d+) \| ([\d.]*) \| ([\d.]*) \| ([\d.]*) \|", guide, re.MULTILINE)
+    shown = re.findall(
+        r"^\| ([\w-]+) \| ([\w -]+?) \| (\d+) \| ([\d.]*) \| ([\d.]*) \| ([\d.]*) \|", guide, re.MULTILINE
+    )
     rows = []
     for record in found().summary().records():
-        errors = ("" if record[k] is None else f"{record[k]:.1f}" for k in ("median_percent", "p90_percent", "worst_percent"))
+        errors = (
+            "" if record[k] is None else f"{record[k]:.1f}"
+            for k in ("median_percent", "p90_percent", "worst_percent")
+        )
         rows.append((record["report"], record["kind"], str(record["count"]), *errors))
     assert shown == rows
