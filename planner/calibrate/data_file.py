@@ -122,7 +122,7 @@ def _csv_observations(path: Path, kind: str) -> list[Observation]:
 
 def _rows(path: Path) -> tuple[list[str], list[tuple[int, Row]]]:
     try:
-        content = path.read_text(encoding="utf-8")
+        content = path.read_text(encoding="utf-8-sig")
     except OSError as error:
         raise ReportError(path, f"cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:

@@ -125,6 +125,8 @@ def _known(fixed: Mapping[str, float] | None) -> dict[str, float]:
         least = bounds[key].low if key == "service_time" else 0.0
         if not least <= value <= bounds[key].high:
             raise InputError(key, value, f"{least:g} to {bounds[key].high:g}", bounds[key].unit)
+    if fixed and len(fixed) == len(bounds):
+        raise InputError("fix", ", ".join(bounds), "at least one parameter left to fit")
     return dict(fixed or {})
 
 

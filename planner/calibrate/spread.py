@@ -159,16 +159,23 @@ def _around(solution: Solution, degrees: float, least: float) -> tuple[Array, Ar
     low, high = problem.bounds
     inside = ((logs > low) & (logs < high)).all(axis=-1)
     logs = logs[inside]
-    try:
-        chi_square = (problem.residuals(logs, solution.population) ** 2).sum(-1)
-    except ConvergenceError:
-        chi_square = np.full(len(logs), solution.chi_square)
+    chi_square = _chi_square(solution, logs)
     radius = ((normal * stretch[:, None])[inside] ** 2).sum(-1)
     power = -(degrees + width) / 2
     log_target = power * np.log1p(np.maximum(chi_square - least, 0.0) / degrees)
     log_proposal = power * np.log1p(radius / degrees) - np.linalg.slogdet(root)[1]
     weights = np.exp(log_target - log_proposal) * share_of(solution.population) / len(normal)
     return logs, weights
+
+
+def _chi_square(solution: Solution, logs: Array) -> Array:
+    """Chi-square of parameter sets; infinite, hence without weight, where the law has no answer."""
+    try:
+        return np.asarray((solution.problem.residuals(logs, solution.population) ** 2).sum(-1))
+    except ConvergenceError:
+        if len(logs) == 1:
+            return np.array([np.inf])
+        return np.concatenate([_chi_square(solution, row[None]) for row in logs])
 
 
 def points(count: int, width: int) -> Array:

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from planner.cli import options
 from planner.errors import InputError
+
+if TYPE_CHECKING:
+    from planner import library, render
+
+TABLES = ("paging", "processors")  # kinds whose measurements are tables only
 
 HELP = """Fit a model to measurements.
 
@@ -19,7 +24,7 @@ def calibrate(
     data: Annotated[
         list[Path], typer.Argument(metavar="DATA...", help="DEVICE listings (FCX108), or CSV files.")
     ],
-    kind: Annotated[str, typer.Option(metavar="KIND", help="volume, pool or processors.")],
+    kind: Annotated[str, typer.Option(metavar="KIND", help="volume, pool, paging or processors.")],
     output: Annotated[
         Path, typer.Option("--output", "-o", metavar="MODEL.toml", help="Model file to write.")
     ],
@@ -39,11 +44,14 @@ def calibrate(
     from planner.calibrate import KINDS, fit, known_values, read_observations, to_model
     from planner.library import write_model
 
-    if kind == "processors":
-        _processors(data, output, title, json=json, csv=csv, force=force)
+    if kind in TABLES:
+        render.writable(output, force=force)
+        model, plain, residuals, text = _table(kind, data, title)
+        write_model(model, output, force=force)
+        options.emit(text, plain, residuals, json=json, csv=csv, output=None, force=force)
         return
     if kind not in KINDS:
-        raise InputError("--kind", kind, f"one of {', '.join((*KINDS, 'processors'))}")
+        raise InputError("--kind", kind, f"one of {', '.join((*KINDS, *TABLES))}")
     if population is not None and population < 1:
         raise InputError("--population", population, "a count of at least 1")
     render.writable(output, force=force)
@@ -56,17 +64,26 @@ def calibrate(
     )
 
 
-def _processors(data: list[Path], output: Path, title: str, *, json: bool, csv: bool, force: bool) -> None:
-    """Fit the scalability law; the columns are those of ``planner processors``."""
-    from planner import library, render
+def _table(kind: str, data: list[Path], title: str) -> tuple[library.Model, Any, render.Table, str]:
+    """Fit processors or a paging device to CSV files: model, data for JSON, residuals, text."""
+    from planner import library
+
+    source = [library.Source(file=path.name, sha256=library.sha256(path)) for path in data]
+    title = title or ", ".join(path.stem for path in data)
+    if kind == "paging":
+        from planner.calibrate.paging import fit_paging, read_paging_runs
+
+        device = fit_paging([run for path in data for run in read_paging_runs(path)])
+        model = device.to_model(title=title, source=source)
+        plain = {key: each.value for key, each in model.parameters.items()}
+        return model, {"parameters": plain}, device.residual_table(), device.text()
     from planner.calibrate.processors import fit_processors
     from planner.devices.processors import read_configurations
 
-    render.writable(output, force=force)
-    found = fit_processors([each for path in data for each in read_configurations(path)])
-    source = [library.Source(file=path.name, sha256=library.sha256(path)) for path in data]
-    model = found.to_model(title=title or ", ".join(path.stem for path in data), source=source)
-    library.write_model(model, output, force=force)
-    options.emit(
-        found.text(), found.to_dict(), found.residual_table(), json=json, csv=csv, output=None, force=force
+    scaling = fit_processors([each for path in data for each in read_configurations(path)])
+    return (
+        scaling.to_model(title=title, source=source),
+        scaling.to_dict(),
+        scaling.residual_table(),
+        scaling.text(),
     )

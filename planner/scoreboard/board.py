@@ -19,7 +19,19 @@ NINE_IN_TEN: Final = 90.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Promise:
-    """An accuracy that is stated: `figures` it speaks of, `measure` of them, and the largest that it may be."""
+    """An accuracy that is stated.
+
+    Attributes
+    ----------
+    name : str
+        What it is of.
+    figures : callable
+        Whether it speaks of a figure.
+    measure : callable
+        What is taken of all those figures.
+    limit : float
+        The largest that the measure may be.
+    """
 
     name: str
     figures: Callable[[Figure], bool]

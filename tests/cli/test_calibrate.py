@@ -136,6 +136,21 @@ def test_bad_tables_are_told_by_line(
         (["--kind", "volume", "--fix", "think_time=0.2"], "a unit is missing"),
         (["--kind", "volume", "--fix", "speed=3"], "a key of service_time"),
         (["--kind", "pool"], "expected a column volumes"),
+        (
+            [
+                "--kind",
+                "volume",
+                "--fix",
+                "think_time=1ms",
+                "--fix",
+                "service_time=1ms",
+                "--fix",
+                "inflation=0.1",
+                "--fix",
+                "redrive_time=0ms",
+            ],
+            "at least one parameter left to fit",
+        ),
     ],
 )
 def test_bad_options_are_named(
