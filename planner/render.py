@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 SIGNIFICANT_DIGITS: Final = 4
 WIDTH: Final = 80
+LONGEST_HTML: Final = 60  # rows; a notebook has no use for more
 PICTURES: Final = (".png", ".svg")
 BARE_UNITS: Final = frozenset({"", "1/s", "share"})  # rates are per second and counts are bare: no suffix
 MARKS: Final = {"recommended": ">", "in use": "*"}
@@ -247,8 +248,20 @@ def to_json(value: Any) -> str:
     return json.dumps(_plain(value), indent=2, ensure_ascii=False, allow_nan=False)
 
 
+def _shortened(rows: list[str], marks: Sequence[str], columns: int) -> list[str]:
+    """Both ends of a long table and its marked rows, with a row that counts what is left out."""
+    ends = LONGEST_HTML // 2
+    middle = range(ends, len(rows) - ends)
+    left_out = [k for k in middle if not marks[k]]
+    if not left_out:
+        return rows
+    gap = f'<tr><td colspan="{columns}">{len(left_out)} more rows</td></tr>'
+    kept = {k: row for k, row in enumerate(rows) if k not in middle or marks[k]}
+    return [row for _, row in sorted({**kept, left_out[0]: gap}.items())]
+
+
 def to_html(table: Table) -> str:
-    """Render a table as HTML for Jupyter; marked rows are bold.
+    """Render a table as HTML for Jupyter; marked rows are bold, of a long table both ends and they are shown.
 
     Parameters
     ----------
@@ -267,14 +280,15 @@ def to_html(table: Table) -> str:
         for column in table.columns
     )
     marks = table.marks or ("",) * len(table)
-    body = "".join(
+    rows = [
         "<tr>"
         + "".join(
             f"<td>{'<b>' if mark else ''}{html.escape(cell)}{'</b>' if mark else ''}</td>" for cell in row
         )
         + "</tr>"
         for mark, row in zip(marks, zip(*(c.texts() for c in table.columns), strict=True), strict=True)
-    )
+    ]
+    body = "".join(_shortened(rows, marks, len(table.columns)))
     return f"<table><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>"
 
 

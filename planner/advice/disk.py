@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from planner import library, render
 from planner.devices.disk import DiskPath, DiskPerformance, Mode
 from planner.errors import InputError
+from planner.tabular import Tabular
 from planner.units import MEGABYTE, MICROSECOND
 
 if TYPE_CHECKING:
@@ -113,7 +114,7 @@ class DiskRow:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DiskAnswer:
+class DiskAnswer(Tabular):
     """Rates of each kind of disk in a `setting`: `rows`, and `break_even_hit_ratio`, where two kinds are equal."""
 
     setting: Setting

@@ -12,6 +12,7 @@ from planner.advice.paging_count import LARGEST_COUNT, ROUNDING, Load, Outcome, 
 from planner.advice.paging_kinds import Kind, kinds
 from planner.devices.paging import PagingDevice
 from planner.errors import InfeasibleError, InputError
+from planner.tabular import Tabular
 from planner.units import MICROSECOND, MILLISECOND
 
 if TYPE_CHECKING:
@@ -88,7 +89,7 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PagingAnswer:
+class PagingAnswer(Tabular):
     """How each kind of paging device carries a `load`: `choices`, and the `speeds` of machines that were given."""
 
     load: Load
@@ -289,7 +290,7 @@ def _choose(kind: Kind, load: Load, count: int | None, speed: float) -> Choice:
     if at is None:
         reason = _missing(device, load)
     elif count is None and at.count > LARGEST_COUNT:
-        reason = f"{at.count} devices would be needed, CP owns at most {LARGEST_COUNT}"
+        reason = f"{at.count} devices would be needed, and the search ends at {LARGEST_COUNT}"
         at = None
     elif math.isinf(at.response_time):
         reason = f"saturated; {_wanted(device, load)}"

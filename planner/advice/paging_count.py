@@ -15,7 +15,7 @@ from planner.results import Array
 REQUESTS_PER_GUEST: Final = (
     2  # a fault read that the guest waits for, and the page write that makes room for it
 )
-LARGEST_COUNT: Final = 255  # slots of the CP-owned list
+LARGEST_COUNT: Final = 255  # devices: an assumption of ours, where the search ends unless a count is given
 LONGEST_RESPONSE: Final = (
     2.0  # default target of pages that come at random, in service times: wait as long as service
 )

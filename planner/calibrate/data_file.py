@@ -14,9 +14,10 @@ from typing import Final
 from planner.calibrate.law import PARAMETERS
 from planner.calibrate.observation import Figure, Observation, observe
 from planner.errors import InputError, ReportError
-from planner.measurements import listing_run, volume_runs
+from planner.measurements import listing_run, totals_runs, volume_runs
 from planner.reports import read_devices
 from planner.reports.printed import Printed
+from planner.reports.volume_totals import read_totals
 from planner.units import MILLISECOND, parse, parse_count
 
 MEASURED: Final = {
@@ -29,6 +30,7 @@ MEASURED: Final = {
 COUNTS: Final = ("population", "aliases", "volumes")
 NAMES: Final = ("run", "device", "role")
 COLUMNS: Final = (*NAMES, *COUNTS, *MEASURED)
+TOTALS: Final = "pool_aliases"  # a column that only a table of volume totals has
 ROLES: Final = ("base", "alias")
 
 Row = dict[str, str]
@@ -104,8 +106,10 @@ def known_values(settings: Sequence[str]) -> dict[str, float]:
 
 
 def _csv_observations(path: Path, kind: str) -> list[Observation]:
-    """One run a row, or one device a row where there is a column `role`."""
+    """One run a row, or one device a row where there is a column `role`; totals of supplied counters as they are."""
     header, rows = _rows(path)
+    if TOTALS in header:
+        return [observe(run) for run in totals_runs(read_totals(path))]
     unknown = [name for name in header if name not in COLUMNS]
     if unknown:
         raise ReportError(path, f"unknown column {unknown[0]!r}; known are {', '.join(COLUMNS)}", line=1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -17,6 +18,23 @@ Plot = Annotated[Path | None, typer.Option("--plot", metavar="FILE", help="Draw 
 Model = Annotated[
     str, typer.Option("--model", metavar="FILE", help="Model file, or the name of a shipped model.")
 ]
+
+
+def by_kind(paths: Sequence[Path]) -> tuple[list[Path], list[Path]]:
+    """Tell tables from listings by the endings of their names.
+
+    Parameters
+    ----------
+    paths : sequence of Path
+        Files that a command was given.
+
+    Returns
+    -------
+    tables, listings : list of Path
+        Those that end in .csv, and all others.
+    """
+    tables = [path for path in paths if path.suffix.lower() == ".csv"]
+    return tables, [path for path in paths if path not in tables]
 
 
 def emit(

@@ -29,16 +29,18 @@ from planner.measurements.run import Interval
 from planner.measurements.snapshot import Snapshot, growth, in_time, snapshot
 from planner.measurements.snapshot import ptrm_spaces as ptrm_spaces_of
 from planner.reports.dspacesh import DataSpaceListing
+from planner.tabular import Tabular
 from planner.units import GIB
 
 if TYPE_CHECKING:
-    import pandas as pd
+    from matplotlib.axes import Axes
+
 
 TWO_GB: Final = 2 * GIB
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StorageUsage:
+class StorageUsage(Tabular):
     """How much of each limit is used.
 
     `latest` is the last of the snapshots, `limits` those that can be told from what was given, `growth` the
@@ -117,6 +119,28 @@ class StorageUsage:
             marks=tuple("recommended" if limit is first else "" for limit in self.limits),
         )
 
+    def plot(self) -> Axes:
+        """Draw how much of each limit is used, with what rounding leaves open.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            A bar a limit, up to 100 %.
+        """
+        from planner import style
+
+        axes = style.new_axes(6.4, 2.4)
+        names = [limit.name for limit in self.limits]
+        used = [self.used(limit).scaled(100) for limit in self.limits]
+        open_ends = [
+            [share.value - share.low for share in used],
+            [share.high - share.value for share in used],
+        ]
+        axes.barh(names, [share.value for share in used], xerr=open_ends, color=style.COLORS[0], capsize=4)
+        axes.axvline(100, color="black", linestyle="--")
+        axes.set(xlabel="used [%]", title=f"Virtual storage in use, z/VM {self.release}")
+        return axes
+
     def to_dict(self) -> dict[str, Any]:
         """Lay out for JSON.
 
@@ -172,19 +196,6 @@ class StorageUsage:
             ]
         lines = [render.wrap(headline), render.wrap(binding), "", render.to_text(self.table()), ""]
         return "\n".join([*lines, *map(render.wrap, [*growth, *self.notes])]).rstrip("\n")
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return the table as a pandas data frame.
-
-        Returns
-        -------
-        pandas.DataFrame
-            One row a limit.
-        """
-        return render.to_frame(self.table())
-
-    def _repr_html_(self) -> str:
-        return render.to_html(self.table())
 
 
 def storage_usage(

@@ -14,10 +14,10 @@ from planner.devices.processors.configurations import Configuration
 from planner.devices.processors.interval import transaction_time_interval
 from planner.devices.processors.trials import PARTS, Trial, combined_throughput, folds, try_out
 from planner.errors import InputError
+from planner.tabular import Tabular
 from planner.units import GIB, MILLISECOND
 
 if TYPE_CHECKING:
-    import pandas as pd
     from matplotlib.axes import Axes
 
 FEWEST: Final = 3  # configurations
@@ -34,7 +34,7 @@ class Prediction:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Scaling:
+class Scaling(Tabular):
     """How ITR scales over measured `configurations`; `trials` has the best way first."""
 
     configurations: tuple[Configuration, ...]
@@ -174,19 +174,6 @@ class Scaling:
                 for one in self.trials
             ],
         }  # fmt: skip
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return the table as a pandas data frame.
-
-        Returns
-        -------
-        pandas.DataFrame
-            One row a configuration.
-        """
-        return render.to_frame(self.table())
-
-    def _repr_html_(self) -> str:
-        return render.to_html(self.table())
 
     def plot(self, beside: Sequence[Configuration] = (), label: str = "") -> Axes:
         """Draw ITR and processors, relative to the smallest configuration, against real storage.

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import solve_banded
 
 from planner.results import Array
 
@@ -93,5 +92,7 @@ def idle_given_total(pool: PoolFlows, base: BaseFlows, top: bool) -> Array:
     bands[0, 1:] = -(pool.tries[:-1] * falls_while_idle[1:] / falls[1:])
     bands[1] = base.arrivals + base.idles + others_try + falls_while_idle
     bands[2, :-1] = -(falls[1:] * others_try[:-1] / pool.tries[:-1])
+    from scipy.linalg import solve_banded
+
     idle = solve_banded((1, 1), bands, base.idles, overwrite_ab=True, check_finite=False)
     return np.clip(idle, 0.0, 1.0)

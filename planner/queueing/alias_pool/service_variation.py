@@ -43,11 +43,27 @@ def wait_factor(pool: Pool, aliases: int, outcome: Outcome) -> Array:
         return np.ones(pool.classes)
     fails = float(outcome.fails @ pool.volumes)
     depth = float(outcome.queue @ pool.volumes) / fails if fails > 0.0 else 0.0
-    constant = 0.5 + 0.5 * aliases / (aliases + 1.0) / (1.0 + DEPTH * np.sqrt(depth))
+    alone = 0.5 + 0.5 * aliases / (aliases + 1.0) / (1.0 + DEPTH * np.sqrt(depth))
     think = np.where(pool.closed, outcome.throughput * pool.think_time, np.inf)
     feedback = FEEDBACK / np.maximum(think, TINY)
-    constant = constant + (1.0 - constant) * feedback / (1.0 + feedback)
+    constant = alone + (1.0 - alone) * feedback / (1.0 + feedback)
+    if pool.closed.any() and not pool.closed.all():
+        constant = np.where(pool.closed, constant, _beside_closed(pool, outcome, constant, alone))
     return np.asarray((1.0 + pool.scv) / ((1.0 - pool.scv) / constant + 2.0 * pool.scv))
+
+
+def _beside_closed(pool: Pool, outcome: Outcome, constant: Array, alone: float) -> Array:
+    """Ratio for constant service of open classes that wait for the aliases of closed ones.
+
+    The queue of the pool varies as its closed classes let it, as far as they cause it; that counts for what is
+    picked up by aliases, not for what waits for its own base.
+    """
+    waits = outcome.fails * pool.volumes
+    closed_waits = np.where(pool.closed, waits, 0.0)
+    of_closed = float(constant @ closed_waits) / max(float(closed_waits.sum()), TINY)
+    by_alias = outcome.alias_pickups / np.maximum(outcome.fails, TINY)
+    share = float(closed_waits.sum()) / max(float(waits.sum()), TINY) * by_alias
+    return np.asarray(alone + max(of_closed - alone, 0.0) * share)
 
 
 def felt_think_time(pool: Pool, aliases: int, outcome: Outcome) -> Array:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
-from scipy.linalg import eigh_tridiagonal
 
 from planner.results import Array
 
@@ -70,5 +69,7 @@ def _survival(law: Array, between: Array, end: float, interval: float) -> float:
     """
     outflow = np.append(between, 0.0) + np.append(end, between)
     root = np.sqrt(law)
+    from scipy.linalg import eigh_tridiagonal
+
     values, vectors = eigh_tridiagonal(-outflow / law, between / (root[:-1] * root[1:]))
     return float((root @ vectors) ** 2 @ np.exp(np.minimum(values, 0.0) * interval))
