@@ -86,7 +86,13 @@ PROMISES: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scoreboard:
-    """Every published figure beside what the planner says of it."""
+    """Every published figure beside what the planner says of it.
+
+    Attributes
+    ----------
+    figures : tuple of Figure
+        In the order of the reports.
+    """
 
     figures: tuple[Figure, ...]
 

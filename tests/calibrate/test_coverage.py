@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass, field
-from functools import cache
 
 import numpy as np
 import pytest
@@ -31,7 +30,6 @@ class Tally:
     saturated_widths: list[float] = field(default_factory=list)
 
 
-@cache
 def tally(model_error: float) -> Tally:
     random = np.random.default_rng(SEEDS[model_error])
     found = Tally()
@@ -61,8 +59,16 @@ def tally(model_error: float) -> Tally:
 
 
 @pytest.mark.slow
-def test_intervals_of_predictions_hold_nine_in_ten() -> None:
-    assert 0.85 <= np.mean(tally(0.02).later) <= 0.95
+def test_with_an_error_of_the_law_intervals_hold_what_they_promise() -> None:
+    found = tally(0.02)
+    assert 0.85 <= np.mean(found.later) <= 0.95
+    shares = {key: float(np.mean(inside)) for key, inside in found.parameters.items()}
+    assert len(shares) == 5
+    assert min(shares.values()) >= 0.80
+    assert np.mean(list(shares.values())) >= 0.90
+    # Where every row is saturated, nothing tells the think time nor the requesters: the interval must be wide.
+    assert len(found.saturated_widths) >= 20
+    assert np.median(found.saturated_widths) > 2 * np.median(found.widths)
 
 
 @pytest.mark.slow
@@ -70,18 +76,3 @@ def test_with_rounding_only_the_intervals_are_not_too_narrow() -> None:
     found = tally(0.0)
     assert np.mean(found.later) >= 0.85
     assert np.median(found.widths) <= 0.20  # of the logarithm of the rate: +/- 10 %
-
-
-@pytest.mark.slow
-def test_parameters_are_recovered() -> None:
-    shares = {key: float(np.mean(inside)) for key, inside in tally(0.02).parameters.items()}
-    assert len(shares) == 5
-    assert min(shares.values()) >= 0.80
-    assert np.mean(list(shares.values())) >= 0.90
-
-
-@pytest.mark.slow
-def test_where_every_row_is_saturated_the_interval_is_wide() -> None:
-    found = tally(0.02)
-    assert len(found.saturated_widths) >= 20
-    assert np.median(found.saturated_widths) > 2 * np.median(found.widths)
