@@ -134,6 +134,8 @@ def format_value(value: Any, decimals: int | None = None) -> str:
 def to_text(table: Table) -> str:
     """Render a table in plain text: labels, units, rows; numbers to the right, marked rows with a sign.
 
+    What is wider than a terminal is broken into blocks that begin with the first column.
+
     Parameters
     ----------
     table : Table
@@ -155,7 +157,27 @@ def to_text(table: Table) -> str:
     if any(table.marks):
         signs = [" "] * (len(cells[0]) - len(table)) + [MARKS.get(mark, " ") for mark in table.marks]
         cells[0] = [f"{sign} {cell}" for sign, cell in zip(signs, cells[0], strict=True)]
-    return "\n".join("  ".join(row).rstrip() for row in zip(*cells, strict=True))
+    heads = len(cells[0]) - len(table)
+    blocks = []
+    for block in _blocks(cells):
+        lines = ["  ".join(row).rstrip() for row in zip(*block, strict=True)]
+        blocks.append(
+            "\n".join([*filter(None, lines[:heads]), *lines[heads:]])
+        )  # no line of units without units
+    return "\n\n".join(blocks)
+
+
+def _blocks(cells: list[list[str]]) -> list[list[list[str]]]:
+    """Columns that fit a terminal side by side; further ones go below, behind the first column again."""
+    first, *others = cells
+    blocks, width = [[first]], len(first[0])
+    for column in others:
+        if width + 2 + len(column[0]) > WIDTH and len(blocks[-1]) > 1:
+            blocks.append([first])
+            width = len(first[0])
+        blocks[-1].append(column)
+        width += 2 + len(column[0])
+    return blocks
 
 
 def counted(number: float, noun: str) -> str:
@@ -363,6 +385,26 @@ def writable(path: Path, *, force: bool = False) -> None:
         raise InputError("output", str(path), "a new file; --force writes over an existing one")
 
 
+def drawable(path: Path, *, force: bool = False) -> None:
+    """Refuse a path that no picture can be written to.
+
+    Parameters
+    ----------
+    path : Path
+        Where a picture is about to be written.
+    force : bool, optional
+        Whether an existing file may be written over.
+
+    Raises
+    ------
+    InputError
+        Another ending than .png or .svg, the file exists and `force` is not given, or its folder does not exist.
+    """
+    if path.suffix.lower() not in PICTURES:
+        raise InputError("plot", str(path), f"a file name that ends in {' or '.join(PICTURES)}")
+    writable(path, force=force)
+
+
 def save_axes(axes: Axes, path: Path, *, force: bool = False) -> None:
     """Write a picture as PNG or SVG, by the ending of its name.
 
@@ -380,9 +422,7 @@ def save_axes(axes: Axes, path: Path, *, force: bool = False) -> None:
     InputError
         Another ending, the file exists and `force` is not given, or it cannot be written.
     """
-    if path.suffix.lower() not in PICTURES:
-        raise InputError("plot", str(path), f"a file name that ends in {' or '.join(PICTURES)}")
-    writable(path, force=force)
+    drawable(path, force=force)
     figure = axes.get_figure(root=True)
     assert figure is not None
     try:

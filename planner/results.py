@@ -13,7 +13,6 @@ from planner.errors import InputError, MissingExtraError
 from planner.tabular import Tabular
 
 if TYPE_CHECKING:
-    import pandas as pd
     from matplotlib.axes import Axes
 
 Array = NDArray[np.float64]

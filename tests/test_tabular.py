@@ -1,4 +1,4 @@
-"""Every answer shows itself: HTML in Jupyter, a data frame with units, a picture with units; long tables are shortened."""
+"""Every answer shows itself: HTML in Jupyter, a data frame and a picture with units; long tables are shortened."""
 
 from __future__ import annotations
 
@@ -22,8 +22,10 @@ from planner.measurements import volume_runs
 from planner.measurements.storage import storage_usage
 from planner.reports import read_devices
 from planner.reports.dspacesh import read_data_spaces
+from planner.reports.supply import read_supply
+from planner.supply import judge
 from planner.tabular import Tabular
-from tests.checkout import modules
+from tests.checkout import ROOT, modules
 
 
 def aliases() -> Any:
@@ -42,6 +44,7 @@ ANSWERS = {
     "PagingAnswer": lambda: paging_devices(Load(page_rate=1000.0, guests=4)),
     "Scaling": lambda: scaling(published()),
     "StorageLimits": lambda: StorageBudget(release="5.3", real_storage="256GB", resident_pages=50).limits(),
+    "SupplyAnswer": lambda: judge(read_supply(ROOT / "docs" / "examples" / "supply-counters.csv")),
     "StorageUsage": lambda: storage_usage(read_data_spaces(data_path("real-storage", "5-users.listing"))),
 }
 

@@ -87,7 +87,9 @@ def build() -> typer.Typer:
     app.command(name="predict", help=predict.HELP)(predict.predict)
     app.command(name="whatif", help=whatif.HELP)(whatif.whatif)
     app.command(name="scoreboard", help=scoreboard.HELP)(scoreboard.scoreboard)
-    app.command(name="read", help=read.HELP)(read.read)
+    app.command(name="read", help=read.HELP, short_help="Print a listing or counters as table, CSV or JSON.")(
+        read.read
+    )
     app.command(name="explain", help=explain.HELP)(explain.explain)
     app.command(name="figures", help=figures.HELP)(figures.figures)
     return app

@@ -155,7 +155,7 @@ def supply(
 
     Example: planner aliases supply COUNTERS.csv --no-alias 1% --plot supply.png
     """
-    from planner import render, units
+    from planner import units
     from planner.reports.supply import read_supply
     from planner.supply import judge
 
@@ -172,9 +172,7 @@ def supply(
         {} if volumes is None else {run.name.removeprefix("pool "): run for run in _totals(volumes, None, "")}
     )
     answer = judge(pools, no_alias=share, volumes=runs, law=_law(model) if runs else None)
-    if plot is not None:
-        render.writable(plot, force=force)
-        render.save_axes(answer.plot(), plot, force=force)
+    options.draw(answer.plot, plot, force=force)
     options.emit(answer.text(), answer.to_dict(), answer.table(), json=json, csv=csv, output=output,
                  force=force)  # fmt: skip
 
@@ -328,12 +326,9 @@ def _emit(
     answers: list[AliasAnswer], *, many: bool, json: bool, csv: bool, output: Path | None, force: bool,
     plot: Path | None,
 ) -> None:  # fmt: skip
-    from planner import render
     from planner.sizing import together
 
-    if plot is not None:
-        render.writable(plot, force=force)
-        render.save_axes(answers[0].plot(), plot, force=force)
+    options.draw(answers[0].plot, plot, force=force)
     data = {"volumes": [{"device": a.name, **a.to_dict()} for a in answers]} if many else answers[0].to_dict()
     text = "\n\n".join(answer.text(closing=answer is answers[-1]) for answer in answers)
     options.emit(text, data, together(answers), json=json, csv=csv, output=output, force=force)

@@ -12,9 +12,9 @@ from planner.errors import InputError
 
 HELP = """Read a listing, or volume counters, and print it as a table, JSON or CSV.
 
-Examples: planner read DEVICE.listing --csv
+Example: planner read DEVICE.listing --csv
 
-planner read COUNTERS.csv --volume-totals --pools POOLS.csv"""
+Example: planner read VOLUMES.csv --volume-totals --pools POOLS.csv"""
 
 
 def read(

@@ -6,7 +6,7 @@ import typer
 
 from planner.cli import options
 
-HELP = """Show every published figure beside what the planner says of it.
+HELP = """Compare every published figure with the planner.
 
 Exit code 1 if an identity does not hold beyond the errata, or a stated accuracy is not met.
 

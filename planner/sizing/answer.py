@@ -10,8 +10,8 @@ from planner import render
 from planner.demand import Reading
 from planner.devices import Performance
 from planner.results import Array
-from planner.tabular import Tabular
 from planner.sizing.target import Target
+from planner.tabular import Tabular
 from planner.units import MILLISECOND
 
 if TYPE_CHECKING:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from planner import render
 from planner.reports.supply import PoolSupply
 from planner.supply.picture import draw
+from planner.tabular import Tabular
 from planner.units import MILLISECOND
 
 if TYPE_CHECKING:
@@ -110,7 +111,7 @@ class PoolAnswer:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SupplyAnswer:
+class SupplyAnswer(Tabular):
     """Verdicts on several pools: `pools`, and `no_alias`, the largest share of tries that may fail."""
 
     pools: tuple[PoolAnswer, ...]
@@ -175,9 +176,6 @@ class SupplyAnswer:
             advice = _advice(pool, self.no_alias)
             lines += [render.wrap(f"Pool {pool.pool}: {words}") for words in (*advice, *pool.notes)]
         return "\n".join(lines)
-
-    def _repr_html_(self) -> str:
-        return render.to_html(self.table())
 
     def plot(self, axes: Axes | None = None) -> Axes:
         """Draw the share of tries that failed over time, the pools with most fails first.

@@ -14,15 +14,19 @@ import typer
 
 from planner.cli import ORDER, build, main
 from planner.library import data_path
+from tests.checkout import ROOT
 
 EXAMPLE = re.compile(r"^Example: planner (.*)$", re.MULTILINE)
 # What the examples call the user's own files, and a published one in its place.
 OWN = {
-    "DEVICE.listing": ("hyperpav", "pool-0-aliases.listing"),
-    "0-aliases.listing": ("hyperpav", "pool-0-aliases.listing"),
-    "8-aliases.listing": ("hyperpav", "pool-8-aliases.listing"),
-    "monday.listing": ("real-storage", "5-users.listing"),
-    "friday.listing": ("real-storage", "128-users.listing"),
+    "DEVICE.listing": data_path("hyperpav", "pool-0-aliases.listing"),
+    "0-aliases.listing": data_path("hyperpav", "pool-0-aliases.listing"),
+    "8-aliases.listing": data_path("hyperpav", "pool-8-aliases.listing"),
+    "monday.listing": data_path("real-storage", "5-users.listing"),
+    "friday.listing": data_path("real-storage", "128-users.listing"),
+    "VOLUMES.csv": ROOT / "docs" / "examples" / "volume-counters.csv",
+    "POOLS.csv": ROOT / "docs" / "examples" / "pools.csv",
+    "COUNTERS.csv": ROOT / "docs" / "examples" / "supply-counters.csv",
 }
 
 
@@ -43,14 +47,15 @@ def test_help_has_an_example_that_runs(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    (example,) = EXAMPLE.findall(ALL[words].help)
-    arguments = shlex.split(example)
-    assert tuple(arguments[: len(words)]) == words
+    examples = EXAMPLE.findall(ALL[words].help)
+    assert examples
     monkeypatch.chdir(tmp_path)
-    for name in OWN.keys() & set(arguments):
-        shutil.copy(data_path(*OWN[name]), name)
-    assert main(arguments) == 0
-    assert capsys.readouterr().out
+    for arguments in map(shlex.split, examples):
+        assert tuple(arguments[: len(words)]) == words
+        for name in OWN.keys() & set(arguments):
+            shutil.copy(OWN[name], name)
+        assert main(arguments) == 0
+        assert capsys.readouterr().out
 
 
 def test_the_first_screen_lists_every_command_whole(capsys: pytest.CaptureFixture[str]) -> None:

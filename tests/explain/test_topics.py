@@ -42,7 +42,7 @@ CASES: tuple[tuple[str, dict[str, float]], ...] = (
 CONDITION = 1e4  # of a wait at 99.95 % load: the relative error of c - a
 
 
-@pytest.mark.parametrize(("name", "numbers"), CASES, ids=lambda value: str(value))
+@pytest.mark.parametrize(("name", "numbers"), CASES, ids=str)
 def test_the_exact_value_is_the_numerical_one(name: str, numbers: dict[str, float]) -> None:
     told = explain(name, **numbers)
     assert told.numerical
