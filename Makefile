@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 LISTINGS := data/hyperpav
 
-.PHONY: demo test test-all check format coverage bench models notebooks clean
+.PHONY: demo test test-all check format coverage bench models pictures notebooks test-notebooks clean
 
 demo: $(VENV)/core
 	$(BIN)/planner aliases pool $(LISTINGS)/pool-0-aliases.listing
@@ -33,7 +33,7 @@ coverage: $(VENV)/test
 	$(BIN)/coverage report
 
 bench: $(VENV)/bench
-	$(BIN)/python -m pytest -m "slow or not slow" tests/bench
+	OMP_NUM_THREADS=1 $(BIN)/python tests/bench/queueing_speed.py
 
 # Writes the shipped model files again; git shows whether anything changed.
 models: $(VENV)/core
@@ -45,8 +45,17 @@ models: $(VENV)/core
 	  --title "HyperPAV report: the runs of the pool alone" -o models/hyperpav-pool-runs.toml --force
 	$(BIN)/python -c "from pathlib import Path; from planner.published import write_models; write_models(Path('models'))"
 
+# Draws the pictures of docs/figures.md again; look at them before you commit them.
+pictures: $(VENV)/core
+	$(BIN)/planner figures -o docs/pictures --force
+
 notebooks: $(VENV)/notebook
+	$(BIN)/jupyter lab notebooks
+
+# In the checkout, and from a wheel outside of it.
+test-notebooks: $(VENV)/notebook
 	$(BIN)/python -m pytest --nbmake -n $(JOBS) notebooks
+	$(BIN)/python -m pytest -m slow tests/test_notebooks.py
 
 clean:
 	rm -rf $(VENV) build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage

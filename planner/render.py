@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 SIGNIFICANT_DIGITS: Final = 4
 WIDTH: Final = 80
+LONGEST_HTML: Final = 60  # rows; a notebook has no use for more
 PICTURES: Final = (".png", ".svg")
 BARE_UNITS: Final = frozenset({"", "1/s", "share"})  # rates are per second and counts are bare: no suffix
 MARKS: Final = {"recommended": ">", "in use": "*"}
@@ -133,6 +134,8 @@ def format_value(value: Any, decimals: int | None = None) -> str:
 def to_text(table: Table) -> str:
     """Render a table in plain text: labels, units, rows; numbers to the right, marked rows with a sign.
 
+    What is wider than a terminal is broken into blocks; each begins with the columns that tell the rows apart.
+
     Parameters
     ----------
     table : Table
@@ -154,7 +157,38 @@ def to_text(table: Table) -> str:
     if any(table.marks):
         signs = [" "] * (len(cells[0]) - len(table)) + [MARKS.get(mark, " ") for mark in table.marks]
         cells[0] = [f"{sign} {cell}" for sign, cell in zip(signs, cells[0], strict=True)]
-    return "\n".join("  ".join(row).rstrip() for row in zip(*cells, strict=True))
+    above = len(cells[0]) - len(table)  # lines of labels and units
+    blocks = []
+    for block in _blocks(cells, _telling_apart(cells, above)):
+        lines = ["  ".join(row).rstrip() for row in zip(*block, strict=True)]
+        labels = filter(None, lines[:above])  # no line of units without units
+        blocks.append("\n".join([*labels, *lines[above:]]))
+    return "\n\n".join(blocks)
+
+
+def _telling_apart(cells: list[list[str]], heads: int) -> int:
+    """How many of the first columns tell all rows apart; one where even half of a terminal does not."""
+    for count in range(1, len(cells)):
+        rows = list(zip(*(column[heads:] for column in cells[:count]), strict=True))
+        if sum(len(column[0]) + 2 for column in cells[:count]) > WIDTH // 2:
+            return 1
+        if len(set(rows)) == len(rows):
+            return count
+    return 1
+
+
+def _blocks(cells: list[list[str]], keys: int) -> list[list[list[str]]]:
+    """Columns that fit a terminal side by side; further ones go below, behind the first `keys` columns again."""
+    first, others = cells[:keys], cells[keys:]
+    used = sum(len(column[0]) + 2 for column in first) - 2
+    blocks, width = [list(first)], used
+    for column in others:
+        if width + 2 + len(column[0]) > WIDTH and len(blocks[-1]) > keys:
+            blocks.append(list(first))
+            width = used
+        blocks[-1].append(column)
+        width += 2 + len(column[0])
+    return blocks
 
 
 def counted(number: float, noun: str) -> str:
@@ -247,8 +281,20 @@ def to_json(value: Any) -> str:
     return json.dumps(_plain(value), indent=2, ensure_ascii=False, allow_nan=False)
 
 
+def _shortened(rows: list[str], marks: Sequence[str], columns: int) -> list[str]:
+    """Both ends of a long table and its marked rows, with a row that counts what is left out."""
+    ends = LONGEST_HTML // 2
+    middle = range(ends, len(rows) - ends)
+    left_out = [k for k in middle if not marks[k]]
+    if not left_out:
+        return rows
+    gap = f'<tr><td colspan="{columns}">{len(left_out)} more rows</td></tr>'
+    kept = {k: row for k, row in enumerate(rows) if k not in middle or marks[k]}
+    return [row for _, row in sorted({**kept, left_out[0]: gap}.items())]
+
+
 def to_html(table: Table) -> str:
-    """Render a table as HTML for Jupyter; marked rows are bold.
+    """Render a table as HTML for Jupyter; marked rows are bold, of a long table both ends and they are shown.
 
     Parameters
     ----------
@@ -267,14 +313,15 @@ def to_html(table: Table) -> str:
         for column in table.columns
     )
     marks = table.marks or ("",) * len(table)
-    body = "".join(
+    rows = [
         "<tr>"
         + "".join(
             f"<td>{'<b>' if mark else ''}{html.escape(cell)}{'</b>' if mark else ''}</td>" for cell in row
         )
         + "</tr>"
         for mark, row in zip(marks, zip(*(c.texts() for c in table.columns), strict=True), strict=True)
-    )
+    ]
+    body = "".join(_shortened(rows, marks, len(table.columns)))
     return f"<table><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>"
 
 
@@ -349,6 +396,26 @@ def writable(path: Path, *, force: bool = False) -> None:
         raise InputError("output", str(path), "a new file; --force writes over an existing one")
 
 
+def drawable(path: Path, *, force: bool = False) -> None:
+    """Refuse a path that no picture can be written to.
+
+    Parameters
+    ----------
+    path : Path
+        Where a picture is about to be written.
+    force : bool, optional
+        Whether an existing file may be written over.
+
+    Raises
+    ------
+    InputError
+        Another ending than .png or .svg, the file exists and `force` is not given, or its folder does not exist.
+    """
+    if path.suffix.lower() not in PICTURES:
+        raise InputError("plot", str(path), f"a file name that ends in {' or '.join(PICTURES)}")
+    writable(path, force=force)
+
+
 def save_axes(axes: Axes, path: Path, *, force: bool = False) -> None:
     """Write a picture as PNG or SVG, by the ending of its name.
 
@@ -366,9 +433,7 @@ def save_axes(axes: Axes, path: Path, *, force: bool = False) -> None:
     InputError
         Another ending, the file exists and `force` is not given, or it cannot be written.
     """
-    if path.suffix.lower() not in PICTURES:
-        raise InputError("plot", str(path), f"a file name that ends in {' or '.join(PICTURES)}")
-    writable(path, force=force)
+    drawable(path, force=force)
     figure = axes.get_figure(root=True)
     assert figure is not None
     try:

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from planner import render
 from planner.errors import InputError, MissingExtraError
+from planner.tabular import Tabular
 
 if TYPE_CHECKING:
-    import pandas as pd
     from matplotlib.axes import Axes
 
 Array = NDArray[np.float64]
@@ -36,7 +36,7 @@ def quantity(label: str, unit: str = "") -> Any:
     return dataclasses.field(metadata={"label": label, "unit": unit})
 
 
-class Result:
+class Result(Tabular):
     """Base of all results: frozen dataclasses whose `quantity` fields hold read-only arrays.
 
     A subclass is ``@dataclass(frozen=True, slots=True, kw_only=True, eq=False)``. Derived numbers are
@@ -85,24 +85,6 @@ class Result:
                 for (name, (label, unit)), values in zip(named.items(), arrays, strict=True)
             )
         )
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return the table as a pandas data frame with units in the column names.
-
-        Returns
-        -------
-        pandas.DataFrame
-            One row an element.
-
-        Raises
-        ------
-        MissingExtraError
-            pandas is not installed.
-        """
-        return render.to_frame(self.table())
-
-    def _repr_html_(self) -> str:
-        return render.to_html(self.table())
 
     def plot(self, x: str, y: str, axes: Axes | None = None) -> Axes:
         """Draw one number of the result against another.

@@ -16,6 +16,7 @@ from planner.errors import InputError
 
 MILLISECOND: Final = 1e-3
 MICROSECOND: Final = 1e-6
+MONITOR_TIME: Final = 128e-6  # s; unit of the device times in monitor records
 FRAME: Final = 4096
 SEGMENT: Final = 2**20
 GIB: Final = 2**30

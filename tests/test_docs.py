@@ -53,6 +53,15 @@ def expanded(words: list[str]) -> list[str]:
     ]
 
 
+LINK = re.compile(r"\]\((?!https?://|#)([^)#]+)")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_somewhere(page: Path) -> None:
+    targets = LINK.findall(page.read_text(encoding="utf-8"))
+    assert not [target for target in targets if not (page.parent / target).exists()]
+
+
 PYTHON = [
     (page.name, block)
     for page in PAGES

@@ -14,11 +14,11 @@ from tests.checkout import modules
 LAYERS = (
     ("cli", "__main__"),
     ("scoreboard", "figures", "explain"),
-    ("advice", "calibrate", "published", "sizing", "whatif", "demand", "measurements"),
+    ("advice", "calibrate", "published", "sizing", "whatif", "demand", "measurements", "supply"),
     ("devices", "reports", "library"),
     ("queueing",),
     ("results",),
-    ("render", "units", "errors"),
+    ("render", "style", "tabular", "units", "errors"),
 )
 LAYER_OF = {part: level for level, layer in enumerate(LAYERS) for part in layer}
 

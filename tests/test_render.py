@@ -171,3 +171,13 @@ def test_save_refuses_a_folder_and_a_folder_that_is_not_there(tmp_path: Path) ->
     for path in (tmp_path, tmp_path / "none" / "out.csv"):
         with pytest.raises(InputError, match="a file in a folder that exists"):
             render.save("a", path, force=True)
+
+
+def test_a_wide_table_goes_on_below_behind_its_first_column() -> None:
+    columns = [Column(name=f"column number {k}", unit="", values=[k, k]) for k in range(9)]
+    text = to_text(Table(columns=(Column(name="kind", unit="", values=["eckd", "scsi"]), *columns)))
+    blocks = text.split("\n\n")
+    assert len(blocks) > 1
+    assert max(map(len, text.splitlines())) <= 80
+    assert all(block.splitlines()[1].startswith("eckd") for block in blocks)
+    assert all(text.count(f"column number {k}") == 1 for k in range(9))

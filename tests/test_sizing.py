@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from planner import queueing, sizing
-from planner.demand import Law
+from planner.demand import Law, readings
 from planner.errors import InfeasibleError, InputError
 from planner.library import data_path
 from planner.measurements import Interval, Run, from_numbers, pool_run, volume_runs
@@ -73,7 +73,7 @@ def test_the_demand_that_made_the_numbers_is_among_the_readings(population: int,
 def test_aliases_in_use_leave_the_demand_readable(population: int, think: float, aliases: int) -> None:
     run = closed_run(population, think, aliases, law=LAW)
     answer = sizing.aliases(run, LAW)
-    assert population in {reading.population for (reading,) in answer.readings}
+    assert population in {reading.population for reading in readings(run.classes[0], LAW)}
     assert answer.in_use == aliases
     assert answer.rows.io_rate[aliases] == pytest.approx(run.io_rate, rel=0.01)
 

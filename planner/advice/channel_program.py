@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from planner import library, render
 from planner.devices.channel_program import WIDTHS, ChannelProgram
 from planner.errors import InputError
+from planner.tabular import Tabular
 from planner.units import MEGABYTE, MILLISECOND
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ CONVENTION: Final = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CcwAnswer:
+class CcwAnswer(Tabular):
     """CP time of a mix: `law` and its `model`, `bits`, whether `fast`, `read_share`, `data_rate` [bytes/s]."""
 
     law: ChannelProgram

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from planner import library, render
 from planner.devices.disk import DiskPath, DiskPerformance, Mode
 from planner.errors import InputError
+from planner.tabular import Tabular
 from planner.units import MEGABYTE, MICROSECOND
 
 if TYPE_CHECKING:
@@ -113,8 +114,8 @@ class DiskRow:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DiskAnswer:
-    """Rates of each kind of disk in a `setting`: `rows`, and the hit ratio at which two kinds are equal (or None)."""
+class DiskAnswer(Tabular):
+    """Rates of each kind of disk in a `setting`: `rows`, and `break_even_hit_ratio`, where two kinds are equal."""
 
     setting: Setting
     rows: tuple[DiskRow, ...]
@@ -202,7 +203,8 @@ class DiskAnswer:
 
     def _break_even(self) -> str:
         if self.break_even_hit_ratio is not None:
-            return f"{' and '.join(COMPARED)}, both cached, are equal at hit ratio {self.break_even_hit_ratio:.4f}."
+            kinds = " and ".join(COMPARED)
+            return f"{kinds}, both cached, are last equal at hit ratio {self.break_even_hit_ratio:.4f}."
         one, other = (
             next(row for row in self.rows if row.kind == k and row.mode == "cached") for k in COMPARED
         )

@@ -5,47 +5,41 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
-from planner import library, render
-from planner.advice.paging_count import LARGEST_COUNT, Load, Outcome, carried_by, fewest, outcome
-from planner.devices import PagingDevice
+from planner import render
+from planner.advice.paging_count import LARGEST_COUNT, ROUNDING, Load, Outcome, carried_by, fewest, outcome
+from planner.advice.paging_kinds import Kind, kinds
+from planner.devices.paging import PagingDevice
 from planner.errors import InfeasibleError, InputError
+from planner.tabular import Tabular
 from planner.units import MICROSECOND, MILLISECOND
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-PAGING_KINDS: Final = ("eckd", "emulated-fba", "xiv-serialized", "xiv-concurrent")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Kind:
-    """A kind of paging device: `name`, the `device`, and the `model` that it was read from."""
-
-    name: str
-    device: PagingDevice
-    model: library.Model
-
-    @property
-    def machine(self) -> str:
-        """Machine that its processor times were measured on."""
-        return self.model.environment["machine"]
-
-    @property
-    def most_requests(self) -> float:
-        """Most requests per device that were measured."""
-        return self.model.validity["outstanding"][1]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
-    """A kind and how it fares: `outcome`, or None with the `reason`; `processors` that CP spends on its paging."""
+    """A kind and how it fares: `outcome`, or None with the `reason`; `processors` that CP spends on its paging.
+
+    `least` and `most` devices are needed where the page rate is off by the error of the law, as many as no number
+    of devices carries where None.
+    """
 
     kind: Kind
     outcome: Outcome | None
     processors: float
     reason: str = ""
+    least: int | None = None
+    most: int | None = None
+
+    @property
+    def span(self) -> str | None:
+        """Devices needed within the error of the law, for people."""
+        if self.least is None:
+            return None
+        return f"{self.least} to {self.most}" if self.most is not None else f"{self.least} or more"
 
     @property
     def feasible(self) -> bool:
@@ -71,11 +65,14 @@ class Choice:
         dict
             Numbers with their unit as a suffix.
         """
-        at, model = self.outcome, self.kind.model
+        at, model, system = self.outcome, self.kind.model, self.kind.device.cp_system_time
         found = at is not None and (self.feasible or math.isfinite(at.response_time))
         return {
             "kind": self.kind.name,
             "count": at.count if at is not None and found else None,
+            "count_low": self.least,
+            "count_high": self.most,
+            "range": self.span,
             "utilization": at.utilization if at is not None and found else None,
             "response_ms": at.response_time / MILLISECOND if at is not None and found else None,
             "processors": self.processors if found else None,
@@ -84,6 +81,7 @@ class Choice:
             "channel": model.environment["channel"],
             "requests_per_device": at.requests if at is not None and found else None,
             "cp_us_per_page": self.kind.device.cp_time / MICROSECOND,
+            "cp_system_us_per_page": None if system is None else system / MICROSECOND,
             "feasible": self.feasible,
             "reason": self.reason,
             "warning": self.warning,
@@ -91,7 +89,7 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PagingAnswer:
+class PagingAnswer(Tabular):
     """How each kind of paging device carries a `load`: `choices`, and the `speeds` of machines that were given."""
 
     load: Load
@@ -126,10 +124,13 @@ class PagingAnswer:
             columns=(
                 column("kind", "", "kind"),
                 column("count", "", "devices", 0),
+                column("range", "", "range"),
                 column("utilization", "", "busy", 2),
                 column("response", "ms", "response", 2, "response_ms"),
                 column("requests_per_device", "", "req/dev", 2),
                 column("processors", "", "CP processors", 2),
+                column("cp_us_per_page", "", "us/page", 2),
+                column("cp_system_us_per_page", "", "of system", 2),
                 column("machine", "", "measured on"),
                 column("release", "", "release"),
                 column("channel", "", "channel"),
@@ -226,33 +227,6 @@ class PagingAnswer:
         return paging_response([choice.kind for choice in self.choices])
 
 
-def kinds(names: Sequence[str] = ()) -> list[Kind]:
-    """Read the shipped kinds of paging device.
-
-    Parameters
-    ----------
-    names : sequence of str, optional
-        Which; all where empty.
-
-    Returns
-    -------
-    list of Kind
-        In the order asked for.
-
-    Raises
-    ------
-    InputError
-        There is no such kind.
-    """
-    found = []
-    for name in names or PAGING_KINDS:
-        if name not in PAGING_KINDS:
-            raise InputError("kind", name, f"one of {', '.join(PAGING_KINDS)}")
-        model = library.read_model(f"paging-{name}")
-        found.append(Kind(name=name, device=PagingDevice.from_model(model), model=model))
-    return found
-
-
 def paging_devices(
     load: Load,
     *,
@@ -316,13 +290,23 @@ def _choose(kind: Kind, load: Load, count: int | None, speed: float) -> Choice:
     if at is None:
         reason = _missing(device, load)
     elif count is None and at.count > LARGEST_COUNT:
-        reason = f"{at.count} devices would be needed, CP owns at most {LARGEST_COUNT}"
+        reason = f"{at.count} devices would be needed, and the search ends at {LARGEST_COUNT}"
         at = None
     elif math.isinf(at.response_time):
         reason = f"saturated; {_wanted(device, load)}"
-    elif at.response_time > load.target_of(device) * (1 + 1e-12):
+    elif at.response_time > load.target_of(device) * (1 + ROUNDING):
         reason = f"response {at.response_time / MILLISECOND:.2f} ms with {at.count} devices; {_wanted(device, load)}"
-    return Choice(kind=kind, outcome=at, processors=load.page_rate * device.cp_time * speed, reason=reason)
+    spent = load.page_rate * device.cp_time * speed
+    if reason or count is not None:
+        return Choice(kind=kind, outcome=at, processors=spent, reason=reason)
+    low, high = (fewest(device, load.times(1 + sign * kind.model.fit.model_error)) for sign in (-1, 1))
+    return Choice(
+        kind=kind,
+        outcome=at,
+        processors=spent,
+        least=None if low is None else low.count,
+        most=None if high is None else high.count,
+    )
 
 
 def _wanted(device: PagingDevice, load: Load) -> str:

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
 
-from planner.devices import PagingDevice
+from planner.devices.paging import PagingDevice, PagingPerformance
+from planner.results import Array
 
 REQUESTS_PER_GUEST: Final = (
     2  # a fault read that the guest waits for, and the page write that makes room for it
 )
-LARGEST_COUNT: Final = 255  # slots of the CP-owned list
+LARGEST_COUNT: Final = 255  # devices: an assumption of ours, where the search ends unless a count is given
 LONGEST_RESPONSE: Final = (
     2.0  # default target of pages that come at random, in service times: wait as long as service
 )
 FARTHEST: Final = 2**40
+ROUNDING: Final = 1e-12  # a page rate that just fits is not refused for the rounding of floating point
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +40,21 @@ class Load:
     def requests(self) -> int | None:
         """Requests outstanding or about to come back; None where pages come at random."""
         return None if self.guests is None else REQUESTS_PER_GUEST * self.guests
+
+    def times(self, factor: float) -> Load:
+        """The same for another page rate.
+
+        Parameters
+        ----------
+        factor : float
+            Of the page rate.
+
+        Returns
+        -------
+        Load
+            What is asked for then.
+        """
+        return replace(self, page_rate=factor * self.page_rate)
 
     def target_of(self, device: PagingDevice) -> float:
         """Longest response time that is accepted of a device [s].
@@ -82,7 +99,7 @@ def carried_by(device: PagingDevice, load: Load) -> float:
     float
         A whole number.
     """
-    return math.ceil(load.page_rate / device.capacity * (1 - 1e-12))
+    return math.ceil(load.page_rate / device.capacity * (1 - ROUNDING))
 
 
 def outcome(device: PagingDevice, load: Load, count: int) -> Outcome:
@@ -109,33 +126,58 @@ def outcome(device: PagingDevice, load: Load, count: int) -> Outcome:
         alone = device.open(load.page_rate / count, scv=load.scv)
         return Outcome(count=count, utilization=float(alone.utilization),
                        response_time=float(alone.response_time), requests=float(alone.requests))  # fmt: skip
-    return _shared(device, load, count, load.requests)
+    return _Dealt(device=device, load=load, count=count, requests=load.requests).outcome()
 
 
-def _shared(device: PagingDevice, load: Load, count: int, requests: int) -> Outcome:
-    """Solve for the think time that gives the page rate."""
-    from scipy.optimize import brentq
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Dealt:
+    """Requests of guests dealt evenly to so many devices: some have one more than the others."""
 
-    used = min(count, requests)
-    each, more = divmod(requests, used)
-    population = np.array([each, each + 1])
-    devices = np.array([used - more, more])
+    device: PagingDevice
+    load: Load
+    count: int
+    requests: int
 
-    def rate(think_time: float) -> float:
-        return float(devices @ device.closed(population, think_time, scv=load.scv).page_rate)
+    @property
+    def devices(self) -> Array:
+        """Devices that have the fewer requests, and those that have one more; the rest idle."""
+        more = self.requests % min(self.count, self.requests)
+        return np.array([min(self.count, self.requests) - more, more], dtype=np.float64)
 
-    if rate(0.0) < load.page_rate * (1 - 1e-12):
-        return Outcome(count=count, utilization=1.0, response_time=math.inf, requests=requests / count)
-    round_time = requests * device.pages_per_transfer / load.page_rate
-    think = 0.0 if rate(0.0) <= load.page_rate else float(brentq(
-        lambda z: rate(z) - load.page_rate, 0.0, round_time, xtol=1e-15, rtol=1e-12))  # fmt: skip
-    solved = device.closed(population, think, scv=load.scv)
-    return Outcome(
-        count=count,
-        utilization=float(devices @ solved.utilization) / count,
-        response_time=round_time - think,
-        requests=float(devices @ solved.requests) / count,
-    )
+    @property
+    def round_time(self) -> float:
+        """Time from one request of a guest to its next at the page rate asked for [s]."""
+        return self.requests * self.device.pages_per_transfer / self.load.page_rate
+
+    def at(self, think_time: float) -> PagingPerformance:
+        """One device of each sort."""
+        each = self.requests // min(self.count, self.requests)
+        return self.device.closed(np.array([each, each + 1]), think_time, scv=self.load.scv)
+
+    def excess(self, think_time: float) -> float:
+        """Page rate beyond the one asked for, of it."""
+        return float(self.devices @ self.at(think_time).page_rate) / self.load.page_rate - 1
+
+    def meets(self, target: float) -> bool:
+        """Whether the response time stays within the target: then the guests may think for the rest of a round."""
+        return self.excess(max(0.0, self.round_time - target)) >= -ROUNDING
+
+    def outcome(self) -> Outcome:
+        """Solve for the think time that gives the page rate."""
+        from scipy.optimize import brentq
+
+        most = self.excess(0.0)
+        if most < -ROUNDING:
+            present = self.requests / self.count
+            return Outcome(count=self.count, utilization=1.0, response_time=math.inf, requests=present)
+        think = 0.0 if most <= 0 else float(brentq(self.excess, 0.0, self.round_time, xtol=1e-15, rtol=1e-12))
+        solved = self.at(think)
+        return Outcome(
+            count=self.count,
+            utilization=float(self.devices @ solved.utilization) / self.count,
+            response_time=self.round_time - think,
+            requests=float(self.devices @ solved.requests) / self.count,
+        )
 
 
 def fewest(device: PagingDevice, load: Load) -> Outcome | None:
@@ -158,7 +200,9 @@ def fewest(device: PagingDevice, load: Load) -> Outcome | None:
     most = FARTHEST if load.requests is None else load.requests
 
     def meets(count: int) -> bool:
-        return outcome(device, load, count).response_time <= target * (1 + 1e-12)
+        if load.requests is None:
+            return outcome(device, load, count).response_time <= target
+        return _Dealt(device=device, load=load, count=count, requests=load.requests).meets(target)
 
     unreachable = target <= device.service_time if load.requests is None else target < device.service_time
     if unreachable or least > most or not meets(most):

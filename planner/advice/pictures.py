@@ -9,37 +9,18 @@ import numpy as np
 
 from planner import library
 from planner.devices.channel_program import WIDTHS, ChannelProgram
+from planner.style import ABOVE, BAND, COLORS, LINES, MARKERS, new_axes
 from planner.units import KILOBYTE, MILLISECOND
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from planner.advice.disk import Setting
-    from planner.advice.paging import Kind
+    from planner.advice.paging_kinds import Kind
     from planner.devices.disk import DiskPath
 
-COLORS: Final = ("#0072b2", "#d55e00", "#009e73", "#cc79a7")  # told apart by the color blind
-MARKERS: Final = (("o", 12), ("s", 6), ("^", 7), ("D", 6))  # a small one stays visible on a large one
-ABOVE: Final = 10  # points are drawn over lines
+WIDE: Final = 2.0  # standard deviations on each side: about 95 % of the runs
 FARTHEST_THINK: Final = 30.0  # service times between two requests of the least loaded point of a line
-
-
-def axes_of(width: float = 6.4, height: float = 4.4) -> Axes:
-    """Empty axes of a picture of its own.
-
-    Parameters
-    ----------
-    width, height : float, optional
-        Size in inches.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        The axes.
-    """
-    from matplotlib.figure import Figure
-
-    return Figure(figsize=(width, height), layout="constrained").subplots()
 
 
 def paging_response(kinds: Sequence[Kind]) -> Axes:
@@ -55,13 +36,17 @@ def paging_response(kinds: Sequence[Kind]) -> Axes:
     matplotlib.axes.Axes
         A line and the published run a kind.
     """
-    axes = axes_of()
-    for color, kind in zip(COLORS, kinds, strict=False):
+    axes = new_axes()
+    for color, look, kind in zip(COLORS, LINES, kinds, strict=False):
         device, requests = kind.device, kind.model.population
         assert requests is not None
         think = np.append(0.0, np.geomspace(1e-3, FARTHEST_THINK, 100)) * device.service_time
         line = device.closed(requests, think)
-        axes.plot(line.page_rate, line.response_time / MILLISECOND, color=color, label=kind.name)
+        response, error = line.response_time / MILLISECOND, kind.model.fit.model_error
+        axes.plot(line.page_rate, response, look, color=color, label=kind.name)
+        axes.fill_between(
+            line.page_rate, response * (1 - error), response * (1 + error), color=color, alpha=BAND
+        )
         measured = _measured_page_rate(kind)
         # The run's response time was not printed: it is that of the law, at the printed rate.
         at = np.interp(-measured, -line.page_rate, line.response_time)
@@ -99,15 +84,20 @@ def rate_over_hit_ratio(setting: Setting, paths: Mapping[str, DiskPath]) -> Axes
     """
     from matplotlib.ticker import LogLocator
 
-    axes = axes_of(width=8.0)
+    axes = new_axes(width=8.0)
     ratio = np.linspace(0, 1, 201)
     for color, (marker, size), (kind, path) in zip(COLORS, MARKERS, paths.items(), strict=False):
+        error = library.read_model(f"disk-{setting.workload}-{kind}").fit.model_error
         numbers = {"requesters": setting.requesters, "processors": setting.processors, "disks": setting.disks}
         if "cached" in path.modes:
             cached = path.solve("cached", ratio, **numbers)
             axes.plot(ratio, cached.rate, color=color, label=f"{kind}, cached")
+            axes.fill_between(
+                ratio, cached.rate * (1 - error), cached.rate * (1 + error), color=color, alpha=BAND
+            )
         off = path.solve("off", ratio, **numbers)
         axes.plot(ratio, off.rate, color=color, linestyle="--", label=f"{kind}, no cache")
+        axes.fill_between(ratio, off.rate * (1 - error), off.rate * (1 + error), color=color, alpha=BAND)
         for place, rate in _measured_rates(setting.workload, kind, path):
             axes.plot(place, rate, marker, color=color, markersize=size, zorder=ABOVE, clip_on=False)
     axes.set_yscale("log")
@@ -151,16 +141,17 @@ def cp_time_per_mb(law: ChannelProgram) -> Axes:
     matplotlib.axes.Axes
         A bar a width and way of translation; the runs as points, those that also read halved per MB moved.
     """
-    axes = axes_of()
-    runs = library.read_model("channel-program").fit.runs
+    axes = new_axes()
+    fit = library.read_model("channel-program").fit
     cases = [(bits, fast) for bits in WIDTHS for fast in (True, False)]
     for place, (bits, fast) in enumerate(cases):
-        axes.bar(place, law.time_per_mb(bits, fast=fast) / MILLISECOND, color="#cccccc", width=0.7)
+        height = law.time_per_mb(bits, fast=fast) / MILLISECOND
+        axes.bar(place, height, yerr=WIDE * fit.model_error * height, color="#cccccc", width=0.7, capsize=8)
         token = ("6" if bits == max(WIDTHS) else "3", "F1" if fast else "F0")
         for passes, marker in ((0, "o"), (1, "^")):
             shown = [
                 run.measured / (1 + passes)
-                for run in runs
+                for run in fit.runs
                 if (run.name[0], run.name[3:5], int(run.name[5])) == (*token, passes)
             ]
             axes.plot(place + np.array([-0.24, -0.12]) + 0.36 * passes, shown, marker,
@@ -168,6 +159,6 @@ def cp_time_per_mb(law: ChannelProgram) -> Axes:
                       label=("write only", "write and read")[passes] if place == 0 else None)  # fmt: skip
     axes.set_xticks(range(len(cases)), [f"{bits}-bit, {'fast' if fast else 'slow'}" for bits, fast in cases])
     axes.set_ylabel("CP time per MB moved [ms]")
-    axes.set_title("Bars: law; points: published runs", fontsize="medium")
+    axes.set_title("Bars: law, with where 95% of the runs lie; points: published runs", fontsize="medium")
     axes.legend(frameon=False)
     return axes

@@ -3,10 +3,23 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import typer
+
+
+ORDER = (
+    "aliases", "storage", "processors", "paging", "disk", "calibrate", "predict", "whatif", "scoreboard", "figures",
+    "explain", "read",
+)  # fmt: skip
+HELP = """Capacity planning for z/VM disk I/O and storage.
+
+Start with a Performance Toolkit DEVICE listing: planner aliases pool LISTING
+
+Without one, type the numbers of one volume, as below. Each command shows an example of its own: planner COMMAND --help
+
+Example: planner aliases volume --rate 755/s --service 1.3ms --response 3.7ms --queue 1.84"""
 
 
 def build() -> typer.Typer:
@@ -18,18 +31,25 @@ def build() -> typer.Typer:
         The application with all commands.
     """
     import typer
+    from typer.core import TyperGroup
 
     from planner import __version__
-    from planner.cli import aliases, calibrate, disk, paging, processors, read, storage
+    from planner.cli import aliases, calibrate, disk, explain, figures, paging, processors, read, storage
+
+    class InOrder(TyperGroup):
+        """Lists commands by what people ask first, not by how they were added."""
+
+        def list_commands(self, ctx: Any) -> list[str]:
+            return sorted(super().list_commands(ctx), key=ORDER.index)
 
     app = typer.Typer(
         name="planner",
+        cls=InOrder,
         no_args_is_help=True,
         add_completion=False,
         pretty_exceptions_enable=False,
         rich_markup_mode=None,
-        help="Capacity planning for z/VM disk I/O and storage.\n\n"
-        "Start with a Performance Toolkit DEVICE listing: planner aliases pool LISTING",
+        help=HELP,
     )
 
     def version(shown: bool) -> None:
@@ -45,13 +65,17 @@ def build() -> typer.Typer:
     ) -> None:
         """Take the options of all commands."""
 
-    app.add_typer(aliases.app, name="aliases")
+    app.add_typer(aliases.app, name="aliases", short_help="Count the aliases that a volume or a pool needs.")
     app.add_typer(storage.app, name="storage")
     app.command(name="paging", help=paging.HELP)(paging.paging)
-    app.add_typer(disk.app, name="disk")
+    app.add_typer(disk.app, name="disk", short_help="Compare disks, minidisk cache, channel programs.")
     app.command(name="processors", help=processors.HELP)(processors.processors)
     app.command(name="calibrate", help=calibrate.HELP)(calibrate.calibrate)
-    app.command(name="read", help=read.HELP)(read.read)
+    app.command(name="read", help=read.HELP, short_help="Print a listing or counters as table, CSV or JSON.")(
+        read.read
+    )
+    app.command(name="explain", help=explain.HELP)(explain.explain)
+    app.command(name="figures", help=figures.HELP)(figures.figures)
     return app
 
 

@@ -29,7 +29,9 @@ app = typer.Typer(
 
 Listings = Annotated[
     list[Path] | None,
-    typer.Argument(metavar="[LISTING]...", help="DEVICE listings (FCX108).", show_default=False),
+    typer.Argument(
+        metavar="[LISTING]...", help="DEVICE listings (FCX108), or volume totals (CSV).", show_default=False
+    ),
 ]
 Rate = Annotated[str | None, typer.Option(metavar="RATE", help="I/O rate of one volume, as 755/s.")]
 Service = Annotated[str | None, typer.Option(metavar="TIME", help="Service time, as 1.3ms.")]
@@ -120,19 +122,59 @@ def pool(
 
     Example: planner aliases pool --rate 736/s --service 1.3ms --response 3.8ms --queue 1.8 --volumes 8
     """
-    from planner.measurements import pool_run
-
     numbers = _numbers(rate, service, None if listings else response, queue, in_use, volumes, pool=True)
     target = _target(wait, queued, target_response or (response if listings else None), no_alias)
     if (listings is None or not listings) == (numbers is None):
         raise InputError(
             "LISTING", "none" if numbers is None else "and numbers", "listings, or --rate and --service"
         )
-    system = (
-        [numbers] if numbers else [pool_run(listing, bases, alias_range) for listing in _read(listings or [])]
-    )
+    system = [numbers] if numbers else _pool_runs(listings or [], bases, alias_range)
     answers = _answer([system], model, target, growth)
     _emit(answers, many=False, json=json, csv=csv, output=output, force=force, plot=plot)
+
+
+@app.command(name="supply", no_args_is_help=True)
+def supply(
+    counters: Annotated[Path, typer.Argument(metavar="COUNTERS.csv", help="Supply counters (MRIODHPP).")],
+    pool: Annotated[str | None, typer.Option(metavar="NAME", help="Only this pool.")] = None,
+    no_alias: NoAlias = "1%",
+    volumes: Annotated[
+        Path | None,
+        typer.Option(metavar="TOTALS.csv", help="Volume totals of the same time, with their pools."),
+    ] = None,
+    model: options.Model = DEFAULT_MODEL,
+    json: options.Json = False,
+    csv: options.Csv = False,
+    output: options.Output = None,
+    force: options.Force = False,
+    plot: options.Plot = None,
+) -> None:
+    """Tell from the counters of running pools whether their aliases are enough, too few or too many (HyperPAV).
+
+    Columns: time, pool, IODHPP_HPPTRIES, IODHPP_HPPFAILS, IODHPP_HPPMINCT, IODHPP_HPPMAXCT, aliases; one row a record.
+
+    Example: planner aliases supply COUNTERS.csv --no-alias 1% --plot supply.png
+    """
+    from planner import units
+    from planner.reports.supply import read_supply
+    from planner.supply import judge
+
+    share = units.parse(no_alias or "1%", "share", argument="--no-alias")
+    if share >= 1.0:
+        raise InputError("--no-alias", no_alias, "a share below 100%")
+    pools = read_supply(counters)
+    if pool is not None:
+        names = ", ".join(each.pool for each in pools)
+        pools = tuple(each for each in pools if each.pool == pool)
+        if not pools:
+            raise InputError("--pool", pool, f"one of {names}")
+    runs = (
+        {} if volumes is None else {run.name.removeprefix("pool "): run for run in _totals(volumes, None, "")}
+    )
+    answer = judge(pools, no_alias=share, volumes=runs, law=_law(model) if runs else None)
+    options.draw(answer.plot, plot, force=force)
+    options.emit(answer.text(), answer.to_dict(), answer.table(), json=json, csv=csv, output=output,
+                 force=force)  # fmt: skip
 
 
 def _read(paths: Sequence[Path]) -> list[DeviceListing]:
@@ -143,6 +185,41 @@ def _read(paths: Sequence[Path]) -> list[DeviceListing]:
     if all(listing.end is not None for listing in found):
         found.sort(key=lambda listing: str(listing.end))
     return found
+
+
+def _pool_runs(paths: Sequence[Path], bases: str | None, alias_range: str | None) -> list[Run]:
+    """The runs of one pool, from listings and from volume totals."""
+    from planner.measurements import pool_run
+
+    tables, reports = options.by_kind(paths)
+    runs = [pool_run(listing, bases, alias_range) for listing in _read(reports)]
+    for path in tables:
+        if alias_range is not None:
+            raise InputError(
+                "--aliases", alias_range, "it with a listing only; volume totals hold the aliases"
+            )
+        found = _totals(path, bases, "bases")
+        if len(found) != 1 or not found[0].pool:
+            names = ", ".join(run.name for run in found)
+            raise InputError(
+                "LISTING", str(path), f"the volumes of one pool; here are {names}: choose one by --bases"
+            )
+        runs += found
+    return runs
+
+
+def _totals(path: Path, devices: str | None, argument: str) -> list[Run]:
+    """Runs of the volumes in a file of volume totals, only those in a range of devices where one is given."""
+    from planner.measurements import address_range, totals_runs
+    from planner.reports.volume_totals import read_totals
+
+    rows = read_totals(path)
+    if devices is not None:
+        low, high = address_range(devices, argument)
+        rows = tuple(row for row in rows if low <= int(row.device, 16) <= high)
+        if not rows:
+            raise InputError(argument, devices, f"devices of {path}")
+    return totals_runs(rows)
 
 
 def _systems(listings: list[Path] | None, numbers: Run | None, device: str | None) -> list[list[Run]]:
@@ -156,8 +233,16 @@ def _systems(listings: list[Path] | None, numbers: Run | None, device: str | Non
     if numbers is not None:
         return [[numbers]]
     systems: dict[str, list[Run]] = {}
-    for listing in _read(listings or []):
+    tables, reports = options.by_kind(listings or [])
+    for listing in _read(reports):
         for run in volume_runs(listing, device):
+            systems.setdefault(run.name, []).append(run)
+    for path in tables:
+        for run in _totals(path, device, "device"):
+            if run.pool:
+                raise InputError(
+                    "LISTING", str(path), f"volumes in no pool; for {run.name} ask `planner aliases pool`"
+                )
             systems.setdefault(run.name, []).append(run)
     return sorted(systems.values(), key=lambda runs: -runs[-1].queued)
 
@@ -223,11 +308,16 @@ def _target(wait: str | None, queued: str | None, response: str | None, no_alias
     )
 
 
-def _answer(systems: list[list[Run]], model: str, target: Target, growth: str | None) -> list[AliasAnswer]:
-    from planner import sizing, units
+def _law(model: str) -> Law:
     from planner.demand import Law
 
-    law: Law = Law.from_model(model)
+    return Law.from_model(model)
+
+
+def _answer(systems: list[list[Run]], model: str, target: Target, growth: str | None) -> list[AliasAnswer]:
+    from planner import sizing, units
+
+    law = _law(model)
     grown = 0.0 if growth is None else units.parse(growth, "share", argument="--growth", zero=True)
     return [sizing.aliases(runs, law, target=target, growth=grown) for runs in systems]
 
@@ -236,12 +326,9 @@ def _emit(
     answers: list[AliasAnswer], *, many: bool, json: bool, csv: bool, output: Path | None, force: bool,
     plot: Path | None,
 ) -> None:  # fmt: skip
-    from planner import render
     from planner.sizing import together
 
-    if plot is not None:
-        render.writable(plot, force=force)
-        render.save_axes(answers[0].plot(), plot, force=force)
+    options.draw(answers[0].plot, plot, force=force)
     data = {"volumes": [{"device": a.name, **a.to_dict()} for a in answers]} if many else answers[0].to_dict()
     text = "\n\n".join(answer.text(closing=answer is answers[-1]) for answer in answers)
     options.emit(text, data, together(answers), json=json, csv=csv, output=output, force=force)

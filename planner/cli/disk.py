@@ -117,10 +117,8 @@ def _emit(
     force: bool,
     plot: Path | None,
 ) -> None:
-    from planner import render
 
-    if plot is not None:
-        render.save_axes(answer.plot(), plot, force=force)
+    options.draw(answer.plot, plot, force=force)
     options.emit(
         answer.text(), answer.to_dict(), answer.table(), json=json, csv=csv, output=output, force=force
     )

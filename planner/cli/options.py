@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from planner import render
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from matplotlib.axes import Axes
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Csv = Annotated[bool, typer.Option("--csv", help="Print CSV.")]
@@ -17,6 +23,45 @@ Plot = Annotated[Path | None, typer.Option("--plot", metavar="FILE", help="Draw 
 Model = Annotated[
     str, typer.Option("--model", metavar="FILE", help="Model file, or the name of a shipped model.")
 ]
+
+
+def by_kind(paths: Sequence[Path]) -> tuple[list[Path], list[Path]]:
+    """Tell tables from listings by the endings of their names.
+
+    Parameters
+    ----------
+    paths : sequence of Path
+        Files that a command was given.
+
+    Returns
+    -------
+    tables, listings : list of Path
+        Those that end in .csv, and all others.
+    """
+    tables = [path for path in paths if path.suffix.lower() == ".csv"]
+    return tables, [path for path in paths if path not in tables]
+
+
+def draw(plot: Callable[[], Axes], path: Path | None, *, force: bool) -> None:
+    """Draw to the file that ``--plot`` names, if it was given; a file that cannot be written is refused first.
+
+    Parameters
+    ----------
+    plot : callable
+        Makes the axes.
+    path : Path or None
+        Where to draw.
+    force : bool
+        Whether an existing file may be written over.
+
+    Raises
+    ------
+    InputError
+        No picture can be written there.
+    """
+    if path is not None:
+        render.drawable(path, force=force)
+        render.save_axes(plot(), path, force=force)
 
 
 def emit(

@@ -36,7 +36,7 @@ def paging(
     plot: options.Plot = None,
 ) -> None:  # fmt: skip
     """Ask, print, draw."""
-    from planner import render, units
+    from planner import units
     from planner.advice.paging import paging_devices
     from planner.advice.paging_count import Load
 
@@ -51,8 +51,7 @@ def paging(
     )
     speeds = dict(_speed(text) for text in cpu_speed or [])
     answer = paging_devices(load, names=kind or [], count=devices, speeds=speeds)
-    if plot is not None:
-        render.save_axes(answer.plot(), plot, force=force)
+    options.draw(answer.plot, plot, force=force)
     options.emit(
         answer.text(), answer.to_dict(), answer.table(), json=json, csv=csv, output=output, force=force
     )

@@ -65,12 +65,11 @@ def processors(
     if size is not None and not count:
         raise InputError("--real-storage", real_storage, "--processors with it")
     if plot is not None:
-        render.writable(plot, force=force)
+        render.drawable(plot, force=force)
     answer = scaling(published() if measurements is None else read_configurations(measurements))
     predictions = [answer.predict(number) for number in count or []]
-    if plot is not None:
-        axes = answer.plot(published("5.2"), "z/VM 5.2") if measurements is None else answer.plot()
-        render.save_axes(axes, plot, force=force)
+    beside = (published("5.2"), "z/VM 5.2") if measurements is None else ()
+    options.draw(lambda: answer.plot(*beside), plot, force=force)
     notes = _notes(answer.configurations, predictions, size) + ([] if wanted is None else [GAIN_NOTE])
     data = {
         **answer.to_dict(),

@@ -8,20 +8,44 @@ from typing import Annotated
 import typer
 
 from planner.cli import options
+from planner.errors import InputError
 
-HELP = """Read a listing and print it as a table, JSON or CSV.
+HELP = """Read a listing, or volume counters, and print it as a table, JSON or CSV.
 
-Example: planner read DEVICE.listing --csv"""
+Example: planner read DEVICE.listing --csv
+
+Example: planner read VOLUMES.csv --volume-totals --pools POOLS.csv"""
 
 
 def read(
-    report: Annotated[Path, typer.Argument(metavar="REPORT", help="A DEVICE listing (FCX108).")],
+    report: Annotated[
+        Path, typer.Argument(metavar="REPORT", help="A DEVICE listing (FCX108), or a CSV file.")
+    ],
+    volume_totals: Annotated[
+        bool,
+        typer.Option(
+            "--volume-totals", help="REPORT holds volume counters (MRIODDEV): add up base and aliases."
+        ),
+    ] = False,
+    pools: Annotated[
+        Path | None, typer.Option(metavar="FILE.csv", help="Members of pools: columns device, role, pool.")
+    ] = None,
+    deltas: Annotated[
+        bool | None,
+        typer.Option("--deltas/--cumulative", help="Rows count since the row before, or only rise."),
+    ] = None,
     json: options.Json = False,
     csv: options.Csv = False,
     output: options.Output = None,
     force: options.Force = False,
 ) -> None:
     """Read, check and print every row; JSON and CSV carry the printed resolution of each number."""
+    if volume_totals:
+        _volume_totals(report, pools, deltas, json=json, csv=csv, output=output, force=force)
+        return
+    for name, value in (("--pools", pools), ("--deltas", deltas)):
+        if value is not None:
+            raise InputError(name, str(value), "it together with --volume-totals")
     from planner import render
     from planner.reports import device_table, read_devices
 
@@ -29,3 +53,27 @@ def read(
     table = device_table(listings)
     text = "\n\n".join(f"{listing}\n{render.to_text(listing.table())}" for listing in listings)
     options.emit(text, {"rows": table.records()}, table, json=json, csv=csv, output=output, force=force)
+
+
+def _volume_totals(
+    report: Path,
+    pools: Path | None,
+    deltas: bool | None,
+    *,
+    json: bool,
+    csv: bool,
+    output: Path | None,
+    force: bool,
+) -> None:
+    """Volume counters to rates and times of whole volumes."""
+    from planner import render
+    from planner.reports.membership import read_membership
+    from planner.reports.volume_counters import read_volume_totals
+    from planner.reports.volume_totals import totals_table
+
+    members = None if pools is None else read_membership(pools)
+    totals = read_volume_totals(report, members, deltas=deltas)
+    table = totals_table(totals.volumes)
+    text = "\n".join([render.to_text(table), "", *map(render.wrap, totals.notes)]).rstrip()
+    data = {"volumes": table.records(), "aliases": list(totals.aliases), "notes": list(totals.notes)}
+    options.emit(text, data, table, json=json, csv=csv, output=output, force=force)

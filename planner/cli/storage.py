@@ -60,7 +60,7 @@ def limits(
 
     Example: planner storage limits --release 5.3 --real-storage 256GB --resident-pages 50 --in-use 900GB
     """
-    from planner import render, units
+    from planner import units
     from planner.devices.storage import StorageBudget
 
     answer = StorageBudget(
@@ -70,8 +70,7 @@ def limits(
         in_use=_size(in_use, "--in-use"),
         ptrm_spaces=ptrm_spaces,
     ).limits()
-    if plot is not None:
-        render.save_axes(answer.plot(), plot, force=force)
+    options.draw(answer.plot, plot, force=force)
     options.emit(
         answer.text(), answer.to_dict(), answer.table(), json=json, csv=csv, output=output, force=force
     )

@@ -1,4 +1,4 @@
-"""What z/VM owns, each told as queues; nothing is imported before it is asked for, storage arithmetic needs no queue."""
+"""What z/VM owns, each told as queues; imported when asked for, since storage arithmetic needs no queue."""
 
 from __future__ import annotations
 

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from planner import queueing
 from planner.devices import parameters
+from planner.devices.free_aliases import free_marks
 from planner.results import Array, Result, quantity
 
 
@@ -40,6 +41,10 @@ class Performance(Result):
         Totals of all volumes.
     no_alias : ndarray, shape (counts,)
         Fails / tries: chance that an I/O in need of an alias finds none; 0 where nothing was tried.
+    tries, fails : ndarray, shape (counts,)
+        How often an alias is asked for, and how often none is free [1/s].
+    fewest_free, most_free : ndarray, shape (counts,)
+        Medians over the minutes of the fewest and the most free aliases that a try finds.
     volume_rates : ndarray, shape (counts, classes)
         I/O rate of one volume of each class, its aliases included [1/s].
     """
@@ -50,6 +55,10 @@ class Performance(Result):
     queued: Array = quantity("queued")
     no_alias: Array = quantity("no alias")
     base_rate: Array = quantity("I/O rate of the bases", "1/s")
+    tries: Array = quantity("tries for an alias", "1/s")
+    fails: Array = quantity("tries that failed", "1/s")
+    fewest_free: Array = quantity("fewest free aliases")
+    most_free: Array = quantity("most free aliases")
     volume_rates: Array
     derived: ClassVar[dict[str, tuple[str, str]]] = {
         "wait_time": ("wait time", "s"),
@@ -175,6 +184,7 @@ class Pool:
         )
         volumes = np.array([part.volumes for part in self.classes], dtype=float)
         total = steady.throughput @ volumes
+        fewest, most = free_marks(steady)
         return Performance(
             aliases=counts,
             io_rate=total,
@@ -182,5 +192,9 @@ class Pool:
             queued=(steady.queue_length - steady.in_gap) @ volumes,
             no_alias=steady.fail_fraction,
             base_rate=steady.base_throughput @ volumes,
+            tries=steady.tries_rate @ volumes,
+            fails=steady.fails_rate @ volumes,
+            fewest_free=fewest,
+            most_free=most,
             volume_rates=steady.throughput,
         )

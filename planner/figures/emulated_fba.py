@@ -1,10 +1,11 @@
-"""Figures 1 to 4 of "Emulated FBA on SCSI", which its text does not display: stacked bars of its three tables."""
+"""Figures 1 to 4 of "Emulated FBA on SCSI", which its text does not display, and its XEDIT runs beside the model."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from planner.advice.pictures import COLORS, axes_of
+from planner import style
+from planner.advice.disk import Setting, disk_rates
 from planner.library import data_path
 from planner.reports import PublishedTable, read_table
 
@@ -59,22 +60,34 @@ def page_fault_cost() -> Axes:
     return _stacked("table-3", ("CP/tx", "Virt/tx"), "RXTHRASH: time per page fault")
 
 
+def rates_over_hit_ratio() -> Axes:
+    """Transactions of the XEDIT loop over the hit ratio of the minidisk cache.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        Each kind of disk with the band of its model, and the published runs.
+    """
+    return disk_rates(Setting(workload="xedit", hit_ratio=0.5)).plot()
+
+
 def _stacked(name: str, rows: tuple[str, str], title: str) -> Axes:
     """Bars of CP time with virtual time on top, the sum written above each."""
     table = read_table(data_path(PUBLICATION, f"{name}.csv"))
-    axes = axes_of(width=8.0)
+    axes = style.new_axes(width=8.0)
     runs = [run for run in table.columns[2:] if table.text(rows[0], run) != NOT_AVAILABLE]
     below = [0.0] * len(runs)
-    for row, color, label in zip(rows, COLORS, ("CP", "virtual machine"), strict=False):
+    looks = zip(rows, style.COLORS, style.HATCHES, ("CP", "virtual machine"), strict=False)
+    for row, color, hatch, label in looks:
         heights = [table.value(row, run) for run in runs]
-        axes.bar(runs, heights, bottom=below, color=color, label=label)
+        axes.bar(runs, heights, bottom=below, color=color, hatch=hatch, edgecolor="white", label=label)
         below = [low + height for low, height in zip(below, heights, strict=True)]
     for place, total in enumerate(below):
         axes.annotate(f"{total:.0f}", (place, total), ha="center", va="bottom")
     axes.set_xticks(range(len(runs)), [_label(table, run) for run in runs], fontsize="small")
     axes.margins(y=0.1)
     axes.set_ylabel("processor time [us]")
-    axes.set_title(title, fontsize="medium")
+    axes.set_title(title)
     axes.legend(frameon=False)
     return axes
 

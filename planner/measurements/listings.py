@@ -8,11 +8,11 @@ from typing import Final
 from planner.errors import InputError
 from planner.measurements.run import ADDRESSES_PER_CONTROL_UNIT, Interval, Measurement, Run, sharpened
 from planner.reports import Device, DeviceListing
+from planner.reports.device_range import device_range
 
 SAME_CLASS_RATE: Final = 1.25  # ratio of the rates of volumes that count as equal
 SAME_CLASS_QUEUE: Final = 0.25  # I/Os between the queues of volumes that count as equal
 LARGEST_CLASSES: Final = 6
-LAST_DEVICE: Final = 0xFFFF
 ECKD_DISKS: Final = ("3390", "3380")
 
 
@@ -179,14 +179,10 @@ def address_range(text: str, argument: str = "bases") -> tuple[int, int]:
     >>> address_range("522A-5231") == (0x522A, 0x5231)
     True
     """
-    first, dash, last = text.partition("-")
     try:
-        low, high = int(first, 16), int(last if dash else first, 16)
-    except ValueError:
-        raise InputError(argument, text, "device numbers in hexadecimal such as 522A-5231") from None
-    if not 0 <= low <= high <= LAST_DEVICE:
-        raise InputError(argument, text, "a range from a lower to a higher device number, 0000 to FFFF")
-    return low, high
+        return device_range(text)
+    except ValueError as error:
+        raise InputError(argument, text, str(error)) from None
 
 
 def pool_run(listing: DeviceListing, bases: str | None = None, aliases: str | None = None) -> Run:

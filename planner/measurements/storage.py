@@ -5,12 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, time
 from typing import TYPE_CHECKING, Any, Final
 
 from planner import render
 from planner.devices.storage.layout import (
-    FRAMES_PER_PGMBK,
     PAGES_PER_PTRM_SPACE,
     count,
     pages_per_segment,
@@ -28,32 +26,21 @@ from planner.devices.storage.releases import Release
 from planner.devices.storage.releases import release as find_release
 from planner.errors import InputError
 from planner.measurements.run import Interval
-from planner.reports.dspacesh import DataSpace, DataSpaceListing
-from planner.units import GIB, SEGMENT
+from planner.measurements.snapshot import Snapshot, growth, in_time, snapshot
+from planner.measurements.snapshot import ptrm_spaces as ptrm_spaces_of
+from planner.reports.dspacesh import DataSpaceListing
+from planner.tabular import Tabular
+from planner.units import GIB
 
 if TYPE_CHECKING:
-    import pandas as pd
+    from matplotlib.axes import Axes
 
-SECONDS_PER_DAY: Final = 86_400.0
+
 TWO_GB: Final = 2 * GIB
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Snapshot:
-    """PTRM data spaces at the end of one interval: how many `spaces`, their `resident` pages; `end` is when."""
-
-    end: datetime | time | None
-    spaces: int
-    resident: Interval
-
-    @property
-    def in_use(self) -> Interval:
-        """In-use virtual storage [bytes]: each PGMBK of two pages stands for a segment."""
-        return self.resident.scaled(SEGMENT / FRAMES_PER_PGMBK)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StorageUsage:
+class StorageUsage(Tabular):
     """How much of each limit is used.
 
     `latest` is the last of the snapshots, `limits` those that can be told from what was given, `growth` the
@@ -132,6 +119,28 @@ class StorageUsage:
             marks=tuple("recommended" if limit is first else "" for limit in self.limits),
         )
 
+    def plot(self) -> Axes:
+        """Draw how much of each limit is used, with what rounding leaves open.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            A bar a limit, up to 100 %.
+        """
+        from planner import style
+
+        axes = style.new_axes(6.4, 2.4)
+        names = [limit.name for limit in self.limits]
+        used = [self.used(limit).scaled(100) for limit in self.limits]
+        open_ends = [
+            [share.value - share.low for share in used],
+            [share.high - share.value for share in used],
+        ]
+        axes.barh(names, [share.value for share in used], xerr=open_ends, color=style.COLORS[0], capsize=4)
+        axes.axvline(100, color="black", linestyle="--")
+        axes.set(xlabel="used [%]", title=f"Virtual storage in use, z/VM {self.release}")
+        return axes
+
     def to_dict(self) -> dict[str, Any]:
         """Lay out for JSON.
 
@@ -188,19 +197,6 @@ class StorageUsage:
         lines = [render.wrap(headline), render.wrap(binding), "", render.to_text(self.table()), ""]
         return "\n".join([*lines, *map(render.wrap, [*growth, *self.notes])]).rstrip("\n")
 
-    def to_frame(self) -> pd.DataFrame:
-        """Return the table as a pandas data frame.
-
-        Returns
-        -------
-        pandas.DataFrame
-            One row a limit.
-        """
-        return render.to_frame(self.table())
-
-    def _repr_html_(self) -> str:
-        return render.to_html(self.table())
-
 
 def storage_usage(
     listings: Sequence[DataSpaceListing],
@@ -245,32 +241,19 @@ def storage_usage(
     """
     if not listings:
         raise InputError("listings", 0, "at least one DSPACESH listing")
-    ordered = _in_time(listings)
+    ordered = in_time(listings)
     last = ordered[-1]
     row = _release(release, last)
-    snapshots = [_snapshot(listing) for listing in ordered]
+    snapshots = [snapshot(listing) for listing in ordered]
     limits = _limits(row, real_storage, resident_pages, ptrm_spaces)
     in_use = round(snapshots[-1].in_use.value)
     return StorageUsage(
         latest=snapshots[-1],
         limits=tuple(replace(limit, in_use=in_use) for limit in limits),
-        growth=_growth(snapshots) if len(snapshots) > 1 else None,
+        growth=growth(snapshots) if len(snapshots) > 1 else None,
         release=row.name,
         notes=tuple(_notes(ordered, row, assumed=ptrm_spaces is None)),
     )
-
-
-def _in_time(listings: Sequence[DataSpaceListing]) -> list[DataSpaceListing]:
-    """Order listings by the end of their interval; several need a date each, and different ones."""
-    if len(listings) == 1:
-        return list(listings)
-    ends = {listing.end for listing in listings if isinstance(listing.end, datetime)}
-    if len(ends) < len(listings):
-        raise InputError(
-            "listings", [str(listing.end) for listing in listings],
-            "listings with dates, each of another time, since the growth between them is asked for",
-        )  # fmt: skip
-    return sorted(listings, key=lambda listing: str(listing.end))
 
 
 def _release(asked: str | None, listing: DataSpaceListing) -> Release:
@@ -278,25 +261,6 @@ def _release(asked: str | None, listing: DataSpaceListing) -> Release:
     if name is None:
         raise InputError("release", None, "the z/VM release (--release); the listing does not show it")
     return find_release(name)
-
-
-def _ptrm(listing: DataSpaceListing) -> list[DataSpace]:
-    found = [space for space in listing.rows if space.is_ptrm]
-    if not found:
-        raise InputError(
-            "listing", str(listing.path), "PTRM data spaces of SYSTEM, PTRM0000 and on; there is none"
-        )
-    return found
-
-
-def _snapshot(listing: DataSpaceListing) -> Snapshot:
-    """Add up the resident pages of the PTRM data spaces; the roundings add up, too."""
-    low = value = high = 0.0
-    for space in _ptrm(listing):
-        if space.resident is None:
-            raise InputError(f"resident pages of {space.name}", "....", "a number; the listing has none here")
-        low, value, high = low + space.resident.low, value + space.resident.value, high + space.resident.high
-    return Snapshot(end=listing.end, spaces=len(_ptrm(listing)), resident=Interval(low, value, high))
 
 
 def _limits(
@@ -315,24 +279,6 @@ def _limits(
     return limits
 
 
-def _growth(snapshots: Sequence[Snapshot]) -> Interval:
-    """Least-squares slope of in-use virtual storage over time [bytes/day], with what rounding leaves open."""
-    ends = [snapshot.end for snapshot in snapshots]
-    days = [(end - ends[0]).total_seconds() / SECONDS_PER_DAY for end in ends]  # type: ignore[operator]
-    mean = sum(days) / len(days)
-    spread = sum((day - mean) ** 2 for day in days)
-    weights = [(day - mean) / spread for day in days]
-    in_use = [snapshot.in_use for snapshot in snapshots]
-    low, high = (
-        sum(
-            weight * (item[side] if weight > 0 else item[2 - side])
-            for weight, item in zip(weights, in_use, strict=True)
-        )
-        for side in (0, 2)
-    )
-    return Interval(low, sum(w * item.value for w, item in zip(weights, in_use, strict=True)), high)
-
-
 def _notes(listings: Sequence[DataSpaceListing], row: Release, *, assumed: bool) -> list[str]:
     """What the listings show that a reader should know."""
     last = listings[-1]
@@ -340,14 +286,16 @@ def _notes(listings: Sequence[DataSpaceListing], row: Release, *, assumed: bool)
     shown = sorted({listing.release for listing in listings if listing.release})
     if shown and shown != [row.name]:
         notes.append(f"The listings are of z/VM {' and '.join(shown)}; the limits are those of {row.name}.")
-    for space in _ptrm(last):
+    for space in ptrm_spaces_of(last):
         if space.total is not None and not space.total.low <= PAGES_PER_PTRM_SPACE <= space.total.high:
             notes.append(
                 f"{space.name} shows {space.total.value:.0f} pages in total where a 4 GB data space has "
                 f"{PAGES_PER_PTRM_SPACE}: CP monitor of z/VM 5.2 is known to report half. Not corrected, and not "
                 "used here."
             )
-    full = [s for s in _ptrm(last) if s.resident is not None and s.resident.high >= PAGES_PER_PTRM_SPACE]
+    full = [
+        s for s in ptrm_spaces_of(last) if s.resident is not None and s.resident.high >= PAGES_PER_PTRM_SPACE
+    ]
     if full:
         notes.append(
             f"{len(full)} of the PTRM data spaces are full ({PAGES_PER_PTRM_SPACE} pages, shown rounded)."

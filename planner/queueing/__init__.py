@@ -14,6 +14,7 @@ from planner.queueing.general_service import GeneralSteady, mgc
 from planner.queueing.limited_queue import LimitedSteady, mmck
 from planner.queueing.network import Bounds, NetworkSteady, asymptotic_bounds, balanced_job_bounds, mva
 from planner.queueing.open_queue import mmc
+from planner.queueing.overflow_group import OverflowGroup, overflow_group
 from planner.queueing.scalability import Scalability, fit_usl, usl
 from planner.queueing.server_count import max_load, min_servers
 from planner.queueing.steady import Steady
@@ -23,6 +24,7 @@ __all__ = [
     "GeneralSteady",
     "LimitedSteady",
     "NetworkSteady",
+    "OverflowGroup",
     "PoolSteady",
     "Scalability",
     "Steady",
@@ -43,5 +45,6 @@ __all__ = [
     "mmc",
     "mmck",
     "mva",
+    "overflow_group",
     "usl",
 ]

@@ -19,7 +19,6 @@ Indices = NDArray[np.int64]
 BLOCK: Final = 8192  # scenarios at a time: their vectors stay in the cache
 LARGEST_DIRECT: Final = 1000  # requesters; beyond, the terms relative to p(c) leave float64 as a rule
 RESCALE_ABOVE: Final = 1e200
-LEAST_NORMAL: Final = 1e-290
 NEGLIGIBLE: Final = 1e-20
 FORGOTTEN: Final = 1e-45  # of the most likely state: nothing even beside the few who think
 
@@ -124,21 +123,8 @@ def _below(n: Array, load: Array, c: Array, i: Array | None) -> tuple[Array, Arr
             np.add(busy_below[:end], g * k, out=busy[:end])
         np.multiply(a, k, out=below[:end])
         np.add(below[:end], g, out=a)
-    lower = np.where(term > LEAST_NORMAL, below / term, np.inf)
+    lower = below / term  # infinite where g(c) leaves float64: below is 1 or more
     return lower, (load * n * lower - c) / (1 + load) if i is None else busy_below / term
-
-
-def _any_size(n: Array, z: Array, s: Array, c: Array, i: Array) -> Array:
-    """Sums over all states where the direct form leaves float64 or would be long."""
-    result = np.empty((6, n.size))
-    single = i <= 1  # then p(n) has one mode: the service rate does not fall with n
-    for chosen, solve in ((single, _from_mode), (~single, _from_top)):
-        index = np.flatnonzero(chosen)
-        if index.size:
-            result[:, index] = _means(
-                solve(*(a[index] for a in (n, z, s, c, i))), n[index], s[index], c[index]
-            )
-    return result
 
 
 def _pace(present: Array, c: Array, i: Array) -> tuple[Array, Array]:
@@ -164,8 +150,12 @@ def _means(sums: Array, n: Array, s: Array, c: Array) -> Array:
     return np.stack([served / total / s, busy / total, queue / total, 0 * n, delay, s * (busy / served)])
 
 
-def _from_mode(n: Array, z: Array, s: Array, c: Array, i: Array) -> Array:
-    """From the most likely state outward: all terms are at most 1, and both ways end where they are nothing."""
+def _any_size(n: Array, z: Array, s: Array, c: Array, i: Array) -> Array:
+    """Sums where the direct form leaves float64 or would be long: from a most likely state outward.
+
+    Terms stay near 1 and end both ways where they are nothing. With inflation above 1 the empty station may be a
+    second mode; the dip between the two is no deeper than 1/inflation^2 and does not end the sums.
+    """
     sums = np.zeros((6, n.size))
     load = z / s
     mode, high = np.zeros_like(n), n + 1
@@ -176,7 +166,7 @@ def _from_mode(n: Array, z: Array, s: Array, c: Array, i: Array) -> Array:
     _add(sums, np.ones_like(n), n, mode, c, i)
     _walk(sums, mode, n, load, c, i, step=-1)
     _walk(sums, mode, n, load, c, i, step=1)
-    return sums
+    return _means(sums, n, s, c)
 
 
 def _walk(sums: Array, mode: Array, n: Array, load: Array, c: Array, i: Array, *, step: int) -> None:
@@ -200,20 +190,6 @@ def _walk(sums: Array, mode: Array, n: Array, load: Array, c: Array, i: Array, *
             term = term * (factor if step < 0 else 1 / factor)
         present = present + step
         _add(added, term, n, present, c, i)
-
-
-def _from_top(n: Array, z: Array, s: Array, c: Array, i: Array) -> Array:
-    """From n = N down, rescaled as the terms grow; the term is zero by itself beyond N."""
-    term, load = np.ones_like(z), z / s
-    sums = np.zeros((6, n.size))
-    for k in range(int(n.max()) + 1):
-        pace = _add(sums, term, n, np.maximum(n - k, 0), c, i)
-        term = term * (pace * load / (k + 1))
-        scale = np.where(term > RESCALE_ABOVE, 1 / RESCALE_ABOVE, 1.0)
-        if scale.min() < 1:
-            term *= scale
-            sums *= scale
-    return sums
 
 
 def open_with_inflation(rate: Array, s: Array, c: Array, i: Array) -> tuple[Array, NDArray[np.bool_]]:

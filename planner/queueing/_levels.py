@@ -24,7 +24,6 @@ RESCALE_ABOVE: Final = 1e200
 LEAST_THINK: Final = 1e-15  # of the service time: no think time at all is the limit, at working precision
 CYCLES: Final = 60  # of logarithmic reduction, each doubles the levels
 TAIL: Final = 1e-15
-SOON: Final = 1e3  # moves before a level is left: digits that LAPACK may lose of the sixteen
 
 
 def solve_closed(n: int, think: Array, station: Station) -> Array:
@@ -111,16 +110,14 @@ def inverse_dominant(dominant: Array) -> Array:
 def _dwell(moves: Array, leaves: Array) -> Array:
     """Mean times in the states of a level before it is left, by the state it is entered in.
 
-    The inverse of a matrix with `moves` off its diagonal and dominant rows. Where a level is soon left LAPACK loses
-    nothing; else the elimination below.
+    The inverse of a matrix with `moves` off its diagonal and dominant rows. LAPACK serves unless the level is left
+    so rarely that a pivot is lost in rounding.
     """
-    dominant = _close(moves.copy(), leaves[..., None])
     try:
-        times = inverse_dominant(dominant)
+        times = inverse_dominant(_close(moves.copy(), leaves[..., None]))
     except np.linalg.LinAlgError:
         return _dwell_long(moves, leaves)
-    stays = np.abs(times).max((-1, -2)) * np.abs(dominant).max((-1, -2))
-    return times if (stays < SOON).all() else _dwell_long(moves, leaves)
+    return times if (times >= 0).all() else _dwell_long(moves, leaves)
 
 
 def _dwell_long(moves: Array, leaves: Array) -> Array:

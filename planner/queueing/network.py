@@ -17,6 +17,7 @@ from planner.results import Array, Result, quantity
 
 LARGEST_LATTICE: Final = 5_000_000  # populations times stations times scenarios
 MOST_MULTIPLE: Final = 8  # multi-server stations: the work doubles with each
+VANISHING: Final = 1e-290  # of the demands, far below what float64 resolves
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -143,6 +144,8 @@ def mva(
     pause = np.broadcast_to(think, (*shape, classes.size)).reshape(-1, classes.size)
     if ((full.sum(-1) + pause <= 0) & (classes > 0)).any():
         raise InputError("demands", 0.0, "some demand or think time in every class that has requesters", "s")
+    # A think time that vanishes beside the demands is none: its reciprocal would overflow.
+    pause = np.where(pause > VANISHING * full.sum(-1), pause, 0.0)
     lattice = Lattice.up_to(classes)
     throughput, residence = solve(Network(demands=full, think=pause, servers=stations), lattice)
     return _result(throughput, residence, full, stations, lattice, shape, several=several)

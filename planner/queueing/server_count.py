@@ -171,9 +171,28 @@ class _Target:
         tail = log_response_tail(self.limit / s, delay, np.maximum(spare, 0))
         return np.where(spare > 0, tail + self.goal, np.inf)
 
-    def is_close(self, excess: Array) -> NDArray[np.bool_]:
-        """Whether rounding could decide."""
-        return np.abs(excess) <= TIE * (self.goal if self.kind == "response_quantile" else self.limit)
+    def need(self, s: Array) -> Array:
+        """What `reach` has to come up to, by server: the target without a division in every step."""
+        if self.kind == "wait_time":
+            with np.errstate(over="ignore"):
+                return s / self.limit
+        return 1 / self.limit if self.kind == "delay_probability" else self.goal
+
+    def reach(self, k: int, load: Array, inverse: Array, s: Array) -> Array:
+        """What k servers reach, by server: with spare servers d, d (d/B + a)/k for the wait, (d/B + a)/k for the delay.
+
+        For a quantile minus the logarithm of the tail. `inverse` is 1/B.
+        """
+        held = np.minimum(load, k)
+        spare = k - held
+        reached = spare * inverse
+        reached += held
+        if self.kind == "response_quantile":
+            return -log_response_tail(self.limit / s, k / reached, spare)
+        if self.kind == "wait_time":
+            reached *= spare
+        reached *= 1 / k
+        return reached
 
 
 def _prepared(
@@ -263,30 +282,25 @@ def _count_up(load: Array, s: Array, target: _Target) -> tuple[Array, Counts]:
     """
     answer, unsure = np.zeros_like(load), []
     index, inverse, factor = np.arange(load.size), np.ones_like(load), 1 / load
+    need, waiting = target.need(s) * (1 - TIE), np.ones(load.shape, dtype=bool)
     stable_from = int(load.min()) + 1
-    before, waiting = np.full_like(load, np.inf), np.ones(load.shape, dtype=bool)
-    with np.errstate(over="ignore", divide="ignore"):
+    with np.errstate(over="ignore"):
         for k in range(1, stable_from + PATIENCE):
             inverse *= factor
             inverse *= k
             inverse += 1
             if k < stable_from:
                 continue
-            held = np.minimum(load, k)
-            spare = k - held
-            delay = k / (spare * inverse + held)
-            excess = target.excess(delay, delay / spare, spare, s)
-            done = np.flatnonzero((excess <= 0) & waiting)
+            reached = target.reach(k, load, inverse, s)
+            done = np.flatnonzero((reached >= need) & waiting)
             answer[index[done]] = k
-            tied = target.take(done).is_close(excess[done]) | target.take(done).is_close(before[done])
-            unsure.append(index[done[tied]])
+            unsure.append(index[done[reached[done] <= need[done] * (1 + 3 * TIE)]])
             waiting[done] = False
-            before = excess
             left = np.flatnonzero(waiting)
             if left.size < COMPACT_BELOW * waiting.size:
                 target = target.take(left)
                 index, waiting = index[left], waiting[left]
-                inverse, factor, load, s, before = (x[left] for x in (inverse, factor, load, s, before))
+                inverse, factor, load, s, need = (x[left] for x in (inverse, factor, load, s, need))
                 if not left.size:
                     break
     return answer, np.concatenate([*unsure, index[waiting]])

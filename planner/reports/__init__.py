@@ -1,15 +1,20 @@
 """Readers of what users have: Performance Toolkit listings, and numbers with their printed resolution."""
 
 from planner.reports.device import Device, DeviceListing, device_table, read_devices
+from planner.reports.dspacesh import DataSpace, DataSpaceListing, data_space_table, read_data_spaces
 from planner.reports.printed import Printed
 from planner.reports.table import PublishedTable, read_table
 
 __all__ = [
+    "DataSpace",
+    "DataSpaceListing",
     "Device",
     "DeviceListing",
     "Printed",
     "PublishedTable",
+    "data_space_table",
     "device_table",
+    "read_data_spaces",
     "read_devices",
     "read_table",
 ]

@@ -11,6 +11,7 @@ from planner.demand import Reading
 from planner.devices import Performance
 from planner.results import Array
 from planner.sizing.target import Target
+from planner.tabular import Tabular
 from planner.units import MILLISECOND
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ SCOPE: Final = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AliasAnswer:
+class AliasAnswer(Tabular):
     """How many aliases, what they bring, and how far to trust it.
 
     Attributes
@@ -103,6 +104,28 @@ class AliasAnswer:
             marks=marks,
         )
 
+    def counters(self) -> render.Table:
+        """What the supply counters of the pool would show, one row an alias count.
+
+        Returns
+        -------
+        render.Table
+            Tries and fails a second, medians of the fewest and the most free aliases of a minute.
+        """
+        rows = self.rows
+        columns = (
+            ("aliases", "", rows.aliases.astype(int)),
+            ("tries_rate", "1/s", rows.tries),
+            ("fails_rate", "1/s", rows.fails),
+            ("fewest_free", "", rows.fewest_free.astype(int)),
+            ("most_free", "", rows.most_free.astype(int)),
+        )
+        return render.Table(
+            columns=tuple(
+                render.Column(name=name, unit=unit, values=values.tolist()) for name, unit, values in columns
+            )
+        )
+
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain data, with unit suffixes, as `--json` prints it.
 
@@ -129,6 +152,7 @@ class AliasAnswer:
                 "why": self.why,
             },
             "rows": self.table().records(),
+            "counters": self.counters().records(),
             "notes": [*self.notes, SCOPE],
         }
 
@@ -210,19 +234,6 @@ class AliasAnswer:
         for paragraph in (self.why, *self.notes, *([SCOPE] if closing else [])):
             lines.append(render.wrap(paragraph))
         return "\n".join(lines)
-
-    def _repr_html_(self) -> str:
-        return render.to_html(self.table())
-
-    def to_frame(self) -> Any:
-        """Return the rows as a pandas data frame.
-
-        Returns
-        -------
-        pandas.DataFrame
-            One row an alias count, units in the column names.
-        """
-        return render.to_frame(self.table())
 
 
 def together(answers: Sequence[AliasAnswer]) -> render.Table:

@@ -57,7 +57,7 @@ def test_where_one_kind_is_always_faster_there_is_no_break_even() -> None:
 def test_one_kind_alone_has_no_break_even() -> None:
     answer = disk_rates(XEDIT, ["emulated-fba"])
     assert answer.break_even_hit_ratio is None
-    assert "equal" not in answer.text()
+    assert "last equal" not in answer.text()
 
 
 def test_the_miss_without_a_wait_is_named() -> None:

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from planner.advice.paging import PAGING_KINDS, kinds, paging_devices
+from planner.advice.paging import paging_devices
 from planner.advice.paging_count import LARGEST_COUNT, Load, carried_by, fewest, outcome
+from planner.advice.paging_kinds import PAGING_KINDS, kinds
 from planner.devices import PagingDevice
 from planner.errors import InfeasibleError, InputError
 
@@ -78,6 +79,21 @@ def test_response_falls_with_more_devices() -> None:
     assert times[-1] == pytest.approx(DEVICES["xiv-serialized"].service_time)
 
 
+def test_the_range_is_that_of_the_error_of_the_law() -> None:
+    answer = paging_devices(replace(PUBLISHED, guests=40, target=None))
+    choice = next(choice for choice in answer.choices if choice.kind.name == "xiv-concurrent")
+    assert choice.outcome is not None
+    assert (choice.least, choice.outcome.count, choice.most) == (
+        19,
+        20,
+        22,
+    )  # 20 always busy, 9.5 % less and more
+    one_more = next(
+        choice for choice in paging_devices(PUBLISHED).choices if choice.kind.name == "xiv-concurrent"
+    )
+    assert one_more.span == "19 or more"  # 20 guests keep no more than the published rate under way
+
+
 def test_nothing_is_called_cheapest_across_machines() -> None:
     load = Load(page_rate=1000.0, guests=40)
     answer = paging_devices(load)
@@ -127,7 +143,7 @@ def test_too_many_devices_are_no_answer() -> None:
     answer = paging_devices(Load(page_rate=225_000.0))
     choice = next(choice for choice in answer.choices if choice.kind.name == "emulated-fba")
     assert not choice.feasible
-    assert f"at most {LARGEST_COUNT}" in choice.reason
+    assert f"the search ends at {LARGEST_COUNT}" in choice.reason
     assert choice.to_dict()["count"] is None
 
 

@@ -20,7 +20,9 @@ def points(axes: Axes) -> list[tuple[float, float]]:
     """Places of all markers, each inside the axes and above every line."""
     lines = [line for line in axes.lines if line.get_linestyle() != "None"]
     found = []
-    for marks in (line for line in axes.lines if line.get_linestyle() == "None"):
+    caps = "_"  # of the bars of an interval
+    drawn = (line for line in axes.lines if line.get_linestyle() == "None" and line.get_marker() != caps)
+    for marks in drawn:
         assert all(marks.get_zorder() > line.get_zorder() for line in lines)
         found += list(zip(np.ravel(marks.get_xdata()), np.ravel(marks.get_ydata()), strict=True))
     (left, right), (bottom, top) = axes.get_xlim(), axes.get_ylim()

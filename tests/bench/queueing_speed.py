@@ -8,6 +8,7 @@ that are installed compute what they offer of the same scenarios, one at a time.
 from __future__ import annotations
 
 import gc
+import importlib
 import importlib.util
 import subprocess
 import sys
@@ -122,19 +123,19 @@ def peer_waits(rate: Array, service: Array, servers: Array) -> dict[str, float]:
     ]
     scenarios = [(a, s, c) for a, s, c in scenarios if a * s < c][:PEER_SCENARIOS]
     if importlib.util.find_spec("pyworkforce"):
-        from pyworkforce.queuing import ErlangC
+        erlang_c = importlib.import_module("pyworkforce.queuing").ErlangC
 
         def workforce() -> None:
             for a, s, c in scenarios:
-                ErlangC(transactions=a, aht=s, asa=1.0, interval=1).waiting_probability(positions=c)
+                erlang_c(transactions=a, aht=s, asa=1.0, interval=1).waiting_probability(positions=c)
 
         found["pyworkforce"] = best(workforce, 3) / len(scenarios)
     if importlib.util.find_spec("pyqueueing"):
-        from pyqueueing import MMC
+        model = importlib.import_module("pyqueueing").MMC
 
         def pyqueueing() -> None:
             for a, s, c in scenarios:
-                MMC(arrival_rate=a, service_rate=1 / s, servers=c).mean_wait()
+                model(arrival_rate=a, service_rate=1 / s, servers=c).mean_wait()
 
         found["pyqueueing"] = best(pyqueueing, 3) / len(scenarios)
     return found
@@ -144,13 +145,12 @@ def peer_counts(rate: Array, service: Array, wait: Array) -> dict[str, float]:
     """Seconds a scenario of the one peer that finds the fewest servers for a mean wait."""
     if not importlib.util.find_spec("pyqueueing"):
         return {}
-    from pyqueueing import ErlangC
-
+    model = importlib.import_module("pyqueueing").ErlangC
     scenarios = list(zip(rate.tolist(), service.tolist(), wait.tolist(), strict=True))[:PEER_SCENARIOS]
 
     def pyqueueing() -> None:
         for a, s, w in scenarios:
-            ErlangC(arrival_rate=a, service_rate=1 / s).required_servers(target_mean_wait=w)
+            model(arrival_rate=a, service_rate=1 / s).required_servers(target_mean_wait=w)
 
     return {"pyqueueing": best(pyqueueing, 1) / len(scenarios)}
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from planner import figures
+from planner.figures import emulated_fba
 from planner.library import data_path
 from planner.reports import read_table
 
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 DRAWN: dict[Callable[[], Axes], tuple[str, str, str]] = {
-    figures.iozone_per_transaction: ("table-1", "CP/tx", "Total/tx"),
-    figures.iozone_per_virtual_io: ("table-1", "CP/vio", "Total/vio"),
-    figures.xedit_per_transaction: ("table-2", "CP/tx", "Total/tx"),
-    figures.page_fault_cost: ("table-3", "CP/tx", "Total/tx"),
+    emulated_fba.iozone_per_transaction: ("table-1", "CP/tx", "Total/tx"),
+    emulated_fba.iozone_per_virtual_io: ("table-1", "CP/vio", "Total/vio"),
+    emulated_fba.xedit_per_transaction: ("table-2", "CP/tx", "Total/tx"),
+    emulated_fba.page_fault_cost: ("table-3", "CP/tx", "Total/tx"),
 }
 
 

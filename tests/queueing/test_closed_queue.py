@@ -121,6 +121,27 @@ def test_a_hundred_thousand_requesters() -> None:
     assert (steady.wait_time > 0).all()
 
 
+@pytest.mark.parametrize("inflation", [0.0, 0.3, 1.0, 9.0, 100.0])
+@pytest.mark.parametrize("load", [0.0004, 0.204, 0.5, 3.0])
+def test_a_thousand_requesters_more_change_the_method_but_not_the_law(inflation: float, load: float) -> None:
+    """From 1,001 requesters on the sums start at the most likely state; also where there are two such states."""
+    for population, servers in ((1500, 2), (1500, 40), (1001, 1000)):
+        think = population / load
+        steady = finite_source(population, think, 1.0, servers, inflation=inflation)
+        n = np.arange(1, population + 1)
+        served = np.minimum(n, servers)
+        steps = np.log((population - n + 1) / think * (1 + inflation * (served - 1)) / served)
+        logs = np.concatenate([[0.0], np.cumsum(steps)])
+        law = np.exp(logs - logs.max())
+        law /= law.sum()
+        present = np.arange(population + 1)
+        assert np.isclose(
+            steady.queue_length, (law * np.maximum(present - servers, 0)).sum(), rtol=1e-9, atol=1e-200
+        )
+        assert np.isclose(steady.in_service, (law * np.minimum(present, servers)).sum(), rtol=1e-9)
+        assert np.isclose(steady.throughput * (think + steady.response_time), population, rtol=1e-10)
+
+
 def test_no_think_time_keeps_everyone_at_the_station() -> None:
     steady = finite_source([5, 2, 3], 0.0, 2.0, [2, 2, 4])
     assert steady.throughput.tolist() == [1.0, 1.0, 1.5]

@@ -61,7 +61,7 @@ def test_with_much_room_it_is_mmc(load: float, servers: int) -> None:
 def test_more_room_loses_less_and_waits_longer(load: float, servers: int, room: int) -> None:
     less, more = (mmck(load * servers, 1.0, servers, servers + room + extra) for extra in (0, 1))
     assert more.blocking_probability <= less.blocking_probability * (1 + tolerances.ROUNDING)
-    assert more.wait_time >= less.wait_time
+    assert more.wait_time >= less.wait_time * (1 - tolerances.ROUNDING)
 
 
 @given(**CASES, p=st.floats(0.01, 0.999))

@@ -3,7 +3,8 @@
 from planner.devices.processors.configurations import Configuration, published, read_configurations
 from planner.devices.processors.gains import Gain, gain_table, gains, nearest
 from planner.devices.processors.law import Processors, internal_throughput
-from planner.devices.processors.scaling import Law, Prediction, Scaling, Trial, scaling
+from planner.devices.processors.scaling import Prediction, Scaling, scaling
+from planner.devices.processors.trials import Law, Trial
 
 __all__ = [
     "Configuration",

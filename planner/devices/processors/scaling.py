@@ -9,62 +9,18 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from planner import queueing, render
+from planner import render
 from planner.devices.processors.configurations import Configuration
 from planner.devices.processors.interval import transaction_time_interval
-from planner.devices.processors.law import Processors
+from planner.devices.processors.trials import PARTS, Trial, combined_throughput, folds, try_out
 from planner.errors import InputError
+from planner.tabular import Tabular
 from planner.units import GIB, MILLISECOND
 
 if TYPE_CHECKING:
-    import pandas as pd
     from matplotlib.axes import Axes
 
 FEWEST: Final = 3  # configurations
-PARTS: Final = {"total": ("cpu_time",), "emulation+CP": ("emulation_time", "cp_time")}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Law:
-    """The law of one part of the CPU time: `device` holds its coefficients, `name` is linear, amdahl or usl."""
-
-    name: str
-    device: Processors
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Trial:
-    """One way to reckon, and how well it predicts each configuration from the others.
-
-    `parts` is ``total`` (one law for the whole CPU time) or ``emulation+CP`` (a law for each); `laws` those
-    that all configurations together choose; `left_out` is the ITR of each configuration, predicted from the
-    others, laws chosen anew [1/s]; `errors` are predicted / measured - 1 [share].
-    """
-
-    parts: str
-    laws: tuple[Law, ...]
-    left_out: tuple[float, ...]
-    errors: tuple[float, ...]
-
-    @property
-    def name(self) -> str:
-        """The laws, as ``usl`` or ``amdahl+linear``."""
-        return "+".join(law.name for law in self.laws)
-
-    @property
-    def median(self) -> float:
-        """Median of the absolute errors [share]."""
-        return float(np.median(np.abs(self.errors)))
-
-    @property
-    def worst(self) -> float:
-        """Largest absolute error [share]."""
-        return max(map(abs, self.errors))
-
-    @property
-    def rms(self) -> float:
-        """Root mean square of the errors [share]; the trial with the least is chosen."""
-        return math.sqrt(sum(error**2 for error in self.errors) / len(self.errors))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,7 +34,7 @@ class Prediction:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Scaling:
+class Scaling(Tabular):
     """How ITR scales over measured `configurations`; `trials` has the best way first."""
 
     configurations: tuple[Configuration, ...]
@@ -116,7 +72,7 @@ class Scaling:
         """
         if not 1 <= processors < math.inf or processors != int(processors):
             raise InputError("processors", processors, "a whole number of at least 1")
-        return _bounded(self.configurations, processors, _internal_throughput(self.chosen.laws, processors))
+        return _bounded(self.configurations, processors, combined_throughput(self.chosen.laws, processors))
 
     def left_out(self) -> tuple[Prediction, ...]:
         """Each configuration, predicted by the chosen way from the others.
@@ -126,8 +82,8 @@ class Scaling:
         tuple of Prediction
             In the order of the configurations.
         """
-        folds = zip(_folds(self.configurations), self.chosen.left_out, strict=True)
-        return tuple(_bounded(others, one.processors, itr) for (one, others), itr in folds)
+        pairs = zip(folds(self.configurations), self.chosen.left_out, strict=True)
+        return tuple(_bounded(others, one.processors, itr) for (one, others), itr in pairs)
 
     def table(self) -> render.Table:
         """One row a configuration: measured, and predicted from the others.
@@ -219,19 +175,6 @@ class Scaling:
             ],
         }  # fmt: skip
 
-    def to_frame(self) -> pd.DataFrame:
-        """Return the table as a pandas data frame.
-
-        Returns
-        -------
-        pandas.DataFrame
-            One row a configuration.
-        """
-        return render.to_frame(self.table())
-
-    def _repr_html_(self) -> str:
-        return render.to_html(self.table())
-
     def plot(self, beside: Sequence[Configuration] = (), label: str = "") -> Axes:
         """Draw ITR and processors, relative to the smallest configuration, against real storage.
 
@@ -320,36 +263,8 @@ def scaling(configurations: Sequence[Configuration]) -> Scaling:
         raise InputError("configurations", counts, f"at least {FEWEST} different numbers of processors")
     split = all(row.cp_time is not None for row in rows)
     ways = [parts for parts in PARTS if split or parts == "total"]
-    trials = sorted((_try(rows, parts) for parts in ways), key=lambda trial: trial.rms)
+    trials = sorted((try_out(rows, parts) for parts in ways), key=lambda trial: trial.rms)
     return Scaling(configurations=rows, trials=tuple(trials))
-
-
-def _folds(rows: tuple[Configuration, ...]) -> list[tuple[Configuration, tuple[Configuration, ...]]]:
-    """Each configuration with all others."""
-    return [(row, rows[:index] + rows[index + 1 :]) for index, row in enumerate(rows)]
-
-
-def _try(rows: tuple[Configuration, ...], parts: str) -> Trial:
-    left_out = [_internal_throughput(_laws(others, parts), one.processors) for one, others in _folds(rows)]
-    errors = [itr / row.internal_throughput - 1 for itr, row in zip(left_out, rows, strict=True)]
-    return Trial(parts=parts, laws=_laws(rows, parts), left_out=tuple(left_out), errors=tuple(errors))
-
-
-def _laws(rows: Sequence[Configuration], parts: str) -> tuple[Law, ...]:
-    """Fit a law to each part of the CPU time."""
-    processors = np.array([row.processors for row in rows], dtype=np.float64)
-    laws = []
-    for part in PARTS[parts]:
-        found = queueing.fit_usl(processors, processors / np.array([getattr(row, part) for row in rows]))
-        device = Processors(
-            cpu_time=1 / float(found.gamma), contention=float(found.alpha), coherency=float(found.beta)
-        )
-        laws.append(Law(name=found.law, device=device))
-    return tuple(laws)
-
-
-def _internal_throughput(laws: Sequence[Law], processors: int) -> float:
-    return processors / float(sum(law.device.transaction_time(processors) for law in laws))
 
 
 def _bounded(rows: Sequence[Configuration], processors: int, itr: float) -> Prediction:

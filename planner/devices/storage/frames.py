@@ -18,16 +18,17 @@ from planner.devices.storage.layout import (
     size,
 )
 from planner.errors import InputError
+from planner.tabular import Tabular
 from planner.units import FRAME, GIB, SEGMENT
 
 if TYPE_CHECKING:
-    import pandas as pd
+    from matplotlib.axes import Axes
 
 PTRM_SPACES_STATED: Final = 16  # of z/VM 5.3; the only number that a report states
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FrameBudget:
+class FrameBudget(Tabular):
     """What virtual storage in use takes.
 
     `segments` of 1 MB are in use; `page_frames` hold their resident pages and `pgmbk_frames` their PGMBKs;
@@ -93,6 +94,31 @@ class FrameBudget:
             ),
         )  # fmt: skip
 
+    def plot(self) -> Axes:
+        """Draw what pages and PGMBKs take, beside the real storage that there is.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            One bar of two parts; a line at the real storage where it is known.
+        """
+        from planner import style
+
+        axes = style.new_axes(6.4, 2.4)
+        left = 0.0
+        parts = (("pages", self.page_frames), ("PGMBKs", self.pgmbk_frames))
+        for (label, frames), color, hatch in zip(parts, style.COLORS, style.HATCHES, strict=False):
+            width = frames * FRAME / GIB
+            axes.barh([""], [width], left=left, color=color, hatch=hatch, edgecolor="white", label=label)
+            left += width
+        if self.real_storage is not None:
+            axes.axvline(self.real_storage / GIB, color="black", linestyle="--", label="real storage")
+        axes.set(
+            xlabel="storage [GB]", title=f"{self.segments * SEGMENT / GIB:.4g} GB of virtual storage in use"
+        )
+        axes.legend(frameon=False, ncols=3, loc="upper left", bbox_to_anchor=(0, -0.4))
+        return axes
+
     def to_dict(self) -> dict[str, Any]:
         """Lay out for JSON.
 
@@ -127,19 +153,6 @@ class FrameBudget:
         )
         lines = [render.wrap(headline), "", render.to_text(self.table())]
         return "\n".join([*lines, *([""] if self.notes else []), *map(render.wrap, self.notes)])
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return the table as a pandas data frame.
-
-        Returns
-        -------
-        pandas.DataFrame
-            Pages, PGMBKs, together.
-        """
-        return render.to_frame(self.table())
-
-    def _repr_html_(self) -> str:
-        return render.to_html(self.table())
 
 
 def frame_budget(

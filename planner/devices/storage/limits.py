@@ -26,10 +26,10 @@ from planner.devices.storage.limit import (
 )
 from planner.devices.storage.releases import Release
 from planner.devices.storage.releases import release as find_release
+from planner.tabular import Tabular
 from planner.units import FRAME, GIB
 
 if TYPE_CHECKING:
-    import pandas as pd
     from matplotlib.axes import Axes
 
 
@@ -147,7 +147,7 @@ class StorageBudget:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StorageLimits:
+class StorageLimits(Tabular):
     """All limits of a system.
 
     `budget` is what was asked, `limits` the answers; `min_resident_pages_before_ptrm` is the smallest whole
@@ -245,19 +245,6 @@ class StorageLimits:
         if pages > PAGES_PER_SEGMENT:
             return "PTRM data spaces are met first however many pages are resident."
         return f"PTRM data spaces are met first below {pages} resident pages in each in-use segment."
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return the table as a pandas data frame.
-
-        Returns
-        -------
-        pandas.DataFrame
-            One row a limit.
-        """
-        return render.to_frame(self.table())
-
-    def _repr_html_(self) -> str:
-        return render.to_html(self.table())
 
     def plot(self) -> Axes:
         """Draw in-use virtual storage against resident pages per segment, every limit as a line.

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg.lapack import dgtsv
 
 from planner.results import Array
 
@@ -84,6 +83,8 @@ def idle_given_total(pool: PoolFlows, base: BaseFlows, top: bool) -> Array:
     ndarray
         Probabilities, shape (D,) [1].
     """
+    from scipy.linalg.lapack import dgtsv
+
     others_try = np.maximum(pool.tries - base.tries, 0.0)
     if top:
         others_try[-1] = 0.0

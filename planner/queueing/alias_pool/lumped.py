@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
-from scipy import sparse
-from scipy.sparse import linalg
 
 from planner.errors import ConvergenceError
 from planner.queueing.alias_pool.lumped_states import Layout, LumpedStates, lumped_states
 from planner.queueing.alias_pool.outcome import Outcome
 from planner.queueing.alias_pool.pool import Pool
 from planner.results import Array
+
+if TYPE_CHECKING:
+    from scipy import sparse
 
 MAX_STATES = 30_000
 """States up to which a closed pool is solved exactly."""
@@ -120,6 +123,8 @@ def stationary_law(states: LumpedStates, move_rates: Array) -> tuple[Array, floa
     """
     size = states.size
     outflow = np.bincount(states.source, weights=move_rates, minlength=size)
+    from scipy import sparse
+
     inflow = sparse.csr_array((move_rates, (states.target, states.source)), shape=(size, size))
     step = (inflow @ sparse.diags_array(1.0 / outflow)).tocsc()
     flow = np.full(size, 1.0 / size)
@@ -138,6 +143,9 @@ def stationary_law(states: LumpedStates, move_rates: Array) -> tuple[Array, floa
 
 def _gauss_seidel(step: sparse.csc_array, flow: Array) -> tuple[Array, float]:
     """Sweep until the flow settles; the flow and its last change relative to the largest."""
+    from scipy import sparse
+    from scipy.sparse import linalg
+
     size = step.shape[0]
     lower = (sparse.eye_array(size, format="csc") - sparse.tril(step, -1, format="csc")).tocsc()
     solver = linalg.splu(lower, permc_spec="NATURAL", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
@@ -155,6 +163,9 @@ def _gauss_seidel(step: sparse.csc_array, flow: Array) -> tuple[Array, float]:
 
 def _direct(step: sparse.csc_array, reference: int) -> Array:
     """Solve with the flow out of one likely state set to 1."""
+    from scipy import sparse
+    from scipy.sparse import linalg
+
     size = step.shape[0]
     others = np.delete(np.arange(size), reference)
     matrix = (sparse.eye_array(size, format="csc") - step).tocsc()

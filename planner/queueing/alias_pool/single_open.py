@@ -6,7 +6,6 @@ from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from planner.errors import ConvergenceError
 from planner.queueing.alias_pool.lumped import drive_rate
@@ -50,6 +49,8 @@ def solve_single_open(pool: Pool, aliases: int) -> Outcome:
     rates = np.array([drive_rate(pool, drive) for drive in states.drives])[states.drive] * states.weight
     arrivals = np.array([kind == "think" for kind, _ in states.drives])[states.drive]
     rates[arrivals] = pool.arrival_rate[0]
+    from scipy import sparse
+
     moves = sparse.csr_array((rates, (states.source, states.target)), shape=(states.size, states.size))
     outflow = np.bincount(states.source, weights=rates, minlength=states.size)
     generator = sparse.csr_array(moves - sparse.diags_array(outflow, dtype=np.float64))

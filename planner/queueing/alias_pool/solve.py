@@ -95,8 +95,13 @@ def alias_pool(
 
     Notes
     -----
-    The overflow system is exact in D; for its use here see Wilkinson (1956), "Theories for toll traffic
-    engineering in the U.S.A.". A = 0 is one M/M/1//N queue for each volume, one volume is M/M/(A+1)//N.
+    The pool is exact in D, the I/Os beyond the bases: busy aliases are min(D, A), queued I/Os (D - A)^+. A = 0 is
+    one M/M/1//N queue for each volume, one volume is M/M/(A+1)//N.
+
+    References
+    ----------
+    Wilkinson, Theories for toll traffic engineering in the U.S.A., Bell System Technical Journal 35 (1956): traffic
+    that overflows from a first group (here the bases) to a second (the aliases).
 
     Examples
     --------

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
-from scipy.linalg import eigh_tridiagonal
 
 from planner.results import Array
 
@@ -68,6 +67,8 @@ def _survival(law: Array, between: Array, end: float, interval: float) -> float:
     `end`. In the symmetric form of the generator, ``sqrt(P) Q / sqrt(P)``, survival is a sum over its
     eigenvalues.
     """
+    from scipy.linalg import eigh_tridiagonal
+
     outflow = np.append(between, 0.0) + np.append(end, between)
     root = np.sqrt(law)
     values, vectors = eigh_tridiagonal(-outflow / law, between / (root[:-1] * root[1:]))

@@ -1,0 +1,52 @@
+"""``planner explain``: a formula, symbolically and with the numbers of the user."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from planner.cli import options
+from planner.errors import InputError
+from planner.explain import TOPICS
+
+HELP = (
+    "Explain a formula with your numbers.\n\nEvery step in symbols and in numbers, where it holds, what the answer is "
+    "sensitive to, and the same value by the numerical code.\n\nTopics: "
+    + ", ".join(TOPICS)
+    + "\n\nExample: planner explain mmc arrival_rate=755/s service_time=1.3ms servers=2"
+)
+
+
+def explain(
+    topic: Annotated[str, typer.Argument(metavar="TOPIC", help="What to explain.")],
+    numbers: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[NAME=VALUE]...", help="Your numbers, with units.", show_default=False),
+    ] = None,
+    latex: Annotated[bool, typer.Option("--latex", help="Print LaTeX.")] = False,
+    json: options.Json = False,
+    csv: options.Csv = False,
+    output: options.Output = None,
+    force: options.Force = False,
+    plot: options.Plot = None,
+) -> None:
+    """Put the numbers into the formula and print it."""
+    from planner import explain as formulas
+
+    if latex and (json or csv):
+        raise InputError("--latex", "and --json or --csv", "one of them")
+    told = formulas.explain(topic, **dict(map(_pair, numbers or [])))
+    if plot is not None:
+        options.draw(told.plot, plot, force=force)
+    unicode = output is not None or "utf" in (sys.stdout.encoding or "").lower()
+    text = told.latex() if latex else told.text(unicode=unicode)
+    options.emit(text, told.to_dict(), told.table(), json=json, csv=csv, output=output, force=force)
+
+
+def _pair(given: str) -> tuple[str, str]:
+    name, equals, value = given.partition("=")
+    if not equals:
+        raise InputError("NAME=VALUE", given, "an input and its value, such as servers=2")
+    return name, value

@@ -1,0 +1,43 @@
+"""``planner figures``: the published figures, redrawn."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from planner.cli import options
+
+HELP = """Draw the published figures.
+
+Those that the reports do not display, and for each report its measurements beside the model.
+
+Example: planner figures -o . --format svg"""
+
+
+class Format(StrEnum):
+    """Kinds of picture."""
+
+    png = "png"
+    svg = "svg"
+
+
+def figures(
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="DIR", help="Folder to write to.")],
+    form: Annotated[Format, typer.Option("--format", help="Kind of file.")] = Format.png,
+    force: options.Force = False,
+) -> None:
+    """Draw all, print the name of each file."""
+    from rich.console import Console
+    from rich.progress import track
+
+    from planner.figures import FIGURES, save_figures
+
+    bar = Console(stderr=True)
+    drawn = save_figures(output, form.value, force=force)
+    for path in track(
+        drawn, "Drawing", total=len(FIGURES), console=bar, disable=not bar.is_terminal, transient=True
+    ):
+        typer.echo(str(path))

@@ -1,0 +1,87 @@
+"""The formulas, told by sympy: one chain of equations a topic, from which text, LaTeX and values are generated."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Final
+
+from planner.errors import InputError
+
+if TYPE_CHECKING:
+    from planner.explain.explanation import Explanation
+    from planner.explain.topic import Topic
+
+__all__ = ["TOPICS", "explain", "topic_named"]
+
+# Topic -> module, name in it, one line for people. sympy is imported when a topic is asked for.
+TOPICS: Final = {
+    "erlang-c": ("delay", "ERLANG_C_TOPIC", "how likely is it that a request waits"),
+    "mmc": ("delay", "MMC", "Poisson arrivals at a group of servers"),
+    "finite-source": ("closed", "FINITE_SOURCE", "a few requesters, each with one request outstanding"),
+    "mgc": ("general", "MGC", "service of any spread"),
+    "alias-pool": ("pools", "ALIAS_POOL", "volumes that share aliases"),
+    "storage-limit": ("storage_limit", "STORAGE_LIMIT", "how much virtual storage can be in use"),
+    "ccw": ("channel_program", "CCW", "what CP spends on channel programs"),
+    "usl": ("scalability", "USL", "throughput over processors or requesters"),
+}
+
+
+def topic_named(name: str) -> Topic:
+    """Look a topic up.
+
+    Parameters
+    ----------
+    name : str
+        One of `TOPICS`.
+
+    Returns
+    -------
+    Topic
+        Its inputs and equations.
+
+    Raises
+    ------
+    InputError
+        No such topic.
+
+    Examples
+    --------
+    >>> [item.key for item in topic_named("mmc").inputs]
+    ['arrival_rate', 'service_time', 'servers']
+    """
+    if name not in TOPICS:
+        raise InputError("TOPIC", name, f"one of {', '.join(TOPICS)}")
+    module, attribute, _ = TOPICS[name]
+    found: Topic = getattr(import_module(f"{__name__}.{module}"), attribute)
+    return found
+
+
+def explain(name: str, **numbers: str | float) -> Explanation:
+    """Explain a formula with numbers.
+
+    Parameters
+    ----------
+    name : str
+        One of `TOPICS`.
+    **numbers : str or float
+        Inputs of the topic: a text with its unit, or a number in SI units; defaults for the rest.
+
+    Returns
+    -------
+    Explanation
+        Renders as math in Jupyter; `text`, `latex` and `to_dict` elsewhere.
+
+    Raises
+    ------
+    InputError
+        An unknown topic or input, or a value outside its domain.
+
+    Examples
+    --------
+    >>> told = explain("mmc", arrival_rate=600, service_time="1.3ms", servers=2)
+    >>> round(told.value("W") * 1e3, 4)
+    0.2332
+    """
+    from planner.explain.explanation import Explanation
+
+    return Explanation.of(topic_named(name), numbers)

@@ -1,0 +1,402 @@
+"""A topic with numbers: every step as text and LaTeX, sensitivities, and the numerical code beside it."""
+
+from __future__ import annotations
+
+import html
+import math
+import textwrap
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import sympy
+
+from planner import render
+from planner.errors import InputError
+from planner.explain import printing
+from planner.explain.topic import SI, Equation, Input, Topic, exact
+from planner.tabular import Tabular
+from planner.units import FACTORS, MILLISECOND
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+SHOWN: Final = 5  # significant digits of a number within a formula
+CHANGE: Final = sympy.Rational(1, 100)  # of an input, for the sensitivities
+READ_AS: Final = {
+    "s": ("ms", MILLISECOND),
+    "bytes": ("GB", FACTORS["storage"]["GB"]),
+}  # SI unit -> what people use
+NOISE: Final = 1e-14  # relative; below, two doubles are the same number
+SMALL: Final = 1e-4
+LARGE: Final = 1e6
+WHOLE: Final = 1e13  # whole numbers below are shown with all their digits
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explanation(Tabular):
+    """What `explain` answers.
+
+    Attributes
+    ----------
+    topic : Topic
+        The formula.
+    numbers : dict
+        Every input, exactly, in SI units.
+    values : dict
+        Every step, exactly, in SI units.
+    sensitivities : tuple of tuple
+        What is changed, and the answer then [SI].
+    numerical : dict
+        The same steps by the numerical code [SI].
+    """
+
+    topic: Topic
+    numbers: dict[str, Any]
+    values: dict[Any, Any]
+    sensitivities: tuple[tuple[str, float], ...]
+    numerical: dict[str, float]
+
+    @classmethod
+    def of(cls, topic: Topic, given: Mapping[str, str | float]) -> Explanation:
+        """Put numbers into a topic.
+
+        Parameters
+        ----------
+        topic : Topic
+            The formula.
+        given : mapping
+            Key of an input to a text with its unit, or to a number in SI units.
+
+        Returns
+        -------
+        Explanation
+            Every step.
+
+        Raises
+        ------
+        InputError
+            An unknown key, or a value outside its domain.
+        """
+        numbers = topic.numbers(given)
+        return cls(
+            topic=topic,
+            numbers=numbers,
+            values=topic.evaluate(numbers),
+            sensitivities=tuple(_sensitivities(topic, numbers)),
+            numerical=dict(topic.numerical({key: float(value) for key, value in numbers.items()})),
+        )
+
+    @property
+    def steps(self) -> tuple[Equation, ...]:
+        """The equations, for the counts at hand."""
+        return self.topic.equations(self.numbers)
+
+    def value(self, name: str) -> float:
+        """Value of a step as a double.
+
+        Parameters
+        ----------
+        name : str
+            Its left side, as ``"W"``.
+
+        Returns
+        -------
+        float
+            The value [SI].
+        """
+        return float(self.values[sympy.Symbol(name)])
+
+    def table(self) -> render.Table:
+        """Exact and numerical values beside each other.
+
+        Returns
+        -------
+        render.Table
+            One row a step that the numerical code gives, in SI units.
+        """
+        steps = [step for step in self.steps if str(step.left) in self.numerical]
+        exact = [float(self.values[step.left]) for step in steps]
+        found = [self.numerical[str(step.left)] for step in steps]
+        off = [
+            0.0 if x == y else abs(y / x - 1) if x else math.inf for x, y in zip(exact, found, strict=True)
+        ]
+        columns = (
+            ("symbol", [str(step.left) for step in steps], ""),
+            ("meaning", [step.meaning for step in steps], ""),
+            ("unit", [step.unit for step in steps], ""),
+            ("exact", [_number(value, 12) for value in exact], "exact (sympy)"),
+            ("numerical", [_number(value, 12) for value in found], "numerical (numpy)"),
+            (
+                "relative_difference",
+                [f"{value:.0e}" if value >= NOISE else f"<{NOISE:.0e}" for value in off],
+                "difference",
+            ),
+        )
+        return render.Table(
+            columns=tuple(
+                render.Column(name=name, unit="", values=values, label=label)
+                for name, values, label in columns
+            )
+        )
+
+    def text(self, *, unicode: bool = True) -> str:
+        """Explain in plain text.
+
+        Parameters
+        ----------
+        unicode : bool, optional
+            Whether signs beyond ASCII may be used.
+
+        Returns
+        -------
+        str
+            Lines of at most 80 columns.
+        """
+        inputs = render.Table(
+            columns=(
+                render.Column(
+                    name="symbol",
+                    unit="",
+                    values=[f"  {printing.text(i.symbol, unicode=unicode)}" for i in self.topic.inputs],
+                ),
+                render.Column(
+                    name="value", unit="", values=[_typed(i, self.numbers[i.key]) for i in self.topic.inputs]
+                ),
+                render.Column(name="input", unit="", values=[i.key for i in self.topic.inputs]),
+                render.Column(name="meaning", unit="", values=[i.meaning for i in self.topic.inputs]),
+            )
+        )
+        blocks = [self.topic.title, _body(inputs)]
+        blocks += [self._step_text(step, unicode=unicode) for step in self.steps]
+        compared = render.Table(columns=tuple(c for c in self.table().columns if c.name != "meaning"))
+        blocks.append("The same by the numerical code\n" + _indent(render.to_text(compared)))
+        blocks.append(
+            f"Sensitivity of {self._answer.left}, {self._answer.meaning}\n" + self._sensitivity_text()
+        )
+        blocks.append("Assumptions\n" + "\n".join(_hanging(line, "  - ") for line in self.topic.assumptions))
+        blocks.append(render.wrap(f"Source: {self.topic.source}"))
+        return "\n\n".join(blocks)
+
+    def latex(self) -> str:
+        """Every step in LaTeX: the formula, with the numbers, the value.
+
+        Returns
+        -------
+        str
+            An ``align*`` environment.
+        """
+        lines = []
+        for step in self.steps:
+            left = printing.latex(step.left)
+            lines.append(rf"{left} &= {printing.latex(step.right)} && \text{{{step.meaning}}}")
+            shown = self._shown(step, r"\infty")
+            lines.append(f"&= {printing.latex(self._branch(step), shown)}")
+            lines.append(f"&= {self._value_latex(step)}")
+        return "\\begin{align*}\n" + " \\\\\n".join(lines) + "\n\\end{align*}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain data, numbers in SI units.
+
+        Returns
+        -------
+        dict
+            As ``planner explain --json`` prints it.
+        """
+        return {
+            "topic": self.topic.name,
+            "title": self.topic.title,
+            "inputs": {
+                _suffixed(item.key, SI[item.dimension]): float(self.numbers[item.key])
+                for item in self.topic.inputs
+            },
+            "steps": [
+                {
+                    "symbol": str(step.left),
+                    "meaning": step.meaning,
+                    "unit": step.unit,
+                    "formula": str(step.right),
+                    "latex": printing.latex(sympy.Eq(step.left, step.right, evaluate=False)),
+                    "value": self._members(step) if step.index else float(self.values[step.left]),
+                    "numerical": self.numerical.get(str(step.left)),
+                }
+                for step in self.steps
+            ],
+            "sensitivity": {
+                "of": str(self.topic.answer),
+                "changes": [{"change": change, "value": value} for change, value in self.sensitivities],
+            },
+            "assumptions": list(self.topic.assumptions),
+            "source": self.topic.source,
+        }
+
+    def _repr_latex_(self) -> str:
+        return f"$\\displaystyle {self.latex().replace('align*', 'aligned')}$"
+
+    def _repr_html_(self) -> str:
+        # Jupyter prefers HTML to LaTeX, and renders math inside of it.
+        math_html = html.escape(self._repr_latex_().replace("$\\displaystyle", "$$").removesuffix("$") + "$$")
+        return f"<p>{html.escape(self.topic.title)}</p>{math_html}{render.to_html(self.table())}"
+
+    def plot(self, axes: Axes | None = None) -> Axes:
+        """Draw by how many percent the answer changes with each change of an input.
+
+        Parameters
+        ----------
+        axes : matplotlib.axes.Axes, optional
+            Where to draw; new axes where None.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            Bars, one a change.
+        """
+        from matplotlib.figure import Figure
+
+        axes = axes or Figure(figsize=(7, 3), layout="constrained").subplots()
+        base = float(self.values[self.topic.answer])
+        finite = [(change, value) for change, value in self.sensitivities if math.isfinite(value / base)]
+        bars = axes.barh([change for change, _ in finite], [100 * (value / base - 1) for _, value in finite])
+        axes.bar_label(bars, fmt="%+.2g")
+        axes.axvline(0, color="black", linewidth=0.8)
+        axes.margins(x=0.15)
+        axes.set(xlabel=f"change of {self._answer.meaning} [%]", title=self.topic.name)
+        return axes
+
+    @property
+    def _answer(self) -> Equation:
+        return next(step for step in self.steps if step.left == self.topic.answer)
+
+    def _shown(self, step: Equation, infinite: str) -> dict[Any, str]:
+        """Numbers to print in the place of the symbols of a step."""
+        symbols = self._branch(step).free_symbols & self.values.keys()
+        return {symbol: _number(float(self.values[symbol]), SHOWN, infinite=infinite) for symbol in symbols}
+
+    def _branch(self, step: Equation) -> Any:
+        """The right side; of one with cases the case that applies, of a family the general one."""
+        if not isinstance(step.right, sympy.Piecewise):
+            return step.right
+        cases = step.right.args
+        return (
+            cases[-1][0] if step.index else next(case for case, holds in cases if exact(holds, self.values))
+        )
+
+    def _members(self, step: Equation) -> list[float]:
+        """Values of a family."""
+        assert step.index is not None
+        index, first, _ = step.index
+        values, k = [], int(first)
+        while (member := step.left.subs(index, k)) in self.values:
+            values.append(float(self.values[member]))
+            k += 1
+        return values
+
+    def _step_text(self, step: Equation, *, unicode: bool) -> str:
+        head = f"  {printing.text(step.left, unicode=unicode)} ="
+        equals = "=".rjust(len(head))
+        rows = [printing.text(step.right, head=head, unicode=unicode)]
+        if numbers := self._shown(step, "∞" if unicode else "oo"):
+            rows.append(printing.text(self._branch(step), numbers, head=equals, unicode=unicode))
+        value = (
+            ", ".join(_number(v, SHOWN) for v in self._members(step))
+            if step.index
+            else self._value_text(step)
+        )
+        rows.append(_hanging(value, f"{equals} "))
+        gap = "\n\n" if any("\n" in row for row in rows[:-1]) else "\n"
+        return f"{step.meaning[0].upper()}{step.meaning[1:]}\n" + gap.join(rows)
+
+    def _value_text(self, step: Equation) -> str:
+        value = float(self.values[step.left])
+        if math.isinf(value):
+            return "saturated"
+        shown = f"{_number(value, SHOWN)} {step.unit}".rstrip()
+        return shown + (f" = {_readable(value, step.unit)}" if step.unit in READ_AS else "")
+
+    def _value_latex(self, step: Equation) -> str:
+        if step.index:
+            return r",\ ".join(_number(value, SHOWN) for value in self._members(step))
+        value = float(self.values[step.left])
+        if math.isinf(value):
+            return r"\infty"
+        unit = rf"\ \mathrm{{{step.unit}}}" if step.unit else ""
+        return _number(value, SHOWN) + unit
+
+    def _sensitivity_text(self) -> str:
+        base = float(self.values[self.topic.answer])
+        rows = []
+        for change, value in self.sensitivities:
+            moved = value / base - 1 if base and math.isfinite(base) and math.isfinite(value) else None
+            rows.append(
+                (
+                    f"  {change}",
+                    _readable(value, self._answer.unit),
+                    "" if moved is None else f"{100 * moved:+.3g}%",
+                )
+            )
+        columns = ("change", "answer", "by")
+        table = render.Table(
+            columns=tuple(
+                render.Column(name=name, unit="", values=[row[i] for row in rows])
+                for i, name in enumerate(columns)
+            )
+        )
+        return _body(table)
+
+
+def _sensitivities(topic: Topic, numbers: dict[str, Any]) -> list[tuple[str, float]]:
+    """The answer with each input raised: a count by one, anything else by one percent."""
+    found = []
+    for item in topic.inputs:
+        number = numbers[item.key]
+        if item.dimension == "count":
+            changed, words = number + 1, f"one more: {item.key}"
+        else:
+            changed, words = number * (1 + CHANGE), f"1% more: {item.key}"
+        if changed == number or (item.dimension == "count" and changed > item.most):
+            continue
+        with suppress(InputError):  # one more may be more than is solved in symbols
+            found.append((words, float(topic.evaluate({**numbers, item.key: changed})[topic.answer])))
+    return found
+
+
+def _number(value: float, digits: int, infinite: str = "saturated") -> str:
+    """A number with so many significant digits, without an exponent where that reads well."""
+    if math.isinf(value):
+        return infinite
+    if float(value).is_integer() and abs(value) < WHOLE:
+        return f"{value:.0f}"
+    if SMALL <= abs(value) < LARGE:
+        text = f"{value:.{max(digits - 1 - math.floor(math.log10(abs(value))), 0)}f}"
+        return text.rstrip("0").rstrip(".") if "." in text else text
+    return f"{value:.{digits}g}"
+
+
+def _readable(value: float, unit: str) -> str:
+    if math.isfinite(value) and unit in READ_AS:
+        name, factor = READ_AS[unit]
+        return f"{_number(value / factor, SHOWN)} {name}"
+    return _number(value, SHOWN) + (f" {unit}" if unit and math.isfinite(value) else "")
+
+
+def _typed(item: Input, value: Any) -> str:
+    """An input with a unit that people use."""
+    return _readable(float(value), SI[item.dimension])
+
+
+def _suffixed(key: str, unit: str) -> str:
+    return key if unit in render.BARE_UNITS else f"{key}_{unit}"
+
+
+def _body(table: render.Table) -> str:
+    """A table without its heading."""
+    return "\n".join(render.to_text(table).splitlines()[1:])
+
+
+def _hanging(text: str, head: str) -> str:
+    return textwrap.fill(text, render.WIDTH, initial_indent=head, subsequent_indent=" " * len(head))
+
+
+def _indent(text: str) -> str:
+    return "\n".join(f"  {line}" for line in text.splitlines())

@@ -1,0 +1,77 @@
+"""Topic of scaling: the Universal Scalability Law."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import sympy
+from sympy import Piecewise, Symbol, oo, sqrt
+
+from planner import queueing
+from planner.explain.topic import Equation, Exact, Input, Topic
+
+n = Symbol("n", positive=True)
+gamma = Symbol("gamma", positive=True)
+alpha = Symbol("alpha", nonnegative=True)
+beta = Symbol("beta", nonnegative=True)
+throughput, share, peak = sympy.symbols("X E n_max")
+
+
+def _equations(exact: Exact) -> tuple[Equation, ...]:
+    return (
+        Equation(
+            left=throughput,
+            right=gamma * n / (1 + alpha * (n - 1) + beta * n * (n - 1)),
+            meaning="throughput",
+            unit="1/s",
+        ),
+        Equation(
+            left=share, right=throughput / (gamma * n), meaning="share of what n that never wait would do"
+        ),
+        Equation(
+            left=peak,
+            right=Piecewise((sqrt((1 - alpha) / beta), beta > 0), (oo, True)),
+            meaning="concurrency beyond which throughput falls",
+        ),
+    )
+
+
+def _numerical(values: Mapping[str, float]) -> dict[str, float]:
+    rate = float(queueing.usl(values["n"], values["gamma"], values["alpha"], values["beta"]))
+    return {"X": rate, "E": rate / (values["gamma"] * values["n"])}
+
+
+USL = Topic(
+    name="usl",
+    title="The Universal Scalability Law: throughput over concurrency",
+    inputs=(
+        Input(key="n", symbol=n, dimension="number", default="12", meaning="processors or requesters"),
+        Input(key="gamma", symbol=gamma, dimension="rate", default="53/s", meaning="throughput of one"),
+        Input(
+            key="alpha",
+            symbol=alpha,
+            dimension="number",
+            default="0.01",
+            meaning="contention: serial share",
+            least=0,
+        ),
+        Input(
+            key="beta",
+            symbol=beta,
+            dimension="number",
+            default="0.0005",
+            meaning="coherency of each pair",
+            least=0,
+        ),
+    ),
+    equations=_equations,
+    answer=throughput,
+    numerical=_numerical,
+    assumptions=(
+        "gamma, alpha and beta are fitted to measurements, see queueing.fit_usl",
+        "alpha above zero and beta zero is Amdahl's law: throughput never exceeds gamma/alpha",
+        "both zero: linear scaling",
+        "three parameters and few points: a fit tells little beyond its measurements",
+    ),
+    source="Gunther, Guerrilla Capacity Planning (2007), eq. 4.31; Amdahl (1967)",
+)

@@ -1,0 +1,82 @@
+"""Topic of storage limits: what real storage and the PTRM data spaces allow of virtual storage in use."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+
+import sympy
+from sympy import Integer, Min, Symbol, floor
+
+from planner.devices.storage.layout import FRAMES_PER_PGMBK, SEGMENTS_PER_PTRM_SPACE
+from planner.devices.storage.limit import ptrm_limit, real_storage_limit
+from planner.explain.topic import Equation, Exact, Input, Topic
+from planner.units import FRAME, SEGMENT
+
+storage = Symbol("M", positive=True)
+pages = Symbol("p", positive=True)
+spaces = Symbol("D", positive=True, integer=True)
+needed, frames, by_storage, by_ptrm, segments, virtual = sympy.symbols("f F N_M N_D N V")
+
+
+def _equations(exact: Exact) -> tuple[Equation, ...]:
+    return (
+        Equation(
+            left=needed,
+            right=FRAMES_PER_PGMBK + pages,
+            meaning="frames of an in-use segment: PGMBK and pages",
+        ),
+        Equation(left=frames, right=floor(storage / FRAME), meaning="frames of real storage"),
+        Equation(
+            left=by_storage, right=floor(frames / needed), meaning="in-use segments that real storage holds"
+        ),
+        Equation(
+            left=by_ptrm,
+            right=Integer(SEGMENTS_PER_PTRM_SPACE) * spaces,
+            meaning="in-use segments that the PTRM data spaces hold",
+        ),
+        Equation(
+            left=segments, right=Min(by_storage, by_ptrm), meaning="in-use segments, by the limit met first"
+        ),
+        Equation(
+            left=virtual, right=Integer(SEGMENT) * segments, meaning="in-use virtual storage", unit="bytes"
+        ),
+    )
+
+
+def _numerical(values: Mapping[str, float]) -> dict[str, float]:
+    pages_each = Fraction(values["resident_pages"]).limit_denominator()
+    real = real_storage_limit(int(values["real_storage"]), pages_each)
+    ptrm = ptrm_limit(int(values["ptrm_spaces"]))
+    first = min(real, ptrm, key=lambda limit: limit.segments)
+    return {
+        "N_M": real.segments,
+        "N_D": ptrm.segments,
+        "N": first.segments,
+        "V": first.in_use_virtual_bytes,
+    }
+
+
+STORAGE_LIMIT = Topic(
+    name="storage-limit",
+    title="How much virtual storage can be in use",
+    inputs=(
+        Input(key="real_storage", symbol=storage, dimension="storage", default="256GB", meaning="real storage"),
+        Input(
+            key="resident_pages", symbol=pages, dimension="number", default="50",
+            meaning="resident pages of a segment, 1 to 256",
+        ),
+        Input(key="ptrm_spaces", symbol=spaces, dimension="count", default="16", meaning="PTRM data spaces of 4 GB"),
+    ),
+    equations=_equations,
+    answer=virtual,
+    numerical=_numerical,
+    assumptions=(
+        "a 1 MB segment is in use if one of its 256 pages is resident; then its PGMBK is, too",
+        "a PGMBK takes two frames of 4 KB; from z/VM 5.3 on it may reside above 2 GB",
+        "real storage is a soft limit: beyond it the system pages",
+        "PTRM data spaces are a hard limit: beyond it CP abends",
+        "real storage holds nothing else",
+    ),
+    source="IBM, z/VM Performance Report, Improved Real Storage Scalability (z/VM 5.3)",
+)  # fmt: skip

@@ -1,0 +1,211 @@
+"""What a topic is: inputs with units, equations in sympy, where they hold, and the same by the numerical code."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import sympy
+
+from planner import units
+from planner.errors import InputError
+
+Exact = Mapping[str, Any]  # key of an input -> exact rational number
+DIGITS: Final = 15  # of a double that are kept; the rest is noise of the conversion from decimal
+SI: Final = {"time": "s", "rate": "1/s", "storage": "bytes", "share": "", "number": "", "count": ""}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Input:
+    """One number that the user may give.
+
+    Attributes
+    ----------
+    key : str
+        Name of the argument, as the numerical code calls it.
+    symbol : sympy.Symbol
+        How equations call it.
+    dimension : str
+        "time", "rate", "storage", "share", "number" or "count".
+    default : str
+        What is taken where none is given, as one would type it.
+    meaning : str
+        In words.
+    least : int
+        Smallest value; zero is allowed where it is zero.
+    most : int
+        Largest count that is evaluated exactly in reasonable time.
+    """
+
+    key: str
+    symbol: sympy.Symbol
+    dimension: str
+    default: str
+    meaning: str
+    least: int = 1
+    most: int = 200
+
+    def parse(self, given: str | float) -> Any:
+        """Read what was typed (with its unit), or take a number in SI units.
+
+        Parameters
+        ----------
+        given : str or float
+            As ``"1.3ms"``, or 1.3e-3.
+
+        Returns
+        -------
+        sympy.Rational
+            The exact decimal number in SI units.
+
+        Raises
+        ------
+        InputError
+            Not such a quantity, or outside the domain.
+        """
+        if self.dimension in ("count", "number"):
+            value = units.parse_count(str(given), argument=self.key)
+            return self._count(value) if self.dimension == "count" else self._rational(value)
+        if isinstance(given, str):
+            zero = self.least == 0
+            return self._rational(units.parse(given, self.dimension, argument=self.key, zero=zero))  # type: ignore[arg-type]
+        if not 0 < given < float("inf") and not (given == 0 and self.least == 0):
+            raise InputError(self.key, given, "a finite number above zero", SI[self.dimension])
+        return self._rational(given)
+
+    def _rational(self, value: float) -> Any:
+        if value < self.least and self.dimension == "number":
+            raise InputError(self.key, value, f"a number of at least {self.least}")
+        return sympy.Rational(format(value, f".{DIGITS}g"))
+
+    def _count(self, value: float) -> Any:
+        if not value.is_integer() or not self.least <= value <= self.most:
+            raise InputError(self.key, value, f"a whole number from {self.least} to {self.most}")
+        return sympy.Integer(int(value))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Equation:
+    """One step: `left` equals `right`, which holds inputs and what stands on the left of earlier steps.
+
+    Attributes
+    ----------
+    left : sympy.Symbol or applied function
+        What is computed; a function of an index for a family such as w(n).
+    right : sympy.Expr
+        How.
+    meaning : str
+        In words.
+    unit : str
+        SI unit of the value, empty for counts and shares.
+    index : tuple or None
+        Index symbol, first and last value of a family.
+    """
+
+    left: Any
+    right: Any
+    meaning: str
+    unit: str = ""
+    index: tuple[Any, Any, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Topic:
+    """A formula that can be explained.
+
+    Attributes
+    ----------
+    name, title : str
+        As typed after ``planner explain``; in words.
+    inputs : tuple of Input
+        Numbers that the user may give.
+    equations : callable
+        Steps for given counts; most topics have the same ones for all.
+    answer : sympy.Symbol
+        The step whose sensitivities are told.
+    numerical : callable
+        The same numbers from the numerical code, by name of the step, from inputs as floats.
+    assumptions : tuple of str
+        Where the formula holds.
+    source : str
+        Author, year, equation.
+    """
+
+    name: str
+    title: str
+    inputs: tuple[Input, ...]
+    equations: Callable[[Exact], tuple[Equation, ...]]
+    answer: Any
+    numerical: Callable[[Mapping[str, float]], Mapping[str, float]]
+    assumptions: tuple[str, ...]
+    source: str
+
+    def numbers(self, given: Mapping[str, str | float]) -> dict[str, Any]:
+        """Exact inputs: what was given, defaults for the rest.
+
+        Parameters
+        ----------
+        given : mapping
+            Key of an input to a text with its unit, or to a number in SI units.
+
+        Returns
+        -------
+        dict
+            Key of every input to its exact number.
+
+        Raises
+        ------
+        InputError
+            An unknown key, or a value outside its domain.
+        """
+        known = {item.key: item for item in self.inputs}
+        for key, value in given.items():
+            if key not in known:
+                raise InputError(key, value, f"one of {', '.join(known)}")
+        return {key: item.parse(given.get(key, item.default)) for key, item in known.items()}
+
+    def evaluate(self, numbers: Exact, keep: tuple[Any, ...] = ()) -> dict[Any, Any]:
+        """Evaluate every step exactly.
+
+        Parameters
+        ----------
+        numbers : mapping
+            Every input.
+        keep : tuple of sympy.Symbol, optional
+            Inputs that stay symbols: the steps become functions of them.
+
+        Returns
+        -------
+        dict
+            Left side to exact value, the inputs first; each member of a family by itself.
+        """
+        known = {item.symbol: numbers[item.key] for item in self.inputs if item.symbol not in keep}
+        for step in self.equations(numbers):
+            if step.index is None:
+                known[step.left] = exact(step.right, known)
+                continue
+            index, first, last = step.index
+            for k in range(int(exact(first, known)), int(exact(last, known)) + 1):
+                known[step.left.subs(index, k)] = exact(step.right.subs(index, k), known)
+        return known
+
+
+def exact(expression: Any, known: Mapping[Any, Any]) -> Any:
+    """Put what is known into an expression and carry out its sums and products.
+
+    Parameters
+    ----------
+    expression : sympy.Expr
+        An expression.
+    known : mapping
+        Symbols and applied functions to their values.
+
+    Returns
+    -------
+    sympy.Expr
+        A number, where everything is known.
+    """
+    symbols = {key: value for key, value in known.items() if key.is_Symbol}
+    families = {key: value for key, value in known.items() if not key.is_Symbol}
+    return sympy.sympify(expression).subs(symbols).doit().xreplace(families)

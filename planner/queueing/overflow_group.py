@@ -1,0 +1,218 @@
+"""A group of servers that takes what overflows from others, known only by its load and how bursty that is.
+
+Let D be the requests that overflowed and are not yet served to the end, in service or waiting. They come at the rate
+``r(D) = (m + (z - 1) D) / z`` for each mean holding time, and each leaves at rate 1: one in service ends, one that
+waits is taken by the group or by the server that it overflowed from, whichever is free first. So D has mean m and
+variance m z whatever the number of servers (binomial for z < 1, Poisson for z = 1, negative binomial for z > 1), and
+a request fails to find a free server where D is at least their number:
+
+    fail fraction = sum over k >= c of p(k) r(k) / m.
+
+Arrival rates that are linear in the number present are Delbrouck's (1981, "A unified approximate evaluation of
+congestion functions for smooth and peaky traffics", IEEE Trans. Comm. 29); peakedness as the second number of an
+overflow is Wilkinson's (1956). That each waiting request leaves at rate 1 holds while they wait for different
+servers; where many wait for few, the model is optimistic.
+
+What a counter shows over long intervals follows from the same chain. With g(k) the rate of what is counted, G its mean
+and h the solution of its Poisson equation, ``h(k + 1) - h(k) = -sum over j <= k of p(j) (g(j) - G) / (p(k) r(k))``,
+the variance of a count grows as ``G + 2 sum of p(k) g(k) h(k + 1)`` for each holding time (Asmussen, 2003, Applied
+Probability and Queues, section I.7).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from planner.errors import InputError
+from planner.queueing import checks, water_marks
+from planner.results import Array, Result, quantity
+
+TINY: Final = 1e-290  # below it a state is never seen
+LOWEST_LOG: Final = -650.0
+NEGLIGIBLE: Final = 1e-12  # share of fails whose variance rounding would decide
+TAIL_DEVIATIONS: Final = 9.0
+TAIL_PEAKS: Final = 30.0
+MOST_STATES: Final = 4096
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class OverflowGroup(Result):
+    """A group of servers fed by overflow; arrays have the shape of load and peakedness, times are in holding times.
+
+    Attributes
+    ----------
+    servers : int
+        Servers of the group.
+    law : ndarray, shape (..., states)
+        Probability of D = 0, 1, ... requests.
+    flow : ndarray, shape (..., states)
+        Requests that find D, for each holding time.
+    """
+
+    load: Array = quantity("load")
+    peakedness: Array = quantity("peakedness")
+    fail_fraction: Array = quantity("fails of tries")
+    servers: int
+    law: Array
+    flow: Array
+
+    def fail_fraction_with(self, servers: ArrayLike) -> Array:
+        """Share of requests that find no free server, with other numbers of servers.
+
+        Parameters
+        ----------
+        servers : array_like of int, shape (counts,)
+            Numbers of servers [1].
+
+        Returns
+        -------
+        ndarray, shape (..., counts)
+            Fails over tries [1].
+        """
+        counts = np.minimum(np.asarray(servers, dtype=np.int64), self.flow.shape[-1])
+        beyond = np.cumsum(self.flow[..., ::-1], axis=-1)[..., ::-1]
+        beyond = np.concatenate([beyond, np.zeros((*beyond.shape[:-1], 1))], axis=-1)
+        share: Array = beyond[..., counts] / beyond[..., :1]
+        return share
+
+    def dispersions(self) -> tuple[Array, Array, Array]:
+        """Variances of counts over long intervals.
+
+        Returns
+        -------
+        tries : ndarray
+            Variance of the tries over their mean [1].
+        fails : ndarray
+            Variance of the fails over their mean; 1 where there are none [1].
+        joint : ndarray
+            Covariance of tries and fails over the mean fails; 0 where there are none [1].
+        """
+        failing = self.flow.copy()
+        failing[..., : self.servers] = 0.0
+        tries, fails = self.flow.sum(axis=-1), failing.sum(axis=-1)
+        after_try, after_fail = self._potential(self.flow), self._potential(failing)
+        of_tries = tries + 2.0 * (self.flow * after_try).sum(axis=-1)
+        of_fails = fails + 2.0 * (failing * after_fail).sum(axis=-1)
+        both = fails + (self.flow * after_fail + failing * after_try).sum(axis=-1)
+        some = fails > NEGLIGIBLE * tries
+        safe = np.where(some, fails, 1.0)
+        return of_tries / tries, np.where(some, of_fails / safe, 1.0), np.where(some, both / safe, 0.0)
+
+    def _potential(self, flow: Array) -> Array:
+        """h(k + 1) for each k: what more will be counted, having come to k + 1."""
+        mean = flow.sum(axis=-1, keepdims=True)
+        surplus = np.cumsum(flow - self.law * mean, axis=-1)
+        seen = self.flow > TINY
+        rise = -np.divide(surplus, self.flow, out=np.zeros_like(surplus), where=seen)
+        after = np.cumsum(rise, axis=-1)
+        before = after - rise
+        centered: Array = after - (self.law * before).sum(axis=-1, keepdims=True)
+        return centered
+
+    def most_found(self, tries: ArrayLike) -> Array:
+        """Law of the most busy servers that a request finds in an interval.
+
+        Parameters
+        ----------
+        tries : array_like
+            Mean requests of the interval, of the shape of `load` [1].
+
+        Returns
+        -------
+        ndarray, shape (..., servers + 1)
+            Probability of 0, 1, ... servers; finding all busy is a fail [1].
+        """
+        interval = np.asarray(tries, dtype=np.float64) / self.load
+        return water_marks.most_found(self.law, self.flow, interval, self.servers)
+
+    def fewest_found(self, tries: ArrayLike) -> Array:
+        """Law of the fewest busy servers that a request finds in an interval.
+
+        Parameters
+        ----------
+        tries : array_like
+            Mean requests of the interval, of the shape of `load` [1].
+
+        Returns
+        -------
+        ndarray, shape (..., servers + 1)
+            Probability of 0, 1, ... servers [1].
+        """
+        interval = np.asarray(tries, dtype=np.float64) / self.load
+        return water_marks.fewest_found(self.law, self.flow, interval, self.servers)
+
+
+def overflow_group(load: ArrayLike, peakedness: ArrayLike, servers: int) -> OverflowGroup:
+    """Servers that take what overflows from others and let wait what finds none of them free.
+
+    Parameters
+    ----------
+    load : array_like
+        Mean requests in an infinite group, any shape: rate of requests x mean holding time [erlang].
+    peakedness : array_like
+        Variance over mean of the requests in an infinite group [1].
+    servers : int
+        Servers of the group [1].
+
+    Returns
+    -------
+    OverflowGroup
+        Of the shape that load and peakedness broadcast to.
+
+    Raises
+    ------
+    InputError
+        A load or a peakedness that is not above 0, servers that are no whole number, or more than 4096 states.
+
+    Notes
+    -----
+    ``p(k + 1) / p(k) = r(k) / (k + 1)`` with ``r(k) = (m + (z - 1) k) / z``; its law is binomial, Poisson or
+    negative binomial.
+
+    References
+    ----------
+    Delbrouck (1981), "A unified approximate evaluation of congestion functions for smooth and peaky traffics", IEEE
+    Trans. Comm. 29: arrival rates linear in the number present. Wilkinson (1956), "Theories for toll traffic
+    engineering in the U.S.A.", Bell System Technical Journal 35: peakedness of an overflow.
+
+    Examples
+    --------
+    A load of 3 erlang of Poisson requests fails where a Poisson number of 3 is 8 or more:
+
+    >>> group = overflow_group(3.0, 1.0, 8)
+    >>> group.fail_fraction
+    array(0.0119045)
+    >>> group.fail_fraction_with([7, 8, 9]).round(4).tolist()
+    [0.0335, 0.0119, 0.0038]
+    """
+    mean = checks.positive("load", load, "erlang")
+    shape = checks.positive("peakedness", peakedness)
+    mean, shape = checks.broadcast(load=mean, peakedness=shape)
+    count = int(checks.count("servers", servers, least=0))
+    most = float((mean + TAIL_DEVIATIONS * np.sqrt(mean * shape) + TAIL_PEAKS * np.maximum(shape, 1.0)).max())
+    states = max(int(most), count) + 2
+    if states > MOST_STATES:
+        raise InputError(
+            "load", float(mean.max()), f"a load and a peakedness of at most {MOST_STATES} states", "erlang"
+        )
+    k = np.arange(states, dtype=np.float64)
+    rate = np.maximum(mean[..., None] + (shape[..., None] - 1.0) * k, 0.0) / shape[..., None]
+    with np.errstate(divide="ignore"):
+        step = np.log(rate[..., :-1]) - np.log(k[1:])
+    logs = np.concatenate([np.zeros((*mean.shape, 1)), np.cumsum(step, axis=-1)], axis=-1)
+    law = np.exp(np.maximum(logs - logs.max(axis=-1, keepdims=True), LOWEST_LOG))
+    law[logs == -np.inf] = 0.0
+    law /= law.sum(axis=-1, keepdims=True)
+    flow = law * rate
+    return OverflowGroup(
+        load=mean,
+        peakedness=shape,
+        fail_fraction=flow[..., count:].sum(axis=-1) / flow.sum(axis=-1),
+        servers=count,
+        law=law,
+        flow=flow,
+    )

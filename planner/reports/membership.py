@@ -1,0 +1,193 @@
+"""Which device belongs to which alias pool, from a CSV file: devices or ranges with their role, or IODDEV bits.
+
+The console output of QUERY PAV says the same, but no layout of it is published; a file with the columns device, role
+and pool takes its place.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Literal
+
+from planner.errors import ReportError
+from planner.reports.csv_table import CsvTable, read_csv
+from planner.reports.device_range import device_range
+
+Role = Literal["base", "alias"]
+ROLES: Final = ("device", "role", "pool")
+IS_BASE: Final = "IODDEV_RDEVHPBA"
+IS_ALIAS: Final = "IODDEV_RDEVHPAL"
+POOL: Final = "IODDEV_RDEVHPPL"
+BITS: Final = ("device", IS_BASE, IS_ALIAS, POOL)
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """The part of a device: its `role`, "base" or "alias", and its `pool`."""
+
+    role: Role
+    pool: str
+
+
+@dataclass(frozen=True, slots=True)
+class Membership:
+    """All members of all pools: `members` by device number, four hexadecimal digits; `path` is where it stands."""
+
+    path: Path
+    members: dict[str, Member]
+
+    def of(self, pool: str, role: Role) -> list[str]:
+        """List the devices of a pool.
+
+        Parameters
+        ----------
+        pool : str
+            Its name.
+        role : {"base", "alias"}
+            Which of them.
+
+        Returns
+        -------
+        list of str
+            Device numbers, in their order; empty where there is no such pool.
+        """
+        wanted = Member(role, pool)
+        return sorted(device for device, member in self.members.items() if member == wanted)
+
+    @property
+    def pools(self) -> list[str]:
+        """Names of the pools, in the order of the file."""
+        return list(dict.fromkeys(member.pool for member in self.members.values()))
+
+
+def read_membership(path: Path | str) -> Membership:
+    """Read the members of alias pools.
+
+    Parameters
+    ----------
+    path : Path or str
+        CSV with the columns device (522A or 522A-5231), role (base or alias) and pool; or device, IODDEV_RDEVHPBA,
+        IODDEV_RDEVHPAL (0 or 1) and IODDEV_RDEVHPPL. Rows with neither bit are no members.
+
+    Returns
+    -------
+    Membership
+        Each device once.
+
+    Raises
+    ------
+    ReportError
+        The file is no such table, a device is no hexadecimal number or stands in it with two parts, or a role is
+        neither base nor alias.
+    """
+    table = read_csv(path, ("device",), "pool members")
+    by_bits = table.has(IS_BASE) or table.has(IS_ALIAS)
+    wanted = BITS if by_bits else ROLES
+    missing = [name for name in wanted if not table.has(name)]
+    if missing:
+        ways = f"{', '.join(ROLES)}, or {', '.join(BITS)}"
+        raise ReportError(
+            table.path, f"missing {', '.join(missing)}: expected pool members with the columns {ways}", line=1, column=1
+        )  # fmt: skip
+    return Membership(table.path, members_of(table) if by_bits else _by_role(table))
+
+
+def members_of(table: CsvTable) -> dict[str, Member]:
+    """Take members from the IODDEV bits of a table; a device may stand in it often, always with the same part.
+
+    Parameters
+    ----------
+    table : CsvTable
+        With the columns device, IODDEV_RDEVHPBA, IODDEV_RDEVHPAL and IODDEV_RDEVHPPL.
+
+    Returns
+    -------
+    dict
+        Member by device number; devices with neither bit are left out.
+
+    Raises
+    ------
+    ReportError
+        A bit that is not 0 or 1, both bits at once, or two parts of one device.
+    """
+    base, alias = table.counts(IS_BASE, 1), table.counts(IS_ALIAS, 1)
+    members: dict[str, Member] = {}
+    for row, (devices, pool) in enumerate(zip(_devices(table), _column(table, POOL), strict=True)):
+        if base[row] and alias[row]:
+            raise table.error(row, IS_ALIAS, f"and {IS_BASE} are both 1: expected a base or an alias")
+        if base[row] or alias[row]:
+            if not pool:
+                raise table.error(row, POOL, "is empty: expected the number of the pool")
+            _add(table, row, members, devices, Member("base" if base[row] else "alias", pool), again=True)
+    return members
+
+
+def device_words(table: CsvTable) -> list[str]:
+    """Device numbers of a table whose rows are one device each.
+
+    Parameters
+    ----------
+    table : CsvTable
+        With the column device.
+
+    Returns
+    -------
+    list of str
+        Four hexadecimal digits each.
+
+    Raises
+    ------
+    ReportError
+        A cell that is no device number.
+    """
+    words = []
+    for row, devices in enumerate(_devices(table)):
+        if len(devices) > 1:
+            raise table.error(row, "device", "is a range: expected one device number a row")
+        words.append(devices[0])
+    return words
+
+
+def _by_role(table: CsvTable) -> dict[str, Member]:
+    members: dict[str, Member] = {}
+    roles, pools = table.words("role"), table.words("pool")
+    for row, (devices, role) in enumerate(zip(_devices(table), roles, strict=True)):
+        if role.lower() not in ("base", "alias"):
+            raise table.error(row, "role", f"{role!r}: expected base or alias")
+        member = Member("base" if role.lower() == "base" else "alias", pools[row])
+        _add(table, row, members, devices, member, again=False)
+    return members
+
+
+def _add(
+    table: CsvTable, row: int, members: dict[str, Member], devices: list[str], member: Member, *, again: bool
+) -> None:
+    """Add devices; one that is there already must have the same part, and stand there twice only where it may."""
+    for device in devices:
+        known = members.setdefault(device, member)
+        if known is not member and not (again and known == member):
+            raise table.error(
+                row, "device", f"{device} a second time: it is {known.role} in pool {known.pool}"
+            )
+
+
+def _devices(table: CsvTable) -> list[list[str]]:
+    """Device numbers of each row, ranges spread out."""
+    known: dict[str, list[str]] = {}
+    found = []
+    for row, cell in enumerate(table.words("device")):
+        if cell not in known:
+            try:
+                low, high = device_range(cell)
+            except ValueError as error:
+                raise table.error(row, "device", f"{cell!r}: expected {error}") from None
+            known[cell] = [f"{number:04X}" for number in range(low, high + 1)]
+        found.append(known[cell])
+    return found
+
+
+def _column(table: CsvTable, name: str) -> list[str]:
+    """Cells as they are, empty ones too."""
+    index = table.names.index(name.upper())
+    return [row[index] for row in table.rows]

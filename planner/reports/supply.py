@@ -1,0 +1,232 @@
+"""Supply counters of alias pools (monitor record MRIODHPP, domain 6, record 28) from a CSV file.
+
+IODHPP_HPPTRIES counts how often an alias was asked for, IODHPP_HPPFAILS how often none was free. IODHPP_HPPMINCT and
+IODHPP_HPPMAXCT are the fewest and most free aliases that such a request found since the record before.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from planner.reports.csv_table import CsvTable, read_csv
+from planner.reports.cumulative import Backwards, Counts, steps
+from planner.results import Array
+
+TRIES: Final = "IODHPP_HPPTRIES"
+FAILS: Final = "IODHPP_HPPFAILS"
+FEWEST: Final = "IODHPP_HPPMINCT"
+MOST: Final = "IODHPP_HPPMAXCT"
+COLUMNS: Final = ("time", "pool", TRIES, FAILS, FEWEST, MOST, "aliases")
+MOST_ALIASES: Final = 255  # a control unit has 256 addresses, one of them a base at least
+OFTEN: Final = 0.25  # share of intervals with a restart above which the columns cannot be such counters
+USUAL: Final = (0.5, 1.5)  # an interval of a length between these times the usual one is not a gap
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PoolSupply:
+    """The supply counters of one pool, one element an interval between two records.
+
+    Attributes
+    ----------
+    pool : str
+        Its name in the file.
+    start : datetime or None
+        What `time` counts from; None where the file has seconds.
+    time : ndarray
+        End of each interval [s].
+    length : ndarray
+        Its length [s].
+    tries, fails : ndarray of int
+        Requests for an alias, and those that found none free.
+    fewest, most : ndarray of int
+        Fewest and most free aliases that a request found since the record before.
+    aliases : ndarray of int
+        Aliases of the pool at the end of the interval.
+    in_use : int
+        Aliases of the pool at its last record.
+    restarted : ndarray of bool
+        Whether the counters began anew in the interval; `tries` and `fails` are counted since.
+    plain : ndarray of bool
+        Whether the interval has the usual length, no restart and no change of `aliases`: only there rates and water
+        marks belong together.
+    first, last : float
+        Times of the first and the last record [s].
+    """
+
+    pool: str
+    start: datetime | None
+    time: Array
+    length: Array
+    tries: Counts
+    fails: Counts
+    fewest: Counts
+    most: Counts
+    aliases: Counts
+    in_use: int
+    restarted: NDArray[np.bool_]
+    plain: NDArray[np.bool_]
+    first: float
+    last: float
+
+
+def read_supply(path: Path | str) -> tuple[PoolSupply, ...]:
+    """Read the supply counters of all pools in a file.
+
+    Parameters
+    ----------
+    path : Path or str
+        CSV with the columns time, pool, IODHPP_HPPTRIES, IODHPP_HPPFAILS, IODHPP_HPPMINCT, IODHPP_HPPMAXCT and
+        aliases, in any order, beside others. A row is one record of one pool; those of a pool are in order of time.
+
+    Returns
+    -------
+    tuple of PoolSupply
+        In order of their names; numbers before words. A pool with one record has no intervals.
+
+    Raises
+    ------
+    ReportError
+        The file is no such table; times are doubled or out of order; counters run backwards without a wrap or restart;
+        FAILS above TRIES; water marks above the aliases; not one pool with two records.
+    """
+    table = read_csv(path, COLUMNS, "supply counters (MRIODHPP)")
+    times, start = table.times("time")
+    counters = np.array([table.counts(TRIES), table.counts(FAILS)])
+    aliases = table.counts("aliases", MOST_ALIASES)
+    marks = np.array([table.counts(FEWEST), table.counts(MOST)])
+    rows: dict[str, list[int]] = {}
+    for row, pool in enumerate(table.words("pool")):
+        rows.setdefault(pool, []).append(row)
+    members = {pool: np.array(rows[pool]) for pool in sorted(rows, key=_by_number)}
+    usual = usual_length([times[of_pool] for of_pool in members.values()])
+    if np.isnan(usual):
+        raise table.error(
+            len(table.rows) - 1, "time", "of the only record: expected two records of a pool at least"
+        )
+    return tuple(
+        _pool(table, pool, of_pool, start, times[of_pool], counters[:, of_pool], marks[:, of_pool], aliases[of_pool],
+              usual)
+        for pool, of_pool in members.items()
+    )  # fmt: skip
+
+
+def usual_length(times: list[Array]) -> float:
+    """Return the usual time between two records.
+
+    Parameters
+    ----------
+    times : list of ndarray
+        Times of the records of each pool or device [s].
+
+    Returns
+    -------
+    float
+        The median over all of them [s]; nan where none has two records.
+    """
+    lengths = np.concatenate([np.diff(each) for each in times])
+    return float(np.median(lengths)) if lengths.size else float("nan")
+
+
+def check_order(table: CsvTable, rows: NDArray[np.int64], times: Array, what: str) -> None:
+    """Refuse records of one pool or device that are doubled or out of order.
+
+    Parameters
+    ----------
+    table : CsvTable
+        The file.
+    rows : ndarray of int
+        Rows of the records.
+    times : ndarray
+        Their times [s].
+    what : str
+        Whose records they are.
+
+    Raises
+    ------
+    ReportError
+        A time that is not later than that of the record before.
+    """
+    wrong = np.flatnonzero(np.diff(times) <= 0)
+    if wrong.size:
+        row, before = int(rows[wrong[0] + 1]), int(rows[wrong[0]])
+        how = "the same as" if times[wrong[0] + 1] == times[wrong[0]] else "earlier than"
+        text = table.rows[row][table.names.index("TIME")]
+        line = table.lines[before]
+        raise table.error(
+            row, "time", f"{text} of {what} is {how} in line {line}: expected records in order of time"
+        )
+
+
+def _pool(
+    table: CsvTable,
+    pool: str,
+    rows: NDArray[np.int64],
+    start: datetime | None,
+    times: Array,
+    counters: Counts,
+    marks: Counts,
+    aliases: Counts,
+    usual: float,
+) -> PoolSupply:
+    """Check the records of one pool and take the steps between them."""
+    check_order(table, rows, times, f"pool {pool}")
+    _check_marks(table, rows, marks, aliases)
+    length = np.diff(times)
+    try:
+        found = steps(counters, length)
+    except Backwards as error:
+        name = (TRIES, FAILS)[error.counter]
+        raise table.error(int(rows[error.record]), name, error.problem(counters)) from None
+    anew = np.flatnonzero(found.restarted)
+    if anew.size > 1 and anew.size > OFTEN * length.size:
+        problem = f"begins anew in {anew.size} of {length.size} intervals: expected counters that rise"
+        raise table.error(int(rows[anew[0] + 1]), TRIES, problem)
+    tries, fails = found.counted
+    _check_fails(table, rows, counters, found.wrapped[0])
+    wrong = np.flatnonzero(fails > tries)
+    if wrong.size:
+        step = wrong[0]
+        problem = f"rose by {fails[step]}, {TRIES} by {tries[step]} only: expected no more fails than tries"
+        raise table.error(int(rows[step + 1]), FAILS, problem)
+    plain = (length > USUAL[0] * usual) & (length < USUAL[1] * usual) & ~found.restarted
+    return PoolSupply(
+        pool=pool, start=start, time=times[1:], length=length, tries=tries, fails=fails, fewest=marks[0, 1:],
+        most=marks[1, 1:], aliases=aliases[1:], in_use=int(aliases[-1]), restarted=found.restarted,
+        plain=plain & (np.diff(aliases) == 0),
+        first=float(times[0]), last=float(times[-1]),
+    )  # fmt: skip
+
+
+def _check_marks(table: CsvTable, rows: NDArray[np.int64], marks: Counts, aliases: Counts) -> None:
+    """No request can find more free aliases than there were since the record before."""
+    there = np.maximum(aliases, np.concatenate([aliases[:1], aliases[:-1]]))
+    for name, mark in zip((FEWEST, MOST), marks, strict=True):
+        wrong = np.flatnonzero(mark > there)
+        if wrong.size:
+            k = wrong[0]
+            raise table.error(
+                int(rows[k]), name, f"{mark[k]} is above the number of aliases: expected at most {there[k]}"
+            )
+
+
+def _check_fails(
+    table: CsvTable, rows: NDArray[np.int64], counters: Counts, wrapped: NDArray[np.bool_]
+) -> None:
+    """FAILS cannot stand above TRIES, unless TRIES has wrapped within the file."""
+    unwrapped = np.concatenate([[True], np.cumsum(wrapped) == 0])
+    wrong = np.flatnonzero((counters[1] > counters[0]) & unwrapped)
+    if wrong.size:
+        tries, fails = counters[:, wrong[0]]
+        problem = f"{fails} is above {TRIES}, {tries}: expected no more fails than tries"
+        raise table.error(int(rows[wrong[0]]), FAILS, problem)
+
+
+def _by_number(pool: str) -> tuple[bool, int, str]:
+    number = pool.isascii() and pool.isdigit()
+    return not number, int(pool) if number else 0, pool

@@ -1,0 +1,297 @@
+"""Volume counters (monitor record MRIODDEV) from a CSV file: what each volume did, by its base and all its aliases.
+
+The fields IODDEV_SC... of a base tell what the base device did, IODDEV_PAV... what all aliases did on its behalf; times
+are in units of 128 microseconds. Alias devices have records of their own whose I/Os stand in the record of their base
+already: they are no volumes, and are left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from planner.errors import ReportError
+from planner.reports.csv_table import CsvTable, read_csv
+from planner.reports.cumulative import Backwards, Counts, steps
+from planner.reports.membership import BITS, Membership, device_words, members_of
+from planner.reports.supply import check_order
+from planner.results import Array
+from planner.units import MONITOR_TIME
+
+BASE: Final = ("IODDEV_SCGSSCH", "IODDEV_SCMFPTIM", "IODDEV_SCMCNTIM", "IODDEV_SCMDDTIM")
+ALIAS: Final = ("IODDEV_PAVSSCH", "IODDEV_PAVFPTIM", "IODDEV_PAVCNTIM", "IODDEV_PAVDDTIM")
+COLUMNS: Final = ("time", "device", *BASE, *ALIAS)
+INTERVAL: Final = "interval_s"
+QUEUES: Final = ("queue", "queued", "qued", "base_queue", "req_qued")
+DELTAS_FALL: Final = 0.25  # share of steps that no wrap explains, above which the columns hold deltas
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VolumeTotal:
+    """What one volume did in the time that its records cover.
+
+    Attributes
+    ----------
+    device : str
+        Base device number.
+    pool : str or None
+        Pool that it belongs to, where the file of members or the bits say so.
+    pool_aliases : int or None
+        Aliases of that pool.
+    seconds : float
+        Time covered [s].
+    base, alias : ndarray, shape (4,)
+        I/Os, and time in pend, connect and disconnect [s], of the base and of all aliases.
+    queued : float or None
+        Mean I/Os queued at the base; None where the file has no such column.
+    """
+
+    device: str
+    pool: str | None
+    pool_aliases: int | None
+    seconds: float
+    base: Array
+    alias: Array
+    queued: float | None
+
+    @property
+    def ios(self) -> float:
+        """I/Os of the volume, each once."""
+        return float(self.base[0] + self.alias[0])
+
+    @property
+    def io_rate(self) -> float:
+        """I/Os of the volume [1/s]."""
+        return self.ios / self.seconds
+
+    @property
+    def base_rate(self) -> float:
+        """I/Os of the base device [1/s]."""
+        return float(self.base[0]) / self.seconds
+
+    @property
+    def alias_rate(self) -> float:
+        """I/Os of all aliases on behalf of the volume [1/s]."""
+        return float(self.alias[0]) / self.seconds
+
+    @property
+    def pend(self) -> float | None:
+        """Mean pending time of an I/O [s]; None without I/O."""
+        return self._mean(1)
+
+    @property
+    def connect(self) -> float | None:
+        """Mean connect time of an I/O [s]; None without I/O."""
+        return self._mean(2)
+
+    @property
+    def disconnect(self) -> float | None:
+        """Mean disconnect time of an I/O [s]; None without I/O."""
+        return self._mean(3)
+
+    @property
+    def service(self) -> float | None:
+        """Pend + connect + disconnect [s]; None without I/O."""
+        return float((self.base[1:] + self.alias[1:]).sum()) / self.ios if self.ios else None
+
+    @property
+    def response(self) -> float | None:
+        """Service + queue of the base / I/O rate of the volume [s]; None without I/O or without a queue."""
+        if self.service is None or self.queued is None:
+            return None
+        return self.service + self.queued / self.io_rate
+
+    def _mean(self, kind: int) -> float | None:
+        """Rate-weighted mean of base and aliases: all time over all I/Os."""
+        return float(self.base[kind] + self.alias[kind]) / self.ios if self.ios else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VolumeTotals:
+    """All volumes of a file: `volumes`, `aliases` (devices that were left out as aliases) and `notes`."""
+
+    volumes: tuple[VolumeTotal, ...]
+    aliases: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Device:
+    """Counts of one device: `counted` (8,), `seconds`, `queued`, how many restarts were left out."""
+
+    counted: Array
+    seconds: float
+    queued: float | None
+    restarts: int
+
+
+def read_volume_totals(
+    path: Path | str, membership: Membership | None = None, *, deltas: bool | None = None
+) -> VolumeTotals:
+    """Read volume counters and add up what each volume did.
+
+    Parameters
+    ----------
+    path : Path or str
+        CSV with the columns time, device, IODDEV_SCGSSCH, IODDEV_SCMFPTIM, IODDEV_SCMCNTIM, IODDEV_SCMDDTIM and the
+        same four of IODDEV_PAV...; a column queue (or queued) holds the mean I/Os queued at the base, interval_s the
+        seconds that a row counts. A row is one record of one device, in order of time.
+    membership : Membership, optional
+        Which devices are bases and aliases of which pool; the bits IODDEV_RDEVHP... of the file itself where None.
+    deltas : bool, optional
+        Whether a row holds what was counted since the row before, rather than counters that only rise. Where None: yes
+        where there is a column interval_s, or where more than a quarter of the steps, twice at least, would be restarts
+        or run backwards.
+
+    Returns
+    -------
+    VolumeTotals
+        Volumes in order of device number.
+
+    Raises
+    ------
+    ReportError
+        The file is no such table, times are doubled or out of order, a counter runs backwards without a wrap or a
+        restart, a device has one record only, or nothing was counted at all.
+    """
+    table = read_csv(path, COLUMNS, "volume counters (MRIODDEV)")
+    devices = device_words(table)
+    times, _ = table.times("time")
+    counters = np.array([table.counts(name) for name in (*BASE, *ALIAS)])
+    queue = _queue_column(table)
+    queued = None if queue is None else table.numbers(queue)
+    lengths = table.numbers(INTERVAL) if table.has(INTERVAL) else None
+    rows: dict[str, list[int]] = {}
+    for row, device in enumerate(devices):
+        rows.setdefault(device, []).append(row)
+    members = {device: np.array(rows[device]) for device in sorted(rows)}
+    for device, of_device in members.items():
+        check_order(table, of_device, times[of_device], f"device {device}")
+    inferred = (
+        deltas is None and lengths is None and _look_like_deltas(counters, times, list(members.values()))
+    )
+    as_deltas = bool(deltas) or (deltas is None and (lengths is not None or inferred))
+    found = {
+        device: _count(table, device, of_device, times, counters, lengths, queued, deltas=as_deltas)
+        for device, of_device in members.items()
+    }
+    if not any(each.counted.any() for each in found.values()):
+        hint = (
+            "" if as_deltas else "; where each row holds what was counted since the row before, say --deltas"
+        )
+        raise ReportError(
+            table.path, f"no device counted anything: expected counters that rise{hint}", line=1, column=1
+        )
+    if membership is None and table.has(BITS[1]) and table.has(BITS[2]) and table.has(BITS[3]):
+        membership = Membership(table.path, members_of(table))
+    return _totals(found, membership, inferred=inferred, by_clock=as_deltas and lengths is None)
+
+
+def _queue_column(table: CsvTable) -> str | None:
+    """Name of the column that holds the queue."""
+    found = [name for name in QUEUES if table.has(name)]
+    if len(found) > 1:
+        raise table.error(0, found[1], f"and {found[0]} both look like the queue: expected one of them")
+    return found[0] if found else None
+
+
+def _look_like_deltas(counters: Counts, times: Array, members: Sequence[NDArray[np.int64]]) -> bool:
+    """Whether the counters would begin anew, or run backwards, so often that they cannot be such that rise."""
+    anew, taken = 0, 0
+    for rows in members:
+        taken += rows.size - 1
+        try:
+            anew += int(steps(counters[:, rows], np.diff(times[rows])).restarted.sum())
+        except Backwards:
+            anew += int((np.diff(counters[0, rows]) < 0).sum())
+    return anew > 1 and anew > DELTAS_FALL * taken
+
+
+def _count(
+    table: CsvTable,
+    device: str,
+    rows: NDArray[np.int64],
+    times: Array,
+    counters: Counts,
+    lengths: Array | None,
+    queued: Array | None,
+    *,
+    deltas: bool,
+) -> _Device:
+    """Add up the rows of one device."""
+    counted, length = counters[:, rows], np.diff(times[rows])
+    use = np.ones(rows.size, dtype=bool)
+    restarts = 0
+    if not (deltas and lengths is not None):
+        if rows.size == 1:
+            wanted = f"expected two, or a column {INTERVAL} that says what time the row counts"
+            raise table.error(int(rows[0]), "device", f"{device} has one record only: {wanted}")
+        use[0] = False
+    if deltas:
+        seconds = lengths[rows] if lengths is not None else np.concatenate([[0.0], length])
+        if not (seconds[use] > 0).all():
+            raise table.error(
+                int(rows[use][np.argmin(seconds[use])]), INTERVAL, "is 0: expected a time above 0"
+            )
+    else:
+        try:
+            step = steps(counted, length)
+        except Backwards as error:
+            name = (*BASE, *ALIAS)[error.counter]
+            hint = "; where each row holds what was counted since the row before, say --deltas"
+            raise table.error(int(rows[error.record]), name, error.problem(counted) + hint) from None
+        counted, seconds = np.insert(step.counted, 0, 0, axis=1), np.concatenate([[0.0], length])
+        use[1:] = ~step.restarted
+        restarts = int(step.restarted.sum())
+    if not use.any():
+        raise table.error(int(rows[0]), "device", f"{device} began anew between its only records")
+    total = counted[:, use].sum(axis=1).astype(np.float64)
+    total[[1, 2, 3, 5, 6, 7]] *= MONITOR_TIME
+    mean = None if queued is None else float(np.average(queued[rows[use]], weights=seconds[use]))
+    return _Device(total, float(seconds[use].sum()), mean, restarts)
+
+
+def _totals(
+    found: dict[str, _Device], membership: Membership | None, *, inferred: bool, by_clock: bool
+) -> VolumeTotals:
+    """Leave the aliases out and say how the file was read."""
+    roles = membership.members if membership else {}
+    aliases = [device for device in found if device in roles and roles[device].role == "alias"]
+    notes = []
+    if membership is None:
+        idle = [device for device, each in found.items() if each.counted[4] == 0 and each.counted[0] > 0]
+        by_aliases = sum(each.counted[4] for each in found.values())
+        if idle and by_aliases and by_aliases == sum(found[device].counted[0] for device in idle):
+            aliases = idle
+            notes.append(
+                f"{', '.join(idle)} did just what the bases say of their aliases: left out as aliases."
+            )
+        elif idle and by_aliases:
+            notes.append("Nothing says which devices are aliases: those in the file are shown like volumes; name them "
+                         "by --pools.")  # fmt: skip
+    elif outside := [device for device in found if device not in roles]:
+        notes.append(f"In no pool: {', '.join(outside)}.")
+    if inferred:
+        notes.append(
+            "The I/Os fall too often for counters that rise: rows are read as counted since the row before."
+        )
+    if by_clock:
+        notes.append("The first row of each device only starts the clock.")
+    if restarts := sum(each.restarts for each in found.values()):
+        notes.append(f"{restarts} intervals in which counters began anew are left out.")
+    volumes = []
+    for device, each in found.items():
+        if device in aliases:
+            continue
+        pool = roles[device].pool if device in roles else None
+        count = len(membership.of(pool, "alias")) if membership and pool is not None else None
+        volumes.append(
+            VolumeTotal(device=device, pool=pool, pool_aliases=count, seconds=each.seconds, base=each.counted[:4],
+                        alias=each.counted[4:], queued=each.queued)
+        )  # fmt: skip
+    return VolumeTotals(volumes=tuple(volumes), aliases=tuple(aliases), notes=tuple(notes))

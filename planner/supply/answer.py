@@ -1,0 +1,210 @@
+"""What supply counters say of the aliases of pools: the answer, for people and as data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from planner import render
+from planner.reports.supply import PoolSupply
+from planner.supply.picture import draw
+from planner.tabular import Tabular
+from planner.units import MILLISECOND
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+MOST_ALIASES: Final = 255
+ENOUGH, NOT_ENOUGH, TOO_MANY = "enough", "not enough", "too many"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PoolAnswer:
+    """What the counters of one pool say.
+
+    Attributes
+    ----------
+    supply : PoolSupply
+        The counters.
+    verdict : str or None
+        "enough", "not enough" or "too many"; None where there is no interval to judge by.
+    fail_fraction, fail_low, fail_high : float
+        Share of tries that failed, and its interval, 95 %: what chance alone leaves open.
+    tries, fails : int
+        Counted with the aliases in use.
+    tries_rate : float
+        Tries a second.
+    aliases : int
+        Aliases in use.
+    aliases_needed : int or None
+        Fewest with which the share of fails is at most the target; None where more than a control unit can have, or no
+        interval to judge by.
+    needed_low, needed_high : int or None
+        The same at the edge of what the counters allow, 95 %.
+    unused : int
+        Aliases that could have been taken away without a single fail: one less than the fewest free that a try found.
+    load : float or None
+        Aliases busy on average if there were any number of them, from the fit [erlang].
+    holding_time : float or None
+        Mean time that an alias is held, from the fit [s].
+    peakedness : float or None
+        Variance over mean of the busy aliases if there were any number of them.
+    notes : tuple of str
+        What the user should know.
+    """
+
+    supply: PoolSupply
+    verdict: str | None
+    fail_fraction: float
+    fail_low: float
+    fail_high: float
+    tries: int
+    fails: int
+    tries_rate: float
+    aliases: int
+    aliases_needed: int | None
+    needed_low: int | None
+    needed_high: int | None
+    unused: int
+    load: float | None
+    holding_time: float | None
+    peakedness: float | None
+    notes: tuple[str, ...]
+
+    @property
+    def pool(self) -> str:
+        """Name of the pool."""
+        return self.supply.pool
+
+    @property
+    def removable(self) -> int:
+        """Aliases that could be taken away with the target still met; 0 where there are none too many."""
+        return max(self.aliases - self.aliases_needed, 0) if self.aliases_needed is not None else 0
+
+    def to_dict(self) -> dict[str, Any]:
+        """All numbers under the names that JSON has for them.
+
+        Returns
+        -------
+        dict
+            Times in milliseconds.
+        """
+        needed = None if self.needed_low is None else [self.needed_low, self.needed_high]
+        return {
+            "pool": self.pool,
+            "verdict": self.verdict,
+            "fail_fraction": self.fail_fraction,
+            "fail_fraction_range": [self.fail_low, self.fail_high],
+            "aliases": self.aliases,
+            "aliases_needed": self.aliases_needed,
+            "aliases_needed_range": needed,
+            "removable": self.removable,
+            "removable_without_fails": self.unused,
+            "tries": self.tries,
+            "fails": self.fails,
+            "tries_rate": self.tries_rate,
+            "load": self.load,
+            "holding_time_ms": None if self.holding_time is None else self.holding_time / MILLISECOND,
+            "peakedness": self.peakedness,
+            "notes": list(self.notes),
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SupplyAnswer(Tabular):
+    """Verdicts on several pools: `pools`, and `no_alias`, the largest share of tries that may fail."""
+
+    pools: tuple[PoolAnswer, ...]
+    no_alias: float
+
+    def table(self) -> render.Table:
+        """One row a pool.
+
+        Returns
+        -------
+        render.Table
+            Shares as fractions.
+        """
+        rows = self.pools
+        columns = (
+            ("pool", "", [p.pool for p in rows], "pool", None),
+            ("verdict", "", [p.verdict for p in rows], "verdict", None),
+            ("aliases", "", [p.aliases for p in rows], "aliases", 0),
+            ("aliases_needed", "", [p.aliases_needed for p in rows], "needed", 0),
+            ("needed_low", "", [p.needed_low for p in rows], "from", 0),
+            ("needed_high", "", [p.needed_high for p in rows], "to", 0),
+            ("removable", "", [p.removable for p in rows], "removable", 0),
+            ("removable_without_fails", "", [p.unused for p in rows], "unused", 0),
+            ("tries_rate", "1/s", [p.tries_rate for p in rows], "tries", None),
+            ("fail_fraction", "share", [p.fail_fraction for p in rows], "failed", 4),
+            ("fail_low", "share", [p.fail_low for p in rows], "from", 4),
+            ("fail_high", "share", [p.fail_high for p in rows], "to", 4),
+        )
+        return render.Table(
+            columns=tuple(
+                render.Column(name=name, unit=unit, values=values, label=label, decimals=decimals)
+                for name, unit, values, label, decimals in columns
+            )
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """The answer as JSON shows it.
+
+        Returns
+        -------
+        dict
+            `pools` and the target `no_alias`.
+        """
+        return {"no_alias": self.no_alias, "pools": [pool.to_dict() for pool in self.pools]}
+
+    def text(self) -> str:
+        """The answer for people: table, legend, what to do in each pool.
+
+        Returns
+        -------
+        str
+            Lines of at most 80 columns, but for long names of pools.
+        """
+        target = f"{100 * self.no_alias:.3g}% of the tries"
+        lines = [render.to_text(self.table()), ""]
+        legend = (
+            f"needed: fewest aliases with which at most {target} find none free, and the range of what the counters "
+            "allow. unused: could have been taken away without a single fail."
+        )
+        lines.append(render.wrap(legend))
+        for pool in self.pools:
+            advice = _advice(pool, self.no_alias)
+            lines += [render.wrap(f"Pool {pool.pool}: {words}") for words in (*advice, *pool.notes)]
+        return "\n".join(lines)
+
+    def plot(self, axes: Axes | None = None) -> Axes:
+        """Draw the share of tries that failed over time, the pools with most fails first.
+
+        Parameters
+        ----------
+        axes : matplotlib.axes.Axes, optional
+            Where to draw; new axes where None.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            The axes.
+        """
+        return draw([pool.supply for pool in self.pools], self.no_alias, axes)
+
+
+def _advice(pool: PoolAnswer, no_alias: float) -> tuple[str, ...]:
+    """What to do, in a sentence."""
+    if pool.verdict is None:
+        return ()
+    target = f"{100 * no_alias:.3g}%"
+    if pool.verdict == NOT_ENOUGH:
+        if pool.aliases_needed is None:
+            return (f"not enough; no count up to {MOST_ALIASES} brings the fails under {target}.",)
+        more = pool.aliases_needed - pool.aliases
+        return (f"not enough; {more} more would bring the fails under {target}.",)
+    if pool.verdict == TOO_MANY:
+        return (
+            f"too many; {pool.removable} could serve elsewhere, {pool.unused} of them without a single fail.",
+        )
+    return ("enough.",)

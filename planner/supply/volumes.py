@@ -1,0 +1,123 @@
+"""The load behind supply counters where the volumes are known: the reading of their demand that fits both."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from planner.demand import Law, Reading, readings
+from planner.devices import Pool
+from planner.measurements import Run
+from planner.measurements.run import ADDRESSES_PER_CONTROL_UNIT
+from planner.results import Array
+from planner.supply.observed import Observed
+
+TRIES_TRUST: Final = (
+    0.03  # relative errors of what a pool of equal volumes says of the tries and of the fails
+)
+FAILS_TRUST: Final = 0.1
+FAILS_FLOOR: Final = 1e-4
+CHI_SQUARE_95: Final = 3.84
+WORST: Final = 25.0  # squared distance beyond which the volumes do not explain the counters
+SWEEP: Final = 8
+NEGLIGIBLE: Final = 1e-4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FittedVolumes:
+    """Pools that explain both what the volumes did and what the counters show: `pools`, the likeliest first.
+
+    `words` says the demand of the first of them.
+    """
+
+    pools: tuple[Pool, ...]
+    words: str
+
+    def fail_fractions(self, most: int) -> Array:
+        """Share of tries that would fail with 0, 1, ... aliases.
+
+        Parameters
+        ----------
+        most : int
+            Largest number of aliases.
+
+        Returns
+        -------
+        ndarray, shape (pools, most + 1)
+            Fails over tries; 0 from where it is negligible on.
+        """
+        return np.array([_sweep(pool, most) for pool in self.pools])
+
+
+def fit_volumes(run: Run, law: Law, observed: Observed) -> FittedVolumes | None:
+    """Choose among the demands that the volumes allow those that give the tries and fails that were counted.
+
+    Parameters
+    ----------
+    run : Run
+        The volumes of the pool while the counters were taken, as one class.
+    law : Law
+        Inflation and redrive gap.
+    observed : Observed
+        The counters.
+
+    Returns
+    -------
+    FittedVolumes or None
+        None where no demand gives what was counted: unequal volumes, or another time.
+
+    Raises
+    ------
+    InputError
+        The volumes contradict each other.
+    ConvergenceError
+        A pool could not be solved.
+    """
+    if not observed.tries or not math.isfinite(observed.length):
+        return None
+    rate = (
+        float(observed.level_tries @ observed.level_intervals / observed.level_intervals.sum())
+        / observed.length
+    )
+    found: list[tuple[float, Reading, Pool]] = []
+    for reading in readings(run.classes[0], law):
+        pool = Pool(
+            classes=reading.volume_class(0.0),
+            service_time=reading.service_time,
+            inflation=law.inflation,
+            redrive_time=law.redrive_time,
+        )
+        found.append((_distance(pool, observed, rate), reading, pool))
+    found.sort(key=lambda item: item[0])
+    least, best, _ = found[0]
+    if not least <= WORST:
+        return None
+    near = tuple(pool for distance, _, pool in found if distance <= least + CHI_SQUARE_95)
+    return FittedVolumes(pools=near, words=best.words())
+
+
+def _distance(pool: Pool, observed: Observed, rate: float) -> float:
+    """Squared distance of tries and fails, in the logarithm, over how far the pool is trusted."""
+    rows = pool.solve([observed.aliases])
+    tries, share = float(rows.tries[0]), float(rows.no_alias[0])
+    if tries <= 0.0:
+        return math.inf
+    off = math.log((share + FAILS_FLOOR) / (observed.fail_fraction + FAILS_FLOOR))
+    return (math.log(tries / rate) / TRIES_TRUST) ** 2 + (off / FAILS_TRUST) ** 2
+
+
+def _sweep(pool: Pool, most: int) -> Array:
+    """Solve more and more aliases until fails are negligible; 1 where the pool is not stable."""
+    shares = np.zeros(most + 1)
+    room = min(most, ADDRESSES_PER_CONTROL_UNIT - pool.bases)
+    for first in range(0, room + 1, SWEEP):
+        counts = np.arange(first, min(first + SWEEP, room + 1), dtype=np.float64)
+        rows = pool.solve(counts)
+        shares[first : first + counts.size] = np.where(np.isfinite(rows.queued), rows.no_alias, 1.0)
+        if shares[first + counts.size - 1] < NEGLIGIBLE:
+            return shares
+    shares[room + 1 :] = shares[room]
+    return shares

@@ -1,0 +1,68 @@
+"""Every command's help has an example, and each example runs."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+
+from planner.cli import ORDER, build, main
+from planner.library import data_path
+from tests.checkout import ROOT
+
+EXAMPLE = re.compile(r"^Example: planner (.*)$", re.MULTILINE)
+# What the examples call the user's own files, and a published one in its place.
+OWN = {
+    "DEVICE.listing": data_path("hyperpav", "pool-0-aliases.listing"),
+    "0-aliases.listing": data_path("hyperpav", "pool-0-aliases.listing"),
+    "8-aliases.listing": data_path("hyperpav", "pool-8-aliases.listing"),
+    "monday.listing": data_path("real-storage", "5-users.listing"),
+    "friday.listing": data_path("real-storage", "128-users.listing"),
+    "VOLUMES.csv": ROOT / "docs" / "examples" / "volume-counters.csv",
+    "POOLS.csv": ROOT / "docs" / "examples" / "pools.csv",
+    "COUNTERS.csv": ROOT / "docs" / "examples" / "supply-counters.csv",
+}
+
+
+def commands(command: Any, words: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """A command and all below it."""
+    yield words, command
+    for name, inner in getattr(command, "commands", {}).items():
+        yield from commands(inner, (*words, name))
+
+
+ALL = dict(commands(typer.main.get_command(build())))
+
+
+@pytest.mark.parametrize("words", ALL, ids=" ".join)
+def test_help_has_an_example_that_runs(
+    words: tuple[str, ...],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    examples = EXAMPLE.findall(ALL[words].help)
+    assert examples
+    monkeypatch.chdir(tmp_path)
+    for arguments in map(shlex.split, examples):
+        assert tuple(arguments[: len(words)]) == words
+        for name in OWN.keys() & set(arguments):
+            shutil.copy(OWN[name], name)
+        assert main(arguments) == 0
+        assert capsys.readouterr().out
+
+
+def test_the_first_screen_lists_every_command_whole(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--help"]) == 0
+    shown = capsys.readouterr().out
+    listed = re.findall(r"^  (\w+) +\S", shown.partition("Commands:")[2], re.MULTILINE)
+    assert listed == sorted(listed, key=ORDER.index)
+    assert len(listed) == len(ALL[()].commands)
+    assert "..." not in shown.partition("Commands:")[2]
+    assert max(map(len, shown.splitlines())) <= 80

@@ -1,0 +1,99 @@
+"""What an explanation shows: text within 80 columns, LaTeX, data; and what it refuses."""
+
+from __future__ import annotations
+
+import pytest
+
+from planner.errors import InputError
+from planner.explain import TOPICS, explain, topic_named
+from planner.explain.explanation import Explanation
+
+
+@pytest.fixture(scope="module", params=TOPICS)
+def told(request: pytest.FixtureRequest) -> Explanation:
+    return explain(request.param)
+
+
+def test_text_fits_a_terminal(told: Explanation) -> None:
+    for unicode in (True, False):
+        assert max(map(len, told.text(unicode=unicode).splitlines())) <= 80
+
+
+def test_plain_text_is_ascii_where_asked(told: Explanation) -> None:
+    assert told.text(unicode=False).isascii()
+
+
+def test_every_part_is_there(told: Explanation) -> None:
+    text = told.text()
+    for part in (
+        told.topic.title,
+        "The same by the numerical code",
+        "Sensitivity of",
+        "Assumptions",
+        "Source: ",
+    ):
+        assert part in text
+    for step in told.steps:
+        assert step.meaning[1:] in text
+
+
+def test_latex_is_balanced_and_aligned(told: Explanation) -> None:
+    latex = told.latex()
+    assert latex.count("{") == latex.count("}")
+    assert latex.count(r"\left") == latex.count(r"\right")
+    assert latex.count("&= ") == sum(3 for _ in told.steps)
+    assert told._repr_latex_().startswith(r"$\displaystyle \begin{aligned}")
+
+
+def test_data_hold_every_step_with_its_numbers(told: Explanation) -> None:
+    data = told.to_dict()
+    assert data["topic"] == told.topic.name
+    assert [entry["symbol"] for entry in data["steps"]] == [str(step.left) for step in told.steps]
+    assert len(data["inputs"]) == len(told.topic.inputs)
+
+
+def test_frame_html_and_plot(told: Explanation) -> None:
+    assert list(told.to_frame()["symbol"]) == list(told.numerical)
+    html = told._repr_html_()
+    assert "<table>" in html
+    assert html.count("$$") == 2  # Jupyter prefers HTML to LaTeX, and renders math inside of it
+    assert told.plot().get_xlabel().endswith("[%]")
+
+
+def test_inputs_take_units_and_numbers_take_si() -> None:
+    typed, plain = (
+        explain("mmc", service_time="1300us", servers="2"),
+        explain("mmc", service_time=1.3e-3, servers=2),
+    )
+    assert typed.values == plain.values
+    assert typed.to_dict()["inputs"] == {"arrival_rate": 755.0, "service_time_s": 0.0013, "servers": 2.0}
+
+
+def test_a_sensitivity_is_the_answer_with_the_input_raised() -> None:
+    changes = dict(explain("mmc").sensitivities)
+    assert changes["one more: servers"] == explain("mmc", servers=3).value("W")
+    assert changes["1% more: service_time"] == pytest.approx(explain("mmc", service_time=1.313e-3).value("W"))
+
+
+@pytest.mark.parametrize(
+    ("name", "numbers", "message"),
+    [
+        ("mm1", {}, "TOPIC = 'mm1': expected one of erlang-c, mmc"),
+        ("mmc", {"rate": 3}, "rate = 3: expected one of arrival_rate, service_time, servers"),
+        ("mmc", {"service_time": "1.3"}, "a unit is missing"),
+        ("mmc", {"service_time": 0}, "a finite number above zero"),
+        ("mmc", {"service_time": float("nan")}, "a finite number above zero"),
+        ("mmc", {"servers": 1.5}, "a whole number from 1 to 200"),
+        ("mmc", {"servers": 201}, "a whole number from 1 to 200"),
+        ("erlang-c", {"offered_load": -1}, "offered_load"),
+        ("usl", {"n": 0.5}, "a number of at least 1"),
+        ("alias-pool", {"volumes": 6, "population": 8}, "at most 25 states"),
+    ],
+)
+def test_what_is_refused(name: str, numbers: dict[str, float | str], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        explain(name, **numbers)
+
+
+def test_every_topic_is_called_what_it_is_asked_by() -> None:
+    assert [topic_named(name).name for name in TOPICS] == list(TOPICS)

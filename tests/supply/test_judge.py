@@ -1,0 +1,135 @@
+"""Verdicts on supply counters: the report's rules, targets, what is left out, and the picture."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from planner.errors import InputError
+from planner.reports.supply import PoolSupply
+from planner.supply import SupplyAnswer, judge
+from planner.supply.picture import fail_shares
+
+
+def counters(
+    tries: list[int], fails: list[int], fewest: list[int], aliases: int = 8, most: list[int] | None = None
+) -> PoolSupply:
+    count = len(tries)
+    return PoolSupply(
+        pool="3", start=None, time=60.0 * np.arange(1, count + 1), length=np.full(count, 60.0),
+        tries=np.array(tries, dtype=np.int64), fails=np.array(fails, dtype=np.int64),
+        fewest=np.array(fewest, dtype=np.int64),
+        most=np.array(most or [aliases] * count, dtype=np.int64), aliases=np.full(count, aliases), in_use=aliases,
+        restarted=np.zeros(count, dtype=bool), plain=np.ones(count, dtype=bool), first=0.0, last=60.0 * count,
+    )  # fmt: skip
+
+
+ENOUGH = counters([1000] * 30, [0] * 30, [1] * 30)
+NOT_ENOUGH = counters([1000] * 30, [200, 220, 180] * 10, [0] * 30)
+TOO_MANY = counters([1000] * 30, [0] * 30, [5] * 30)
+
+
+@pytest.mark.parametrize(
+    ("pool", "verdict"), [(ENOUGH, "enough"), (NOT_ENOUGH, "not enough"), (TOO_MANY, "too many")]
+)
+def test_the_rules_of_the_report(pool: PoolSupply, verdict: str) -> None:
+    """Fails stand still: enough. Both rise: not enough. MINCT always large: too many."""
+    (answer,) = judge([pool]).pools
+    assert answer.verdict == verdict
+
+
+def test_what_is_needed_agrees_with_what_was_counted() -> None:
+    enough, short, surplus = judge([ENOUGH, NOT_ENOUGH, TOO_MANY]).pools
+    assert enough.aliases_needed is not None and 6 < enough.aliases_needed <= 8
+    assert short.aliases_needed is not None and short.aliases_needed > 8
+    assert short.fail_fraction == pytest.approx(0.2)
+    assert short.fail_low < 0.2 < short.fail_high
+    assert surplus.removable == 8 - (surplus.aliases_needed or 0) >= 2
+
+
+def test_one_less_than_the_fewest_free_was_never_missed() -> None:
+    """With MINCT 5 a try found five free: four fewer would have left it one, five fewer none."""
+    assert [answer.unused for answer in judge([ENOUGH, NOT_ENOUGH, TOO_MANY]).pools] == [0, 0, 4]
+
+
+def test_a_looser_target_needs_no_more() -> None:
+    needed = [
+        judge([NOT_ENOUGH], no_alias=share).pools[0].aliases_needed or 256 for share in (1e-4, 0.01, 0.1, 0.3)
+    ]
+    assert needed == sorted(needed, reverse=True)
+    assert judge([NOT_ENOUGH], no_alias=0.3).pools[0].verdict != "not enough"
+
+
+def test_a_pool_that_nobody_asks() -> None:
+    (answer,) = judge([counters([0] * 10, [0] * 10, [8] * 10)]).pools
+    assert (answer.verdict, answer.aliases_needed, answer.removable, answer.unused) == ("too many", 0, 8, 8)
+    assert (answer.fail_fraction, answer.fail_low, answer.fail_high) == (0.0, 0.0, 1.0)
+
+
+def test_one_record_is_no_answer() -> None:
+    (answer,) = judge([counters([], [], [])]).pools
+    assert answer.verdict is None
+    assert answer.aliases_needed is None
+    assert "one record only" in answer.notes[0]
+
+
+def test_intervals_with_other_aliases_are_left_out_and_told() -> None:
+    before = replace(NOT_ENOUGH, aliases=np.repeat([4, 8], 15), plain=np.arange(30) != 15)
+    before = replace(before, fails=np.repeat([400, 0], 15), fewest=np.repeat([0, 3], 15))
+    (answer,) = judge([before]).pools
+    assert answer.fails == 0
+    assert answer.tries == 14_000
+    assert any("another number of aliases" in note for note in answer.notes)
+
+
+def test_marks_that_contradict_the_fails_are_told() -> None:
+    (answer,) = judge([replace(NOT_ENOUGH, fewest=np.full(30, 2))]).pools
+    assert answer.verdict == "not enough"
+    assert any("MINCT" in note for note in answer.notes)
+
+
+def test_all_tries_failing_is_told() -> None:
+    (answer,) = judge([counters([1000] * 30, [990] * 30, [0] * 30)]).pools
+    assert answer.verdict == "not enough"
+    assert any("guess" in note for note in answer.notes)
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 5000), st.floats(0, 1), st.integers(0, 8)), min_size=1, max_size=20),
+)
+def test_any_counters_get_an_answer(rows: list[tuple[int, float, int]]) -> None:
+    tries = [row[0] for row in rows]
+    fails = [int(row[0] * row[1]) for row in rows]
+    (answer,) = judge([counters(tries, fails, [row[2] for row in rows])]).pools
+    assert answer.verdict in ("enough", "not enough", "too many")
+    assert (answer.verdict == "not enough") == (sum(fails) > 0.01 * sum(tries))
+    needed = 256 if answer.aliases_needed is None else answer.aliases_needed
+    assert (needed <= answer.aliases) == (answer.verdict != "not enough")
+    assert 0.0 <= answer.fail_low <= answer.fail_fraction <= answer.fail_high <= 1.0
+
+
+def test_shares_over_time() -> None:
+    time, share = fail_shares(counters([10, 10, 0, 0], [1, 3, 0, 0], [0] * 4), 2)
+    assert time.tolist() == [60.0, 180.0]
+    assert share[0] == 0.2
+    assert np.isnan(share[1])
+
+
+def test_text_and_picture() -> None:
+    answer: SupplyAnswer = judge([ENOUGH, NOT_ENOUGH, TOO_MANY])
+    text = answer.text()
+    assert max(map(len, text.splitlines())) <= 100
+    for words in ("not enough;", "too many;", "Pool 3: enough."):
+        assert words in text
+    assert len(answer.plot().lines) == 4  # three pools and the target
+    assert "<table>" in answer._repr_html_()
+
+
+@pytest.mark.parametrize("share", [0.0, 1.0, float("nan"), -0.1])
+def test_targets_outside_the_domain(share: float) -> None:
+    with pytest.raises(InputError, match="no_alias"):
+        judge([ENOUGH], no_alias=share)
