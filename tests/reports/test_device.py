@@ -256,20 +256,10 @@ def test_the_table_for_csv_and_json() -> None:
 
 
 def test_people_see_the_printed_digits() -> None:
-    text = render.to_text(device_table(read_devices(FOLDER / "522A-0-aliases.listing"), resolution=False))
-    assert text.split("BWPVS0")[1].split() == [
-        "0",
-        "4",
-        "755",
-        "0.0",
-        "0.2",
-        "0.2",
-        "0.9",
-        "1.3",
-        "3.7",
-        "0.0",
-        "1.84",
-    ]
+    table = device_table(read_devices(FOLDER / "522A-0-aliases.listing"), resolution=False)
+    shown = [text for column in table.columns for text in column.texts()]
+    digits = shown[shown.index("BWPVS0") + 1 :]
+    assert digits == ["0", "4", "755", "0.0", "0.2", "0.2", "0.9", "1.3", "3.7", "0.0", "1.84"]
 
 
 def test_what_is_not_available_stays_so_in_the_table(file: Path) -> None:
