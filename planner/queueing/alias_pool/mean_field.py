@@ -34,6 +34,8 @@ TURNS: Final = 0.25
 FIRST_LEAP: Final = 16
 LEAP_EVERY: Final = 8
 """Iterations at which odds that creep are sent where their geometric sequence ends (Aitken 1926)."""
+LEAP_PAYS: Final = 0.3
+"""By how much the steps of the odds must have shrunk since the last leap for another."""
 CREEP: Final = (0.6, 0.995)
 SAME_WAY: Final = 0.99
 ODDS_EXPONENT: Final = 0.9
@@ -101,7 +103,7 @@ def solve_mean_field(pool: Pool, aliases: int, start: Field | None = None) -> tu
     field = _first_field(pool, aliases) if start is None else _moved(start, aliases)
     least = 3 if pool.classes == 1 else 6
     before, last = np.zeros((2, 2, pool.classes))
-    residual, damped = np.inf, False
+    residual, damped, creep = np.inf, False, np.inf
     for iteration in range(MAX_ITERATIONS):
         own_balance = iteration >= OWN_BALANCE or start is not None
         following, outcome = _iterate(pool, field, own_balance)
@@ -111,8 +113,9 @@ def solve_mean_field(pool: Pool, aliases: int, start: Field | None = None) -> tu
         damped |= iteration > DAMPED and float((change * last).sum()) < -TURNS * float((last * last).sum())
         if iteration >= least and residual <= SETTLED and field.window == following.window:
             return replace(outcome, residual=residual), following
-        if iteration >= FIRST_LEAP and iteration % LEAP_EVERY == 0:
-            following = _leapt(field, following)
+        still = float(np.abs(following.odds_step).max())
+        if iteration >= FIRST_LEAP and iteration % LEAP_EVERY == 0 and still < LEAP_PAYS * creep:
+            following, creep = _leapt(field, following), still
         field = _damped(field, following) if damped else following
         before, last = now, change
     raise ConvergenceError("mean field of the alias pool", residual, MAX_ITERATIONS)

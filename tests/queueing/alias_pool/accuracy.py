@@ -74,13 +74,14 @@ def closed_pool(rng, largest):
     return aliases, {"volumes": volumes, "population": population, "think_time": think}
 
 
-def open_pool(rng, inflation):
+def open_pool(rng, inflation, gap):
     """One to three open classes, away from instability."""
     while True:
         classes = int(rng.integers(1, 4))
         volumes = np.maximum(1, np.exp(rng.uniform(np.log(3.0), np.log(60.0), classes))).astype(int)
         rate = rng.uniform(0.1, 1.6, classes) / (1.0 + 2.0 * inflation)
-        need = volumes @ (np.maximum(rate - 1.0, 0.0) * (1.0 + inflation) / (1.0 - inflation * rate))
+        missing = np.maximum(rate - 1.0 / (1.0 + gap), 0.0) * (1.0 + gap)
+        need = volumes @ (missing * (1.0 + inflation) / (1.0 - inflation * rate))
         typical = volumes @ (rate**2 / (1.0 + rate))
         aliases = int(
             np.clip(max(1.25 * need + 1.0, typical * rng.uniform(0.4, 1.4)), 1, 256 - volumes.sum())
@@ -89,11 +90,11 @@ def open_pool(rng, inflation):
             return aliases, {"volumes": volumes, "arrival_rate": rate}
 
 
-def mixed_pool(rng, inflation):
+def mixed_pool(rng, inflation, gap):
     """Closed and open classes together."""
     while True:
         of_closed, closed = closed_pool(rng, 120)
-        of_open, opened = open_pool(rng, inflation)
+        of_open, opened = open_pool(rng, inflation, gap)
         aliases = of_closed + of_open
         if closed["volumes"].sum() + opened["volumes"].sum() + aliases <= 256:
             break
@@ -109,12 +110,12 @@ def mixed_pool(rng, inflation):
 def pools(group, count, seed):
     """Draw the pools of a group."""
     rng = np.random.default_rng([seed, GROUPS.index(group)])
-    inflation = group.law.get("inflation", 0.0)
+    inflation, gap = group.law.get("inflation", 0.0), group.law.get("redrive_time", 0.0)
     draw = {
         "small": lambda: closed_pool(rng, 7),
         "closed": lambda: closed_pool(rng, 180),
-        "open": lambda: open_pool(rng, inflation),
-        "mixed": lambda: mixed_pool(rng, inflation),
+        "open": lambda: open_pool(rng, inflation, gap),
+        "mixed": lambda: mixed_pool(rng, inflation, gap),
     }[group.kind]
     return [draw() for _ in range(count)]
 
