@@ -157,12 +157,12 @@ def to_text(table: Table) -> str:
     if any(table.marks):
         signs = [" "] * (len(cells[0]) - len(table)) + [MARKS.get(mark, " ") for mark in table.marks]
         cells[0] = [f"{sign} {cell}" for sign, cell in zip(signs, cells[0], strict=True)]
-    heads = len(cells[0]) - len(table)
+    above = len(cells[0]) - len(table)
     blocks = []
     for block in _blocks(cells):
         lines = ["  ".join(row).rstrip() for row in zip(*block, strict=True)]
         blocks.append(
-            "\n".join([*filter(None, lines[:heads]), *lines[heads:]])
+            "\n".join([*filter(None, lines[:above]), *lines[above:]])
         )  # no line of units without units
     return "\n\n".join(blocks)
 

@@ -71,7 +71,9 @@ def build() -> typer.Typer:
     app.add_typer(disk.app, name="disk", short_help="Compare disks, minidisk cache, channel programs.")
     app.command(name="processors", help=processors.HELP)(processors.processors)
     app.command(name="calibrate", help=calibrate.HELP)(calibrate.calibrate)
-    app.command(name="read", help=read.HELP, short_help="Print a listing or counters as table, CSV or JSON.")(read.read)
+    app.command(name="read", help=read.HELP, short_help="Print a listing or counters as table, CSV or JSON.")(
+        read.read
+    )
     app.command(name="explain", help=explain.HELP)(explain.explain)
     app.command(name="figures", help=figures.HELP)(figures.figures)
     return app
