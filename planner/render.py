@@ -134,7 +134,7 @@ def format_value(value: Any, decimals: int | None = None) -> str:
 def to_text(table: Table) -> str:
     """Render a table in plain text: labels, units, rows; numbers to the right, marked rows with a sign.
 
-    What is wider than a terminal is broken into blocks that begin with the first column.
+    What is wider than a terminal is broken into blocks; each begins with the columns that tell the rows apart.
 
     Parameters
     ----------
@@ -159,7 +159,7 @@ def to_text(table: Table) -> str:
         cells[0] = [f"{sign} {cell}" for sign, cell in zip(signs, cells[0], strict=True)]
     above = len(cells[0]) - len(table)
     blocks = []
-    for block in _blocks(cells):
+    for block in _blocks(cells, _telling_apart(cells, heads)):
         lines = ["  ".join(row).rstrip() for row in zip(*block, strict=True)]
         blocks.append(
             "\n".join([*filter(None, lines[:above]), *lines[above:]])
@@ -167,14 +167,26 @@ def to_text(table: Table) -> str:
     return "\n\n".join(blocks)
 
 
-def _blocks(cells: list[list[str]]) -> list[list[list[str]]]:
-    """Columns that fit a terminal side by side; further ones go below, behind the first column again."""
-    first, *others = cells
-    blocks, width = [[first]], len(first[0])
+def _telling_apart(cells: list[list[str]], heads: int) -> int:
+    """How many of the first columns tell all rows apart; one where even half of a terminal does not."""
+    for count in range(1, len(cells)):
+        rows = list(zip(*(column[heads:] for column in cells[:count]), strict=True))
+        if sum(len(column[0]) + 2 for column in cells[:count]) > WIDTH // 2:
+            return 1
+        if len(set(rows)) == len(rows):
+            return count
+    return 1
+
+
+def _blocks(cells: list[list[str]], keys: int) -> list[list[list[str]]]:
+    """Columns that fit a terminal side by side; further ones go below, behind the first `keys` columns again."""
+    first, others = cells[:keys], cells[keys:]
+    used = sum(len(column[0]) + 2 for column in first) - 2
+    blocks, width = [list(first)], used
     for column in others:
-        if width + 2 + len(column[0]) > WIDTH and len(blocks[-1]) > 1:
-            blocks.append([first])
-            width = len(first[0])
+        if width + 2 + len(column[0]) > WIDTH and len(blocks[-1]) > keys:
+            blocks.append(list(first))
+            width = used
         blocks[-1].append(column)
         width += 2 + len(column[0])
     return blocks

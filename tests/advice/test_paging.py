@@ -143,7 +143,7 @@ def test_too_many_devices_are_no_answer() -> None:
     answer = paging_devices(Load(page_rate=225_000.0))
     choice = next(choice for choice in answer.choices if choice.kind.name == "emulated-fba")
     assert not choice.feasible
-    assert f"at most {LARGEST_COUNT}" in choice.reason
+    assert f"the search ends at {LARGEST_COUNT}" in choice.reason
     assert choice.to_dict()["count"] is None
 
 

@@ -27,8 +27,15 @@ SETTLED: Final = 1e-9
 """Change of throughput and queue in one iteration, relative to the throughput, at which it stops."""
 OWN_BALANCE: Final = 2
 """Iterations before the bases get their own balance; until then they follow the law of one volume."""
-DAMPED: Final = 15
-"""Iterations after which the rates of a volume move half of the way only, which ends two-cycles."""
+DAMPED: Final = 12
+"""Iterations after which a change that turns back makes the rates of a volume move half of the way only."""
+TURNS: Final = 0.25
+"""Share of the last change that has to be turned back for that."""
+FIRST_LEAP: Final = 16
+LEAP_EVERY: Final = 8
+"""Iterations at which odds that creep are sent where their geometric sequence ends (Aitken 1926)."""
+CREEP: Final = (0.6, 0.995)
+SAME_WAY: Final = 0.99
 ODDS_EXPONENT: Final = 0.9
 WINDOW: Final = 1e-20
 """Probability of D, were the volumes independent and relative to the largest, from which on it counts at first."""
@@ -54,6 +61,8 @@ class Field:
         Think time of each class with which exponential service gives the throughput, shape (classes,) [service times].
     window : float
         Probability of D from which on it counts, were the volumes independent [1].
+    odds_step : ndarray
+        By which the logarithms of the odds were last changed, shape (classes,) [1].
     busy : KnownBusy or None
         Busy bases given D, to begin another alias count with.
     """
@@ -62,6 +71,7 @@ class Field:
     rates: tuple[VolumeRates, ...]
     known: KnownFlows | KnownBusy | None
     think_time: Array
+    odds_step: Array
     window: float = WINDOW
     busy: KnownBusy | None = None
 
@@ -90,16 +100,21 @@ def solve_mean_field(pool: Pool, aliases: int, start: Field | None = None) -> tu
     """
     field = _first_field(pool, aliases) if start is None else _moved(start, aliases)
     least = 3 if pool.classes == 1 else 6
-    before, residual = np.zeros((2, pool.classes)), np.inf
+    before, last = np.zeros((2, 2, pool.classes))
+    residual, damped = np.inf, False
     for iteration in range(MAX_ITERATIONS):
         own_balance = iteration >= OWN_BALANCE or start is not None
         following, outcome = _iterate(pool, field, own_balance)
-        field = _damped(field, following) if iteration >= DAMPED else following
         now = np.array([outcome.throughput, outcome.queue])
-        residual = float(np.abs(now - before).sum() / now[0].sum())
+        change = now - before
+        residual = float(np.abs(change).sum() / now[0].sum())
+        damped |= iteration > DAMPED and float((change * last).sum()) < -TURNS * float((last * last).sum())
         if iteration >= least and residual <= SETTLED and field.window == following.window:
-            return replace(outcome, residual=residual), field
-        before = now
+            return replace(outcome, residual=residual), following
+        if iteration >= FIRST_LEAP and iteration % LEAP_EVERY == 0:
+            following = _leapt(field, following)
+        field = _damped(field, following) if damped else following
+        before, last = now, change
     raise ConvergenceError("mean field of the alias pool", residual, MAX_ITERATIONS)
 
 
@@ -116,7 +131,13 @@ def _wide_enough(pool: Pool, window: float, total: Array, law: Array) -> float:
 
 def _first_field(pool: Pool, aliases: int) -> Field:
     """Begin with some of the I/Os beyond the base waiting."""
-    return Field(aliases, tuple(first_rates(pool, k) for k in range(pool.classes)), None, pool.think_time)
+    return Field(
+        aliases,
+        tuple(first_rates(pool, k) for k in range(pool.classes)),
+        None,
+        pool.think_time,
+        np.zeros(pool.classes),
+    )
 
 
 def _moved(start: Field, aliases: int) -> Field:
@@ -133,6 +154,20 @@ def _damped(old: Field, new: Field) -> Field:
     return replace(new, rates=rates)
 
 
+def _leapt(old: Field, new: Field) -> Field:
+    """Send odds that creep the same way by a constant ratio to the end of their sequence."""
+    last, step = old.odds_step, new.odds_step
+    size = float(np.sqrt((step @ step) * (last @ last)))
+    if size <= SETTLED**2:
+        return new
+    ratio = float(step @ last) / float(last @ last)
+    if float(step @ last) < SAME_WAY * size or not CREEP[0] < ratio < CREEP[1]:
+        return new
+    leap = step * ratio / (1.0 - ratio)
+    rates = tuple(replace(each, log_odds=each.log_odds + float(leap[k])) for k, each in enumerate(new.rates))
+    return replace(new, rates=rates)
+
+
 def _iterate(pool: Pool, field: Field, own_balance: bool) -> tuple[Field, Outcome]:
     """One pass: volume laws, bases given D, split of the queue, flows and law of D, rates of a volume."""
     felt = replace(pool, think_time=field.think_time)
@@ -146,24 +181,25 @@ def _iterate(pool: Pool, field: Field, own_balance: bool) -> tuple[Field, Outcom
     seen = tuple(
         seen_by_volume(law, given, end, old) for given, end, old in zip(classes, ends, rates, strict=True)
     )
+    step = ODDS_EXPONENT * _odds_error(outcome)
+    base_gap, alias_gap = outcome.mean_gaps(pool)
     following = Field(
         aliases=field.aliases,
-        rates=_adjusted(pool, seen, outcome),
+        rates=tuple(
+            replace(each, gaps=Gaps(base_gap[k], alias_gap[k]), log_odds=each.log_odds + float(step[k]))
+            for k, each in enumerate(seen)
+        ),
         known=KnownFlows(flows, bases),
         think_time=felt_think_time(pool, field.aliases, outcome),
+        odds_step=step,
         window=_wide_enough(pool, field.window, total, law),
         busy=KnownBusy(total, tuple(given.busy for given in classes)),
     )
     return following, outcome
 
 
-def _adjusted(pool: Pool, rates: tuple[VolumeRates, ...], outcome: Outcome) -> tuple[VolumeRates, ...]:
-    """Gaps of the devices by how often they pick up; odds to wait by how far pickups fall short of fails."""
+def _odds_error(outcome: Outcome) -> Array:
+    """How far, in the logarithm, the pickups of each class fall short of its fails, relative to the other classes."""
     picked = outcome.base_pickups + outcome.alias_pickups
-    correction = ODDS_EXPONENT * np.log(np.maximum(outcome.fails, TINY) / np.maximum(picked, TINY))
-    correction -= correction.mean()
-    base_gap, alias_gap = outcome.mean_gaps(pool)
-    return tuple(
-        replace(each, gaps=Gaps(base_gap[k], alias_gap[k]), log_odds=each.log_odds + correction[k])
-        for k, each in enumerate(rates)
-    )
+    error = np.log(np.maximum(outcome.fails, TINY)) - np.log(np.maximum(picked, TINY))
+    return np.asarray(error - error.mean())
