@@ -157,13 +157,12 @@ def to_text(table: Table) -> str:
     if any(table.marks):
         signs = [" "] * (len(cells[0]) - len(table)) + [MARKS.get(mark, " ") for mark in table.marks]
         cells[0] = [f"{sign} {cell}" for sign, cell in zip(signs, cells[0], strict=True)]
-    above = len(cells[0]) - len(table)
+    above = len(cells[0]) - len(table)  # lines of labels and units
     blocks = []
-    for block in _blocks(cells, _telling_apart(cells, heads)):
+    for block in _blocks(cells, _telling_apart(cells, above)):
         lines = ["  ".join(row).rstrip() for row in zip(*block, strict=True)]
-        blocks.append(
-            "\n".join([*filter(None, lines[:above]), *lines[above:]])
-        )  # no line of units without units
+        labels = filter(None, lines[:above])  # no line of units without units
+        blocks.append("\n".join([*labels, *lines[above:]]))
     return "\n\n".join(blocks)
 
 
