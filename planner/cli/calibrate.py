@@ -44,6 +44,7 @@ def calibrate(
     tables, listings = options.by_kind(data)
     runs = [listing_run(listing) for path in listings for listing in read_devices(path)]
     runs += [run for path in tables for run in totals_runs(read_totals(path))]
-    found = fit(runs, population=population)
+    with options.working("Fitting"):
+        found = fit(runs, population=population)
     write_model(to_model(found, kind=kind, title=title, files=data, runs=runs), output, force=force)
     typer.echo(found.text())
