@@ -81,11 +81,33 @@ class Fit(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     outliers: tuple[str, ...] = ()
 
 
+class Alternative(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One number of requesters that the measurements allow, with the parameters that go with it.
+
+    `share` is the probability of `population`, `parameters` names the fitted ones, `log_mean` and
+    `log_covariance` describe their natural logarithms, in that order.
+    """
+
+    population: int
+    share: float
+    parameters: tuple[str, ...]
+    log_mean: tuple[float, ...]
+    log_covariance: tuple[tuple[float, ...], ...]
+
+    def __post_init__(self) -> None:
+        """Refuse shapes that do not fit together."""
+        width = len(self.parameters)
+        rows = [len(row) for row in self.log_covariance]
+        if len(self.log_mean) != width or rows != [width] * width:
+            raise ValueError(f"Expected {width} numbers in `log_mean` and in each of {width} rows")
+
+
 class Model(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A calibrated model, as its file in models/ says it.
 
     `kind` names the device, `title` says in words what was calibrated, `source` lists the measurements,
-    `population` is the number of requesters of each volume that the fit assumed. `parameters` and `validity`
+    `population` is the number of requesters of each volume, and `alternatives` tell what else the measurements
+    allow. `parameters` and `validity`
     are keyed by name with unit suffix (validity: the range that the measurements cover); `fit` tells how well
     it went. `environment` says where it was measured (machine, release, channel), as far as that is known.
     `schema_version` counts the changes of this layout.
@@ -100,6 +122,7 @@ class Model(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     parameters: Mapping[str, Parameter]
     fit: Fit
     validity: Mapping[str, Interval]
+    alternatives: tuple[Alternative, ...] | None = None
 
 
 def data_path(*parts: str) -> Path:

@@ -34,7 +34,20 @@ def build() -> typer.Typer:
     from typer.core import TyperGroup
 
     from planner import __version__
-    from planner.cli import aliases, calibrate, disk, explain, figures, paging, processors, read, storage
+    from planner.cli import (
+        aliases,
+        calibrate,
+        disk,
+        explain,
+        figures,
+        paging,
+        predict,
+        processors,
+        read,
+        scoreboard,
+        storage,
+        whatif,
+    )
 
     class InOrder(TyperGroup):
         """Lists commands by what people ask first, not by how they were added."""
@@ -71,6 +84,9 @@ def build() -> typer.Typer:
     app.add_typer(disk.app, name="disk", short_help="Compare disks, minidisk cache, channel programs.")
     app.command(name="processors", help=processors.HELP)(processors.processors)
     app.command(name="calibrate", help=calibrate.HELP)(calibrate.calibrate)
+    app.command(name="predict", help=predict.HELP)(predict.predict)
+    app.command(name="whatif", help=whatif.HELP)(whatif.whatif)
+    app.command(name="scoreboard", help=scoreboard.HELP)(scoreboard.scoreboard)
     app.command(name="read", help=read.HELP, short_help="Print a listing or counters as table, CSV or JSON.")(
         read.read
     )

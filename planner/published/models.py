@@ -8,6 +8,7 @@ from planner import library
 from planner.published.channel_program import calibrate_channel_program
 from planner.published.disk import calibrate_disk
 from planner.published.paging import calibrate_paging
+from planner.published.processors import calibrate_processors
 
 
 def calibrate_all() -> dict[str, library.Model]:
@@ -27,6 +28,7 @@ def calibrate_all() -> dict[str, library.Model]:
         **{f"paging-{kind}": model for kind, model in calibrate_paging().items()},
         **{f"disk-{workload}-{kind}": model for (workload, kind), model in calibrate_disk().items()},
         "channel-program": calibrate_channel_program(),
+        "processors": calibrate_processors(),
     }
 
 

@@ -9,7 +9,7 @@ from typing import Final
 
 import numpy as np
 
-from planner.calibrate import fit
+from planner.calibrate import Fit, fit, observe
 from planner.demand import Law, Reading, readings
 from planner.devices import Performance, Pool
 from planner.errors import InfeasibleError, InputError
@@ -125,9 +125,10 @@ def _fitted_readings(
 ) -> tuple[list[tuple[Reading, ...]], bool, tuple[str, ...]]:
     """Several alias counts at once: every population whose least-squares fit is nearly as good as the best."""
     fixed = {"inflation": law.inflation, "redrive_time": law.redrive_time}
-    fits = []
-    for population in range(1, LARGEST_FITTED_POPULATION + 1):
-        fits.append(fit(runs, population=population, fixed=fixed))
+    fits: list[Fit] = []
+    fewest = max(observe(run).fewest_requesters for run in runs)
+    for population in range(fewest, max(fewest, LARGEST_FITTED_POPULATION) + 1):
+        fits.append(fit(runs, population=population, fixed=fixed, intervals=False))
         behind = [item.chi_square > min(f.chi_square for f in fits) + CHI_SQUARE_95 for item in fits]
         if behind[-WORSE_IN_A_ROW:] == [True] * WORSE_IN_A_ROW:
             break

@@ -21,7 +21,7 @@ IOZONE = [name for name in FITTED if name.startswith("disk-iozone")]
 def test_the_files_are_what_the_fits_write(tmp_path: Path) -> None:
     write_models(tmp_path)
     written = {path.name: path.read_text(encoding="utf-8") for path in tmp_path.iterdir()}
-    assert len(written) == len(FITTED) == 11
+    assert len(written) == len(FITTED) == 12
     for name, text in written.items():
         assert library.models_path(name.removesuffix(".toml")).read_text(encoding="utf-8") == text, name
 

@@ -1,0 +1,293 @@
+"""Measured runs to the parameters of volume and pool: the fit, its outlier, its intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Final
+
+import numpy as np
+
+from planner.calibrate.law import KEYS, PARAMETERS
+from planner.calibrate.model_error import MODEL_ERROR, restricted_estimate
+from planner.calibrate.observation import LOGARITHMIC, Observation, observe
+from planner.calibrate.result import Comparison, Estimate, Fit, Outlier
+from planner.calibrate.solution import POPULATIONS, PRIORS, Prior, Problem, Solution, search, solve, starts
+from planner.calibrate.spread import Spread, spread_of
+from planner.errors import CalibrationError, InputError
+from planner.library import Status
+from planner.measurements import Run
+
+OUTLIER_CHI_SQUARE: Final = 25.0  # drop of chi-square, left out, from which a run is called an outlier
+RUNS_FOR_OUTLIER: Final = 3  # with two, either could be the one that does not belong
+POPULATIONS_NEAR: Final = 3  # likeliest numbers of requesters that are tried with each run left out
+PASSES: Final = 3  # of fit and model error
+GIVEN: Final = 200.0  # degrees of freedom of what is not estimated: Student's t is normal
+SETTLED: Final = 1.02  # ratio of two model errors that count as equal
+UNDETERMINED: Final = 0.8  # of the spread of its prior: the data have hardly said anything
+SERVICE_SPREAD: Final = 0.5  # of the logarithm: a service time known worse than this is not known
+OPEN_CHI_SQUARE: Final = 2.71  # rise of chi-square at a bound below which the bound is not excluded, 90 %
+PROBABILITY: Final = 0.9  # of the intervals that are shown
+
+
+def fit(
+    runs: Sequence[Run | Observation],
+    *,
+    population: int | None = None,
+    fixed: Mapping[str, float] | None = None,
+    priors: Mapping[str, Prior] = PRIORS,
+    find_outlier: bool = True,
+    intervals: bool = True,
+) -> Fit:
+    """Fit service time, think time, inflation, redrive gap and the requesters of one law to runs of volumes and pools.
+
+    Rates, service and response times are compared in logarithms; waits and queues plainly, with the model error taken
+    of all I/Os present.
+
+    Parameters
+    ----------
+    runs : sequence of Run or Observation
+        Measurements of volumes and pools that share the parameters.
+    population : int, optional
+        Requesters a volume, N; estimated where None and no run says it.
+    fixed : mapping, optional
+        Parameters that are known, SI, by name.
+    priors : mapping, optional
+        Weak priors of the others.
+    find_outlier : bool, optional
+        Whether one run may be named and left out, if there are three or more.
+    intervals : bool, optional
+        Whether to work out intervals and the model error. A search that compares many fits needs none, and compares
+        them at the floor of the model error.
+
+    Returns
+    -------
+    Fit
+        Estimates with standard errors and all residuals.
+
+    Raises
+    ------
+    InputError
+        No runs, an unknown parameter, or measurements that contradict each other.
+    CalibrationError
+        The fit did not converge, or not even the service time is determined.
+    """
+    observations = _observations(runs, population)
+    known = _known(fixed)
+    given = all(run.population is not None for run in observations)
+    count = observations[0].population if given else None
+    problem = Problem(observations=observations, fixed=known, priors=priors, model_error=MODEL_ERROR)
+    solutions = search(problem, count)
+    outlier = None
+    if find_outlier and len(observations) >= RUNS_FOR_OUTLIER:
+        outlier, solutions = _without_outlier(problem, count, solutions)
+    if intervals:
+        solutions = _with_model_error(solutions)
+    degrees = _degrees(solutions[0])
+    spread = spread_of(solutions, degrees) if intervals else None
+    best = _likeliest(solutions, spread)
+    if spread is not None:
+        _check_service(best, spread)
+    return Fit(
+        population=best.population,
+        population_status=_population_status(given, spread),
+        estimates=_estimates(best, spread),
+        comparisons=_compare(observations, best, outlier),
+        chi_square=best.chi_square,
+        model_error=best.problem.model_error,
+        degrees=degrees,
+        correlation=_correlation(best),
+        spread=spread,
+        outlier=outlier,
+    )
+
+
+def _observations(runs: Sequence[Run | Observation], population: int | None) -> tuple[Observation, ...]:
+    if not runs:
+        raise InputError("runs", 0, "at least one measurement")
+    if population is not None and population < 1:
+        raise InputError("population", population, "a count of at least 1")
+    found = tuple(run if isinstance(run, Observation) else observe(run) for run in runs)
+    if population is not None:
+        found = tuple(run if run.population else replace(run, population=population) for run in found)
+    if not any(run.figures for run in found):
+        raise InputError("measurements", "none", "a rate or a time")
+    if all(set(run.figures) <= {"queued"} for run in found):
+        raise CalibrationError("queues alone do not determine a service time: give a rate or a time")
+    return found
+
+
+def _known(fixed: Mapping[str, float] | None) -> dict[str, float]:
+    bounds = {parameter.key: parameter for parameter in PARAMETERS}
+    for key, value in (fixed or {}).items():
+        if key not in bounds:
+            raise InputError("fix", key, f"one of {', '.join(bounds)}")
+        least = bounds[key].low if key == "service_time" else 0.0
+        if not least <= value <= bounds[key].high:
+            raise InputError(key, value, f"{least:g} to {bounds[key].high:g}", bounds[key].unit)
+    if fixed and len(fixed) == len(bounds):
+        raise InputError("fix", ", ".join(bounds), "at least one parameter left to fit")
+    return dict(fixed or {})
+
+
+def _without_outlier(
+    problem: Problem, count: int | None, whole: list[Solution]
+) -> tuple[Outlier | None, list[Solution]]:
+    """Leave out the run whose absence the others gain most by, if they gain much.
+
+    Chi-square is compared without the residuals of the run itself.
+    """
+    least = min(each.chi_square for each in whole)
+    if least <= OUTLIER_CHI_SQUARE:
+        return None, whole
+    reduced = [
+        replace(problem, observations=problem.observations[:k] + problem.observations[k + 1 :])
+        for k in range(len(problem.observations))
+    ]
+    near = whole[:POPULATIONS_NEAR]
+    misfits = [min(each.chi_square for each in search(others, count, near)) for others in reduced]
+    first, second = np.argsort(misfits)[:2]
+    if least - misfits[first] <= OUTLIER_CHI_SQUARE:
+        return None, whole
+    named = Outlier(
+        run=problem.observations[first].name,
+        drop=least - misfits[first],
+        gap=misfits[second] - misfits[first],
+        second=problem.observations[second].name,
+    )
+    return named, search(reduced[first], count)
+
+
+def _with_model_error(solutions: list[Solution]) -> list[Solution]:
+    """Repeat the fit with the model error that its residuals speak for."""
+    for _ in range(PASSES):
+        problem = solutions[0].problem
+        error = restricted_estimate(solutions[0])
+        if max(error / problem.model_error, problem.model_error / error) < SETTLED:
+            break
+        solutions = search(replace(problem, model_error=error), None, near=solutions)
+    return solutions
+
+
+def _degrees(solution: Solution) -> float:
+    """Degrees of freedom of the model error: figures less what the parameters took of them, at least one.
+
+    At its floor the model error is given, not estimated.
+    """
+    if solution.problem.model_error <= MODEL_ERROR:
+        return GIVEN
+    figures = len(solution.problem.scale)
+    slope = solution.jacobian[:figures]
+    taken = float(np.trace(slope @ solution.covariance @ slope.T))
+    return max(figures - taken, 1.0)
+
+
+def _likeliest(solutions: Sequence[Solution], spread: Spread | None) -> Solution:
+    if spread is None:
+        return solutions[0]
+    population = spread.components[0].population
+    return next(each for each in solutions if each.population == population)
+
+
+def _check_service(best: Solution, spread: Spread) -> None:
+    if "service_time" in best.problem.fixed:
+        return
+    low, high = spread.interval("service_time", 0.68)
+    if np.log(high / low) / 2 > SERVICE_SPREAD:
+        raise CalibrationError(
+            f"not even the service time is determined: {low * 1e3:.3g} to {high * 1e3:.3g} ms fit as well; give "
+            "service or response times, or a run in which the devices are busy"
+        )
+
+
+def _population_status(given: bool, spread: Spread | None) -> Status:
+    if given:
+        return "fixed"
+    return "not determined" if spread is not None and _open_population(spread) else "fitted"
+
+
+def _open_population(spread: Spread) -> bool:
+    """Whether the largest number of requesters that was tried is still likely."""
+    return float(spread.weights[spread.populations == POPULATIONS[-1]].sum()) > (1 - PROBABILITY) / 2
+
+
+def _estimates(best: Solution, spread: Spread | None) -> dict[str, Estimate]:
+    problem, covariance, values = best.problem, best.covariance, best.values
+    start = problem.values(starts(problem, best.population)[0][None])[0]
+    found = {}
+    for k, parameter in enumerate(PARAMETERS):
+        key = parameter.key
+        if key in problem.fixed:
+            found[key] = Estimate(parameter=parameter, value=values[key], relative_error=0.0, status="fixed",
+                                  start=values[key], low=values[key], high=values[key])  # fmt: skip
+            continue
+        error = float(np.sqrt(covariance[problem.free.index(k), problem.free.index(k)]))
+        status = _status(best, k, error)
+        low, high = (None, None) if spread is None else _interval(best, spread, key, status)
+        found[key] = Estimate(parameter=parameter, value=values[key], relative_error=error, status=status,
+                              start=float(start[k]), low=low, high=high)  # fmt: skip
+    return found
+
+
+def _status(best: Solution, k: int, error: float) -> Status:
+    place = best.problem.free.index(k)
+    low, high = best.problem.bounds
+    if min(best.logs[place] - low[place], high[place] - best.logs[place]) < 0.01:  # noqa: PLR2004 - 1 % of the bound
+        return "at its bound"
+    prior = best.problem.priors.get(KEYS[k])
+    return "not determined" if prior is not None and error > UNDETERMINED * prior.spread else "fitted"
+
+
+def _interval(best: Solution, spread: Spread, key: str, status: Status) -> tuple[float | None, float | None]:
+    """Central 90 % interval; open where the data, without the prior, do not exclude the bound."""
+    low, high = spread.interval(key, PROBABILITY)
+    if status == "fitted":
+        return low, high
+    parameter = PARAMETERS[KEYS.index(key)]
+    ends = (_open_at(best, key, parameter.low), _open_at(best, key, parameter.high))
+    return None if ends[0] else low, None if ends[1] else high
+
+
+def _open_at(best: Solution, key: str, bound: float) -> bool:
+    """Profile: whether chi-square without the prior of the parameter hardly rises when it is put at a bound."""
+    priors = {name: prior for name, prior in best.problem.priors.items() if name != key}
+    place = best.problem.free.index(KEYS.index(key))
+    held = replace(best.problem, priors=priors, fixed={**best.problem.fixed, key: bound})
+    begin = np.delete(best.logs, place)
+    loose = replace(best.problem, priors=priors)
+    least = float((loose.residuals(best.logs[None], best.population) ** 2).sum())
+    try:
+        at_bound = solve(held, best.population, [begin]).chi_square
+    except CalibrationError:
+        return False
+    return at_bound - least < OPEN_CHI_SQUARE
+
+
+def _correlation(best: Solution) -> dict[tuple[str, str], float]:
+    """Correlations of the logarithms of the free parameters."""
+    covariance = best.covariance
+    error = np.sqrt(np.diag(covariance))
+    keys = [KEYS[k] for k in best.problem.free]
+    return {
+        (keys[i], keys[j]): float(covariance[i, j] / (error[i] * error[j]))
+        for i in range(len(keys))
+        for j in range(i)
+    }
+
+
+def _compare(
+    observations: Sequence[Observation], best: Solution, outlier: Outlier | None
+) -> tuple[Comparison, ...]:
+    """Every figure of every run beside the law, the outlier included."""
+    problem = replace(best.problem, observations=tuple(observations))
+    logs = best.logs[None]
+    off = problem.residuals(logs, best.population)[0][: len(problem.scale)] * problem.sigma
+    pairs = [(run, name) for run in observations for name in run.figures]
+    found = []
+    for (run, name), difference, sigma in zip(pairs, off.tolist(), problem.sigma.tolist(), strict=True):
+        measured = run.figures[name].value
+        predicted = measured * float(np.exp(difference)) if name in LOGARITHMIC else measured + difference
+        unit = measured if name in LOGARITHMIC else 1.0
+        found.append(Comparison(run=run.name, figure=name, measured=measured, predicted=predicted,
+                                off_by=difference / sigma, sigma=sigma * unit))  # fmt: skip
+    return tuple(found)

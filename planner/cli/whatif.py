@@ -1,0 +1,51 @@
+"""``planner whatif``: grids of scenarios over a calibrated model."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from planner.cli import options
+from planner.cli.predict import ModelFile, Settings
+
+HELP = """Ask a model for a grid of scenarios.
+
+Example: planner whatif hyperpav --set volumes=8 --over aliases=0:24"""
+
+
+def whatif(
+    model: ModelFile,
+    over: Annotated[
+        list[str],
+        typer.Option(
+            metavar="KEY=lo:hi:step", help="As aliases=0:24 or think_time=0.1ms:1ms:0.1ms; may be repeated."
+        ),
+    ],
+    settings: Settings = None,
+    json: options.Json = False,
+    csv: options.Csv = False,
+    output: options.Output = None,
+    force: options.Force = False,
+    plot: options.Plot = None,
+) -> None:
+    """Predict every combination with 90 % intervals."""
+    from planner import render
+    from planner.library import read_model
+    from planner.whatif import parse_range, parse_setting, predict
+
+    if plot is not None:
+        render.writable(plot, force=force)
+    answer = predict(
+        read_model(model),
+        dict(parse_setting(text) for text in settings or []),
+        dict(parse_range(text) for text in over),
+    )
+    for warning in answer.warnings:
+        typer.echo(f"planner: {warning}", err=True)
+    if plot is not None:
+        render.save_axes(answer.plot(), plot, force=force)
+    table = answer.table()
+    options.emit(
+        answer.text(), {"rows": table.records()}, table, json=json, csv=csv, output=output, force=force
+    )

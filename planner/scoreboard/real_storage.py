@@ -1,0 +1,253 @@
+"""The report on real storage: gains of a release, storage of PGMBKs, and scaling with processors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from typing import Final
+
+from planner.devices.processors import Scaling, published, scaling
+from planner.devices.storage.layout import FRAMES_PER_PGMBK, PAGES_PER_PTRM_SPACE
+from planner.library import data_path, read_model, read_source
+from planner.reports import PublishedTable, read_table
+from planner.reports.dspacesh import DataSpace, read_data_spaces
+from planner.scoreboard.figure import Figure, Kind
+from planner.scoreboard.span import Span, cell
+from planner.scoreboard.tables import Cell, Rule, Said, given, identity, not_modelled, table_figures
+from planner.units import FRAME, GIB, MILLISECOND
+
+REPORT: Final = "real-storage"
+PERCENT: Final = 0.01
+GAIN: Final = "what a release brings is measured, no law"
+PAIRS: Final = {
+    "3": ("APT064G1", "APU064G1"),
+    "4": ("APT128G0", "APU128G0"),
+}  # configuration: runs of 5.2 and 5.3
+SPLIT: Final = {"3": "split-5.2", "4": "split-5.2"}
+RATIOS: Final = {
+    "Processor Ratio": "Processors", "Real Storage Ratio": "Real Storage (GB)", "ITR Ratio": "ITR (p)",
+    "Total CPU/Tx Ratio": "Total CPU/Tx (p)", "Emul CPU/Tx Ratio": "Emul CPU/Tx (p)",
+    "CP CPU/Tx Ratio": "CP CPU/Tx (p)",
+}  # fmt: skip
+CONFIGURATION: Final = ("Real Storage (GB)", "Expanded Storage (GB)", "Processors", "Client Guests", "Server Guests",
+                        "AWM Sample Size")  # fmt: skip
+DSPACESH_COLUMNS: Final = {
+    "steal_rate": "Pgstl", "read_rate": "Pgrds", "write_rate": "Pgwrt", "expanded_read_rate": "X-rds",
+    "expanded_write_rate": "X-wrt", "migration_rate": "X-mig", "total": "Total", "resident": "Resid",
+    "resident_below_2gb": "R<2GB", "locked": "Lock", "locked_below_2gb": "L<2GB", "aliases": "Count",
+    "aliases_locked": "Lockd", "expanded": "XSTOR", "dasd": "DASD",
+}  # fmt: skip
+
+
+def figures() -> Iterator[Figure]:
+    """Every number of the four tables and three listings.
+
+    Yields
+    ------
+    Figure
+        Tables first, in the order of print.
+    """
+    yield from table_figures(REPORT, "table-1", _gains())
+    yield from table_figures(REPORT, "table-2", _capacity())
+    yield from table_figures(REPORT, "table-3", _scaling_rows("5.2"))
+    yield from table_figures(REPORT, "table-4", _scaling_rows("5.3"))
+    for entry in read_source(REPORT)["listing"]:
+        yield from _listing(entry["file"], entry["users"])
+
+
+@cache
+def _table(number: int) -> PublishedTable:
+    return read_table(data_path(REPORT, f"table-{number}.csv"))
+
+
+def _gains() -> dict[str, Rule]:
+    """Configurations 3 and 4 are runs of Tables 3 and 4; the others stand alone."""
+    config = ("Real Storage", "Expanded Storage", "Processors", "Apache Server Virtual Size", "Apache Files",
+              "Apache File Size")  # fmt: skip
+
+    def change(row: str) -> Callable[[Cell], Span]:
+        def follows(at: Cell) -> Span:
+            before, after = PAIRS[at.column]
+            return _percent(cell(_table(4), row, after).over(cell(_table(3), row, before)))
+
+        return follows
+
+    def paired(rule: Rule) -> Rule:
+        return lambda at: rule(at) if at.column in PAIRS else Said(kind="not modelled", note=GAIN)
+
+    pageins = identity(
+        lambda at: cell(_table(3), "Pageins/CPU-sec (p)", PAIRS[at.column][0]), "Table 3, same run"
+    )
+    note = "Table 4 over Table 3, same runs"
+    return {
+        **dict.fromkeys(config, given()),
+        "Contention (z/VM 5.2 Pageins/CPU-sec)": lambda at: (
+            pageins(at) if at.column in PAIRS else Said(kind="input", note="how the workload was set up")
+        ),
+        "Throughput": paired(identity(change("Tx/sec (p)"), note, {"4": "throughput-21.6"})),
+        "Total CPU/tx": paired(identity(change("Total CPU/Tx (p)"), note)),
+        "Virtual CPU/tx": paired(identity(change("Emul CPU/Tx (p)"), note, SPLIT)),
+        "CP CPU/tx": paired(identity(change("CP CPU/Tx (p)"), note, SPLIT)),
+    }
+
+
+def _percent(ratio: Span) -> Span:
+    return ratio.minus(Span.exactly(1.0)).times(1 / PERCENT)
+
+
+def _capacity() -> dict[str, Rule]:
+    """One page touched in each segment: a PGMBK of two frames a segment, PTRM spaces of 4 GB."""
+    users, per_user, touched = "Segment Thrasher Users", "Pages Touched/User", "Total User Pages Touched"
+    gigabytes = FRAME / GIB
+
+    def total(at: Cell) -> Span:
+        return _exact(at, users).times(_exact(at, per_user))
+
+    def pgmbks(at: Cell) -> Span:
+        return total(at).times(FRAMES_PER_PGMBK)
+
+    def spaces(at: Cell) -> Span:
+        return Span.exactly(float(-(-pgmbks(at).value // PAGES_PER_PTRM_SPACE)))
+
+    def thousands(at: Cell, value: Span) -> Span:
+        """Printed as a sum of numbers that were each rounded to a thousand."""
+        half = 500.0 * spaces(at).value
+        return Span(value.low - half, value.value, value.high + half)
+
+    real = "resident-16216k"
+    return {
+        "z/VM Release": given(),
+        users: given("how the run was set up"),
+        per_user: given("how the run was set up"),
+        touched: identity(total, "users x pages touched"),
+        "Total GB Virtual Touched": identity(lambda at: total(at).times(1 / 1024), "1 MB a page touched"),
+        "PTRM Data Spaces": identity(spaces, "PGMBKs over PTRM spaces of 4 GB, rounded up"),
+        "PTRM Total pages (p)": identity(
+            lambda at: thousands(at, spaces(at).times(PAGES_PER_PTRM_SPACE)), "1,048,576 pages a space"
+        ),
+        "PTRM Resid pages (p)": identity(
+            lambda at: thousands(at, pgmbks(at)), "two frames a segment", {"STMU5180": real}
+        ),
+        "PTRM <2G Resid pages (p)": _below_2gb,
+        "PTRM GB Real Storage Used": identity(
+            lambda at: pgmbks(at).times(gigabytes), "two frames a segment", {"ST4TA190": "ptrm-2.0"}
+        ),
+        "User GB Real Storage Used": identity(lambda at: total(at).times(gigabytes), "a page a segment"),
+        "Total GB Real Stg Used": identity(
+            lambda at: pgmbks(at).plus(total(at)).times(gigabytes), "PTRM + user", {"ST4TA190": "total-3.0"}
+        ),
+    }
+
+
+def _exact(at: Cell, row: str) -> Span:
+    return Span.exactly(at.at(row).value)
+
+
+def _below_2gb(at: Cell) -> Said:
+    if at.value.value == 0:
+        return Said(kind="input", note="zero: 5.3 needs none below 2 GB")
+    return Said(
+        kind="identity", predicted=at.at("PTRM Resid pages (p)"), note="5.2 keeps all of them below 2 GB"
+    )
+
+
+def _scaling_rows(release: str) -> Mapping[str, Rule]:
+    base = _table(3 if release == "5.2" else 4).columns[2]
+    utilization = "Total CPU Util/Proc (p)"
+
+    def busy(at: Cell) -> Span:
+        return at.at(utilization).times(PERCENT)
+
+    def transactions(at: Cell) -> Span:
+        return _exact(at, "Processors").times(busy(at)).over(at.at("Total CPU/Tx (p)").times(MILLISECOND))
+
+    def ratio(row: str) -> Rule:
+        known = {"APT128G0": "ratio-1.067"} if row == "Total CPU/Tx Ratio" and release == "5.2" else {}
+        exact = row in ("Processor Ratio", "Real Storage Ratio")
+        take = _exact if exact else Cell.at
+        return identity(
+            lambda at: take(at, RATIOS[row]).over(take(Cell(table=at.table, row=at.row, column=base), RATIOS[row])),
+            "over the first run", known,
+        )  # fmt: skip
+
+    rows: dict[str, Rule] = {
+        **dict.fromkeys(CONFIGURATION, given()),
+        "Tx/sec (p)": identity(transactions, "processors x utilization / CPU time"),
+        utilization: not_modelled("how much load the clients offered"),
+        "ITR (p)": identity(lambda at: at.at("Tx/sec (p)").over(busy(at)), "Tx/sec over utilization"),
+        "ITR Ratio; base = 530 64G": identity(
+            lambda at: at.at("ITR (p)").over(cell(_table(4), "ITR (p)", "APU064G1")), "over 64 GB on 5.3"
+        ),
+        "Total CPU/Tx (p)": identity(
+            lambda at: at.at("Emul CPU/Tx (p)").plus(at.at("CP CPU/Tx (p)")), "Emul + CP"
+        ),
+        "Emul CPU/Tx (p)": given("measured; its errata say what it is worth"),
+        "CP CPU/Tx (p)": given("measured; its errata say what it is worth"),
+        "Pageins/CPU-sec (p)": not_modelled("page reads of a cache that the report does not describe"),
+        **{row: ratio(row) for row in RATIOS},
+    }
+    if release == "5.3":
+        parts = {
+            "Emul CPU/Tx (p)": identity(
+                lambda at: at.at("Total CPU/Tx (p)").minus(at.at("CP CPU/Tx (p)")), "Total - CP"
+            ),
+            "CP CPU/Tx (p)": not_modelled("how CPU time divides between guests and CP"),
+        }
+        rows |= {"ITR (p)": _left_out_itr, "Total CPU/Tx (p)": _cpu_time, **parts}
+    return rows
+
+
+@cache
+def _scaling() -> Scaling:
+    return scaling(published("5.3"))
+
+
+def _left_out_itr(at: Cell) -> Said:
+    """ITR of a configuration from the other four."""
+    counts = [each.processors for each in _scaling().configurations]
+    place = counts.index(int(at.at("Processors").value))
+    return Said(kind="left-out", predicted=Span.exactly(_scaling().left_out()[place].itr), group="processors",
+                note=f"{_scaling().chosen.name} scaling of the other four configurations")  # fmt: skip
+
+
+def _cpu_time(at: Cell) -> Said:
+    """CPU time of a transaction by the law of all five configurations."""
+    model = read_model("processors")
+    (run,) = (run for run in model.fit.runs if run.name == at.column)
+    return Said(kind="fitted", predicted=Span.exactly(run.predicted), group="processors", note=model.title)
+
+
+def _listing(file: str, users: int) -> Iterator[Figure]:
+    """The DSPACESH rows: sizes of PTRM spaces, and columns of zeros."""
+    (listing,) = read_data_spaces(data_path(REPORT, file))
+    name = f"DSPACESH {file.removesuffix('.listing')}"
+    per_user = cell(_table(2), "Pages Touched/User", "ST4TA190").value
+    alone = len(listing.rows) == 1
+    for space in listing.rows:
+        yield Figure(report=REPORT, table=name, row=space.name, column="Users", kind="input", note="column of zeros",
+                     published=Span.exactly(float(space.users or 0)))  # fmt: skip
+        for field, column in DSPACESH_COLUMNS.items():
+            printed = getattr(space, field)
+            said = _space(space, field, users * per_user * FRAMES_PER_PGMBK if alone else None)
+            yield Figure(report=REPORT, table=name, row=space.name, column=column, published=Span.of(printed),
+                         kind=said.kind, predicted=said.predicted, erratum=said.erratum, note=said.note)  # fmt: skip
+
+
+def _space(space: DataSpace, field: str, pgmbks: float | None) -> Said:
+    printed = getattr(space, field)
+    full = Span.exactly(float(PAGES_PER_PTRM_SPACE))
+    if printed.value == 0:
+        return Said(kind="input", note="column of zeros")
+    if field == "total":
+        half = Span.of(printed).value < PAGES_PER_PTRM_SPACE / 2 + 1
+        return Said(
+            kind="identity", predicted=full, erratum="total-524k" if half else "", note="a space of 4 GB"
+        )
+    if field == "resident_below_2gb":
+        return Said(kind="identity", predicted=Span.of(space.resident), note="5.2 keeps all of them below 2 GB") \
+            if space.resident is not None else Said(kind="not modelled", note="no resident pages")  # fmt: skip
+    if pgmbks is not None:
+        return Said(kind="identity", predicted=Span.exactly(pgmbks), note="two frames a segment")
+    kind: Kind = "identity" if Span.of(printed).meets(full) else "not modelled"
+    return Said(kind=kind, predicted=full if kind == "identity" else None,
+                note="a full space" if kind == "identity" else "which space CP fills first")  # fmt: skip

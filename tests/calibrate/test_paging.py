@@ -1,0 +1,63 @@
+"""Paging devices of one's own: the published serialized device is found from its numbers, bad tables are told."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from planner.calibrate.paging import read_paging_runs
+from planner.cli import main
+from planner.devices import PagingDevice
+from planner.errors import ReportError
+from planner.library import read_model
+
+XIV = (
+    "run,outstanding,queue_depth,transfer_rate,page_rate,cp_us_per_page\nserialized,2,1,283.0,6158.75,3.67\n"
+)
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    path = tmp_path / "paging.csv"
+    path.write_text(XIV, encoding="utf-8")
+    return path
+
+
+def test_the_serialized_device_is_found_from_its_numbers(
+    table: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model = table.with_name("m.toml")
+    assert main(["calibrate", str(table), "--kind", "paging", "-o", str(model)]) == 0
+    assert "service_time" in capsys.readouterr().out
+    device, shipped = (PagingDevice.from_model(read_model(name)) for name in (model, "paging-xiv-serialized"))
+    assert device.service_time == pytest.approx(shipped.service_time, rel=1e-4)
+    assert device.pages_per_transfer == pytest.approx(shipped.pages_per_transfer, rel=1e-3)
+    assert device.cp_time == pytest.approx(shipped.cp_time, rel=1e-2)
+    assert float(device.closed(2).transfer_rate) == pytest.approx(283.0, rel=1e-4)
+
+
+def test_scatter_of_the_runs_is_their_error(table: Path) -> None:
+    table.write_text("outstanding,queue_depth,transfer_rate\n2,1,250\n2,1,310\n4,2,560\n", encoding="utf-8")
+    assert main(["calibrate", str(table), "--kind", "paging", "-o", str(table.with_name("m.toml"))]) == 0
+    found = read_model(table.with_name("m.toml"))
+    assert found.fit.model_error > 0.05
+    assert found.validity["outstanding"] == (2.0, 4.0)
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        ("outstanding,queue_depth\n2,1\n", "expected a column transfer_rate"),
+        ("outstanding,queue_depth,transfer_rate,speed\n2,1,283,9\n", "unknown column 'speed'"),
+        (
+            "outstanding,queue_depth,transfer_rate\n2,1,fast\n",
+            "line 2: .* in column transfer_rate, found 'fast'",
+        ),
+        ("outstanding,queue_depth,transfer_rate\n2,1.5,283\n", "line 2: .* in column queue_depth"),
+    ],
+)
+def test_bad_tables_are_told(table: Path, content: str, problem: str) -> None:
+    table.write_text(content, encoding="utf-8")
+    with pytest.raises(ReportError, match=problem):
+        read_paging_runs(table)

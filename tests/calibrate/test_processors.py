@@ -1,0 +1,52 @@
+"""Scaling of processors: the coefficients of a known law are found, the shipped model is what its data give."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from planner.calibrate.processors import fit_processors
+from planner.cli import main
+from planner.devices.processors import Configuration, Processors
+from planner.errors import InputError
+from planner.library import read_model
+from planner.published.processors import calibrate_processors
+
+
+@given(time=st.floats(1e-3, 0.1), contention=st.floats(0.001, 0.1), coherency=st.floats(1e-4, 1e-2))
+def test_a_known_law_is_found(time: float, contention: float, coherency: float) -> None:
+    law = Processors(cpu_time=time, contention=contention, coherency=coherency)
+    rows = [
+        Configuration(name=str(n), processors=n, real_storage=None, cp_time=None,
+                      emulation_time=float(law.transaction_time(n)))
+        for n in (1, 2, 4, 8, 16)
+    ]  # fmt: skip
+    found = fit_processors(rows).law
+    assert found.cpu_time == pytest.approx(time, rel=1e-4)
+    assert found.contention == pytest.approx(contention, abs=1e-4)
+    assert found.coherency == pytest.approx(coherency, abs=1e-4)
+
+
+def test_the_shipped_model_is_what_its_data_give() -> None:
+    shipped, again = read_model("processors"), calibrate_processors()
+    for key, value in again.parameters.items():
+        assert shipped.parameters[key].value == pytest.approx(value.value, rel=1e-4)
+        assert shipped.parameters[key].status == value.status
+    assert max(abs(run.predicted / run.measured - 1) for run in shipped.fit.runs) <= 0.06
+
+
+def test_two_numbers_of_processors_are_too_few() -> None:
+    row = Configuration(name="a", processors=3, real_storage=None, emulation_time=0.02, cp_time=None)
+    with pytest.raises(InputError, match="at least 3 different"):
+        fit_processors([row, row, row])
+
+
+def test_the_command_writes_a_model(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    data = tmp_path / "runs.csv"
+    data.write_text("processors,cpu_ms\n1,18.0\n4,18.9\n8,20.4\n16,24.1\n", encoding="utf-8")
+    assert main(["calibrate", str(data), "--kind", "processors", "-o", str(tmp_path / "m.toml")]) == 0
+    assert "cpu_time_s" in capsys.readouterr().out
+    assert read_model(tmp_path / "m.toml").kind == "processors"

@@ -1,0 +1,176 @@
+"""``planner calibrate``, ``predict`` and ``whatif`` as people call them: CSV and listings, output, bad input."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from planner.cli import main
+from planner.library import data_path, read_model
+
+ROWS = "population,aliases,io_rate\n3,0,755\n3,1,1290\n3,2,1619\n"
+DEVICES = """run,device,role,population,io_rate,service_ms,queued
+one,522A,base,3,552,1.70,.02
+one,5249,alias,,545,1.70,
+one,524C,alias,,522,1.80,
+"""
+
+
+@pytest.fixture
+def rows(tmp_path: Path) -> Path:
+    path = tmp_path / "rows.csv"
+    path.write_text(ROWS, encoding="utf-8")
+    return path
+
+
+def test_three_rates_make_a_model_that_can_be_asked(rows: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    model = rows.with_name("model.toml")
+    assert main(["calibrate", str(rows), "--kind", "volume", "-o", str(model)]) == 0
+    assert "3 requesters a volume (given)" in capsys.readouterr().out
+    assert main(["predict", str(model), "--set", "aliases=2", "--json"]) == 0
+    row = json.loads(capsys.readouterr().out)
+    assert row["aliases"] == 2
+    assert row["io_rate_low"] < 1619 < row["io_rate_high"]
+    assert (
+        main(
+            [
+                "aliases",
+                "volume",
+                "--rate",
+                "755/s",
+                "--service",
+                "1.3ms",
+                "--queue",
+                "1.84",
+                "--model",
+                str(model),
+            ]
+        )
+        == 0
+    )
+
+
+def test_listings_with_and_without_their_requesters(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    listings = [str(data_path("hyperpav", f"522A-{name}.listing")) for name in ("0-aliases", "2-aliases")]
+    model = tmp_path / "model.toml"
+    assert main(["calibrate", *listings, "--kind", "volume", "-o", str(model), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["population"]["value"] == 3
+    assert found["population"]["status"] == "fitted"
+    assert {each["quantity"] for each in found["residuals"]} == {"io_rate", "service_ms", "queued"}
+    assert [source.file for source in read_model(model).source] == [
+        "hyperpav/522A-0-aliases.listing", "hyperpav/522A-2-aliases.listing",
+    ]  # fmt: skip
+
+
+def test_one_row_a_device(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "devices.csv"
+    path.write_text(DEVICES, encoding="utf-8")
+    assert main(["calibrate", str(path), "--kind", "pool", "-o", str(tmp_path / "m.toml"), "--json"]) == 0
+    residuals = json.loads(capsys.readouterr().out)["residuals"]
+    assert residuals[0]["measured"] == 1619
+    assert residuals[1]["measured"] == pytest.approx((552 * 1.7 + 545 * 1.7 + 522 * 1.8) / 1619)
+    assert read_model(tmp_path / "m.toml").validity["aliases"] == (2.0, 2.0)
+
+
+def test_what_is_known_is_kept(rows: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    model = rows.with_name("model.toml")
+    words = ["--fix", "think_time=0.2ms", "--fix", "redrive_time=0ms"]
+    assert main(["calibrate", str(rows), "--kind", "volume", *words, "-o", str(model)]) == 0
+    found = read_model(model).parameters
+    assert (found["think_time_s"].value, found["think_time_s"].status) == (0.2e-3, "fixed")
+    assert found["redrive_time_s"].value == 0
+    assert main(["predict", str(model), "--set", "aliases=1"]) == 0
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        ("population,aliases,rate\n3,0,755\n", "line 1: unknown column 'rate'; known are run, device"),
+        ("population,io_rate\n3,755\n", "line 1: expected a column aliases"),
+        ("population,aliases\n3,0\n", "line 1: expected a column one of io_rate"),
+        (
+            "population,aliases,io_rate\n3,0,fast\n",
+            "line 2: expected a number in column io_rate, found 'fast'",
+        ),
+        ("population,aliases,io_rate\n3,0\n", "line 2: expected 3 cells, found 2"),
+        (
+            "population,aliases,io_rate\n3,-1,755\n",
+            "line 2: expected a count of at least 0 in column aliases",
+        ),
+        (
+            "population,aliases,io_rate\n0,1,755\n",
+            "line 2: expected a count of at least 1 in column population",
+        ),
+        ("population,aliases,io_rate\n3,0,\n", "line 2: expected a number in one of io_rate"),
+        (
+            "population,aliases,io_rate\n3,0,0\n",
+            "line 2: io_rate of bad line 2 = 0.0: expected a number above zero",
+        ),
+        ("population,aliases,volumes,io_rate\n3,0,8,755\n", "expected 1 volume, found 8: several are a pool"),
+        ("population,aliases,io_rate,response_ms\n2,0,755,3.7\n", "the measurements contradict each other"),
+        ("population,aliases,queued\n3,0,1.84\n", "queues alone do not determine a service time"),
+        ("aliases,aliases,io_rate\n0,0,755\n", "each column once"),
+        ("aliases,io_rate\n", "a header and at least one row"),
+    ],
+)
+def test_bad_tables_are_told_by_line(
+    tmp_path: Path, content: str, problem: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "bad.csv"
+    path.write_text(content, encoding="utf-8")
+    assert main(["calibrate", str(path), "--kind", "volume", "-o", str(tmp_path / "m.toml")]) == 2
+    assert problem in capsys.readouterr().err
+    assert not (tmp_path / "m.toml").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (["--kind", "tape"], "expected one of volume, pool"),
+        (["--kind", "volume", "--population", "0"], "a count of at least 1"),
+        (["--kind", "volume", "--fix", "think_time=0.2"], "a unit is missing"),
+        (["--kind", "volume", "--fix", "speed=3"], "a key of service_time"),
+        (["--kind", "pool"], "expected a column volumes"),
+        (
+            [
+                "--kind",
+                "volume",
+                "--fix",
+                "think_time=1ms",
+                "--fix",
+                "service_time=1ms",
+                "--fix",
+                "inflation=0.1",
+                "--fix",
+                "redrive_time=0ms",
+            ],
+            "at least one parameter left to fit",
+        ),
+    ],
+)
+def test_bad_options_are_named(
+    rows: Path, words: list[str], problem: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["calibrate", str(rows), *words, "-o", str(rows.with_name("m.toml"))]) == 2
+    assert problem in capsys.readouterr().err
+
+
+def test_an_existing_model_needs_force(rows: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["calibrate", str(rows), "--kind", "volume", "-o", str(rows)]) == 2
+    assert "--force" in capsys.readouterr().err
+
+
+def test_a_grid_as_csv_and_picture(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    picture = tmp_path / "grid.png"
+    words = ["whatif", "hyperpav-volume-runs", "--over", "aliases=0:3", "--csv", "--plot", str(picture)]
+    assert main(words) == 0
+    done = capsys.readouterr()
+    assert len(done.out.splitlines()) == 5
+    assert done.out.startswith("aliases,io_rate,io_rate_low,io_rate_high,service_ms,service_low_ms")
+    assert "aliases beyond what was measured" in done.err
+    assert picture.stat().st_size > 1000
