@@ -83,16 +83,15 @@ def idle_given_total(pool: PoolFlows, base: BaseFlows, top: bool) -> Array:
     ndarray
         Probabilities, shape (D,) [1].
     """
+    from scipy.linalg.lapack import dgtsv
+
     others_try = np.maximum(pool.tries - base.tries, 0.0)
     if top:
         others_try[-1] = 0.0
     falls_while_idle = pool.alias_ends + np.maximum(pool.pickups - base.pickups, 0.0)
     falls = pool.falls
-    bands = np.zeros((3, falls.size))
-    bands[0, 1:] = -(pool.tries[:-1] * falls_while_idle[1:] / falls[1:])
-    bands[1] = base.arrivals + base.idles + others_try + falls_while_idle
-    bands[2, :-1] = -(falls[1:] * others_try[:-1] / pool.tries[:-1])
-    from scipy.linalg import solve_banded
-
-    idle = solve_banded((1, 1), bands, base.idles, overwrite_ab=True, check_finite=False)
-    return np.clip(idle, 0.0, 1.0)
+    diagonal = base.arrivals + base.idles + others_try + falls_while_idle
+    above = -(pool.tries[:-1] * falls_while_idle[1:] / falls[1:])
+    below = -(falls[1:] * others_try[:-1] / pool.tries[:-1])
+    *_, idle, _ = dgtsv(below, diagonal, above, base.idles)
+    return np.asarray(np.clip(idle, 0.0, 1.0))

@@ -180,9 +180,10 @@ def seen_by_volume(law: Array, given: ClassGivenTotal, ends: VolumeEnds, old: Vo
     last = int(np.flatnonzero(known > TINY)[-1]) + 1  # a larger d than the window of D has is as the last
 
     def average(values: Array) -> Array:
-        return np.pad(
-            (weight * values)[:, :last].sum(axis=0) / known[:last], (0, known.size - last), mode="edge"
-        )
+        result = np.einsum("ij,ij->j", weight, values)
+        result[:last] /= known[:last]
+        result[last:] = result[last - 1]
+        return np.asarray(result)
 
     return replace(
         old,
@@ -200,8 +201,9 @@ def outcome_of(
     classes: list[ClassGivenTotal],
     flows: PoolFlows,
     bases: tuple[BaseFlows, ...],
+    law: Array,
 ) -> Outcome:
-    """Averages over D.
+    """Average over D.
 
     Parameters
     ----------
@@ -213,7 +215,6 @@ def outcome_of(
     Outcome
         Its residual is left open.
     """
-    law = flows.law()
     full = split.total >= aliases
     busy = np.array([given.busy @ law for given in classes])
     tries = np.array([base.tries @ law for base in bases])

@@ -22,8 +22,8 @@ from planner.queueing.alias_pool.service_variation import felt_think_time
 from planner.queueing.alias_pool.volume_law import VolumeRates, first_rates, with_enough_room
 from planner.results import Array
 
-MAX_ITERATIONS: Final = 200
-SETTLED: Final = 1e-9
+MAX_ITERATIONS: Final = 600
+SETTLED: Final = 1e-8
 """Change of throughput and queue in one iteration, relative to the throughput, at which it stops."""
 OWN_BALANCE: Final = 2
 """Iterations before the bases get their own balance; until then they follow the law of one volume."""
@@ -148,6 +148,30 @@ def _moved(start: Field, aliases: int) -> Field:
     return replace(start, aliases=aliases, known=known)
 
 
+def extended(earlier: Field | None, last: Field | None, aliases: int) -> Field | None:
+    """Where another alias count of a sweep begins: the last one, carried on as it came from the one before.
+
+    Parameters
+    ----------
+    earlier, last : Field or None
+        Where the iterations of the last two counts ended.
+    aliases : int
+        The next count [1].
+
+    Returns
+    -------
+    Field or None
+        A field of the last count.
+    """
+    if earlier is None or last is None or last.aliases == earlier.aliases:
+        return last
+    part = (aliases - last.aliases) / (last.aliases - earlier.aliases)
+    if part > 1.0:
+        return last
+    rates = tuple(now.continued(before, part) for before, now in zip(earlier.rates, last.rates, strict=True))
+    return replace(last, rates=rates)
+
+
 def _damped(old: Field, new: Field) -> Field:
     """Half of the way."""
     rates = tuple(after.halfway(before) for before, after in zip(old.rates, new.rates, strict=True))
@@ -176,8 +200,8 @@ def _iterate(pool: Pool, field: Field, own_balance: bool) -> tuple[Field, Outcom
     total, classes = classes_given_total(felt, rates, known, field.window)
     split = split_of(felt, field.aliases, total, classes, rates)
     flows, bases, ends = flows_of(felt, field.aliases, split, classes, rates)
-    outcome = outcome_of(felt, field.aliases, split, classes, flows, bases)
     law = flows.law()
+    outcome = outcome_of(felt, field.aliases, split, classes, flows, bases, law)
     seen = tuple(
         seen_by_volume(law, given, end, old) for given, end, old in zip(classes, ends, rates, strict=True)
     )

@@ -11,7 +11,7 @@ from planner.errors import InputError
 from planner.queueing.alias_pool.idle_classes import active_classes, nothing_arrives, with_idle, without_idle
 from planner.queueing.alias_pool.independent import is_independent, solve_independent
 from planner.queueing.alias_pool.lumped import solve_lumped
-from planner.queueing.alias_pool.mean_field import Field, solve_mean_field
+from planner.queueing.alias_pool.mean_field import Field, extended, solve_mean_field
 from planner.queueing.alias_pool.outcome import Outcome
 from planner.queueing.alias_pool.pool import Pool, check_aliases, check_pool
 from planner.queueing.alias_pool.result import PoolSteady, pool_steady
@@ -177,6 +177,7 @@ def _exact_one(pool: Pool, aliases: int) -> Outcome:
 def _mean_field(pool: Pool, counts: Array) -> list[Outcome]:
     """Solve from the fewest aliases up, each count beginning where the last one ended."""
     outcomes: dict[int, Outcome] = {}
+    earlier: Field | None = None
     field: Field | None = None
     for count in sorted({int(count) for count in counts}):
         if not is_stable(pool, count):
@@ -184,6 +185,8 @@ def _mean_field(pool: Pool, counts: Array) -> list[Outcome]:
         elif is_independent(pool, count) and (pool.scv == 1.0 or not pool.closed.any() or count > 0):
             outcome = solve_independent(pool, count)
         else:
-            outcome, field = solve_mean_field(pool, count, field)
+            begin = extended(earlier, field, count)
+            earlier = field
+            outcome, field = solve_mean_field(pool, count, begin)
         outcomes[count] = with_variation(pool, count, outcome)
     return [outcomes[int(count)] for count in counts]

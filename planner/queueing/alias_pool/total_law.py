@@ -31,23 +31,24 @@ class CountLaw:
         """Law of the sum of two independent counts, scaled to a maximum of 1 and trimmed where negligible."""
         values = np.convolve(self.values, other.values)
         values /= values.max()
+        if values[0] > self.least and values[-1] > self.least:
+            return CountLaw(self.first + other.first, values, self.least)
         kept = np.flatnonzero(values > self.least)
         return CountLaw(self.first + other.first + int(kept[0]), values[kept[0] : kept[-1] + 1], self.least)
 
-    def nothing(self) -> CountLaw:
-        """Law of a sum of no counts."""
-        return CountLaw(0, np.ones(1), self.least)
-
     def power(self, count: int) -> CountLaw:
         """Law of the sum of `count` independent counts."""
-        result, square = self.nothing(), self
-        while count:
+        if count == 0:
+            return CountLaw(0, np.ones(1), self.least)
+        square, result = self, None
+        while True:
             if count & 1:
-                result = result * square
+                result = square if result is None else result * square
             count >>= 1
-            if count:
-                square = square * square
-        return result
+            if not count:
+                break
+            square = square * square
+        return self if result is None else result
 
     def window(self, least: float) -> Array:
         """Numbers whose probability is above `least` of the largest, shape (numbers,) [1]."""
@@ -78,12 +79,10 @@ def leave_one_out(laws: list[CountLaw], volumes: list[int]) -> tuple[list[CountL
     """
     but_one = [law.power(count - 1) for law, count in zip(laws, volumes, strict=True)]
     whole = [less * law for less, law in zip(but_one, laws, strict=True)]
-    before = [laws[0].nothing()]
-    for law in whole:
-        before.append(before[-1] * law)
-    after = laws[0].nothing()
-    left_out: list[CountLaw] = []
-    for k in reversed(range(len(laws))):
-        left_out.append(before[k] * after * but_one[k])
-        after = whole[k] * after
-    return left_out[::-1], before[-1]
+    left_out = list(but_one)
+    before, after = whole[0], whole[-1]
+    for k in range(1, len(laws)):
+        left_out[k] = before * left_out[k]
+        left_out[-1 - k] = left_out[-1 - k] * after
+        before, after = before * whole[k], whole[-1 - k] * after
+    return left_out, before

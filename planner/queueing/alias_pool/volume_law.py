@@ -55,6 +55,23 @@ class VolumeRates:
             base_idles=0.5 * (before.base_idles + self.base_idles),
         )
 
+    def continued(self, before: VolumeRates, part: float) -> VolumeRates:
+        """Rates `part` of a step further on from those before through these; these where the two differ in length."""
+        if before.alias_ends.size != self.alias_ends.size:
+            return self
+
+        def further(name: str) -> Array:
+            now = getattr(self, name)
+            return np.asarray(np.clip(now + part * (now - getattr(before, name)), 0.5 * now, 2.0 * now))
+
+        return replace(
+            self,
+            alias_ends=further("alias_ends"),
+            base_picks=further("base_picks"),
+            base_idles=further("base_idles"),
+            log_odds=self.log_odds + part * (self.log_odds - before.log_odds),
+        )
+
 
 def first_rates(pool: Pool, k: int) -> VolumeRates:
     """Where the iteration begins: some of the I/Os beyond the base wait.

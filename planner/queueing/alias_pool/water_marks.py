@@ -67,9 +67,9 @@ def _survival(law: Array, between: Array, end: float, interval: float) -> float:
     `end`. In the symmetric form of the generator, ``sqrt(P) Q / sqrt(P)``, survival is a sum over its
     eigenvalues.
     """
-    outflow = np.append(between, 0.0) + np.append(end, between)
-    root = np.sqrt(law)
     from scipy.linalg import eigh_tridiagonal
 
+    outflow = np.append(between, 0.0) + np.append(end, between)
+    root = np.sqrt(law)
     values, vectors = eigh_tridiagonal(-outflow / law, between / (root[:-1] * root[1:]))
     return float((root @ vectors) ** 2 @ np.exp(np.minimum(values, 0.0) * interval))

@@ -1,0 +1,45 @@
+"""The mean field on random pools of every kind, against exact chains and simulation, within what issue 6 allows."""
+
+import numpy as np
+import pytest
+
+from planner.queueing.alias_pool import alias_pool
+from tests.queueing.alias_pool.accuracy import GROUPS, measured
+from tests.queueing.alias_pool.simulation import simulate
+
+EXACT = [group for group in GROUPS if group.exact]
+SIMULATED = [group for group in GROUPS if not group.exact]
+
+
+@pytest.mark.parametrize("group", EXACT, ids=lambda group: group.name)
+def test_mean_field_against_exact_chains(group):
+    throughput, pool_wait, class_wait = measured(group, 30, 0, seed=11)
+    assert throughput.size >= 20
+    assert throughput.max() <= group.limits.throughput
+    assert pool_wait.max() <= group.limits.pool_wait
+    assert class_wait.max() <= group.limits.class_wait
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("group", SIMULATED, ids=lambda group: group.name)
+def test_mean_field_against_simulation(group):
+    pytest.importorskip("numba")
+    throughput, pool_wait, class_wait = measured(group, 5, 1_000_000, seed=12)
+    # One pool of five may lie beyond: small open pools near saturation do.
+    assert np.mean(throughput > group.limits.throughput) <= 0.2
+    assert np.mean(pool_wait > group.limits.pool_wait) <= 0.2
+    assert np.mean(class_wait > group.limits.class_wait) <= 0.2
+    assert throughput.max() <= 1.5 * group.limits.throughput
+    assert class_wait.max() <= 2.5 * group.limits.class_wait
+
+
+@pytest.mark.slow
+def test_simulation_against_an_exact_chain():
+    pytest.importorskip("numba")
+    pool = {"volumes": [1, 2], "population": [3, 4], "think_time": [1.0, 2.0], "service_time": 1.0}
+    law = {"inflation": 0.16, "redrive_time": 0.05, "alias_redrive_time": 0.2}
+    exact = alias_pool(2, method="exact", **pool, **law)
+    run = simulate(2, completions=2_000_000, **pool, **law)
+    for name in ("throughput", "wait_time", "service_time", "tries_rate", "fails_rate", "free_aliases"):
+        mean, error = getattr(run, name)
+        assert np.all(np.abs(mean - getattr(exact, name)) <= 4.0 * error), name
