@@ -319,7 +319,8 @@ def _answer(systems: list[list[Run]], model: str, target: Target, growth: str | 
 
     law = _law(model)
     grown = 0.0 if growth is None else units.parse(growth, "share", argument="--growth", zero=True)
-    return [sizing.aliases(runs, law, target=target, growth=grown) for runs in systems]
+    with options.working("Solving for every reading"):
+        return [sizing.aliases(runs, law, target=target, growth=grown) for runs in systems]
 
 
 def _emit(

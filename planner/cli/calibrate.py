@@ -57,7 +57,8 @@ def calibrate(
     render.writable(output, force=force)
     fixed = known_values(fix or [])
     runs = read_observations(data, kind)
-    found = fit(runs, population=population, fixed=fixed)
+    with options.working("Fitting"):
+        found = fit(runs, population=population, fixed=fixed)
     write_model(to_model(found, kind=kind, title=title, files=data, runs=runs), output, force=force)
     options.emit(
         found.text(), found.to_dict(), found.residual_table(), json=json, csv=csv, output=None, force=force

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -40,6 +42,29 @@ def by_kind(paths: Sequence[Path]) -> tuple[list[Path], list[Path]]:
     """
     tables = [path for path in paths if path.suffix.lower() == ".csv"]
     return tables, [path for path in paths if path not in tables]
+
+
+@contextmanager
+def working(what: str) -> Iterator[None]:
+    """Show on a terminal that work is going on, where it may take more than two seconds.
+
+    Parameters
+    ----------
+    what : str
+        What is being done.
+
+    Yields
+    ------
+    None
+        While it is done.
+    """
+    if not sys.stderr.isatty():
+        yield
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status(what):
+        yield
 
 
 def draw(plot: Callable[[], Axes], path: Path | None, *, force: bool) -> None:

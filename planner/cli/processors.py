@@ -66,8 +66,9 @@ def processors(
         raise InputError("--real-storage", real_storage, "--processors with it")
     if plot is not None:
         render.drawable(plot, force=force)
-    answer = scaling(published() if measurements is None else read_configurations(measurements))
-    predictions = [answer.predict(number) for number in count or []]
+    with options.working("Predicting each configuration from the others"):
+        answer = scaling(published() if measurements is None else read_configurations(measurements))
+        predictions = [answer.predict(number) for number in count or []]
     beside = (published("5.2"), "z/VM 5.2") if measurements is None else ()
     options.draw(lambda: answer.plot(*beside), plot, force=force)
     notes = _notes(answer.configurations, predictions, size) + ([] if wanted is None else [GAIN_NOTE])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import html
 import math
-import textwrap
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -15,23 +14,15 @@ import sympy
 from planner import render
 from planner.errors import InputError
 from planner.explain import printing
-from planner.explain.topic import SI, Equation, Input, Topic, exact
+from planner.explain.topic import SI, Equation, Topic, exact
+from planner.explain.wording import READ_AS, SHOWN, body, hanging, indent, number, readable
 from planner.tabular import Tabular
-from planner.units import FACTORS, MILLISECOND
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-SHOWN: Final = 5  # significant digits of a number within a formula
 CHANGE: Final = sympy.Rational(1, 100)  # of an input, for the sensitivities
-READ_AS: Final = {
-    "s": ("ms", MILLISECOND),
-    "bytes": ("GB", FACTORS["storage"]["GB"]),
-}  # SI unit -> what people use
 NOISE: Final = 1e-14  # relative; below, two doubles are the same number
-SMALL: Final = 1e-4
-LARGE: Final = 1e6
-WHOLE: Final = 1e13  # whole numbers below are shown with all their digits
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,8 +117,8 @@ class Explanation(Tabular):
             ("symbol", [str(step.left) for step in steps], ""),
             ("meaning", [step.meaning for step in steps], ""),
             ("unit", [step.unit for step in steps], ""),
-            ("exact", [_number(value, 12) for value in exact], "exact (sympy)"),
-            ("numerical", [_number(value, 12) for value in found], "numerical (numpy)"),
+            ("exact", [number(value, 12) for value in exact], "exact (sympy)"),
+            ("numerical", [number(value, 12) for value in found], "numerical (numpy)"),
             (
                 "relative_difference",
                 [f"{value:.0e}" if value >= NOISE else f"<{NOISE:.0e}" for value in off],
@@ -162,20 +153,22 @@ class Explanation(Tabular):
                     values=[f"  {printing.text(i.symbol, unicode=unicode)}" for i in self.topic.inputs],
                 ),
                 render.Column(
-                    name="value", unit="", values=[_typed(i, self.numbers[i.key]) for i in self.topic.inputs]
+                    name="value",
+                    unit="",
+                    values=[readable(float(self.numbers[i.key]), SI[i.dimension]) for i in self.topic.inputs],
                 ),
                 render.Column(name="input", unit="", values=[i.key for i in self.topic.inputs]),
                 render.Column(name="meaning", unit="", values=[i.meaning for i in self.topic.inputs]),
             )
         )
-        blocks = [self.topic.title, _body(inputs)]
+        blocks = [self.topic.title, body(inputs)]
         blocks += [self._step_text(step, unicode=unicode) for step in self.steps]
         compared = render.Table(columns=tuple(c for c in self.table().columns if c.name != "meaning"))
-        blocks.append("The same by the numerical code\n" + _indent(render.to_text(compared)))
+        blocks.append("The same by the numerical code\n" + indent(render.to_text(compared)))
         blocks.append(
             f"Sensitivity of {self._answer.left}, {self._answer.meaning}\n" + self._sensitivity_text()
         )
-        blocks.append("Assumptions\n" + "\n".join(_hanging(line, "  - ") for line in self.topic.assumptions))
+        blocks.append("Assumptions\n" + "\n".join(hanging(line, "  - ") for line in self.topic.assumptions))
         blocks.append(render.wrap(f"Source: {self.topic.source}"))
         return "\n\n".join(blocks)
 
@@ -208,7 +201,9 @@ class Explanation(Tabular):
             "topic": self.topic.name,
             "title": self.topic.title,
             "inputs": {
-                _suffixed(item.key, SI[item.dimension]): float(self.numbers[item.key])
+                render.Column(name=item.key, unit=SI[item.dimension], values=()).key: float(
+                    self.numbers[item.key]
+                )
                 for item in self.topic.inputs
             },
             "steps": [
@@ -271,7 +266,7 @@ class Explanation(Tabular):
     def _shown(self, step: Equation, infinite: str) -> dict[Any, str]:
         """Numbers to print in the place of the symbols of a step."""
         symbols = self._branch(step).free_symbols & self.values.keys()
-        return {symbol: _number(float(self.values[symbol]), SHOWN, infinite=infinite) for symbol in symbols}
+        return {symbol: number(float(self.values[symbol]), SHOWN, infinite=infinite) for symbol in symbols}
 
     def _branch(self, step: Equation) -> Any:
         """The right side; of one with cases the case that applies, of a family the general one."""
@@ -299,11 +294,9 @@ class Explanation(Tabular):
         if numbers := self._shown(step, "∞" if unicode else "oo"):
             rows.append(printing.text(self._branch(step), numbers, head=equals, unicode=unicode))
         value = (
-            ", ".join(_number(v, SHOWN) for v in self._members(step))
-            if step.index
-            else self._value_text(step)
+            ", ".join(number(v, SHOWN) for v in self._members(step)) if step.index else self._value_text(step)
         )
-        rows.append(_hanging(value, f"{equals} "))
+        rows.append(hanging(value, f"{equals} "))
         gap = "\n\n" if any("\n" in row for row in rows[:-1]) else "\n"
         return f"{step.meaning[0].upper()}{step.meaning[1:]}\n" + gap.join(rows)
 
@@ -311,17 +304,17 @@ class Explanation(Tabular):
         value = float(self.values[step.left])
         if math.isinf(value):
             return "saturated"
-        shown = f"{_number(value, SHOWN)} {step.unit}".rstrip()
-        return shown + (f" = {_readable(value, step.unit)}" if step.unit in READ_AS else "")
+        shown = f"{number(value, SHOWN)} {step.unit}".rstrip()
+        return shown + (f" = {readable(value, step.unit)}" if step.unit in READ_AS else "")
 
     def _value_latex(self, step: Equation) -> str:
         if step.index:
-            return r",\ ".join(_number(value, SHOWN) for value in self._members(step))
+            return r",\ ".join(number(value, SHOWN) for value in self._members(step))
         value = float(self.values[step.left])
         if math.isinf(value):
             return r"\infty"
         unit = rf"\ \mathrm{{{step.unit}}}" if step.unit else ""
-        return _number(value, SHOWN) + unit
+        return number(value, SHOWN) + unit
 
     def _sensitivity_text(self) -> str:
         base = float(self.values[self.topic.answer])
@@ -331,7 +324,7 @@ class Explanation(Tabular):
             rows.append(
                 (
                     f"  {change}",
-                    _readable(value, self._answer.unit),
+                    readable(value, self._answer.unit),
                     "" if moved is None else f"{100 * moved:+.3g}%",
                 )
             )
@@ -342,61 +335,20 @@ class Explanation(Tabular):
                 for i, name in enumerate(columns)
             )
         )
-        return _body(table)
+        return body(table)
 
 
 def _sensitivities(topic: Topic, numbers: dict[str, Any]) -> list[tuple[str, float]]:
     """The answer with each input raised: a count by one, anything else by one percent."""
     found = []
     for item in topic.inputs:
-        number = numbers[item.key]
+        before = numbers[item.key]
         if item.dimension == "count":
-            changed, words = number + 1, f"one more: {item.key}"
+            changed, words = before + 1, f"one more: {item.key}"
         else:
-            changed, words = number * (1 + CHANGE), f"1% more: {item.key}"
-        if changed == number or (item.dimension == "count" and changed > item.most):
+            changed, words = before * (1 + CHANGE), f"1% more: {item.key}"
+        if changed == before or (item.dimension == "count" and changed > item.most):
             continue
         with suppress(InputError):  # one more may be more than is solved in symbols
             found.append((words, float(topic.evaluate({**numbers, item.key: changed})[topic.answer])))
     return found
-
-
-def _number(value: float, digits: int, infinite: str = "saturated") -> str:
-    """A number with so many significant digits, without an exponent where that reads well."""
-    if math.isinf(value):
-        return infinite
-    if float(value).is_integer() and abs(value) < WHOLE:
-        return f"{value:.0f}"
-    if SMALL <= abs(value) < LARGE:
-        text = f"{value:.{max(digits - 1 - math.floor(math.log10(abs(value))), 0)}f}"
-        return text.rstrip("0").rstrip(".") if "." in text else text
-    return f"{value:.{digits}g}"
-
-
-def _readable(value: float, unit: str) -> str:
-    if math.isfinite(value) and unit in READ_AS:
-        name, factor = READ_AS[unit]
-        return f"{_number(value / factor, SHOWN)} {name}"
-    return _number(value, SHOWN) + (f" {unit}" if unit and math.isfinite(value) else "")
-
-
-def _typed(item: Input, value: Any) -> str:
-    """An input with a unit that people use."""
-    return _readable(float(value), SI[item.dimension])
-
-
-def _suffixed(key: str, unit: str) -> str:
-    return key if unit in render.BARE_UNITS else f"{key}_{unit}"
-
-
-def _body(table: render.Table) -> str:
-    """A table without its heading."""
-    return "\n".join(render.to_text(table).splitlines()[1:])
-
-
-def _hanging(text: str, head: str) -> str:
-    return textwrap.fill(text, render.WIDTH, initial_indent=head, subsequent_indent=" " * len(head))
-
-
-def _indent(text: str) -> str:
-    return "\n".join(f"  {line}" for line in text.splitlines())
