@@ -156,3 +156,40 @@ def test_a_plot_shows_rate_and_response() -> None:
     axes = sizing.aliases(closed_run(3, 2e-4), LAW).plot()
     assert axes.get_ylabel() == "I/O rate [1/s]"
     assert len(axes.get_figure().axes) == 2
+
+
+def unequal_pool() -> Run:
+    """Three busy closed volumes, ten quiet open ones, as our own law has them without aliases."""
+    busy = queueing.finite_source(4, 3e-4, 1.3e-3, 1)
+    quiet = queueing.mmc(80, 1.3e-3, 1)
+    parts = []
+    for volumes, steady in ((3, busy), (10, quiet)):
+        rate, queue = float(steady.throughput), float(steady.queue_length)
+        run = from_numbers(
+            io_rate=Interval(rate - 0.5, rate, rate + 0.5), service=Interval(1.29e-3, 1.3e-3, 1.31e-3), response=None,
+            queued=Interval(queue * 0.99, queue, queue * 1.01), volumes=volumes, aliases=0, pool=True,
+        )  # fmt: skip
+        parts.append(run.classes[0])
+    return Run(name="unequal", aliases=0, classes=tuple(parts), pool=True)
+
+
+def test_a_pool_saves_device_numbers_against_classic_pav() -> None:
+    answer = sizing.aliases(unequal_pool(), PLAIN)
+    # One busy volume alone needs its three other requesters served at once; a quiet one needs one alias.
+    assert answer.classic == 3 * 3 + 10 * 1
+    assert answer.recommended < answer.classic
+    assert any(f"{answer.classic - answer.recommended} device numbers" in note for note in answer.notes)
+
+
+def test_the_busy_volumes_gain_the_most() -> None:
+    busy, quiet = sizing.aliases(unequal_pool(), PLAIN).gains
+    assert (busy.volumes, quiet.volumes) == (3, 10)
+    assert busy.rate_after > 1.5 * busy.rate_before
+    assert quiet.rate_after == pytest.approx(quiet.rate_before)
+    assert quiet.response_before > quiet.response_after > 0.8 * quiet.response_before
+
+
+def test_a_volume_has_no_classic_alternative() -> None:
+    answer = sizing.aliases(closed_run(3, 2e-4), LAW)
+    assert answer.classic is None
+    assert answer.to_dict()["classic_aliases"] is None

@@ -45,8 +45,8 @@ class Performance(Result):
         How often an alias is asked for, and how often none is free [1/s].
     fewest_free, most_free : ndarray, shape (counts,)
         Medians over the minutes of the fewest and the most free aliases that a try finds.
-    volume_rates : ndarray, shape (counts, classes)
-        I/O rate of one volume of each class, its aliases included [1/s].
+    volume_rates, volume_responses : ndarray, shape (counts, classes)
+        I/O rate [1/s] and response time [s] of one volume of each class, its aliases included.
     """
 
     aliases: Array = quantity("aliases")
@@ -60,6 +60,7 @@ class Performance(Result):
     fewest_free: Array = quantity("fewest free aliases")
     most_free: Array = quantity("most free aliases")
     volume_rates: Array
+    volume_responses: Array
     derived: ClassVar[dict[str, tuple[str, str]]] = {
         "wait_time": ("wait time", "s"),
         "response_time": ("response time", "s"),
@@ -197,4 +198,5 @@ class Pool:
             fewest_free=fewest,
             most_free=most,
             volume_rates=steady.throughput,
+            volume_responses=steady.service_time + (steady.queue_length - steady.in_gap) / steady.throughput,
         )

@@ -10,6 +10,7 @@ from planner import render
 from planner.demand import Reading
 from planner.devices import Performance
 from planner.results import Array
+from planner.sizing.comparison import Gain
 from planner.sizing.target import Target
 from planner.tabular import Tabular
 from planner.units import MILLISECOND
@@ -51,6 +52,10 @@ class AliasAnswer(Tabular):
         Bounds of the I/O rate over all readings and the errors of the law, 90 % [1/s].
     measured_rate : float
         I/O rate with the aliases in use [1/s].
+    classic : int or None
+        Aliases that classic PAV would take for the same target; None for one volume, or where it cannot meet it.
+    gains : tuple of Gain
+        What a volume of each class gets from the recommended aliases.
     why : str
         The demand in words.
     notes : tuple of str
@@ -69,6 +74,8 @@ class AliasAnswer(Tabular):
     rate_low: Array
     rate_high: Array
     measured_rate: float
+    classic: int | None
+    gains: tuple[Gain, ...]
     why: str
     notes: tuple[str, ...]
 
@@ -153,6 +160,8 @@ class AliasAnswer(Tabular):
             },
             "rows": self.table().records(),
             "counters": self.counters().records(),
+            "classic_aliases": self.classic,
+            "gains": [gain.to_dict() for gain in self.gains],
             "notes": [*self.notes, SCOPE],
         }
 

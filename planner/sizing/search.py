@@ -16,8 +16,9 @@ from planner.errors import InfeasibleError, InputError
 from planner.measurements import Run
 from planner.results import Array
 from planner.sizing.answer import AliasAnswer
+from planner.sizing.comparison import classic_aliases, gains
 from planner.sizing.target import Target
-from planner.sizing.wording import notes, why
+from planner.sizing.wording import beside, notes, why
 from planner.units import MILLISECOND
 
 NORMAL_90: Final = 1.645
@@ -75,6 +76,8 @@ def aliases(
     sweep = np.arange(last + 1, dtype=np.float64)
     solved = [_extended(pool, rows, sweep) for pool, (_, rows) in zip(pools, found, strict=True)]
     known = None if fitted or growth else run.aliases
+    classic = classic_aliases(pools[0], target) if run.pool else None
+    gained = gains(pools[0], solved[0], min(run.aliases, last), recommended)
     low, high = _rate_interval(solved, pools[0], law, sweep, run.aliases, known)
     return AliasAnswer(
         name=run.name,
@@ -89,8 +92,14 @@ def aliases(
         rate_low=low,
         rate_high=high,
         measured_rate=run.io_rate,
+        classic=classic,
+        gains=gained,
         why=why(combined, counts, solved, recommended),
-        notes=(*left_out, *notes(run, recommended, growth, len(combined))),
+        notes=(
+            *left_out,
+            *beside(recommended, classic, gained),
+            *notes(run, recommended, growth, len(combined)),
+        ),
     )
 
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from planner import render
 from planner.demand import Reading
 from planner.devices import Performance
 from planner.measurements import Run
+from planner.sizing.comparison import Gain
 
 MOST_NAMED: Final = 4  # readings beside the preferred one
 PATH_SHARE: Final = 1 / 3  # of the service time in pend or disconnect: the limit lies behind the volume
@@ -42,6 +44,17 @@ def _short(reading: Sequence[Reading]) -> str:
     if not kinds:
         return "open arrivals"
     return f"{min(kinds)} requesters" if len(kinds) == 1 else f"{min(kinds)} to {max(kinds)} requesters"
+
+
+def beside(recommended: int, classic: int | None, gained: Sequence[Gain]) -> list[str]:
+    """What classic PAV would take, and which volumes gain where they are unequal."""
+    found = []
+    if classic is not None and classic > recommended:
+        saved = render.counted(classic - recommended, "device number")
+        found.append(f"Classic PAV would take {classic} aliases for the same target: the pool saves {saved}.")
+    if len(gained) > 1 and recommended > 0:
+        found.append(f"Gain with {recommended}: {'; '.join(map(str, gained))}.")
+    return found
 
 
 def notes(run: Run, recommended: int, growth: float, readings_left: int) -> tuple[str, ...]:

@@ -40,12 +40,17 @@ def waiting_shares(held_or_waiting: Array, log_odds: Array, waiting: Array) -> A
     weight = held_or_waiting[:, some] / total[some]
     target = _logit(share[some])
     log_x = target - log_odds @ weight
+    low, high = target - log_odds.max(), target - log_odds.min()  # the mean of the classes lies between them
     for _ in range(MAX_NEWTON):
         each = 1.0 / (1.0 + np.exp(-(log_x + log_odds[:, None])))
         mean = (weight * each).sum(axis=0)
-        slope = (weight * each * (1.0 - each)).sum(axis=0) / (mean * (1.0 - mean))
-        step = (target - _logit(mean)) / slope
-        log_x += step
+        low, high = np.where(mean < share[some], log_x, low), np.where(mean < share[some], high, log_x)
+        # Newton in the logit; where the mean is lost to rounding or the step leaves the bracket, halve that.
+        inner = np.clip(mean, CLOSE, 1.0 - CLOSE)
+        slope = (weight * each * (1.0 - each)).sum(axis=0) / (inner * (1.0 - inner))
+        newton = log_x + (target - _logit(inner)) / np.maximum(slope, CLOSE)
+        following = np.where((low <= newton) & (newton <= high), newton, 0.5 * (low + high))
+        step, log_x = following - log_x, following
         if np.abs(step).max(initial=0.0) < CLOSE**0.5:
             break
     shares[:, some] = 1.0 / (1.0 + np.exp(-(log_x + log_odds[:, None])))
