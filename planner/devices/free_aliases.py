@@ -12,6 +12,7 @@ from planner.results import Array
 
 MINUTE: Final = 60.0
 MEDIAN: Final = 0.5
+ROUNDING: Final = 1e-12  # of the tries: what the difference of two rates can still mean
 
 
 def free_marks(steady: PoolSteady) -> tuple[Array, Array]:
@@ -36,6 +37,9 @@ def free_marks(steady: PoolSteady) -> tuple[Array, Array]:
     for row, count in enumerate(steady.aliases.astype(int)):
         if count == 0 or tries[row] <= 0.0 or not steady.stable[row]:
             fewest[row] = most[row] = count if tries[row] <= 0.0 else 0
+            continue
+        if tries[row] - fails[row] <= ROUNDING * tries[row]:  # as good as no try finds an alias free
+            fewest[row] = most[row] = 0
             continue
         law = steady.free_alias_law[row, count::-1]  # of the busy ones
         busy = np.arange(count + 1)
