@@ -1,6 +1,9 @@
-"""Queueing models, pure mathematics: arrays in, frozen results out."""
+"""Queueing models, pure mathematics: arrays in, frozen results out; alias pools are imported when asked for."""
 
-from planner.queueing.alias_pool import PoolSteady, alias_pool
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
 from planner.queueing.closed_queue import finite_source
 from planner.queueing.erlang import (
     erlang_b,
@@ -18,6 +21,9 @@ from planner.queueing.overflow_group import OverflowGroup, overflow_group
 from planner.queueing.scalability import Scalability, fit_usl, usl
 from planner.queueing.server_count import max_load, min_servers
 from planner.queueing.steady import Steady
+
+if TYPE_CHECKING:
+    from planner.queueing.pools import PoolSteady, alias_pool
 
 __all__ = [
     "Bounds",
@@ -48,3 +54,13 @@ __all__ = [
     "overflow_group",
     "usl",
 ]
+
+_POOLS: Final = frozenset({"PoolSteady", "alias_pool"})
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _POOLS:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from planner.queueing import pools
+
+    return getattr(pools, name)

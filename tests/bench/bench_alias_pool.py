@@ -6,7 +6,7 @@ from time import perf_counter
 
 import numpy as np
 
-from planner.queueing.alias_pool import alias_pool
+from planner.queueing.pools import alias_pool
 
 LARGE = {"volumes": 192, "population": 6, "think_time": 4.0, "service_time": 1.0}
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from planner.errors import InputError
-from planner.queueing.alias_pool import alias_pool
+from planner.queueing.pools import alias_pool
 from tests.queueing.alias_pool.simulation import simulate
 
 NAN = float("nan")

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from planner.queueing.alias_pool import alias_pool
+from planner.queueing.pools import alias_pool
 from tests.queueing.alias_pool.accuracy import GROUPS, measured
 from tests.queueing.alias_pool.simulation import simulate
 

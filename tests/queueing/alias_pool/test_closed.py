@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from planner.errors import InputError
 from planner.queueing import finite_source
-from planner.queueing.alias_pool import alias_pool
+from planner.queueing.pools import alias_pool
 
 PUBLISHED = {
     "population": 3, "think_time": 0.153e-3, "service_time": 1.288e-3, "inflation": 0.160, "redrive_time": 0.059e-3,

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from scipy.linalg import expm
 
 from planner.errors import InputError
-from planner.queueing.alias_pool import alias_pool, alias_pool_of_volumes, group_volumes
-from planner.queueing.alias_pool.water_marks import water_marks
+from planner.queueing.pools import alias_pool, alias_pool_of_volumes, group_volumes
+from planner.queueing.pools.water_marks import water_marks
 
 
 def test_marks_of_a_birth_death_process_by_matrix_exponential():

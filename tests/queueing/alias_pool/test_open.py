@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from planner.errors import InputError
 from planner.queueing import finite_source, mmc
-from planner.queueing.alias_pool import alias_pool
+from planner.queueing.pools import alias_pool
 
 
 def test_one_open_volume_equals_mmc():

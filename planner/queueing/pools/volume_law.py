@@ -8,8 +8,8 @@ from typing import Final
 import numpy as np
 
 from planner.errors import ConvergenceError
-from planner.queueing.alias_pool.device_rates import Gaps
-from planner.queueing.alias_pool.pool import Pool
+from planner.queueing.pools.device_rates import Gaps
+from planner.queueing.pools.pool import Pool
 from planner.results import Array
 
 FIRST_SIZE: Final = 30

@@ -7,10 +7,10 @@ from typing import Any, Final
 
 import numpy as np
 
-from planner.queueing.alias_pool.lumped import MAX_STATES, solve_lumped
-from planner.queueing.alias_pool.outcome import Outcome
-from planner.queueing.alias_pool.pool import Pool
-from planner.queueing.alias_pool.single_open import solve_single_open
+from planner.queueing.pools.lumped import MAX_STATES, solve_lumped
+from planner.queueing.pools.outcome import Outcome
+from planner.queueing.pools.pool import Pool
+from planner.queueing.pools.single_open import solve_single_open
 
 PER_CLASS: Final = (
     "throughput",

@@ -1,13 +1,13 @@
 """Alias pools: volumes with a base device each that share aliases; exact where small, a mean field at any size."""
 
-from planner.queueing.alias_pool.grouping import (
+from planner.queueing.pools.grouping import (
     GroupedPool,
     VolumeGroups,
     alias_pool_of_volumes,
     group_volumes,
 )
-from planner.queueing.alias_pool.result import PoolSteady
-from planner.queueing.alias_pool.solve import alias_pool
+from planner.queueing.pools.result import PoolSteady
+from planner.queueing.pools.solve import alias_pool
 
 __all__ = [
     "GroupedPool",

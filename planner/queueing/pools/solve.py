@@ -8,15 +8,15 @@ from typing import Final, Literal
 from numpy.typing import ArrayLike
 
 from planner.errors import InputError
-from planner.queueing.alias_pool.idle_classes import active_classes, nothing_arrives, with_idle, without_idle
-from planner.queueing.alias_pool.independent import is_independent, solve_independent
-from planner.queueing.alias_pool.lumped import solve_lumped
-from planner.queueing.alias_pool.mean_field import Field, extended, solve_mean_field
-from planner.queueing.alias_pool.outcome import Outcome
-from planner.queueing.alias_pool.pool import Pool, check_aliases, check_pool
-from planner.queueing.alias_pool.result import PoolSteady, pool_steady
-from planner.queueing.alias_pool.service_variation import with_variation
-from planner.queueing.alias_pool.stability import is_stable, solve_saturated
+from planner.queueing.pools.idle_classes import active_classes, nothing_arrives, with_idle, without_idle
+from planner.queueing.pools.independent import is_independent, solve_independent
+from planner.queueing.pools.lumped import solve_lumped
+from planner.queueing.pools.mean_field import Field, extended, solve_mean_field
+from planner.queueing.pools.outcome import Outcome
+from planner.queueing.pools.pool import Pool, check_aliases, check_pool
+from planner.queueing.pools.result import PoolSteady, pool_steady
+from planner.queueing.pools.service_variation import with_variation
+from planner.queueing.pools.stability import is_stable, solve_saturated
 from planner.results import Array
 
 Method = Literal["auto", "exact", "mean-field"]

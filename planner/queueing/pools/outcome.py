@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from planner.queueing.alias_pool.base_balance import PoolFlows
-from planner.queueing.alias_pool.pool import Pool
+from planner.queueing.pools.base_balance import PoolFlows
+from planner.queueing.pools.pool import Pool
 from planner.results import Array
 
 TINY = float(np.finfo(float).tiny)

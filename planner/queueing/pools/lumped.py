@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from planner.errors import ConvergenceError
-from planner.queueing.alias_pool.lumped_states import Layout, LumpedStates, lumped_states
-from planner.queueing.alias_pool.outcome import Outcome
-from planner.queueing.alias_pool.pool import Pool
+from planner.queueing.pools.lumped_states import Layout, LumpedStates, lumped_states
+from planner.queueing.pools.outcome import Outcome
+from planner.queueing.pools.pool import Pool
 from planner.results import Array
 
 if TYPE_CHECKING:

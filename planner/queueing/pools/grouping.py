@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from planner.errors import InputError
-from planner.queueing.alias_pool.pool import check_pool
-from planner.queueing.alias_pool.result import PoolSteady
-from planner.queueing.alias_pool.solve import alias_pool
+from planner.queueing.pools.pool import check_pool
+from planner.queueing.pools.result import PoolSteady
+from planner.queueing.pools.solve import alias_pool
 from planner.results import Array
 
 FIRST_SPREAD: Final = 0.5

@@ -7,10 +7,10 @@ from typing import Final, TypeVar
 
 import numpy as np
 
-from planner.queueing.alias_pool.base_balance import BaseFlows, PoolFlows, idle_given_total
-from planner.queueing.alias_pool.pool import Pool
-from planner.queueing.alias_pool.total_law import CountLaw, leave_one_out
-from planner.queueing.alias_pool.volume_law import VolumeRates, law_of_volume
+from planner.queueing.pools.base_balance import BaseFlows, PoolFlows, idle_given_total
+from planner.queueing.pools.pool import Pool
+from planner.queueing.pools.total_law import CountLaw, leave_one_out
+from planner.queueing.pools.volume_law import VolumeRates, law_of_volume
 from planner.results import Array
 
 MARGIN: Final = 1e-14

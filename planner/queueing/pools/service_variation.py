@@ -7,8 +7,8 @@ from typing import Final
 
 import numpy as np
 
-from planner.queueing.alias_pool.outcome import Outcome
-from planner.queueing.alias_pool.pool import Pool
+from planner.queueing.pools.outcome import Outcome
+from planner.queueing.pools.pool import Pool
 from planner.results import Array
 
 DEPTH: Final = 5.4

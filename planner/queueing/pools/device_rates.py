@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from planner.queueing.alias_pool.pool import Pool
+from planner.queueing.pools.pool import Pool
 from planner.results import Array
 
 TINY = 1e-12

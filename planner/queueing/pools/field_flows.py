@@ -7,13 +7,13 @@ from typing import Final
 
 import numpy as np
 
-from planner.queueing.alias_pool.base_balance import BaseFlows, PoolFlows
-from planner.queueing.alias_pool.device_rates import busy_base_ends, idle_base_alias_ends
-from planner.queueing.alias_pool.given_total import ClassGivenTotal
-from planner.queueing.alias_pool.outcome import Outcome, by_free
-from planner.queueing.alias_pool.pool import Pool
-from planner.queueing.alias_pool.queue_split import own_queue_empty, waiting_shares
-from planner.queueing.alias_pool.volume_law import VolumeRates, arrival_rates
+from planner.queueing.pools.base_balance import BaseFlows, PoolFlows
+from planner.queueing.pools.device_rates import busy_base_ends, idle_base_alias_ends
+from planner.queueing.pools.given_total import ClassGivenTotal
+from planner.queueing.pools.outcome import Outcome, by_free
+from planner.queueing.pools.pool import Pool
+from planner.queueing.pools.queue_split import own_queue_empty, waiting_shares
+from planner.queueing.pools.volume_law import VolumeRates, arrival_rates
 from planner.results import Array
 
 NOTHING: Final = 1e-9

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from planner.queueing.alias_pool.independent import PER_CLASS
-from planner.queueing.alias_pool.outcome import Outcome
-from planner.queueing.alias_pool.pool import Pool
+from planner.queueing.pools.independent import PER_CLASS
+from planner.queueing.pools.outcome import Outcome
+from planner.queueing.pools.pool import Pool
 
 
 def active_classes(pool: Pool) -> NDArray[np.bool_]:

@@ -7,9 +7,9 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from planner.queueing.alias_pool.independent import PER_CLASS, solve_one
-from planner.queueing.alias_pool.outcome import Outcome
-from planner.queueing.alias_pool.pool import Pool
+from planner.queueing.pools.independent import PER_CLASS, solve_one
+from planner.queueing.pools.outcome import Outcome
+from planner.queueing.pools.pool import Pool
 from planner.results import Array
 
 TINY: Final = float(np.finfo(float).tiny)

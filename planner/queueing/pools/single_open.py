@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.errors import ConvergenceError
-from planner.queueing.alias_pool.lumped import drive_rate
-from planner.queueing.alias_pool.lumped_states import Layout, LumpedStates, lumped_states
-from planner.queueing.alias_pool.outcome import Outcome
-from planner.queueing.alias_pool.pool import Pool
+from planner.queueing.pools.lumped import drive_rate
+from planner.queueing.pools.lumped_states import Layout, LumpedStates, lumped_states
+from planner.queueing.pools.outcome import Outcome
+from planner.queueing.pools.pool import Pool
 from planner.results import Array
 
 MAX_STATES: Final = 1_000_000

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner import render
-from planner.queueing.alias_pool.outcome import Outcome
-from planner.queueing.alias_pool.pool import Pool
-from planner.queueing.alias_pool.stability import aliases_to_be_stable
-from planner.queueing.alias_pool.water_marks import water_marks
 from planner.queueing.checks import positive
+from planner.queueing.pools.outcome import Outcome
+from planner.queueing.pools.pool import Pool
+from planner.queueing.pools.stability import aliases_to_be_stable
+from planner.queueing.pools.water_marks import water_marks
 from planner.results import Array, Result, quantity
 
 

@@ -13,13 +13,13 @@ from typing import Final
 import numpy as np
 
 from planner.errors import ConvergenceError
-from planner.queueing.alias_pool.device_rates import Gaps
-from planner.queueing.alias_pool.field_flows import flows_of, outcome_of, seen_by_volume, split_of
-from planner.queueing.alias_pool.given_total import KnownBusy, KnownFlows, classes_given_total
-from planner.queueing.alias_pool.outcome import Outcome
-from planner.queueing.alias_pool.pool import Pool
-from planner.queueing.alias_pool.service_variation import felt_think_time
-from planner.queueing.alias_pool.volume_law import VolumeRates, first_rates, with_enough_room
+from planner.queueing.pools.device_rates import Gaps
+from planner.queueing.pools.field_flows import flows_of, outcome_of, seen_by_volume, split_of
+from planner.queueing.pools.given_total import KnownBusy, KnownFlows, classes_given_total
+from planner.queueing.pools.outcome import Outcome
+from planner.queueing.pools.pool import Pool
+from planner.queueing.pools.service_variation import felt_think_time
+from planner.queueing.pools.volume_law import VolumeRates, first_rates, with_enough_room
 from planner.results import Array
 
 MAX_ITERATIONS: Final = 600
