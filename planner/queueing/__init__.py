@@ -1,7 +1,8 @@
-"""Queueing models, pure mathematics: arrays in, frozen results out; alias pools are imported when asked for."""
+"""Queueing models, pure mathematics: arrays in, frozen results out; stations at once, the rest when asked for."""
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 from planner.queueing.closed_queue import finite_source
@@ -15,15 +16,21 @@ from planner.queueing.erlang import (
 )
 from planner.queueing.general_service import GeneralSteady, mgc
 from planner.queueing.limited_queue import LimitedSteady, mmck
-from planner.queueing.network import Bounds, NetworkSteady, asymptotic_bounds, balanced_job_bounds, mva
 from planner.queueing.open_queue import mmc
 from planner.queueing.overflow_group import OverflowGroup, overflow_group
-from planner.queueing.scalability import Scalability, fit_usl, usl
 from planner.queueing.server_count import max_load, min_servers
 from planner.queueing.steady import Steady
 
 if TYPE_CHECKING:
+    from planner.queueing.network import (
+        Bounds,
+        NetworkSteady,
+        asymptotic_bounds,
+        balanced_job_bounds,
+        mva,
+    )
     from planner.queueing.pools import PoolSteady, alias_pool
+    from planner.queueing.scalability import Scalability, fit_usl, usl
 
 __all__ = [
     "Bounds",
@@ -55,12 +62,22 @@ __all__ = [
     "usl",
 ]
 
-_POOLS: Final = frozenset({"PoolSteady", "alias_pool"})
+# What is not a single station, and where it lives. `overflow_group` shares its name with its module and comes at once.
+_HOME: Final = {
+    "Bounds": "network",
+    "NetworkSteady": "network",
+    "asymptotic_bounds": "network",
+    "balanced_job_bounds": "network",
+    "mva": "network",
+    "PoolSteady": "pools",
+    "alias_pool": "pools",
+    "Scalability": "scalability",
+    "fit_usl": "scalability",
+    "usl": "scalability",
+}
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _POOLS:
+    if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from planner.queueing import pools
-
-    return getattr(pools, name)
+    return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
