@@ -11,7 +11,6 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, time
-from itertools import groupby
 from pathlib import Path
 from typing import Final
 
@@ -201,14 +200,8 @@ def read_devices(path: Path | str) -> tuple[DeviceListing, ...]:
     """
     document = read_pages(Path(path))
     _refuse_stray_tables(document)
-    pages = [page for page in document.pages if page.head.report == REPORT]
-    if not pages:
-        others = ", ".join(dict.fromkeys(page.head.report for page in document.pages))
-        found = f"holds {others} only" if others else "holds no Performance Toolkit listing"
-        raise ReportError(path, f"{found}; expected a DEVICE listing, which starts with '{REPORT}  Run ...'")
-    return tuple(
-        _listing(document.path, head, list(same)) for head, same in groupby(pages, lambda page: page.head)
-    )
+    listings = document.listings(REPORT, "DEVICE")
+    return tuple(_listing(document.path, head, pages) for head, pages in listings)
 
 
 def _refuse_stray_tables(document: Document) -> None:

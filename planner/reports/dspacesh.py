@@ -11,7 +11,6 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, time
-from itertools import groupby
 from pathlib import Path
 from typing import Any, Final
 
@@ -168,20 +167,16 @@ def read_data_spaces(path: Path | str) -> tuple[DataSpaceListing, ...]:
     ('5.2', Printed(value=508000.0, resolution=500.0))
     """
     document = read_pages(Path(path))
-    pages = [page for page in document.pages if page.head.report == REPORT]
-    if not pages:
-        problem = f"expected a DSPACESH listing, which starts with '{REPORT}  Run ...'"
+    if all(page.head.report != REPORT for page in document.pages):
         for line in document.preamble:
             if _is_header(line, RIGHT) or _is_header(line, LEFT):
                 raise line.error(
-                    document.path, f"a half of a DSPACESH listing without its page head: {problem}"
+                    document.path,
+                    "a half of a DSPACESH listing without its page head: expected a DSPACESH listing, which "
+                    f"starts with '{REPORT}  Run ...'",
                 )
-        others = ", ".join(dict.fromkeys(page.head.report for page in document.pages))
-        found = f"holds {others} only" if others else "holds no Performance Toolkit listing"
-        raise ReportError(path, f"{found}; {problem}")
-    return tuple(
-        _listing(document.path, head, list(same)) for head, same in groupby(pages, lambda page: page.head)
-    )
+    listings = document.listings(REPORT, "DSPACESH")
+    return tuple(_listing(document.path, head, pages) for head, pages in listings)
 
 
 def _listing(path: Path, head: Head, pages: list[Page]) -> DataSpaceListing:

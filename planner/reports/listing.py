@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from datetime import datetime, time
-from itertools import pairwise
+from itertools import groupby, pairwise
 from pathlib import Path
 from typing import Final
 
@@ -102,6 +102,35 @@ class Document:
     path: Path
     preamble: tuple[Line, ...]
     pages: tuple[Page, ...]
+
+    def listings(self, report: str, name: str) -> list[tuple[Head, list[Page]]]:
+        """Pages of one report, those that repeat a head together.
+
+        Parameters
+        ----------
+        report : str
+            Report id such as ``FCX108``.
+        name : str
+            Name of the report, for the message.
+
+        Returns
+        -------
+        list of tuple
+            Head and pages of each listing, in the order of the file.
+
+        Raises
+        ------
+        ReportError
+            The file holds no such report.
+        """
+        pages = [page for page in self.pages if page.head.report == report]
+        if not pages:
+            others = ", ".join(dict.fromkeys(page.head.report for page in self.pages))
+            found = f"holds {others} only" if others else "holds no Performance Toolkit listing"
+            raise ReportError(
+                self.path, f"{found}; expected a {name} listing, which starts with '{report}  Run ...'"
+            )
+        return [(head, list(same)) for head, same in groupby(pages, lambda page: page.head)]
 
 
 def read_text(path: Path) -> str:
