@@ -9,21 +9,24 @@ the digits leave open. An open reading has the utilization as its free number.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from planner import queueing
 from planner.devices import VolumeClass
 from planner.devices.parameters import INFLATION, REDRIVE_TIME
 from planner.errors import ConvergenceError, InputError, ReportError
 from planner.library import Parameter, read_model
-from planner.measurements import Interval, Measurement
+from planner.measurements import Measurement
 from planner.results import Array
 from planner.units import MILLISECOND
+
+Indices = NDArray[np.int64]
 
 POPULATIONS: Final = (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 16, 24, 32)
 FAR_FROM_SATURATED: Final = 0.7  # utilization of a device below which an open reading is preferred
@@ -181,14 +184,12 @@ def _relative(parameter: Parameter) -> float:
     return parameter.standard_error / parameter.value
 
 
-Strains = Callable[[Array, Array, Array], tuple[Array, Array, Array]]
-
-
 def readings(measured: Measurement, law: Law) -> tuple[Reading, ...]:
     """Find all demands that fit a measurement, the preferred one first.
 
     The preferred reading is the open one where it fits and the devices are far from saturated, else the smallest
-    population that fits. Where nothing fits, the reading that strains the rounding least is the only one.
+    population that fits. Where nothing fits, the reading that strains the rounding least is the only one. Where the
+    queue was not measured, arrivals are taken as open: rate and service alone do not tell.
 
     Parameters
     ----------
@@ -207,119 +208,206 @@ def readings(measured: Measurement, law: Law) -> tuple[Reading, ...]:
     ConvergenceError
         A pool could not be solved.
     """
-    found = [*_closed(measured, law), _open(measured, law)]
+    return readings_of([measured], law)[0]
+
+
+def readings_of(measurements: Sequence[Measurement], law: Law) -> list[tuple[Reading, ...]]:
+    """Find the demands of many measurements; those of volumes that share no alias are solved at once.
+
+    Parameters
+    ----------
+    measurements : sequence of Measurement
+        Each as for `readings`.
+    law : Law
+        As for `readings`.
+
+    Returns
+    -------
+    list of tuple of Reading
+        As `readings` gives them, one a measurement.
+
+    Raises
+    ------
+    ConvergenceError
+        A pool could not be solved.
+    """
+    found: dict[int, tuple[Reading, ...]] = {}
+    alone = []
+    for k, measured in enumerate(measurements):
+        if not measured.queue_known:
+            found[k] = (_arrivals(measured, law),)
+        elif _shared(measured):
+            found[k] = _preferred(measured, *_read([measured], law))
+        else:
+            alone.append(k)
+    if alone:
+        chosen = [measurements[k] for k in alone]
+        for k, measured, each in zip(alone, chosen, _read(chosen, law), strict=True):
+            found[k] = _preferred(measured, each)
+    return [found[k] for k in range(len(measurements))]
+
+
+def _preferred(measured: Measurement, found: Sequence[Reading]) -> tuple[Reading, ...]:
+    """Those that fit, the preferred one first; the nearest where none fits. The open one is the last of `found`."""
     kept = [reading for reading in found if reading.fits]
     if not kept:
         return (min(found, key=lambda reading: reading.strain),)
-    opened = [reading for reading in kept if reading.kind == "open"]
-    if opened and measured.utilization < FAR_FROM_SATURATED:
-        return (*opened, *(reading for reading in kept if reading.kind == "closed"))
+    if kept[-1].kind == "open" and measured.utilization < FAR_FROM_SATURATED:
+        return (kept[-1], *kept[:-1])
     return tuple(kept)
 
 
-def _targets(measured: Measurement, law: Law) -> tuple[Interval, Interval]:
-    """Queue and service per volume set; the law's own error counts where it had to be extrapolated to aliases."""
-    if measured.aliases == 0:
-        return measured.queued, measured.service
-    present = measured.queued.value + measured.io_rate.value * measured.service.value
-    return (
-        measured.queued.widened(law.model_error * present),
-        measured.service.widened(law.model_error * measured.service.value),
-    )
+def _shared(measured: Measurement) -> bool:
+    """Whether several volumes shared aliases: they are then one system."""
+    return measured.volumes > 1 and measured.aliases > 0
+
+
+class _Targets:
+    """Queue, service and rate of several measurements as columns, one row a measurement.
+
+    The law's own error counts where it had to be extrapolated to aliases.
+    """
+
+    def __init__(self, measurements: Sequence[Measurement], law: Law) -> None:
+        self.measurements = measurements
+        self.law = law
+        queues, services = [], []
+        for measured in measurements:
+            queued, service = measured.queued, measured.service
+            if measured.aliases:
+                present = queued.value + measured.io_rate.value * service.value
+                queued = queued.widened(law.model_error * present)
+                service = service.widened(law.model_error * service.value)
+            queues.append(queued)
+            services.append(service)
+        self.queued, self.service = np.array(queues), np.array(services)
+        self.rate = np.array([measured.io_rate.value for measured in measurements])
+        self.volumes = np.array([measured.volumes for measured in measurements], dtype=float)
+        self.servers = np.array([1.0 + measured.aliases for measured in measurements])
+
+    def strains(
+        self, log_free: Array, candidates: Array, gap: Array, rows: Indices, *, closed: bool
+    ) -> tuple[Array, Array, Array]:
+        """S0 [s], and how far service and queue lie off, for the free number in units of the service time."""
+        busy, queue, growth = self._predict(np.exp(log_free), candidates, gap, rows, closed=closed)
+        times = busy / self.rate[rows]
+        return times, _strain(self.service[rows], times * growth), _strain(self.queued[rows], queue)
+
+    def _predict(
+        self, free: Array, populations: Array, gap: Array, rows: Indices, *, closed: bool
+    ) -> tuple[Array, Array, Array]:
+        """Ask the queueing law in units of the service time: busy service, queue, growth of the service time."""
+        servers, n, inflation = self.servers[rows], self.volumes[rows], self.law.inflation
+        if _shared(self.measurements[0]):
+            largest = np.ones_like(free) if closed else 1 / (1 + gap)
+            asked = [
+                {"population": k, "think_time": z, "gap": g} if closed else {"arrival_rate": top / (1 + z), "gap": g}
+                for k, z, g, top in zip(populations.flat, free.flat, gap.flat, largest.flat, strict=True)
+            ]  # fmt: skip
+            answers = np.array([_pool(self.measurements[0], self.law, **demand) for demand in asked])
+            busy, queue, growth = answers.T.reshape(3, *free.shape)
+            return busy, queue, growth
+        if closed:
+            steady = queueing.finite_source(
+                populations, free, 1.0, servers, inflation=inflation, redrive_time=gap
+            )
+        else:
+            largest = _saturation(servers, inflation, gap)
+            steady = queueing.mmc(largest / (1 + free), 1.0, servers, inflation=inflation, redrive_time=gap)
+        return n * steady.throughput, n * (steady.queue_length - steady.in_gap), steady.service_time
+
+
+def _strain(intervals: Array, guess: Array) -> Array:
+    """How far guesses lie off, as `Interval.strain` tells it, for intervals on the last axis."""
+    low, value, high = np.moveaxis(intervals, -1, 0)
+    half = np.where(guess >= value, high - value, value - low)
+    strain: Array = (guess - value) / np.maximum(half, np.maximum(1e-9 * np.abs(value), 1e-12))
+    return strain
 
 
 def _balance(
-    measured: Measurement, law: Law, candidates: Array, limits: tuple[Array, Array], *, closed: bool
+    targets: _Targets, candidates: Array, limits: tuple[Array, Array], *, closed: bool
 ) -> tuple[Array, Array, Array]:
     """Find, for each candidate, the free number where the strains of queue and service cancel; both fall with it.
 
-    Returns it with S0 [s] and the larger strain. A candidate that cannot balance them stays at the nearer limit.
+    Returns it with S0 [s] and the larger strain, shape (measurements, candidates). A candidate that cannot balance
+    them stays at the nearer limit.
     """
-    queued, service = _targets(measured, law)
-    alone = np.full(candidates.shape, measured.service.value)
+    shape = limits[0].shape
+    rows = np.repeat(np.arange(shape[0]), shape[1]).reshape(shape)
+    which = np.broadcast_to(candidates, shape)
+    alone = targets.service[rows, 1]
+    left, right = (np.log(end) for end in limits)
     free = strain = alone
     for _ in range(PASSES):  # the gap is a time: in units of S0 it is known only once S0 is
-        gap = law.redrive_time / alone
-
-        def strains(log_free: Array, which: Array, gaps: Array) -> tuple[Array, Array, Array]:
-            busy, queue, growth = _predict(measured, law, np.exp(log_free), which, gaps, closed=closed)
-            times = busy / measured.io_rate.value
-            of_service = np.array([service.strain(value) for value in times * growth])
-            of_queue = np.array([queued.strain(value) for value in queue])
-            return times, of_service, of_queue
-
-        free = _root(strains, candidates, gap, limits)
-        alone, of_service, of_queue = strains(free, candidates, gap)
+        gap = targets.law.redrive_time / alone
+        free = _root(targets, (left, right), (which, gap, rows), closed=closed)
+        alone, of_service, of_queue = targets.strains(free, which, gap, rows, closed=closed)
         strain = np.maximum(np.abs(of_service), np.abs(of_queue))
     return np.exp(free), alone, strain
 
 
-def _root(strains: Strains, candidates: Array, gap: Array, limits: tuple[Array, Array]) -> Array:
+def _root(
+    targets: _Targets, ends: tuple[Array, Array], arguments: tuple[Array, Array, Indices], *, closed: bool
+) -> Array:
     """Logarithm of the free number where both strains add up to zero, or the limit nearer to it."""
     from scipy.optimize import elementwise
 
-    def balance(log_free: Array, which: Array, gaps: Array) -> Array:
-        _, of_service, of_queue = strains(log_free, which, gaps)
+    def balance(log_free: Array, which: Array, gaps: Array, rows: Indices) -> Array:
+        _, of_service, of_queue = targets.strains(log_free, which, gaps, rows, closed=closed)
         total: Array = np.clip(of_service + of_queue, -FAR_OFF, FAR_OFF)
         return total
 
-    left, right = (np.log(end) for end in limits)
-    found = elementwise.find_root(balance, (left, right), args=(candidates, gap), tolerances={"xatol": 1e-9})
-    at_left = balance(left, candidates, gap)
+    left, right = ends
+    found = elementwise.find_root(balance, (left, right), args=arguments, tolerances={"xatol": 1e-9})
+    at_left = balance(left, *arguments)
     return np.where(found.success, found.x, np.where(at_left > 0, right, left))
 
 
-def _predict(
-    measured: Measurement, law: Law, free: Array, populations: Array, gap: Array, *, closed: bool
-) -> tuple[Array, Array, Array]:
-    """Ask the queueing law in units of the service time: busy service, queue, growth of the service time."""
-    servers, n = 1 + measured.aliases, measured.volumes
-    shared = n > 1 and measured.aliases > 0
-    largest = 1.0 if closed else _saturation(servers, shared, law.inflation, gap)
-    if shared:
-        asked = [{"population": k, "think_time": z, "gap": g} if closed else {"arrival_rate": top / (1 + z), "gap": g}
-                 for k, z, g, top in np.broadcast(populations, free, gap, largest)]  # fmt: skip
-        busy, queue, growth = zip(*(_pool(measured, law, **demand) for demand in asked), strict=True)
-        return np.array(busy), np.array(queue), np.array(growth)
-    if closed:
-        steady = queueing.finite_source(
-            populations, free, 1.0, servers, inflation=law.inflation, redrive_time=gap
-        )
-    else:
-        steady = queueing.mmc(largest / (1 + free), 1.0, servers, inflation=law.inflation, redrive_time=gap)
-    return n * steady.throughput, n * (steady.queue_length - steady.in_gap), steady.service_time
-
-
-def _saturation(servers: int, shared: bool, inflation: float, gap: Array) -> Array:
-    """Largest open load of one volume: of its base alone in a pool, of base and aliases if they are its own."""
-    if shared:
-        return 1 / (1 + gap)
+def _saturation(servers: Array, inflation: float, gap: Array) -> Array:
+    """Largest open load of one volume with its own aliases."""
     return queueing.mmc(1e9, 1.0, servers, inflation=inflation, redrive_time=gap).throughput
 
 
-def _closed(measured: Measurement, law: Law) -> list[Reading]:
-    """Readings for every population, fitting or not."""
+def _read(measurements: Sequence[Measurement], law: Law) -> list[list[Reading]]:
+    """Readings of each measurement, fitting or not: every population, then open arrivals."""
+    targets = _Targets(measurements, law)
     populations = np.array(POPULATIONS, dtype=float)
     # Little's law: the cycle of a requester, N / X, is its think time, service and wait. It bounds the search.
-    cycle = populations * measured.volumes / measured.io_rate.value / measured.service.value
-    response = (
-        measured.service.high + measured.queued.high / measured.io_rate.value
-    ) / measured.service.value
+    service, queued = targets.service, targets.queued
+    work = (targets.rate * service[:, 1])[:, None]
+    cycle = populations * targets.volumes[:, None] / work
+    response = ((service[:, 2] + queued[:, 2] / targets.rate) / service[:, 1])[:, None]
     limits = np.maximum(LEAST_THINK, 0.5 * (cycle - 1.5 * response)), np.maximum(2 * LEAST_THINK, cycle)
-    think, alone, strain = _balance(measured, law, populations, limits, closed=True)
-    return [
-        Reading(kind="closed", volumes=measured.volumes, io_rate=measured.io_rate.value, service_time=float(s),
-                strain=float(off), population=int(n), think_time=float(z * s))
-        for n, z, s, off in zip(populations, think, alone, strain, strict=True)
-    ]  # fmt: skip
+    think, alone, strain = _balance(targets, populations, limits, closed=True)
+    least, most = (np.full((len(measurements), 1), end) for end in IDLE_RANGE)
+    _, open_alone, open_strain = _balance(targets, np.ones(1), (least, most), closed=False)
+    found = []
+    for k, measured in enumerate(measurements):
+        volumes, rate = measured.volumes, measured.io_rate.value
+        closed = [
+            Reading(kind="closed", volumes=volumes, io_rate=rate, service_time=float(s), strain=float(off),
+                    population=int(n), think_time=float(z * s))
+            for n, z, s, off in zip(populations, think[k], alone[k], strain[k], strict=True)
+        ]  # fmt: skip
+        # Of the open reading the free number is the idle capacity over the load.
+        opened = Reading(kind="open", volumes=volumes, io_rate=rate, service_time=float(open_alone[k, 0]),
+                         strain=float(open_strain[k, 0]), arrival_rate=rate / volumes)  # fmt: skip
+        found.append([*closed, opened])
+    return found
 
 
-def _open(measured: Measurement, law: Law) -> Reading:
-    """The open reading; its free number is the idle capacity over the load."""
-    limits = tuple(np.array([end]) for end in IDLE_RANGE)
-    _, alone, strain = _balance(measured, law, np.ones(1), (limits[0], limits[1]), closed=False)
-    return Reading(kind="open", volumes=measured.volumes, io_rate=measured.io_rate.value, service_time=float(alone[0]),
-                   strain=float(strain[0]), arrival_rate=measured.io_rate.value / measured.volumes)  # fmt: skip
+def _arrivals(measured: Measurement, law: Law) -> Reading:
+    """Open arrivals at the measured rate; the service time of a lone I/O from that of the aliases in use."""
+    rate, alone = measured.io_rate.value / measured.volumes, measured.service.value
+    for _ in range(PASSES if measured.aliases and law.inflation else 0):
+        steady = queueing.alias_pool(
+            measured.aliases, volumes=measured.volumes, arrival_rate=rate, service_time=alone,
+            inflation=law.inflation, redrive_time=law.redrive_time,
+        )  # fmt: skip
+        alone *= measured.service.value / float(steady.service_time[0])
+    return Reading(kind="open", volumes=measured.volumes, io_rate=measured.io_rate.value, service_time=alone,
+                   strain=0.0, arrival_rate=rate)  # fmt: skip
 
 
 def _pool(measured: Measurement, law: Law, *, gap: float, **demand: float) -> tuple[float, float, float]:

@@ -70,8 +70,9 @@ class Interval(NamedTuple):
 class Measurement:
     """Totals over `volumes` equal volumes, with the aliases in use at the time (shared if there are several).
 
-    `io_rate` [1/s], `service` [s] per I/O, `queued` [I/Os] with all that is known of it, `queue_shown` [I/Os] the
-    sum as it was shown, which the rule of thumb takes.
+    `io_rate` [1/s], `service` [s] per I/O, `queued` [I/Os] with all that is known of it (without an upper end where
+    it was not measured), `queue_shown` [I/Os] the sum as it was shown, which the rule of thumb takes, `rates` [1/s]
+    of the volumes one by one, empty where they are equal or only the total is known.
     """
 
     volumes: int
@@ -80,6 +81,12 @@ class Measurement:
     service: Interval
     queued: Interval
     queue_shown: float
+    rates: tuple[float, ...] = ()
+
+    @property
+    def queue_known(self) -> bool:
+        """Whether the queue was measured."""
+        return math.isfinite(self.queued.high)
 
     @property
     def response(self) -> float:
