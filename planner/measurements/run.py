@@ -154,8 +154,15 @@ class Run:
         return sum(part.io_rate.value * part.service.value for part in self.classes) / self.io_rate
 
     @property
-    def rule_of_thumb(self) -> int:
-        """Aliases in use plus the summed queue rounded up; a queue below .1 counts as none."""
+    def queue_known(self) -> bool:
+        """Whether the queue of every volume was measured."""
+        return all(part.queue_known for part in self.classes)
+
+    @property
+    def rule_of_thumb(self) -> int | None:
+        """Aliases in use plus the summed queue rounded up; a queue below .1 counts as none, one unknown as None."""
+        if not self.queue_known:
+            return None
         total = sum(p.queue_shown for p in self.classes if p.queue_shown / p.volumes >= QUEUE_NEGLIGIBLE)
         return self.aliases + math.ceil(round(total, 6))
 

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Final
 
 from planner import render
 from planner.demand import Reading
-from planner.devices import Performance
+from planner.devices import Performance, Pool
 from planner.measurements import Run
 from planner.sizing.comparison import Gain
+from planner.units import MILLISECOND
 
+LEAST_ERROR: Final = 0.005  # of a wait; less is negligible
+UNEQUAL_SERVICE: Final = 1.25
 MOST_NAMED: Final = 4  # readings beside the preferred one
 PATH_SHARE: Final = 1 / 3  # of the service time in pend or disconnect: the limit lies behind the volume
 
@@ -54,6 +58,22 @@ def beside(recommended: int, classic: int | None, gained: Sequence[Gain]) -> lis
         found.append(f"Classic PAV would take {classic} aliases for the same target: the pool saves {saved}.")
     if len(gained) > 1 and recommended > 0:
         found.append(f"Gain with {recommended}: {'; '.join(map(str, gained))}.")
+    return found
+
+
+def grouping(run: Run, pool: Pool, error: float) -> list[str]:
+    """What taking nearly equal volumes as one class costs, and what unequal service times are taken for."""
+    found = []
+    if error >= LEAST_ERROR:
+        classes = "1 class" if len(pool.classes) == 1 else f"{len(pool.classes)} classes"
+        bound = f"about {error:.1%}" if math.isfinite(error) else "an unknown share"
+        found.append(f"{run.bases} volumes taken as {classes}: the wait of a volume may be off by {bound} for it.")
+    services = [part.service.value for part in run.classes]
+    if max(services) > UNEQUAL_SERVICE * min(services):
+        found.append(
+            f"Service times differ from {min(services) / MILLISECOND:.2g} to {max(services) / MILLISECOND:.2g} ms; "
+            "the pool is solved with their mean, weighted by rate."
+        )
     return found
 
 

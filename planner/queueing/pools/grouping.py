@@ -14,7 +14,7 @@ from planner.queueing.pools.result import PoolSteady
 from planner.queueing.pools.solve import alias_pool
 from planner.results import Array
 
-FIRST_SPREAD: Final = 0.5
+FIRST_SPREAD: Final = 1.0
 LEAST_SPREAD: Final = 1e-3
 LEAST_WAIT: Final = 0.01
 """A wait below this share of the service time counts as this share where waits are compared."""
