@@ -14,7 +14,7 @@ from planner.sizing.target import Target
 from planner.units import MILLISECOND
 
 MOST_OF_ONE_VOLUME: Final = 32  # aliases that a search for a single volume tries
-A_FEW: Final = 3
+A_FEW: Final = 2
 LEAST_GAIN: Final = 0.005  # of the response time; less is no gain
 
 
@@ -61,8 +61,12 @@ class Gain:
             return f"{head} at {self.rate_before:.0f}/s gain nothing"
         return (
             f"{head} from {self.rate_before:.0f} to {self.rate_after:.0f}/s, "
-            f"{self.response_before / MILLISECOND:.2f} to {self.response_after / MILLISECOND:.2f} ms"
+            f"{_shown(self.response_before)} to {_shown(self.response_after)} ms"
         )
+
+
+def _shown(response: float) -> str:
+    return render.format_value(response / MILLISECOND, 2)
 
 
 def gains(pool: Pool, rows: Performance, in_use: int, recommended: int) -> tuple[Gain, ...]:

@@ -58,7 +58,7 @@ def fewest(
     target : Target
         What must be achieved.
     run : Run
-        The measurement, for its name and the addresses that there are.
+        The measurement, for the addresses that there are.
     begin : int, optional
         Count to begin with; guessed where None.
 
@@ -93,14 +93,20 @@ def fewest(
             break
         count = _next(known, low, high, limit, bisect=step % 4 == 3)
     if high > limit:
-        last = solved[limit]
-        wait, service = float(last.wait_time[0]) / MILLISECOND, float(last.service_time[0]) / MILLISECOND
-        raise InfeasibleError(
-            f"{run.name}: no count up to {limit} aliases meets the target ({target}); with {limit} the wait is "
-            f"{wait:.3g} ms, the response {wait + service:.3g} ms of which {service:.3g} ms are service, which "
-            "aliases do not shorten"
-        )
+        raise InfeasibleError(f"no count up to {limit} aliases meets the target ({target}); {_reached(solved[limit])}")
     return high, solved
+
+
+def _reached(rows: Performance) -> str:
+    """What the largest count comes to."""
+    count, wait = int(rows.aliases[0]), float(rows.wait_time[0]) / MILLISECOND
+    if not math.isfinite(wait):
+        return f"with {count} a queue still grows without bound: base and aliases of a volume cannot serve its load"
+    service = float(rows.service_time[0]) / MILLISECOND
+    return (
+        f"with {count} the wait is {wait:.3g} ms, the response {wait + service:.3g} ms of which {service:.3g} ms are "
+        "service, which aliases do not shorten"
+    )
 
 
 def most_useful(pool: Pool, run: Run) -> int:

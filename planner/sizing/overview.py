@@ -200,10 +200,10 @@ class Subsystem(Tabular):
         """
         total = self.total()
         low, high = total.range or (0, 0)
-        of_pools = render.counted(len(self.pools), "pool")
+        volumes = sum(pool.volumes for pool in self.pools)
         head = (
-            f"{of_pools}, {render.counted(total.volumes, 'volume')}: {total.recommended} aliases "
-            f"(range {low} to {high}), {total.in_use} in use."
+            f"{render.counted(len(self.pools), 'pool')}, {render.counted(volumes, 'volume')}: {total.recommended} "
+            f"aliases (range {low}{f' to {high}' if high > low else ''}), {total.in_use} in use."
         )
         lines = [render.wrap(head), "", render.to_text(_table([*self.pools, total])), ""]
         lines += [render.wrap(sentence) for sentence in self._sentences(total)]
@@ -232,7 +232,8 @@ class Subsystem(Tabular):
             )
         found += [f"Pool {pool.name}: {pool.problem}" for pool in self.pools if pool.problem]
         if len(self.answered) < len(self.pools):
-            found.append(f"The sums leave out {len(self.pools) - len(self.answered)} without an answer.")
+            missing = render.counted(len(self.pools) - len(self.answered), "pool")
+            found.append(f"The sums leave out {missing} without an answer.")
         return [*found, *self._pool_notes(), *self.notes, SCOPE]
 
     def _pool_notes(self) -> list[str]:
@@ -240,7 +241,7 @@ class Subsystem(Tabular):
         notes: dict[str, list[str]] = {}
         for pool in self.pools:
             for note in pool.notes:
-                notes.setdefault(note, []).append(pool.name)
+                notes.setdefault(note[:1].upper() + note[1:], []).append(pool.name)
         return [
             f"{note} ({'all pools' if len(names) == len(self.pools) else _names(names)})."
             for note, names in notes.items()

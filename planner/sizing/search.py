@@ -12,7 +12,7 @@ import numpy as np
 from planner.calibrate import Fit, fit, observe
 from planner.demand import Law, Reading, readings_of
 from planner.devices import Performance, Pool
-from planner.errors import InputError
+from planner.errors import InfeasibleError, InputError
 from planner.measurements import Run
 from planner.results import Array
 from planner.sizing.answer import AliasAnswer
@@ -68,10 +68,13 @@ def aliases(
     several = (runs,) if isinstance(runs, Run) else tuple(runs)
     run = several[-1]
     combined, fitted, left_out = read_demands(several, law)
-    pools, error = pools_of(combined, run, law, growth)
+    pools, grouping_error = pools_of(combined, run, law, growth)
     counts, begin = [], None
     for pool in pools:
-        begin, _ = fewest(pool, target, run, begin)
+        try:
+            begin, _ = fewest(pool, target, run, begin)
+        except InfeasibleError as error:
+            raise InfeasibleError(f"{run.name}: {error}") from None
         counts.append(begin)
     recommended, rule = counts[0], run.rule_of_thumb
     last = min(max(recommended, rule or 0, run.aliases) + ROWS_BEYOND, run.most_aliases)
@@ -96,12 +99,12 @@ def aliases(
         measured_rate=run.io_rate,
         classic=classic,
         gains=gained,
-        grouping_error=error,
-        why=why(combined, counts, solved, recommended),
+        grouping_error=grouping_error,
+        why=why(run, combined, counts, solved, recommended),
         notes=(
             *left_out,
             *beside(recommended, classic, gained),
-            *grouping(run, pools[0], error),
+            *grouping(run, pools[0], grouping_error),
             *notes(run, recommended, growth, len(combined)),
         ),
     )

@@ -18,7 +18,7 @@ from planner.sizing.overview import PoolCount, Subsystem
 from planner.sizing.search import combined_readings, pools_of, read_demands, span
 from planner.sizing.target import Target
 
-AT_ONCE: Final = 20  # pools whose demands are read together
+AT_ONCE: Final = 50  # pools whose demands are read together
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

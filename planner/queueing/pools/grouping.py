@@ -253,7 +253,7 @@ def alias_pool_of_volumes(
     pool = solved(groups)
     wait = groups.at_own_rate(pool.wait_time)
     while error > tolerance:
-        if spread < LEAST_SPREAD and error == np.inf:  # equal volumes
+        if spread < LEAST_SPREAD:  # what is in one class now is equal
             error = 0.0
             break
         spread *= 0.5
