@@ -146,8 +146,9 @@ def test_many_pools_get_the_answer_that_each_gets_alone(tmp_path: Path) -> None:
         assert found.recommended == alone.recommended
         assert found.range == alone.range
         assert found.classic == alone.classic
-        assert found.rate_then == pytest.approx(alone.rows.io_rate[alone.recommended], rel=1e-4)
-        assert found.response_now == pytest.approx(alone.rows.response_time[0], rel=1e-4)
+        assert found.then is not None and found.now is not None
+        assert found.then.io_rate == pytest.approx(alone.rows.io_rate[alone.recommended], rel=1e-4)
+        assert found.now.response_time == pytest.approx(alone.rows.response_time[0], rel=1e-4)
 
 
 def test_sums_are_over_the_pools(tmp_path: Path) -> None:
@@ -155,10 +156,10 @@ def test_sums_are_over_the_pools(tmp_path: Path) -> None:
     total = answer.total()
     assert total.recommended == sum(pool.recommended or 0 for pool in answer.pools)
     assert total.saved == sum(pool.saved or 0 for pool in answer.pools)
-    assert total.rate_now is not None and total.response_now is not None
-    present = sum((pool.rate_now or 0) * (pool.response_now or 0) for pool in answer.pools)
-    assert total.rate_now * total.response_now == pytest.approx(present)
-    assert answer.to_dict()["all"]["io_rate"] == total.rate_now
+    assert total.now is not None
+    present = sum(pool.now.io_rate * pool.now.response_time for pool in answer.pools if pool.now)
+    assert total.now.io_rate * total.now.response_time == pytest.approx(present)
+    assert answer.to_dict()["all"]["io_rate"] == total.now.io_rate
     assert len(answer.table()) == 2
 
 
@@ -166,9 +167,9 @@ def test_an_overloaded_pool_is_told_what_would_do(tmp_path: Path) -> None:
     (run,) = runs_of(tmp_path, "pool,volume,io_rate,service_ms", "1,A,900,1.3", "1,B,100,1.3")
     answer = sizing.subsystem(measured([run]), PLAIN)
     (pool,) = answer.pools
-    assert pool.response_now == np.inf
+    assert pool.now is not None and pool.now.response_time == np.inf
     assert pool.recommended is not None and pool.recommended >= 1
-    assert pool.response_then is not None and np.isfinite(pool.response_then)
+    assert pool.then is not None and np.isfinite(pool.then.response_time)
     assert pool.rule_of_thumb is None
     assert answer.exit_code == 0
 
@@ -207,7 +208,7 @@ def test_nothing_to_answer_is_refused() -> None:
 
 @pytest.mark.slow
 def test_a_pool_takes_few_solves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a thousand pools cost is what one costs: counted, not timed. Processes share the work without a difference."""
+    """A thousand pools cost what each costs: counted, not timed. Processes share the work."""
     runs = runs_of(tmp_path, HEADER, *subsystem_lines(26))
     several = sizing.subsystem(measured(runs) * 2, LAW, processes=2)
     counts: list[int] = []

@@ -157,7 +157,9 @@ def _from_listings(
         others = [device.address for device in listing.rows if device.address not in known.members]
         if others:
             shown = ", ".join(others[:3]) + (", ..." if len(others) > 3 else "")  # noqa: PLR2004
-            notes.append(f"In no pool, hence left out: {len(others)} devices of {listing.path.name} ({shown}).")
+            notes.append(
+                f"In no pool, hence left out: {len(others)} devices of {listing.path.name} ({shown})."
+            )
     return list[MeasuredPool](found), notes
 
 

@@ -52,9 +52,9 @@ class Question:
     service: Annotated[str | None, _option(metavar="TIME", help="Service time, as 1.3ms.")] = None
     response: Annotated[str | None, _option(metavar="TIME", help="Response time, as 3.7ms.")] = None
     queue: Annotated[str | None, _option(metavar="I/Os", help="I/Os queued at one volume, as 1.84.")] = None
-    in_use: Annotated[
-        int | None, _option("--in-use", metavar="N", help="With numbers: aliases in use.")
-    ] = None
+    in_use: Annotated[int | None, _option("--in-use", metavar="N", help="With numbers: aliases in use.")] = (
+        None
+    )
     wait: Annotated[str | None, _option(metavar="TIME", help="Target: mean wait, as 0.1ms.")] = None
     queued: Annotated[str | None, _option(metavar="I/Os", help="Target: mean queue, as 0.05.")] = None
     target_response: Annotated[str | None, _option(metavar="TIME", help="Target: mean response, as 2ms.")] = (
@@ -76,7 +76,10 @@ class Question:
             return None
         if files:
             raise InputError("FILE", "and numbers", "listings, or --rate and --service")
-        for argument, value, example in (("--rate", self.rate, "755/s"), ("--service", self.service, "1.3ms")):
+        for argument, value, example in (
+            ("--rate", self.rate, "755/s"),
+            ("--service", self.service, "1.3ms"),
+        ):
             if value is None:
                 raise InputError(
                     argument, None, f"a quantity such as {example}; it is needed with the other numbers"
@@ -115,7 +118,9 @@ class Question:
         """Share by which the demand grows."""
         from planner import units
 
-        return 0.0 if self.growth is None else units.parse(self.growth, "share", argument="--growth", zero=True)
+        return (
+            0.0 if self.growth is None else units.parse(self.growth, "share", argument="--growth", zero=True)
+        )
 
     def answers(self, systems: list[list[Run]], files: list[Path] | None) -> list[AliasAnswer]:
         """Answer for each system."""
@@ -235,7 +240,9 @@ def supply(
         if not pools:
             raise InputError("--pool", pool, f"one of {names}")
     runs = (
-        {} if volumes is None else {run.name.removeprefix("pool "): run for run in totals_runs(read_totals(volumes))}
+        {}
+        if volumes is None
+        else {run.name.removeprefix("pool "): run for run in totals_runs(read_totals(volumes))}
     )
     answer = judge(pools, no_alias=share, volumes=runs, law=_law(model) if runs else None)
     options.draw(answer.plot, plot, force=force)
@@ -293,4 +300,6 @@ def _emit(answers: list[AliasAnswer], form: options.Form, *, many: bool = False)
     options.draw(answers[0].plot, form.plot, force=form.force)
     data = {"volumes": [{"device": a.name, **a.to_dict()} for a in answers]} if many else answers[0].to_dict()
     text = "\n\n".join(answer.text(closing=answer is answers[-1]) for answer in answers)
-    options.emit(text, data, together(answers), json=form.json, csv=form.csv, output=form.output, force=form.force)
+    options.emit(
+        text, data, together(answers), json=form.json, csv=form.csv, output=form.output, force=form.force
+    )

@@ -251,7 +251,13 @@ def member_runs(listing: DeviceListing, members: Membership) -> list[tuple[str, 
         if present:
             name = f"pool {pool}"
             working = [shown[address] for address in aliases if address in shown]
-            run = _pool(listing, name, present, working, absent=(len(bases) - len(present), len(aliases) - len(working)))
+            run = _pool(
+                listing,
+                name,
+                present,
+                working,
+                absent=(len(bases) - len(present), len(aliases) - len(working)),
+            )
             found.append((name, len(bases), len(aliases), run))
     if not found:
         raise InputError("members", str(members.path), f"pools with base devices of {listing.path}")

@@ -100,7 +100,9 @@ def _run(name: str, rows: Sequence[TotalRow], *, queue_needed: bool) -> Run | No
     queues = [_queue(row) for row in working]
     missing = [row for row, queue in zip(working, queues, strict=True) if queue is None]
     if missing and (queue_needed or len(missing) < len(working)):
-        raise missing[0].error(f"{missing[0].volume}: expected queued or response_ms, the mean queue of each volume")
+        raise missing[0].error(
+            f"{missing[0].volume}: expected queued or response_ms, the mean queue of each volume"
+        )
     if aliases or missing:
         groups = [list(range(len(working)))]
     else:
@@ -114,7 +116,6 @@ def _run(name: str, rows: Sequence[TotalRow], *, queue_needed: bool) -> Run | No
         notes.append(NO_QUEUE)
     elif aliases and len(working) > 1:
         notes.append("Requesters read as if the volumes were equal; each asks at its own rate")
-    rate = sum(row.io_rate.value for row in working)
     work = sum(row.io_rate.value * _service(row).value for row in working)
     behind = max(
         sum((getattr(row, part) or 0.0) * row.io_rate.value for row in working)
@@ -125,7 +126,7 @@ def _run(name: str, rows: Sequence[TotalRow], *, queue_needed: bool) -> Run | No
         aliases=aliases,
         classes=tuple(_measure([working[k] for k in group], [queues[k] for k in group]) for group in groups),
         pool=rows[0].pool is not None,
-        path_share=behind / work,
+        path_share=behind / work if any(row.pend is not None for row in working) else None,
         source="volume totals",
         notes=tuple(notes),
     )
@@ -141,9 +142,7 @@ def _measure(rows: Sequence[TotalRow], queues: Sequence[Interval | None]) -> Mea
     half = sum(row.io_rate.value * each.half for row, each in zip(rows, services, strict=True)) / rate
     known = [queue for queue in queues if queue is not None]
     queued = (
-        Interval(*(sum(ends) for ends in zip(*known, strict=True)))
-        if known
-        else Interval(0.0, 0.0, math.inf)
+        Interval(*(sum(ends) for ends in zip(*known, strict=True))) if known else Interval(0.0, 0.0, math.inf)
     )
     return Measurement(
         volumes=len(rows),

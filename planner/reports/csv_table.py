@@ -168,7 +168,9 @@ class CsvTable:
         ReportError
             A cell that is neither empty nor a finite number of zero or more.
         """
-        return self._read(name, lambda cell: (_number(cell), half_digit(cell)) if cell else None, WANTED_NUMBER)
+        return self._read(
+            name, lambda cell: (_number(cell), half_digit(cell)) if cell else None, WANTED_NUMBER
+        )
 
     def counts_or_none(self, name: str, most: int) -> list[int | None]:
         """Read a column of whole numbers, or nothing.

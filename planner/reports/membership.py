@@ -185,4 +185,3 @@ def _devices(table: CsvTable) -> list[list[str]]:
             known[cell] = [f"{number:04X}" for number in range(low, high + 1)]
         found.append(known[cell])
     return found
-

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -169,7 +168,8 @@ def read_totals(path: Path | str) -> tuple[TotalRow, ...]:
         if None in numbers[name]:
             raise table.error(numbers[name].index(None), name, "is empty: expected a number")
     column = next((name for name in ALIASES if table.has(name)), None)
-    aliases = table.counts_or_none(column, MOST_ALIASES) if column else [None] * len(names)
+    nothing: list[int | None] = [None] * len(names)
+    aliases = table.counts_or_none(column, MOST_ALIASES) if column else nothing
     _check_pools(table, column, pools, aliases)
     rows = []
     for row, name in enumerate(names):
@@ -177,7 +177,9 @@ def read_totals(path: Path | str) -> tuple[TotalRow, ...]:
         rate, service = _known(cells["io_rate"]), _known(cells["service_ms"], MILLISECOND)
         assert rate is not None
         if rate.value > 0 and (service is None or service.value == 0):
-            raise table.error(row, "service_ms", "is empty or 0: expected the service time of a volume with I/O")
+            raise table.error(
+                row, "service_ms", "is empty or 0: expected the service time of a volume with I/O"
+            )
         pend, disconnect, seconds, by_aliases = (
             None if cells[part] is None else cells[part][0]  # type: ignore[index]
             for part in ("pend_ms", "disconnect_ms", "interval_s", "alias_rate")
@@ -219,7 +221,9 @@ def _check_twice(table: CsvTable, key: str, names: list[str], pools: list[str]) 
         where = ("" if key == "device" else pools[row], name)
         if where in known:
             line = table.lines[known[where]]
-            raise table.error(row, key, f"{name} a second time, first in line {line}: expected each volume once")
+            raise table.error(
+                row, key, f"{name} a second time, first in line {line}: expected each volume once"
+            )
         known[where] = row
 
 
@@ -230,7 +234,9 @@ def _check_pools(table: CsvTable, column: str | None, pools: list[str], aliases:
         known = aliases[first.setdefault(pool, row)]
         if column and pool and aliases[row] != known:
             line, shown = table.lines[first[pool]], "none" if known is None else known
-            raise table.error(row, column, f"of pool {pool} is not {shown} as in line {line}: expected one number")
+            raise table.error(
+                row, column, f"of pool {pool} is not {shown} as in line {line}: expected one number"
+            )
 
 
 def _check_row(table: CsvTable, row: int, found: TotalRow) -> None:
@@ -247,7 +253,9 @@ def _check_row(table: CsvTable, row: int, found: TotalRow) -> None:
         if queue is not None:
             least, most = (rate.value - rate.half) * (wait - room), (rate.value + rate.half) * (wait + room)
             if not least - queue.half <= queue.value <= most + queue.half:
-                problem = f"is not what io_rate x (response - service) allows, {max(least, 0):.3g} to {most:.3g}"
+                problem = (
+                    f"is not what io_rate x (response - service) allows, {max(least, 0):.3g} to {most:.3g}"
+                )
                 raise table.error(row, "queued", f"{problem}: they contradict each other")
     devices = 1 + (found.aliases or 0)
     busy = (rate.value - rate.half) * (service.value - service.half)

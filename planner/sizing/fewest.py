@@ -15,6 +15,7 @@ LARGEST_EXCESS: Final = 1e12
 LEAST_EXCESS: Final = 1e-12
 USUAL_SLOPE: Final = 0.5  # of the logarithm of the excess, for each alias
 LEAST_SLOPE: Final = 0.05
+BISECT_EVERY: Final = 4
 SPREAD_OF_COUNTS: Final = 2.0  # standard deviations of the aliases wanted that a first guess allows for
 
 
@@ -91,9 +92,11 @@ def fewest(
             low = count
         if high - low <= 1:
             break
-        count = _next(known, low, high, limit, bisect=step % 4 == 3)
+        count = _next(known, low, high, limit, bisect=step % BISECT_EVERY == BISECT_EVERY - 1)
     if high > limit:
-        raise InfeasibleError(f"no count up to {limit} aliases meets the target ({target}); {_reached(solved[limit])}")
+        raise InfeasibleError(
+            f"no count up to {limit} aliases meets the target ({target}); {_reached(solved[limit])}"
+        )
     return high, solved
 
 
@@ -146,7 +149,7 @@ def _next(known: dict[int, float], low: int, high: int, limit: int, *, bisect: b
 def _slope(known: dict[int, float]) -> float:
     """By how much the logarithm of the excess falls with one alias more, from the two counts nearest to the target."""
     nearest = sorted(sorted(known, key=lambda count: abs(known[count]))[:2])
-    if len(nearest) < 2:
+    if len(nearest) == 1:
         return USUAL_SLOPE
     first, second = nearest
     return max((known[first] - known[second]) / (second - first), LEAST_SLOPE)

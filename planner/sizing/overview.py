@@ -22,6 +22,15 @@ MOST_NAMED: Final = 20  # pools on the axis of a picture
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Traffic:
+    """What a listing would show of a pool: `io_rate` [1/s], mean `response_time` [s], I/Os `queued`."""
+
+    io_rate: float
+    response_time: float
+    queued: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PoolCount:
     """How many aliases one of many pools needs, and what they bring.
 
@@ -39,12 +48,9 @@ class PoolCount:
         Aliases in use plus the summed queue rounded up; None where the queue was not measured.
     classic : int or None
         Aliases that classic PAV would take for the same target; None where it cannot meet it.
-    rate_now, rate_then : float or None
-        I/O rate with the aliases in use and with the recommended ones [1/s].
-    response_now, response_then : float or None
-        Mean response time; inf where a queue grows without bound [s].
-    queued_now, queued_then : float or None
-        I/Os queued.
+    now, then : Traffic or None
+        With the aliases in use and with the recommended ones; response and queue are inf where a queue grows without
+        bound. None without I/O, and `then` without an answer.
     grouping_error : float
         As of `planner.sizing.AliasAnswer`.
     notes : tuple of str
@@ -62,12 +68,8 @@ class PoolCount:
     range: tuple[int, int] | None = None
     rule_of_thumb: int | None = None
     classic: int | None = None
-    rate_now: float | None = None
-    rate_then: float | None = None
-    response_now: float | None = None
-    response_then: float | None = None
-    queued_now: float | None = None
-    queued_then: float | None = None
+    now: Traffic | None = None
+    then: Traffic | None = None
     grouping_error: float = 0.0
     notes: tuple[str, ...] = ()
     problem: str | None = None
@@ -85,8 +87,14 @@ Value = Callable[[PoolCount], Any]
 Columns = tuple[tuple[str, str, Value, str, int | None], ...]
 
 
-def _milliseconds(seconds: float | None) -> float | None:
-    return None if seconds is None else seconds / MILLISECOND
+def _of(when: str, name: str, unit: float = 1.0) -> Value:
+    """A figure of the traffic now or then; None where there is none."""
+
+    def value(pool: PoolCount) -> float | None:
+        traffic = getattr(pool, when)
+        return None if traffic is None else getattr(traffic, name) / unit
+
+    return value
 
 
 COLUMNS: Final[Columns] = (
@@ -99,12 +107,12 @@ COLUMNS: Final[Columns] = (
     ("rule_of_thumb", "", lambda p: p.rule_of_thumb, "rule", 0),
     ("classic_aliases", "", lambda p: p.classic, "classic", 0),
     ("saved", "", lambda p: p.saved, "saved", 0),
-    ("io_rate", "1/s", lambda p: p.rate_now, "I/O rate", 0),
-    ("io_rate_after", "1/s", lambda p: p.rate_then, "then", 0),
-    ("response", "ms", lambda p: _milliseconds(p.response_now), "response", 2),
-    ("response_after", "ms", lambda p: _milliseconds(p.response_then), "then", 2),
-    ("queued", "", lambda p: p.queued_now, "queued", 2),
-    ("queued_after", "", lambda p: p.queued_then, "then", 2),
+    ("io_rate", "1/s", _of("now", "io_rate"), "I/O rate", 0),
+    ("io_rate_after", "1/s", _of("then", "io_rate"), "then", 0),
+    ("response", "ms", _of("now", "response_time", MILLISECOND), "response", 2),
+    ("response_after", "ms", _of("then", "response_time", MILLISECOND), "then", 2),
+    ("queued", "", _of("now", "queued"), "queued", 2),
+    ("queued_after", "", _of("then", "queued"), "then", 2),
 )
 
 
@@ -139,10 +147,6 @@ class Subsystem(Tabular):
         spans = [pool.range for pool in pools if pool.range is not None]
         known = all(pool.classic is not None for pool in pools)
         unknown = any(pool.rule_of_thumb is None for pool in pools)
-        sums = {
-            name: math.fsum(getattr(pool, name) or 0.0 for pool in pools)
-            for name in ("rate_now", "rate_then", "queued_now", "queued_then")
-        }
         return PoolCount(
             name=ALL,
             volumes=sum(pool.volumes for pool in pools),
@@ -151,10 +155,9 @@ class Subsystem(Tabular):
             range=(sum(low for low, _ in spans), sum(high for _, high in spans)),
             rule_of_thumb=None if unknown else sum(pool.rule_of_thumb or 0 for pool in pools),
             classic=sum(pool.classic or 0 for pool in pools) if known else None,
-            response_now=_mean_response(pools, "now"),
-            response_then=_mean_response(pools, "then"),
+            now=_together([pool.now for pool in pools]),
+            then=_together([pool.then for pool in pools]),
             grouping_error=max((pool.grouping_error for pool in pools), default=0.0),
-            **sums,
         )
 
     def table(self) -> render.Table:
@@ -267,16 +270,21 @@ class Subsystem(Tabular):
         places = list(range(1, len(pools) + 1))
         count = [pool.recommended or 0 for pool in pools]
         spans = [pool.range or (0, 0) for pool in pools]
-        axes.vlines(places, [low for low, _ in spans], [high for _, high in spans], color=style.COLORS[0],
-                    linewidth=max(0.5, min(6.0, 200.0 / max(len(pools), 1))), alpha=style.BAND, label="range")  # fmt: skip
-        size = max(1.0, min(6.0, 300.0 / max(len(pools), 1)))
+        room = 1.0 / max(len(pools), 1)
+        size = max(1.0, min(6.0, 300.0 * room))
+        axes.vlines(
+            places, [low for low, _ in spans], [high for _, high in spans], color=style.COLORS[0], alpha=style.BAND,
+            linewidth=max(0.5, min(6.0, 200.0 * room)), label="range",
+        )  # fmt: skip
         axes.plot(places, count, "_", color=style.COLORS[0], markersize=2 * size, label="recommended")
-        axes.plot(places, [pool.in_use for pool in pools], "o", color=style.MEASURED, markersize=size,
-                  fillstyle="none", label="in use")  # fmt: skip
+        in_use = [pool.in_use for pool in pools]
+        axes.plot(
+            places, in_use, "o", color=style.MEASURED, markersize=size, fillstyle="none", label="in use"
+        )
         if len(pools) <= MOST_NAMED:
             axes.set_xticks(places, [pool.name for pool in pools], rotation=45, ha="right")
         axes.set(xlabel="pool", ylabel="aliases", ylim=(0, None))
-        axes.set_title(f"{len(pools)} pools: {sum(count)} aliases, {sum(p.in_use for p in pools)} in use")
+        axes.set_title(f"{len(pools)} pools: {sum(count)} aliases, {sum(in_use)} in use")
         axes.legend(frameon=False)
         return axes
 
@@ -290,16 +298,22 @@ def _table(pools: Sequence[PoolCount]) -> render.Table:
     )  # fmt: skip
 
 
-def _mean_response(pools: Sequence[PoolCount], when: str) -> float | None:
-    """Weighted by rate; None without I/O."""
-    rates = [getattr(pool, f"rate_{when}") or 0.0 for pool in pools]
-    times = [getattr(pool, f"response_{when}") or 0.0 for pool in pools]
-    total = math.fsum(rates)
-    return math.fsum(r * t for r, t in zip(rates, times, strict=True)) / total if total > 0 else None
+def _together(each: Sequence[Traffic | None]) -> Traffic | None:
+    """Sums, the response time weighted by rate; None without I/O."""
+    known = [traffic for traffic in each if traffic is not None]
+    if not known:
+        return None
+    rate = math.fsum(traffic.io_rate for traffic in known)
+    present = math.fsum(traffic.io_rate * traffic.response_time for traffic in known)
+    return Traffic(
+        io_rate=rate, response_time=present / rate, queued=math.fsum(traffic.queued for traffic in known)
+    )
 
 
 def _names(names: Sequence[str]) -> str:
     shown = ", ".join(names[:MOST_NAMED])
-    return f"pool {shown}" if len(names) == 1 else f"pools {shown}" + (
-        f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+    return (
+        f"pool {shown}"
+        if len(names) == 1
+        else f"pools {shown}" + (f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else "")
     )

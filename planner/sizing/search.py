@@ -171,9 +171,7 @@ def pools_of(
     return pools, errors[0]
 
 
-def read_demands(
-    runs: Sequence[Run], law: Law
-) -> tuple[list[tuple[Reading, ...]], bool, tuple[str, ...]]:
+def read_demands(runs: Sequence[Run], law: Law) -> tuple[list[tuple[Reading, ...]], bool, tuple[str, ...]]:
     """Read the demand of a system.
 
     Parameters

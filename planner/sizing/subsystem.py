@@ -14,7 +14,7 @@ from planner.errors import InputError, PlannerError
 from planner.measurements import Run
 from planner.sizing.comparison import classic_aliases
 from planner.sizing.fewest import fewest
-from planner.sizing.overview import PoolCount, Subsystem
+from planner.sizing.overview import PoolCount, Subsystem, Traffic
 from planner.sizing.search import combined_readings, pools_of, read_demands, span
 from planner.sizing.target import Target
 
@@ -88,9 +88,7 @@ def subsystem(
     if not 0.0 <= growth < np.inf:
         raise InputError("growth", growth, "a share of zero or more")
     target = target or Target()
-    tasks = [
-        (pools[first : first + AT_ONCE], law, target, growth) for first in range(0, len(pools), AT_ONCE)
-    ]
+    tasks = [(pools[first : first + AT_ONCE], law, target, growth) for first in range(0, len(pools), AT_ONCE)]
     found: list[PoolCount] = []
     for counts in _shared_out(tasks, processes):
         found += counts
@@ -140,15 +138,13 @@ def _count(
         combined = combined_readings(read) if read is not None else read_demands(pool.runs, law)[0]
         solved, error = pools_of(_extremes(combined), run, law, growth)
         now = solved[0].solve([float(min(run.aliases, run.most_aliases))])
-        plain = replace(plain, grouping_error=error, **_state(now, "now"))
+        plain = replace(plain, grouping_error=error, now=_traffic(now))
         return _sized(plain, solved, run, target, now)
     except PlannerError as problem:
         return replace(plain, problem=str(problem), exit_code=problem.exit_code)
 
 
-def _sized(
-    plain: PoolCount, solved: Sequence[Pool], run: Run, target: Target, now: Performance
-) -> PoolCount:
+def _sized(plain: PoolCount, solved: Sequence[Pool], run: Run, target: Target, now: Performance) -> PoolCount:
     counts: list[int] = []
     begin, after = None, now
     for pool in solved:
@@ -159,7 +155,7 @@ def _sized(
         begin = count
     return replace(
         plain, recommended=counts[0], range=span(counts, run.rule_of_thumb), classic=classic_aliases(solved[0], target),
-        notes=run.notes, **_state(after, "then"),
+        notes=run.notes, then=_traffic(after),
     )  # fmt: skip
 
 
@@ -173,9 +169,9 @@ def _extremes(combined: Sequence[tuple[Reading, ...]]) -> list[tuple[Reading, ..
     return [combined[0], *ordered[:1], *ordered[1:][-1:]]
 
 
-def _state(rows: Performance, when: str) -> dict[str, float]:
-    return {
-        f"rate_{when}": float(rows.io_rate[0]),
-        f"response_{when}": float(rows.response_time[0]),
-        f"queued_{when}": float(rows.queued[0]),
-    }
+def _traffic(rows: Performance) -> Traffic:
+    return Traffic(
+        io_rate=float(rows.io_rate[0]),
+        response_time=float(rows.response_time[0]),
+        queued=float(rows.queued[0]),
+    )

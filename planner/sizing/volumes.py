@@ -198,7 +198,9 @@ def _think_in_use(reading: Reading, aliases: int, rates: Array, law: Law) -> Arr
     groups = group_volumes(population=population, think_time=1.0 / rates, spread=SPREAD_IN_USE)
     class_rate = 1.0 / groups.think_time
     floor = LEAST_THINK * service
-    think = np.maximum(people / class_rate - people * rates.size / rates.sum() + (reading.think_time or 0.0), floor)
+    think = np.maximum(
+        people / class_rate - people * rates.size / rates.sum() + (reading.think_time or 0.0), floor
+    )
     response = people / class_rate - think
     for _ in range(PASSES):
         steady = queueing.alias_pool(

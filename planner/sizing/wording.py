@@ -100,7 +100,9 @@ def grouping(run: Run, pool: Pool, error: float) -> list[str]:
     if error >= LEAST_ERROR:
         classes = "1 class" if len(pool.classes) == 1 else f"{len(pool.classes)} classes"
         bound = f"about {error:.1%}" if math.isfinite(error) else "an unknown share"
-        found.append(f"{run.bases} volumes taken as {classes}: the wait of a volume may be off by {bound} for it.")
+        found.append(
+            f"{run.bases} volumes taken as {classes}: the wait of a volume may be off by {bound} for it."
+        )
     services = [part.service.value for part in run.classes]
     if max(services) > UNEQUAL_SERVICE * min(services):
         found.append(

@@ -5,7 +5,7 @@ judged by the same simulation, so that no approximation stands between a law and
 (think time, service time, inflation, gap) is fitted to all runs but the outlier, split between bases and aliases.
 """
 
-# ruff: noqa: NPY002 - numba knows the legacy generator only
+# ruff: noqa: NPY002, PLR0912, PLR0915 - one loop over events, with the generator that numba compiles
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -140,7 +140,12 @@ def published(name):
     half = max((row.queued.high - row.queued.value) for row in groups[0]) / np.sqrt(3.0)
     rounding = np.array([base, alias, base_service, alias_service, half * np.sqrt(len(groups[0])) / present])
     return Run(
-        name, len(groups[0]), len(groups[1]), np.array([*rates, *service, queue]), np.hypot(rounding, LAW_ERROR), present
+        name,
+        len(groups[0]),
+        len(groups[1]),
+        np.array([*rates, *service, queue]),
+        np.hypot(rounding, LAW_ERROR),
+        present,
     )
 
 

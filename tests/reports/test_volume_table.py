@@ -39,9 +39,7 @@ def test_all_that_it_can_say_in_any_order(tmp_path: Path) -> None:
 
 
 def test_volumes_of_one_name_may_stand_in_several_pools(tmp_path: Path) -> None:
-    rows = read_totals(
-        table(tmp_path, "pool,volume,io_rate,service_ms", "A,01,1,1", "B,01,1,1")
-    )
+    rows = read_totals(table(tmp_path, "pool,volume,io_rate,service_ms", "A,01,1,1", "B,01,1,1"))
     assert [(row.pool, row.volume) for row in rows] == [("A", "01"), ("B", "01")]
 
 
