@@ -101,7 +101,7 @@ def grouping(run: Run, pool: Pool, error: float) -> list[str]:
         classes = "1 class" if len(pool.classes) == 1 else f"{len(pool.classes)} classes"
         bound = f"about {error:.1%}" if math.isfinite(error) else "an unknown share"
         found.append(
-            f"{run.bases} volumes taken as {classes}: the wait of a volume may be off by {bound} for it."
+            f"{run.bases} volumes taken as {classes}, by which the wait of a volume may be off by {bound}."
         )
     services = [part.service.value for part in run.classes]
     if max(services) > UNEQUAL_SERVICE * min(services):
