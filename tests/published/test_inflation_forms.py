@@ -12,7 +12,7 @@ from tests.checkout import ROOT
 @pytest.mark.slow
 def test_the_published_runs_speak_for_the_own_volume() -> None:
     pytest.importorskip("numba")
-    from tests.published.inflation_forms import comparison  # noqa: PLC0415 - compiles
+    from tests.published.inflation_forms import comparison
 
     _, found = comparison()
     volume, pool = found["volume"][2], found["pool"][2]
