@@ -46,7 +46,21 @@ def _option(*name: str, metavar: str, help: str) -> typer.models.OptionInfo:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """Numbers instead of files, what the aliases must achieve, and the law to reckon with."""
+    """Numbers instead of files, what the aliases must achieve, and the law to reckon with.
+
+    Attributes
+    ----------
+    rate, service, response, queue : str or None
+        Of one volume; with files `response` is the target.
+    in_use : int or None
+        Aliases at the time of the measurement.
+    wait, queued, target_response, no_alias : str or None
+        Targets.
+    growth : str or None
+        Share by which the demand grows first.
+    model : str
+        The law.
+    """
 
     rate: Annotated[str | None, _option(metavar="RATE", help="I/O rate of one volume, as 755/s.")] = None
     service: Annotated[str | None, _option(metavar="TIME", help="Service time, as 1.3ms.")] = None

@@ -32,7 +32,17 @@ PATIENCE: Final = 2.0  # seconds before a progress bar shows
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Form:
-    """In which form an answer leaves the planner, and where to."""
+    """In which form an answer leaves the planner, and where to.
+
+    Attributes
+    ----------
+    json, csv : bool
+        For programs instead of people.
+    output, plot : Path or None
+        Files for the answer and for its picture.
+    force : bool
+        Whether existing files may be written over.
+    """
 
     json: Json = False
     csv: Csv = False

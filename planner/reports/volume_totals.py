@@ -19,7 +19,7 @@ NAMES: Final = ("device", "volume")
 ALIASES: Final = ("pool_aliases", "aliases")
 MOST_ALIASES: Final = 255  # a control unit has 256 addresses, one of them a base at least
 TIMES: Final = ("service_ms", "response_ms", "pend_ms", "disconnect_ms")
-WANTED: Final = "volume totals"
+WANTED: Final = "a table of volumes (volume or device)"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -210,8 +210,8 @@ def _one_of(table: CsvTable, names: Sequence[str]) -> str:
         if table.has(name):
             return name
     column = len(table.text[0]) + 1
-    wanted = f"{WANTED} with the columns {' or '.join(names)}, {', '.join(NEEDED)}"
-    raise ReportError(table.path, f"missing {names[0]}: expected {wanted}", line=1, column=column)
+    wanted = f"{WANTED} with the columns {', '.join(NEEDED)}"
+    raise ReportError(table.path, f"missing {' or '.join(names)}: expected {wanted}", line=1, column=column)
 
 
 def _check_twice(table: CsvTable, key: str, names: list[str], pools: list[str]) -> None:

@@ -263,6 +263,8 @@ class Subsystem(Tabular):
         matplotlib.axes.Axes
             The axes.
         """
+        from matplotlib.ticker import MaxNLocator
+
         from planner import style
 
         axes = style.new_axes() if axes is None else axes
@@ -279,8 +281,10 @@ class Subsystem(Tabular):
         axes.plot(places, count, "_", color=style.COLORS[0], markersize=2 * size, label="recommended")
         in_use = [pool.in_use for pool in pools]
         axes.plot(
-            places, in_use, "o", color=style.MEASURED, markersize=size, fillstyle="none", label="in use"
-        )
+            places, in_use, "o", color=style.MEASURED, markersize=size, fillstyle="none", clip_on=False,
+            label="in use",
+        )  # fmt: skip
+        axes.yaxis.set_major_locator(MaxNLocator(integer=True))
         if len(pools) <= MOST_NAMED:
             axes.set_xticks(places, [pool.name for pool in pools], rotation=45, ha="right")
         axes.set(xlabel="pool", ylabel="aliases", ylim=(0, None))
