@@ -53,8 +53,8 @@ def subsystem(
 ) -> Subsystem:
     """Find the smallest number of aliases that meets a target for each of many pools.
 
-    The count and its range are those of `planner.sizing.aliases`; of the readings of a demand the preferred one and
-    those of the fewest and of the most requesters are asked.
+    The count is that of `planner.sizing.aliases`. Its range holds the readings of the demand and the rule of thumb: the
+    preferred reading, those of the fewest and of the most requesters are asked.
 
     Parameters
     ----------
