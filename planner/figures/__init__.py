@@ -82,13 +82,13 @@ def save_figures(folder: Path, form: Literal["png", "svg"] = "png", *, force: bo
     InputError
         The folder does not exist or cannot be written to, or a file exists and `force` is not given.
     """
-    from planner import render
+    from planner import files
 
     if not folder.is_dir():
         raise InputError("output", str(folder), "a folder that exists")
     paths = {name: folder / f"{name}.{form}" for name in FIGURES}
     for path in paths.values():
-        render.writable(path, force=force)
+        files.writable(path, force=force)
     for name, path in paths.items():
-        render.save_axes(draw(name), path, force=force)
+        files.save_axes(draw(name), path, force=force)
         yield path
