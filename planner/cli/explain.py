@@ -37,7 +37,9 @@ def explain(
 
     if latex and (json or csv):
         raise InputError("--latex", "and --json or --csv", "one of them")
-    told = formulas.explain(topic, **dict(map(_pair, numbers or [])))
+    given = dict(map(_pair, numbers or []))
+    with options.working("Carrying out the formula"):
+        told = formulas.explain(topic, **given)
     if plot is not None:
         options.draw(told.plot, plot, force=force)
     unicode = output is not None or "utf" in (sys.stdout.encoding or "").lower()

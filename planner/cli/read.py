@@ -23,9 +23,7 @@ Example: planner read VOLUMES.csv --volume-totals --pools POOLS.csv"""
 
 
 def read(
-    report: Annotated[
-        Path, typer.Argument(metavar="REPORT", help="A file of listings, or a CSV file.")
-    ],
+    report: Annotated[Path, typer.Argument(metavar="REPORT", help="A file of listings, or a CSV file.")],
     volume_totals: Annotated[
         bool,
         typer.Option(

@@ -71,12 +71,14 @@ class Explanation(Tabular):
             An unknown key, or a value outside its domain.
         """
         numbers = topic.numbers(given)
+        values = topic.evaluate(numbers)
+        numerical = topic.numerical({key: float(value) for key, value in numbers.items()})
         return cls(
             topic=topic,
             numbers=numbers,
-            values=topic.evaluate(numbers),
+            values=values,
             sensitivities=tuple(_sensitivities(topic, numbers)),
-            numerical=dict(topic.numerical({key: float(value) for key, value in numbers.items()})),
+            numerical={name: value for name, value in numerical.items() if sympy.Symbol(name) in values},
         )
 
     @property
@@ -183,6 +185,9 @@ class Explanation(Tabular):
         lines = []
         for step in self.steps:
             left = printing.latex(step.left)
+            if step.bracket is not None:
+                lines += self._implicit_latex(step)
+                continue
             lines.append(rf"{left} &= {printing.latex(step.right)} && \text{{{step.meaning}}}")
             shown = self._shown(step, r"\infty")
             lines.append(f"&= {printing.latex(self._branch(step), shown)}")
@@ -212,7 +217,9 @@ class Explanation(Tabular):
                     "meaning": step.meaning,
                     "unit": step.unit,
                     "formula": str(step.right),
-                    "latex": printing.latex(sympy.Eq(step.left, step.right, evaluate=False)),
+                    "latex": printing.latex(
+                        step.right if step.bracket else sympy.Eq(step.left, step.right, evaluate=False)
+                    ),
                     "value": self._members(step) if step.index else float(self.values[step.left]),
                     "numerical": self.numerical.get(str(step.left)),
                 }
@@ -265,7 +272,7 @@ class Explanation(Tabular):
 
     def _shown(self, step: Equation, infinite: str) -> dict[Any, str]:
         """Numbers to print in the place of the symbols of a step."""
-        symbols = self._branch(step).free_symbols & self.values.keys()
+        symbols = self._branch(step).free_symbols & self.values.keys() - {step.left}
         return {symbol: number(float(self.values[symbol]), SHOWN, infinite=infinite) for symbol in symbols}
 
     def _branch(self, step: Equation) -> Any:
@@ -289,6 +296,8 @@ class Explanation(Tabular):
 
     def _step_text(self, step: Equation, *, unicode: bool) -> str:
         head = f"  {printing.text(step.left, unicode=unicode)} ="
+        if step.bracket is not None:
+            return self._implicit_text(step, head, unicode=unicode)
         equals = "=".rjust(len(head))
         rows = [printing.text(step.right, head=head, unicode=unicode)]
         if numbers := self._shown(step, "∞" if unicode else "oo"):
@@ -299,6 +308,23 @@ class Explanation(Tabular):
         rows.append(hanging(value, f"{equals} "))
         gap = "\n\n" if any("\n" in row for row in rows[:-1]) else "\n"
         return f"{step.meaning[0].upper()}{step.meaning[1:]}\n" + gap.join(rows)
+
+    def _implicit_text(self, step: Equation, head: str, *, unicode: bool) -> str:
+        """An equation, with numbers, and the value that solves it."""
+        numbers = self._shown(step, "∞" if unicode else "oo")
+        rows = [indent(printing.text(step.right, given, unicode=unicode)) for given in ({}, numbers)]
+        return f"{step.meaning[0].upper()}{step.meaning[1:]}\n" + "\n\n".join(
+            [*rows, f"{head} {self._value_text(step)}"]
+        )
+
+    def _implicit_latex(self, step: Equation) -> list[str]:
+        left, right = (printing.latex(side) for side in step.right.args)
+        numbers = [printing.latex(side, self._shown(step, r"\infty")) for side in step.right.args]
+        return [
+            rf"{left} &= {right} && \text{{{step.meaning}}}",
+            f"{numbers[0]} &= {numbers[1]}",
+            f"{printing.latex(step.left)} &= {self._value_latex(step)}",
+        ]
 
     def _value_text(self, step: Equation) -> str:
         value = float(self.values[step.left])

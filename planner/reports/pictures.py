@@ -35,7 +35,9 @@ def device_times(listing: DeviceListing) -> Axes:
         for part in PARTS
     }
     axes = style.new_axes()
-    style.stacked(axes, [row.address for row in listing.rows], {**heights, "wait": list(map(_wait, listing.rows))})
+    style.stacked(
+        axes, [row.address for row in listing.rows], {**heights, "wait": list(map(_wait, listing.rows))}
+    )
     axes.tick_params(axis="x", rotation=90 if len(listing.rows) > MOST_SIDE_BY_SIDE else 0)
     axes.set(xlabel="device", ylabel="time of an I/O [ms]", title=str(listing))
     return axes

@@ -32,7 +32,9 @@ def error_shares(figures: Sequence[Figure], axes: Axes | None = None) -> Axes:
     axes = axes or style.new_axes(7, 4.4)
     looks = zip(KINDS_SHOWN, style.COLORS, style.LINES, ("o", "s", "^"), strict=False)
     for kind, color, line, marker in looks:
-        errors = sorted(abs(f.relative_error) for f in figures if f.kind == kind and f.relative_error is not None)
+        errors = sorted(
+            abs(f.relative_error) for f in figures if f.kind == kind and f.relative_error is not None
+        )
         shares = [(k + 1) / len(errors) for k in range(len(errors))]
         axes.step(
             [100 * error for error in errors], shares, line, color=color, marker=marker, markersize=4, where="post",

@@ -57,8 +57,14 @@ def test_one_csv_holds_rows_of_one_report(tmp_path: Path, capsys: pytest.Capture
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("nothing of that kind\n", "holds no Performance Toolkit listing; expected a DEVICE listing (FCX108) or"),
-        ("FCX109  Run 2007/05/27 15:10:30   DEVICE CPOWNED\n", "holds FCX109 only; expected a DEVICE listing"),
+        (
+            "nothing of that kind\n",
+            "holds no Performance Toolkit listing; expected a DEVICE listing (FCX108) or",
+        ),
+        (
+            "FCX109  Run 2007/05/27 15:10:30   DEVICE CPOWNED\n",
+            "holds FCX109 only; expected a DEVICE listing",
+        ),
         (  # without its head
             "".join(f"{line}\n" for line in DEVICE.read_text(encoding="utf-8").splitlines()[4:]),
             "a DEVICE table without its page head",
