@@ -11,7 +11,7 @@ from planner import files, style
 from planner.cli import main
 from planner.errors import InputError
 
-LIMITS = "storage limits --release 5.3 --real-storage 256GB --resident-pages 50".split()
+LIMITS = ["storage", "limits", "--release", "5.3", "--real-storage", "256GB", "--resident-pages", "50"]
 WRITES = {
     "text": (["-o"], "out.txt"),
     "picture": (["--plot"], "out.png"),

@@ -1,4 +1,4 @@
-"""Every result shows itself: HTML in Jupyter, a data frame with units in its names, a picture; found by introspection."""
+"""Every result shows itself: HTML, a data frame with units in its names, a picture; found by introspection."""
 
 from __future__ import annotations
 

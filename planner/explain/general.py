@@ -81,7 +81,10 @@ TAKAHASHI: Final = (
     ),
     Equation(
         left=moment,
-        right=(short * gamma(stages - 1 + power) / gamma(stages - 1) + (1 - short) * gamma(stages + power) / gamma(stages))
+        right=(
+            short * gamma(stages - 1 + power) / gamma(stages - 1)
+            + (1 - short) * gamma(stages + power) / gamma(stages)
+        )
         / (stages - short) ** power,
         meaning="mean of that power of a service, over that of its mean",
         digits=True,
@@ -147,15 +150,15 @@ def _equations(exact: Exact) -> tuple[Equation, ...]:
 
 
 def _numerical(values: Mapping[str, float]) -> dict[str, float]:
-    given = [values[key] for key in ("arrival_rate", "service_time", "servers")]
-    steady = queueing.mgc(*given, values["scv"])
+    rate, service, servers = (values[key] for key in ("arrival_rate", "service_time", "servers"))
+    steady = queueing.mgc(rate, service, servers, values["scv"])
     return {
-        "W_M": float(queueing.mmc(*given).wait_time),
-        "W_D": float(queueing.mgc(*given, 0.0).wait_time),
+        "W_M": float(queueing.mmc(rate, service, servers).wait_time),
+        "W_D": float(queueing.mgc(rate, service, servers, 0.0).wait_time),
         "W": float(steady.wait_time),
         "L_q": float(steady.queue_length),
         "R": float(steady.response_time),
-        "W_AC": float(queueing.mgc(*given, values["scv"], method=CRUDER).wait_time),
+        "W_AC": float(queueing.mgc(rate, service, servers, values["scv"], method=CRUDER).wait_time),
     }
 
 

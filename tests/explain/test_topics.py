@@ -207,7 +207,7 @@ def test_without_load_nobody_waits() -> None:
 
 @pytest.mark.parametrize("servers", [1, 2])
 def test_many_requesters_are_an_open_queue_state_by_state(servers: int) -> None:
-    """Think time N / lambda and N without end: every weight of M/M/c//N tends to that of M/M/c, and so do their sums."""
+    """Think time N / lambda and N without end: every weight of M/M/c//N tends to that of M/M/c, and so the sums."""
     topic = topic_named("finite-source")
     weights = topic.equations(topic.numbers({"servers": servers}))[0].right
     population, think, service, c, growth, present = (
