@@ -69,7 +69,13 @@ def rate_over_processors() -> Axes:
         ([one for one in law if one.processors <= most], "-", "law, fitted to all five runs"),
         ([one for one in law if one.processors >= most], ":", "beyond what was measured"),
     ):
-        axes.plot([one.processors for one in part], [one.itr for one in part], line, color=style.COLORS[0], label=label)
+        axes.plot(
+            [one.processors for one in part],
+            [one.itr for one in part],
+            line,
+            color=style.COLORS[0],
+            label=label,
+        )
     left_out = fitted.left_out()
     bars = [[one.itr - one.low for one in left_out], [one.high - one.itr for one in left_out]]
     axes.errorbar(
