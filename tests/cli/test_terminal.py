@@ -1,4 +1,4 @@
-"""A sign of work on a terminal alone, without color where none is wanted; what is missing is one line and exit code 2."""
+"""A sign of work on a terminal alone, in color where that is wanted; a missing package is one line and exit code 2."""
 
 from __future__ import annotations
 
