@@ -150,6 +150,8 @@ def plot_columns(table: render.Table, x: str, y: str, axes: Axes | None = None) 
             raise InputError(argument, name, f"one of {', '.join(columns)}")
     axes = axes or style.new_axes()
     axes.plot(columns[x].values, columns[y].values, marker="o", color="black", linewidth=1)
+    if all(float(value).is_integer() for value in columns[x].values):
+        style.whole_numbers(axes)
     for column, label in ((columns[x], axes.set_xlabel), (columns[y], axes.set_ylabel)):
         label(f"{column.label or column.name}" + (f" [{column.unit}]" if column.unit else ""))
     return axes

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from planner.reports.dspacesh import DataSpaceListing
 
 PARTS: Final = ("pend", "disconnect", "connect")
+FEWEST: Final = 6  # devices that a picture has room for
 MOST_SIDE_BY_SIDE: Final = 10  # names that are read without turning the head
 
 
@@ -38,6 +39,9 @@ def device_times(listing: DeviceListing) -> Axes:
     style.stacked(
         axes, [row.address for row in listing.rows], {**heights, "wait": list(map(_wait, listing.rows))}
     )
+    axes.set_xlim(-1, max(len(listing.rows), FEWEST))
+    axes.margins(y=0.25)  # for the legend
+    axes.legend(frameon=False, loc="upper center", ncols=4)
     axes.tick_params(axis="x", rotation=90 if len(listing.rows) > MOST_SIDE_BY_SIDE else 0)
     axes.set(xlabel="device", ylabel="time of an I/O [ms]", title=str(listing))
     return axes
