@@ -25,12 +25,14 @@ from sympy import (
 )
 
 from planner import queueing
+from planner.errors import InputError
 from planner.explain import delay
 from planner.explain.topic import Equation, Exact, Input, Topic
 from planner.queueing.general_service import BEST_ABOVE, BEST_BELOW, COMPARED_SCV, KNOWN_ERRORS
 
 CRUDER: Final = "allen_cunneen"
 MOST_SERVERS: Final = 30  # constant service has a root for each, which are summed up to many digits
+LEAST_SPREAD: Final = sympy.Rational(1, 1000)  # one stage of service for each thousandth is evaluated exactly
 ROUGH: Final = 0.1  # an error that is told without decimals
 
 a, c, S, rho = delay.a, delay.c, delay.service, delay.rho
@@ -123,11 +125,33 @@ BOXMA_COHEN_HUFFELS: Final = (
 
 
 def law(exact: Exact) -> tuple[Equation, ...]:
-    """Steps from the wait with exponential service to the wait, those that the numerical code takes."""
+    """Steps from the wait with exponential service to the wait, those that the numerical code takes.
+
+    Parameters
+    ----------
+    exact : mapping
+        Every input.
+
+    Returns
+    -------
+    tuple of Equation
+        For one server, or no spread, or one of 1, fewer than else.
+
+    Raises
+    ------
+    InputError
+        A spread that takes more stages than are evaluated exactly.
+    """
     scv, servers, load = exact["scv"], exact["servers"], exact["arrival_rate"] * exact["service_time"]
     if servers == 1 or scv == 1 or not 0 < load < servers:
         meaning = "wait time (Pollaczek and Khinchine)" if servers == 1 else "wait time"
         return (Equation(left=wait, right=exponential * (1 + spread) / 2, meaning=meaning, unit="s"),)
+    if 0 < scv < LEAST_SPREAD:
+        raise InputError(
+            "scv",
+            float(scv),
+            f"0, or at least {float(LEAST_SPREAD):g}: less is constant service all but in name",
+        )
     if scv == 0:
         return *REGULAR, Equation(left=wait, right=regular, meaning="wait time", unit="s")
     return *REGULAR, *(TAKAHASHI if scv < 1 else BOXMA_COHEN_HUFFELS)

@@ -12,6 +12,7 @@ from planner import units
 from planner.errors import InputError
 
 Exact = Mapping[str, Any]  # key of an input -> exact rational number
+MOST_DIGITS: Final = 2000
 PRECISION: Final = 30  # digits where a value is not exact
 DIGITS: Final = 15  # of a double that are kept; the rest is noise of the conversion from decimal
 SI: Final = {"time": "s", "rate": "1/s", "storage": "bytes", "share": "", "number": "", "count": ""}
@@ -236,17 +237,25 @@ def many_digits(expression: Any) -> Any:
     -------
     sympy.Float
         The number.
+
+    Raises
+    ------
+    InputError
+        No two results agree within `MOST_DIGITS` digits.
     """
     from mpmath import re, workdps
 
     evaluate = sympy.lambdify((), expression, "mpmath")
     digits, found = 2 * PRECISION, None
-    while True:
+    while digits <= MOST_DIGITS:
         with workdps(digits):
             before, found = found, re(evaluate())
             if before is not None and abs(found - before) <= abs(found) / 10**PRECISION:
                 return sympy.Float(found, PRECISION)
         digits *= 2
+    raise InputError(
+        "the numbers", "of the formula", f"such as need no more than {MOST_DIGITS} digits under way"
+    )
 
 
 def exact(expression: Any, known: Mapping[Any, Any]) -> Any:

@@ -45,6 +45,7 @@ CASES: tuple[tuple[str, dict[str, float]], ...] = (
     ("usl", {"beta": 0, "n": 64}),
     ("usl", {"alpha": 0, "beta": 0}),
 )
+SPREADS = (0, 0.05, 0.3, 0.5, 0.9, 1, 1.5, 4)
 CONDITION = 1e4  # of a wait at 99.95 % load: the relative error of c - a
 
 
@@ -57,14 +58,22 @@ def test_the_exact_value_is_the_numerical_one(name: str, numbers: dict[str, floa
 
 
 @pytest.mark.slow
-@settings(max_examples=20)
-@given(load=st.floats(1e-3, 0.99), servers=st.integers(1, 30), spread=st.floats(0, 5))
+@settings(max_examples=10)
+@given(
+    load=st.floats(0.05, 0.99).map(lambda x: round(x, 4)),
+    servers=st.integers(1, 12),
+    spread=st.sampled_from([0, 0.05, 0.3, 0.5, 0.9, 1, 1.5, 4]),
+)
 def test_open_queues_at_any_load(load: float, servers: int, spread: float) -> None:
-    rate = load * servers / 1.3e-3
+    given = {"arrival_rate": load * servers / 1.3e-3, "servers": servers}
     for name, more in (("mmc", {}), ("mgc", {"scv": spread})):
-        told = explain(name, arrival_rate=rate, servers=servers, **more)
-        for symbol, found in told.numerical.items():
-            assert found == pytest.approx(told.value(symbol), rel=IDENTITY / (1 - load) * 10)
+        topic = topic_named(name)  # without sensitivities, which take as long again for each input
+        exact = topic.numbers({**given, **more})
+        values = topic.evaluate(exact)
+        for symbol, found in topic.numerical({key: float(value) for key, value in exact.items()}).items():
+            if sympy.Symbol(symbol) in values:
+                expected = float(step(values, symbol))
+                assert found == pytest.approx(expected, rel=IDENTITY / (1 - load) * 10)
 
 
 def kept(name: str, keep: tuple[str, ...], **numbers: float) -> tuple[dict[Any, Any], dict[str, Any]]:
