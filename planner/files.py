@@ -58,6 +58,25 @@ def writable(path: Path, *, force: bool = False) -> None:
         raise InputError("output", str(path), "a new file; --force writes over an existing one")
 
 
+def make_folder(path: Path) -> None:
+    """Make a folder, and those above it, where it is missing.
+
+    Parameters
+    ----------
+    path : Path
+        The folder.
+
+    Raises
+    ------
+    InputError
+        There is a file of that name on the way, or the folder cannot be made.
+    """
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError("output", str(path), f"a folder that can be made ({error.strerror})") from error
+
+
 def drawable(path: Path, *, force: bool = False) -> None:
     """Refuse a path that no picture can be written to.
 
