@@ -12,6 +12,7 @@ from planner.queueing.pools.idle_classes import active_classes, nothing_arrives,
 from planner.queueing.pools.independent import is_independent, solve_independent
 from planner.queueing.pools.lumped import solve_lumped
 from planner.queueing.pools.mean_field import Field, extended, solve_mean_field
+from planner.queueing.pools.open_field import is_plain_open, solve_open_field
 from planner.queueing.pools.outcome import Outcome
 from planner.queueing.pools.pool import Pool, check_aliases, check_pool
 from planner.queueing.pools.result import PoolSteady, pool_steady
@@ -184,6 +185,8 @@ def _mean_field(pool: Pool, counts: Array) -> list[Outcome]:
             outcome = solve_saturated(pool, count)
         elif is_independent(pool, count) and (pool.scv == 1.0 or not pool.closed.any() or count > 0):
             outcome = solve_independent(pool, count)
+        elif is_plain_open(pool):
+            outcome = solve_open_field(pool, count)
         else:
             begin = extended(earlier, field, count)
             earlier = field

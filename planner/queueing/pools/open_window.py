@@ -1,0 +1,184 @@
+"""The D of an open pool that count, from 0 on, and the queues at which the law of the volumes is evaluated."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from planner.errors import ConvergenceError
+from planner.queueing.pools.open_balance import OpenGiven
+from planner.queueing.pools.queue_law import Weights, queue_law, some_queues
+from planner.results import Array
+
+FIRST: Final = 30
+LONGEST: Final = 8000
+CUT: Final = 1e-11
+"""Probability of the largest D from which on the window is widened."""
+SLOPE_OVER: Final = 5
+SPARE: Final = 1.1
+CLOSE: Final = 1e-3
+MAX_STEPS: Final = 60
+
+
+@dataclass(frozen=True, eq=False)
+class OpenWindow:
+    """D from 0 to the longest queue.
+
+    Attributes
+    ----------
+    aliases : int
+        Aliases of the pool [1].
+    total : ndarray
+        0, 1, ..., shape (D,) [1].
+    waiting : ndarray
+        I/Os waiting, shape (D,) [1].
+    queues : ndarray
+        Queues above 0 at which the law of the volumes is evaluated, shape (queues,) [1].
+    """
+
+    aliases: int
+    total: Array
+    waiting: Array
+    queues: Array
+
+    @classmethod
+    def of(cls, aliases: int, longest: int = FIRST) -> OpenWindow:
+        """Window up to a queue.
+
+        Parameters
+        ----------
+        aliases : int
+            Aliases of the pool [1].
+        longest : int
+            The longest queue [1].
+
+        Returns
+        -------
+        OpenWindow
+            From D = 0 on.
+        """
+        total = np.arange(aliases + longest + 1.0)
+        return cls(aliases, total, np.maximum(total - aliases, 0.0), some_queues(longest))
+
+    @property
+    def evaluated(self) -> NDArray[np.int64]:
+        """Index of the queues at which the law is evaluated, shape (queues,)."""
+        return (self.aliases + self.queues).astype(np.int64)
+
+    def at_queues(self, values: Array) -> Array:
+        """From the queues at which the law is evaluated to all above 0, by interpolation in the logarithm.
+
+        Parameters
+        ----------
+        values : ndarray
+            Shape (..., queues).
+
+        Returns
+        -------
+        ndarray
+            Shape (..., waiting above 0).
+        """
+        wanted, known = np.log(self.waiting[self.aliases + 1 :]), np.log(self.queues)
+        rows = values.reshape(-1, self.queues.size)
+        moved = np.array([np.interp(wanted, known, row) for row in rows])
+        return moved.reshape(*values.shape[:-1], wanted.size)
+
+    def wider(self, law: Array) -> OpenWindow:
+        """As far as the law of D reaches if it goes on as it ended, three times as far at most.
+
+        Parameters
+        ----------
+        law : ndarray
+            Law of D, shape (D,) [1].
+
+        Returns
+        -------
+        OpenWindow
+            The same where the law has ended.
+
+        Raises
+        ------
+        ConvergenceError
+            The queue is longer than any that is solved for: the pool is nearly unstable.
+        """
+        if law[-1] <= CUT:
+            return self
+        longest = self.total.size - 1 - self.aliases
+        if longest >= LONGEST:
+            raise ConvergenceError(
+                "alias pool, nearly unstable: the law of its queue", float(law[-1]), longest
+            )
+        fall = float(np.log(law[-1 - SLOPE_OVER] / law[-1])) / SLOPE_OVER
+        reach = longest + np.log(law[-1] / CUT) / fall if fall > 0.0 else np.inf
+        return OpenWindow.of(self.aliases, int(min(SPARE * reach + SLOPE_OVER, 3.0 * longest, LONGEST)))
+
+    def moved_to(self, new: OpenWindow, given: OpenGiven, weights: Weights) -> tuple[OpenGiven, Weights]:
+        """Go on on a wider window: as busy as at the last D, the queue shared as there.
+
+        Parameters
+        ----------
+        new : OpenWindow
+            The wider window.
+        given : OpenGiven
+            The volumes on this window.
+        weights : Weights
+            Weights of the law at the queues of this window.
+
+        Returns
+        -------
+        tuple of (OpenGiven, Weights)
+            On the new window.
+        """
+        more = new.total.size - self.total.size
+        edge = ((0, 0), (0, more))
+        share = given.queue[:, -1:] / self.waiting[-1]
+        wanted, known = np.log(new.queues), np.log(self.queues)
+        log_busy, log_more = (
+            np.array([np.interp(wanted, known, row) for row in rows])
+            for rows in (weights.log_busy, weights.log_more)
+        )
+        return (
+            OpenGiven(
+                np.pad(given.busy, edge, mode="edge"),
+                np.hstack([given.queue, share * new.waiting[self.total.size :]]),
+                np.pad(given.with_queue, edge, mode="edge"),
+            ),
+            Weights(log_busy, log_more),
+        )
+
+    def begin(self, rates: Array, volumes: Array) -> tuple[OpenGiven, Weights]:
+        """Where to begin: both weights are the arrivals, as in a product form, theta such that the queue is met.
+
+        Parameters
+        ----------
+        rates, volumes : ndarray
+            Arrivals at one volume, volumes of each class, shape (classes,) [1/service time], [1].
+
+        Returns
+        -------
+        tuple of (OpenGiven, Weights)
+            A plausible pool.
+        """
+        log_rates = np.log(rates)[:, None] + np.zeros_like(self.queues)
+        weights = Weights(log_rates, log_rates)
+        law, _ = queue_law(self.queues, self.aliases, volumes, weights, log_rates, log_rates)
+        for _ in range(MAX_STEPS):
+            # asked for what it says, the law moves nothing but all theta together
+            _, better = queue_law(self.queues, self.aliases, volumes, weights, law.busy, law.mean)
+            step = (better.log_more - weights.log_more).mean(axis=0)
+            weights = Weights(log_rates, weights.log_more + step)
+            law, _ = queue_law(self.queues, self.aliases, volumes, weights, law.busy, law.mean)
+            if float(np.abs(step).max()) < CLOSE:
+                break
+        none = np.zeros((rates.size, self.aliases + 1))
+        return (
+            OpenGiven(
+                np.hstack([(rates / (1.0 + rates))[:, None] + none, self.at_queues(law.busy)]),
+                np.hstack([none, self.at_queues(law.mean / self.queues) * self.waiting[self.aliases + 1 :]]),
+                np.hstack([none, self.at_queues(law.with_queue)]),
+            ),
+            weights,
+        )
