@@ -88,7 +88,7 @@ def solve_open_field(pool: Pool, aliases: int) -> Outcome:
         flows = _flows(pool, window, given)
         law = flows.law()
         following = _balanced(pool, window, given, flows, beside)
-        residual = _change(given, following, law)
+        residual = max(_change(given, following, law), window.misfit(law_of_queue, given, law))
         wider = window.wider(law)
         settled = residual <= (SETTLED if iteration < MAX_ITERATIONS else STILL_GOOD)
         if settled and wider is window:
@@ -98,7 +98,7 @@ def solve_open_field(pool: Pool, aliases: int) -> Outcome:
         last = step if ahead == STEP else np.zeros(0)
         given = _moved(given, ahead * step, window, volumes)
         if wider is not window:
-            given, weights = window.moved_to(wider, given, weights)
+            given, weights = window.moved_to(wider, given, weights, volumes)
             window, last = wider, np.zeros(0)
     raise ConvergenceError("mean field of the alias pool", residual, MAX_ITERATIONS)
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from planner.errors import ConvergenceError
 from planner.queueing.pools.open_balance import OpenGiven
-from planner.queueing.pools.queue_law import Weights, queue_law, some_queues
+from planner.queueing.pools.queue_law import QueueLaw, Weights, met_by, queue_law, some_queues
 from planner.results import Array
 
 FIRST: Final = 30
@@ -19,8 +19,6 @@ CUT: Final = 1e-11
 """Probability of the largest D from which on the window is widened."""
 SLOPE_OVER: Final = 5
 SPARE: Final = 1.1
-CLOSE: Final = 1e-3
-MAX_STEPS: Final = 60
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,6 +84,27 @@ class OpenWindow:
         moved = np.array([np.interp(wanted, known, row) for row in rows])
         return moved.reshape(*values.shape[:-1], wanted.size)
 
+    def misfit(self, law_of_queue: QueueLaw, given: OpenGiven, law: Array) -> float:
+        """How far the law of the queue is from the busy bases and the queues that it should have, on average over D.
+
+        Parameters
+        ----------
+        law_of_queue : QueueLaw
+            At the queues of the window.
+        given : OpenGiven
+            The volumes.
+        law : ndarray
+            Law of D, shape (D,) [1].
+
+        Returns
+        -------
+        float
+            The larger difference [1].
+        """
+        at = self.evaluated
+        off = np.array([law_of_queue.busy - given.busy[:, at], law_of_queue.mean - given.queue[:, at]])
+        return float((np.abs(self.at_queues(off)) @ law[self.aliases + 1 :]).max())
+
     def wider(self, law: Array) -> OpenWindow:
         """As far as the law of D reaches if it goes on as it ended, three times as far at most.
 
@@ -115,8 +134,10 @@ class OpenWindow:
         reach = longest + np.log(law[-1] / CUT) / fall if fall > 0.0 else np.inf
         return OpenWindow.of(self.aliases, int(min(SPARE * reach + SLOPE_OVER, 3.0 * longest, LONGEST)))
 
-    def moved_to(self, new: OpenWindow, given: OpenGiven, weights: Weights) -> tuple[OpenGiven, Weights]:
-        """Go on on a wider window: as busy as at the last D, the queue shared as there.
+    def moved_to(
+        self, new: OpenWindow, given: OpenGiven, weights: Weights, volumes: Array
+    ) -> tuple[OpenGiven, Weights]:
+        """Go on on a wider window, beyond this one by the law of the queue.
 
         Parameters
         ----------
@@ -126,27 +147,54 @@ class OpenWindow:
             The volumes on this window.
         weights : Weights
             Weights of the law at the queues of this window.
+        volumes : ndarray
+            Volumes of each class, shape (classes,) [1].
 
         Returns
         -------
         tuple of (OpenGiven, Weights)
             On the new window.
         """
-        more = new.total.size - self.total.size
-        edge = ((0, 0), (0, more))
-        share = given.queue[:, -1:] / self.waiting[-1]
         wanted, known = np.log(new.queues), np.log(self.queues)
         log_busy, log_more = (
             np.array([np.interp(wanted, known, row) for row in rows])
             for rows in (weights.log_busy, weights.log_more)
         )
-        return (
-            OpenGiven(
-                np.pad(given.busy, edge, mode="edge"),
-                np.hstack([given.queue, share * new.waiting[self.total.size :]]),
-                np.pad(given.with_queue, edge, mode="edge"),
-            ),
-            Weights(log_busy, log_more),
+        weights = met_by(Weights(log_busy, log_more), new.queues, self.aliases, volumes)
+        beyond = new.given_by(weights, volumes)
+        old = self.total.size
+        joined = OpenGiven(
+            *(
+                np.hstack([getattr(given, name), getattr(beyond, name)[:, old:]])
+                for name in ("busy", "queue", "with_queue")
+            )
+        )
+        return joined, weights
+
+    def given_by(self, weights: Weights, volumes: Array) -> OpenGiven:
+        """What the law of the queue says by itself of volumes given D; nothing where no I/O waits.
+
+        Parameters
+        ----------
+        weights : Weights
+            Weights of the law.
+        volumes : ndarray
+            Volumes of each class, shape (classes,) [1].
+
+        Returns
+        -------
+        OpenGiven
+            The volumes, shape (classes, D) each.
+        """
+        law, _ = queue_law(
+            self.queues, self.aliases, volumes, weights, weights.log_busy, weights.log_busy
+        )
+        none = np.zeros((volumes.size, self.aliases + 1))
+        waiting = self.waiting[self.aliases + 1 :]
+        return OpenGiven(
+            np.hstack([none, self.at_queues(law.busy)]),
+            np.hstack([none, self.at_queues(law.mean / self.queues) * waiting]),
+            np.hstack([none, self.at_queues(law.with_queue)]),
         )
 
     def begin(self, rates: Array, volumes: Array) -> tuple[OpenGiven, Weights]:
@@ -164,21 +212,7 @@ class OpenWindow:
         """
         log_rates = np.log(rates)[:, None] + np.zeros_like(self.queues)
         weights = Weights(log_rates, log_rates)
-        law, _ = queue_law(self.queues, self.aliases, volumes, weights, log_rates, log_rates)
-        for _ in range(MAX_STEPS):
-            # asked for what it says, the law moves nothing but all theta together
-            _, better = queue_law(self.queues, self.aliases, volumes, weights, law.busy, law.mean)
-            step = (better.log_more - weights.log_more).mean(axis=0)
-            weights = Weights(log_rates, weights.log_more + step)
-            law, _ = queue_law(self.queues, self.aliases, volumes, weights, law.busy, law.mean)
-            if float(np.abs(step).max()) < CLOSE:
-                break
-        none = np.zeros((rates.size, self.aliases + 1))
-        return (
-            OpenGiven(
-                np.hstack([(rates / (1.0 + rates))[:, None] + none, self.at_queues(law.busy)]),
-                np.hstack([none, self.at_queues(law.mean / self.queues) * self.waiting[self.aliases + 1 :]]),
-                np.hstack([none, self.at_queues(law.with_queue)]),
-            ),
-            weights,
-        )
+        weights = met_by(weights, self.queues, self.aliases, volumes)
+        given = self.given_by(weights, volumes)
+        given.busy[:, : self.aliases + 1] = (rates / (1.0 + rates))[:, None]
+        return given, weights

@@ -11,6 +11,7 @@ wraps around is negligible.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -29,6 +30,8 @@ LONGEST_STEP: Final = 1.0
 SURELY: Final = 1e-9
 """Chance of being idle, and mean queue, below which they are not told from 0."""
 SINGULAR: Final = 1e-9
+STEEPEST: Final = 60.0
+NOISE: Final = 1e-14
 NEAR: Final = 0.03
 """Distance of the law from what it should be within which it is used and improved by the way."""
 MAX_STEPS: Final = 30
@@ -146,16 +149,69 @@ def queue_law(
         *np.zeros((2, classes, classes, queues.size)),
     )
     better = Weights(weights.log_busy.copy(), weights.log_more.copy())
-    points = np.maximum(FEWEST_POINTS, 2.0 ** np.ceil(np.log2(2.0 * queues + 2.0))).astype(np.int64)
-    starts = np.flatnonzero(np.diff(points, prepend=0))
-    for start, end in zip(starts, [*starts[1:], queues.size], strict=True):
-        part = slice(int(start), int(end))
-        sums = _Sums.of(queues[part], aliases, volumes, weights, part, int(points[start]))
+    for part, points in _octaves(queues):
+        sums = _Sums.of(queues[part], aliases, volumes, weights, part, points)
         sums.write(law, part)
         step = sums.newton(queues[part], volumes, busy[:, part], mean[:, part])
         better.log_busy[:, part] += step[:classes]
         better.log_more[:, part] += step[classes:]
     return law, better
+
+
+def met_by(weights: Weights, queues: Array, aliases: int, volumes: Array) -> Weights:
+    """Change all theta alike, such that volumes on their own would have each queue on average.
+
+    Parameters
+    ----------
+    weights : Weights
+        Weights at these queues.
+    queues, aliases, volumes
+        As `queue_law` takes them.
+
+    Returns
+    -------
+    Weights
+        Those with which the law is computed best.
+    """
+    log_more = weights.log_more.copy()
+    for part, _ in _octaves(queues):
+        queue = queues[part]
+        low, high = np.full(queue.size, -STEEPEST), np.full(queue.size, STEEPEST)
+        shift = np.zeros(queue.size)
+        for _ in range(MAX_STEPS):
+            moved = Weights(weights.log_busy[:, part], weights.log_more[:, part] + shift)
+            _, weight, rest, count = _volumes(queue, aliases, moved)
+            whole = rest[:, :, 0] + weight.sum(axis=2)
+            mean = weight @ count / whole
+            missing = queue - volumes @ mean
+            if float(np.abs(missing / queue).max()) < NEAR:
+                break
+            low, high = np.where(missing > 0.0, shift, low), np.where(missing > 0.0, high, shift)
+            slope = volumes @ (weight @ count**2 / whole - mean**2)
+            newton = shift + missing / np.maximum(slope, SURELY)
+            inside = (low <= newton) & (newton <= high)
+            shift = np.where(inside, newton, 0.5 * (low + high))
+        log_more[:, part] += shift
+    return Weights(weights.log_busy, log_more)
+
+
+def _octaves(queues: Array) -> Iterator[tuple[slice, int]]:
+    """Queues that share a number of points on the circle."""
+    points = np.maximum(FEWEST_POINTS, 2.0 ** np.ceil(np.log2(2.0 * queues + 2.0))).astype(np.int64)
+    starts = np.flatnonzero(np.diff(points, prepend=0))
+    for start, end in zip(starts, [*starts[1:], queues.size], strict=True):
+        yield slice(int(start), int(end)), int(points[start])
+
+
+def _volumes(queue: Array, aliases: int, weights: Weights) -> tuple[Array, Array, Array, Array]:
+    """Of volumes on their own: ln x and weights by the number behind the base, of idle ones, and the numbers."""
+    count = np.arange(queue[-1] + 1.0)
+    log_busy = weights.log_busy[:, :, None]
+    falling = np.cumsum(np.log1p(count * (aliases / queue)[:, None]), axis=1)
+    exponent = log_busy + weights.log_more[:, :, None] * count - falling
+    exponent = np.where(count <= queue[:, None], exponent, -np.inf)
+    largest = np.maximum(exponent.max(axis=2), 0.0)[:, :, None]
+    return log_busy, np.exp(exponent - largest), np.exp(-largest), count
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,12 +233,8 @@ class _Sums:
         cls, queue: Array, aliases: int, volumes: Array, weights: Weights, part: slice, points: int
     ) -> _Sums:
         """Sum over the circle."""
-        count = np.arange(queue[-1] + 1.0)
-        log_busy, log_more = weights.log_busy[:, part, None], weights.log_more[:, part, None]
-        falling = np.cumsum(np.log1p(count * (aliases / queue)[:, None]), axis=1)
-        exponent = np.where(count <= queue[:, None], log_busy + log_more * count - falling, -np.inf)
-        largest = np.maximum(exponent.max(axis=2), 0.0)[:, :, None]
-        weight, rest = np.exp(exponent - largest), np.exp(-largest)  # of busy volumes, of idle ones
+        here = Weights(weights.log_busy[:, part], weights.log_more[:, part])
+        log_busy, weight, rest, count = _volumes(queue, aliases, here)
         whole = rest[:, :, 0] + weight.sum(axis=2)
         apart_mean = weight @ count / whole
         apart_variance = weight @ count**2 / whole - apart_mean**2
@@ -262,7 +314,7 @@ def _product(
     phase[:, 1:-1] *= 2.0  # the other half of the circle
     logarithm = np.tensordot(volumes, np.log(volume), 1)
     product = np.exp(logarithm - logarithm[:, :1].real) * phase
-    return np.asarray(product / product.real.sum(axis=1)[:, None])
+    return np.asarray(product / np.maximum(product.real.sum(axis=1), NOISE)[:, None])
 
 
 def _pairs(left: NDArray[np.complex128], right: NDArray[np.complex128]) -> Array:
