@@ -130,7 +130,9 @@ def _check(pool: Pool) -> None:
         expected = f'at most {MOST_VOLUMES} volumes where a class is open: use "mean-field"'
         raise InputError("method", "exact", expected)
     if _slowed(pool):
-        expected = 'neither inflation nor redrive time where several volumes have open classes: use "mean-field"'
+        expected = (
+            'neither inflation nor redrive time where several volumes have open classes: use "mean-field"'
+        )
         raise InputError("method", "exact", expected)
 
 

@@ -24,9 +24,8 @@ STILL_GOOD: Final = 1e-6
 """Change that will do at last, near saturation, where it falls slowly."""
 STEP: Final = 0.85
 """Share of the way that an iteration goes: some changes come back with the opposite sign."""
-LEAP_EVERY: Final = 8
-CREEP: Final = (0.6, 0.97)
-SAME_WAY: Final = 0.95
+MISFIT: Final = 1e-5
+"""How far the law of the queue may be, on average over D, from the busy bases and queues that it should have."""
 LEAST_QUEUE: Final = 0.01
 """Queue of one volume that its changes are held against where it is shorter."""
 TINY: Final = float(np.finfo(float).tiny)
@@ -72,7 +71,7 @@ def solve_open_field(pool: Pool, aliases: int) -> Outcome:
     rates, volumes = pool.arrival_rate, pool.volumes
     window = OpenWindow.of(aliases)
     given, weights = window.begin(rates, volumes)
-    last, residual = np.zeros(0), np.inf
+    residual = misfit = np.inf
     for iteration in range(1, MAX_ITERATIONS + 1):
         at = window.evaluated
         law_of_queue, weights = fitted_queue_law(
@@ -88,19 +87,17 @@ def solve_open_field(pool: Pool, aliases: int) -> Outcome:
         flows = _flows(pool, window, given)
         law = flows.law()
         following = _balanced(pool, window, given, flows, beside)
-        residual = max(_change(given, following, law), window.misfit(law_of_queue, given, law))
+        residual, misfit = _change(given, following, law), window.misfit(law_of_queue, given, law)
         wider = window.wider(law)
         settled = residual <= (SETTLED if iteration < MAX_ITERATIONS else STILL_GOOD)
-        if settled and wider is window:
+        if settled and misfit <= MISFIT and wider is window:
             return _outcome(pool, window, given, flows, law, residual)
         step = np.concatenate([following.busy - given.busy, following.queue - given.queue])
-        ahead = _leap(step, last, law) if iteration % LEAP_EVERY == 0 else STEP
-        last = step if ahead == STEP else np.zeros(0)
-        given = _moved(given, ahead * step, window, volumes)
+        given = _moved(given, STEP * step, window, volumes)
         if wider is not window:
             given, weights = window.moved_to(wider, given, weights, volumes)
-            window, last = wider, np.zeros(0)
-    raise ConvergenceError("mean field of the alias pool", residual, MAX_ITERATIONS)
+            window = wider
+    raise ConvergenceError("mean field of the alias pool", max(residual, misfit), MAX_ITERATIONS)
 
 
 def _flows(pool: Pool, window: OpenWindow, given: OpenGiven) -> PoolFlows:
@@ -122,9 +119,7 @@ def _balanced(
     busy, queue = np.zeros_like(given.busy), np.zeros_like(given.queue)
     for k in range(pool.classes):
         others = pool.volumes - (np.arange(pool.classes) == k)
-        early = busier_beside_idle(
-            rates, k, window.total[:full], flows.tries[:full], given.busy[:, :full]
-        )
+        early = busier_beside_idle(rates, k, window.total[:full], flows.tries[:full], given.busy[:, :full])
         late = 1.0 - (1.0 - given.busy[:, full:]) * beside_none[k]
         picks = 1.0 - (1.0 - given.picks[:, full:]) * beside_none[k]
         base = BaseFlows(
@@ -163,18 +158,6 @@ def _moved(given: OpenGiven, step: Array, window: OpenWindow, volumes: Array) ->
         _scaled(np.maximum(given.queue + step[classes:], 0.0), window, volumes),
         given.with_queue,
     )
-
-
-def _leap(step: Array, last: Array, law: Array) -> float:
-    """How far to go: to the end of the sequence where steps creep the same way by a constant ratio (Aitken 1926)."""
-    if last.shape != step.shape:
-        return STEP
-    across = float((step * last) @ law @ np.ones(step.shape[0]))
-    now, before = (float((each**2) @ law @ np.ones(step.shape[0])) for each in (step, last))
-    ratio = across / max(before, TINY)
-    if across < SAME_WAY * np.sqrt(now * before) or not CREEP[0] < ratio < CREEP[1]:
-        return STEP
-    return STEP / (1.0 - ratio)
 
 
 def _change(before: OpenGiven, after: OpenGiven, law: Array) -> float:

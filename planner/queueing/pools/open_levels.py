@@ -204,7 +204,5 @@ class Levels:
 
     def arrivals(self, here: Level) -> Array:
         """Arrival rates at each volume, shape (states, volumes) [1/service time]."""
-        thinking = np.where(
-            np.isfinite(self._population), self._population - here.own - here.held, 1.0
-        )
+        thinking = np.where(np.isfinite(self._population), self._population - here.own - here.held, 1.0)
         return np.asarray(self._rate * thinking)

@@ -186,9 +186,7 @@ class OpenWindow:
         OpenGiven
             The volumes, shape (classes, D) each.
         """
-        law, _ = queue_law(
-            self.queues, self.aliases, volumes, weights, weights.log_busy, weights.log_busy
-        )
+        law, _ = queue_law(self.queues, self.aliases, volumes, weights, weights.log_busy, weights.log_busy)
         none = np.zeros((volumes.size, self.aliases + 1))
         waiting = self.waiting[self.aliases + 1 :]
         return OpenGiven(

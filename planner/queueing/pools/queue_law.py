@@ -29,8 +29,12 @@ FEWEST_POINTS: Final = 32
 LONGEST_STEP: Final = 1.0
 SURELY: Final = 1e-9
 """Chance of being idle, and mean queue, below which they are not told from 0."""
+STILL: Final = 1e-10
+"""Variance below which a number is taken as constant."""
 SINGULAR: Final = 1e-9
+"""Added to the diagonal of the correlations, since the common theta of all classes is nearly free."""
 STEEPEST: Final = 60.0
+"""Bound on ln theta."""
 NOISE: Final = 1e-14
 NEAR: Final = 0.03
 """Distance of the law from what it should be within which it is used and improved by the way."""
@@ -297,11 +301,15 @@ class _Sums:
         )
         matrix = np.moveaxis(derivative.reshape(2 * classes, 2 * classes, queue.size), 2, 0)
         right = gap.reshape(2 * classes, queue.size).T
-        size = np.sqrt(np.maximum(np.einsum("qii->qi", matrix), SURELY**2))
-        matrix = matrix / (size[:, :, None] * size[:, None, :]) + SINGULAR * np.eye(2 * classes)
-        step = np.linalg.solve(matrix, (right / size)[:, :, None])[:, :, 0] / size
+        variance = np.einsum("qii->qi", matrix)
+        moves = variance > STILL
+        per_size = np.where(moves, 1.0 / np.sqrt(np.maximum(variance, STILL)), 0.0)
+        matrix = matrix * (per_size[:, :, None] * per_size[:, None, :])
+        matrix += np.where(moves, SINGULAR, 1.0)[:, :, None] * np.eye(2 * classes)
+        step = np.linalg.solve(matrix, (right * per_size)[:, :, None])[:, :, 0] * per_size
         most = np.full((2 * classes, queue.size), LONGEST_STEP)
-        most[classes:] = np.minimum(LONGEST_STEP, queue / (volumes @ self.apart_variance))  # the mean moves by a queue
+        spread = np.maximum(volumes @ self.apart_variance, STILL)
+        most[classes:] = np.minimum(LONGEST_STEP, queue / spread)  # the mean moves by a queue at most
         return np.asarray(np.clip(step.T, -most, most))
 
 
