@@ -47,8 +47,9 @@ QUICK: Final = Effort(states=6_000, per_level=200)
 def solve_open_chain(pool: Pool, aliases: int, effort: Effort = FULL) -> Outcome:
     """Solve a small pool with open classes exactly, but for a tail that is bounded.
 
-    D moves by one, so that the levels form a block tridiagonal chain: with T the generator of a level watched only while
-    D is there or below, ``T[D] = local[D] + down[D] (-T[D-1])^-1 up[D-1]`` and ``law[D-1] = law[D] down[D] (-T[D-1])^-1``.
+    D moves by one, so that the levels form a block tridiagonal chain: with T the generator of a level watched only
+    while D is there or below, ``T[D] = local[D] + down[D] (-T[D-1])^-1 up[D-1]`` and
+    ``law[D-1] = law[D] down[D] (-T[D-1])^-1``.
     Levels are added until what lies beyond the last one, were it to go on as it ended, is 1e-8 of the mean queue.
 
     Parameters
@@ -82,7 +83,7 @@ def solve_open_chain(pool: Pool, aliases: int, effort: Effort = FULL) -> Outcome
         moves = levels.moves(below, here, above)
         local = moves.within - np.diag(moves.outflow)
         if below is not None:
-            step = np.linalg.solve(-reduced.T, moves.down.T).T
+            step = np.asarray(np.linalg.solve(-reduced.T, moves.down.T).T, dtype=np.float64)
             steps.append(step)
             local += step @ up
         reduced, up = local, moves.up

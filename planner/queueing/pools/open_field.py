@@ -1,4 +1,4 @@
-"""Open pools of any size by a mean field around D: the volumes given D, and the law of how the waiting I/Os lie on them.
+"""Open pools of any size by a mean field around D: the volumes given D, and how the waiting I/Os lie on them.
 
 Without inflation and gaps it does not matter which I/O holds an alias.
 """

@@ -66,7 +66,7 @@ class Moves:
     @property
     def outflow(self) -> Array:
         """Rate out of each state, shape (states,) [1/service time]."""
-        return self.within.sum(axis=1) + self.up.sum(axis=1) + self.down.sum(axis=1)
+        return np.asarray(self.within.sum(axis=1) + self.up.sum(axis=1) + self.down.sum(axis=1))
 
 
 class Levels:
@@ -170,7 +170,7 @@ class Levels:
         for volume, unit in enumerate(np.eye(self._population.size, dtype=np.int64)):
             closed = unit * np.isfinite(self._population)
             idle = here.own[:, volume] == 0
-            rate = np.full(here.size, self._rate[volume])
+            rate: Array = np.full(here.size, self._rate[volume])
             if closed.any():
                 rate *= self._population[volume] - here.own[:, volume] - here.held[:, volume]
             add(within, here, rate * idle, here.own + unit, here.held)
@@ -189,7 +189,7 @@ class Levels:
                 for volume, unit in enumerate(np.eye(self._population.size, dtype=np.int64)):
                     share = np.maximum(here.own[:, volume] - 1, 0) / here.waiting
                     taken = freed + unit * np.isfinite(self._population)
-                    add(down, below, rate * share, here.own - unit, taken)
+                    add(down, below, np.asarray(rate * share, dtype=np.float64), here.own - unit, taken)
         return Moves(within, up, down)
 
     def _alias_ends(self, here: Level) -> list[tuple[Array, Counts]]:

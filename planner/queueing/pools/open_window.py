@@ -10,13 +10,16 @@ from numpy.typing import NDArray
 
 from planner.errors import ConvergenceError
 from planner.queueing.pools.open_balance import OpenGiven
-from planner.queueing.pools.queue_law import QueueLaw, Weights, met_by, queue_law, some_queues
+from planner.queueing.pools.queue_law import QueueLaw, queue_law
+from planner.queueing.pools.queue_weights import Weights, met_by, some_queues
 from planner.results import Array
 
 FIRST: Final = 30
 LONGEST: Final = 8000
 CUT: Final = 1e-11
 """Probability of the largest D from which on the window is widened."""
+LOST: Final = 1e-8
+"""Probability of the longest queue that is solved for up to which what is beyond does not matter."""
 SLOPE_OVER: Final = 5
 SPARE: Final = 1.1
 
@@ -126,6 +129,8 @@ class OpenWindow:
         if law[-1] <= CUT:
             return self
         longest = self.total.size - 1 - self.aliases
+        if longest >= LONGEST and law[-1] <= LOST:
+            return self
         if longest >= LONGEST:
             raise ConvergenceError(
                 "alias pool, nearly unstable: the law of its queue", float(law[-1]), longest

@@ -1,31 +1,27 @@
 """How the waiting I/Os of an open pool lie on its volumes: what one volume has tells about the others.
 
-Given that Q I/Os wait, the volumes are taken as independent but for their sum: a volume is idle with weight 1, and busy with
-j I/Os behind its base with weight ``x theta^j / prod_{i<=j} (1 + i A/Q)``, since aliases take each waiting I/O at rate A/Q
-and the base one at rate 1. x and theta of each class are such that it is busy, and queues, as given. For two volumes, and
-for Q = 1, the sum alone decides how they depend on each other: there the law is exact.
+Given that Q I/Os wait, the volumes are taken as independent but for their sum: a volume is idle with weight 1, and busy
+with j I/Os behind its base with weight ``x theta^j / prod_{i<=j} (1 + i A/Q)``, since aliases take each waiting I/O at
+rate A/Q and the base one at rate 1. x and theta of each class are such that it is busy, and queues, as given. For two
+volumes, and for Q = 1, the sum alone decides how they depend on each other: there the law is exact.
 
-Every expectation is a coefficient of a polynomial, read off by discrete Fourier transforms on a circle so small that what
-wraps around is negligible.
+Every expectation is a coefficient of a polynomial, read off by discrete Fourier transforms on a circle so small that
+what wraps around is negligible.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from planner.queueing.pools.queue_weights import Weights, octaves, volumes_apart
 from planner.results import Array
 
-EVERY: Final = 12
-"""Queues up to which every one has its law; from there on it is interpolated in the logarithm."""
-PER_OCTAVE: Final = 4
 WRAP: Final = float(np.log(1e10))
 """Logarithm of how much smaller that is which wraps around."""
-FEWEST_POINTS: Final = 32
 LONGEST_STEP: Final = 1.0
 SURELY: Final = 1e-9
 """Chance of being idle, and mean queue, below which they are not told from 0."""
@@ -33,28 +29,10 @@ STILL: Final = 1e-10
 """Variance below which a number is taken as constant."""
 SINGULAR: Final = 1e-9
 """Added to the diagonal of the correlations, since the common theta of all classes is nearly free."""
-STEEPEST: Final = 60.0
-"""Bound on ln theta."""
 NOISE: Final = 1e-14
 NEAR: Final = 0.03
 """Distance of the law from what it should be within which it is used and improved by the way."""
 MAX_STEPS: Final = 30
-
-
-@dataclass(frozen=True, eq=False)
-class Weights:
-    """Parameters of the law at some queues, shape (classes, queues) each.
-
-    Attributes
-    ----------
-    log_busy : ndarray
-        ln x, of a busy volume without a queue [1].
-    log_more : ndarray
-        ln theta, of each I/O more; the law does not change when all classes change alike [1].
-    """
-
-    log_busy: Array
-    log_more: Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,25 +60,6 @@ class QueueLaw:
     mean_beside_none: Array
 
 
-def some_queues(longest: int) -> Array:
-    """Queues at which the law is evaluated.
-
-    Parameters
-    ----------
-    longest : int
-        The longest queue [1].
-
-    Returns
-    -------
-    ndarray
-        1, 2, ... and later on some in each octave, shape (queues,) [1].
-    """
-    first = np.arange(1.0, min(EVERY, longest) + 1.0)
-    octaves = max(np.log2(longest / EVERY), 0.0)
-    later = EVERY * 2.0 ** np.linspace(0.0, octaves, 1 + int(np.ceil(PER_OCTAVE * octaves)))
-    return np.unique(np.concatenate([first, np.rint(later[1:])]))
-
-
 def fitted_queue_law(
     queues: Array, aliases: int, volumes: Array, weights: Weights, busy: Array, mean: Array
 ) -> tuple[QueueLaw, Weights]:
@@ -116,11 +75,12 @@ def fitted_queue_law(
     tuple of (QueueLaw, Weights)
         The law, and weights better than its own.
     """
+    law, weights = queue_law(queues, aliases, volumes, weights, busy, mean)
     for _ in range(MAX_STEPS):
-        law, weights = queue_law(queues, aliases, volumes, weights, busy, mean)
         off = np.abs(law.mean - mean) / np.maximum(mean, 1.0)
         if float(np.abs(law.busy - busy).max()) < NEAR and float(off.max()) < NEAR:
             break
+        law, weights = queue_law(queues, aliases, volumes, weights, busy, mean)
     return law, weights
 
 
@@ -153,69 +113,13 @@ def queue_law(
         *np.zeros((2, classes, classes, queues.size)),
     )
     better = Weights(weights.log_busy.copy(), weights.log_more.copy())
-    for part, points in _octaves(queues):
+    for part, points in octaves(queues):
         sums = _Sums.of(queues[part], aliases, volumes, weights, part, points)
         sums.write(law, part)
         step = sums.newton(queues[part], volumes, busy[:, part], mean[:, part])
         better.log_busy[:, part] += step[:classes]
         better.log_more[:, part] += step[classes:]
     return law, better
-
-
-def met_by(weights: Weights, queues: Array, aliases: int, volumes: Array) -> Weights:
-    """Change all theta alike, such that volumes on their own would have each queue on average.
-
-    Parameters
-    ----------
-    weights : Weights
-        Weights at these queues.
-    queues, aliases, volumes
-        As `queue_law` takes them.
-
-    Returns
-    -------
-    Weights
-        Those with which the law is computed best.
-    """
-    log_more = weights.log_more.copy()
-    for part, _ in _octaves(queues):
-        queue = queues[part]
-        low, high = np.full(queue.size, -STEEPEST), np.full(queue.size, STEEPEST)
-        shift = np.zeros(queue.size)
-        for _ in range(MAX_STEPS):
-            moved = Weights(weights.log_busy[:, part], weights.log_more[:, part] + shift)
-            _, weight, rest, count = _volumes(queue, aliases, moved)
-            whole = rest[:, :, 0] + weight.sum(axis=2)
-            mean = weight @ count / whole
-            missing = queue - volumes @ mean
-            if float(np.abs(missing / queue).max()) < NEAR:
-                break
-            low, high = np.where(missing > 0.0, shift, low), np.where(missing > 0.0, high, shift)
-            slope = volumes @ (weight @ count**2 / whole - mean**2)
-            newton = shift + missing / np.maximum(slope, SURELY)
-            inside = (low <= newton) & (newton <= high)
-            shift = np.where(inside, newton, 0.5 * (low + high))
-        log_more[:, part] += shift
-    return Weights(weights.log_busy, log_more)
-
-
-def _octaves(queues: Array) -> Iterator[tuple[slice, int]]:
-    """Queues that share a number of points on the circle."""
-    points = np.maximum(FEWEST_POINTS, 2.0 ** np.ceil(np.log2(2.0 * queues + 2.0))).astype(np.int64)
-    starts = np.flatnonzero(np.diff(points, prepend=0))
-    for start, end in zip(starts, [*starts[1:], queues.size], strict=True):
-        yield slice(int(start), int(end)), int(points[start])
-
-
-def _volumes(queue: Array, aliases: int, weights: Weights) -> tuple[Array, Array, Array, Array]:
-    """Of volumes on their own: ln x and weights by the number behind the base, of idle ones, and the numbers."""
-    count = np.arange(queue[-1] + 1.0)
-    log_busy = weights.log_busy[:, :, None]
-    falling = np.cumsum(np.log1p(count * (aliases / queue)[:, None]), axis=1)
-    exponent = log_busy + weights.log_more[:, :, None] * count - falling
-    exponent = np.where(count <= queue[:, None], exponent, -np.inf)
-    largest = np.maximum(exponent.max(axis=2), 0.0)[:, :, None]
-    return log_busy, np.exp(exponent - largest), np.exp(-largest), count
 
 
 @dataclass(frozen=True, eq=False)
@@ -238,7 +142,7 @@ class _Sums:
     ) -> _Sums:
         """Sum over the circle."""
         here = Weights(weights.log_busy[:, part], weights.log_more[:, part])
-        log_busy, weight, rest, count = _volumes(queue, aliases, here)
+        log_busy, weight, rest, count = volumes_apart(queue, aliases, here)
         whole = rest[:, :, 0] + weight.sum(axis=2)
         apart_mean = weight @ count / whole
         apart_variance = weight @ count**2 / whole - apart_mean**2
