@@ -8,6 +8,7 @@ holds, since its requesters are counted. Equal volumes are exchangeable: their s
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -162,7 +163,7 @@ class Levels:
         up = np.zeros((here.size, above.size))
         down = np.zeros((here.size, 0 if below is None else below.size))
 
-        def add(matrix: Array, level: Level, rate: Array, own: Counts, held: Counts) -> None:
+        def add(matrix: Array, level: Level, rate: NDArray[Any], own: Counts, held: Counts) -> None:
             some = np.flatnonzero(rate > 0.0)
             to = np.searchsorted(level.keys, self._keys(level.total, own[some], held[some]))
             np.add.at(matrix, (some, to), rate[some])
@@ -170,7 +171,7 @@ class Levels:
         for volume, unit in enumerate(np.eye(self._population.size, dtype=np.int64)):
             closed = unit * np.isfinite(self._population)
             idle = here.own[:, volume] == 0
-            rate: Array = np.full(here.size, self._rate[volume])
+            rate = np.full(here.size, self._rate[volume])
             if closed.any():
                 rate *= self._population[volume] - here.own[:, volume] - here.held[:, volume]
             add(within, here, rate * idle, here.own + unit, here.held)
@@ -189,7 +190,7 @@ class Levels:
                 for volume, unit in enumerate(np.eye(self._population.size, dtype=np.int64)):
                     share = np.maximum(here.own[:, volume] - 1, 0) / here.waiting
                     taken = freed + unit * np.isfinite(self._population)
-                    add(down, below, np.asarray(rate * share, dtype=np.float64), here.own - unit, taken)
+                    add(down, below, rate * share, here.own - unit, taken)
         return Moves(within, up, down)
 
     def _alias_ends(self, here: Level) -> list[tuple[Array, Counts]]:
