@@ -118,11 +118,7 @@ def is_small_chain(pool: Pool) -> bool:
     bool
         True for two or three volumes without inflation and gaps.
     """
-    return pool.bases < MOST_VOLUMES and not _slowed(pool)
-
-
-def _slowed(pool: Pool) -> bool:
-    return pool.inflation > 0.0 or pool.redrive_time > 0.0 or pool.alias_redrive_time > 0.0
+    return pool.bases < MOST_VOLUMES and not pool.slowed
 
 
 def _check(pool: Pool) -> None:
@@ -130,7 +126,7 @@ def _check(pool: Pool) -> None:
     if pool.bases > MOST_VOLUMES:
         expected = f'at most {MOST_VOLUMES} volumes where a class is open: use "mean-field"'
         raise InputError("method", "exact", expected)
-    if _slowed(pool):
+    if pool.slowed:
         expected = (
             'neither inflation nor redrive time where several volumes have open classes: use "mean-field"'
         )

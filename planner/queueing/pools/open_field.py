@@ -44,8 +44,7 @@ def is_plain_open(pool: Pool) -> bool:
     bool
         Whether `solve_open_field` solves it.
     """
-    gaps = pool.redrive_time > 0.0 or pool.alias_redrive_time > 0.0
-    return not (pool.closed.any() or pool.inflation > 0.0 or gaps)
+    return not (pool.closed.any() or pool.slowed)
 
 
 def solve_open_field(pool: Pool, aliases: int) -> Outcome:
