@@ -7,10 +7,14 @@ from typing import Any, Final
 
 import numpy as np
 
+from planner.queueing.pools.base_phases import base_phases, phased_volume_law
+from planner.queueing.pools.device_rates import Gaps
 from planner.queueing.pools.lumped import MAX_STATES, solve_lumped
 from planner.queueing.pools.outcome import Outcome
 from planner.queueing.pools.pool import Pool
+from planner.queueing.pools.service_variation import with_variation
 from planner.queueing.pools.single_open import solve_single_open
+from planner.queueing.pools.volume_law import VolumeRates, arrival_rates
 
 PER_CLASS: Final = (
     "throughput",
@@ -38,9 +42,9 @@ def is_independent(pool: Pool, aliases: int) -> bool:
     -------
     bool
         True without aliases, for closed pools with one for every requester but the first of each volume, and for a
-        single volume small enough for the exact chain.
+        single volume with exponential service that is small enough for the exact chain.
     """
-    if pool.bases == 1:
+    if pool.bases == 1 and pool.scv == 1.0:
         return not pool.closed[0] or _states_of_one(pool, aliases) <= MAX_STATES
     return aliases == 0 or aliases >= pool.most_beyond
 
@@ -72,13 +76,41 @@ def solve_one(pool: Pool, k: int, aliases: int) -> Outcome:
     names = ("population", "think_time", "arrival_rate")
     alone = replace(pool, volumes=np.ones(1), **{name: getattr(pool, name)[[k]] for name in names})
     if not pool.closed[k]:
-        return solve_single_open(alone, aliases)
+        return with_variation(alone, aliases, solve_single_open(alone, aliases))
+    if pool.scv != 1.0 and aliases == 0:
+        return _without_alias(alone)
     useful = min(aliases, int(pool.population[k]) - 1)
     outcome = solve_lumped(alone, useful)
     return replace(
         outcome,
         free_law=np.pad(outcome.free_law, (aliases - useful, 0)),
         tries_by_free=np.pad(outcome.tries_by_free, (aliases - useful, 0)),
+    )
+
+
+def _without_alias(alone: Pool) -> Outcome:
+    """Solve a closed volume without aliases whose base serves in phases."""
+    base = base_phases(alone.scv, alone.redrive_time)
+    waiting = np.arange(alone.population[0])
+    picks = np.minimum(waiting, 1.0)
+    none, one = np.zeros_like(waiting), np.ones_like(waiting)
+    rates = VolumeRates(none, none, picks, 1.0 - picks, one, Gaps(), 0.0)
+    idle, phases = phased_volume_law(alone, 0, rates, base)
+    busy = phases.sum(axis=1)
+    idle_arrivals, busy_arrivals = arrival_rates(alone, 0, waiting.size)
+    tries = np.atleast_1d(busy @ busy_arrivals)
+    return Outcome(
+        throughput=idle @ idle_arrivals + tries,
+        tries=tries,
+        fails=tries,
+        queue=np.atleast_1d(busy @ waiting),
+        base_pickups=tries,
+        alias_pickups=np.zeros(1),
+        base_in_service=busy.sum() - alone.redrive_time * tries,
+        alias_in_service=np.zeros(1),
+        free_law=np.ones(1),
+        tries_by_free=tries,
+        residual=0.0,
     )
 
 

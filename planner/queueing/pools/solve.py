@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import comb
 from typing import Final, Literal
 
@@ -179,14 +180,15 @@ def _mean_field(pool: Pool, counts: Array) -> list[Outcome]:
     outcomes: dict[int, Outcome] = {}
     earlier: Field | None = None
     field: Field | None = None
+    solved = pool if pool.closed.any() else replace(pool, scv=1.0)
     for count in sorted({int(count) for count in counts}):
         if not is_stable(pool, count):
             outcome = solve_saturated(pool, count)
-        elif is_independent(pool, count) and (pool.scv == 1.0 or not pool.closed.any() or count > 0):
-            outcome = solve_independent(pool, count)
+        elif is_independent(solved, count):
+            outcome = solve_independent(solved, count)
         else:
             begin = extended(earlier, field, count)
             earlier = field
-            outcome, field = solve_mean_field(pool, count, begin)
-        outcomes[count] = with_variation(pool, count, outcome)
+            outcome, field = solve_mean_field(solved, count, begin)
+        outcomes[count] = outcome if pool.closed.any() else with_variation(pool, count, outcome)
     return [outcomes[int(count)] for count in counts]
