@@ -25,8 +25,8 @@ TINY: Final = float(np.finfo(float).tiny)
 
 
 @dataclass(frozen=True, eq=False)
-class BasePhases:
-    """Service of a base in exponential phases, of mean 1 without the gap.
+class ServicePhases:
+    """Service of a device in exponential phases, of mean 1 without the gap.
 
     Attributes
     ----------
@@ -38,15 +38,18 @@ class BasePhases:
         Rates from phase to phase, shape (phases, phases) [1/service time].
     leaves : ndarray
         Rates of ending the service, shape (phases,) [1/service time].
+    gaps : int
+        Phases that are no service yet: 1 with a gap, which comes first, else 0 [1].
     """
 
     start: Array
     restart: Array
     moves: Array
     leaves: Array
+    gaps: int = 0
 
 
-def base_phases(scv: float, gap: float = 0.0) -> BasePhases:
+def service_phases(scv: float, gap: float = 0.0) -> ServicePhases:
     """Phases of the two-moment law, preceded by a gap where an I/O waited.
 
     Parameters
@@ -54,26 +57,26 @@ def base_phases(scv: float, gap: float = 0.0) -> BasePhases:
     scv : float
         Squared coefficient of variation of the service time [1].
     gap : float, optional
-        Mean gap of the base before an I/O that had to wait [service times].
+        Mean gap of the device before an I/O that had to wait [service times].
 
     Returns
     -------
-    BasePhases
+    ServicePhases
         Erlang stages below 1, two branches above.
     """
     asked = np.array([max(scv, LEAST_SCV)])
     law = phase_type(asked, int(phase_count(asked)[0]))
     start, moves, leaves = law.start[0], law.moves[0], law.leaves[0]
     if gap == 0.0:
-        return BasePhases(start, start, moves, leaves)
+        return ServicePhases(start, start, moves, leaves)
     restart = np.zeros(start.size + 1)
     restart[0] = 1.0
     with_gap = np.pad(moves, ((1, 0), (1, 0)))
     with_gap[0, 1:] = start / gap
-    return BasePhases(np.append(0.0, start), restart, with_gap, np.append(0.0, leaves))
+    return ServicePhases(np.append(0.0, start), restart, with_gap, np.append(0.0, leaves), 1)
 
 
-def phased_volume_law(pool: Pool, k: int, rates: VolumeRates, base: BasePhases) -> tuple[Array, Array]:
+def phased_volume_law(pool: Pool, k: int, rates: VolumeRates, base: ServicePhases) -> tuple[Array, Array]:
     """Stationary law of (base idle or in a phase, d) of one volume.
 
     As `volume_law`, with a busy base in phases that pass at `base_pace`: the chain climbs by one d at a time and is
@@ -87,7 +90,7 @@ def phased_volume_law(pool: Pool, k: int, rates: VolumeRates, base: BasePhases) 
         The class.
     rates : VolumeRates
         What one of its volumes sees.
-    base : BasePhases
+    base : ServicePhases
         Service of its base.
 
     Returns
@@ -113,7 +116,7 @@ def phased_volume_law(pool: Pool, k: int, rates: VolumeRates, base: BasePhases) 
     return law[:, 0], law[:, 1:]
 
 
-def _blocks(pool: Pool, k: int, rates: VolumeRates, base: BasePhases) -> tuple[Array, Array, Array]:
+def _blocks(pool: Pool, k: int, rates: VolumeRates, base: ServicePhases) -> tuple[Array, Array, Array]:
     """Rates within each d, from d to d - 1, shape (d, states, states), and from d to d + 1, shape (d,)."""
     size, phases = rates.alias_ends.size, base.start.size
     idle_arrivals, busy_arrivals = arrival_rates(pool, k, size)
@@ -151,7 +154,7 @@ def base_hazard(pool: Pool, k: int, rates: VolumeRates) -> Array:
     ndarray
         Factors, 1 for exponential service, shape (d,) [1].
     """
-    base = base_phases(pool.scv)
+    base = service_phases(pool.scv)
     _, busy = phased_volume_law(pool, k, rates, base)
     return np.asarray(busy @ base.leaves / np.maximum(busy.sum(axis=1), TINY))
 

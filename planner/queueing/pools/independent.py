@@ -7,14 +7,13 @@ from typing import Any, Final
 
 import numpy as np
 
-from planner.queueing.pools.base_phases import base_phases, phased_volume_law
-from planner.queueing.pools.device_rates import Gaps
 from planner.queueing.pools.lumped import MAX_STATES, solve_lumped
 from planner.queueing.pools.outcome import Outcome
 from planner.queueing.pools.pool import Pool
 from planner.queueing.pools.service_variation import with_variation
+from planner.queueing.pools.single_closed import MAX_STATES as MAX_PHASED
+from planner.queueing.pools.single_closed import phased_states, solve_single_closed
 from planner.queueing.pools.single_open import solve_single_open
-from planner.queueing.pools.volume_law import VolumeRates, arrival_rates
 
 PER_CLASS: Final = (
     "throughput",
@@ -42,11 +41,13 @@ def is_independent(pool: Pool, aliases: int) -> bool:
     -------
     bool
         True without aliases, for closed pools with one for every requester but the first of each volume, and for a
-        single volume with exponential service that is small enough for the exact chain.
+        single volume small enough for the exact chain.
     """
     if pool.bases == 1 and pool.scv == 1.0:
         return not pool.closed[0] or _states_of_one(pool, aliases) <= MAX_STATES
-    return aliases == 0 or aliases >= pool.most_beyond
+    if aliases == 0 or aliases >= pool.most_beyond:
+        return True
+    return bool(pool.bases == 1 and pool.closed[0]) and phased_states(pool, 0, aliases) <= MAX_PHASED
 
 
 def _states_of_one(pool: Pool, aliases: int) -> float:
@@ -77,40 +78,14 @@ def solve_one(pool: Pool, k: int, aliases: int) -> Outcome:
     alone = replace(pool, volumes=np.ones(1), **{name: getattr(pool, name)[[k]] for name in names})
     if not pool.closed[k]:
         return with_variation(alone, aliases, solve_single_open(alone, aliases))
-    if pool.scv != 1.0 and aliases == 0:
-        return _without_alias(alone)
     useful = min(aliases, int(pool.population[k]) - 1)
-    outcome = solve_lumped(alone, useful)
+    # Too many phases for the chain: with an alias for everybody nobody waits, whatever the service.
+    phased = pool.scv != 1.0 and (useful == 0 or phased_states(pool, k, useful) <= MAX_PHASED)
+    outcome = solve_single_closed(alone, useful) if phased else solve_lumped(alone, useful)
     return replace(
         outcome,
         free_law=np.pad(outcome.free_law, (aliases - useful, 0)),
         tries_by_free=np.pad(outcome.tries_by_free, (aliases - useful, 0)),
-    )
-
-
-def _without_alias(alone: Pool) -> Outcome:
-    """Solve a closed volume without aliases whose base serves in phases."""
-    base = base_phases(alone.scv, alone.redrive_time)
-    waiting = np.arange(alone.population[0])
-    picks = np.minimum(waiting, 1.0)
-    none, one = np.zeros_like(waiting), np.ones_like(waiting)
-    rates = VolumeRates(none, none, picks, 1.0 - picks, one, Gaps(), 0.0)
-    idle, phases = phased_volume_law(alone, 0, rates, base)
-    busy = phases.sum(axis=1)
-    idle_arrivals, busy_arrivals = arrival_rates(alone, 0, waiting.size)
-    tries = np.atleast_1d(busy @ busy_arrivals)
-    return Outcome(
-        throughput=idle @ idle_arrivals + tries,
-        tries=tries,
-        fails=tries,
-        queue=np.atleast_1d(busy @ waiting),
-        base_pickups=tries,
-        alias_pickups=np.zeros(1),
-        base_in_service=busy.sum() - alone.redrive_time * tries,
-        alias_in_service=np.zeros(1),
-        free_law=np.ones(1),
-        tries_by_free=tries,
-        residual=0.0,
     )
 
 
