@@ -181,12 +181,13 @@ def seen_by_volume(law: Array, given: ClassGivenTotal, ends: VolumeEnds, old: Vo
     """
     weight = given.likelihood * (law * given.busy)[:, None]
     known = weight.sum(axis=0)
-    last = int(np.flatnonzero(known > TINY)[-1]) + 1  # a larger d than the window of D has is as the last
+    inside = np.flatnonzero(known > TINY)  # a d that the window of D does not have is as the nearest it has
+    first, last = int(inside[0]), int(inside[-1]) + 1
 
     def average(values: Array) -> Array:
         result = np.einsum("ij,ij->j", weight, values)
-        result[:last] /= known[:last]
-        result[last:] = result[last - 1]
+        result[first:last] /= known[first:last]
+        result[:first], result[last:] = result[first], result[last - 1]
         return np.asarray(result)
 
     picks, idles = average(ends.base_picks), average(ends.base_idles)

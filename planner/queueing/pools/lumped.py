@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.errors import ConvergenceError
-from planner.queueing.pools.lumped_states import Layout, LumpedStates, lumped_states
+from planner.queueing.pools.lumped_states import Layout, lumped_states
 from planner.queueing.pools.outcome import Outcome
 from planner.queueing.pools.pool import Pool
 from planner.results import Array

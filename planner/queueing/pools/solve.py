@@ -50,9 +50,11 @@ def alias_pool(
     "exact" solves the Markov chain in which equal volumes are exchangeable, up to 30,000 states, for
     exponential service. "mean-field" solves for the law of one volume, the chance that its base is busy given
     D, and the split of the queue over the volumes, until they agree; its cost hardly grows with the number of
-    volumes. "auto" takes the exact chain for one volume and where a bound on the states is below 1,000, else
+    volumes. Where service is not exponential and a class is closed, bases go through the phases of the two-moment
+    law; of open classes alone the wait is corrected by a fitted two-moment law. "auto" takes the exact chain for one volume and where a bound on the states is below 1,000, else
     the mean field; a sweep is answered by one method throughout. Without aliases and with one for every
-    requester but the first of each volume the volumes are independent: exact in either method.
+    requester but the first of each volume the volumes are independent: exact in either method, as is a single closed
+    volume in phases up to 10,000 states.
 
     Parameters
     ----------
@@ -71,7 +73,8 @@ def alias_pool(
     arrival_rate : array_like, optional
         Poisson arrivals at each volume of a class; nan where closed, shape (classes,) [1/s].
     scv : float, optional
-        Squared coefficient of variation of the service time [1].
+        Squared coefficient of variation of the service time; with closed classes less than 1/20 is taken as
+        1/20 [1].
     inflation : float, optional
         Relative growth of the service time with each further I/O in service at the same volume [1].
     redrive_time : float, optional
@@ -97,7 +100,7 @@ def alias_pool(
     Notes
     -----
     The pool is exact in D, the I/Os beyond the bases: busy aliases are min(D, A), queued I/Os (D - A)^+. A = 0 is
-    one M/M/1//N queue for each volume, one volume is M/M/(A+1)//N.
+    one M/M/1//N queue for each volume, one volume is M/M/(A+1)//N; with `scv` M/PH/1//N and M/PH/(A+1)//N.
 
     References
     ----------
