@@ -51,10 +51,10 @@ def alias_pool(
     exponential service. "mean-field" solves for the law of one volume, the chance that its base is busy given
     D, and the split of the queue over the volumes, until they agree; its cost hardly grows with the number of
     volumes. Where service is not exponential and a class is closed, bases go through the phases of the two-moment
-    law; of open classes alone the wait is corrected by a fitted two-moment law. "auto" takes the exact chain for one volume and where a bound on the states is below 1,000, else
-    the mean field; a sweep is answered by one method throughout. Without aliases and with one for every
-    requester but the first of each volume the volumes are independent: exact in either method, as is a single closed
-    volume in phases up to 10,000 states.
+    law; of open classes alone the wait is corrected by a fitted two-moment law. "auto" takes the exact chain for
+    one volume and where a bound on the states is below 1,000, else the mean field; a sweep is answered by one
+    method throughout. Without aliases and with one for every requester but the first of each volume the volumes
+    are independent: exact in either method, as is a single closed volume in phases up to 10,000 states.
 
     Parameters
     ----------

@@ -32,7 +32,9 @@ def test_without_aliases_open_and_closed_volumes_are_alone(scv):
         0, volumes=[5, 2], population=[4, NAN], think_time=[2.0, NAN], arrival_rate=[NAN, 0.7], service_time=1.0,
         scv=scv,
     )  # fmt: skip
-    assert pool.wait_time[0] == pytest.approx(float(finite_source(4, 2.0, 1.0, 1, scv=scv).wait_time), rel=1e-12)
+    assert pool.wait_time[0] == pytest.approx(
+        float(finite_source(4, 2.0, 1.0, 1, scv=scv).wait_time), rel=1e-12
+    )
     assert pool.wait_time[1] == pytest.approx(float(mgc(0.7, 1.0, 1, scv).wait_time), rel=1e-12)
 
 
@@ -100,7 +102,13 @@ def test_small_pools_against_simulation(scv):
         volumes, population = int(rng.integers(2, 7)), int(rng.integers(2, 8))
         think = float(np.exp(rng.uniform(np.log(0.3), np.log(8.0))))
         need = volumes * (population / (1.0 + think) - 1.0 + (think / (1.0 + think)) ** population)
-        law = {"volumes": volumes, "population": population, "think_time": think, "service_time": 1.0, "scv": scv}
+        law = {
+            "volumes": volumes,
+            "population": population,
+            "think_time": think,
+            "service_time": 1.0,
+            "scv": scv,
+        }
         aliases = max(1, round(need * rng.uniform(0.25, 1.3)))
         pool, run = alias_pool(aliases, **law), simulate(aliases, completions=1_000_000, seed=seed, **law)
         assert abs(pool.throughput[0] / run.throughput[0][0] - 1.0) <= 0.01
