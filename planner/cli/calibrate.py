@@ -40,12 +40,12 @@ def calibrate(
     force: options.Force = False,
 ) -> None:
     """Fit, write the model file, print parameters and how every measurement compares."""
-    from planner import render
+    from planner import files
     from planner.calibrate import KINDS, fit, known_values, read_observations, to_model
     from planner.library import write_model
 
     if kind in TABLES:
-        render.writable(output, force=force)
+        files.writable(output, force=force)
         model, plain, residuals, text = _table(kind, data, title)
         write_model(model, output, force=force)
         options.emit(text, plain, residuals, json=json, csv=csv, output=None, force=force)
@@ -54,7 +54,7 @@ def calibrate(
         raise InputError("--kind", kind, f"one of {', '.join((*KINDS, *TABLES))}")
     if population is not None and population < 1:
         raise InputError("--population", population, "a count of at least 1")
-    render.writable(output, force=force)
+    files.writable(output, force=force)
     fixed = known_values(fix or [])
     runs = read_observations(data, kind)
     with options.working("Fitting"):

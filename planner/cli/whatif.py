@@ -30,12 +30,12 @@ def whatif(
     plot: options.Plot = None,
 ) -> None:
     """Predict every combination with 90 % intervals."""
-    from planner import render
+    from planner import files
     from planner.library import read_model
     from planner.whatif import parse_range, parse_setting, predict
 
     if plot is not None:
-        render.writable(plot, force=force)
+        files.writable(plot, force=force)
     answer = predict(
         read_model(model),
         dict(parse_setting(text) for text in settings or []),
@@ -44,7 +44,7 @@ def whatif(
     for warning in answer.warnings:
         typer.echo(f"planner: {warning}", err=True)
     if plot is not None:
-        render.save_axes(answer.plot(), plot, force=force)
+        files.save_axes(answer.plot(), plot, force=force)
     table = answer.table()
     options.emit(
         answer.text(), {"rows": table.records()}, table, json=json, csv=csv, output=output, force=force
