@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import comb
 from typing import Final, Literal
 
@@ -52,11 +53,13 @@ def alias_pool(
     pools up to 30,000 states; with open classes two to four volumes without inflation and gaps, up to the D
     beyond which less than 1e-8 of the mean queue lies, within 50,000 states. "mean-field" solves for the law of
     one volume, the chance that its base is busy given D, and the split of the queue over the volumes, until
-    they agree; its cost hardly grows with the number of volumes. "auto" takes the exact chain where that costs
-    no more: for one volume, for closed pools where a bound on the states is below 1,000, and for two or three
-    volumes with open classes whose queue ends within 6,000 states, else the mean field; a sweep is answered by
-    one method throughout, and `method` says by which. Without aliases and with one for every requester but the
-    first of each volume the volumes are independent: exact in either method.
+    they agree; its cost hardly grows with the number of volumes. Where service is not exponential and a class
+    is closed, bases go through the phases of the two-moment law; of open classes alone the wait is corrected by
+    a fitted two-moment law. "auto" takes the exact chain where that costs no more: for one volume, for closed
+    pools where a bound on the states is below 1,000, and for two or three volumes with open classes whose queue
+    ends within 6,000 states, else the mean field; a sweep is answered by one method throughout, and `method`
+    says by which. Without aliases and with one for every requester but the first of each volume the volumes
+    are independent: exact in either method, as is a single closed volume in phases up to 10,000 states.
 
     Parameters
     ----------
@@ -75,7 +78,8 @@ def alias_pool(
     arrival_rate : array_like, optional
         Poisson arrivals at each volume of a class; nan where closed, shape (classes,) [1/s].
     scv : float, optional
-        Squared coefficient of variation of the service time [1].
+        Squared coefficient of variation of the service time; with closed classes less than 1/20 is taken as
+        1/20 [1].
     inflation : float, optional
         Relative growth of the service time with each further I/O in service at the same volume [1].
     redrive_time : float, optional
@@ -101,7 +105,7 @@ def alias_pool(
     Notes
     -----
     The pool is exact in D, the I/Os beyond the bases: busy aliases are min(D, A), queued I/Os (D - A)^+. A = 0 is
-    one M/M/1//N queue for each volume, one volume is M/M/(A+1)//N.
+    one M/M/1//N queue for each volume, one volume is M/M/(A+1)//N; with `scv` M/PH/1//N and M/PH/(A+1)//N.
 
     References
     ----------
@@ -197,16 +201,17 @@ def _mean_field(pool: Pool, counts: Array) -> list[Outcome]:
     outcomes: dict[int, Outcome] = {}
     earlier: Field | None = None
     field: Field | None = None
+    solved = pool if pool.closed.any() else replace(pool, scv=1.0)
     for count in sorted({int(count) for count in counts}):
         if not is_stable(pool, count):
             outcome = solve_saturated(pool, count)
-        elif is_independent(pool, count) and (pool.scv == 1.0 or not pool.closed.any() or count > 0):
-            outcome = solve_independent(pool, count)
-        elif is_plain_open(pool):
-            outcome = solve_open_field(pool, count)
+        elif is_independent(solved, count):
+            outcome = solve_independent(solved, count)
+        elif is_plain_open(solved):
+            outcome = solve_open_field(solved, count)
         else:
             begin = extended(earlier, field, count)
             earlier = field
-            outcome, field = solve_mean_field(pool, count, begin)
-        outcomes[count] = with_variation(pool, count, outcome)
+            outcome, field = solve_mean_field(solved, count, begin)
+        outcomes[count] = outcome if pool.closed.any() else with_variation(pool, count, outcome)
     return [outcomes[int(count)] for count in counts]
