@@ -28,6 +28,8 @@ class InputError(PlannerError, ValueError):
 
     def __init__(self, argument: str, value: object, expected: str, unit: str = "") -> None:
         self.argument, self.value, self.expected, self.unit = argument, value, expected, unit
+        if type(value).__module__ == "numpy" and getattr(value, "shape", None) == ():
+            value = value.item()  # type: ignore[attr-defined] # its repr is the number, not np.float64(...)
         shown = f"{value!r} {unit}" if unit else f"{value!r}"
         super().__init__(f"{argument} = {shown}: expected {expected}")
 

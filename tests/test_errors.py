@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from planner.errors import (
@@ -22,6 +23,7 @@ def test_input_error_names_argument_value_unit_and_what_is_wanted() -> None:
     assert str(error) == "service_time = -1.0 s: expected a time above zero"
     assert (error.argument, error.value, error.unit) == ("service_time", -1.0, "s")
     assert str(InputError("kind", "tape", "a known kind")) == "kind = 'tape': expected a known kind"
+    assert str(InputError("scv", np.float64(-1.0), "a share")) == "scv = -1.0: expected a share"
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,7 @@ def random_pool(rng: np.random.Generator) -> None:
 
 
 def main() -> None:
-    """Print the costs that issue 6 bounds."""
+    """Print what pools cost."""
     rng = np.random.default_rng(1)
     left, right = rng.random((2, 800))
     convolution = best(lambda: np.convolve(left, right), 200)

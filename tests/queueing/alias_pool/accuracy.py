@@ -20,7 +20,7 @@ SIGMAS = 2.0  # of the simulation are taken off an error before it is held again
 
 @dataclass(frozen=True)
 class Limits:
-    """What issue 6 allows: relative errors, and the share of the service time below which a wait does not count."""
+    """What may be wrong: relative errors, and the share of the service time below which a wait does not count."""
 
     throughput: float
     pool_wait: float

@@ -1,4 +1,4 @@
-"""The mean field on random pools of every kind, against exact chains and simulation, within what issue 6 allows."""
+"""The mean field on random pools of every kind, against exact chains and simulation, within stated limits."""
 
 import numpy as np
 import pytest
