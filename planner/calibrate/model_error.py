@@ -6,7 +6,6 @@ from typing import Final
 
 import numpy as np
 
-from planner.calibrate.solution import Solution
 from planner.results import Array
 
 MODEL_ERROR: Final = 0.02  # floor: residuals of a good fit say nothing about what it was not fitted to
@@ -14,7 +13,9 @@ LARGEST: Final = 1.0
 GRID: Final = 120
 
 
-def restricted_estimate(solution: Solution) -> float:
+def restricted_estimate(
+    off: Array, slope: Array, *, rounding: Array, scale: Array, belief: Array, belief_slope: Array
+) -> float:
     """Estimate the model error that the residuals of a fit speak for.
 
     With r the differences at the solution, J their Jacobian, V(t) = rounding^2 + (t scale)^2 on the diagonal and P
@@ -27,23 +28,24 @@ def restricted_estimate(solution: Solution) -> float:
 
     Parameters
     ----------
-    solution : Solution
-        A fit.
+    off : ndarray, shape (figures,)
+        Differences between law and measurement.
+    slope : ndarray, shape (figures, free)
+        Their change with the parameters.
+    rounding, scale : ndarray, shape (figures,)
+        Standard deviation of the rounding, and size that a relative error refers to.
+    belief : ndarray, shape (priors,)
+        Distance from the priors in standard deviations.
+    belief_slope : ndarray, shape (priors, free)
+        Its change with the parameters.
 
     Returns
     -------
     float
         Relative standard deviation, at least `MODEL_ERROR`.
     """
-    problem = solution.problem
-    figures = len(problem.scale)
-    off, slope = (
-        solution.residuals[:figures] * problem.sigma,
-        solution.jacobian[:figures] * problem.sigma[:, None],
-    )
-    belief, belief_slope = solution.residuals[figures:], solution.jacobian[figures:]
     candidates = np.geomspace(MODEL_ERROR, LARGEST, GRID)
-    variance = problem.rounding**2 + (candidates[:, None] * problem.scale) ** 2
+    variance = rounding**2 + (candidates[:, None] * scale) ** 2
     weighted: Array = slope.T / variance[:, None, :]
     hessian = weighted @ slope + belief_slope.T @ belief_slope
     gradient = weighted @ off + belief_slope.T @ belief
