@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from planner import queueing, render, sizing
+from planner import calibrate, queueing, render, sizing, whatif
 from planner.advice.channel_program import channel_programs
 from planner.advice.disk import Setting, disk_rates
 from planner.advice.paging import paging_devices
@@ -17,7 +17,7 @@ from planner.demand import Law
 from planner.devices.processors import published, scaling
 from planner.devices.storage import StorageBudget, guest_frame_budget
 from planner.explain import explain
-from planner.library import data_path
+from planner.library import data_path, read_model
 from planner.measurements import volume_runs
 from planner.measurements.storage import storage_usage
 from planner.reports import read_devices
@@ -34,6 +34,10 @@ def aliases() -> Any:
 
 
 ANSWERS = {
+    "Answer": lambda: whatif.predict(read_model("hyperpav-volume-runs"), {}, {"aliases": [0.0, 1.0]}),
+    "Calibration": lambda: calibrate.fit(
+        volume_runs(read_devices(data_path("hyperpav", "522A-0-aliases.listing"))[0])
+    ),
     "AliasAnswer": aliases,
     "CcwAnswer": lambda: channel_programs(64, 0.3),
     "DiskAnswer": lambda: disk_rates(Setting(workload="xedit", hit_ratio=0.9)),

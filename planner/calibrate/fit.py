@@ -92,7 +92,8 @@ def fit(
     best = _likeliest(solutions, spread)
     if spread is not None:
         _check_service(best, spread)
-    more = not given and spread is not None and more_requesters_as_well(solutions)
+    busy = saturated(best)
+    more = not given and spread is not None and (busy or more_requesters_as_well(solutions))
     return Fit(
         population=best.population,
         population_status="fixed" if given else "not determined" if more else "fitted",
@@ -106,7 +107,7 @@ def fit(
         correlation=_correlation(best),
         spread=spread,
         outlier=outlier,
-        saturated=saturated(best),
+        saturated=busy,
     )
 
 

@@ -17,6 +17,8 @@ from planner.results import Array
 
 DRAWN_AT_ONCE: Final = 4096
 LARGEST_DRAW: Final = 65_536  # normal points among which enough must lie between the bounds
+PROBABILITY: Final = 0.9
+NODES: Final = (np.arange(9) + 0.5) / 9  # of the distribution of the error of the law, equally likely
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,3 +136,46 @@ def cut_off(uncertainty: library.Uncertainty, free: Sequence[Parameter], count: 
             break
         many *= 4
     return np.asarray(inside[:count] if len(inside) else np.clip(center, low, high)[None])
+
+
+def smeared(values: Array, model_error: float, size: Array | float = 1.0) -> Array:
+    """Add the error of the law to what every parameter set says.
+
+    Parameters
+    ----------
+    values : ndarray, shape (sets, scenarios)
+        Logarithms, or numbers whose error is a part of `size`.
+    model_error : float
+        Relative standard deviation of the law.
+    size : array_like, optional
+        What it is a part of; 1 for logarithms.
+
+    Returns
+    -------
+    ndarray, shape (more sets, scenarios)
+        All equally likely.
+    """
+    from scipy.stats import norm
+
+    noise = model_error * norm.ppf(NODES)[:, None, None]
+    finite = np.where(np.isfinite(size), size, 0.0)
+    return np.asarray((values + noise * finite).reshape(-1, values.shape[-1]))
+
+
+def central(values: Array) -> tuple[Array, Array]:
+    """Central 90 % of equally likely values.
+
+    Parameters
+    ----------
+    values : ndarray, shape (sets, scenarios)
+        They may be infinite; nan where a figure is not known.
+
+    Returns
+    -------
+    tuple of ndarray, shape (scenarios,)
+        Both ends; nan where any value is.
+    """
+    ends = ((1 - PROBABILITY) / 2, (1 + PROBABILITY) / 2)
+    low, high = np.quantile(values, ends, axis=0, method="inverted_cdf")
+    unknown = np.isnan(values).any(axis=0)
+    return np.where(unknown, np.nan, low), np.where(unknown, np.nan, high)

@@ -88,10 +88,9 @@ class ChannelProgram:
         InputError
             An argument outside its domain.
         """
-        laws = [
-            cls(**dict(zip(values, map(float, row), strict=True)))
-            for row in zip(*values.values(), strict=True)
-        ]
+        keys = [parameter.key for parameter in cls.PARAMETERS]
+        rows = zip(*(values[key] for key in keys), strict=True)
+        laws = [cls(**dict(zip(keys, map(float, row), strict=True))) for row in rows]
         found: dict[str, list[list[float]]] = {"cp": [], "saving": []}
         for law in laws:
             found["cp"].append(

@@ -133,7 +133,9 @@ class Answer(Tabular):
             Lines.
         """
         lines = [self.title, "", render.to_text(self.shown()), "", "+/- is half of the 90 % interval."]
-        if any(np.isposinf(values).any() for values in self.high.values()):
+        if any(
+            (np.isposinf(self.high[key]) & np.isfinite(values)).any() for key, values in self.best.items()
+        ):
             lines.append(
                 render.wrap('"or more": the measurements set no upper end; the lower one is in --json.')
             )

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from planner.calibrate.possible import Possible, possible
+from planner.calibrate.possible import Possible, central, possible, smeared
 from planner.devices.kinds import KINDS
 from planner.devices.question import Figures, Question, Scenario, Shown, Value
 from planner.errors import InputError, ReportError
@@ -18,9 +18,7 @@ from planner.results import Array
 from planner.whatif.answer import Answer
 from planner.whatif.settings import LARGEST_GRID, keys_of
 
-PROBABILITY: Final = 0.9
 SETS: Final = 64  # parameter sets that stand for all that are possible, where a kind names no other number
-NODES: Final = (np.arange(9) + 0.5) / 9  # of the distribution of the model error, equally likely
 NOTICED: Final = 1e-3  # relative change of a figure that counts as one
 
 
@@ -128,9 +126,8 @@ def _figures(
             best[shown.key][places] = at
             # The estimate is the likeliest set, not the middle one: an interval that left it out would puzzle.
             low[shown.key][places] = np.minimum(ends[0], at)
-            high[shown.key][places] = np.where(
-                _open(model, shown, estimate, sets, changed, scenarios), np.inf, np.maximum(ends[1], at)
-            )
+            unbounded = _open(model, shown, estimate, sets, changed, scenarios)
+            high[shown.key][places] = np.where(unbounded, shown.most, np.maximum(ends[1], at))
     return best, low, high
 
 
@@ -154,22 +151,9 @@ def _ask(
 
 def _interval(shown: Shown, drawn: Figures, model_error: float) -> tuple[Array, Array]:
     """Central 90 % of what the parameter sets say, each smeared by the error of the law."""
-    from scipy.stats import norm
-
-    noise = model_error * norm.ppf(NODES)[:, None, None]
     values = drawn[shown.key]
-    smeared = (
-        values * np.exp(noise)
-        if not shown.error_of
-        else np.maximum(values + noise * drawn[shown.error_of], 0.0)
-    )
-    flat = np.minimum(smeared, shown.most).reshape(-1, values.shape[-1])
-    if np.isnan(flat).any():
-        nothing = np.full(values.shape[-1], np.nan)
-        return nothing, nothing
-    ends = ((1 - PROBABILITY) / 2, (1 + PROBABILITY) / 2)
-    low, high = np.quantile(flat, ends, axis=0, method="inverted_cdf")
-    return np.asarray(low), np.asarray(high)
+    size = drawn[shown.error_of or shown.key]
+    return central(np.clip(smeared(values, model_error, size), 0.0, shown.most))
 
 
 def _open(

@@ -49,8 +49,9 @@ def tally(model_error: float) -> Tally:
             found.parameters[key].append(_holds(fit, key, true))
         _predictions(found, case, fit)
         if case.saturated:
-            found.parameters["SATURATED"].append(fit.saturated)
+            assert fit.saturated
             found.open_parameters.append(fit.estimates["think_time"].low is None)
+            assert fit.population_status == "fixed" or fit.population_interval()[1] is None
     return found
 
 
