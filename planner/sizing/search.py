@@ -83,8 +83,9 @@ def aliases(
     classic = classic_aliases(pools[0], target) if run.pool else None
     gained = gains(pools[0], solved[0], min(run.aliases, last), recommended)
     laws = _moved(pools[0], law, solved[0], min(run.aliases, last))
-    low, high = _rate_interval(solved, [pool.solve(sweep) for pool in laws], law, run.aliases, known)
-    needed = [*counts, *(_needed(pool, target, run) for pool in laws), rule]
+    moved = [pool.solve(sweep) for pool in laws]
+    low, high = _rate_interval(solved, moved, law, run.aliases, known)
+    needed = [*counts, *(_needed(*each, target, run) for each in zip(laws, moved, strict=True)), rule]
     return AliasAnswer(
         name=run.name,
         recommended=recommended,
@@ -223,8 +224,11 @@ def _moved(pool: Pool, law: Law, rows: Performance, in_use: int) -> list[Pool]:
     return found
 
 
-def _needed(pool: Pool, target: Target, run: Run) -> int:
-    """Fewest aliases under another law; as many as there can be where none are enough."""
+def _needed(pool: Pool, rows: Performance, target: Target, run: Run) -> int:
+    """Fewest aliases under another law, `rows` of which are solved; as many as there can be where none are enough."""
+    met = target.met(rows)
+    if met.any():
+        return int(np.argmax(met))
     try:
         return _fewest(pool, target, run)[0]
     except InfeasibleError:
