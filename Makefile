@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 LISTINGS := data/hyperpav
 
-.PHONY: demo test test-all check format coverage bench models pictures notebooks test-notebooks clean
+.PHONY: demo test test-all test-oldest check format coverage bench models pictures notebooks test-notebooks clean
 
 demo: $(VENV)/core
 	$(BIN)/planner aliases pool $(LISTINGS)/pool-0-aliases.listing
@@ -18,6 +18,13 @@ test: $(VENV)/test
 
 test-all: $(VENV)/test
 	$(BIN)/python -m pytest -n $(JOBS) -m "slow or not slow"
+
+# With the oldest release of each package that setup.cfg admits; their own warnings do not count.
+test-oldest: $(VENV)/made
+	$(PYTHON) -m venv --clear $(VENV)-oldest
+	$(VENV)-oldest/bin/python -m pip --disable-pip-version-check install --quiet --editable '.[test]' \
+	  $$(sed -n '/^install_requires/,/^$$/s/^ *\(.*\)>=/\1==/p' setup.cfg)
+	$(VENV)-oldest/bin/python -m pytest -n $(JOBS) -W default
 
 check: $(VENV)/test
 	$(BIN)/ruff check .
@@ -60,7 +67,7 @@ test-notebooks: $(VENV)/notebook
 	$(BIN)/python -m pytest -m slow tests/test_notebooks.py
 
 clean:
-	rm -rf $(VENV) build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage
+	rm -rf $(VENV) $(VENV)-oldest build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage
 
 # A stamp a set of packages; installed again when what they are made from changed.
 $(VENV)/core: $(VENV)/made setup.cfg pyproject.toml

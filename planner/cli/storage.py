@@ -92,7 +92,7 @@ def frames(
     output: options.Output = None,
     force: options.Force = False,
 ) -> None:
-    """Count the frames that virtual storage in use needs, with its PGMBKs.
+    """Count the frames of virtual storage and its PGMBKs.
 
     Either --in-use with --resident-pages, or --guests with --instantiated; guests touch their storage in
     sequence (256 pages in each segment) unless --resident-pages says how many instantiated pages lie in
@@ -143,9 +143,9 @@ def usage(
     output: options.Output = None,
     force: options.Force = False,
 ) -> None:
-    """Tell how much of each limit is used, from the PTRM data spaces of DSPACESH listings.
+    """Tell how much of each limit the PTRM data spaces use.
 
-    The release is read off the listing. The limit of real storage needs --real-storage and
+    From DSPACESH listings; the release is read off them. The limit of real storage needs --real-storage and
     --resident-pages. Two or more listings of different times tell the growth, and the days that are left.
 
     Example: planner storage usage monday.listing friday.listing --real-storage 120GB --resident-pages 1
