@@ -1,8 +1,8 @@
 """Measurements to the parameters of any kind of device, with errors, intervals and residuals, and back to questions."""
 
 from planner.calibrate.calibration import Calibration, Comparison, Estimate
+from planner.calibrate.cost_law import CostFit
 from planner.calibrate.data_file import read_observations
-from planner.calibrate.direct import CostFit
 from planner.calibrate.fit import fit
 from planner.calibrate.kinds import CALIBRATORS, Task, calibrate
 from planner.calibrate.model_error import MODEL_ERROR

@@ -297,15 +297,18 @@ class Calibration(Tabular):
         half = 100 * WIDE * self.model_error
         axes.axhspan(-half, half, color="0.9", label="model error, 90 %")
         axes.axhline(0, color="0.6", linewidth=1)
-        for quantity in dict.fromkeys(each.quantity for each in shown):
+        quantities = list(dict.fromkeys(each.quantity for each in shown))
+        for k, quantity in enumerate(quantities):  # side by side, so that none hides another
             of = [each for each in shown if each.quantity == quantity]
+            marker, _ = style.MARKERS[k % len(style.MARKERS)]
             axes.errorbar(
-                [names.index(each.run) for each in of],
+                [names.index(each.run) + 0.12 * (k - (len(quantities) - 1) / 2) for each in of],
                 [100 * (each.predicted / each.measured - 1) for each in of],
                 yerr=[100 * WIDE * each.sigma / each.measured for each in of],
-                fmt="o", markersize=4, capsize=2, linewidth=1, label=quantity,
+                fmt=marker, color=style.COLORS[k % len(style.COLORS)], markersize=4, capsize=2, linewidth=1,
+                label=quantity,
             )  # fmt: skip
         axes.set_xticks(range(len(names)), names, rotation=30, ha="right", fontsize="small")
         axes.set(ylabel="law over measurement [percent]", title=self.headline())
-        axes.legend(frameon=False, fontsize="small")
+        axes.legend(frameon=False, fontsize="small", loc="upper left", bbox_to_anchor=(1.0, 1.0))
         return axes

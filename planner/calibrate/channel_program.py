@@ -7,7 +7,8 @@ from dataclasses import replace
 from typing import Final
 
 from planner.calibrate.calibration import Estimate
-from planner.calibrate.direct import CostFit, CostLaw, Measured, fit_costs, given
+from planner.calibrate.cost_fit import fit_costs
+from planner.calibrate.cost_law import CostFit, CostLaw, Measured, given
 from planner.calibrate.tables import Heading, Measurements
 from planner.devices.channel_program import KIND, WIDTHS, ChannelProgram
 from planner.errors import InputError

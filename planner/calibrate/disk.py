@@ -8,7 +8,8 @@ from typing import Final
 import numpy as np
 
 from planner.calibrate.calibration import Estimate
-from planner.calibrate.direct import CostFit, CostLaw, Measured, fit_costs, given
+from planner.calibrate.cost_fit import fit_costs
+from planner.calibrate.cost_law import CostFit, CostLaw, Measured, given
 from planner.calibrate.tables import Heading, Measurements
 from planner.devices.disk import COSTS, KIND, DiskPath
 from planner.errors import InputError, ReportError

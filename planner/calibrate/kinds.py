@@ -12,8 +12,8 @@ from planner import library
 from planner.calibrate.calibration import Calibration
 from planner.calibrate.channel_program import HEADINGS as CHANNEL_PROGRAM
 from planner.calibrate.channel_program import fit_channel_program
+from planner.calibrate.cost_law import CostFit
 from planner.calibrate.data_file import read_observations
-from planner.calibrate.direct import CostFit
 from planner.calibrate.disk import HEADINGS as DISK
 from planner.calibrate.disk import fit_disk
 from planner.calibrate.fit import fit

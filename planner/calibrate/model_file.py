@@ -7,7 +7,7 @@ from pathlib import Path
 
 from planner import library
 from planner.calibrate.calibration import Calibration
-from planner.calibrate.direct import CostFit
+from planner.calibrate.cost_law import CostFit
 from planner.calibrate.observation import Observation, observe
 from planner.calibrate.result import Fit
 from planner.measurements import Run

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from planner.calibrate.direct import CostFit, CostLaw, Measured, fit_costs, given
+from planner.calibrate.cost_fit import fit_costs
+from planner.calibrate.cost_law import CostFit, CostLaw, Measured, given
 from planner.calibrate.tables import Heading, Measurements
 from planner.devices.paging import (
     CP_SYSTEM_TIME,

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from planner.calibrate.direct import CostFit, CostLaw, Measured, fit_costs
+from planner.calibrate.cost_fit import fit_costs
+from planner.calibrate.cost_law import CostFit, CostLaw, Measured
 from planner.calibrate.tables import Heading, Measurements
 from planner.devices.processors.law import COHERENCY, CONTENTION, CPU_TIME
 from planner.errors import InputError

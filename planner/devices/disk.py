@@ -11,12 +11,13 @@ from numpy.typing import ArrayLike
 
 from planner import queueing
 from planner.devices import parameters
+from planner.devices.disk_performance import DiskPerformance, Part
 from planner.devices.parameters import Parameter
 from planner.devices.question import Figures, Question, Scenario, Shown
 from planner.errors import InputError, ReportError
 from planner.library import Model
 from planner.queueing import checks
-from planner.results import Array, Result, quantity
+from planner.results import Array
 from planner.units import MEGABYTE, MICROSECOND
 
 KIND: Final = "disk"
@@ -41,44 +42,6 @@ _FIELDS: Final = {  # figures of an answer, and what a result names them
 
 def _fact(key: str, unit: str, meaning: str) -> Parameter:
     return Parameter(key=key, symbol=key[0], unit=unit, low=0, high=1e12, default=0, meaning=meaning)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
-    """Part of a transaction: `cp_time`, `virtual_time` and `wait_time` for the disk [s]."""
-
-    cp_time: float = 0.0
-    virtual_time: float = 0.0
-    wait_time: float = 0.0
-
-    @property
-    def elapsed(self) -> float:
-        """Time that one requester takes for it [s]."""
-        return self.cp_time + self.virtual_time + self.wait_time
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class DiskPerformance(Result):
-    """Transactions of a disk path and what they cost, one element a scenario.
-
-    `channel_bound` is what the data rate of one channel allows, `rate_alone` what one requester reaches.
-    """
-
-    rate: Array = quantity("transactions", "1/s")
-    cp_time: Array = quantity("CP time per transaction", "s")
-    virtual_time: Array = quantity("virtual time per transaction", "s")
-    wait_time: Array = quantity("disk wait of one requester", "s")
-    bytes_moved: Array = quantity("moved through the channel per transaction", "bytes")
-    rate_alone: Array = quantity("transactions of one requester", "1/s")
-    processor_bound: Array = quantity("bound of the processors", "1/s")
-    disk_bound: Array = quantity("bound of the disks", "1/s")
-    channel_bound: Array = quantity("bound of the channel", "1/s")
-    derived: ClassVar[dict[str, tuple[str, str]]] = {"processors": ("processors busy", "")}
-
-    @property
-    def processors(self) -> Array:
-        """Processors busy."""
-        return self.rate * (self.cp_time + self.virtual_time)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

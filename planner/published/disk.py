@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from planner import library
-from planner.calibrate.direct import CostFit
+from planner.calibrate.cost_law import CostFit
 from planner.calibrate.disk import fit_disk
 from planner.calibrate.tables import Measurements
 from planner.devices.disk import DiskPath

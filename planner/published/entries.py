@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 
 from planner import library
-from planner.calibrate.direct import CostFit
+from planner.calibrate.cost_law import CostFit
 from planner.calibrate.model_error import MODEL_ERROR
 from planner.calibrate.model_file import model_of_costs
 from planner.calibrate.tables import Measurements
