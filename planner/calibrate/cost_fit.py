@@ -11,14 +11,13 @@ import numpy as np
 from planner import library
 from planner.calibrate.calibration import Comparison, Estimate
 from planner.calibrate.cost_law import CostFit, CostLaw, Measured, given
-from planner.calibrate.cost_problem import WIDTH, CostProblem
+from planner.calibrate.cost_problem import SEEN, CostProblem
 from planner.calibrate.model_error import MODEL_ERROR
 from planner.calibrate.possible import cut_off
 from planner.errors import CalibrationError, InputError
 from planner.library import Status
 from planner.results import Array
 
-UNSEEN: Final = 1e-6  # of the largest singular value: a direction in which no figure changes
 LEAN: Final = 1e-2  # part of such a direction that a parameter must have to count as not determined
 PASSES: Final = 4
 SETTLED: Final = 1.02
@@ -64,6 +63,7 @@ def fit_costs(
         known=known,
         free=tuple(law.parameters[k] for k in free),
         scale=np.array([law.start[k] for k in free]),
+        size=np.array([law.start[k] for k in free]),
         error=MODEL_ERROR,
     )
     at = np.ones(len(free))
@@ -95,14 +95,13 @@ def _result(problem: CostProblem, at: Array) -> CostFit:
             f"the measurements contradict each other: no device of kind {problem.law.kind} is within "
             f"{problem.error:.0%} of them; the worst is {worst.quantity} of {worst.run}"
         )
-    inside, slope = problem.inside(at), problem.slope(at) / problem.sigma[:, None]
-    degrees = GIVEN
-    if problem.error > MODEL_ERROR:
-        degrees = max(len(problem.measured) - np.linalg.matrix_rank(slope[:, inside], UNSEEN * 50), 1)
-    covariance = np.linalg.inv(slope.T @ slope + np.eye(len(at)) / WIDTH**2)
-    own = slope[:, inside]
+    inside, slope, belief = problem.inside(at), problem.slope(at) / problem.sigma[:, None], problem.belief(at)
+    degrees = GIVEN if problem.error <= MODEL_ERROR else max(problem.freedom(at, slope), 1)
+    covariance = np.linalg.inv(slope.T @ slope + belief.T @ belief)
+    own, own_belief = slope[:, inside], belief[inside][:, inside]
+    within = np.linalg.inv(own.T @ own + own_belief.T @ own_belief)
     errors = np.zeros(len(at))
-    errors[inside] = np.sqrt(np.diag(np.linalg.inv(own.T @ own + np.eye(own.shape[1]) / WIDTH**2)))
+    errors[inside] = np.sqrt(np.diag(within))
     # A bound holds the estimate, not what is possible: that lies around where the figures pull it, cut off there.
     pull = slope.T @ (problem.off(at) / problem.sigma)
     uncertainty = _uncertainty(
@@ -116,7 +115,7 @@ def _result(problem: CostProblem, at: Array) -> CostFit:
         comparisons=_comparisons(problem, at),
         model_error=problem.error,
         degrees=float(degrees),
-        correlation=_correlation(problem, inside, unseen, own),
+        correlation=_correlation(problem, inside, unseen, within),
         validity=problem.law.validity,
         population=problem.law.population,
         uncertainty=uncertainty,
@@ -133,7 +132,7 @@ def _stretch(degrees: float) -> float:
 def _unseen(slope: Array) -> Array:
     """Which parameters have a part in a direction in which no figure changes, shape (free,)."""
     _, singular, directions = np.linalg.svd(slope, full_matrices=True)
-    seen = int((singular > UNSEEN * singular.max()).sum())
+    seen = int((singular > SEEN * singular.max()).sum())
     return np.asarray((np.abs(directions[seen:]) > LEAN).any(axis=0))
 
 
@@ -172,10 +171,9 @@ def _estimates(
 
 
 def _correlation(
-    problem: CostProblem, inside: Array, unseen: Array, own: Array
+    problem: CostProblem, inside: Array, unseen: Array, covariance: Array
 ) -> dict[tuple[str, str], float]:
-    """Of the parameters that the figures tell; `own` is the slope of those inside their bounds."""
-    covariance = np.linalg.inv(own.T @ own + np.eye(own.shape[1]) / WIDTH**2)
+    """Of the parameters that the figures tell; `covariance` is that of those between their bounds."""
     error = np.sqrt(np.diag(covariance))
     places = [k for k, which in enumerate(np.flatnonzero(inside)) if not unseen[which]]
     keys = [problem.free[k].key for k in np.flatnonzero(inside)]

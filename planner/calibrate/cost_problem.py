@@ -22,18 +22,20 @@ from planner.results import Array
 CONVENTION: Final = 1e-3  # weight of a convention, of a measured figure of 100 % error
 WIDTH: Final = 1.0  # relative standard deviation of what the figures leave open
 STEP: Final = 1e-6  # of the differences of the Jacobian
+SEEN: Final = 1e-6  # of the largest singular value: from there on figures change
 NEAR: Final = 1e-5  # of the scale of a parameter: at its bound
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CostProblem:
-    """Figures, law and scales; points are values over `scale`."""
+    """Figures, law and scales; points are values over `scale`, `size` is what the parameters had at the start."""
 
     measured: tuple[Measured, ...]
     law: CostLaw
     known: Mapping[str, float]
     free: tuple[Parameter, ...]
     scale: Array
+    size: Array
     error: float
 
     @property
@@ -181,12 +183,47 @@ class CostProblem:
         float
             Relative standard deviation.
         """
-        inside = self.inside(at)
-        width = int(inside.sum())
+        inside, slope = self.inside(at), self.slope(at)
+        if self.freedom(at, slope) < 1:
+            return self.error
+        belief = self.belief(at)[inside][:, inside]
         return restricted_estimate(
-            self.off(at), self.slope(at)[:, inside], rounding=self.rounding, scale=np.ones(len(self.measured)),
-            belief=np.zeros(width), belief_slope=np.eye(width) / WIDTH,
+            self.off(at), slope[:, inside], rounding=self.rounding, scale=np.ones(len(self.measured)),
+            belief=np.zeros(len(belief)), belief_slope=belief, shrunk=False,
         )  # fmt: skip
+
+    def belief(self, at: Array) -> Array:
+        """Tell how little is believed of the parameters: each to its own size, or to that of its start if larger.
+
+        Parameters
+        ----------
+        at : ndarray, shape (free,)
+            Values over `scale`.
+
+        Returns
+        -------
+        ndarray, shape (free, free)
+            Change of standard deviations with the point.
+        """
+        return np.asarray(np.diag(self.scale / np.maximum(self.size, at * self.scale) / WIDTH))
+
+    def freedom(self, at: Array, slope: Array) -> int:
+        """Count degrees of freedom.
+
+        Parameters
+        ----------
+        at : ndarray, shape (free,)
+            Values over `scale`.
+        slope : ndarray, shape (figures, free)
+            Change of the logarithms with them.
+
+        Returns
+        -------
+        int
+            Figures less what the parameters between their bounds take of them.
+        """
+        singular = np.linalg.svd(slope[:, self.inside(at)], compute_uv=False)
+        return len(self.measured) - int((singular > SEEN * singular.max(initial=0.0)).sum())
 
     def inside(self, at: Array) -> Array:
         """Tell which parameters are not at a bound.

@@ -14,7 +14,14 @@ GRID: Final = 120
 
 
 def restricted_estimate(
-    off: Array, slope: Array, *, rounding: Array, scale: Array, belief: Array, belief_slope: Array
+    off: Array,
+    slope: Array,
+    *,
+    rounding: Array,
+    scale: Array,
+    belief: Array,
+    belief_slope: Array,
+    shrunk: bool = True,
 ) -> float:
     """Estimate the model error that the residuals of a fit speak for.
 
@@ -38,6 +45,9 @@ def restricted_estimate(
         Distance from the priors in standard deviations.
     belief_slope : ndarray, shape (priors, free)
         Its change with the parameters.
+    shrunk : bool, optional
+        Whether the prior 1 / t counts; without it and without priors t^2 is the sum of squares over the degrees of
+        freedom, to which Student's t belongs.
 
     Returns
     -------
@@ -52,4 +62,5 @@ def restricted_estimate(
     step = np.linalg.solve(hessian, gradient[..., None])[..., 0]
     misfit = (off**2 / variance).sum(-1) + belief @ belief - (gradient * step).sum(-1)
     _, log_det = np.linalg.slogdet(hessian)
-    return float(candidates[np.argmin(np.log(variance).sum(-1) + log_det + misfit + 2 * np.log(candidates))])
+    prior = 2 * np.log(candidates) if shrunk else 0.0
+    return float(candidates[np.argmin(np.log(variance).sum(-1) + log_det + misfit + prior)])

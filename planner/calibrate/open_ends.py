@@ -67,6 +67,9 @@ def at_bound_as_well(solutions: Sequence[Solution], key: str, bound: float) -> b
 def more_requesters_as_well(solutions: Sequence[Solution]) -> bool:
     """Profile: whether the largest number of requesters that is tried fits nearly as well, priors of think times aside.
 
+    Where volumes share aliases, that number counts only if the search went so far: pools of so many requesters take
+    long to solve, and alias counts that matter tell the requesters.
+
     Parameters
     ----------
     solutions : sequence of Solution
@@ -78,6 +81,9 @@ def more_requesters_as_well(solutions: Sequence[Solution]) -> bool:
         True where the data exclude no larger number.
     """
     most = max(solutions, key=lambda each: each.population)
+    shared = any(run.volumes > 1 and run.aliases > 0 for run in most.problem.observations)
+    if shared and most.population < POPULATIONS[-1]:
+        return False
     priors = {name: prior for name, prior in most.problem.priors.items() if name != "think_time"}
     begin = [most.logs.copy()]
     if "think_time" not in most.problem.fixed:

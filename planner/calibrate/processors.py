@@ -22,7 +22,7 @@ HEADINGS: Final = (
     Heading(name="itr", meaning="instead: transactions per second of fully busy processors"),
     Heading(name="real_storage_GB", meaning="real storage; not used by the law", factor=GIB),
 )
-START: Final = (1.0, 1e-2, 1e-3)  # of the least CPU time, and of the coefficients
+START: Final = (1.0, 5e-2, 5e-3)  # of the least CPU time, and of the coefficients: large ones
 
 
 def fit_processors(runs: Sequence[Measurements], fixed: Mapping[str, float] | None = None) -> CostFit:

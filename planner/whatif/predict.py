@@ -11,7 +11,7 @@ import numpy as np
 
 from planner.calibrate.possible import Possible, central, possible, smeared
 from planner.devices.kinds import KINDS
-from planner.devices.question import Figures, Question, Scenario, Shown, Value
+from planner.devices.question import Figures, Question, Scenario, Shown, Value, listed
 from planner.errors import InputError, ReportError
 from planner.library import Model
 from planner.results import Array
@@ -53,7 +53,7 @@ def predict(
     known, over = keys_of(model.kind), dict(over or {})
     for key in (*settings, *over):
         if key not in known:
-            raise InputError("key", key, f"one of {', '.join(known)}")
+            raise InputError("key", key, f"one of {listed(known)}")
     twice = [key for key in over if key in settings]
     if twice:
         raise InputError("--over", twice[0], "a key that is not set as well")
