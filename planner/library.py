@@ -74,13 +74,15 @@ class Fit(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
 
     `runs` lists every measurement; `model_error` is the relative error to expect of a prediction; `outliers`
     names the runs that no law of the model gives; `saturated` says that all devices were busy in every run, so
-    that nothing bounds what is asked of them.
+    that nothing bounds what is asked of them; `degrees_of_freedom` are those of `model_error`, None where that is
+    at its floor or was given.
     """
 
     runs: tuple[Run, ...]
     model_error: float
     outliers: tuple[str, ...] = ()
     saturated: bool = False
+    degrees_of_freedom: float | None = None
 
 
 def _check_shape(

@@ -12,8 +12,8 @@ from planner import library
 from planner.calibrate.calibration import Comparison, Estimate
 from planner.calibrate.cost_law import CostFit, CostLaw, Measured, given
 from planner.calibrate.cost_problem import SEEN, CostProblem
-from planner.calibrate.model_error import MODEL_ERROR
-from planner.calibrate.possible import cut_off
+from planner.calibrate.model_error import GIVEN, MODEL_ERROR
+from planner.calibrate.possible import cut_off, stretch
 from planner.errors import CalibrationError, InputError
 from planner.library import Status
 from planner.results import Array
@@ -21,7 +21,6 @@ from planner.results import Array
 LEAN: Final = 1e-2  # part of such a direction that a parameter must have to count as not determined
 PASSES: Final = 4
 SETTLED: Final = 1.02
-GIVEN: Final = 200.0  # degrees of freedom of an error that is not estimated
 CONTRADICTION: Final = 0.5  # model error from which the measurements do not describe one device
 DRAWS: Final = 400  # parameter sets that intervals are taken of
 ENDS: Final = (0.05, 0.95)
@@ -105,7 +104,7 @@ def _result(problem: CostProblem, at: Array) -> CostFit:
     # A bound holds the estimate, not what is possible: that lies around where the figures pull it, cut off there.
     pull = slope.T @ (problem.off(at) / problem.sigma)
     uncertainty = _uncertainty(
-        problem, at - covariance @ pull, np.asarray(covariance * _stretch(degrees) ** 2)
+        problem, at - covariance @ pull, np.asarray(covariance * stretch(degrees) ** 2)
     )
     unseen = _unseen(slope)
     estimates = _estimates(problem, at, errors, unseen, uncertainty)
@@ -120,13 +119,6 @@ def _result(problem: CostProblem, at: Array) -> CostFit:
         population=problem.law.population,
         uncertainty=uncertainty,
     )
-
-
-def _stretch(degrees: float) -> float:
-    """How much further Student's t reaches than the normal distribution, at 90 %."""
-    from scipy.stats import norm, t
-
-    return float(t.ppf(ENDS[1], degrees) / norm.ppf(ENDS[1]))
 
 
 def _unseen(slope: Array) -> Array:

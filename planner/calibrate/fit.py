@@ -10,7 +10,7 @@ import numpy as np
 
 from planner.calibrate.calibration import Comparison, Estimate
 from planner.calibrate.law import KEYS, PARAMETERS
-from planner.calibrate.model_error import MODEL_ERROR, restricted_estimate
+from planner.calibrate.model_error import GIVEN, MODEL_ERROR, restricted_estimate
 from planner.calibrate.observation import LOGARITHMIC, Observation, observe, shown
 from planner.calibrate.open_ends import at_bound_as_well, more_requesters_as_well, saturated
 from planner.calibrate.problem import PRIORS, Prior, Problem
@@ -28,7 +28,6 @@ POPULATIONS_NEAR: Final = (
     3  # likeliest numbers of requesters that are tried with a run left out or a parameter at a bound
 )
 PASSES: Final = 3  # of fit and model error
-GIVEN: Final = 200.0  # degrees of freedom of what is not estimated: Student's t is normal
 SETTLED: Final = 1.02  # ratio of two model errors that count as equal
 UNDETERMINED: Final = 0.8  # of the spread of its prior: the data have hardly said anything
 SERVICE_SPREAD: Final = 0.5  # of the logarithm: a service time known worse than this is not known

@@ -9,6 +9,7 @@ import numpy as np
 from planner.results import Array
 
 MODEL_ERROR: Final = 0.02  # floor: residuals of a good fit say nothing about what it was not fitted to
+GIVEN: Final = 200.0  # degrees of freedom of an error that is not estimated: Student's t is normal
 LARGEST: Final = 1.0
 GRID: Final = 120
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from planner import library
 from planner.calibrate.calibration import Calibration
 from planner.calibrate.cost_law import CostFit
+from planner.calibrate.model_error import GIVEN
 from planner.calibrate.observation import Observation, observe
 from planner.calibrate.result import Fit
 from planner.measurements import Run
@@ -61,6 +62,7 @@ def to_model(
             model_error=library.rounded(found.model_error),
             outliers=found.outliers,
             saturated=found.saturated,
+            degrees_of_freedom=_degrees(found),
         ),
         validity=validity,
         alternatives=_alternatives(found),
@@ -95,10 +97,18 @@ def model_of_costs(found: CostFit, *, title: str, files: Sequence[Path]) -> libr
         source=_source(files),
         population=found.population,
         parameters=_parameters(found),
-        fit=library.Fit(runs=_rows(found), model_error=library.rounded(found.model_error)),
+        fit=library.Fit(
+            runs=_rows(found),
+            model_error=library.rounded(found.model_error),
+            degrees_of_freedom=_degrees(found),
+        ),
         validity=found.validity,
         uncertainty=found.uncertainty,
     )
+
+
+def _degrees(found: Calibration) -> float | None:
+    return None if found.degrees >= GIVEN else library.rounded(found.degrees)
 
 
 def _source(files: Sequence[Path]) -> tuple[library.Source, ...]:

@@ -179,3 +179,22 @@ def central(values: Array) -> tuple[Array, Array]:
     low, high = np.quantile(values, ends, axis=0, method="inverted_cdf")
     unknown = np.isnan(values).any(axis=0)
     return np.where(unknown, np.nan, low), np.where(unknown, np.nan, high)
+
+
+def stretch(degrees: float) -> float:
+    """How much further Student's t reaches than the normal distribution, at 90 %.
+
+    Parameters
+    ----------
+    degrees : float
+        Degrees of freedom.
+
+    Returns
+    -------
+    float
+        At least 1.
+    """
+    from scipy.stats import norm, t
+
+    end = (1 + PROBABILITY) / 2
+    return float(t.ppf(end, degrees) / norm.ppf(end))

@@ -126,8 +126,12 @@ def published_model(
     import msgspec
 
     model = model_of_costs(found, title=title, files=[table.path for table in tables])
-    error = model.fit.model_error if model_error is None else library.rounded(model_error)
-    fit = library.Fit(runs=model.fit.runs if runs is None else tuple(runs), model_error=error)
+    found_error, degrees = model.fit.model_error, model.fit.degrees_of_freedom
+    fit = library.Fit(
+        runs=model.fit.runs if runs is None else tuple(runs),
+        model_error=found_error if model_error is None else library.rounded(model_error),
+        degrees_of_freedom=degrees if model_error is None else None,
+    )
     return msgspec.structs.replace(
         model, environment=dict(environment), fit=fit, validity={**model.validity, **(validity or {})}
     )

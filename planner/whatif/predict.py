@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from planner.calibrate.possible import Possible, central, possible, smeared
+from planner.calibrate.possible import Possible, central, possible, smeared, stretch
 from planner.devices.kinds import KINDS
 from planner.devices.question import Figures, Question, Scenario, Shown, Value, listed
 from planner.errors import InputError, ReportError
@@ -113,6 +113,8 @@ def _figures(
         changed = tuple((key, value) for key, value in each.items() if key not in questions)
         groups.setdefault(changed, []).append(k)
     names = [shown.key for shown in kind.FIGURES]
+    degrees = model.fit.degrees_of_freedom
+    error = model.fit.model_error * (1.0 if degrees is None else stretch(degrees))
     best, low, high = ({name: np.full(len(asked), np.nan) for name in names} for _ in range(3))
     for changed, places in groups.items():
         scenarios = [asked[k] for k in places]
@@ -122,7 +124,7 @@ def _figures(
         drawn = _ask(model, sets.sets, changed, scenarios)
         for shown in kind.FIGURES:
             at = estimate[shown.key][0]
-            ends = _interval(shown, drawn, model.fit.model_error)
+            ends = _interval(shown, drawn, error)
             best[shown.key][places] = at
             # The estimate is the likeliest set, not the middle one: an interval that left it out would puzzle.
             low[shown.key][places] = np.minimum(ends[0], at)
