@@ -54,9 +54,10 @@ models: $(VENV)/core
 	  --title "HyperPAV report: the runs of the pool alone" -o models/hyperpav-pool-runs.toml --force
 	$(BIN)/python -c "from pathlib import Path; from planner.published import write_models; write_models(Path('models'))"
 
-# Draws the pictures of docs/figures.md again; look at them before you commit them.
+# Draws the pictures of README.md and docs/ again; look at them before you commit them.
 pictures: $(VENV)/core
 	$(BIN)/planner figures -o docs/pictures --force
+	$(BIN)/planner aliases pool $(LISTINGS)/pool-0-aliases.listing --plot docs/pictures/pool-aliases.png --force > /dev/null
 
 notebooks: $(VENV)/notebook
 	$(BIN)/jupyter lab notebooks

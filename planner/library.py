@@ -12,7 +12,7 @@ from typing import Any, Final, Literal
 
 import msgspec
 
-from planner import render
+from planner import files
 from planner.errors import InputError, ReportError
 
 SCHEMA_VERSION: Final = 1
@@ -284,7 +284,7 @@ def write_model(model: Model, path: Path, *, force: bool = False) -> None:
     import tomli_w
 
     content = _without_none(msgspec.to_builtins(model))
-    render.save(tomli_w.dumps(content), path, force=force)
+    files.save(tomli_w.dumps(content), path, force=force)
 
 
 def rounded(value: float) -> float:

@@ -1,4 +1,4 @@
-"""Columns (name, unit, values) to a text table, CSV, JSON, HTML, a data frame or axes; knows no model."""
+"""Columns (name, unit, values) to a text table, CSV, JSON, HTML or a data frame; knows no model."""
 
 from __future__ import annotations
 
@@ -8,21 +8,18 @@ import io
 import json
 import math
 import textwrap
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from planner.errors import InputError, MissingExtraError
+from planner.errors import MissingExtraError
 
 if TYPE_CHECKING:
     import pandas as pd
-    from matplotlib.axes import Axes
 
 SIGNIFICANT_DIGITS: Final = 4
 WIDTH: Final = 80
 LONGEST_HTML: Final = 60  # rows; a notebook has no use for more
-PICTURES: Final = (".png", ".svg")
 BARE_UNITS: Final = frozenset({"", "1/s", "share"})  # rates are per second and counts are bare: no suffix
 MARKS: Final = {"recommended": ">", "in use": "*"}
 
@@ -44,7 +41,10 @@ class Column:
     @property
     def key(self) -> str:
         """Name with its unit as a suffix, as CSV and JSON show it."""
-        return self.name if self.unit in BARE_UNITS else f"{self.name}_{self.unit}"
+        if self.unit in BARE_UNITS:
+            return self.name
+        suffix = self.unit.replace("/", "_per_").lower() if "/" in self.unit else self.unit
+        return f"{self.name}_{suffix}"
 
     def texts(self) -> list[str]:
         """All values as people read them, with equal decimals.
@@ -90,6 +90,23 @@ class Table:
             dict(zip(keys, row, strict=True))
             for row in zip(*(column.values for column in self.columns), strict=True)
         ]
+
+    def only(self, labels: Mapping[str, str]) -> Table:
+        """Pick columns by name, in the order of `labels`.
+
+        Parameters
+        ----------
+        labels : mapping
+            Name of a column to its label.
+
+        Returns
+        -------
+        Table
+            Those columns, newly labeled.
+        """
+        every = {column.name: column for column in self.columns}
+        picked = tuple(replace(every[name], label=label) for name, label in labels.items())
+        return Table(columns=picked, marks=self.marks)
 
 
 def _is_number(value: Any) -> bool:
@@ -349,94 +366,3 @@ def to_frame(table: Table) -> pd.DataFrame:
         raise MissingExtraError("pandas", "notebook") from error
     names = [f"{c.name} [{c.unit}]" if c.unit not in {"", "share"} else c.name for c in table.columns]
     return pd.DataFrame({name: list(c.values) for name, c in zip(names, table.columns, strict=True)})
-
-
-def save(text: str, path: Path, *, force: bool = False) -> None:
-    """Write text to a file; an existing one only with `force`.
-
-    Parameters
-    ----------
-    text : str
-        What to write; a missing last line feed is added.
-    path : Path
-        Where.
-    force : bool, optional
-        Whether an existing file may be written over.
-
-    Raises
-    ------
-    InputError
-        The file exists and `force` is not given, or its folder cannot be written to.
-    """
-    writable(path, force=force)
-    try:
-        path.write_text(text if text.endswith("\n") else text + "\n", encoding="utf-8")
-    except OSError as error:
-        raise InputError("output", str(path), f"a file that can be written ({error.strerror})") from error
-
-
-def writable(path: Path, *, force: bool = False) -> None:
-    """Refuse a path that exists (without `force`) or whose folder does not.
-
-    Parameters
-    ----------
-    path : Path
-        Where something is about to be written.
-    force : bool, optional
-        Whether an existing file may be written over.
-
-    Raises
-    ------
-    InputError
-        The file exists and `force` is not given, it is a folder, or its folder does not exist.
-    """
-    if path.is_dir() or not path.parent.is_dir():
-        raise InputError("output", str(path), "a file in a folder that exists")
-    if path.exists() and not force:
-        raise InputError("output", str(path), "a new file; --force writes over an existing one")
-
-
-def drawable(path: Path, *, force: bool = False) -> None:
-    """Refuse a path that no picture can be written to.
-
-    Parameters
-    ----------
-    path : Path
-        Where a picture is about to be written.
-    force : bool, optional
-        Whether an existing file may be written over.
-
-    Raises
-    ------
-    InputError
-        Another ending than .png or .svg, the file exists and `force` is not given, or its folder does not exist.
-    """
-    if path.suffix.lower() not in PICTURES:
-        raise InputError("plot", str(path), f"a file name that ends in {' or '.join(PICTURES)}")
-    writable(path, force=force)
-
-
-def save_axes(axes: Axes, path: Path, *, force: bool = False) -> None:
-    """Write a picture as PNG or SVG, by the ending of its name.
-
-    Parameters
-    ----------
-    axes : matplotlib.axes.Axes
-        What was drawn.
-    path : Path
-        Where, ending in .png or .svg.
-    force : bool, optional
-        Whether an existing file may be written over.
-
-    Raises
-    ------
-    InputError
-        Another ending, the file exists and `force` is not given, or it cannot be written.
-    """
-    drawable(path, force=force)
-    figure = axes.get_figure(root=True)
-    assert figure is not None
-    try:
-        figure.savefig(path, dpi=150)
-    except OSError as error:
-        raise InputError("plot", str(path), f"a file that can be written ({error.strerror})") from error

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from planner import render
-from planner.errors import InputError, MissingExtraError
+from planner import render, style
+from planner.errors import InputError
 from planner.tabular import Tabular
 
 if TYPE_CHECKING:
@@ -40,11 +40,13 @@ class Result(Tabular):
     """Base of all results: frozen dataclasses whose `quantity` fields hold read-only arrays.
 
     A subclass is ``@dataclass(frozen=True, slots=True, kw_only=True, eq=False)``. Derived numbers are
-    properties; those named in `derived` as ``{name: (label, unit)}`` are shown beside the fields.
+    properties; those named in `derived` as ``{name: (label, unit)}`` are shown beside the fields. A result whose
+    mappings `low` and `high` hold intervals names those numbers in `bands`.
     """
 
     __slots__ = ()
     derived: ClassVar[dict[str, tuple[str, str]]] = {}
+    bands: ClassVar[tuple[str, ...]] = ()
 
     def __post_init__(self) -> None:
         """Freeze every quantity as a read-only float64 array."""
@@ -86,13 +88,14 @@ class Result(Tabular):
             )
         )
 
-    def plot(self, x: str, y: str, axes: Axes | None = None) -> Axes:
-        """Draw one number of the result against another.
+    def plot(self, x: str | None = None, y: str | None = None, axes: Axes | None = None) -> Axes:
+        """Draw one number of the result against another, with the band of its interval where it has one.
 
         Parameters
         ----------
-        x, y : str
-            Names of two columns of `table`.
+        x, y : str, optional
+            Names of two columns of `table`; the first column, and the response time or else the second column,
+            where None.
         axes : matplotlib.axes.Axes, optional
             Where to draw; new axes where None.
 
@@ -106,7 +109,17 @@ class Result(Tabular):
         InputError
             No column of that name.
         """
-        return plot_columns(self.table(), x, y, axes)
+        names = [column.name for column in self.table().columns]
+        x = names[0] if x is None else x
+        if y is None:
+            y = "response_time" if "response_time" in names and x != "response_time" else names[1]
+        axes = plot_columns(self.table(), x, y, axes)
+        if y in self.bands:
+            low, high = (np.ravel(getattr(self, end)[y]) for end in ("low", "high"))
+            axes.fill_between(
+                np.ravel(getattr(self, x)), low, high, color="black", alpha=style.BAND, linewidth=0
+            )
+        return axes
 
 
 def plot_columns(table: render.Table, x: str, y: str, axes: Axes | None = None) -> Axes:
@@ -130,20 +143,15 @@ def plot_columns(table: render.Table, x: str, y: str, axes: Axes | None = None) 
     ------
     InputError
         No column of that name.
-    MissingExtraError
-        matplotlib is not installed.
     """
     columns = {column.name: column for column in table.columns}
     for argument, name in (("x", x), ("y", y)):
         if name not in columns:
             raise InputError(argument, name, f"one of {', '.join(columns)}")
-    if axes is None:
-        try:
-            from matplotlib.figure import Figure
-        except ImportError as error:
-            raise MissingExtraError("matplotlib", "notebook") from error
-        axes = Figure(layout="constrained").subplots()
+    axes = axes or style.new_axes()
     axes.plot(columns[x].values, columns[y].values, marker="o", color="black", linewidth=1)
+    if all(float(value).is_integer() for value in columns[x].values):
+        style.whole_numbers(axes)
     for column, label in ((columns[x], axes.set_xlabel), (columns[y], axes.set_ylabel)):
         label(f"{column.label or column.name}" + (f" [{column.unit}]" if column.unit else ""))
     return axes

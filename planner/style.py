@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from itertools import cycle
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -48,3 +50,30 @@ def whole_numbers(axes: Axes) -> None:
     from matplotlib.ticker import MaxNLocator
 
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+
+
+def stacked(axes: Axes, names: Sequence[str], parts: Mapping[str, Sequence[float]]) -> list[float]:
+    """Draw bars whose parts stand on each other, told apart by color and by hatch.
+
+    Parameters
+    ----------
+    axes : matplotlib.axes.Axes
+        Where to draw.
+    names : sequence of str
+        One a bar.
+    parts : mapping
+        Label of a part to its height in each bar, from below.
+
+    Returns
+    -------
+    list of float
+        Height of each whole bar.
+    """
+    heights = [0.0] * len(names)
+    looks = zip(parts.items(), cycle(COLORS), cycle(HATCHES), strict=False)
+    for (label, values), color, hatch in looks:
+        axes.bar(names, values, bottom=heights, color=color, hatch=hatch, edgecolor="white", label=label)
+        heights = [low + height for low, height in zip(heights, values, strict=True)]
+    axes.margins(y=0.1)
+    axes.legend(frameon=False)
+    return heights

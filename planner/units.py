@@ -59,8 +59,8 @@ def _split(text: str, dimension: Dimension, argument: str) -> tuple[str, float]:
     if match is None:
         raise InputError(argument, text, expected)
     if match["unit"] not in factors:
-        missing = "a unit is missing; " if not match["unit"] else f"no such unit {match['unit']!r}; "
-        raise InputError(argument, text, missing + expected)
+        missing = "a unit is missing" if not match["unit"] else f"no such unit {match['unit']!r}"
+        raise InputError(argument, text, f"{expected}; {missing}")
     return match["number"], factors[match["unit"]]
 
 

@@ -18,7 +18,7 @@ LAYERS = (
     ("devices", "reports", "library"),
     ("queueing",),
     ("results",),
-    ("render", "style", "tabular", "units", "errors"),
+    ("render", "files", "sliders", "style", "tabular", "units", "errors"),
 )
 LAYER_OF = {part: level for level, layer in enumerate(LAYERS) for part in layer}
 

@@ -6,7 +6,6 @@ import csv
 import io
 import json
 import math
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -14,8 +13,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner import render
-from planner.errors import InputError
 from planner.render import Column, Table, format_value, to_csv, to_frame, to_html, to_json, to_text
 
 INF, NAN = math.inf, math.nan
@@ -155,22 +152,6 @@ def test_columns_of_unequal_length_are_never_cut() -> None:
     for form in (to_text, to_csv, to_html, Table.records):
         with pytest.raises(ValueError, match="zip"):
             form(ragged)
-
-
-def test_save_ends_the_last_line_and_spares_an_existing_file(tmp_path: Path) -> None:
-    path = tmp_path / "out.csv"
-    render.save("a", path)
-    assert path.read_text(encoding="utf-8") == "a\n"
-    with pytest.raises(InputError, match="--force"):
-        render.save("b", path)
-    render.save("b\n", path, force=True)
-    assert path.read_text(encoding="utf-8") == "b\n"
-
-
-def test_save_refuses_a_folder_and_a_folder_that_is_not_there(tmp_path: Path) -> None:
-    for path in (tmp_path, tmp_path / "none" / "out.csv"):
-        with pytest.raises(InputError, match="a file in a folder that exists"):
-            render.save("a", path, force=True)
 
 
 def test_a_wide_table_goes_on_below_behind_its_first_column() -> None:

@@ -1,85 +1,165 @@
-"""Every answer shows itself: HTML in Jupyter, a data frame and a picture with units; long tables are shortened."""
+"""Every result shows itself: HTML, a data frame with units in its names, a picture; found by introspection."""
 
 from __future__ import annotations
 
+import inspect
 import re
+from collections.abc import Iterator
 from functools import cache
+from importlib import import_module
 from typing import Any
 
+import numpy as np
 import pytest
+from matplotlib.axes import Axes
+from matplotlib.collections import PolyCollection
 
-from planner import calibrate, queueing, render, sizing, whatif
+from planner import calibrate, queueing, render, sizing, style
 from planner.advice.channel_program import channel_programs
 from planner.advice.disk import Setting, disk_rates
-from planner.advice.paging import paging_devices
+from planner.advice.paging import kinds, paging_devices
 from planner.advice.paging_count import Load
 from planner.demand import Law
+from planner.devices import Pool, VolumeClass
+from planner.devices.disk import DiskPath
 from planner.devices.processors import published, scaling
 from planner.devices.storage import StorageBudget, guest_frame_budget
 from planner.explain import explain
 from planner.library import data_path, read_model
 from planner.measurements import volume_runs
 from planner.measurements.storage import storage_usage
-from planner.reports import read_devices
-from planner.reports.dspacesh import read_data_spaces
+from planner.reports import read_data_spaces, read_devices
 from planner.reports.supply import read_supply
+from planner.results import Result
+from planner.scoreboard import scoreboard
 from planner.supply import judge
-from planner.tabular import Tabular
+from planner.whatif import predict
 from tests.checkout import ROOT, modules
 
-
-def aliases() -> Any:
-    (listing,) = read_devices(data_path("hyperpav", "522A-0-aliases.listing"))
-    return sizing.aliases(volume_runs(listing)[0], Law.from_model("hyperpav"))
+COUNTS = np.arange(4)
 
 
-ANSWERS = {
-    "Answer": lambda: whatif.predict(read_model("hyperpav-volume-runs"), {}, {"aliases": [0.0, 1.0]}),
-    "Calibration": lambda: calibrate.fit(
-        volume_runs(read_devices(data_path("hyperpav", "522A-0-aliases.listing"))[0])
-    ),
-    "AliasAnswer": aliases,
+def listing() -> Any:
+    return read_devices(data_path("hyperpav", "522A-0-aliases.listing"))[0]
+
+
+def calibrated(kind: str, *names: str) -> Any:
+    return calibrate.calibrate(kind, calibrate.Task(files=[ROOT / name for name in names]))[0]
+
+
+# One of each class; a test holds that none is missing.
+MADE = {
+    "AliasAnswer": lambda: sizing.aliases(volume_runs(listing())[0], Law.from_model("hyperpav")),
+    "Answer": lambda: predict(read_model("hyperpav"), {"volumes": 1}, {"aliases": [0.0, 1.0, 2.0]}),
+    "Bounds": lambda: queueing.asymptotic_bounds([1e-3, 2e-3], [1, 2, 3]),
     "CcwAnswer": lambda: channel_programs(64, 0.3),
+    "CostFit": lambda: calibrated("channel-program", "docs/examples/fast-ccw.csv"),
+    "DataSpaceListing": lambda: read_data_spaces(data_path("real-storage", "5-users.listing"))[0],
+    "DeviceListing": listing,
     "DiskAnswer": lambda: disk_rates(Setting(workload="xedit", hit_ratio=0.9)),
+    "DiskPerformance": lambda: DiskPath.from_model(read_model("disk-xedit-emulated-fba")).solve(
+        "cached", [0.1, 0.5]
+    ),
     "Explanation": lambda: explain("usl"),
+    "Fit": lambda: calibrated("volume", "data/hyperpav/522A-0-aliases.listing"),
     "FrameBudget": lambda: guest_frame_budget(
         guests=20, guest_storage="88GB", instantiated=0.7, real_storage="1024GB"
     ),
+    "GeneralSteady": lambda: queueing.mgc([100, 500], 1.3e-3, 2, 0.5),
+    "LimitedSteady": lambda: queueing.mmck([100, 500], 1.3e-3, 2, 5),
+    "NetworkSteady": lambda: queueing.mva([1e-3, 2e-3], 3, think_time=0.01),
+    "OverflowGroup": lambda: queueing.overflow_group([1, 2, 3], 1.5, 4),
     "PagingAnswer": lambda: paging_devices(Load(page_rate=1000.0, guests=4)),
+    "PagingPerformance": lambda: kinds()[0].device.closed(COUNTS + 1),
+    "Performance": lambda: Pool(
+        classes=(VolumeClass(volumes=1, population=3, think_time=2e-4),), service_time=1.3e-3
+    ).solve(COUNTS),
+    "PoolSteady": lambda: queueing.alias_pool(
+        COUNTS, volumes=[2, 2], population=[3, 2], think_time=[2e-4, 4e-4], service_time=1.3e-3
+    ),
+    "Scalability": lambda: queueing.fit_usl([1, 2, 4, 8], [10.0, 19.0, 35.0, 55.0]),
     "Scaling": lambda: scaling(published()),
+    "Scoreboard": scoreboard,
+    "Steady": lambda: queueing.mmc([100, 500], 1.3e-3, 1),
     "StorageLimits": lambda: StorageBudget(release="5.3", real_storage="256GB", resident_pages=50).limits(),
-    "SupplyAnswer": lambda: judge(read_supply(ROOT / "docs" / "examples" / "supply-counters.csv")),
     "StorageUsage": lambda: storage_usage(read_data_spaces(data_path("real-storage", "5-users.listing"))),
+    "SupplyAnswer": lambda: judge(read_supply(ROOT / "docs" / "examples" / "supply-counters.csv")),
 }
+BASES = {"Calibration", "Result", "Tabular"}
+SUFFIX = re.compile(r"_(ms|us|s|gb|mb|bytes|percent)(_per_\w+)?$", re.IGNORECASE)
+
+
+def shown_classes() -> Iterator[type]:
+    """Classes of the planner that answer somebody: they have a table, or text beside plain data."""
+    for module in modules():
+        if module.endswith("__main__"):
+            continue
+        for name, found in inspect.getmembers(import_module(module), inspect.isclass):
+            at_home = found.__module__ == module and not name.startswith("_")
+            if at_home and (callable(getattr(found, "table", None)) or hasattr(found, "_repr_html_")):
+                yield found
+
+
+CLASSES = {each.__name__: each for each in shown_classes() if each.__name__ not in BASES}
 
 
 @cache
-def answer(name: str) -> Any:
-    return ANSWERS[name]()
+def made(name: str) -> Any:
+    return MADE[name]()
 
 
-def test_every_answer_is_here() -> None:
-    sources = "\n".join(path.read_text(encoding="utf-8") for path in modules().values())
-    named = set(re.findall(r"^class (\w+)\(Tabular\)", sources, re.MULTILINE)) - {"Result"}
-    assert named == set(ANSWERS)
+def test_every_result_is_here() -> None:
+    assert CLASSES.keys() == MADE.keys()
 
 
-@pytest.mark.parametrize("name", ANSWERS)
-def test_an_answer_shows_itself(name: str) -> None:
-    found = answer(name)
-    assert isinstance(found, Tabular)
+@pytest.mark.parametrize("name", MADE)
+def test_a_result_shows_itself(name: str) -> None:
+    found = made(name)
+    assert type(found).__name__ == name
     assert "<table>" in found._repr_html_()
     frame = found.to_frame()
-    assert len(frame) == len(found.table())
+    assert len(frame)
+    assert not [column for column in frame if SUFFIX.search(column)], "a unit belongs in brackets"
     axes = found.plot()
-    assert axes.get_title() or axes.get_ylabel()
+    assert isinstance(axes, Axes)
+    assert axes.get_xlabel() or axes.get_ylabel() or axes.get_title()
     axes.figure.canvas.draw()
 
 
-def test_a_queueing_result_shows_itself_with_units() -> None:
-    steady = queueing.mmc([100, 500], 1.3e-3, 1)
-    assert "wait_time [s]" in steady.to_frame()
-    assert steady.plot("throughput", "wait_time").get_xlabel() == "throughput [1/s]"
+@pytest.mark.parametrize("name", [name for name, each in CLASSES.items() if issubclass(each, Result)])
+def test_a_queueing_result_has_its_declared_units_in_the_frame(name: str) -> None:
+    found = made(name)
+    for quantity, (_, unit) in found.quantities().items():
+        assert (f"{quantity} [{unit}]" if unit else quantity) in found.to_frame()
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_every_time_rate_and_size_of_a_table_has_its_unit(name: str) -> None:
+    """By the words of its name: a column of times without a unit would be told here."""
+    bare = [column.name for column in made(name).table().columns if not column.unit]
+    assert not [each for each in bare if re.search(r"(?<!re)_time$|_rate$|^wait$|^response$|^service$", each)]
+
+
+def test_a_prediction_is_drawn_with_its_band() -> None:
+    found = made("Answer")
+    for shown in found.figures[:-1]:  # the chance of no alias has no band
+        (band,) = [each for each in found.plot(shown.key).collections if isinstance(each, PolyCollection)]
+        heights = band.get_paths()[0].vertices[:, 1]
+        assert heights.min() == pytest.approx(found.low[shown.key].min() / shown.factor)
+        assert heights.max() == pytest.approx(found.high[shown.key].max() / shown.factor)
+
+
+def test_by_itself_a_queue_is_drawn_by_its_response_time() -> None:
+    axes = made("Steady").plot()
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("throughput [1/s]", "response time [s]")
+    assert made("Steady").plot("throughput", "wait_time").get_ylabel() == "wait time [s]"
+
+
+def test_parts_that_stand_on_each_other_add_up() -> None:
+    axes = style.new_axes()
+    assert style.stacked(axes, ["a", "b"], {"one": [1.0, 2.0], "two": [3.0, 0.5]}) == [4.0, 2.5]
+    assert [bar.get_height() for bar in axes.containers[1]] == [3.0, 0.5]
+    assert [bar.get_y() for bar in axes.containers[1]] == [1.0, 2.0]
 
 
 def table(rows: int, marked: int | None = None) -> render.Table:

@@ -109,8 +109,8 @@ class CcwAnswer(Tabular):
         return render.Table(
             columns=(
                 render.Column(name="bits", unit="", values=list(WIDTHS)),
-                render.Column(name="cp_fast_ms_per_mb", unit="", label="CP ms/MB, fast", values=fast, decimals=3),
-                render.Column(name="cp_slow_ms_per_mb", unit="", label="slow", values=slow, decimals=3),
+                render.Column(name="cp_fast", unit="ms/MB", label="CP, fast", values=fast, decimals=3),
+                render.Column(name="cp_slow", unit="ms/MB", label="CP, slow", values=slow, decimals=3),
                 render.Column(
                     name="saving", unit="share", label="saved", values=[self.law.saving(b) for b in WIDTHS], decimals=3
                 ),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -142,10 +142,9 @@ class DiskAnswer(Tabular):
         """
         records = self.records()
 
-        def column(key: str, unit: str, label: str, decimals: int | None = None) -> render.Column:
-            name = key.removesuffix(f"_{unit}") if unit else key
-            values = [record[key] for record in records]
-            return render.Column(name=name, unit=unit, label=label, decimals=decimals, values=values)
+        def column(name: str, unit: str, label: str, decimals: int | None = None) -> render.Column:
+            empty = render.Column(name=name, unit=unit, label=label, decimals=decimals, values=())
+            return replace(empty, values=[record[empty.key] for record in records])
 
         return render.Table(
             columns=(
@@ -153,11 +152,11 @@ class DiskAnswer(Tabular):
                 column("mode", "", "cache"),
                 column("hit_ratio", "", "hits", 3),
                 column("rate", "1/s", "rate", 2),
-                column("data_rate_mb_per_s", "", "MB/s", 1),
-                column("cp_us", "us", "CP", 1),
-                column("virtual_us", "us", "virtual", 1),
-                column("cp_per_virtual_io_us", "us", "CP/vio", 1),
-                column("virtual_per_virtual_io_us", "us", "virtual/vio", 1),
+                column("data_rate", "MB/s", "moved", 1),
+                column("cp", "us", "CP", 1),
+                column("virtual", "us", "virtual", 1),
+                column("cp_per_virtual_io", "us", "CP/vio", 1),
+                column("virtual_per_virtual_io", "us", "virtual/vio", 1),
                 column("processors", "", "processors", 2),
                 column("rate_per_processor", "1/s", "rate/processor", 1),
                 column("io_rate_per_processor", "1/s", "vio/processor", 1),

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from planner.advice.paging_kinds import Kind
     from planner.devices.disk import DiskPath
 
+WORKLOADS: Final = {"xedit": "XEDIT loop", "iozone": "Linux iozone"}
 WIDE: Final = 2.0  # standard deviations on each side: about 95 % of the runs
 FARTHEST_THINK: Final = 30.0  # service times between two requests of the least loaded point of a line
 
@@ -107,10 +108,9 @@ def rate_over_hit_ratio(setting: Setting, paths: Mapping[str, DiskPath]) -> Axes
     axes.set_xlim(0, 1)
     axes.set_xlabel("hit ratio of the minidisk cache")
     axes.set_ylabel("transactions [1/s]")
-    title = (
-        f"{setting.workload}, {setting.requesters} requesters" if setting.requesters > 1 else setting.workload
-    )
-    axes.set_title(f"{title}; points: published, one requester", fontsize="medium")
+    title = WORKLOADS[setting.workload]
+    title += f", {setting.requesters} requesters" if setting.requesters > 1 else ""
+    axes.set_title(f"{title}; points: published runs, one requester", fontsize="medium")
     axes.legend(frameon=False, fontsize="small", loc="upper left", bbox_to_anchor=(1.02, 1.0))
     return axes
 

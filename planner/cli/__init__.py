@@ -19,7 +19,7 @@ Start with a Performance Toolkit DEVICE listing: planner aliases pool LISTING
 
 Without one, type the numbers of one volume, as below. Each command shows an example of its own: planner COMMAND --help
 
-Example: planner aliases volume --rate 755/s --service 1.3ms --response 3.7ms --queue 1.84"""
+Example: planner aliases volume --rate 755/s --service 1.3ms --queue 1.84"""
 
 
 def build() -> typer.Typer:

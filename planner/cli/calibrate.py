@@ -38,11 +38,11 @@ def calibrate(
     plot: options.Plot = None,
 ) -> None:
     """Fit, write the model file, print parameters and how every measurement compares."""
-    from planner import calibrate, render
+    from planner import calibrate, files
     from planner.library import write_model
 
     task = calibrate.Task(files=data, title=title, population=population, fix=fix or ())
-    render.writable(output, force=force)
+    files.writable(output, force=force)
     with options.working("Fitting"):
         found, model = calibrate.calibrate(kind, task)
     options.draw(found.plot, plot, force=force)

@@ -21,7 +21,7 @@ app = typer.Typer(
 )
 
 
-@app.command(name="rate", no_args_is_help=True)
+@app.command(name="rate", no_args_is_help=True, short_help="Compare disks with and without minidisk cache.")
 def rate(
     workload: Annotated[str, typer.Option(metavar="NAME", help="xedit or iozone.")],
     hit_ratio: Annotated[str, typer.Option(metavar="SHARE", help="Reads the cache answers, as 0.9 or 90%.")],
@@ -54,7 +54,7 @@ def rate(
     _emit(disk_rates(setting, kind or []), json=json, csv=csv, output=output, force=force, plot=plot)
 
 
-@app.command(name="ccw", no_args_is_help=True)
+@app.command(name="ccw", no_args_is_help=True, short_help="Tell what channel programs cost CP.")
 def ccw(
     read_write: Annotated[str, typer.Option(metavar="R:W", help="Data read to data written, as 70:30.")],
     bits: Annotated[int, typer.Option(metavar="BITS", help="31 or 64: width of the addresses.")],

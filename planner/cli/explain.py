@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from planner import render
 from planner.cli import options
 from planner.errors import InputError
 from planner.explain import TOPICS
@@ -20,7 +21,12 @@ HELP = (
 
 
 def explain(
-    topic: Annotated[str, typer.Argument(metavar="TOPIC", help="What to explain.")],
+    topic: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[TOPIC]", help="What to explain; without it the topics are listed.", show_default=False
+        ),
+    ] = None,
     numbers: Annotated[
         list[str] | None,
         typer.Argument(metavar="[NAME=VALUE]...", help="Your numbers, with units.", show_default=False),
@@ -35,14 +41,32 @@ def explain(
     """Put the numbers into the formula and print it."""
     from planner import explain as formulas
 
+    if topic is None:
+        listed = _topics()
+        options.emit(
+            render.to_text(listed), listed.records(), listed, json=json, csv=csv, output=output, force=force
+        )
+        return
     if latex and (json or csv):
         raise InputError("--latex", "and --json or --csv", "one of them")
-    told = formulas.explain(topic, **dict(map(_pair, numbers or [])))
+    given = dict(map(_pair, numbers or []))
+    with options.working("Carrying out the formula"):
+        told = formulas.explain(topic, **given)
     if plot is not None:
         options.draw(told.plot, plot, force=force)
     unicode = output is not None or "utf" in (sys.stdout.encoding or "").lower()
     text = told.latex() if latex else told.text(unicode=unicode)
     options.emit(text, told.to_dict(), told.table(), json=json, csv=csv, output=output, force=force)
+
+
+def _topics() -> render.Table:
+    """What can be explained."""
+    return render.Table(
+        columns=(
+            render.Column(name="topic", unit="", values=list(TOPICS)),
+            render.Column(name="question", unit="", values=[question for _, _, question in TOPICS.values()]),
+        )
+    )
 
 
 def _pair(given: str) -> tuple[str, str]:

@@ -14,7 +14,7 @@ HELP = """Draw the published figures.
 
 Those that the reports do not display, and for each report its measurements beside the model.
 
-Example: planner figures -o . --format svg"""
+Example: planner figures -o pictures --format svg"""
 
 
 class Format(StrEnum):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from planner import render
+from planner import files, render
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -85,8 +85,8 @@ def draw(plot: Callable[[], Axes], path: Path | None, *, force: bool) -> None:
         No picture can be written there.
     """
     if path is not None:
-        render.drawable(path, force=force)
-        render.save_axes(plot(), path, force=force)
+        files.drawable(path, force=force)
+        files.save_axes(plot(), path, force=force)
 
 
 def emit(
@@ -122,4 +122,4 @@ def emit(
     if output is None:
         typer.echo(answer.rstrip("\n"))
     else:
-        render.save(answer, output, force=force)
+        files.save(answer, output, force=force)

@@ -55,7 +55,7 @@ def processors(
     plot: options.Plot = None,
 ) -> None:
     """Fit, choose, predict and print."""
-    from planner import render, units
+    from planner import files, units
     from planner.devices.processors import published, read_configurations, scaling
 
     wanted = (
@@ -65,7 +65,7 @@ def processors(
     if size is not None and not count:
         raise InputError("--real-storage", real_storage, "--processors with it")
     if plot is not None:
-        render.drawable(plot, force=force)
+        files.drawable(plot, force=force)
     with options.working("Predicting each configuration from the others"):
         answer = scaling(published() if measurements is None else read_configurations(measurements))
         predictions = [answer.predict(number) for number in count or []]

@@ -10,17 +10,20 @@ import typer
 from planner.cli import options
 from planner.errors import InputError
 
+ROWS = {"FCX108": "rows", "FCX134": "data_spaces"}  # what --json calls the rows of each report
 HELP = """Read a listing, or volume counters, and print it as a table, JSON or CSV.
 
+DEVICE (FCX108) and DSPACESH (FCX134) listings are told apart by their page heads.
+
 Example: planner read DEVICE.listing --csv
+
+Example: planner read monday.listing --json
 
 Example: planner read VOLUMES.csv --volume-totals --pools POOLS.csv"""
 
 
 def read(
-    report: Annotated[
-        Path, typer.Argument(metavar="REPORT", help="A DEVICE listing (FCX108), or a CSV file.")
-    ],
+    report: Annotated[Path, typer.Argument(metavar="REPORT", help="A file of listings, or a CSV file.")],
     volume_totals: Annotated[
         bool,
         typer.Option(
@@ -47,12 +50,17 @@ def read(
         if value is not None:
             raise InputError(name, str(value), "it together with --volume-totals")
     from planner import render
-    from planner.reports import device_table, read_devices
+    from planner.reports.any_listing import listing_table, read_listings
 
-    listings = read_devices(report)
-    table = device_table(listings)
-    text = "\n\n".join(f"{listing}\n{render.to_text(listing.table())}" for listing in listings)
-    options.emit(text, {"rows": table.records()}, table, json=json, csv=csv, output=output, force=force)
+    found = read_listings(report)
+    if csv and len(found) > 1:
+        raise InputError("--csv", " and ".join(found), "a file with listings of one report, or --json")
+    tables = {name: listing_table(name, listings) for name, listings in found.items()}
+    text = "\n\n".join(
+        f"{listing}\n{render.to_text(listing.table())}" for listings in found.values() for listing in listings
+    )
+    data = {ROWS[name]: table.records() for name, table in tables.items()}
+    options.emit(text, data, next(iter(tables.values())), json=json, csv=csv, output=output, force=force)
 
 
 def _volume_totals(

@@ -22,7 +22,8 @@ def scoreboard(
     """Compute the scoreboard and print it."""
     from planner.scoreboard import scoreboard as compute
 
-    found = compute()
+    with options.working("Comparing every figure"):
+        found = compute()
     options.emit(found.text(), found.to_dict(), found.table(), json=json, csv=csv, output=output, force=force)
     if found.failures():
         raise typer.Exit(1)

@@ -62,7 +62,7 @@ class ChannelProgram:
                  example="data_rate=50MB/s"),
     )  # fmt: skip
     FIGURES: ClassVar[tuple[Shown, ...]] = (
-        Shown(key="cp", label="CP", unit="ms_per_mb", factor=MILLISECOND, decimals=3),
+        Shown(key="cp", label="CP", unit="ms/MB", factor=MILLISECOND, decimals=3),
         Shown(key="processors", label="processors", decimals=4),
         Shown(key="saving", label="fast saves", unit="share", decimals=3, error_of="left", most=1.0),
     )

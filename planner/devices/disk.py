@@ -94,7 +94,7 @@ class DiskPath:
     )  # fmt: skip
     FIGURES: ClassVar[tuple[Shown, ...]] = (
         Shown(key="rate", label="rate", unit="1/s"),
-        Shown(key="data_rate", label="data", unit="mb_per_s", factor=MEGABYTE, decimals=1),
+        Shown(key="data_rate", label="data", unit="MB/s", factor=MEGABYTE, decimals=1),
         Shown(key="cp", label="CP", unit="us", factor=MICROSECOND, decimals=1),
         Shown(key="virtual", label="virtual", unit="us", factor=MICROSECOND, decimals=1),
         Shown(key="wait", label="disk wait", unit="us", factor=MICROSECOND, decimals=1, error_of="elapsed"),

@@ -14,8 +14,9 @@ import sympy
 from planner import render
 from planner.errors import InputError
 from planner.explain import printing
-from planner.explain.topic import SI, Equation, Topic, exact
-from planner.explain.wording import READ_AS, SHOWN, body, hanging, indent, number, readable
+from planner.explain.told import Told
+from planner.explain.topic import SI, Equation, Topic
+from planner.explain.wording import body, hanging, indent, number, readable
 from planner.tabular import Tabular
 
 if TYPE_CHECKING:
@@ -71,12 +72,14 @@ class Explanation(Tabular):
             An unknown key, or a value outside its domain.
         """
         numbers = topic.numbers(given)
+        values = topic.evaluate(numbers)
+        numerical = topic.numerical({key: float(value) for key, value in numbers.items()})
         return cls(
             topic=topic,
             numbers=numbers,
-            values=topic.evaluate(numbers),
+            values=values,
             sensitivities=tuple(_sensitivities(topic, numbers)),
-            numerical=dict(topic.numerical({key: float(value) for key, value in numbers.items()})),
+            numerical={name: value for name, value in numerical.items() if sympy.Symbol(name) in values},
         )
 
     @property
@@ -162,7 +165,7 @@ class Explanation(Tabular):
             )
         )
         blocks = [self.topic.title, body(inputs)]
-        blocks += [self._step_text(step, unicode=unicode) for step in self.steps]
+        blocks += [Told(step, self.values).text(unicode=unicode) for step in self.steps]
         compared = render.Table(columns=tuple(c for c in self.table().columns if c.name != "meaning"))
         blocks.append("The same by the numerical code\n" + indent(render.to_text(compared)))
         blocks.append(
@@ -180,13 +183,7 @@ class Explanation(Tabular):
         str
             An ``align*`` environment.
         """
-        lines = []
-        for step in self.steps:
-            left = printing.latex(step.left)
-            lines.append(rf"{left} &= {printing.latex(step.right)} && \text{{{step.meaning}}}")
-            shown = self._shown(step, r"\infty")
-            lines.append(f"&= {printing.latex(self._branch(step), shown)}")
-            lines.append(f"&= {self._value_latex(step)}")
+        lines = [line for step in self.steps for line in Told(step, self.values).latex()]
         return "\\begin{align*}\n" + " \\\\\n".join(lines) + "\n\\end{align*}"
 
     def to_dict(self) -> dict[str, Any]:
@@ -212,8 +209,10 @@ class Explanation(Tabular):
                     "meaning": step.meaning,
                     "unit": step.unit,
                     "formula": str(step.right),
-                    "latex": printing.latex(sympy.Eq(step.left, step.right, evaluate=False)),
-                    "value": self._members(step) if step.index else float(self.values[step.left]),
+                    "latex": printing.latex(
+                        step.right if step.bracket else sympy.Eq(step.left, step.right, evaluate=False)
+                    ),
+                    "value": Told(step, self.values).members if step.index else float(self.values[step.left]),
                     "numerical": self.numerical.get(str(step.left)),
                 }
                 for step in self.steps
@@ -262,59 +261,6 @@ class Explanation(Tabular):
     @property
     def _answer(self) -> Equation:
         return next(step for step in self.steps if step.left == self.topic.answer)
-
-    def _shown(self, step: Equation, infinite: str) -> dict[Any, str]:
-        """Numbers to print in the place of the symbols of a step."""
-        symbols = self._branch(step).free_symbols & self.values.keys()
-        return {symbol: number(float(self.values[symbol]), SHOWN, infinite=infinite) for symbol in symbols}
-
-    def _branch(self, step: Equation) -> Any:
-        """The right side; of one with cases the case that applies, of a family the general one."""
-        if not isinstance(step.right, sympy.Piecewise):
-            return step.right
-        cases = step.right.args
-        return (
-            cases[-1][0] if step.index else next(case for case, holds in cases if exact(holds, self.values))
-        )
-
-    def _members(self, step: Equation) -> list[float]:
-        """Values of a family."""
-        assert step.index is not None
-        index, first, _ = step.index
-        values, k = [], int(first)
-        while (member := step.left.subs(index, k)) in self.values:
-            values.append(float(self.values[member]))
-            k += 1
-        return values
-
-    def _step_text(self, step: Equation, *, unicode: bool) -> str:
-        head = f"  {printing.text(step.left, unicode=unicode)} ="
-        equals = "=".rjust(len(head))
-        rows = [printing.text(step.right, head=head, unicode=unicode)]
-        if numbers := self._shown(step, "∞" if unicode else "oo"):
-            rows.append(printing.text(self._branch(step), numbers, head=equals, unicode=unicode))
-        value = (
-            ", ".join(number(v, SHOWN) for v in self._members(step)) if step.index else self._value_text(step)
-        )
-        rows.append(hanging(value, f"{equals} "))
-        gap = "\n\n" if any("\n" in row for row in rows[:-1]) else "\n"
-        return f"{step.meaning[0].upper()}{step.meaning[1:]}\n" + gap.join(rows)
-
-    def _value_text(self, step: Equation) -> str:
-        value = float(self.values[step.left])
-        if math.isinf(value):
-            return "saturated"
-        shown = f"{number(value, SHOWN)} {step.unit}".rstrip()
-        return shown + (f" = {readable(value, step.unit)}" if step.unit in READ_AS else "")
-
-    def _value_latex(self, step: Equation) -> str:
-        if step.index:
-            return r",\ ".join(number(value, SHOWN) for value in self._members(step))
-        value = float(self.values[step.left])
-        if math.isinf(value):
-            return r"\infty"
-        unit = rf"\ \mathrm{{{step.unit}}}" if step.unit else ""
-        return number(value, SHOWN) + unit
 
     def _sensitivity_text(self) -> str:
         base = float(self.values[self.topic.answer])

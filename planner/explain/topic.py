@@ -12,6 +12,8 @@ from planner import units
 from planner.errors import InputError
 
 Exact = Mapping[str, Any]  # key of an input -> exact rational number
+MOST_DIGITS: Final = 2000
+PRECISION: Final = 30  # digits where a value is not exact
 DIGITS: Final = 15  # of a double that are kept; the rest is noise of the conversion from decimal
 SI: Final = {"time": "s", "rate": "1/s", "storage": "bytes", "share": "", "number": "", "count": ""}
 
@@ -101,6 +103,10 @@ class Equation:
         SI unit of the value, empty for counts and shares.
     index : tuple or None
         Index symbol, first and last value of a family.
+    digits : bool
+        Whether its value is taken to `PRECISION` digits, where an exact one would only grow.
+    bracket : tuple or None
+        Where `right` is an equation: between which values of `left` it holds.
     """
 
     left: Any
@@ -108,6 +114,8 @@ class Equation:
     meaning: str
     unit: str = ""
     index: tuple[Any, Any, Any] | None = None
+    digits: bool = False
+    bracket: tuple[Any, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -181,14 +189,73 @@ class Topic:
             Left side to exact value, the inputs first; each member of a family by itself.
         """
         known = {item.symbol: numbers[item.key] for item in self.inputs if item.symbol not in keep}
+        spelled: dict[
+            Any, Any
+        ] = {}  # what was taken to many digits, as it was before: further steps may cancel
         for step in self.equations(numbers):
+            if step.digits:  # sums are not carried out in symbols
+                symbols = {key: spelled.get(key, value) for key, value in known.items() if key.is_Symbol}
+                right = spelled[step.left] = step.right.subs(symbols)
+                known[step.left] = right if right.free_symbols else many_digits(right)
+                continue
             if step.index is None:
-                known[step.left] = exact(step.right, known)
+                known[step.left] = _value(step, known)
                 continue
             index, first, last = step.index
             for k in range(int(exact(first, known)), int(exact(last, known)) + 1):
                 known[step.left.subs(index, k)] = exact(step.right.subs(index, k), known)
         return known
+
+
+def _value(step: Equation, known: Mapping[Any, Any]) -> Any:
+    """Value of a step; of an equation its root."""
+    if step.bracket is None:
+        return exact(step.right, known)
+    gap = exact(step.right.lhs - step.right.rhs, known)
+    return step.left if gap.free_symbols - {step.left} else _root(step, gap)
+
+
+def _root(step: Equation, difference: Any) -> Any:
+    """Where both sides of an equation are the same, to `PRECISION` digits."""
+    from mpmath import findroot, workdps
+
+    assert step.bracket is not None
+    gap = sympy.lambdify(step.left, difference, "mpmath")
+    with workdps(2 * PRECISION):
+        return sympy.Float(findroot(gap, tuple(map(float, step.bracket)), solver="anderson"), PRECISION)
+
+
+def many_digits(expression: Any) -> Any:
+    """Evaluate to `PRECISION` digits, with ever more of them under way until two results agree.
+
+    Parameters
+    ----------
+    expression : sympy.Expr
+        Without free symbols, real; what cancels is paid for with digits.
+
+    Returns
+    -------
+    sympy.Float
+        The number.
+
+    Raises
+    ------
+    InputError
+        No two results agree within `MOST_DIGITS` digits.
+    """
+    from mpmath import re, workdps
+
+    evaluate = sympy.lambdify((), expression, "mpmath")
+    digits, found = 2 * PRECISION, None
+    while digits <= MOST_DIGITS:
+        with workdps(digits):
+            before, found = found, re(evaluate())
+            if before is not None and abs(found - before) <= abs(found) / 10**PRECISION:
+                return sympy.Float(found, PRECISION)
+        digits *= 2
+    raise InputError(
+        "the numbers", "of the formula", f"such as need no more than {MOST_DIGITS} digits under way"
+    )
 
 
 def exact(expression: Any, known: Mapping[Any, Any]) -> Any:

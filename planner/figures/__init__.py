@@ -66,7 +66,7 @@ def save_figures(folder: Path, form: Literal["png", "svg"] = "png", *, force: bo
     Parameters
     ----------
     folder : Path
-        Where; it must exist.
+        Where; it is made where it is missing.
     form : {"png", "svg"}, optional
         Kind of file.
     force : bool, optional
@@ -80,15 +80,14 @@ def save_figures(folder: Path, form: Literal["png", "svg"] = "png", *, force: bo
     Raises
     ------
     InputError
-        The folder does not exist or cannot be written to, or a file exists and `force` is not given.
+        The folder cannot be made or written to, or a file exists and `force` is not given.
     """
-    from planner import render
+    from planner import files
 
-    if not folder.is_dir():
-        raise InputError("output", str(folder), "a folder that exists")
+    files.make_folder(folder)
     paths = {name: folder / f"{name}.{form}" for name in FIGURES}
     for path in paths.values():
-        render.writable(path, force=force)
+        files.writable(path, force=force)
     for name, path in paths.items():
-        render.save_axes(draw(name), path, force=force)
+        files.save_axes(draw(name), path, force=force)
         yield path

@@ -76,19 +76,15 @@ def _stacked(name: str, rows: tuple[str, str], title: str) -> Axes:
     table = read_table(data_path(PUBLICATION, f"{name}.csv"))
     axes = style.new_axes(width=8.0)
     runs = [run for run in table.columns[2:] if table.text(rows[0], run) != NOT_AVAILABLE]
-    below = [0.0] * len(runs)
-    looks = zip(rows, style.COLORS, style.HATCHES, ("CP", "virtual machine"), strict=False)
-    for row, color, hatch, label in looks:
-        heights = [table.value(row, run) for run in runs]
-        axes.bar(runs, heights, bottom=below, color=color, hatch=hatch, edgecolor="white", label=label)
-        below = [low + height for low, height in zip(below, heights, strict=True)]
-    for place, total in enumerate(below):
+    parts = {
+        label: [table.value(row, run) for run in runs]
+        for row, label in zip(rows, ("CP", "virtual machine"), strict=True)
+    }
+    for place, total in enumerate(style.stacked(axes, runs, parts)):
         axes.annotate(f"{total:.0f}", (place, total), ha="center", va="bottom")
     axes.set_xticks(range(len(runs)), [_label(table, run) for run in runs], fontsize="small")
-    axes.margins(y=0.1)
     axes.set_ylabel("processor time [us]")
     axes.set_title(title)
-    axes.legend(frameon=False)
     return axes
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from planner import sizing, style
 from planner.demand import Law
-from planner.library import data_path
+from planner.library import data_path, read_model
 from planner.measurements import listing_run, pool_run, volume_runs
 from planner.reports import read_devices
 
@@ -20,6 +20,7 @@ PUBLICATION: Final = "hyperpav"
 # Each system is judged by a law that was fitted to the other one.
 VOLUME: Final = ("522A-0-aliases", "522A-1-alias", "522A-2-aliases")
 VOLUME_LAW: Final = "hyperpav-pool-runs"
+ALL_RUNS: Final = "hyperpav"  # where the outlier is named
 POOL: Final = ("pool-0-aliases", "pool-8-aliases", "pool-16-aliases")
 POOL_LAW: Final = "hyperpav-volume-runs"
 
@@ -58,10 +59,15 @@ def _over_aliases(asked: Run, names: tuple[str, ...], law: str, title: str) -> A
     )  # fmt: skip
     axes.plot(counts, answer.rows.io_rate, color=style.COLORS[0], label="preferred reading")
     runs = [listing_run(_listing(name)) for name in names]
+    named = read_model(ALL_RUNS).fit.outliers
     axes.plot(
         [run.aliases for run in runs], [run.io_rate for run in runs], "o", color=style.MEASURED, zorder=style.ABOVE,
         clip_on=False, label="measured",
     )  # fmt: skip
+    for name, run in zip(names, runs, strict=True):
+        if f"{_listing(name).run} {run.name} +{run.aliases}" in named:
+            axes.annotate("named outlier:\nits service time", (run.aliases, run.io_rate), (8, -4),
+                          textcoords="offset points", va="top", fontsize="small")  # fmt: skip
     axes.set(xlabel="aliases", ylabel="I/O rate [1/s]", title=title, ylim=(0, None))
     style.whole_numbers(axes)
     axes.legend(frameon=False, loc="lower right")

@@ -64,11 +64,23 @@ def rate_over_processors() -> Axes:
         counts, [one.low for one in law], [one.high for one in law], color=style.COLORS[0], alpha=style.BAND,
         label="90% of the law",
     )  # fmt: skip
-    axes.plot(counts, [one.itr for one in law], color=style.COLORS[0], label="law, fitted to all five runs")
+    most = max(row.processors for row in rows)
+    for part, line, label in (
+        ([one for one in law if one.processors <= most], "-", "law, fitted to all five runs"),
+        ([one for one in law if one.processors >= most], ":", "beyond what was measured"),
+    ):
+        axes.plot(
+            [one.processors for one in part],
+            [one.itr for one in part],
+            line,
+            color=style.COLORS[0],
+            label=label,
+        )
     left_out = fitted.left_out()
-    axes.plot(
-        [one.processors for one in left_out], [one.itr for one in left_out], "x", color=style.COLORS[1], markersize=9,
-        label="from the other four runs",
+    bars = [[one.itr - one.low for one in left_out], [one.high - one.itr for one in left_out]]
+    axes.errorbar(
+        [one.processors for one in left_out], [one.itr for one in left_out], bars, fmt="x", color=style.COLORS[1],
+        markersize=9, capsize=4, label="each from the other four runs, 90%",
     )  # fmt: skip
     axes.plot(
         [row.processors for row in rows], [row.internal_throughput for row in rows], "o", color=style.MEASURED,
@@ -76,9 +88,10 @@ def rate_over_processors() -> Axes:
     )  # fmt: skip
     axes.set(
         xlabel="processors",
-        ylabel="internal throughput rate [1/s]",
+        ylabel="internal throughput rate [transactions/s]",
         title="Apache on z/VM 5.3",
         ylim=(0, None),
     )
+    style.whole_numbers(axes)
     axes.legend(frameon=False, loc="upper left")
     return axes

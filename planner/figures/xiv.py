@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 PUBLICATION: Final = "xiv-concurrent-io"
-MOST_REQUESTS: Final = 6
+MOST_REQUESTS: Final = 4
+HALF_A_BOX: Final = 0.3
 
 
 def rate_over_requests() -> Axes:
@@ -25,8 +26,8 @@ def rate_over_requests() -> Axes:
     Returns
     -------
     matplotlib.axes.Axes
-        Serialized as fitted, concurrent as predicted from it, with the error of the prediction; the two
-        published rates.
+        Serialized as fitted, concurrent as predicted from it, each with the error that was seen in predicting
+        the page rate; the two published rates.
     """
     model = read_model("paging-xiv-serialized")
     devices = {"Serialized": PagingDevice.from_model(model), "Concurrent": predicted_concurrent()}
@@ -34,19 +35,25 @@ def rate_over_requests() -> Axes:
     requests = np.arange(1, MOST_REQUESTS + 1)
     error = model.fit.model_error
     axes = style.new_axes()
-    looks = zip(devices.items(), style.COLORS, style.LINES, ("o", "s"), strict=False)
-    for (name, device), color, line, marker in looks:
+    looks = zip(devices.items(), style.COLORS, ("", "////"), ("o", "s"), strict=False)
+    for (name, device), color, hatch, marker in looks:
         rate = device.closed(requests).transfer_rate
-        axes.fill_between(requests, rate * (1 - error), rate * (1 + error), color=color, alpha=style.BAND)
         known = "fitted" if name == "Serialized" else "predicted from serialized"
-        axes.plot(requests, rate, line, color=color, label=f"{name.lower()}, {known}")
+        # Requests are whole: a box for each, nothing between them.
+        ends = (requests[:, None] + [-HALF_A_BOX, HALF_A_BOX, np.nan]).ravel()
+        box = np.repeat(rate, 3)
+        axes.fill_between(
+            ends, box * (1 - error), box * (1 + error), facecolor=color, alpha=style.BAND, hatch=hatch,
+            edgecolor=color, label=f"{name.lower()}, {known}, ±{error:.0%}",
+        )  # fmt: skip
+        axes.plot(ends, box, color=color)
         axes.plot(
             XIV_REQUESTS, table.value(name, "transfers"), marker, color=style.MEASURED, zorder=style.ABOVE,
             label=f"measured, {name.lower()}",
         )  # fmt: skip
     axes.set(
         xlabel="requests outstanding at one device", ylabel="transfers of one device [1/s]", ylim=(0, None),
-        title=f"Paging to XIV; bands: ±{error:.0%}, seen in the prediction of the page rate",
+        title="Paging to XIV, one transfer at a time or two",
     )  # fmt: skip
     style.whole_numbers(axes)
     axes.legend(frameon=False, loc="lower right")

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from planner import style
 from planner.errors import CalibrationError, InputError
 from planner.queueing import checks
 from planner.results import Array, Result, quantity
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 # Free parameters after gamma: the special cases, from the simplest to the full law.
 LAWS: Final[dict[str, tuple[int, ...]]] = {"linear": (), "amdahl": (1,), "usl": (1, 2)}
 WORTH: Final = 0.95  # a richer law has to lower the leave-one-out error at least this far
+DRAWN: Final = 32.0  # concurrency up to which a law without a peak is drawn
 PERFECT: Final = 1e-9  # of the largest throughput: a law without error is not improved upon
 AT_BOUND: Final = 1e-10
 STARTS: Final = ((0.0, 0.0), (0.05, 1e-4), (0.5, 1e-2))
@@ -71,6 +76,38 @@ class Scalability(Result):
             Throughput [1/s].
         """
         return usl(n, self.gamma, self.alpha, self.beta)
+
+    def plot(self, x: str | None = None, y: str | None = None, axes: Axes | None = None) -> Axes:
+        """Draw throughput over concurrency with the error of predicting a measurement from the others.
+
+        Parameters
+        ----------
+        x, y : str, optional
+            Names of two columns of `table`, to draw these instead.
+        axes : matplotlib.axes.Axes, optional
+            Where to draw; new axes where None.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            The law and its band, up to twice the concurrency of its peak or to 32.
+
+        Raises
+        ------
+        InputError
+            No column of that name.
+        """
+        if x is not None or y is not None or self.gamma.size != 1:
+            return Result.plot(self, x, y, axes)
+        axes = axes or style.new_axes()
+        n = np.linspace(1.0, min(2 * float(self.peak_concurrency), DRAWN), 100)
+        rate, error = self.throughput(n), self.leave_one_out[self.law]
+        axes.fill_between(n, rate - error, rate + error, color=style.COLORS[0], alpha=style.BAND,
+                          label="error of a point from the others")  # fmt: skip
+        axes.plot(n, rate, color=style.COLORS[0], label=self.law)
+        axes.set(xlabel="concurrency", ylabel="throughput [1/s]", ylim=(0, None))
+        axes.legend(frameon=False)
+        return axes
 
 
 def usl(n: ArrayLike, gamma: ArrayLike, alpha: ArrayLike, beta: ArrayLike) -> Array:

@@ -9,17 +9,22 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, time
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from planner import render
 from planner.errors import ReportError
 from planner.reports.columns import WHOLE, Columns, is_number
-from planner.reports.listing import Document, Head, Line, Page, read_pages
+from planner.reports.listing import Document, Head, Line, Page, heading, read_pages
 from planner.reports.printed import Printed
+from planner.tabular import Tabular
 from planner.units import MILLISECOND
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
 
 REPORT: Final = "FCX108"
 HEADINGS: Final = (
@@ -122,7 +127,7 @@ class Device:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DeviceListing:
+class DeviceListing(Tabular):
     """One DEVICE listing.
 
     Attributes
@@ -154,10 +159,7 @@ class DeviceListing:
 
     def __str__(self) -> str:
         """Say which measurement this is, in one line."""
-        moments = [moment.isoformat(" ") if isinstance(moment, datetime) else f"{moment}"
-                   for moment in (self.start, self.end) if moment is not None]  # fmt: skip
-        length = "" if self.interval is None else f"{self.interval:g} s"
-        return ", ".join(filter(None, (self.run or str(self.path), " to ".join(moments), length)))
+        return heading(self.run or str(self.path), self.start, self.end, self.interval)
 
     def table(self) -> render.Table:
         """Lay out what people look at first, within 80 columns; `device_table` has everything.
@@ -167,11 +169,32 @@ class DeviceListing:
         render.Table
             One row a device.
         """
-        every = {column.name: column for column in device_table([self], resolution=False).columns}
-        return render.Table(columns=tuple(replace(every[name], label=label) for name, label in SHOWN.items()))
+        return device_table([self], resolution=False).only(SHOWN)
 
     def _repr_html_(self) -> str:
         return render.to_html(device_table([self], resolution=False))
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return every number of the listing as a pandas data frame.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row a device, units in the column names.
+        """
+        return render.to_frame(device_table([self], resolution=False))
+
+    def plot(self) -> Axes:
+        """Draw of what the response time of each device consists.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            Bars of the times that the listing shows.
+        """
+        from planner.reports.pictures import device_times
+
+        return device_times(self)
 
 
 def read_devices(path: Path | str) -> tuple[DeviceListing, ...]:

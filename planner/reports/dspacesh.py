@@ -12,13 +12,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, time
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from planner import render
 from planner.errors import ReportError
 from planner.reports.columns import Columns, Span, is_number
-from planner.reports.listing import Head, Line, Page, read_pages
+from planner.reports.listing import Head, Line, Page, heading, read_pages
 from planner.reports.printed import Printed
+from planner.tabular import Tabular
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
 
 REPORT: Final = "FCX134"
 LEFT: Final = (
@@ -45,6 +50,10 @@ PAGES: Final = {
     "expanded": "XSTOR",
     "dasd": "DASD",
 }
+SHOWN: Final = {  # column: label
+    "owner": "owner", "name": "data space", "users": "users", "read_rate": "read", "write_rate": "written",
+    "total": "total", "resident": "resident", "resident_below_2gb": "below 2 GB", "dasd": "on DASD",
+}  # fmt: skip
 
 _RELEASE: Final = re.compile(r"z/VM +V\.([0-9]+\.[0-9]+)\.[0-9]+")
 _PTRM: Final = re.compile(r"PTRM[0-9A-F]{4}")
@@ -104,7 +113,7 @@ class DataSpace:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DataSpaceListing:
+class DataSpaceListing(Tabular):
     """One DSPACESH listing.
 
     Attributes
@@ -137,8 +146,41 @@ class DataSpaceListing:
     line: int
     rows: tuple[DataSpace, ...]
 
-    def _repr_html_(self) -> str:
-        return render.to_html(data_space_table([self]))
+    def __str__(self) -> str:
+        """Say which measurement this is, in one line."""
+        return heading(self.run or str(self.path), self.start, self.end, self.interval)
+
+    def table(self) -> render.Table:
+        """Lay out what people look at first, within 80 columns; `data_space_table` has everything.
+
+        Returns
+        -------
+        render.Table
+            One row a data space.
+        """
+        return data_space_table([self]).only(SHOWN)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return every number of the listing as a pandas data frame.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row a data space, units in the column names.
+        """
+        return render.to_frame(data_space_table([self], resolution=False))
+
+    def plot(self) -> Axes:
+        """Draw how many pages of each data space are resident.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            A bar a data space.
+        """
+        from planner.reports.pictures import resident_pages
+
+        return resident_pages(self)
 
 
 def read_data_spaces(path: Path | str) -> tuple[DataSpaceListing, ...]:
@@ -297,13 +339,15 @@ def _space(path: Path, line: Line, below: Line, fields: dict[str, Any]) -> DataS
     return space
 
 
-def data_space_table(listings: Sequence[DataSpaceListing]) -> render.Table:
+def data_space_table(listings: Sequence[DataSpaceListing], *, resolution: bool = True) -> render.Table:
     """Lay out DSPACESH listings as columns, every number of pages beside its printed resolution.
 
     Parameters
     ----------
     listings : sequence of DataSpaceListing
         What `read_data_spaces` returns.
+    resolution : bool, optional
+        Whether a column with half a unit of the last printed digit follows each number.
 
     Returns
     -------
@@ -335,5 +379,6 @@ def data_space_table(listings: Sequence[DataSpaceListing]) -> render.Table:
                 for part in ("value", "resolution")
             )
             columns.append(render.Column(name=name, unit=unit, values=values))
-            columns.append(render.Column(name=f"{name}_resolution", unit=unit, values=halves))
+            if resolution:
+                columns.append(render.Column(name=f"{name}_resolution", unit=unit, values=halves))
     return render.Table(columns=tuple(columns))

@@ -301,3 +301,31 @@ def _clock(path: Path, line: Line, match: re.Match[str], name: str) -> time:
         return time.fromisoformat(match[name])
     except ValueError as error:
         raise line.error(path, f"no such time of day: {match[name]!r}", match.start(name)) from error
+
+
+def heading(
+    name: str, start: datetime | time | None, end: datetime | time | None, interval: float | None
+) -> str:
+    """Say in one line which measurement a listing is.
+
+    Parameters
+    ----------
+    name : str
+        Of the measurement, or of its file.
+    start, end : datetime, time or None
+        Measured interval.
+    interval : float or None
+        Its length [s].
+
+    Returns
+    -------
+    str
+        What is known of it.
+    """
+    moments = [
+        moment.isoformat(" ") if isinstance(moment, datetime) else f"{moment}"
+        for moment in (start, end)
+        if moment is not None
+    ]
+    length = "" if interval is None else f"{interval:g} s"
+    return ", ".join(filter(None, (name, " to ".join(moments), length)))

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from planner import render
 from planner.scoreboard import emulated_fba, fast_ccw, hyperpav, real_storage, xiv_concurrent_io
 from planner.scoreboard.figure import ANSWERED, KINDS, Figure
+from planner.tabular import Tabular
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 REPORTS: Final = (hyperpav, real_storage, xiv_concurrent_io, emulated_fba, fast_ccw)
 WORST_SHOWN: Final = 5
@@ -85,7 +89,7 @@ PROMISES: Final = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Scoreboard:
+class Scoreboard(Tabular):
     """Every published figure beside what the planner says of it.
 
     Attributes
@@ -256,6 +260,23 @@ class Scoreboard:
 
     def _repr_html_(self) -> str:
         return render.to_html(self.summary())
+
+    def plot(self, axes: Axes | None = None) -> Axes:
+        """Draw the share of the figures that are off by at most so many percent.
+
+        Parameters
+        ----------
+        axes : matplotlib.axes.Axes, optional
+            Where to draw; new axes where None.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            One line a kind of prediction.
+        """
+        from planner.scoreboard.picture import error_shares
+
+        return error_shares(self.figures, axes)
 
 
 def scoreboard() -> Scoreboard:

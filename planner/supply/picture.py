@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from itertools import cycle
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from planner import style
 from planner.reports.supply import PoolSupply
 from planner.results import Array
 
@@ -17,6 +19,9 @@ if TYPE_CHECKING:
 MOST_POOLS: Final = 6
 PARTS: Final = 144  # of a day: ten minutes
 HOUR: Final = 3600.0
+MINUTE: Final = 60.0
+SHORT: Final = 2 * HOUR  # shorter times are told in minutes
+HEADROOM: Final = 1.25  # of the axes, for the legend
 
 
 def draw(pools: Sequence[PoolSupply], no_alias: float, axes: Axes | None = None) -> Axes:
@@ -42,32 +47,37 @@ def draw(pools: Sequence[PoolSupply], no_alias: float, axes: Axes | None = None)
         from matplotlib.figure import Figure
 
         axes, below = Figure(figsize=(8, 6), layout="constrained").subplots(2, 1, sharex=True)
-    for pool in shown:
+    length = max(pool.last - pool.first for pool in shown)
+    name, unit = ("h", HOUR) if length >= SHORT else ("min", MINUTE)
+    looks = zip(shown, cycle(style.COLORS), cycle(style.LINES), strict=False)
+    for pool, color, line in looks:
         time, share = fail_shares(pool, PARTS)
-        axes.plot(time / HOUR, 100 * share, linewidth=1, label=f"pool {pool.pool}")
-    axes.axhline(100 * no_alias, color="black", linestyle="--", linewidth=1, label="target")
-    axes.set(ylabel="tries that found no alias [%]", ylim=(0, None))
-    axes.legend(frameon=False, loc="upper right")
-    (axes if below is None else below).set_xlabel(_since(shown[0].start))
+        axes.plot(time / unit, 100 * share, line, color=color, clip_on=False, label=f"pool {pool.pool}")
+    axes.axhline(100 * no_alias, color="black", linewidth=1, label="target")
+    axes.set_ylabel("tries that found no alias [%]")
     if below is not None:
-        _free(below, shown[0])
+        _free(below, shown[0], unit)
+    for each in (axes,) if below is None else (axes, below):
+        each.spines[["top", "right"]].set_visible(False)
+        each.set_ylim(0, HEADROOM * each.get_ylim()[1])
+        each.legend(frameon=False, loc="upper right", ncols=3)
+    (axes if below is None else below).set_xlabel(_since(shown[0].start, name))
     return axes
 
 
-def _free(axes: Axes, supply: PoolSupply) -> None:
+def _free(axes: Axes, supply: PoolSupply, unit: float) -> None:
     """Fewest and most free aliases, and how many there are."""
-    hours = supply.time / HOUR
+    time = supply.time / unit
     axes.fill_between(
-        hours, supply.fewest, np.maximum(supply.most, supply.fewest), color="0.8", step="pre",
+        time, supply.fewest, np.maximum(supply.most, supply.fewest), color="0.8", step="pre",
         label=f"free aliases found, pool {supply.pool}",
     )  # fmt: skip
-    axes.step(hours, supply.aliases, where="pre", color="black", linewidth=1, label="aliases")
-    axes.set(ylabel="aliases", ylim=(0, None))
-    axes.legend(frameon=False, loc="upper right")
+    axes.step(time, supply.aliases, where="pre", color="black", linewidth=1, label="aliases")
+    axes.set_ylabel("aliases")
 
 
-def _since(start: datetime | None) -> str:
-    return "time [h]" if start is None else f"time since {start:%Y-%m-%d %H:%M} [h]"
+def _since(start: datetime | None, unit: str) -> str:
+    return f"time [{unit}]" if start is None else f"time since {start:%Y-%m-%d %H:%M} [{unit}]"
 
 
 def fail_shares(supply: PoolSupply, parts: int) -> tuple[Array, Array]:

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 # SI unit of a key: unit in which it is shown, SI units in one of them.
 DISPLAYED: Final = {
     "s": ("ms", MILLISECOND),
-    "s_per_mb": ("ms_per_mb", MILLISECOND),
-    "bytes_per_s": ("mb_per_s", float(MEGABYTE)),
+    "s_per_mb": ("ms/MB", MILLISECOND),
+    "bytes_per_s": ("MB/s", float(MEGABYTE)),
 }
 OR_MORE: Final = "or more"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from planner.cli import main
 from planner.errors import InputError
 from planner.explain import TOPICS, explain, topic_named
 from planner.explain.explanation import Explanation
@@ -86,6 +87,7 @@ def test_a_sensitivity_is_the_answer_with_the_input_raised() -> None:
         ("mmc", {"servers": 1.5}, "a whole number from 1 to 200"),
         ("mmc", {"servers": 201}, "a whole number from 1 to 200"),
         ("erlang-c", {"offered_load": -1}, "offered_load"),
+        ("mgc", {"scv": 1e-9}, "0, or at least 0.001"),
         ("usl", {"n": 0.5}, "a number of at least 1"),
         ("alias-pool", {"volumes": 6, "population": 8}, "at most 25 states"),
     ],
@@ -93,6 +95,15 @@ def test_a_sensitivity_is_the_answer_with_the_input_raised() -> None:
 def test_what_is_refused(name: str, numbers: dict[str, float | str], message: str) -> None:
     with pytest.raises(InputError, match=message):
         explain(name, **numbers)
+
+
+def test_the_topics_are_listed_where_none_is_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain"]) == 0
+    shown = capsys.readouterr().out
+    assert all(f"\n{topic} " in shown for topic in TOPICS)
+    assert main(["explain", "nothing"]) == 2
+    told = capsys.readouterr().err
+    assert all(topic in told for topic in TOPICS)
 
 
 def test_every_topic_is_called_what_it_is_asked_by() -> None:

@@ -82,9 +82,16 @@ def test_files_are_written_once(tmp_path: Path, form: str, capsys: pytest.Captur
     assert "--force" in capsys.readouterr().err
 
 
-def test_a_folder_that_is_not_there_is_refused_before_anything_is_drawn(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="a folder that exists"):
-        next(save_figures(tmp_path / "missing"))
+def test_a_missing_folder_is_made(tmp_path: Path) -> None:
+    folder = tmp_path / "missing" / "too"
+    assert next(save_figures(folder)).parent == folder
+
+
+def test_a_folder_that_is_a_file_is_refused_before_anything_is_drawn(tmp_path: Path) -> None:
+    (tmp_path / "taken").write_text("a file")
+    for folder in (tmp_path / "taken", tmp_path / "taken" / "below"):
+        with pytest.raises(InputError, match="a folder that can be made"):
+            next(save_figures(folder))
 
 
 def test_an_unknown_figure_names_the_known_ones() -> None:

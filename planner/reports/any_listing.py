@@ -1,0 +1,79 @@
+"""Reads a file of listings without being told which: every report that there is a reader for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final
+
+from planner import render
+from planner.errors import ReportError
+from planner.reports import device, dspacesh
+from planner.reports.device import DeviceListing
+from planner.reports.dspacesh import DataSpaceListing
+from planner.reports.listing import read_pages
+
+Listing = DeviceListing | DataSpaceListing
+
+# Report: what people call it, its reader, and the table of everything that it prints.
+READERS: Final[dict[str, tuple[str, Callable[..., tuple[Listing, ...]], Callable[[Any], render.Table]]]] = {
+    device.REPORT: ("DEVICE", device.read_devices, device.device_table),
+    dspacesh.REPORT: ("DSPACESH", dspacesh.read_data_spaces, dspacesh.data_space_table),
+}
+
+
+def read_listings(path: Path | str) -> dict[str, tuple[Listing, ...]]:
+    """Read every listing of a file, of whatever report.
+
+    Parameters
+    ----------
+    path : Path or str
+        A text file.
+
+    Returns
+    -------
+    dict
+        Listings by their report, such as ``FCX108``, those that the file holds.
+
+    Raises
+    ------
+    ReportError
+        The file cannot be read, holds no listing that there is a reader for, or one that is damaged.
+
+    Examples
+    --------
+    >>> list(read_listings("data/real-storage/5-users.listing"))
+    ['FCX134']
+    """
+    path = Path(path)
+    there = dict.fromkeys(page.head.report for page in read_pages(path).pages)
+    found = {report: reader(path) for report, (_, reader, _) in READERS.items() if report in there}
+    if found:
+        return found
+    for _, reader, _ in READERS.values():  # a table without its head is told by the reader that knows it
+        try:
+            reader(path)
+        except ReportError as error:
+            if error.line is not None:
+                raise
+    wanted = " or ".join(f"a {name} listing ({report})" for report, (name, _, _) in READERS.items())
+    held = f"holds {', '.join(there)} only" if there else "holds no Performance Toolkit listing"
+    raise ReportError(path, f"{held}; expected {wanted}, with its page head 'FCXnnn  Run ...'")
+
+
+def listing_table(report: str, listings: tuple[Listing, ...]) -> render.Table:
+    """Lay out everything that the listings of one report print.
+
+    Parameters
+    ----------
+    report : str
+        Such as ``FCX108``.
+    listings : tuple
+        Its listings.
+
+    Returns
+    -------
+    render.Table
+        One row a device or a data space, with the printed resolution of each number.
+    """
+    return READERS[report][2](listings)
