@@ -9,7 +9,7 @@ the digits leave open. An open reading has the utilization as its free number.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Self
@@ -20,10 +20,10 @@ from planner import queueing
 from planner.calibrate.possible import possible
 from planner.devices import VolumeClass
 from planner.devices.parameters import INFLATION, REDRIVE_TIME
-from planner.errors import ConvergenceError, InputError, ReportError
+from planner.errors import InputError, ReportError
+from planner.inversion import Targets, balance, shared
 from planner.library import Model, read_model
-from planner.measurements import Interval, Measurement
-from planner.results import Array
+from planner.measurements import Measurement
 from planner.units import MILLISECOND
 
 POPULATIONS: Final = (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 16, 24, 32)
@@ -31,8 +31,7 @@ FAR_FROM_SATURATED: Final = 0.7  # utilization of a device below which an open r
 KINDS_WITH_ALIASES: Final = ("volume", "pool")
 SETS: Final = 64  # parameter sets of a model
 LEAST_STEP: Final = 1e-6  # in logarithms: what is known so well needs no axis
-PASSES: Final = 2
-FAR_OFF: Final = 1e6  # strain beyond which it is all the same
+PASSES: Final = 2  # to the service time of a lone I/O
 LEAST_THINK: Final = 1e-3  # think time over service time
 IDLE_RANGE: Final = (1e-4, 1e6)  # idle capacity over load
 
@@ -203,14 +202,12 @@ def _axes(model: Model) -> tuple[tuple[float, float], ...]:
     return tuple((float(x), float(y)) for x, y in steps.T if math.hypot(x, y) > LEAST_STEP)
 
 
-Strains = Callable[[Array, Array, Array], tuple[Array, Array, Array]]
-
-
 def readings(measured: Measurement, law: Law) -> tuple[Reading, ...]:
     """Find all demands that fit a measurement, the preferred one first.
 
     The preferred reading is the open one where it fits and the devices are far from saturated, else the smallest
-    population that fits. Where nothing fits, the reading that strains the rounding least is the only one.
+    population that fits. Where nothing fits, the reading that strains the rounding least is the only one. Where the
+    queue was not measured, arrivals are taken as open: rate and service alone do not tell.
 
     Parameters
     ----------
@@ -229,135 +226,91 @@ def readings(measured: Measurement, law: Law) -> tuple[Reading, ...]:
     ConvergenceError
         A pool could not be solved.
     """
-    found = [*_closed(measured, law), _open(measured, law)]
+    return readings_of([measured], law)[0]
+
+
+def readings_of(measurements: Sequence[Measurement], law: Law) -> list[tuple[Reading, ...]]:
+    """Find the demands of many measurements; those of volumes that share no alias are solved at once.
+
+    Parameters
+    ----------
+    measurements : sequence of Measurement
+        Each as for `readings`.
+    law : Law
+        As for `readings`.
+
+    Returns
+    -------
+    list of tuple of Reading
+        As `readings` gives them, one a measurement.
+
+    Raises
+    ------
+    ConvergenceError
+        A pool could not be solved.
+    """
+    found: dict[int, tuple[Reading, ...]] = {}
+    alone = []
+    for k, measured in enumerate(measurements):
+        if not measured.queue_known:
+            found[k] = (_arrivals(measured, law),)
+        elif shared(measured):
+            found[k] = _preferred(measured, *_read([measured], law))
+        else:
+            alone.append(k)
+    if alone:
+        chosen = [measurements[k] for k in alone]
+        for k, measured, each in zip(alone, chosen, _read(chosen, law), strict=True):
+            found[k] = _preferred(measured, each)
+    return [found[k] for k in range(len(measurements))]
+
+
+def _preferred(measured: Measurement, found: Sequence[Reading]) -> tuple[Reading, ...]:
+    """Those that fit, the preferred one first; the nearest where none fits. The open one is the last of `found`."""
     kept = [reading for reading in found if reading.fits]
     if not kept:
         return (min(found, key=lambda reading: reading.strain),)
-    opened = [reading for reading in kept if reading.kind == "open"]
-    if opened and measured.utilization < FAR_FROM_SATURATED:
-        return (*opened, *(reading for reading in kept if reading.kind == "closed"))
+    if kept[-1].kind == "open" and measured.utilization < FAR_FROM_SATURATED:
+        return (kept[-1], *kept[:-1])
     return tuple(kept)
 
 
-def _targets(measured: Measurement, law: Law) -> tuple[Interval, Interval]:
-    """Queue and service per volume set; the law's own error counts where it had to be extrapolated to aliases."""
-    if measured.aliases == 0:
-        return measured.queued, measured.service
-    present = measured.queued.value + measured.io_rate.value * measured.service.value
-    return (
-        measured.queued.widened(law.model_error * present),
-        measured.service.widened(law.model_error * measured.service.value),
-    )
-
-
-def _balance(
-    measured: Measurement, law: Law, candidates: Array, limits: tuple[Array, Array], *, closed: bool
-) -> tuple[Array, Array, Array]:
-    """Find, for each candidate, the free number where the strains of queue and service cancel; both fall with it.
-
-    Returns it with S0 [s] and the larger strain. A candidate that cannot balance them stays at the nearer limit.
-    """
-    queued, service = _targets(measured, law)
-    alone = np.full(candidates.shape, measured.service.value)
-    free = strain = alone
-    for _ in range(PASSES):  # the gap is a time: in units of S0 it is known only once S0 is
-        gap = law.redrive_time / alone
-
-        def strains(log_free: Array, which: Array, gaps: Array) -> tuple[Array, Array, Array]:
-            busy, queue, growth = _predict(measured, law, np.exp(log_free), which, gaps, closed=closed)
-            times = busy / measured.io_rate.value
-            of_service = np.array([service.strain(value) for value in times * growth])
-            of_queue = np.array([queued.strain(value) for value in queue])
-            return times, of_service, of_queue
-
-        free = _root(strains, candidates, gap, limits)
-        alone, of_service, of_queue = strains(free, candidates, gap)
-        strain = np.maximum(np.abs(of_service), np.abs(of_queue))
-    return np.exp(free), alone, strain
-
-
-def _root(strains: Strains, candidates: Array, gap: Array, limits: tuple[Array, Array]) -> Array:
-    """Logarithm of the free number where both strains add up to zero, or the limit nearer to it."""
-    from scipy.optimize import elementwise
-
-    def balance(log_free: Array, which: Array, gaps: Array) -> Array:
-        _, of_service, of_queue = strains(log_free, which, gaps)
-        total: Array = np.clip(of_service + of_queue, -FAR_OFF, FAR_OFF)
-        return total
-
-    left, right = (np.log(end) for end in limits)
-    found = elementwise.find_root(balance, (left, right), args=(candidates, gap), tolerances={"xatol": 1e-9})
-    at_left = balance(left, candidates, gap)
-    return np.where(found.success, found.x, np.where(at_left > 0, right, left))
-
-
-def _predict(
-    measured: Measurement, law: Law, free: Array, populations: Array, gap: Array, *, closed: bool
-) -> tuple[Array, Array, Array]:
-    """Ask the queueing law in units of the service time: busy service, queue, growth of the service time."""
-    servers, n = 1 + measured.aliases, measured.volumes
-    shared = n > 1 and measured.aliases > 0
-    largest = 1.0 if closed else _saturation(servers, shared, law.inflation, gap)
-    if shared:
-        asked = [{"population": k, "think_time": z, "gap": g} if closed else {"arrival_rate": top / (1 + z), "gap": g}
-                 for k, z, g, top in np.broadcast(populations, free, gap, largest)]  # fmt: skip
-        busy, queue, growth = zip(*(_pool(measured, law, **demand) for demand in asked), strict=True)
-        return np.array(busy), np.array(queue), np.array(growth)
-    if closed:
-        steady = queueing.finite_source(
-            populations, free, 1.0, servers, inflation=law.inflation, redrive_time=gap
-        )
-    else:
-        steady = queueing.mmc(largest / (1 + free), 1.0, servers, inflation=law.inflation, redrive_time=gap)
-    return n * steady.throughput, n * (steady.queue_length - steady.in_gap), steady.service_time
-
-
-def _saturation(servers: int, shared: bool, inflation: float, gap: Array) -> Array:
-    """Largest open load of one volume: of its base alone in a pool, of base and aliases if they are its own."""
-    if shared:
-        return 1 / (1 + gap)
-    return queueing.mmc(1e9, 1.0, servers, inflation=inflation, redrive_time=gap).throughput
-
-
-def _closed(measured: Measurement, law: Law) -> list[Reading]:
-    """Readings for every population, fitting or not."""
+def _read(measurements: Sequence[Measurement], law: Law) -> list[list[Reading]]:
+    """Readings of each measurement, fitting or not: every population, then open arrivals."""
+    targets = Targets(measurements, law)
     populations = np.array(POPULATIONS, dtype=float)
     # Little's law: the cycle of a requester, N / X, is its think time, service and wait. It bounds the search.
-    cycle = populations * measured.volumes / measured.io_rate.value / measured.service.value
-    response = (
-        measured.service.high + measured.queued.high / measured.io_rate.value
-    ) / measured.service.value
+    service, queued = targets.service, targets.queued
+    work = (targets.rate * service[:, 1])[:, None]
+    cycle = populations * targets.volumes[:, None] / work
+    response = ((service[:, 2] + queued[:, 2] / targets.rate) / service[:, 1])[:, None]
     limits = np.maximum(LEAST_THINK, 0.5 * (cycle - 1.5 * response)), np.maximum(2 * LEAST_THINK, cycle)
-    think, alone, strain = _balance(measured, law, populations, limits, closed=True)
-    return [
-        Reading(kind="closed", volumes=measured.volumes, io_rate=measured.io_rate.value, service_time=float(s),
-                strain=float(off), population=int(n), think_time=float(z * s))
-        for n, z, s, off in zip(populations, think, alone, strain, strict=True)
-    ]  # fmt: skip
+    think, alone, strain = balance(targets, populations, limits, closed=True)
+    least, most = (np.full((len(measurements), 1), end) for end in IDLE_RANGE)
+    _, open_alone, open_strain = balance(targets, np.ones(1), (least, most), closed=False)
+    found = []
+    for k, measured in enumerate(measurements):
+        volumes, rate = measured.volumes, measured.io_rate.value
+        closed = [
+            Reading(kind="closed", volumes=volumes, io_rate=rate, service_time=float(s), strain=float(off),
+                    population=int(n), think_time=float(z * s))
+            for n, z, s, off in zip(populations, think[k], alone[k], strain[k], strict=True)
+        ]  # fmt: skip
+        # Of the open reading the free number is the idle capacity over the load.
+        opened = Reading(kind="open", volumes=volumes, io_rate=rate, service_time=float(open_alone[k, 0]),
+                         strain=float(open_strain[k, 0]), arrival_rate=rate / volumes)  # fmt: skip
+        found.append([*closed, opened])
+    return found
 
 
-def _open(measured: Measurement, law: Law) -> Reading:
-    """The open reading; its free number is the idle capacity over the load."""
-    limits = tuple(np.array([end]) for end in IDLE_RANGE)
-    _, alone, strain = _balance(measured, law, np.ones(1), (limits[0], limits[1]), closed=False)
-    return Reading(kind="open", volumes=measured.volumes, io_rate=measured.io_rate.value, service_time=float(alone[0]),
-                   strain=float(strain[0]), arrival_rate=measured.io_rate.value / measured.volumes)  # fmt: skip
-
-
-def _pool(measured: Measurement, law: Law, *, gap: float, **demand: float) -> tuple[float, float, float]:
-    """Busy service, queue and service growth of a pool in units of the service time; saturation is infinite."""
-    nan = math.nan
-    part = VolumeClass(volumes=measured.volumes, **{k: float(v) for k, v in demand.items()})
-    try:
+def _arrivals(measured: Measurement, law: Law) -> Reading:
+    """Open arrivals at the measured rate; the service time of a lone I/O from that of the aliases in use."""
+    rate, alone = measured.io_rate.value / measured.volumes, measured.service.value
+    for _ in range(PASSES if measured.aliases and law.inflation else 0):
         steady = queueing.alias_pool(
-            measured.aliases, volumes=[part.volumes], population=[part.population], think_time=[part.think_time],
-            arrival_rate=[part.arrival_rate], service_time=1.0, inflation=law.inflation, redrive_time=gap,
+            measured.aliases, volumes=measured.volumes, arrival_rate=rate, service_time=alone,
+            inflation=law.inflation, redrive_time=law.redrive_time,
         )  # fmt: skip
-    except ConvergenceError:
-        return nan, math.inf, nan
-    n = part.volumes
-    return (
-        float(n * steady.throughput[0]),
-        float(n * (steady.queue_length[0] - steady.in_gap[0])),
-        float(steady.service_time[0]),
-    )
+        alone *= measured.service.value / float(steady.service_time[0])
+    return Reading(kind="open", volumes=measured.volumes, io_rate=measured.io_rate.value, service_time=alone,
+                   strain=0.0, arrival_rate=rate)  # fmt: skip

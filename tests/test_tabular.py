@@ -83,6 +83,10 @@ MADE = {
     "Steady": lambda: queueing.mmc([100, 500], 1.3e-3, 1),
     "StorageLimits": lambda: StorageBudget(release="5.3", real_storage="256GB", resident_pages=50).limits(),
     "StorageUsage": lambda: storage_usage(read_data_spaces(data_path("real-storage", "5-users.listing"))),
+    "Subsystem": lambda: sizing.subsystem(
+        [sizing.MeasuredPool(name="1", volumes=1, aliases=0, runs=(volume_runs(listing())[0],))],
+        Law.from_model("hyperpav"),
+    ),
     "SupplyAnswer": lambda: judge(read_supply(ROOT / "docs" / "examples" / "supply-counters.csv")),
 }
 BASES = {"Calibration", "Result", "Tabular"}

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import dataclasses
+import functools
+import inspect
 import sys
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Final, get_type_hints
 
 import typer
 
 from planner import files, render
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from matplotlib.axes import Axes
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
@@ -25,6 +27,28 @@ Plot = Annotated[Path | None, typer.Option("--plot", metavar="FILE", help="Draw 
 Model = Annotated[
     str, typer.Option("--model", metavar="FILE", help="Model file, or the name of a shipped model.")
 ]
+PATIENCE: Final = 2.0  # seconds before a progress bar shows
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Form:
+    """In which form an answer leaves the planner, and where to.
+
+    Attributes
+    ----------
+    json, csv : bool
+        For programs instead of people.
+    output, plot : Path or None
+        Files for the answer and for its picture.
+    force : bool
+        Whether existing files may be written over.
+    """
+
+    json: Json = False
+    csv: Csv = False
+    output: Output = None
+    force: Force = False
+    plot: Plot = None
 
 
 def by_kind(paths: Sequence[Path]) -> tuple[list[Path], list[Path]]:
@@ -65,6 +89,84 @@ def working(what: str) -> Iterator[None]:
 
     with Console(stderr=True).status(what):
         yield
+
+
+@contextmanager
+def progress(what: str, total: int) -> Iterator[Callable[[int], None]]:
+    """Show on a terminal how far a long work is, once it has taken more than two seconds.
+
+    Parameters
+    ----------
+    what : str
+        What is being done.
+    total : int
+        Its parts.
+
+    Yields
+    ------
+    callable
+        To be told of the number of parts done since the last call.
+    """
+    if not sys.stderr.isatty():
+        yield lambda parts: None
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    bar = Progress(console=Console(stderr=True), transient=True)
+    task = bar.add_task(what, total=total)
+    begin = time.monotonic()
+
+    def done(parts: int) -> None:
+        bar.advance(task, parts)
+        if time.monotonic() - begin > PATIENCE:
+            bar.start()
+
+    try:
+        yield done
+    finally:
+        bar.stop()
+
+
+def expanded(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options that dataclasses among its parameters stand for, so that they are said once.
+
+    Parameters
+    ----------
+    command : callable
+        A command; a parameter annotated by a dataclass receives an instance of it.
+
+    Returns
+    -------
+    callable
+        The same command with each field of these dataclasses as an option of its own.
+    """
+    hints = get_type_hints(command, include_extras=True)
+    parameters: list[inspect.Parameter] = []
+    groups: dict[str, tuple[type, list[str]]] = {}
+    for parameter in inspect.signature(command).parameters.values():
+        kind = hints[parameter.name]
+        if not dataclasses.is_dataclass(kind):
+            parameters.append(parameter.replace(annotation=kind, kind=inspect.Parameter.KEYWORD_ONLY))
+            continue
+        assert isinstance(kind, type)
+        fields = get_type_hints(kind, include_extras=True)
+        groups[parameter.name] = (kind, list(fields))
+        parameters += [
+            inspect.Parameter(field.name, inspect.Parameter.KEYWORD_ONLY, default=field.default,
+                              annotation=fields[field.name])
+            for field in dataclasses.fields(kind)
+        ]  # fmt: skip
+
+    @functools.wraps(command)
+    def run(**values: Any) -> None:
+        for name, (kind, fields) in groups.items():
+            values[name] = kind(**{field: values.pop(field) for field in fields})
+        command(**values)
+
+    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return run
 
 
 def draw(plot: Callable[[], Axes], path: Path | None, *, force: bool) -> None:

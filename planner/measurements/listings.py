@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Final
 
 from planner.errors import InputError
+from planner.measurements.classes import equal_classes
 from planner.measurements.run import ADDRESSES_PER_CONTROL_UNIT, Interval, Measurement, Run, sharpened
 from planner.reports import Device, DeviceListing
 from planner.reports.device_range import device_range
+from planner.reports.membership import Membership
 
-SAME_CLASS_RATE: Final = 1.25  # ratio of the rates of volumes that count as equal
-SAME_CLASS_QUEUE: Final = 0.25  # I/Os between the queues of volumes that count as equal
-LARGEST_CLASSES: Final = 6
 ECKD_DISKS: Final = ("3390", "3380")
 
 
@@ -61,27 +61,18 @@ def _measure(bases: Sequence[Device], aliases: Sequence[Device]) -> Measurement:
         service=_total(services),
         queued=_total(queues),
         queue_shown=sum(_required(base, "queued").value for base in bases),
+        rates=() if aliases else tuple(rate.value for rate in rates),
     )
 
 
 def _classes(bases: Sequence[Device]) -> list[list[Device]]:
-    """Group volumes of nearly equal rate and queue; coarser groups where there would be too many."""
-    ratio, gap = SAME_CLASS_RATE, SAME_CLASS_QUEUE
-    while True:
-        groups: list[list[Device]] = []
-        for base in sorted(bases, key=lambda device: _required(device, "io_rate").value):
-            rate, queued = _required(base, "io_rate").value, _required(base, "queued").value
-            for group in groups:
-                first = group[0]
-                near = rate <= ratio * max(_required(first, "io_rate").value, 1e-9)
-                if near and abs(queued - _required(first, "queued").value) <= gap:
-                    group.append(base)
-                    break
-            else:
-                groups.append([base])
-        if len(groups) <= LARGEST_CLASSES:
-            return groups
-        ratio, gap = ratio * 1.25, gap * 1.5
+    """Volumes of nearly equal rate and requesters."""
+    rates = [_required(base, "io_rate").value for base in bases]
+    present = [
+        rate * _required(base, "service").value + _required(base, "queued").value
+        for base, rate in zip(bases, rates, strict=True)
+    ]
+    return [[bases[k] for k in members] for members in equal_classes(rates, present)]
 
 
 def _behind(devices: Sequence[Device]) -> tuple[float, float]:
@@ -222,36 +213,94 @@ def pool_run(listing: DeviceListing, bases: str | None = None, aliases: str | No
     alias_devices = chosen(
         [d for d in listing.rows if d.is_hyperpav_alias and _is_disk(d)], aliases, "aliases"
     )
-    names = {device.address for device in base_devices}
+    if not base_devices:
+        raise InputError("listing", str(listing.path), "an ECKD base device; there is none")
+    addresses = sorted(int(device.address, 16) for device in base_devices)
+    run = _pool(listing, f"pool {addresses[0]:04X}-{addresses[-1]:04X}", base_devices, alias_devices)
+    if run is None:
+        raise InputError("listing", str(listing.path), "a base device with I/O; there is none")
+    return run
+
+
+def member_runs(listing: DeviceListing, members: Membership) -> list[tuple[str, int, int, Run | None]]:
+    """Read all pools of a listing, as a table of their members tells them.
+
+    Parameters
+    ----------
+    listing : DeviceListing
+        One DEVICE listing.
+    members : Membership
+        Which device belongs to which pool.
+
+    Returns
+    -------
+    list of tuple
+        Name, volumes, aliases and run of each pool of which the listing has a base; None without I/O. Members that
+        the listing does not show count as devices without I/O.
+
+    Raises
+    ------
+    InputError
+        No pool has a base in the listing, classic PAV aliases, more than 256 addresses, or a number not available.
+    """
+    shown = {device.address: device for device in listing.rows}
+    found = []
+    for pool in members.pools:
+        bases, aliases = members.of(pool, "base"), members.of(pool, "alias")
+        present = [shown[address] for address in bases if address in shown]
+        if present:
+            name = f"pool {pool}"
+            working = [shown[address] for address in aliases if address in shown]
+            run = _pool(
+                listing,
+                name,
+                present,
+                working,
+                absent=(len(bases) - len(present), len(aliases) - len(working)),
+            )
+            found.append((name, len(bases), len(aliases), run))
+    if not found:
+        raise InputError("members", str(members.path), f"pools with base devices of {listing.path}")
+    return found
+
+
+def _pool(
+    listing: DeviceListing,
+    name: str,
+    bases: Sequence[Device],
+    aliases: Sequence[Device],
+    absent: tuple[int, int] = (0, 0),
+) -> Run | None:
+    """The run of a pool of which these devices are in the listing, and so many bases and aliases are not."""
+    names = {device.address for device in bases}
     classic = [d.address for d in listing.rows if d.is_classic_alias and d.alias_of in names]
     if classic:
         raise InputError(
             "listing", str(listing.path), f"no classic PAV aliases in a HyperPAV pool ({', '.join(classic)}); "
             "ask `planner aliases volume`",
         )  # fmt: skip
-    if not base_devices:
-        raise InputError("listing", str(listing.path), "an ECKD base device; there is none")
-    working = [d for d in base_devices if _required(d, "io_rate").value > 0]
-    if not working:
-        raise InputError("listing", str(listing.path), "a base device with I/O; there is none")
-    if len(base_devices) + len(alias_devices) > ADDRESSES_PER_CONTROL_UNIT:
+    volumes, in_use = len(bases) + absent[0], len(aliases) + absent[1]
+    if volumes + in_use > ADDRESSES_PER_CONTROL_UNIT:
         raise InputError(
-            "bases", f"{len(base_devices)} bases and {len(alias_devices)} aliases",
-            f"at most {ADDRESSES_PER_CONTROL_UNIT} addresses, one logical control unit; name a range of bases",
+            "bases", f"{volumes} bases and {in_use} aliases",
+            f"at most {ADDRESSES_PER_CONTROL_UNIT} addresses, one logical control unit; name a range of bases, or the "
+            "members of each pool in a table",
         )  # fmt: skip
+    working = [d for d in bases if _required(d, "io_rate").value > 0]
+    if not working:
+        return None
     notes = []
-    if idle := len(base_devices) - len(working):
+    if idle := volumes - len(working):
         notes.append(f"{idle} bases without I/O need no alias")
-    if alias_devices:
-        parts = [_measure(working, alias_devices)]
+    if in_use:
+        parts = [replace(_measure(working, aliases), aliases=in_use, rates=())]
         notes.append("volumes taken as equal: a listing does not say for which volume an alias worked")
     else:
         parts = [_measure(group, []) for group in _classes(working)]
-    share, wait = _behind([*working, *alias_devices])
-    addresses = sorted(int(device.address, 16) for device in base_devices)
+    share, wait = _behind([*working, *aliases])
     return Run(
-        name=f"pool {addresses[0]:04X}-{addresses[-1]:04X}",
-        aliases=len(alias_devices),
+        name=name,
+        aliases=in_use,
         classes=tuple(parts),
         pool=True,
         path_share=share,

@@ -70,8 +70,9 @@ class Interval(NamedTuple):
 class Measurement:
     """Totals over `volumes` equal volumes, with the aliases in use at the time (shared if there are several).
 
-    `io_rate` [1/s], `service` [s] per I/O, `queued` [I/Os] with all that is known of it, `queue_shown` [I/Os] the
-    sum as it was shown, which the rule of thumb takes.
+    `io_rate` [1/s], `service` [s] per I/O, `queued` [I/Os] with all that is known of it (without an upper end where
+    it was not measured), `queue_shown` [I/Os] the sum as it was shown, which the rule of thumb takes, `rates` [1/s]
+    of the volumes one by one, empty where they are equal or only the total is known.
     """
 
     volumes: int
@@ -80,6 +81,12 @@ class Measurement:
     service: Interval
     queued: Interval
     queue_shown: float
+    rates: tuple[float, ...] = ()
+
+    @property
+    def queue_known(self) -> bool:
+        """Whether the queue was measured."""
+        return math.isfinite(self.queued.high)
 
     @property
     def response(self) -> float:
@@ -147,8 +154,15 @@ class Run:
         return sum(part.io_rate.value * part.service.value for part in self.classes) / self.io_rate
 
     @property
-    def rule_of_thumb(self) -> int:
-        """Aliases in use plus the summed queue rounded up; a queue below .1 counts as none."""
+    def queue_known(self) -> bool:
+        """Whether the queue of every volume was measured."""
+        return all(part.queue_known for part in self.classes)
+
+    @property
+    def rule_of_thumb(self) -> int | None:
+        """Aliases in use plus the summed queue rounded up; a queue below .1 counts as none, one unknown as None."""
+        if not self.queue_known:
+            return None
         total = sum(p.queue_shown for p in self.classes if p.queue_shown / p.volumes >= QUEUE_NEGLIGIBLE)
         return self.aliases + math.ceil(round(total, 6))
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from planner.errors import ReportError
 from planner.results import Array
+from planner.units import half_digit
 
 Value = TypeVar("Value")
 COUNTER_SIZE: Final = 2**32  # monitor counters have 32 bits
@@ -149,8 +150,8 @@ class CsvTable:
         """
         return np.array(self._read(name, _number, WANTED_NUMBER), dtype=np.float64)
 
-    def numbers_or_none(self, name: str) -> list[float | None]:
-        """Read a column of numbers, zero or above, or nothing.
+    def known(self, name: str) -> list[tuple[float, float] | None]:
+        """Read a column of numbers, zero or above, or nothing, with what their digits leave open.
 
         Parameters
         ----------
@@ -159,15 +160,62 @@ class CsvTable:
 
         Returns
         -------
-        list of float or None
-            The numbers; None for an empty cell.
+        list of tuple of float or None
+            Number and half a unit of its last digit; None for an empty cell.
 
         Raises
         ------
         ReportError
             A cell that is neither empty nor a finite number of zero or more.
         """
-        return self._read(name, lambda cell: _number(cell) if cell else None, WANTED_NUMBER)
+        return self._read(
+            name, lambda cell: (_number(cell), half_digit(cell)) if cell else None, WANTED_NUMBER
+        )
+
+    def counts_or_none(self, name: str, most: int) -> list[int | None]:
+        """Read a column of whole numbers, or nothing.
+
+        Parameters
+        ----------
+        name : str
+            Heading.
+        most : int
+            Largest number allowed.
+
+        Returns
+        -------
+        list of int or None
+            The numbers; None for an empty cell.
+
+        Raises
+        ------
+        ReportError
+            A cell that is neither empty nor a whole number from 0 to `most`.
+        """
+
+        def whole(cell: str) -> int | None:
+            if not cell:
+                return None
+            value = _number(cell)
+            return int(value) if value.is_integer() and value <= most else _refuse()
+
+        return self._read(name, whole, f"expected a whole number from 0 to {most}")
+
+    def texts(self, name: str) -> list[str]:
+        """Read a column of words or nothing.
+
+        Parameters
+        ----------
+        name : str
+            Heading.
+
+        Returns
+        -------
+        list of str
+            Without blanks around them; empty for an empty cell.
+        """
+        index = self.names.index(name.upper())
+        return [row[index] for row in self.rows]
 
     def times(self, name: str) -> tuple[Array, datetime | None]:
         """Read a column of times.

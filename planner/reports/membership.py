@@ -113,7 +113,7 @@ def members_of(table: CsvTable) -> dict[str, Member]:
     """
     base, alias = table.counts(IS_BASE, 1), table.counts(IS_ALIAS, 1)
     members: dict[str, Member] = {}
-    for row, (devices, pool) in enumerate(zip(_devices(table), _column(table, POOL), strict=True)):
+    for row, (devices, pool) in enumerate(zip(_devices(table), table.texts(POOL), strict=True)):
         if base[row] and alias[row]:
             raise table.error(row, IS_ALIAS, f"and {IS_BASE} are both 1: expected a base or an alias")
         if base[row] or alias[row]:
@@ -185,9 +185,3 @@ def _devices(table: CsvTable) -> list[list[str]]:
             known[cell] = [f"{number:04X}" for number in range(low, high + 1)]
         found.append(known[cell])
     return found
-
-
-def _column(table: CsvTable, name: str) -> list[str]:
-    """Cells as they are, empty ones too."""
-    index = table.names.index(name.upper())
-    return [row[index] for row in table.rows]

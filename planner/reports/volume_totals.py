@@ -1,4 +1,4 @@
-"""Totals of volumes as a table, and that table read back from its CSV file."""
+"""Totals of volumes as a table, and the reader of such tables: those made here and those that people write."""
 
 from __future__ import annotations
 
@@ -8,15 +8,26 @@ from pathlib import Path
 from typing import Final
 
 from planner import render
+from planner.errors import ReportError
 from planner.reports.csv_table import CsvTable, read_csv
 from planner.reports.membership import device_words
 from planner.reports.volume_counters import VolumeTotal
 from planner.units import MILLISECOND
 
-NEEDED: Final = (
-    "device", "pool", "pool_aliases", "interval_s", "io_rate", "alias_rate", "pend_ms", "disconnect_ms", "service_ms",
-    "queued",
-)  # fmt: skip
+NEEDED: Final = ("io_rate", "service_ms")
+NAMES: Final = ("device", "volume")
+ALIASES: Final = ("pool_aliases", "aliases")
+MOST_ALIASES: Final = 255  # a control unit has 256 addresses, one of them a base at least
+TIMES: Final = ("service_ms", "response_ms", "pend_ms", "disconnect_ms")
+WANTED: Final = "a table of volumes (volume or device)"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Known:
+    """A number of a cell: `value`, and `half` a unit of its last digit, both in SI."""
+
+    value: float
+    half: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,32 +36,61 @@ class TotalRow:
 
     Attributes
     ----------
-    device : str
-        Base device number.
+    volume : str
+        Its name: a device number where the column is `device`.
     pool : str or None
         Its pool.
-    pool_aliases : int or None
+    aliases : int or None
         Aliases of that pool.
-    seconds : float
-        Time measured [s].
-    io_rate, alias_rate : float
+    seconds : float or None
+        Time measured [s]; None where the file does not say.
+    io_rate : Known
         I/Os of the volume, those of its aliases among them [1/s].
-    pend, disconnect, service : float or None
-        Mean times [s]; None without I/O.
-    queued : float or None
+    alias_rate : float
+        I/Os of its aliases [1/s].
+    service, response : Known or None
+        Mean times [s]; None where they were not measured, `service` without I/O only.
+    queued : Known or None
         Mean I/Os queued; None where it was not measured.
+    pend, disconnect : float or None
+        Mean times, parts of the service time [s]; None where they were not measured.
+    path : Path
+        The file.
+    line : int
+        Where the row stands in it.
+    is_device : bool
+        Whether `volume` is a device number.
     """
 
-    device: str
+    volume: str
     pool: str | None
-    pool_aliases: int | None
-    seconds: float
-    io_rate: float
+    aliases: int | None
+    seconds: float | None
+    io_rate: Known
     alias_rate: float
+    service: Known | None
+    response: Known | None
+    queued: Known | None
     pend: float | None
     disconnect: float | None
-    service: float | None
-    queued: float | None
+    path: Path
+    line: int
+    is_device: bool = False
+
+    def error(self, problem: str) -> ReportError:
+        """Make the error of this row.
+
+        Parameters
+        ----------
+        problem : str
+            What is wrong and what was expected.
+
+        Returns
+        -------
+        ReportError
+            With the line.
+        """
+        return ReportError(self.path, problem, line=self.line)
 
 
 def totals_table(volumes: Sequence[VolumeTotal]) -> render.Table:
@@ -94,12 +134,14 @@ def totals_table(volumes: Sequence[VolumeTotal]) -> render.Table:
 
 
 def read_totals(path: Path | str) -> tuple[TotalRow, ...]:
-    """Read the CSV file that `planner read COUNTERS.csv --volume-totals --csv` writes.
+    """Read volumes, one a row: what `planner read COUNTERS.csv --volume-totals --csv` writes, or a table of one's own.
 
     Parameters
     ----------
     path : Path or str
-        The file.
+        CSV with the columns `device` or `volume`, `io_rate` and `service_ms`; `queued` or `response_ms` where the
+        queue was measured; `pool` and `pool_aliases` (or `aliases`) where volumes share aliases; further ones of
+        `totals_table` where known.
 
     Returns
     -------
@@ -109,40 +151,119 @@ def read_totals(path: Path | str) -> tuple[TotalRow, ...]:
     Raises
     ------
     ReportError
-        The file is no such table, or a volume stands in it twice.
+        The file is no such table, a volume stands in it twice, numbers of a row contradict each other, or a pool has
+        two numbers of aliases.
     """
-    table = read_csv(path, NEEDED, "volume totals")
-    devices = device_words(table)
-    for row, device in enumerate(devices):
-        if device in devices[:row]:
-            raise table.error(row, "device", f"{device} a second time: expected each volume once")
-    number = {name: table.numbers_or_none(name) for name in NEEDED[2:]}
-    for name in ("interval_s", "io_rate", "alias_rate"):
-        _no_gaps(table, name, number[name])
-    pools = [row[table.names.index("POOL")] or None for row in table.rows]
-    return tuple(
-        TotalRow(
-            device=device,
-            pool=pools[row],
-            pool_aliases=None
-            if number["pool_aliases"][row] is None
-            else int(number["pool_aliases"][row] or 0),
-            seconds=number["interval_s"][row] or 0.0,
-            io_rate=number["io_rate"][row] or 0.0,
-            alias_rate=number["alias_rate"][row] or 0.0,
-            pend=_seconds(number["pend_ms"][row]),
-            disconnect=_seconds(number["disconnect_ms"][row]),
-            service=_seconds(number["service_ms"][row]),
-            queued=number["queued"][row],
+    table = read_csv(path, NEEDED, WANTED)
+    key = _one_of(table, NAMES)
+    names = device_words(table) if key == "device" else table.words("volume")
+    pools = table.texts("pool") if table.has("pool") else [""] * len(names)
+    _check_twice(table, key, names, pools)
+    alone = "alias_rate" in map(str.lower, table.names)
+    numbers = {
+        name: table.known(name) if table.has(name) else [None] * len(names)
+        for name in ("io_rate", "queued", "interval_s", "alias_rate", *TIMES)
+    }
+    for name in ("io_rate", *(["alias_rate"] if alone else [])):
+        if None in numbers[name]:
+            raise table.error(numbers[name].index(None), name, "is empty: expected a number")
+    column = next((name for name in ALIASES if table.has(name)), None)
+    nothing: list[int | None] = [None] * len(names)
+    aliases = table.counts_or_none(column, MOST_ALIASES) if column else nothing
+    _check_pools(table, column, pools, aliases)
+    rows = []
+    for row, name in enumerate(names):
+        cells = {heading: values[row] for heading, values in numbers.items()}
+        rate, service = _known(cells["io_rate"]), _known(cells["service_ms"], MILLISECOND)
+        assert rate is not None
+        if rate.value > 0 and (service is None or service.value == 0):
+            raise table.error(
+                row, "service_ms", "is empty or 0: expected the service time of a volume with I/O"
+            )
+        pend, disconnect, seconds, by_aliases = (
+            None if cells[part] is None else cells[part][0]  # type: ignore[index]
+            for part in ("pend_ms", "disconnect_ms", "interval_s", "alias_rate")
         )
-        for row, device in enumerate(devices)
-    )
+        found = TotalRow(
+            volume=name,
+            pool=pools[row] or None,
+            aliases=aliases[row],
+            seconds=seconds,
+            io_rate=rate,
+            alias_rate=by_aliases or 0.0,
+            service=service,
+            response=_known(cells["response_ms"], MILLISECOND),
+            queued=_known(cells["queued"]),
+            pend=None if pend is None else pend * MILLISECOND,
+            disconnect=None if disconnect is None else disconnect * MILLISECOND,
+            path=table.path,
+            line=table.lines[row],
+            is_device=key == "device",
+        )
+        _check_row(table, row, found)
+        rows.append(found)
+    return tuple(rows)
 
 
-def _no_gaps(table: CsvTable, name: str, values: list[float | None]) -> None:
-    if None in values:
-        raise table.error(values.index(None), name, "is empty: expected a number")
+def _one_of(table: CsvTable, names: Sequence[str]) -> str:
+    for name in names:
+        if table.has(name):
+            return name
+    column = len(table.text[0]) + 1
+    wanted = f"{WANTED} with the columns {', '.join(NEEDED)}"
+    raise ReportError(table.path, f"missing {' or '.join(names)}: expected {wanted}", line=1, column=column)
 
 
-def _seconds(milliseconds: float | None) -> float | None:
-    return None if milliseconds is None else milliseconds * MILLISECOND
+def _check_twice(table: CsvTable, key: str, names: list[str], pools: list[str]) -> None:
+    """A device stands in the file once, a volume of another name once in its pool."""
+    known: dict[tuple[str, str], int] = {}
+    for row, name in enumerate(names):
+        where = ("" if key == "device" else pools[row], name)
+        if where in known:
+            line = table.lines[known[where]]
+            raise table.error(
+                row, key, f"{name} a second time, first in line {line}: expected each volume once"
+            )
+        known[where] = row
+
+
+def _check_pools(table: CsvTable, column: str | None, pools: list[str], aliases: list[int | None]) -> None:
+    """Rows of a pool say the same of its aliases."""
+    first: dict[str, int] = {}
+    for row, pool in enumerate(pools):
+        known = aliases[first.setdefault(pool, row)]
+        if column and pool and aliases[row] != known:
+            line, shown = table.lines[first[pool]], "none" if known is None else known
+            raise table.error(
+                row, column, f"of pool {pool} is not {shown} as in line {line}: expected one number"
+            )
+
+
+def _check_row(table: CsvTable, row: int, found: TotalRow) -> None:
+    """Response, queue and service must not contradict each other, nor rate and service the devices."""
+    rate, service, response = found.io_rate, found.service, found.response
+    if service is None or rate.value <= 0:
+        return
+    queue = found.queued
+    if response is not None:
+        wait = response.value - service.value
+        room = response.half + service.half
+        if wait < -room:
+            raise table.error(row, "response_ms", "is below service_ms: expected service and wait together")
+        if queue is not None:
+            least, most = (rate.value - rate.half) * (wait - room), (rate.value + rate.half) * (wait + room)
+            if not least - queue.half <= queue.value <= most + queue.half:
+                problem = (
+                    f"is not what io_rate x (response - service) allows, {max(least, 0):.3g} to {most:.3g}"
+                )
+                raise table.error(row, "queued", f"{problem}: they contradict each other")
+    devices = 1 + (found.aliases or 0)
+    busy = (rate.value - rate.half) * (service.value - service.half)
+    if (queue is not None or response is not None) and busy > devices:
+        raise table.error(
+            row, "io_rate", f"x service_ms keeps {busy:.3g} devices busy: expected at most {devices}, base and aliases"
+        )  # fmt: skip
+
+
+def _known(cell: tuple[float, float] | None, unit: float = 1.0) -> Known | None:
+    return None if cell is None else Known(value=cell[0] * unit, half=cell[1] * unit)

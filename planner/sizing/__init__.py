@@ -1,7 +1,18 @@
 """The inverse questions: the fewest aliases that meet a target, with what else the measurement allows."""
 
 from planner.sizing.answer import AliasAnswer, together
+from planner.sizing.overview import PoolCount, Subsystem
 from planner.sizing.search import aliases
+from planner.sizing.subsystem import MeasuredPool, subsystem
 from planner.sizing.target import Target
 
-__all__ = ["AliasAnswer", "Target", "aliases", "together"]
+__all__ = [
+    "AliasAnswer",
+    "MeasuredPool",
+    "PoolCount",
+    "Subsystem",
+    "Target",
+    "aliases",
+    "subsystem",
+    "together",
+]

@@ -36,8 +36,8 @@ class AliasAnswer(Tabular):
         Smallest count that meets the target under the preferred reading, aliases in use included.
     range : tuple of int
         Smallest and largest count over all readings and the rule of thumb.
-    rule_of_thumb : int
-        Aliases in use plus the summed queue rounded up.
+    rule_of_thumb : int or None
+        Aliases in use plus the summed queue rounded up; None where the queue was not measured.
     in_use : int
         Aliases at the time of the measurement.
     target : Target
@@ -56,6 +56,9 @@ class AliasAnswer(Tabular):
         Aliases that classic PAV would take for the same target; None for one volume, or where it cannot meet it.
     gains : tuple of Gain
         What a volume of each class gets from the recommended aliases.
+    grouping_error : float
+        Relative error of the wait of a volume that taking nearly equal volumes as one class makes; inf where it is
+        not known.
     why : str
         The demand in words.
     notes : tuple of str
@@ -65,7 +68,7 @@ class AliasAnswer(Tabular):
     name: str
     recommended: int
     range: tuple[int, int]
-    rule_of_thumb: int
+    rule_of_thumb: int | None
     in_use: int
     target: Target
     readings: tuple[tuple[Reading, ...], ...]
@@ -76,6 +79,7 @@ class AliasAnswer(Tabular):
     measured_rate: float
     classic: int | None
     gains: tuple[Gain, ...]
+    grouping_error: float
     why: str
     notes: tuple[str, ...]
 
@@ -162,6 +166,7 @@ class AliasAnswer(Tabular):
             "counters": self.counters().records(),
             "classic_aliases": self.classic,
             "gains": [gain.to_dict() for gain in self.gains],
+            "grouping_error": self.grouping_error,
             "notes": [*self.notes, SCOPE],
         }
 
@@ -233,7 +238,8 @@ class AliasAnswer(Tabular):
             Lines of at most 80 columns.
         """
         word = "alias" if self.recommended == 1 else "aliases"
-        head = f"{self.name}: {self.recommended} {word} (range {self.spread}; rule of thumb {self.rule_of_thumb})"
+        rule = "" if self.rule_of_thumb is None else f"; rule of thumb {self.rule_of_thumb}"
+        head = f"{self.name}: {self.recommended} {word} (range {self.spread}{rule})"
         if self.in_use:
             head += f", {self.in_use} in use"
         lines = [head, "", render.to_text(self.table()), ""]

@@ -14,6 +14,7 @@ from planner.sizing.target import Target
 from planner.units import MILLISECOND
 
 MOST_OF_ONE_VOLUME: Final = 32  # aliases that a search for a single volume tries
+A_FEW: Final = 2
 LEAST_GAIN: Final = 0.005  # of the response time; less is no gain
 
 
@@ -60,8 +61,12 @@ class Gain:
             return f"{head} at {self.rate_before:.0f}/s gain nothing"
         return (
             f"{head} from {self.rate_before:.0f} to {self.rate_after:.0f}/s, "
-            f"{self.response_before / MILLISECOND:.2f} to {self.response_after / MILLISECOND:.2f} ms"
+            f"{_shown(self.response_before)} to {_shown(self.response_after)} ms"
         )
+
+
+def _shown(response: float) -> str:
+    return render.format_value(response / MILLISECOND, 2)
 
 
 def gains(pool: Pool, rows: Performance, in_use: int, recommended: int) -> tuple[Gain, ...]:
@@ -119,8 +124,17 @@ def classic_aliases(pool: Pool, target: Target) -> int | None:
             redrive_time=pool.redrive_time,
         )
         most = MOST_OF_ONE_VOLUME if math.isnan(part.population) else int(part.population) - 1
-        met = target.met(volume.solve(np.arange(min(most, MOST_OF_ONE_VOLUME) + 1, dtype=np.float64)))
-        if not met.any():
+        count = _fewest_of_one(volume, target, min(most, MOST_OF_ONE_VOLUME))
+        if count is None:
             return None
-        total += part.volumes * int(np.argmax(met))
+        total += part.volumes * count
     return total
+
+
+def _fewest_of_one(volume: Volume, target: Target, most: int) -> int | None:
+    """Fewest aliases of one volume, a few counts at a time: it seldom takes many."""
+    for first in range(0, most + 1, A_FEW):
+        met = target.met(volume.solve(np.arange(first, min(first + A_FEW, most + 1), dtype=np.float64)))
+        if met.any():
+            return first + int(np.argmax(met))
+    return None

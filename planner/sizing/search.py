@@ -12,16 +12,17 @@ import numpy as np
 from planner.calibrate import Fit, fit, observe
 from planner.calibrate.possible import central, smeared
 from planner.calibrate.spread import points
-from planner.demand import Law, Reading, readings
+from planner.demand import Law, Reading, readings_of
 from planner.devices import Performance, Pool
 from planner.errors import InfeasibleError, InputError
 from planner.measurements import Run
 from planner.results import Array
 from planner.sizing.answer import AliasAnswer
 from planner.sizing.comparison import classic_aliases, gains
+from planner.sizing.fewest import fewest
 from planner.sizing.target import Target
-from planner.sizing.wording import beside, notes, why
-from planner.units import MILLISECOND
+from planner.sizing.volumes import demands
+from planner.sizing.wording import beside, grouping, notes, why
 
 NORMAL_90: Final = 1.645
 LEAST_THINK: Final = 0.01  # of the think time that was read: next to none
@@ -29,7 +30,6 @@ DRAWS: Final = 256  # laws that stand for all that are possible
 CHI_SQUARE_95: Final = 3.84
 ROWS_BEYOND: Final = 2
 MOST_READINGS: Final = 6
-MOST_AT_ONCE: Final = 32
 LARGEST_FITTED_POPULATION: Final = 16
 WORSE_IN_A_ROW: Final = 3  # populations far behind the best before the search ends
 SAME_RATE: Final = 0.03  # several listings of one rate say nothing about the requesters
@@ -71,25 +71,30 @@ def aliases(
         raise InputError("growth", growth, "a share of zero or more")
     several = (runs,) if isinstance(runs, Run) else tuple(runs)
     run = several[-1]
-    combined, fitted, left_out = _readings(several, law)
-    pools = [_pool(reading, law, growth) for reading in combined]
-    found = [_fewest(pool, target, run) for pool in pools]
-    counts = [count for count, _ in found]
+    combined, fitted, left_out = read_demands(several, law)
+    pools, grouping_error = pools_of(combined, run, law, growth)
+    counts, begin = [], None
+    for pool in pools:
+        try:
+            begin, _ = fewest(pool, target, run, begin)
+        except InfeasibleError as error:
+            raise InfeasibleError(f"{run.name}: {error}") from None
+        counts.append(begin)
     recommended, rule = counts[0], run.rule_of_thumb
-    last = min(max(recommended, rule, run.aliases) + ROWS_BEYOND, run.most_aliases)
+    last = min(max(recommended, rule or 0, run.aliases) + ROWS_BEYOND, run.most_aliases)
     sweep = np.arange(last + 1, dtype=np.float64)
-    solved = [_extended(pool, rows, sweep) for pool, (_, rows) in zip(pools, found, strict=True)]
+    solved = [pool.solve(sweep) for pool in pools]
     known = None if fitted or growth else run.aliases
     classic = classic_aliases(pools[0], target) if run.pool else None
     gained = gains(pools[0], solved[0], min(run.aliases, last), recommended)
     laws = _moved(pools[0], law, solved[0], min(run.aliases, last))
     moved = [pool.solve(sweep) for pool in laws]
     low, high = _rate_interval(solved, moved, law, run.aliases, known)
-    needed = [*counts, *(_needed(*each, target, run) for each in zip(laws, moved, strict=True)), rule]
+    needed = [_needed(*each, target, run) for each in zip(laws, moved, strict=True)]
     return AliasAnswer(
         name=run.name,
         recommended=recommended,
-        range=(min(needed), max(needed)),
+        range=span([*counts, *needed], rule),
         rule_of_thumb=rule,
         in_use=run.aliases,
         target=target,
@@ -101,39 +106,128 @@ def aliases(
         measured_rate=run.io_rate,
         classic=classic,
         gains=gained,
-        why=why(combined, counts, solved, recommended),
+        grouping_error=grouping_error,
+        why=why(run, combined, counts, solved, recommended),
         notes=(
             *left_out,
             *beside(recommended, classic, gained),
+            *grouping(run, pools[0], grouping_error),
             *notes(run, recommended, growth, len(combined)),
         ),
     )
 
 
-def _pool(reading: Sequence[Reading], law: Law, growth: float) -> Pool:
-    """The pool under one reading of each of its classes; the service time is weighted by rate."""
-    classes = tuple(part for each in reading for part in each.volume_class(growth))
-    weights = [each.io_rate for each in reading]
-    service = float(np.average([each.service_time for each in reading], weights=weights))
-    return Pool(classes=classes, service_time=service, inflation=law.inflation, redrive_time=law.redrive_time)
+def span(counts: Sequence[int], rule_of_thumb: int | None) -> tuple[int, int]:
+    """Smallest and largest count, the rule of thumb among them.
+
+    Parameters
+    ----------
+    counts : sequence of int
+        Under each reading.
+    rule_of_thumb : int or None
+        None where the queue was not measured.
+
+    Returns
+    -------
+    tuple of int
+        Both ends.
+    """
+    every = [*counts, *([] if rule_of_thumb is None else [rule_of_thumb])]
+    return min(every), max(every)
 
 
-def _readings(runs: Sequence[Run], law: Law) -> tuple[list[tuple[Reading, ...]], bool, tuple[str, ...]]:
-    """Readings of a system, the preferred one first: each a reading for every class of its volumes.
+def pools_of(
+    combined: Sequence[Sequence[Reading]], run: Run, law: Law, growth: float
+) -> tuple[list[Pool], float]:
+    """Make a pool of each reading, its volumes at their own rates where these are known.
 
-    Beside them whether they were fitted to several runs, hence meet none exactly, and what was left out.
+    Parameters
+    ----------
+    combined : sequence of sequence of Reading
+        Readings for each class of the run, or one for all its volumes together.
+    run : Run
+        The measurement.
+    law : Law
+        Inflation and redrive gap.
+    growth : float
+        Share by which the demand grows first.
+
+    Returns
+    -------
+    list of Pool
+        One a reading.
+    float
+        Relative error of a wait that grouping the volumes of the first pool makes; inf where there is no room for
+        finer groups.
+    """
+    pools, errors = [], []
+    for reading in combined:
+        if len(reading) == len(run.classes) and any(part.rates for part in run.classes) and run.pool:
+            asked = demands(reading, run, law).grown(growth)
+            pool, error = asked.pool(law, run.most_aliases)
+        else:
+            classes = tuple(part for each in reading for part in each.volume_class(growth))
+            service = float(np.average([each.service_time for each in reading],
+                                       weights=[each.io_rate for each in reading]))  # fmt: skip
+            pool = Pool(
+                classes=classes, service_time=service, inflation=law.inflation, redrive_time=law.redrive_time
+            )
+            error = 0.0
+        pools.append(pool)
+        errors.append(error)
+    return pools, errors[0]
+
+
+def read_demands(runs: Sequence[Run], law: Law) -> tuple[list[tuple[Reading, ...]], bool, tuple[str, ...]]:
+    """Read the demand of a system.
+
+    Parameters
+    ----------
+    runs : sequence of Run
+        Measurements of it, the present state last.
+    law : Law
+        Inflation and redrive gap.
+
+    Returns
+    -------
+    list of tuple of Reading
+        The preferred one first: each a reading for every class of its volumes.
+    bool
+        Whether they were fitted to several runs, hence meet none exactly.
+    tuple of str
+        What was left out.
+
+    Raises
+    ------
+    InputError
+        Measurements of different systems.
     """
     rates = [run.io_rate for run in runs]
     counts = {run.aliases for run in runs}
     if len({(run.bases, run.pool) for run in runs}) > 1:
         raise InputError("listings", [run.name for run in runs], "measurements of the same volumes")
     if len(counts) == 1 or max(rates) <= (1 + SAME_RATE) * min(rates):
-        each = [readings(part, law) for part in runs[-1].classes]
-        most = max(map(len, each))
-        # The smallest and the largest of many readings bound the answer; a few between them show the way.
-        picked = np.unique(np.linspace(0, most - 1, min(most, MOST_READINGS)).round().astype(int))
-        return [tuple(some[min(k, len(some) - 1)] for some in each) for k in picked], False, ()
+        return combined_readings(readings_of(runs[-1].classes, law)), False, ()
     return _fitted_readings(runs, law)
+
+
+def combined_readings(each: Sequence[tuple[Reading, ...]]) -> list[tuple[Reading, ...]]:
+    """Combine the readings of classes to readings of the whole, the preferred one first.
+
+    Parameters
+    ----------
+    each : sequence of tuple of Reading
+        Of each class.
+
+    Returns
+    -------
+    list of tuple of Reading
+        Each a reading for every class.
+    """
+    most = max(map(len, each))
+    # The smallest and the largest of many readings bound the answer; a few between them show the way.
+    picked = np.unique(np.linspace(0, most - 1, min(most, MOST_READINGS)).round().astype(int))
+    return [tuple(some[min(k, len(some) - 1)] for some in each) for k in picked]
 
 
 def _fitted_readings(
@@ -165,36 +259,6 @@ def _fitted_readings(
     ]
     left_out = tuple(f"{name} does not belong to the other runs and was left out." for name in best.outliers)
     return [(reading,) for reading in found], True, left_out
-
-
-def _fewest(pool: Pool, target: Target, run: Run) -> tuple[int, Performance]:
-    """Smallest count that meets the target, and all counts solved on the way to it, from 0."""
-    closed = all(not math.isnan(part.population) for part in pool.classes)
-    enough = sum(part.volumes * (part.population - 1) for part in pool.classes) if closed else math.inf
-    limit = int(min(run.most_aliases, enough))
-    length = max(4, min(run.rule_of_thumb + ROWS_BEYOND + 1, MOST_AT_ONCE))
-    rows = pool.solve(np.arange(min(length, limit + 1), dtype=np.float64))
-    while True:
-        met = target.met(rows)
-        if met.any():
-            return int(np.argmax(met)), rows
-        if rows.aliases.size > limit:
-            break
-        rows = _extended(pool, rows, np.arange(min(2 * rows.aliases.size, limit + 1), dtype=np.float64))
-    wait, service = rows.wait_time[-1] / MILLISECOND, rows.service_time[-1] / MILLISECOND
-    raise InfeasibleError(
-        f"{run.name}: no count up to {limit} aliases meets the target ({target}); with {limit} the wait is "
-        f"{wait:.3g} ms, the response {wait + service:.3g} ms of which {service:.3g} ms are service, which aliases "
-        "do not shorten"
-    )
-
-
-def _extended(pool: Pool, rows: Performance, sweep: Array) -> Performance:
-    """The counts of `sweep`, from 0 up: those already solved, and the rest."""
-    known = min(rows.aliases.size, sweep.size)
-    if known == sweep.size:
-        return rows.first(known)
-    return rows.first(known).followed_by(pool.solve(sweep[known:]))
 
 
 def _moved(pool: Pool, law: Law, rows: Performance, in_use: int) -> list[Pool]:
@@ -230,7 +294,7 @@ def _needed(pool: Pool, rows: Performance, target: Target, run: Run) -> int:
     if met.any():
         return int(np.argmax(met))
     try:
-        return _fewest(pool, target, run)[0]
+        return fewest(pool, target, run)[0]
     except InfeasibleError:
         return run.most_aliases
 

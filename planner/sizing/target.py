@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.devices import Performance
+from planner.results import Array
 from planner.units import MILLISECOND
 
 DEFAULT_WAIT_SHARE: Final = 0.05  # of the service time: queueing is gone
@@ -35,6 +36,34 @@ class Target:
     queued: float | None = None
     no_alias: float | None = None
 
+    def excess(self, rows: Performance) -> Array:
+        """Tell for each alias count by how much the target is missed.
+
+        Parameters
+        ----------
+        rows : Performance
+            Shape (counts,).
+
+        Returns
+        -------
+        ndarray, shape (counts,)
+            Largest ratio of what is reached to what is allowed; at most 1 where the target is met.
+        """
+        limits = {
+            "wait_time": self.wait,
+            "response_time": self.response,
+            "queued": self.queued,
+            "no_alias": self.no_alias,
+        }
+        if all(limit is None for limit in limits.values()):
+            return np.asarray(rows.wait_time / (DEFAULT_WAIT_SHARE * rows.service_time))
+        ratios = [
+            np.divide(values, limit) if limit else np.where(values <= 0.0, 0.0, np.inf)
+            for values, limit in ((getattr(rows, name), limit) for name, limit in limits.items())
+            if limit is not None
+        ]
+        return np.asarray(np.max(ratios, axis=0))
+
     def met(self, rows: Performance) -> NDArray[np.bool_]:
         """Tell for each alias count whether the target is met.
 
@@ -48,19 +77,7 @@ class Target:
         ndarray of bool, shape (counts,)
             True where it is.
         """
-        limits = {
-            "wait_time": self.wait,
-            "response_time": self.response,
-            "queued": self.queued,
-            "no_alias": self.no_alias,
-        }
-        if all(limit is None for limit in limits.values()):
-            return rows.wait_time <= DEFAULT_WAIT_SHARE * rows.service_time
-        met = np.ones(rows.aliases.shape, dtype=bool)
-        for name, limit in limits.items():
-            if limit is not None:
-                met &= getattr(rows, name) <= limit
-        return met
+        return self.excess(rows) <= 1.0
 
     def __str__(self) -> str:
         """Say the target in words."""

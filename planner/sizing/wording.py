@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Final
 
 from planner import render
 from planner.demand import Reading
-from planner.devices import Performance
+from planner.devices import Performance, Pool
 from planner.measurements import Run
 from planner.sizing.comparison import Gain
+from planner.units import MILLISECOND
 
+LEAST_ERROR: Final = 0.005  # of a wait; less is negligible
+UNEQUAL_SERVICE: Final = 1.25
+MOST_SPELLED_OUT: Final = 2  # demands of classes
 MOST_NAMED: Final = 4  # readings beside the preferred one
 PATH_SHARE: Final = 1 / 3  # of the service time in pend or disconnect: the limit lies behind the volume
 
 
 def why(
+    run: Run,
     combined: Sequence[Sequence[Reading]],
     counts: Sequence[int],
     solved: Sequence[Performance],
@@ -23,13 +29,15 @@ def why(
 ) -> str:
     """Name the reading that was taken and what the others would say."""
     first = combined[0]
-    text = "; ".join(dict.fromkeys(reading.words() for reading in first))
+    text = _demand(first, run)
     if any(not reading.fits for reading in first):
         text += " (nearest: no demand fits the printed digits)"
-    others = [
-        f"{_short(reading)}: {count} and {rows.io_rate[recommended]:.0f}/s"
-        for reading, count, rows in list(zip(combined, counts, solved, strict=True))[1:]
-    ]
+    others = list(
+        dict.fromkeys(
+            f"{_short(reading)}: {count} and {rows.io_rate[recommended]:.0f}/s"
+            for reading, count, rows in list(zip(combined, counts, solved, strict=True))[1:]
+        )
+    )
     rate = solved[0].io_rate[recommended]
     text = f"Demand: {text}; {recommended} would give {rate:.0f}/s."
     if len(others) > MOST_NAMED:
@@ -39,11 +47,40 @@ def why(
     return text
 
 
+def _demand(readings: Sequence[Reading], run: Run) -> str:
+    """The demand of every class, or of many classes from the least to the most."""
+    words = list(dict.fromkeys(reading.words() for reading in readings))
+    unequal = len(readings) == len(run.classes) and any(part.rates for part in run.classes)
+    closed = [reading for reading in readings if reading.population is not None]
+    if len(words) <= MOST_SPELLED_OUT and (len(closed) == len(readings) or not unequal):
+        return "; ".join(words)
+    found = [f"{len(readings)} classes of volumes"] if len(words) > MOST_SPELLED_OUT else []
+    if closed:
+        people = _from_to([reading.population or 0 for reading in closed])
+        think = _from_to([(reading.think_time or 0.0) / MILLISECOND for reading in closed])
+        found.append(f"about {people} requesters a volume with {think} ms between I/Os")
+    arrivals = [
+        rate
+        for k, reading in enumerate(readings)
+        if reading.arrival_rate is not None
+        for rate in ((unequal and run.classes[k].rates) or (reading.arrival_rate,))
+    ]
+    if arrivals:
+        found.append(f"open arrivals, {_from_to(arrivals)}/s a volume")
+    return "; ".join(found)
+
+
+def _from_to(values: Sequence[float]) -> str:
+    low, high = f"{min(values):.3g}", f"{max(values):.3g}"
+    return low if low == high else f"{low} to {high}"
+
+
 def _short(reading: Sequence[Reading]) -> str:
     kinds = {each.population for each in reading if each.population is not None}
-    if not kinds:
-        return "open arrivals"
-    return f"{min(kinds)} requesters" if len(kinds) == 1 else f"{min(kinds)} to {max(kinds)} requesters"
+    words = [f"{_from_to([float(kind) for kind in kinds])} requesters"] if kinds else []
+    if any(each.population is None for each in reading):
+        words.append("open arrivals")
+    return " and ".join(words)
 
 
 def beside(recommended: int, classic: int | None, gained: Sequence[Gain]) -> list[str]:
@@ -54,6 +91,24 @@ def beside(recommended: int, classic: int | None, gained: Sequence[Gain]) -> lis
         found.append(f"Classic PAV would take {classic} aliases for the same target: the pool saves {saved}.")
     if len(gained) > 1 and recommended > 0:
         found.append(f"Gain with {recommended}: {'; '.join(map(str, gained))}.")
+    return found
+
+
+def grouping(run: Run, pool: Pool, error: float) -> list[str]:
+    """What taking nearly equal volumes as one class costs, and what unequal service times are taken for."""
+    found = []
+    if error >= LEAST_ERROR:
+        classes = "1 class" if len(pool.classes) == 1 else f"{len(pool.classes)} classes"
+        bound = f"about {error:.1%}" if math.isfinite(error) else "an unknown share"
+        found.append(
+            f"{run.bases} volumes taken as {classes}, by which the wait of a volume may be off by {bound}."
+        )
+    services = [part.service.value for part in run.classes]
+    if max(services) > UNEQUAL_SERVICE * min(services):
+        found.append(
+            f"Service times differ from {min(services) / MILLISECOND:.2g} to {max(services) / MILLISECOND:.2g} ms; "
+            "the pool is solved with their mean, weighted by rate."
+        )
     return found
 
 

@@ -76,7 +76,7 @@ def fit_volumes(run: Run, law: Law, observed: Observed) -> FittedVolumes | None:
     ConvergenceError
         A pool could not be solved.
     """
-    if not observed.tries or not math.isfinite(observed.length):
+    if not observed.tries or not math.isfinite(observed.length) or len(run.classes) > 1:
         return None
     rate = (
         float(observed.level_tries @ observed.level_intervals / observed.level_intervals.sum())

@@ -143,9 +143,14 @@ def test_the_table_reads_back(tmp_path: Path) -> None:
     saved.write_text(render.to_csv(totals_table(totals.volumes)), encoding="utf-8")
     (row,) = read_totals(saved)
     (volume,) = totals.volumes
-    assert (row.device, row.pool, row.pool_aliases) == ("522A", "3", 8)
-    assert (row.io_rate, row.alias_rate, row.queued) == (volume.io_rate, volume.alias_rate, volume.queued)
-    assert row.service == pytest.approx(volume.service, rel=1e-14)
+    assert (row.volume, row.pool, row.aliases) == ("522A", "3", 8)
+    assert row.queued is not None and row.service is not None
+    assert (row.io_rate.value, row.alias_rate, row.queued.value) == (
+        volume.io_rate,
+        volume.alias_rate,
+        volume.queued,
+    )
+    assert row.service.value == pytest.approx(volume.service, rel=1e-14)
 
 
 BAD = {

@@ -59,12 +59,15 @@ class VolumeEnds:
     busy_alias_ends, base_picks, base_idles : ndarray
         With its base busy: of its aliases, of the base to its own queue, of the base to rest, shape (D, d)
         [1/service time].
+    base_pace : ndarray
+        Of the base, did it end independently of d, shape (D, d) [1/service time].
     """
 
     idle_alias_ends: Array
     busy_alias_ends: Array
     base_picks: Array
     base_idles: Array
+    base_pace: Array
 
 
 def split_of(
@@ -153,7 +156,8 @@ def _ends(
         any_waits=np.where(waiting > 0.0, 1.0, 0.0),
     )
     idle = idle_base_alias_ends(pool, rates.gaps, given.beyond)
-    return VolumeEnds(idle, held, base * (1.0 - empty), base * empty)
+    ends = base if given.hazard is None else base * given.hazard
+    return VolumeEnds(idle, held, ends * (1.0 - empty), ends * empty, base)
 
 
 def seen_by_volume(law: Array, given: ClassGivenTotal, ends: VolumeEnds, old: VolumeRates) -> VolumeRates:
@@ -177,20 +181,23 @@ def seen_by_volume(law: Array, given: ClassGivenTotal, ends: VolumeEnds, old: Vo
     """
     weight = given.likelihood * (law * given.busy)[:, None]
     known = weight.sum(axis=0)
-    last = int(np.flatnonzero(known > TINY)[-1]) + 1  # a larger d than the window of D has is as the last
+    inside = np.flatnonzero(known > TINY)  # a d that the window of D does not have is as the nearest it has
+    first, last = int(inside[0]), int(inside[-1]) + 1
 
     def average(values: Array) -> Array:
         result = np.einsum("ij,ij->j", weight, values)
-        result[:last] /= known[:last]
-        result[last:] = result[last - 1]
+        result[first:last] /= known[first:last]
+        result[:first], result[last:] = result[first], result[last - 1]
         return np.asarray(result)
 
+    picks, idles = average(ends.base_picks), average(ends.base_idles)
     return replace(
         old,
         idle_alias_ends=ends.idle_alias_ends,
         alias_ends=average(ends.busy_alias_ends),
-        base_picks=average(ends.base_picks),
-        base_idles=average(ends.base_idles),
+        base_picks=picks,
+        base_idles=idles,
+        base_pace=picks + idles if given.hazard is None else average(ends.base_pace),
     )
 
 

@@ -8,6 +8,7 @@ from typing import Final, TypeVar
 import numpy as np
 
 from planner.queueing.pools.base_balance import BaseFlows, PoolFlows, idle_given_total
+from planner.queueing.pools.base_phases import base_hazard, hazard_given_total
 from planner.queueing.pools.pool import Pool
 from planner.queueing.pools.total_law import CountLaw, leave_one_out
 from planner.queueing.pools.volume_law import VolumeRates, law_of_volume
@@ -33,6 +34,8 @@ class ClassGivenTotal:
         Law of d with the base idle, busy, shape (D, d) [1].
     likelihood : ndarray
         Likelihood of D given d with the base busy, relative to that given a busy base, shape (D, d) [1].
+    hazard : ndarray or None
+        By which a busy base ends faster than on average, shape (D, d) or (d,); None for exponential service [1].
     """
 
     beyond: Array
@@ -40,6 +43,7 @@ class ClassGivenTotal:
     weight_idle: Array
     weight_busy: Array
     likelihood: Array
+    hazard: Array | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,9 +131,33 @@ def classes_given_total(
                 weight_idle=joint_idle * _reciprocal(sum_idle),
                 weight_busy=joint_busy * per_busy,
                 likelihood=likelihood * per_busy,
+                hazard=None,
             )
         )
-    return total, classes
+    return total, classes if pool.scv == 1.0 else _with_hazards(pool, rates, laws, total, classes)
+
+
+def _with_hazards(
+    pool: Pool,
+    rates: tuple[VolumeRates, ...],
+    laws: list[tuple[Array, Array]],
+    total: Array,
+    classes: list[ClassGivenTotal],
+) -> list[ClassGivenTotal]:
+    """Tell how fast the bases of each class end; the closed ones are too small for D to run away."""
+    mean, variance = 0.0, 0.0
+    for count, given, (idle, busy) in zip(pool.volumes, classes, laws, strict=True):
+        law = idle + busy
+        own = float(law @ given.beyond)
+        mean += count * own
+        variance += count * float(law @ (given.beyond - own) ** 2)
+    result = []
+    for k, given in enumerate(classes):
+        hazard = base_hazard(pool, k, rates[k])
+        if not pool.closed[k]:
+            hazard = hazard_given_total(hazard, given.weight_busy, total, mean, variance**0.5)
+        result.append(replace(given, hazard=hazard))
+    return result
 
 
 def _reciprocal(sums: Array) -> Array:

@@ -14,7 +14,7 @@ from planner.queueing.pools.result import PoolSteady
 from planner.queueing.pools.solve import alias_pool
 from planner.results import Array
 
-FIRST_SPREAD: Final = 0.5
+FIRST_SPREAD: Final = 1.0
 LEAST_SPREAD: Final = 1e-3
 LEAST_WAIT: Final = 0.01
 """A wait below this share of the service time counts as this share where waits are compared."""
@@ -253,7 +253,7 @@ def alias_pool_of_volumes(
     pool = solved(groups)
     wait = groups.at_own_rate(pool.wait_time)
     while error > tolerance:
-        if spread < LEAST_SPREAD and error == np.inf:  # equal volumes
+        if spread < LEAST_SPREAD:  # what is in one class now is equal
             error = 0.0
             break
         spread *= 0.5

@@ -10,6 +10,9 @@ import numpy as np
 from planner.queueing.pools.lumped import MAX_STATES, solve_lumped
 from planner.queueing.pools.outcome import Outcome
 from planner.queueing.pools.pool import Pool
+from planner.queueing.pools.service_variation import with_variation
+from planner.queueing.pools.single_closed import MAX_STATES as MAX_PHASED
+from planner.queueing.pools.single_closed import phased_states, solve_single_closed
 from planner.queueing.pools.single_open import solve_single_open
 
 PER_CLASS: Final = (
@@ -40,9 +43,11 @@ def is_independent(pool: Pool, aliases: int) -> bool:
         True without aliases, for closed pools with one for every requester but the first of each volume, and for a
         single volume small enough for the exact chain.
     """
-    if pool.bases == 1:
+    if pool.bases == 1 and pool.scv == 1.0:
         return not pool.closed[0] or _states_of_one(pool, aliases) <= MAX_STATES
-    return aliases == 0 or aliases >= pool.most_beyond
+    if aliases == 0 or aliases >= pool.most_beyond:
+        return True
+    return bool(pool.bases == 1 and pool.closed[0]) and phased_states(pool, 0, aliases) <= MAX_PHASED
 
 
 def _states_of_one(pool: Pool, aliases: int) -> float:
@@ -72,9 +77,11 @@ def solve_one(pool: Pool, k: int, aliases: int) -> Outcome:
     names = ("population", "think_time", "arrival_rate")
     alone = replace(pool, volumes=np.ones(1), **{name: getattr(pool, name)[[k]] for name in names})
     if not pool.closed[k]:
-        return solve_single_open(alone, aliases)
+        return with_variation(alone, aliases, solve_single_open(alone, aliases))
     useful = min(aliases, int(pool.population[k]) - 1)
-    outcome = solve_lumped(alone, useful)
+    # Too many phases for the chain: with an alias for everybody nobody waits, whatever the service.
+    phased = pool.scv != 1.0 and (useful == 0 or phased_states(pool, k, useful) <= MAX_PHASED)
+    outcome = solve_single_closed(alone, useful) if phased else solve_lumped(alone, useful)
     return replace(
         outcome,
         free_law=np.pad(outcome.free_law, (aliases - useful, 0)),

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from planner.errors import ConvergenceError
-from planner.queueing.pools.lumped_states import Layout, LumpedStates, lumped_states
+from planner.queueing.pools.lumped_states import Layout, lumped_states
 from planner.queueing.pools.outcome import Outcome
 from planner.queueing.pools.pool import Pool
 from planner.results import Array
@@ -21,6 +22,17 @@ DIRECT_STATES = 100
 MAX_SWEEPS = 3000
 SETTLED = 1e-14
 RESIDUAL = 1e-10
+
+
+class Moves(Protocol):
+    """A chain: the number of its states, and from which to which each move leads."""
+
+    @property
+    def size(self) -> int: ...  # noqa: D102
+    @property
+    def source(self) -> NDArray[np.int64]: ...  # noqa: D102
+    @property
+    def target(self) -> NDArray[np.int64]: ...  # noqa: D102
 
 
 def layout_of(pool: Pool, aliases: int) -> Layout:
@@ -97,7 +109,7 @@ def solve_lumped(pool: Pool, aliases: int, most: int = MAX_STATES) -> Outcome:
     )
 
 
-def stationary_law(states: LumpedStates, move_rates: Array) -> tuple[Array, float]:
+def stationary_law(states: Moves, move_rates: Array) -> tuple[Array, float]:
     """Stationary law of the chain and the residual of its balance equations.
 
     Balance is written for the flow out of each state, `flow = step @ flow`, the columns of `step` summing to
@@ -106,7 +118,7 @@ def stationary_law(states: LumpedStates, move_rates: Array) -> tuple[Array, floa
 
     Parameters
     ----------
-    states : LumpedStates
+    states : Moves
         The chain.
     move_rates : ndarray
         Rate of each of its moves [1/service time].

@@ -18,7 +18,6 @@ from planner.queueing.pools.field_flows import flows_of, outcome_of, seen_by_vol
 from planner.queueing.pools.given_total import KnownBusy, KnownFlows, classes_given_total
 from planner.queueing.pools.outcome import Outcome
 from planner.queueing.pools.pool import Pool
-from planner.queueing.pools.service_variation import felt_think_time
 from planner.queueing.pools.volume_law import VolumeRates, first_rates, with_enough_room
 from planner.results import Array
 
@@ -59,8 +58,6 @@ class Field:
         Of each class.
     known : KnownFlows, KnownBusy or None
         What is known of the bases given D.
-    think_time : ndarray
-        Think time of each class with which exponential service gives the throughput, shape (classes,) [service times].
     window : float
         Probability of D from which on it counts, were the volumes independent [1].
     odds_step : ndarray
@@ -72,7 +69,6 @@ class Field:
     aliases: int
     rates: tuple[VolumeRates, ...]
     known: KnownFlows | KnownBusy | None
-    think_time: Array
     odds_step: Array
     window: float = WINDOW
     busy: KnownBusy | None = None
@@ -138,7 +134,6 @@ def _first_field(pool: Pool, aliases: int) -> Field:
         aliases,
         tuple(first_rates(pool, k) for k in range(pool.classes)),
         None,
-        pool.think_time,
         np.zeros(pool.classes),
     )
 
@@ -197,14 +192,15 @@ def _leapt(old: Field, new: Field) -> Field:
 
 def _iterate(pool: Pool, field: Field, own_balance: bool) -> tuple[Field, Outcome]:
     """One pass: volume laws, bases given D, split of the queue, flows and law of D, rates of a volume."""
-    felt = replace(pool, think_time=field.think_time)
-    rates = tuple(with_enough_room(felt, k, each) for k, each in enumerate(field.rates))
+    rates = tuple(with_enough_room(pool, k, each) for k, each in enumerate(field.rates))
     known = field.known if own_balance or isinstance(field.known, KnownBusy) else None
-    total, classes = classes_given_total(felt, rates, known, field.window)
-    split = split_of(felt, field.aliases, total, classes, rates)
-    flows, bases, ends = flows_of(felt, field.aliases, split, classes, rates)
+    total, classes = classes_given_total(pool, rates, known, field.window)
+    split = split_of(pool, field.aliases, total, classes, rates)
+    flows, bases, ends = flows_of(pool, field.aliases, split, classes, rates)
+    if not ((flows.tries[:-1] > 0.0).all() and (flows.falls[1:] > 0.0).all()):
+        raise ConvergenceError("mean field of the alias pool: flows", np.inf, MAX_ITERATIONS)
     law = flows.law()
-    outcome = outcome_of(felt, field.aliases, split, classes, flows, bases, law)
+    outcome = outcome_of(pool, field.aliases, split, classes, flows, bases, law)
     seen = tuple(
         seen_by_volume(law, given, end, old) for given, end, old in zip(classes, ends, rates, strict=True)
     )
@@ -217,7 +213,6 @@ def _iterate(pool: Pool, field: Field, own_balance: bool) -> tuple[Field, Outcom
             for k, each in enumerate(seen)
         ),
         known=KnownFlows(flows, bases),
-        think_time=felt_think_time(pool, field.aliases, outcome),
         odds_step=step,
         window=_wide_enough(pool, field.window, total, law),
         busy=KnownBusy(total, tuple(given.busy for given in classes)),

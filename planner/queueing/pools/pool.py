@@ -68,6 +68,11 @@ class Pool:
         """Most I/Os that no base holds, inf with an open class [1]."""
         return float(self.volumes @ np.where(self.closed, self.population - 1.0, np.inf))
 
+    @property
+    def slowed(self) -> bool:
+        """Whether I/Os of a volume slow each other down, or a device waits for a gap."""
+        return self.inflation > 0.0 or self.redrive_time > 0.0 or self.alias_redrive_time > 0.0
+
     def service_growth(self, in_service: Array) -> Array:
         """Mean service time with `in_service` I/Os of the volume in service [service times]."""
         return 1.0 + self.inflation * np.maximum(in_service - 1.0, 0.0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import comb
 from typing import Final, Literal
 
@@ -12,6 +13,8 @@ from planner.queueing.pools.idle_classes import active_classes, nothing_arrives,
 from planner.queueing.pools.independent import is_independent, solve_independent
 from planner.queueing.pools.lumped import solve_lumped
 from planner.queueing.pools.mean_field import Field, extended, solve_mean_field
+from planner.queueing.pools.open_chain import FULL, QUICK, Effort, is_small_chain, solve_open_chain
+from planner.queueing.pools.open_field import is_plain_open, solve_open_field
 from planner.queueing.pools.outcome import Outcome
 from planner.queueing.pools.pool import Pool, check_aliases, check_pool
 from planner.queueing.pools.result import PoolSteady, pool_steady
@@ -46,12 +49,17 @@ def alias_pool(
     I/O of the pool, each equally likely. With D the I/Os of the pool that no base holds, exactly min(D, A)
     aliases are busy and (D - A)+ I/Os wait.
 
-    "exact" solves the Markov chain in which equal volumes are exchangeable, up to 30,000 states, for
-    exponential service. "mean-field" solves for the law of one volume, the chance that its base is busy given
-    D, and the split of the queue over the volumes, until they agree; its cost hardly grows with the number of
-    volumes. "auto" takes the exact chain for one volume and where a bound on the states is below 1,000, else
-    the mean field; a sweep is answered by one method throughout. Without aliases and with one for every
-    requester but the first of each volume the volumes are independent: exact in either method.
+    "exact" solves the Markov chain in which equal volumes are exchangeable, for exponential service: closed
+    pools up to 30,000 states; with open classes two to four volumes without inflation and gaps, up to the D
+    beyond which less than 1e-8 of the mean queue lies, within 50,000 states. "mean-field" solves for the law of
+    one volume, the chance that its base is busy given D, and the split of the queue over the volumes, until
+    they agree; its cost hardly grows with the number of volumes. Where service is not exponential and a class
+    is closed, bases go through the phases of the two-moment law; of open classes alone the wait is corrected by
+    a fitted two-moment law. "auto" takes the exact chain where that costs no more: for one volume, for closed
+    pools where a bound on the states is below 1,000, and for two or three volumes with open classes whose queue
+    ends within 6,000 states, else the mean field; a sweep is answered by one method throughout, and `method`
+    says by which. Without aliases and with one for every requester but the first of each volume the volumes
+    are independent: exact in either method, as is a single closed volume in phases up to 10,000 states.
 
     Parameters
     ----------
@@ -70,7 +78,8 @@ def alias_pool(
     arrival_rate : array_like, optional
         Poisson arrivals at each volume of a class; nan where closed, shape (classes,) [1/s].
     scv : float, optional
-        Squared coefficient of variation of the service time [1].
+        Squared coefficient of variation of the service time; with closed classes less than 1/20 is taken as
+        1/20 [1].
     inflation : float, optional
         Relative growth of the service time with each further I/O in service at the same volume [1].
     redrive_time : float, optional
@@ -96,7 +105,7 @@ def alias_pool(
     Notes
     -----
     The pool is exact in D, the I/Os beyond the bases: busy aliases are min(D, A), queued I/Os (D - A)^+. A = 0 is
-    one M/M/1//N queue for each volume, one volume is M/M/(A+1)//N.
+    one M/M/1//N queue for each volume, one volume is M/M/(A+1)//N; with `scv` M/PH/1//N and M/PH/(A+1)//N.
 
     References
     ----------
@@ -133,23 +142,34 @@ def alias_pool(
             pool, counts, [nothing_arrives(pool, int(count)) for count in counts.ravel()], "exact"
         )
     active = without_idle(pool)
-    chosen = _choose(active, counts) if method == "auto" else method
-    solved = _exact(active, counts.ravel()) if chosen == "exact" else _mean_field(active, counts.ravel())
-    return pool_steady(pool, counts, [with_idle(pool, outcome) for outcome in solved], chosen)
+    solved, answered_by = _solve(active, counts.ravel(), method)
+    return pool_steady(pool, counts, [with_idle(pool, outcome) for outcome in solved], answered_by)
 
 
-def _choose(pool: Pool, counts: Array) -> str:
-    """Take the exact chain where it is small whatever the aliases."""
+def _solve(pool: Pool, counts: Array, method: Method) -> tuple[list[Outcome], str]:
+    """Solve every count, and say by which method."""
+    if method == "exact":
+        return _exact(pool, counts, FULL), "exact"
+    if method == "auto" and _may_be_quick(pool, counts):
+        try:
+            return _exact(pool, counts, QUICK), "exact"
+        except InputError:  # more states than that
+            pass
+    return _mean_field(pool, counts), "mean-field"
+
+
+def _may_be_quick(pool: Pool, counts: Array) -> bool:
+    """Whether the exact chain may be small; with open classes its size is not known beforehand."""
     if pool.scv != 1.0:
-        return "mean-field"
+        return False
     if pool.bases == 1:
-        return "exact" if is_independent(pool, int(counts.max())) else "mean-field"
+        return is_independent(pool, int(counts.max()))
     if not pool.closed.all():
-        return "mean-field"
+        return is_small_chain(pool)
     bound = 1
     for count, requesters in zip(pool.volumes, pool.population, strict=True):
         bound *= comb(int(count) + _volume_states(pool, int(requesters)) - 1, int(count))
-    return "exact" if bound <= AUTO_STATES else "mean-field"
+    return bound <= AUTO_STATES
 
 
 def _volume_states(pool: Pool, requesters: int) -> int:
@@ -159,19 +179,21 @@ def _volume_states(pool: Pool, requesters: int) -> int:
     return comb(requesters - 1 + kinds, kinds) + bases * comb(requesters + kinds, kinds + 1)
 
 
-def _exact(pool: Pool, counts: Array) -> list[Outcome]:
+def _exact(pool: Pool, counts: Array, effort: Effort) -> list[Outcome]:
     """Solve each count by itself."""
     if pool.scv != 1.0:
         raise InputError("method", "exact", "the mean field where scv is not 1")
-    if pool.bases > 1 and not pool.closed.all():
-        raise InputError("method", "exact", "the mean field where several volumes have open classes")
-    return [_exact_one(pool, int(count)) for count in counts]
+    return [_exact_one(pool, int(count), effort) for count in counts]
 
 
-def _exact_one(pool: Pool, aliases: int) -> Outcome:
+def _exact_one(pool: Pool, aliases: int, effort: Effort) -> Outcome:
     if not is_stable(pool, aliases):
         return solve_saturated(pool, aliases)
-    return solve_independent(pool, aliases) if is_independent(pool, aliases) else solve_lumped(pool, aliases)
+    if is_independent(pool, aliases):
+        return solve_independent(pool, aliases)
+    if pool.closed.all():
+        return solve_lumped(pool, aliases)
+    return solve_open_chain(pool, aliases, effort)
 
 
 def _mean_field(pool: Pool, counts: Array) -> list[Outcome]:
@@ -179,14 +201,17 @@ def _mean_field(pool: Pool, counts: Array) -> list[Outcome]:
     outcomes: dict[int, Outcome] = {}
     earlier: Field | None = None
     field: Field | None = None
+    solved = pool if pool.closed.any() else replace(pool, scv=1.0)
     for count in sorted({int(count) for count in counts}):
         if not is_stable(pool, count):
             outcome = solve_saturated(pool, count)
-        elif is_independent(pool, count) and (pool.scv == 1.0 or not pool.closed.any() or count > 0):
-            outcome = solve_independent(pool, count)
+        elif is_independent(solved, count):
+            outcome = solve_independent(solved, count)
+        elif is_plain_open(solved):
+            outcome = solve_open_field(solved, count)
         else:
             begin = extended(earlier, field, count)
             earlier = field
-            outcome, field = solve_mean_field(pool, count, begin)
-        outcomes[count] = with_variation(pool, count, outcome)
+            outcome, field = solve_mean_field(solved, count, begin)
+        outcomes[count] = outcome if pool.closed.any() else with_variation(pool, count, outcome)
     return [outcomes[int(count)] for count in counts]

@@ -31,6 +31,8 @@ class VolumeRates:
     alias_ends, base_picks, base_idles : ndarray
         With the base busy: aliases end, the base ends and takes from its own queue, or becomes idle,
         each of shape (d,) [1/service time].
+    base_pace : ndarray
+        With the base busy: the base ends, did it do so independently of d, shape (d,) [1/service time].
     gaps : Gaps
         Mean gaps of its devices.
     log_odds : float
@@ -41,6 +43,7 @@ class VolumeRates:
     alias_ends: Array
     base_picks: Array
     base_idles: Array
+    base_pace: Array
     gaps: Gaps
     log_odds: float
 
@@ -53,6 +56,7 @@ class VolumeRates:
             alias_ends=0.5 * (before.alias_ends + self.alias_ends),
             base_picks=0.5 * (before.base_picks + self.base_picks),
             base_idles=0.5 * (before.base_idles + self.base_idles),
+            base_pace=0.5 * (before.base_pace + self.base_pace),
         )
 
     def continued(self, before: VolumeRates, part: float) -> VolumeRates:
@@ -69,6 +73,7 @@ class VolumeRates:
             alias_ends=further("alias_ends"),
             base_picks=further("base_picks"),
             base_idles=further("base_idles"),
+            base_pace=further("base_pace"),
             log_odds=self.log_odds + part * (self.log_odds - before.log_odds),
         )
 
@@ -91,7 +96,7 @@ def first_rates(pool: Pool, k: int) -> VolumeRates:
     size = int(pool.population[k]) if pool.closed[k] else FIRST_SIZE
     beyond = np.arange(float(size))
     picks = np.where(beyond > 0.0, 0.3, 0.0)
-    return VolumeRates(beyond, 0.7 * beyond, picks, 1.0 - picks, Gaps(), 0.0)
+    return VolumeRates(beyond, 0.7 * beyond, picks, 1.0 - picks, np.ones(size), Gaps(), 0.0)
 
 
 def arrival_rates(pool: Pool, k: int, size: int) -> tuple[Array, Array]:
@@ -181,6 +186,7 @@ def with_enough_room(pool: Pool, k: int, rates: VolumeRates) -> VolumeRates:
             alias_ends=_continued(rates.alias_ends, more),
             base_picks=np.pad(rates.base_picks, (0, more), mode="edge"),
             base_idles=np.pad(rates.base_idles, (0, more), mode="edge"),
+            base_pace=np.pad(rates.base_pace, (0, more), mode="edge"),
         )
     return rates
 

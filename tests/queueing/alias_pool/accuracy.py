@@ -38,6 +38,11 @@ class Group:
     law: dict
     exact: bool = False
 
+    @property
+    def plain_open(self) -> bool:
+        """Open classes only, and neither inflation nor gaps nor another service law."""
+        return self.kind in ("open", "small open") and not self.law
+
 
 PLAIN = Limits(0.005, 0.04, 0.05, 0.01)
 CORRECTED = Limits(0.01, 0.06, 0.06, 0.02)
@@ -60,6 +65,7 @@ GROUPS = (
     Group("scv 4, closed", "closed", VARIED, {"scv": 4.0}),
     Group("scv 4, open", "open", VARIED, {"scv": 4.0}),
     Group("scv 4, mixed", "mixed", VARIED, {"scv": 4.0}),
+    Group("open, 2 to 8 volumes near saturation", "small open", PLAIN, {}),
 )
 
 
@@ -90,6 +96,21 @@ def open_pool(rng, inflation, gap):
             return aliases, {"volumes": volumes, "arrival_rate": rate}
 
 
+def small_open_pool(rng):
+    """One to three open classes in two to eight volumes, their overloaded volumes using 40 to 93 % of the aliases."""
+    while True:
+        classes = int(rng.integers(1, 4))
+        volumes = rng.integers(1, 4, classes) if classes > 1 else rng.integers(2, 9, 1)
+        rate = rng.uniform(0.1, 1.7, classes)
+        aliases = int(rng.integers(1, 9))
+        share = rng.uniform(0.4, 0.93)
+        factors = np.linspace(0.05, 20.0, 4000)
+        need = np.maximum(np.outer(factors, rate) - 1.0, 0.0) @ volumes
+        rate = rate * factors[np.searchsorted(need, share * aliases) - 1]
+        if volumes.sum() <= 8 and rate.max() < 4.0:
+            return aliases, {"volumes": volumes, "arrival_rate": rate}
+
+
 def mixed_pool(rng, inflation, gap):
     """Closed and open classes together."""
     while True:
@@ -116,6 +137,7 @@ def pools(group, count, seed):
         "closed": lambda: closed_pool(rng, 180),
         "open": lambda: open_pool(rng, inflation, gap),
         "mixed": lambda: mixed_pool(rng, inflation, gap),
+        "small open": lambda: small_open_pool(rng),
     }[group.kind]
     return [draw() for _ in range(count)]
 

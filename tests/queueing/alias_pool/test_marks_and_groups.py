@@ -105,3 +105,11 @@ def test_bad_groups_are_named(arguments, argument):
     with pytest.raises(InputError) as caught:
         group_volumes(**arguments)
     assert caught.value.argument == argument
+
+
+def test_classes_that_cannot_be_made_finer_end_the_search() -> None:
+    """Far apart, equal within: coarse classes err by more than the tolerance, the finest ones by nothing."""
+    rates = [0.9] * 2 + [0.7] * 3 + [0.55] * 4 + [0.3] * 5
+    grouped = alias_pool_of_volumes(2, service_time=1.0, arrival_rate=rates, tolerance=1e-6)
+    assert grouped.groups.volumes.tolist() == [2, 3, 4, 5]
+    assert grouped.error == 0.0

@@ -1,0 +1,221 @@
+"""The D of an open pool that count, from 0 on, and the queues at which the law of the volumes is evaluated."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from planner.errors import ConvergenceError
+from planner.queueing.pools.open_balance import OpenGiven
+from planner.queueing.pools.queue_law import QueueLaw, queue_law
+from planner.queueing.pools.queue_weights import Weights, met_by, some_queues
+from planner.results import Array
+
+FIRST: Final = 30
+LONGEST: Final = 8000
+CUT: Final = 1e-11
+"""Probability of the largest D from which on the window is widened."""
+LOST: Final = 1e-8
+"""Probability of the longest queue that is solved for up to which what is beyond does not matter."""
+SLOPE_OVER: Final = 5
+SPARE: Final = 1.1
+
+
+@dataclass(frozen=True, eq=False)
+class OpenWindow:
+    """D from 0 to the longest queue.
+
+    Attributes
+    ----------
+    aliases : int
+        Aliases of the pool [1].
+    total : ndarray
+        0, 1, ..., shape (D,) [1].
+    waiting : ndarray
+        I/Os waiting, shape (D,) [1].
+    queues : ndarray
+        Queues above 0 at which the law of the volumes is evaluated, shape (queues,) [1].
+    """
+
+    aliases: int
+    total: Array
+    waiting: Array
+    queues: Array
+
+    @classmethod
+    def of(cls, aliases: int, longest: int = FIRST) -> OpenWindow:
+        """Window up to a queue.
+
+        Parameters
+        ----------
+        aliases : int
+            Aliases of the pool [1].
+        longest : int
+            The longest queue [1].
+
+        Returns
+        -------
+        OpenWindow
+            From D = 0 on.
+        """
+        total = np.arange(aliases + longest + 1.0)
+        return cls(aliases, total, np.maximum(total - aliases, 0.0), some_queues(longest))
+
+    @property
+    def evaluated(self) -> NDArray[np.int64]:
+        """Index of the queues at which the law is evaluated, shape (queues,)."""
+        return (self.aliases + self.queues).astype(np.int64)
+
+    def at_queues(self, values: Array) -> Array:
+        """From the queues at which the law is evaluated to all above 0, by interpolation in the logarithm.
+
+        Parameters
+        ----------
+        values : ndarray
+            Shape (..., queues).
+
+        Returns
+        -------
+        ndarray
+            Shape (..., waiting above 0).
+        """
+        wanted, known = np.log(self.waiting[self.aliases + 1 :]), np.log(self.queues)
+        rows = values.reshape(-1, self.queues.size)
+        moved = np.array([np.interp(wanted, known, row) for row in rows])
+        return moved.reshape(*values.shape[:-1], wanted.size)
+
+    def misfit(self, law_of_queue: QueueLaw, given: OpenGiven, law: Array) -> float:
+        """How far the law of the queue is from the busy bases and the queues that it should have, on average over D.
+
+        Parameters
+        ----------
+        law_of_queue : QueueLaw
+            At the queues of the window.
+        given : OpenGiven
+            The volumes.
+        law : ndarray
+            Law of D, shape (D,) [1].
+
+        Returns
+        -------
+        float
+            The larger difference [1].
+        """
+        at = self.evaluated
+        off = np.array([law_of_queue.busy - given.busy[:, at], law_of_queue.mean - given.queue[:, at]])
+        return float((np.abs(self.at_queues(off)) @ law[self.aliases + 1 :]).max())
+
+    def wider(self, law: Array) -> OpenWindow:
+        """As far as the law of D reaches if it goes on as it ended, three times as far at most.
+
+        Parameters
+        ----------
+        law : ndarray
+            Law of D, shape (D,) [1].
+
+        Returns
+        -------
+        OpenWindow
+            The same where the law has ended.
+
+        Raises
+        ------
+        ConvergenceError
+            The queue is longer than any that is solved for: the pool is nearly unstable.
+        """
+        if law[-1] <= CUT:
+            return self
+        longest = self.total.size - 1 - self.aliases
+        if longest >= LONGEST and law[-1] <= LOST:
+            return self
+        if longest >= LONGEST:
+            raise ConvergenceError(
+                "alias pool, nearly unstable: the law of its queue", float(law[-1]), longest
+            )
+        fall = float(np.log(law[-1 - SLOPE_OVER] / law[-1])) / SLOPE_OVER
+        reach = longest + np.log(law[-1] / CUT) / fall if fall > 0.0 else np.inf
+        return OpenWindow.of(self.aliases, int(min(SPARE * reach + SLOPE_OVER, 3.0 * longest, LONGEST)))
+
+    def moved_to(
+        self, new: OpenWindow, given: OpenGiven, weights: Weights, volumes: Array
+    ) -> tuple[OpenGiven, Weights]:
+        """Go on on a wider window, beyond this one by the law of the queue.
+
+        Parameters
+        ----------
+        new : OpenWindow
+            The wider window.
+        given : OpenGiven
+            The volumes on this window.
+        weights : Weights
+            Weights of the law at the queues of this window.
+        volumes : ndarray
+            Volumes of each class, shape (classes,) [1].
+
+        Returns
+        -------
+        tuple of (OpenGiven, Weights)
+            On the new window.
+        """
+        wanted, known = np.log(new.queues), np.log(self.queues)
+        log_busy, log_more = (
+            np.array([np.interp(wanted, known, row) for row in rows])
+            for rows in (weights.log_busy, weights.log_more)
+        )
+        weights = met_by(Weights(log_busy, log_more), new.queues, self.aliases, volumes)
+        beyond = new.given_by(weights, volumes)
+        old = self.total.size
+        joined = OpenGiven(
+            *(
+                np.hstack([getattr(given, name), getattr(beyond, name)[:, old:]])
+                for name in ("busy", "queue", "with_queue")
+            )
+        )
+        return joined, weights
+
+    def given_by(self, weights: Weights, volumes: Array) -> OpenGiven:
+        """What the law of the queue says by itself of volumes given D; nothing where no I/O waits.
+
+        Parameters
+        ----------
+        weights : Weights
+            Weights of the law.
+        volumes : ndarray
+            Volumes of each class, shape (classes,) [1].
+
+        Returns
+        -------
+        OpenGiven
+            The volumes, shape (classes, D) each.
+        """
+        law, _ = queue_law(self.queues, self.aliases, volumes, weights, weights.log_busy, weights.log_busy)
+        none = np.zeros((volumes.size, self.aliases + 1))
+        waiting = self.waiting[self.aliases + 1 :]
+        return OpenGiven(
+            np.hstack([none, self.at_queues(law.busy)]),
+            np.hstack([none, self.at_queues(law.mean / self.queues) * waiting]),
+            np.hstack([none, self.at_queues(law.with_queue)]),
+        )
+
+    def begin(self, rates: Array, volumes: Array) -> tuple[OpenGiven, Weights]:
+        """Where to begin: both weights are the arrivals, as in a product form, theta such that the queue is met.
+
+        Parameters
+        ----------
+        rates, volumes : ndarray
+            Arrivals at one volume, volumes of each class, shape (classes,) [1/service time], [1].
+
+        Returns
+        -------
+        tuple of (OpenGiven, Weights)
+            A plausible pool.
+        """
+        log_rates = np.log(rates)[:, None] + np.zeros_like(self.queues)
+        weights = Weights(log_rates, log_rates)
+        weights = met_by(weights, self.queues, self.aliases, volumes)
+        given = self.given_by(weights, volumes)
+        given.busy[:, : self.aliases + 1] = (rates / (1.0 + rates))[:, None]
+        return given, weights

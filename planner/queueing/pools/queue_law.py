@@ -1,0 +1,234 @@
+"""How the waiting I/Os of an open pool lie on its volumes: what one volume has tells about the others.
+
+Given that Q I/Os wait, the volumes are taken as independent but for their sum: a volume is idle with weight 1, and busy
+with j I/Os behind its base with weight ``x theta^j / prod_{i<=j} (1 + i A/Q)``, since aliases take each waiting I/O at
+rate A/Q and the base one at rate 1. x and theta of each class are such that it is busy, and queues, as given. For two
+volumes, and for Q = 1, the sum alone decides how they depend on each other: there the law is exact.
+
+Every expectation is a coefficient of a polynomial, read off by discrete Fourier transforms on a circle so small that
+what wraps around is negligible.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from planner.queueing.pools.queue_weights import Weights, octaves, volumes_apart
+from planner.results import Array
+
+WRAP: Final = float(np.log(1e10))
+"""Logarithm of how much smaller that is which wraps around."""
+LONGEST_STEP: Final = 1.0
+SURELY: Final = 1e-9
+"""Chance of being idle, and mean queue, below which they are not told from 0."""
+STILL: Final = 1e-10
+"""Variance below which a number is taken as constant."""
+SINGULAR: Final = 1e-9
+"""Added to the diagonal of the correlations, since the common theta of all classes is nearly free."""
+NOISE: Final = 1e-14
+NEAR: Final = 0.03
+"""Distance of the law from what it should be within which it is used and improved by the way."""
+MAX_STEPS: Final = 30
+
+
+@dataclass(frozen=True, eq=False)
+class QueueLaw:
+    """What the law says at some queues.
+
+    Attributes
+    ----------
+    busy, mean : ndarray
+        Probability that a volume is busy, and its mean queue, shape (classes, queues) [1].
+    with_queue : ndarray
+        Probability that a busy volume has a queue, shape (classes, queues) [1].
+    none_beside_none : ndarray
+        Chance that another volume, of class i, has no queue where one of class k has none, relative to its chance at
+        all, shape (k, i, queues) [1].
+    mean_beside_none : ndarray
+        Mean queue of a volume of class k where another, of class i, has none, relative to its mean at all, shape (k, i,
+        queues) [1].
+    """
+
+    busy: Array
+    mean: Array
+    with_queue: Array
+    none_beside_none: Array
+    mean_beside_none: Array
+
+
+def fitted_queue_law(
+    queues: Array, aliases: int, volumes: Array, weights: Weights, busy: Array, mean: Array
+) -> tuple[QueueLaw, Weights]:
+    """Improve the weights until the law is near what it should be, and once at least.
+
+    Parameters
+    ----------
+    queues, aliases, volumes, weights, busy, mean
+        As `queue_law` takes them.
+
+    Returns
+    -------
+    tuple of (QueueLaw, Weights)
+        The law, and weights better than its own.
+    """
+    law, weights = queue_law(queues, aliases, volumes, weights, busy, mean)
+    for _ in range(MAX_STEPS):
+        off = np.abs(law.mean - mean) / np.maximum(mean, 1.0)
+        if float(np.abs(law.busy - busy).max()) < NEAR and float(off.max()) < NEAR:
+            break
+        law, weights = queue_law(queues, aliases, volumes, weights, busy, mean)
+    return law, weights
+
+
+def queue_law(
+    queues: Array, aliases: int, volumes: Array, weights: Weights, busy: Array, mean: Array
+) -> tuple[QueueLaw, Weights]:
+    """Evaluate the law, and improve its weights by one step of Newton's method.
+
+    Parameters
+    ----------
+    queues : ndarray
+        I/Os waiting in the pool, 1 or more, rising, shape (queues,) [1].
+    aliases : int
+        Its aliases [1].
+    volumes : ndarray
+        Volumes of each class, shape (classes,) [1].
+    weights : Weights
+        Weights at these queues.
+    busy, mean : ndarray
+        Probability that a volume is busy, and its mean queue, as they should be, shape (classes, queues) [1].
+
+    Returns
+    -------
+    tuple of (QueueLaw, Weights)
+        The law with the weights given, and better weights.
+    """
+    classes = volumes.size
+    law = QueueLaw(
+        *np.zeros((3, classes, queues.size)),
+        *np.zeros((2, classes, classes, queues.size)),
+    )
+    better = Weights(weights.log_busy.copy(), weights.log_more.copy())
+    for part, points in octaves(queues):
+        sums = _Sums.of(queues[part], aliases, volumes, weights, part, points)
+        sums.write(law, part)
+        step = sums.newton(queues[part], volumes, busy[:, part], mean[:, part])
+        better.log_busy[:, part] += step[:classes]
+        better.log_more[:, part] += step[classes:]
+    return law, better
+
+
+@dataclass(frozen=True, eq=False)
+class _Sums:
+    """Expectations under the law; of one volume of class k, or of one of k and another of i, by queue."""
+
+    idle: Array
+    none: Array
+    mean: Array
+    square: Array
+    idle_idle: Array
+    idle_mean: Array
+    mean_mean: Array
+    apart_mean: Array
+    apart_variance: Array
+
+    @classmethod
+    def of(
+        cls, queue: Array, aliases: int, volumes: Array, weights: Weights, part: slice, points: int
+    ) -> _Sums:
+        """Sum over the circle."""
+        here = Weights(weights.log_busy[:, part], weights.log_more[:, part])
+        log_busy, weight, rest, count = volumes_apart(queue, aliases, here)
+        whole = rest[:, :, 0] + weight.sum(axis=2)
+        apart_mean = weight @ count / whole
+        apart_variance = weight @ count**2 / whole - apart_mean**2
+        weight *= np.exp(-WRAP / points * count)
+        volume = rest + np.fft.rfft(weight, points)
+        mean = np.fft.rfft(weight * count, points) / volume
+        square = np.fft.rfft(weight * count**2, points) / volume
+        product = _product(volume, volumes, queue, points)
+        idle = rest / volume
+        at_idle, at_mean = product * idle, product * mean
+        chance = at_idle.real.sum(axis=2)
+        return cls(
+            idle=chance,
+            none=chance * (1.0 + np.exp(log_busy[:, :, 0])),
+            mean=at_mean.real.sum(axis=2),
+            square=(product * square).real.sum(axis=2),
+            idle_idle=_pairs(at_idle, idle),
+            idle_mean=_pairs(at_idle, mean),
+            mean_mean=_pairs(at_mean, mean),
+            apart_mean=apart_mean,
+            apart_variance=apart_variance,
+        )
+
+    def write(self, law: QueueLaw, part: slice) -> None:
+        """Into the arrays of the law."""
+        idle = np.maximum(self.idle, SURELY)
+        mean = np.maximum(self.mean, SURELY)
+        law.busy[:, part] = 1.0 - self.idle
+        law.mean[:, part] = self.mean
+        law.with_queue[:, part] = np.clip((1.0 - self.none) / np.maximum(1.0 - self.idle, SURELY), 0.0, 1.0)
+        law.none_beside_none[:, :, part] = np.clip(self.idle_idle / (idle[:, None] * idle), 0.0, 1.0)
+        beside = np.swapaxes(self.idle_mean, 0, 1) / (mean[:, None] * idle)
+        law.mean_beside_none[:, :, part] = np.maximum(beside, 0.0)
+
+    def newton(self, queue: Array, volumes: Array, busy: Array, mean: Array) -> Array:
+        """Step of ln x and ln theta, shape (2 classes, queues).
+
+        The derivatives are covariances with the number busy and the queue of each class. All theta together are free;
+        they are set so that volumes on their own would have the queue on average, where the sums are best.
+        """
+        classes = volumes.size
+        others = (volumes - np.eye(classes))[:, :, None]
+        idle, own = self.idle, np.arange(classes)
+        derivative = np.zeros((2, classes, 2, classes, queue.size))
+        derivative[0, :, 0] = others * (self.idle_idle - idle[:, None] * idle)
+        derivative[0, :, 1] = -others * (self.idle_mean - idle[:, None] * self.mean)
+        derivative[1, :, 0] = -others * (np.swapaxes(self.idle_mean, 0, 1) - self.mean[:, None] * idle)
+        derivative[1, :, 1] = others * (self.mean_mean - self.mean[:, None] * self.mean)
+        derivative[0, own, 0, own] += (1.0 - idle) * idle
+        derivative[0, own, 1, own] += self.mean * idle
+        derivative[1, own, 0, own] += self.mean * idle
+        derivative[1, own, 1, own] += self.square - self.mean**2
+        derivative[1, :, 1] += (volumes[:, None] * self.apart_variance) / volumes.sum()
+        missing = (queue - volumes @ self.apart_mean) / volumes.sum()
+        gap = np.array(
+            [
+                np.maximum(idle, SURELY) - np.maximum(1.0 - busy, SURELY),
+                np.maximum(mean, SURELY) - np.maximum(self.mean, SURELY) + missing,
+            ]
+        )
+        matrix = np.moveaxis(derivative.reshape(2 * classes, 2 * classes, queue.size), 2, 0)
+        right = gap.reshape(2 * classes, queue.size).T
+        variance = np.einsum("qii->qi", matrix)
+        moves = variance > STILL
+        per_size = np.where(moves, 1.0 / np.sqrt(np.maximum(variance, STILL)), 0.0)
+        matrix = matrix * (per_size[:, :, None] * per_size[:, None, :])
+        matrix += np.where(moves, SINGULAR, 1.0)[:, :, None] * np.eye(2 * classes)
+        step = np.linalg.solve(matrix, (right * per_size)[:, :, None])[:, :, 0] * per_size
+        most = np.full((2 * classes, queue.size), LONGEST_STEP)
+        spread = np.maximum(volumes @ self.apart_variance, STILL)
+        most[classes:] = np.minimum(LONGEST_STEP, queue / spread)  # the mean moves by a queue at most
+        return np.asarray(np.clip(step.T, -most, most))
+
+
+def _product(
+    volume: NDArray[np.complex128], volumes: Array, queue: Array, points: int
+) -> NDArray[np.complex128]:
+    """All volumes together, weighed such that its sum over half of the circle is 1 and picks the queue."""
+    turns = queue[:, None] * np.arange(points // 2 + 1) % points
+    phase = np.exp(2j * np.pi * turns / points)
+    phase[:, 1:-1] *= 2.0  # the other half of the circle
+    logarithm = np.tensordot(volumes, np.log(volume), 1)
+    product = np.exp(logarithm - logarithm[:, :1].real) * phase
+    return np.asarray(product / np.maximum(product.real.sum(axis=1), NOISE)[:, None])
+
+
+def _pairs(left: NDArray[np.complex128], right: NDArray[np.complex128]) -> Array:
+    """Sums over the circle for every pair of classes."""
+    return np.array([[(one * other).real.sum(axis=1) for other in right] for one in left])

@@ -1,0 +1,177 @@
+"""Many pools at once: the count of each, without the sweep over all counts that the answer for one pool shows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+import numpy as np
+
+from planner.demand import Law, Reading, readings_of
+from planner.devices import Performance, Pool
+from planner.errors import InputError, PlannerError
+from planner.measurements import Run
+from planner.sizing.comparison import classic_aliases
+from planner.sizing.fewest import fewest
+from planner.sizing.overview import PoolCount, Subsystem, Traffic
+from planner.sizing.search import combined_readings, pools_of, read_demands, span
+from planner.sizing.target import Target
+
+AT_ONCE: Final = 50  # pools whose demands are read together
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeasuredPool:
+    """A pool as it was measured.
+
+    Attributes
+    ----------
+    name : str
+        Its name.
+    volumes, aliases : int
+        Its devices, volumes without I/O too.
+    runs : tuple of Run
+        Measurements of it, the present state last; none where it has no load.
+    """
+
+    name: str
+    volumes: int
+    aliases: int
+    runs: tuple[Run, ...]
+
+
+def subsystem(
+    pools: Sequence[MeasuredPool],
+    law: Law,
+    *,
+    target: Target | None = None,
+    growth: float = 0.0,
+    notes: Sequence[str] = (),
+    processes: int = 1,
+    done: Callable[[int], None] | None = None,
+) -> Subsystem:
+    """Find the smallest number of aliases that meets a target for each of many pools.
+
+    The count is that of `planner.sizing.aliases`. Its range holds the readings of the demand and the rule of thumb: the
+    preferred reading, those of the fewest and of the most requesters are asked.
+
+    Parameters
+    ----------
+    pools : sequence of MeasuredPool
+        One or more.
+    law : Law
+        Inflation and redrive gap.
+    target : Target, optional
+        What each pool must achieve; by default queueing is gone.
+    growth : float, optional
+        Share by which every demand grows first.
+    notes : sequence of str, optional
+        How the measurements were read, for the answer.
+    processes : int, optional
+        Processes to share the work; 1 works in this one.
+    done : callable, optional
+        Told of the number of pools that were answered since it was last called.
+
+    Returns
+    -------
+    Subsystem
+        One answer a pool, in the same order. A pool without a feasible count says so in its place.
+
+    Raises
+    ------
+    InputError
+        No pools, or a growth that is no share of zero or more.
+    """
+    if not pools:
+        raise InputError("pools", 0, "at least one pool")
+    if not 0.0 <= growth < np.inf:
+        raise InputError("growth", growth, "a share of zero or more")
+    target = target or Target()
+    tasks = [(pools[first : first + AT_ONCE], law, target, growth) for first in range(0, len(pools), AT_ONCE)]
+    found: list[PoolCount] = []
+    for counts in _shared_out(tasks, processes):
+        found += counts
+        if done is not None:
+            done(len(counts))
+    return Subsystem(pools=tuple(found), target=target, growth=growth, notes=tuple(notes))
+
+
+Task = tuple[Sequence[MeasuredPool], Law, Target, float]
+
+
+def _shared_out(tasks: Sequence[Task], processes: int) -> Iterator[list[PoolCount]]:
+    """Answers of all tasks in their order."""
+    if processes <= 1 or len(tasks) == 1:
+        yield from map(_answer, tasks)
+        return
+    from concurrent.futures import ProcessPoolExecutor
+    from multiprocessing import get_context
+
+    with ProcessPoolExecutor(min(processes, len(tasks)), mp_context=get_context("spawn")) as workers:
+        yield from workers.map(_answer, tasks)
+
+
+def _answer(task: Task) -> list[PoolCount]:
+    pools, law, target, growth = task
+    once = [pool for pool in pools if len(pool.runs) == 1]
+    parts = [part for pool in once for part in pool.runs[0].classes]
+    read = iter(readings_of(parts, law))
+    known = {id(pool): [next(read) for _ in pool.runs[0].classes] for pool in once}
+    return [_count(pool, known.get(id(pool)), law, target, growth) for pool in pools]
+
+
+def _count(
+    pool: MeasuredPool,
+    read: Sequence[tuple[Reading, ...]] | None,
+    law: Law,
+    target: Target,
+    growth: float,
+) -> PoolCount:
+    """The answer for one pool; what it has no answer to is told in its place."""
+    plain = PoolCount(name=pool.name, volumes=pool.volumes, in_use=pool.aliases)
+    if not pool.runs:
+        return replace(plain, recommended=0, range=(0, 0), rule_of_thumb=0, classic=0, notes=("no I/O",))
+    run = pool.runs[-1]
+    plain = replace(plain, rule_of_thumb=run.rule_of_thumb)
+    try:
+        combined = combined_readings(read) if read is not None else read_demands(pool.runs, law)[0]
+        solved, error = pools_of(_extremes(combined), run, law, growth)
+        now = solved[0].solve([float(min(run.aliases, run.most_aliases))])
+        plain = replace(plain, grouping_error=error, now=_traffic(now))
+        return _sized(plain, solved, run, target, now)
+    except PlannerError as problem:
+        return replace(plain, problem=str(problem), exit_code=problem.exit_code)
+
+
+def _sized(plain: PoolCount, solved: Sequence[Pool], run: Run, target: Target, now: Performance) -> PoolCount:
+    counts: list[int] = []
+    begin, after = None, now
+    for pool in solved:
+        count, rows = fewest(pool, target, run, begin)
+        if not counts:
+            after = rows[count]
+        counts.append(count)
+        begin = count
+    return replace(
+        plain, recommended=counts[0], range=span(counts, run.rule_of_thumb), classic=classic_aliases(solved[0], target),
+        notes=run.notes, then=_traffic(after),
+    )  # fmt: skip
+
+
+def _extremes(combined: Sequence[tuple[Reading, ...]]) -> list[tuple[Reading, ...]]:
+    """The preferred reading, that of the fewest requesters and that of the most, open arrivals being more than any."""
+
+    def requesters(reading: tuple[Reading, ...]) -> float:
+        return sum(np.inf if each.population is None else each.population * each.volumes for each in reading)
+
+    ordered = sorted(combined[1:], key=requesters)
+    return [combined[0], *ordered[:1], *ordered[1:][-1:]]
+
+
+def _traffic(rows: Performance) -> Traffic:
+    return Traffic(
+        io_rate=float(rows.io_rate[0]),
+        response_time=float(rows.response_time[0]),
+        queued=float(rows.queued[0]),
+    )

@@ -1,0 +1,144 @@
+"""``planner aliases pool`` for tables of volumes and many pools: forms of output, selection, and every bad input."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+from planner.cli import main
+from planner.library import data_path
+
+POOL = str(data_path("hyperpav", "pool-0-aliases.listing"))
+POOL_8 = str(data_path("hyperpav", "pool-8-aliases.listing"))
+TWO = ("pool,volume,io_rate,service_ms", "A,1,400,1.3", "A,2,90,1.3", "B,1,300,1.3", "C,1,0,")
+
+
+@pytest.fixture
+def two(tmp_path: Path) -> str:
+    path = tmp_path / "two.csv"
+    path.write_text("\n".join(TWO) + "\n", encoding="utf-8")
+    return str(path)
+
+
+def test_each_pool_has_a_row_and_the_sums_their_own(two: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["aliases", "pool", two, "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert [pool["pool"] for pool in answer["pools"]] == ["A", "B", "C"]
+    assert answer["all"]["recommended"] == sum(pool["recommended"] for pool in answer["pools"])
+    assert {"recommended_low", "recommended_high", "classic_aliases", "saved", "io_rate", "io_rate_after",
+            "response_ms", "response_after_ms", "queued", "queued_after", "grouping_error", "problem",
+            "notes"} <= set(answer["pools"][0])  # fmt: skip
+    assert answer["pools"][2]["recommended"] == 0
+    assert answer["pools"][2]["notes"] == ["no I/O"]
+
+
+def test_csv_has_one_row_a_pool_and_no_sums(two: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["aliases", "pool", two, "--csv"]) == 0
+    rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    assert [row["pool"] for row in rows] == ["A", "B", "C"]
+
+
+def test_one_pool_is_answered_in_full(two: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["aliases", "pool", two, "--pool", "A", "--json"]) == 0
+    alone = json.loads(capsys.readouterr().out)
+    main(["aliases", "pool", two, "--json"])
+    (first, *_) = json.loads(capsys.readouterr().out)["pools"]
+    assert alone["recommended"] == first["recommended"]
+    assert alone["rows"][0]["io_rate"] == pytest.approx(490)
+
+
+def test_text_fits_eighty_columns(two: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    picture = tmp_path / "pools.png"
+    assert main(["aliases", "pool", two, "--plot", str(picture)]) == 0
+    text = capsys.readouterr().out
+    assert max(map(len, text.splitlines())) <= 80
+    assert text.startswith("3 pools, 4 volumes: ")
+    assert picture.stat().st_size > 5000
+
+
+def test_a_table_without_pools_is_one_pool(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The published listing as a table gives what the listing gives."""
+    path = tmp_path / "listing.csv"
+    rows = ("711,3.9", "745,3.8", "744,3.8", "745,3.8", "769,3.8", "740,3.8", "716,3.9", "719,3.9")
+    lines = [f"{k},{row},1.3,1.8" for k, row in enumerate(rows)]
+    path.write_text(
+        "\n".join(["volume,io_rate,response_ms,service_ms,queued", *lines]) + "\n", encoding="utf-8"
+    )
+    assert main(["aliases", "pool", str(path), "--json"]) == 0
+    table = json.loads(capsys.readouterr().out)
+    assert main(["aliases", "pool", POOL, "--json"]) == 0
+    listing = json.loads(capsys.readouterr().out)
+    assert abs(table["recommended"] - listing["recommended"]) <= 1
+    assert table["rule_of_thumb"] == listing["rule_of_thumb"] == 15
+    assert table["demand"]["population"] == listing["demand"]["population"] == 3
+
+
+def test_members_tell_the_pools_of_a_listing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    members = tmp_path / "members.csv"
+    members.write_text(
+        "device,role,pool\n522A-522D,base,1\n522E-5230,base,2\n6000-6003,base,3\n", encoding="utf-8"
+    )
+    assert main(["aliases", "pool", POOL, "--pools", str(members), "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert [(pool["pool"], pool["volumes"]) for pool in answer["pools"]] == [("1", 4), ("2", 3)]
+    assert any("1 devices" in note and "5231" in note for note in answer["notes"])
+
+
+def test_two_listings_of_one_pool_are_one_pool(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["aliases", "pool", POOL, POOL_8, "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["in_use"] == 0  # the run without aliases was measured last
+    assert answer["demand"]["population"] == 3
+
+
+def written(tmp_path: Path, *lines: str) -> str:
+    path = tmp_path / "volumes.csv"
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return str(path)
+
+
+BAD = {
+    "a row without pool": (("pool,volume,io_rate,service_ms", "A,1,1,1", ",2,1,1"), (), "line 3"),
+    "more addresses than there are": (
+        ("pool,volume,io_rate,service_ms,aliases", *(f"A,{k},1,1,200" for k in range(60))), (), "line 58",
+    ),
+    "queue of some only": (("pool,volume,io_rate,service_ms,queued", "A,1,1,1,0", "A,2,1,1,"), (), "line 3"),
+    "no such pool": (("pool,volume,io_rate,service_ms", "A,1,1,1"), ("--pool", "B"), "one of A"),
+    "one pool without load": (("pool,volume,io_rate,service_ms", "A,1,0,1"), (), "with I/O; there is none"),
+    "members of a table": (("volume,io_rate,service_ms", "1,1,1"), ("--pools", "x.csv"), "with a listing only"),
+    "bases that are no devices": (("volume,io_rate,service_ms", "1,1,1"), ("--bases", "1-2"), "devices of"),
+    "two numbers of aliases": (("pool,volume,io_rate,service_ms,aliases", "A,1,1,1,1", "A,2,1,1,2"), (), "line 3"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input_is_one_message_and_exit_code_two(
+    case: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines, options, expected = BAD[case]
+    assert main(["aliases", "pool", written(tmp_path, *lines), *options]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert expected in captured.err
+    assert len(captured.err.strip().splitlines()) == 1
+
+
+def test_a_pool_that_cannot_be_served_is_shown_and_the_command_says_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = written(tmp_path, "pool,volume,io_rate,service_ms", "A,1,90000,1", "B,1,10,1")
+    assert main(["aliases", "pool", path]) == 1
+    text = capsys.readouterr().out
+    assert "Pool A: no count up to 255 aliases" in text
+    assert "leave out 1 pool" in text
+
+
+def test_short_help_is_not_cut(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["aliases", "--help"]) == 0
+    commands = capsys.readouterr().out.partition("Commands:")[2]
+    assert "..." not in commands
+    assert all(line.endswith(".") for line in commands.strip().splitlines())

@@ -1,0 +1,187 @@
+"""Exact small pools with open classes: known limits, identities, and a plain chain that follows every I/O."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.sparse import linalg
+
+from planner.errors import InputError
+from planner.queueing import mmc
+from planner.queueing.pools import alias_pool
+from planner.queueing.pools.open_chain import solve_open_chain
+from planner.queueing.pools.pool import check_pool
+
+NAN = float("nan")
+
+
+def open_pool(volumes, rates):
+    return check_pool(
+        volumes=volumes, service_time=1.0, population=None, think_time=None, arrival_rate=rates, scv=1.0,
+        inflation=0.0, redrive_time=0.0, alias_redrive_time=None,
+    )  # fmt: skip
+
+
+def plain_chain(aliases, volumes, most_beyond):
+    """Mean queue, tries, base pickups of each volume from a chain on (base, aliases, queued) of each, lumping nothing.
+
+    `volumes` are arrival rates (open) or pairs of requesters and think time (closed); I/Os that would make more than
+    `most_beyond` of them wait for or hold an alias are lost.
+    """
+
+    def arrivals(volume, state):
+        if isinstance(volume, tuple):
+            requesters, think = volume
+            return (requesters - sum(state)) / think
+        return volume
+
+    empty = ((0, 0, 0),) * len(volumes)
+    index, order, moves = {empty: 0}, [empty], []
+    for state in order:
+        held = sum(a for _, a, _ in state)
+        queued = sum(q for _, _, q in state)
+        following = []
+
+        def add(rate, *changes, state=state, following=following):
+            new = [list(each) for each in state]
+            for v, part, step in changes:
+                new[v][part] += step
+            following.append((rate, tuple(tuple(each) for each in new)))
+
+        for v, (base, mine, waits) in enumerate(state):
+            rate = arrivals(volumes[v], state[v])
+            if not base:
+                add(rate, (v, 0, 1))
+            elif held < aliases:
+                add(rate, (v, 1, 1))
+            elif held + queued < most_beyond:
+                add(rate, (v, 2, 1))
+            if base:
+                add(1.0, (v, 2, -1) if waits else (v, 0, -1))
+            if mine and not queued:
+                add(float(mine), (v, 1, -1))
+            for w, (_, _, others) in enumerate(state):
+                if mine and others:
+                    add(mine * others / queued, (v, 1, -1), (w, 1, 1), (w, 2, -1))
+        for rate, new in following:
+            if rate > 0.0:
+                if new not in index:
+                    index[new] = len(order)
+                    order.append(new)
+                moves.append((index[new], index[state], rate))
+    there, here, rate = (np.array(each) for each in zip(*moves, strict=True))
+    size = len(order)
+    balance = sparse.csc_array((rate, (there, here)), shape=(size, size)) - sparse.diags_array(
+        np.bincount(here, weights=rate, minlength=size)
+    )
+    balance = balance.tolil()
+    balance[0] = np.ones(size)
+    law = linalg.spsolve(balance.tocsc(), np.eye(1, size)[0])
+    states = np.array(order)
+    rates = np.array([[arrivals(volume, state[v]) for v, volume in enumerate(volumes)] for state in order])
+    return {
+        "queue_length": law @ states[:, :, 2],
+        "tries_rate": law @ (rates * states[:, :, 0]),
+        "base_in_service": law @ states[:, :, 0],
+        "alias_in_service": law @ states[:, :, 1],
+        "throughput": law @ rates,
+    }
+
+
+@pytest.mark.parametrize(
+    ("aliases", "rates", "most"), [(1, [0.7, 0.3], 50), (2, [0.5, 1.1], 45), (1, [0.3, 0.2, 0.4], 16)]
+)
+def test_open_pool_equals_a_plain_chain(aliases, rates, most):
+    pool = alias_pool(aliases, volumes=[1] * len(rates), arrival_rate=rates, service_time=1.0, method="exact")
+    assert pool.method == "exact"
+    for name, value in plain_chain(aliases, rates, most).items():
+        np.testing.assert_allclose(getattr(pool, name), value, rtol=2e-6, err_msg=name)
+
+
+@pytest.mark.parametrize("open_rate", [0.4, 0.8])
+def test_mixed_pool_equals_a_plain_chain(open_rate):
+    pool = alias_pool(
+        2, volumes=[1, 1], population=[3, NAN], think_time=[2.0, NAN], arrival_rate=[NAN, open_rate],
+        service_time=1.0, method="exact",
+    )  # fmt: skip
+    for name, value in plain_chain(2, [(3, 2.0), open_rate], 40).items():
+        np.testing.assert_allclose(getattr(pool, name), value, rtol=2e-6, err_msg=name)
+
+
+def test_without_aliases_volumes_are_alone():
+    outcome = solve_open_chain(open_pool([1, 1], [0.6, 0.3]), 0)
+    np.testing.assert_allclose(outcome.queue, [0.36 / 0.4, 0.09 / 0.7], rtol=1e-7)
+    np.testing.assert_allclose(outcome.tries, [0.36, 0.09], rtol=1e-8)
+
+
+@pytest.mark.parametrize("aliases", [1, 2, 5])
+def test_one_volume_is_mmc(aliases):
+    outcome = solve_open_chain(open_pool([1], [1.3]), aliases)
+    np.testing.assert_allclose(outcome.queue, mmc(1.3, 1.0, aliases + 1).queue_length, rtol=1e-7)
+
+
+def test_enough_aliases_leave_every_volume_to_itself():
+    rates = np.array([0.5, 3.0])
+    outcome = solve_open_chain(open_pool([1, 2], rates), 40)
+    np.testing.assert_allclose(outcome.base_in_service, rates / (1.0 + rates), rtol=1e-9)
+    held = rates**2 / (1.0 + rates) @ [1, 2]
+    np.testing.assert_allclose(40.0 - outcome.free_aliases, held, rtol=1e-9)
+
+
+def test_equal_volumes_in_one_class_or_in_several():
+    one = solve_open_chain(open_pool([3], [0.7]), 1)
+    for volumes in ([1, 2], [1, 1, 1]):
+        several = solve_open_chain(open_pool(volumes, [0.7] * len(volumes)), 1)
+        np.testing.assert_allclose(several.queue, np.repeat(one.queue, len(volumes)), rtol=1e-9)
+        np.testing.assert_allclose(several.tries, np.repeat(one.tries, len(volumes)), rtol=1e-9)
+        np.testing.assert_allclose(several.free_law, one.free_law, rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("aliases", "volumes", "rates"), [(1, [1, 1], [1.3, 0.5]), (3, [2], [1.9]), (2, [1, 2], [1.2, 0.4])]
+)
+def test_flows_balance(aliases, volumes, rates):
+    outcome = solve_open_chain(open_pool(volumes, rates), aliases)
+    np.testing.assert_allclose(outcome.base_pickups + outcome.alias_pickups, outcome.fails, rtol=1e-7)
+    np.testing.assert_allclose(outcome.base_in_service + outcome.alias_in_service, rates, rtol=1e-7)
+    held = float(outcome.alias_in_service @ volumes)
+    np.testing.assert_allclose(aliases - outcome.free_aliases, held, rtol=1e-7)  # min(D, A) are busy
+    np.testing.assert_allclose(outcome.free_law.sum(), 1.0, rtol=1e-12)
+
+
+def test_many_requesters_that_think_long_are_open():
+    rates = np.array([0.5, 0.3])
+    law = {"volumes": [1, 1], "service_time": 1.0, "method": "exact"}
+    opened = alias_pool(1, arrival_rate=rates, **law).wait_time
+    closed = [alias_pool(1, population=[n, n], think_time=n / rates, **law).wait_time for n in (10, 20, 30)]
+    limit = np.array([0.5, -4.0, 4.5]) @ closed  # of a parabola in one over the requesters
+    np.testing.assert_allclose(limit, opened, rtol=5e-3)
+
+
+def test_auto_says_what_it_took():
+    law = {"service_time": 1.0, "arrival_rate": [0.9, 0.4], "volumes": [1, 1]}
+    short, long = alias_pool(1, **law), alias_pool(1, **{**law, "arrival_rate": [1.9, 0.4]})
+    assert (short.method, long.method) == ("exact", "mean-field")
+    mean_field = alias_pool(1, **law, method="mean-field")
+    np.testing.assert_allclose(mean_field.wait_time, short.wait_time, rtol=0.02)
+    np.testing.assert_allclose(mean_field.tries_rate, short.tries_rate, rtol=2e-3)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"arrival_rate": [1.99, 0.5]},
+        {"volumes": [2, 3]},
+        {"inflation": 0.1},
+        {"redrive_time": 0.1},
+    ],
+)
+def test_what_the_chain_does_not_take_is_said(change):
+    arguments = {
+        "volumes": [1, 1],
+        "arrival_rate": [0.5, 0.5],
+        "service_time": 1.0,
+        "method": "exact",
+        **change,
+    }
+    with pytest.raises(InputError, match="mean-field"):
+        alias_pool(1, **arguments)

@@ -1,0 +1,233 @@
+"""Pools of unequal volumes and many pools at once: own rates, what grouping costs, and how little is solved."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from planner import queueing, sizing
+from planner.demand import Law, readings_of
+from planner.devices import Pool
+from planner.errors import InputError
+from planner.measurements import Run, by_pool
+from planner.measurements.classes import LARGEST_CLASSES, equal_classes
+from planner.reports.volume_totals import read_totals
+from planner.sizing.fewest import fewest
+from planner.sizing.search import combined_readings, pools_of, span
+from planner.sizing.target import Target
+from planner.sizing.volumes import demands
+
+LAW = Law(inflation=0.16, redrive_time=6e-5, model_error=0.02)
+PLAIN = Law(inflation=0.0, redrive_time=0.0, model_error=0.02)
+SERVICE = 1.3e-3
+
+
+def runs_of(tmp_path: Path, header: str, *lines: str) -> list[Run]:
+    path = tmp_path / "volumes.csv"
+    path.write_text("\n".join([header, *lines]) + "\n", encoding="utf-8")
+    return [run for _, run in by_pool(read_totals(path), queue_needed=False) if run is not None]
+
+
+def measured(pools: list[Run]) -> list[sizing.MeasuredPool]:
+    return [
+        sizing.MeasuredPool(name=run.name, volumes=run.bases, aliases=run.aliases, runs=(run,))
+        for run in pools
+    ]
+
+
+def subsystem_lines(pools: int, seed: int = 3) -> list[str]:
+    """Rows of pools of three classes: quiet, middling and busy volumes, as an M/M/1 queue of each would measure."""
+    rng = np.random.default_rng(seed)
+    lines = []
+    for pool in range(pools):
+        service = rng.uniform(0.6, 1.5)
+        for kind, (low, high, most) in enumerate(((0.02, 0.2, 12), (0.2, 0.5, 8), (0.5, 0.85, 4))):
+            load = rng.uniform(low, high)
+            for volume in range(int(rng.integers(1, most + 1))):
+                queue = load**2 / (1 - load)
+                lines.append(
+                    f"{pool:03d},{kind}{volume:02d},{load / service * 1e3:.2f},{service:.3f},{queue:.4f}"
+                )
+    return lines
+
+
+HEADER = "pool,volume,io_rate,service_ms,queued"
+
+
+def test_classes_hold_volumes_of_nearly_one_rate_and_requesters() -> None:
+    rng = np.random.default_rng(1)
+    rates, present = rng.uniform(10, 800, 60), rng.uniform(0.01, 4, 60)
+    classes = equal_classes(rates.tolist(), present.tolist())
+    assert sorted(volume for members in classes for volume in members) == list(range(60))
+    assert len(classes) <= LARGEST_CLASSES
+    assert equal_classes([500, 505, 100, 98], [2.5, 2.6, 0.2, 0.2]) == [[0, 1], [2, 3]]
+    assert equal_classes([500, 505], [2.9, 1.2]) == [[1], [0]]  # three requesters, two requesters
+
+
+def test_open_volumes_ask_at_their_own_rates(tmp_path: Path) -> None:
+    rates = [100.0, 300.0, 320.0, 500.0]
+    (run,) = runs_of(
+        tmp_path, "pool,volume,io_rate,service_ms", *(f"1,{k},{rate},1.3" for k, rate in enumerate(rates))
+    )
+    (reading,) = combined_readings(readings_of(run.classes, LAW))
+    asked = demands(reading, run, LAW)
+    assert sorted(asked.arrival_rate) == rates
+    assert asked.service_time == pytest.approx(SERVICE)
+    assert np.isnan(asked.population).all()
+
+
+@pytest.mark.parametrize("aliases", [0, 3])
+def test_closed_volumes_meet_their_own_rates(aliases: int, tmp_path: Path) -> None:
+    """The pool that was measured is our own; what is read from its rates must give them back."""
+    think = np.array([1.0, 1.5, 3.0, 6.0]) * 1e-3
+    law = {"service_time": SERVICE, "inflation": 0.16, "redrive_time": 6e-5}
+    counts = np.array([2.0, 2.0, 2.0, 2.0])
+    pool = queueing.alias_pool(aliases, volumes=counts, population=[3.0] * 4, think_time=think, **law)
+    header = "pool,volume,io_rate,service_ms,queued,aliases"
+    lines = [
+        f"1,{k}{copy},{rate:.4f},{time * 1e3:.6f},{queue:.6f},{aliases}"
+        for k, (rate, time, queue) in enumerate(
+            zip(pool.throughput, pool.service_time, pool.queue_length - pool.in_gap, strict=True)
+        )
+        for copy in range(2)
+    ]
+    (run,) = runs_of(tmp_path, header, *lines)
+    combined = combined_readings(readings_of(run.classes, LAW))
+    asked = demands(combined[0], run, LAW)
+    people, own = asked.population[~np.isnan(asked.population)], asked.think_time
+    again = queueing.alias_pool(
+        aliases, volumes=np.ones(8), population=asked.population, think_time=own, arrival_rate=asked.arrival_rate,
+        service_time=asked.service_time, inflation=0.16, redrive_time=6e-5,
+    )  # fmt: skip
+    assert people.size in (0, 8) or aliases == 0
+    assert np.sort(again.throughput) == pytest.approx(np.sort(np.repeat(pool.throughput, 2)), rel=0.01)
+
+
+def test_grouping_errs_no_more_than_it_says(tmp_path: Path) -> None:
+    """The reference solves every volume as a class of its own."""
+    rng = np.random.default_rng(8)
+    rates = rng.uniform(150, 700, 14)
+    (run,) = runs_of(
+        tmp_path, "pool,volume,io_rate,service_ms", *(f"1,{k},{rate:.3f},1.3" for k, rate in enumerate(rates))
+    )
+    combined = combined_readings(readings_of(run.classes, LAW))
+    (pool,), error = pools_of(combined, run, LAW, 0.0)
+    assert 1 < len(pool.classes) < 14
+    assert 0 < error < 0.2
+    every = queueing.alias_pool(
+        4, volumes=np.ones(14), arrival_rate=np.sort(rates), service_time=SERVICE, inflation=0.16, redrive_time=6e-5
+    )  # fmt: skip
+    exact = float((every.queue_length - every.in_gap).sum() / rates.sum())
+    grouped = float(pool.solve([4.0]).wait_time[0])
+    assert grouped == pytest.approx(exact, rel=error + 0.01)
+
+
+def test_one_less_does_not_meet_the_target_and_fewer_counts_are_solved_than_there_are(
+    tmp_path: Path,
+) -> None:
+    runs = runs_of(tmp_path, HEADER, *subsystem_lines(2))
+    for run in runs:
+        pool = pools_of(combined_readings(readings_of(run.classes, LAW))[:1], run, LAW, 0.0)[0][0]
+        for target in (Target(), Target(wait=1e-5), Target(queued=0.5), Target(no_alias=0.01)):
+            count, solved = fewest(pool, target, run)
+            every = target.met(pool.solve(np.arange(count + 3.0)))
+            assert count == int(np.argmax(every))
+            assert len(solved) <= 6
+            assert all(rows.aliases[0] == key for key, rows in solved.items())
+
+
+def test_many_pools_get_the_answer_that_each_gets_alone(tmp_path: Path) -> None:
+    runs = runs_of(tmp_path, HEADER, *subsystem_lines(2))
+    answer = sizing.subsystem(measured(runs), LAW, growth=0.2)
+    for run, found in zip(runs, answer.pools, strict=True):
+        alone = sizing.aliases(run, LAW, growth=0.2)
+        assert found.recommended == alone.recommended
+        assert found.range == span(alone.counts, alone.rule_of_thumb)
+        assert found.classic == alone.classic
+        assert found.then is not None and found.now is not None
+        assert found.then.io_rate == pytest.approx(alone.rows.io_rate[alone.recommended], rel=1e-4)
+        assert found.now.response_time == pytest.approx(alone.rows.response_time[0], rel=1e-4)
+
+
+def test_sums_are_over_the_pools(tmp_path: Path) -> None:
+    answer = sizing.subsystem(measured(runs_of(tmp_path, HEADER, *subsystem_lines(2))), PLAIN)
+    total = answer.total()
+    assert total.recommended == sum(pool.recommended or 0 for pool in answer.pools)
+    assert total.saved == sum(pool.saved or 0 for pool in answer.pools)
+    assert total.now is not None
+    present = sum(pool.now.io_rate * pool.now.response_time for pool in answer.pools if pool.now)
+    assert total.now.io_rate * total.now.response_time == pytest.approx(present)
+    assert answer.to_dict()["all"]["io_rate"] == total.now.io_rate
+    assert len(answer.table()) == 2
+
+
+def test_an_overloaded_pool_is_told_what_would_do(tmp_path: Path) -> None:
+    (run,) = runs_of(tmp_path, "pool,volume,io_rate,service_ms", "1,A,900,1.3", "1,B,100,1.3")
+    answer = sizing.subsystem(measured([run]), PLAIN)
+    (pool,) = answer.pools
+    assert pool.now is not None and pool.now.response_time == np.inf
+    assert pool.recommended is not None and pool.recommended >= 1
+    assert pool.then is not None and np.isfinite(pool.then.response_time)
+    assert pool.rule_of_thumb is None
+    assert answer.exit_code == 0
+
+
+def test_a_pool_without_an_answer_stays_in_its_place(tmp_path: Path) -> None:
+    lines = ("1,A,400,1.3", "2,A,90000,1.3", "3,A,0,")
+    path = tmp_path / "volumes.csv"
+    path.write_text("\n".join(["pool,volume,io_rate,service_ms", *lines]) + "\n", encoding="utf-8")
+    pools = [
+        sizing.MeasuredPool(name=str(rows[0].pool), volumes=len(rows), aliases=0, runs=(run,) if run else ())
+        for rows, run in by_pool(read_totals(path), queue_needed=False)
+    ]
+    answer = sizing.subsystem(pools, LAW)
+    assert [pool.name for pool in answer.pools] == ["1", "2", "3"]
+    assert [pool.recommended is None for pool in answer.pools] == [False, True, False]
+    assert answer.pools[2].recommended == 0
+    assert answer.exit_code == 1
+    assert "grows without bound" in answer.text()
+
+
+def test_progress_counts_every_pool_once(tmp_path: Path) -> None:
+    told: list[int] = []
+    runs = runs_of(tmp_path, HEADER, *subsystem_lines(2)) * 30
+    quick = [sizing.MeasuredPool(name=str(k), volumes=1, aliases=0, runs=()) for k in range(len(runs))]
+    sizing.subsystem(quick, LAW, done=told.append)
+    assert sum(told) == len(quick)
+    assert len(told) > 1
+
+
+def test_nothing_to_answer_is_refused() -> None:
+    with pytest.raises(InputError, match="at least one pool"):
+        sizing.subsystem([], LAW)
+    with pytest.raises(InputError, match="growth"):
+        sizing.subsystem([sizing.MeasuredPool(name="1", volumes=1, aliases=0, runs=())], LAW, growth=-1)
+
+
+@pytest.mark.slow
+def test_a_pool_takes_few_solves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A thousand pools cost what each costs: counted, not timed. Processes share the work."""
+    runs = runs_of(tmp_path, HEADER, *subsystem_lines(26))
+    several = sizing.subsystem(measured(runs) * 2, LAW, processes=2)
+    counts: list[int] = []
+    solve = Pool.solve
+
+    def counting(self: Pool, aliases: object) -> object:
+        if self.bases > 1:
+            counts.append(np.size(aliases))
+        return solve(self, aliases)
+
+    monkeypatch.setattr(Pool, "solve", counting)
+    answer = sizing.subsystem(measured(runs), LAW)
+    assert sum(counts) <= 9 * len(runs)
+    assert several.pools == answer.pools * 2
+
+
+def test_the_picture_shows_counts_in_use_and_recommended(tmp_path: Path) -> None:
+    answer = sizing.subsystem(measured(runs_of(tmp_path, HEADER, *subsystem_lines(2))), PLAIN)
+    axes = answer.plot()
+    assert axes.get_ylabel() == "aliases"
+    recommended = next(line for line in axes.lines if line.get_label() == "recommended")
+    assert sorted(recommended.get_ydata()) == sorted(pool.recommended for pool in answer.pools)
