@@ -43,7 +43,8 @@ bench: $(VENV)/bench
 	OMP_NUM_THREADS=1 $(BIN)/python tests/bench/queueing_speed.py
 	OMP_NUM_THREADS=1 $(BIN)/python -m tests.bench.bench_alias_pool
 
-# Writes the shipped model files again; git shows whether anything changed.
+# Writes the shipped model files again; git shows whether anything changed. Published tables have a run a column: they
+# are turned into rows first, and go through the same fits.
 models: $(VENV)/core
 	$(BIN)/planner calibrate $(LISTINGS)/522A-*.listing $(LISTINGS)/pool-*.listing --kind pool --population 3 \
 	  --title "HyperPAV report: 522A and the pool of eight volumes" -o models/hyperpav.toml --force

@@ -17,17 +17,20 @@ from typing import Final, Self
 import numpy as np
 
 from planner import queueing
+from planner.calibrate.possible import possible
 from planner.devices import VolumeClass
 from planner.devices.parameters import INFLATION, REDRIVE_TIME
 from planner.errors import InputError, ReportError
 from planner.inversion import Targets, balance, shared
-from planner.library import Parameter, read_model
+from planner.library import Model, read_model
 from planner.measurements import Measurement
 from planner.units import MILLISECOND
 
 POPULATIONS: Final = (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 16, 24, 32)
 FAR_FROM_SATURATED: Final = 0.7  # utilization of a device below which an open reading is preferred
 KINDS_WITH_ALIASES: Final = ("volume", "pool")
+SETS: Final = 64  # parameter sets of a model
+LEAST_STEP: Final = 1e-6  # in logarithms: what is known so well needs no axis
 PASSES: Final = 2  # to the service time of a lone I/O
 LEAST_THINK: Final = 1e-3  # think time over service time
 IDLE_RANGE: Final = (1e-4, 1e6)  # idle capacity over load
@@ -122,15 +125,15 @@ class Law:
         Gap before a device starts an I/O that had to wait [s].
     model_error : float
         Relative error of a rate where the law is asked what it was not fitted to.
-    inflation_error, redrive_error : float
-        Relative standard errors; 0 where unknown.
+    axes : tuple
+        What else the calibration allows: steps of one standard deviation in the logarithms of inflation and gap, each
+        independent of the others; empty where nothing else is known.
     """
 
     inflation: float
     redrive_time: float
     model_error: float
-    inflation_error: float = 0.0
-    redrive_error: float = 0.0
+    axes: tuple[tuple[float, float], ...] = ()
 
     @classmethod
     def from_model(cls, model: Path | str) -> Self:
@@ -144,7 +147,7 @@ class Law:
         Returns
         -------
         Law
-            Inflation and redrive gap with their errors.
+            Inflation and redrive gap, with all that the calibration left open of them.
 
         Raises
         ------
@@ -168,16 +171,35 @@ class Law:
             inflation=inflation.value,
             redrive_time=gap.value,
             model_error=found.fit.model_error,
-            inflation_error=_relative(inflation),
-            redrive_error=_relative(gap),
+            axes=_axes(found),
         )
 
+    def moved(self, axis: tuple[float, float], steps: float) -> tuple[float, float]:
+        """Go along one of the `axes`.
 
-def _relative(parameter: Parameter) -> float:
-    """Relative standard error; 0 where the file gives none."""
-    if not parameter.standard_error or parameter.value <= 0:
-        return 0.0
-    return parameter.standard_error / parameter.value
+        Parameters
+        ----------
+        axis : tuple of float
+            One of them.
+        steps : float
+            How many standard deviations.
+
+        Returns
+        -------
+        tuple of float
+            Inflation, and redrive gap [s].
+        """
+        return self.inflation * math.exp(axis[0] * steps), self.redrive_time * math.exp(axis[1] * steps)
+
+
+def _axes(model: Model) -> tuple[tuple[float, float], ...]:
+    """Principal axes, about the estimates, of the parameter sets that `planner predict` takes its intervals of."""
+    known = possible(model, SETS)
+    pairs = [(key, known.sets[key], known.best[key]) for key in (INFLATION.key, REDRIVE_TIME.key)]
+    off = np.stack([np.log(column / best) if best > 0 else 0 * column for _, column, best in pairs])
+    sizes, directions = np.linalg.eigh(off @ off.T / off.shape[1])
+    steps = np.sqrt(np.maximum(sizes, 0.0)) * directions
+    return tuple((float(x), float(y)) for x, y in steps.T if math.hypot(x, y) > LEAST_STEP)
 
 
 def readings(measured: Measurement, law: Law) -> tuple[Reading, ...]:

@@ -73,12 +73,23 @@ class Fit(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     """How well a model meets its measurements.
 
     `runs` lists every measurement; `model_error` is the relative error to expect of a prediction; `outliers`
-    names the runs that no law of the model gives.
+    names the runs that no law of the model gives; `saturated` says that all devices were busy in every run, so
+    that nothing bounds what is asked of them; `degrees_of_freedom` are those of `model_error`, None where that is
+    at its floor or was given.
     """
 
     runs: tuple[Run, ...]
     model_error: float
     outliers: tuple[str, ...] = ()
+    saturated: bool = False
+    degrees_of_freedom: float | None = None
+
+
+def _check_shape(
+    width: int, vector: str, center: tuple[float, ...], matrix: str, rows: tuple[tuple[float, ...], ...]
+) -> None:
+    if len(center) != width or [len(row) for row in rows] != [width] * width:
+        raise ValueError(f"Expected {width} numbers in `{vector}` and in each of {width} rows of `{matrix}`")
 
 
 class Alternative(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -96,20 +107,32 @@ class Alternative(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 
     def __post_init__(self) -> None:
         """Refuse shapes that do not fit together."""
-        width = len(self.parameters)
-        rows = [len(row) for row in self.log_covariance]
-        if len(self.log_mean) != width or rows != [width] * width:
-            raise ValueError(f"Expected {width} numbers in `log_mean` and in each of {width} rows")
+        _check_shape(len(self.parameters), "log_mean", self.log_mean, "log_covariance", self.log_covariance)
+
+
+class Uncertainty(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What the measurements leave open of the fitted `parameters`: a normal distribution, cut off at their bounds.
+
+    `center` and `covariance` are in the units of the parameters, in that order.
+    """
+
+    parameters: tuple[str, ...]
+    center: tuple[float, ...]
+    covariance: tuple[tuple[float, ...], ...]
+
+    def __post_init__(self) -> None:
+        """Refuse shapes that do not fit together."""
+        _check_shape(len(self.parameters), "center", self.center, "covariance", self.covariance)
 
 
 class Model(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A calibrated model, as its file in models/ says it.
 
     `kind` names the device, `title` says in words what was calibrated, `source` lists the measurements,
-    `population` is the number of requesters of each volume, and `alternatives` tell what else the measurements
-    allow. `parameters` and `validity`
-    are keyed by name with unit suffix (validity: the range that the measurements cover); `fit` tells how well
-    it went. `environment` says where it was measured (machine, release, channel), as far as that is known.
+    `population` is the number of requesters of each volume; `alternatives` (of volumes and pools) or `uncertainty`
+    (of the others) tell what else the measurements allow. `parameters` and `validity` are keyed by name with unit
+    suffix (validity: the range that the measurements cover); `fit` tells how well it went. `environment` says where it
+    was measured (machine, release, channel), as far as that is known.
     `schema_version` counts the changes of this layout.
     """
 
@@ -123,6 +146,7 @@ class Model(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     fit: Fit
     validity: Mapping[str, Interval]
     alternatives: tuple[Alternative, ...] | None = None
+    uncertainty: Uncertainty | None = None
 
 
 def data_path(*parts: str) -> Path:
@@ -261,6 +285,27 @@ def write_model(model: Model, path: Path, *, force: bool = False) -> None:
 
     content = _without_none(msgspec.to_builtins(model))
     files.save(tomli_w.dumps(content), path, force=force)
+
+
+def rounded(value: float) -> float:
+    """Six significant digits: what a fit can mean, and the same on every machine.
+
+    Parameters
+    ----------
+    value : float
+        Any number.
+
+    Returns
+    -------
+    float
+        The rounded number.
+
+    Examples
+    --------
+    >>> rounded(1.23456789)
+    1.23457
+    """
+    return float(f"{value:.6g}")
 
 
 def sha256(path: Path) -> str:

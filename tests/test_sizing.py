@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
+from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from planner import queueing, sizing
+from planner import calibrate, queueing, sizing
 from planner.demand import Law, readings
 from planner.errors import InfeasibleError, InputError
-from planner.library import data_path
+from planner.library import data_path, read_model, write_model
 from planner.measurements import Interval, Run, from_numbers, pool_run, volume_runs
 from planner.reports import read_devices
 
-LAW = Law(inflation=0.16, redrive_time=6e-5, model_error=0.02, inflation_error=0.2, redrive_error=0.6)
+LAW = Law(inflation=0.16, redrive_time=6e-5, model_error=0.02, axes=((0.2, 0.0), (0.0, 0.6)))
 PLAIN = Law(inflation=0.0, redrive_time=0.0, model_error=0.02)
 
 
@@ -193,3 +196,26 @@ def test_a_volume_has_no_classic_alternative() -> None:
     answer = sizing.aliases(closed_run(3, 2e-4), LAW)
     assert answer.classic is None
     assert answer.to_dict()["classic_aliases"] is None
+
+
+def test_what_a_calibration_leaves_open_widens_the_answer(tmp_path: Path) -> None:
+    """One saturated row says nothing of inflation: the interval is that of the prior, not of a point."""
+    path, file = tmp_path / "row.csv", tmp_path / "vague.toml"
+    path.write_text("population,aliases,io_rate,service_ms\n3,0,755,1.30\n", encoding="utf-8")
+    _, model = calibrate.calibrate("volume", calibrate.Task(files=[path]))
+    write_model(model, file)
+    vague, known = Law.from_model(file), Law.from_model("hyperpav-volume-runs")
+    run = closed_run(3, 2e-4)
+    wide, narrow, plain = (sizing.aliases(run, law) for law in (vague, known, replace(vague, axes=())))
+    for other in (narrow, plain):
+        spans = [float(np.log(each.rate_high[2] / each.rate_low[2])) for each in (wide, other)]
+        assert spans[0] > 1.2 * spans[1]
+    assert wide.range[0] <= plain.range[0] <= plain.range[1] <= wide.range[1]
+
+
+def test_the_axes_of_a_law_are_those_of_the_possible_parameters() -> None:
+    """An identity: the axes rebuild the second moments of what `planner predict` draws."""
+    law, known = Law.from_model("hyperpav"), calibrate.possible(read_model("hyperpav"), 64)
+    off = np.stack([np.log(known.sets[key] / known.best[key]) for key in ("inflation", "redrive_time")])
+    steps = np.array(law.axes)
+    assert steps.T @ steps == pytest.approx(off @ off.T / off.shape[1], rel=1e-6)

@@ -14,13 +14,11 @@ import pytest
 from matplotlib.axes import Axes
 from matplotlib.collections import PolyCollection
 
-from planner import queueing, render, sizing, style
+from planner import calibrate, queueing, render, sizing, style
 from planner.advice.channel_program import channel_programs
 from planner.advice.disk import Setting, disk_rates
 from planner.advice.paging import kinds, paging_devices
 from planner.advice.paging_count import Load
-from planner.calibrate import Calibrated
-from planner.calibrate.prediction import Prediction
 from planner.demand import Law
 from planner.devices import Pool, VolumeClass
 from planner.devices.disk import DiskPath
@@ -45,9 +43,8 @@ def listing() -> Any:
     return read_devices(data_path("hyperpav", "522A-0-aliases.listing"))[0]
 
 
-def calibrated() -> Calibrated:
-    values = {"service_time": 1.3e-3, "think_time": 0.2e-3, "inflation": 0.16, "redrive_time": 0.0}
-    return Calibrated(population=3, values=values, components=(), free=(), model_error=0.03)
+def calibrated(kind: str, *names: str) -> Any:
+    return calibrate.calibrate(kind, calibrate.Task(files=[ROOT / name for name in names]))[0]
 
 
 # One of each class; a test holds that none is missing.
@@ -56,6 +53,7 @@ MADE = {
     "Answer": lambda: predict(read_model("hyperpav"), {"volumes": 1}, {"aliases": [0.0, 1.0, 2.0]}),
     "Bounds": lambda: queueing.asymptotic_bounds([1e-3, 2e-3], [1, 2, 3]),
     "CcwAnswer": lambda: channel_programs(64, 0.3),
+    "CostFit": lambda: calibrated("channel-program", "docs/examples/fast-ccw.csv"),
     "DataSpaceListing": lambda: read_data_spaces(data_path("real-storage", "5-users.listing"))[0],
     "DeviceListing": listing,
     "DiskAnswer": lambda: disk_rates(Setting(workload="xedit", hit_ratio=0.9)),
@@ -63,6 +61,7 @@ MADE = {
         "cached", [0.1, 0.5]
     ),
     "Explanation": lambda: explain("usl"),
+    "Fit": lambda: calibrated("volume", "data/hyperpav/522A-0-aliases.listing"),
     "FrameBudget": lambda: guest_frame_budget(
         guests=20, guest_storage="88GB", instantiated=0.7, real_storage="1024GB"
     ),
@@ -78,7 +77,6 @@ MADE = {
     "PoolSteady": lambda: queueing.alias_pool(
         COUNTS, volumes=[2, 2], population=[3, 2], think_time=[2e-4, 4e-4], service_time=1.3e-3
     ),
-    "Prediction": lambda: calibrated().predict(COUNTS),
     "Scalability": lambda: queueing.fit_usl([1, 2, 4, 8], [10.0, 19.0, 35.0, 55.0]),
     "Scaling": lambda: scaling(published()),
     "Scoreboard": scoreboard,
@@ -91,9 +89,7 @@ MADE = {
     ),
     "SupplyAnswer": lambda: judge(read_supply(ROOT / "docs" / "examples" / "supply-counters.csv")),
 }
-BASES = {"Result", "Tabular"}
-# A fit shows itself as text; its parameters are no rows of scenarios.
-TEXT_ALONE = {"Fit"}
+BASES = {"Calibration", "Result", "Tabular"}
 SUFFIX = re.compile(r"_(ms|us|s|gb|mb|bytes|percent)(_per_\w+)?$", re.IGNORECASE)
 
 
@@ -108,7 +104,7 @@ def shown_classes() -> Iterator[type]:
                 yield found
 
 
-CLASSES = {each.__name__: each for each in shown_classes() if each.__name__ not in BASES | TEXT_ALONE}
+CLASSES = {each.__name__: each for each in shown_classes() if each.__name__ not in BASES}
 
 
 @cache
@@ -148,14 +144,13 @@ def test_every_time_rate_and_size_of_a_table_has_its_unit(name: str) -> None:
     assert not [each for each in bare if re.search(r"(?<!re)_time$|_rate$|^wait$|^response$|^service$", each)]
 
 
-def test_a_calibrated_prediction_is_drawn_with_its_band() -> None:
-    found = made("Prediction")
-    assert isinstance(found, Prediction)
-    for y in found.bands:
-        (band,) = [each for each in found.plot("aliases", y).collections if isinstance(each, PolyCollection)]
+def test_a_prediction_is_drawn_with_its_band() -> None:
+    found = made("Answer")
+    for shown in found.figures[:-1]:  # the chance of no alias has no band
+        (band,) = [each for each in found.plot(shown.key).collections if isinstance(each, PolyCollection)]
         heights = band.get_paths()[0].vertices[:, 1]
-        assert heights.min() == pytest.approx(found.low[y].min())
-        assert heights.max() == pytest.approx(found.high[y].max())
+        assert heights.min() == pytest.approx(found.low[shown.key].min() / shown.factor)
+        assert heights.max() == pytest.approx(found.high[shown.key].max() / shown.factor)
 
 
 def test_by_itself_a_queue_is_drawn_by_its_response_time() -> None:

@@ -1,23 +1,96 @@
-"""Questions to a model: settings, grids, intervals, warnings beyond what was measured."""
+"""Questions to a model of any kind: settings, grids, intervals, warnings beyond what was measured, open ends."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner import whatif
-from planner.errors import InputError
+from planner import calibrate, whatif
+from planner.devices import KINDS, ChannelProgram, DiskPath, PagingDevice, Processors
+from planner.errors import InputError, ReportError
 from planner.library import read_model
 
 VOLUME = read_model("hyperpav-volume-runs")
 POOL = read_model("hyperpav")
+# One question to each kind that it was measured at.
+ASKED = {
+    "hyperpav-volume-runs": {"aliases": 2.0},
+    "hyperpav": {"aliases": 8.0, "volumes": 8.0},
+    "paging-xiv-concurrent": {"outstanding": 2.0},
+    "disk-xedit-emulated-fba": {"mode": "cached", "hit_ratio": 0.0},
+    "channel-program": {"bits": "64"},
+    "processors": {"processors": 6.0},
+}
+
+
+def test_every_kind_is_asked_here() -> None:
+    assert {read_model(name).kind for name in ASKED} == set(KINDS)
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_every_number_lies_inside_its_interval(name: str) -> None:
+    answer = whatif.predict(read_model(name), ASKED[name])
+    row = answer.to_dict()
+    assert answer.warnings == ()
+    for shown in answer.figures:
+        low, best, high = (values[shown.key][0] for values in (answer.low, answer.best, answer.high))
+        if np.isfinite(low):
+            assert low <= best <= high, shown.key
+            assert any(key.startswith(f"{shown.key}_low") for key in row)
+    assert all(isinstance(value, (int, float, str)) for value in row.values())
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_an_answer_shows_itself(name: str) -> None:
+    answer = whatif.predict(read_model(name), ASKED[name])
+    assert len(answer.to_frame()) == 1
+    assert "<table>" in answer._repr_html_()
+    assert "+/-" in answer.text()
+    axes = answer.plot()
+    assert axes.get_ylabel()
+    assert axes.collections  # the band
+    axes.figure.canvas.draw()
+
+
+def test_answers_are_those_of_the_devices() -> None:
+    paging = PagingDevice.from_model(read_model("paging-xiv-concurrent"))
+    found = whatif.predict(read_model("paging-xiv-concurrent"), {"outstanding": 3.0, "think_time": 1e-3}).best
+    assert found["page_rate"][0] == pytest.approx(float(paging.closed(3, 1e-3).page_rate))
+    opened = whatif.predict(read_model("paging-xiv-concurrent"), {"arrival_rate": 5000.0}).best
+    assert opened["response"][0] == pytest.approx(float(paging.open(5000.0).response_time))
+    disk = read_model("disk-xedit-emulated-fba")
+    at = DiskPath.from_model(disk).solve("cached", 0.9, requesters=4, processors=2)
+    asked = {"mode": "cached", "hit_ratio": 0.9, "requesters": 4.0, "processors": 2.0}
+    assert whatif.predict(disk, asked).best["rate"][0] == pytest.approx(float(at.rate))
+    ccw = read_model("channel-program")
+    law = ChannelProgram.from_model(ccw)
+    found = whatif.predict(ccw, {"bits": "64", "translation": "slow", "read_share": 0.3}).best
+    assert found["cp"][0] == pytest.approx(law.time_per_mb(64, fast=False, read_share=0.3))
+    values = {key: entry.value for key, entry in read_model("processors").parameters.items()}
+    scaling = Processors(cpu_time=values["cpu_time_s"], coherency=values["coherency"])
+    found = whatif.predict(read_model("processors"), {"processors": 9.0}).best
+    assert found["itr"][0] == pytest.approx(float(scaling.internal_throughput(9)))
+
+
+def test_what_a_path_was_not_measured_at_is_less_certain() -> None:
+    """Processor time of iozone with cache was measured at hit ratio .5, over hits and misses together."""
+    model = read_model("disk-iozone-emulated-fba")
+    answer = whatif.predict(model, {"mode": "cached"}, {"hit_ratio": [0.5, 0.9]})
+    width = (answer.high["cp"] - answer.low["cp"]) / answer.best["cp"]
+    assert width[0] < 0.10
+    assert width[1] > 3 * width[0]
+    rates = answer.high["rate"] / answer.low["rate"]  # elapsed time was measured for each
+    assert (rates < 1.15).all()
 
 
 def test_the_model_says_what_it_was_fitted_to() -> None:
     answer = whatif.predict(VOLUME, {}, {"aliases": [0.0, 2.0]})
     rates = {run.name: run.predicted for run in VOLUME.fit.runs if run.quantity == "io_rate"}
-    assert [float(row.io_rate[0]) for row in answer.rows] == pytest.approx(
+    assert answer.best["io_rate"].tolist() == pytest.approx(
         [rates["Y040180P 522A +0"], rates["Y040182P 522A +2"]], rel=1e-4
     )
     assert answer.warnings == ()
@@ -32,7 +105,7 @@ def test_intervals_hold_their_number_and_the_measured_one() -> None:
 
 
 def test_keys_are_those_of_an_aliases_row_with_intervals() -> None:
-    (row,) = whatif.predict(VOLUME, {"aliases": 1}).table().records()
+    (row,) = whatif.predict(VOLUME, {"aliases": 1.0}).table().records()
     keys = {"aliases", "io_rate", "service_ms", "wait_ms", "response_ms", "queued", "no_alias"}
     assert keys <= set(row)
     assert set(row) - keys == {
@@ -45,22 +118,23 @@ def test_a_grid_asks_every_combination_in_order() -> None:
     answer = whatif.predict(VOLUME, {}, {"think_time": [1e-4, 3e-4], "aliases": [0.0, 1.0]})
     asked = [(each["think_time"], each["aliases"]) for each in answer.settings]
     assert asked == [(1e-4, 0.0), (1e-4, 1.0), (3e-4, 0.0), (3e-4, 1.0)]
-    rates = [float(row.io_rate[0]) for row in answer.rows]
+    rates = answer.best["io_rate"]
     assert rates[0] > rates[2]
     assert rates[1] > rates[3]
 
 
 def test_beyond_what_was_measured_there_is_a_warning() -> None:
-    (warning,) = whatif.predict(VOLUME, {"aliases": 7}).warnings
+    (warning,) = whatif.predict(VOLUME, {"aliases": 7.0}).warnings
     assert warning.startswith("aliases beyond what was measured (0 to 2)")
 
 
 def test_a_parameter_that_is_set_leaves_less_open() -> None:
-    free = whatif.predict(VOLUME, {"aliases": 2}).rows[0]
+    free = whatif.predict(VOLUME, {"aliases": 2.0})
     held = whatif.predict(
-        VOLUME, {"aliases": 2, "think_time": 2e-4, "service_time": 1.27e-3, "inflation": 0.17}
-    ).rows[0]
-    assert held.high["io_rate"][0] / held.low["io_rate"][0] < free.high["io_rate"][0] / free.low["io_rate"][0]
+        VOLUME, {"aliases": 2.0, "think_time": 2e-4, "service_time": 1.27e-3, "inflation": 0.17}
+    )
+    widths = [float((each.high["io_rate"] / each.low["io_rate"])[0]) for each in (held, free)]
+    assert widths[0] < widths[1]
 
 
 @given(first=st.integers(0, 20), more=st.integers(0, 20))
@@ -77,30 +151,60 @@ def test_a_time_steps_by_its_step_and_ends_at_its_end() -> None:
     assert values[-1] == pytest.approx(1e-3)
 
 
+def test_words_are_ranges_of_their_own() -> None:
+    assert whatif.parse_range("mode=off:cached", "disk") == ("mode", ("off", "cached"))
+    assert whatif.parse_setting("data_rate=50MB/s", "channel-program") == ("data_rate", 50 * 2**20)
+    assert whatif.parse_setting("hit_ratio=90%", "disk") == ("hit_ratio", 0.9)
+
+
 @pytest.mark.parametrize(
-    ("text", "problem"),
+    ("text", "kind", "problem"),
     [
-        ("think_time=0.1ms:1ms", "first:last:step"),
-        ("think_time=1:2:1", "a unit is missing"),
-        ("aliases=3:1", "runs upward"),
-        ("aliases=0:4:0", "above zero"),
-        ("aliases=0:1.5", "a count"),
-        ("speed=0:4", "one of aliases"),
-        ("aliases", "first:last:step"),
+        ("think_time=0.1ms:1ms", "volume", "first:last:step"),
+        ("think_time=1:2:1", "volume", "a unit is missing"),
+        ("aliases=3:1", "volume", "runs upward"),
+        ("aliases=0:4:0", "volume", "above zero"),
+        ("aliases=0:1.5", "volume", "a count"),
+        ("speed=0:4", "volume", r"one of aliases, volumes, service_time \[s\]"),
+        ("aliases", "volume", "first:last:step"),
+        ("aliases=0:4", "paging", r"one of outstanding, think_time \[s\], arrival_rate \[1/s\]"),
+        ("hit_ratio=0:2:0.5", "disk", "at most 1"),
+        ("mode=on", "disk", "off or cached"),
+        ("data_rate=1:2:1", "channel-program", "a unit is missing"),
+        ("processors=0:4", "processors", "at least 1"),
     ],
 )
-def test_bad_ranges_are_refused(text: str, problem: str) -> None:
+def test_bad_ranges_are_refused(text: str, kind: str, problem: str) -> None:
     with pytest.raises(InputError, match=problem):
-        whatif.parse_range(text)
+        whatif.parse_range(text, kind)
 
 
 def test_what_is_missing_is_named() -> None:
     with pytest.raises(InputError, match="aliases"):
         whatif.predict(VOLUME, {})
     with pytest.raises(InputError, match=r"measured with 1 to 8 volumes"):
-        whatif.predict(POOL, {"aliases": 4})
+        whatif.predict(POOL, {"aliases": 4.0})
     with pytest.raises(InputError, match="not set as well"):
-        whatif.predict(VOLUME, {"aliases": 4}, {"aliases": [1.0]})
+        whatif.predict(VOLUME, {"aliases": 4.0}, {"aliases": [1.0]})
+    with pytest.raises(InputError, match="expected off or cached"):
+        whatif.predict(read_model("disk-xedit-emulated-fba"), {})
+    with pytest.raises(InputError, match="one of outstanding"):
+        whatif.predict(read_model("paging-eckd"), {"aliases": 1.0})
+
+
+def test_a_model_that_lacks_a_parameter_is_told() -> None:
+    import msgspec
+
+    for name, key in (
+        ("paging-eckd", "cp_time_s"),
+        ("processors", "coherency"),
+        ("channel-program", "read_factor"),
+    ):
+        model = read_model(name)
+        less = {each: entry for each, entry in model.parameters.items() if each != key}
+        poorer = msgspec.structs.replace(model, parameters=less, uncertainty=None)
+        with pytest.raises(ReportError, match=f"parameters.{key}"):
+            whatif.predict(poorer, ASKED.get(name, {}))
 
 
 def test_a_plot_has_one_line_a_value_of_the_others() -> None:
@@ -108,3 +212,43 @@ def test_a_plot_has_one_line_a_value_of_the_others() -> None:
     axes = answer.plot()
     assert len(axes.lines) == 2
     assert axes.get_xlabel() == "aliases"
+
+
+SATURATED = {
+    "rates, requesters unknown": "aliases,io_rate,service_ms,queued\n0,755,1.3,5.8\n1,1320,1.5,4.9\n",
+    "requesters given": "population,aliases,io_rate,service_ms,queued\n8,0,755,1.3,6.9\n8,1,1320,1.5,5.9\n",
+    "one row": "aliases,io_rate,service_ms,queued\n0,755,1.3,5.8\n",
+}
+
+
+@pytest.mark.parametrize("case", SATURATED)
+def test_where_every_row_is_saturated_nothing_bounds_more_devices(case: str, tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_text(SATURATED[case], encoding="utf-8")
+    fit, model = calibrate.calibrate("volume", calibrate.Task(files=[path]))
+    assert isinstance(fit, calibrate.Fit)
+    assert fit.saturated
+    assert fit.estimates["think_time"].low is None
+    assert "no upper end" in fit.text()
+    answer = whatif.predict(model, {"aliases": 4.0})
+    assert np.isposinf([answer.high[key][0] for key in ("io_rate", "wait", "response", "queued")]).all()
+    assert 1320 < answer.low["io_rate"][0] < answer.best["io_rate"][0] or case == "one row"
+    assert "or more" in answer.text()
+    as_measured = whatif.predict(model, {"aliases": 0.0})  # where it was measured the rate is known
+    assert as_measured.low["io_rate"][0] < 755 < as_measured.high["io_rate"][0] < 1.1 * 755
+
+
+def test_one_saturated_row_leaves_the_requesters_open(tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_text(SATURATED["one row"], encoding="utf-8")
+    fit, _ = calibrate.calibrate("volume", calibrate.Task(files=[path]))
+    found = fit.to_dict()
+    assert (found["population"]["status"], found["population"]["high"]) == ("not determined", None)
+    assert found["parameters"]["think_time_s"]["high"] is None
+    assert "or more" in fit.text()
+
+
+def test_rows_that_are_not_saturated_are_bounded() -> None:
+    answer = whatif.predict(VOLUME, {"aliases": 5.0})
+    assert np.isfinite([values[0] for values in answer.high.values()][:5]).all()
+    assert "or more" not in answer.text()

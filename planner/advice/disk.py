@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from planner import library, render
-from planner.devices.disk import DiskPath, DiskPerformance, Mode
+from planner.devices.disk import DiskPath, Mode
+from planner.devices.disk_performance import DiskPerformance
 from planner.errors import InputError
 from planner.tabular import Tabular
 from planner.units import MEGABYTE, MICROSECOND

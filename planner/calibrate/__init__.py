@@ -1,31 +1,38 @@
-"""Measurements to the parameters of volume and pool, with errors, intervals, residuals and the one outlier."""
+"""Measurements to the parameters of any kind of device, with errors, intervals and residuals, and back to questions."""
 
-from planner.calibrate.data_file import known_values, read_observations
+from planner.calibrate.calibration import Calibration, Comparison, Estimate
+from planner.calibrate.cost_law import CostFit
+from planner.calibrate.data_file import read_observations
 from planner.calibrate.fit import fit
+from planner.calibrate.kinds import CALIBRATORS, Task, calibrate
 from planner.calibrate.model_error import MODEL_ERROR
-from planner.calibrate.model_file import KINDS, calibrated, to_model
+from planner.calibrate.model_file import to_model
 from planner.calibrate.observation import Figure, Observation, observe
-from planner.calibrate.prediction import Calibrated, Prediction
-from planner.calibrate.result import Comparison, Estimate, Fit, Outlier
-from planner.calibrate.solution import PRIORS, Prior
+from planner.calibrate.possible import Possible, possible
+from planner.calibrate.problem import PRIORS, Prior
+from planner.calibrate.result import Fit, Outlier
+from planner.calibrate.settings import known_values
 
 __all__ = [
-    "KINDS",
+    "CALIBRATORS",
     "MODEL_ERROR",
     "PRIORS",
-    "Calibrated",
+    "Calibration",
     "Comparison",
+    "CostFit",
     "Estimate",
     "Figure",
     "Fit",
     "Observation",
     "Outlier",
-    "Prediction",
+    "Possible",
     "Prior",
-    "calibrated",
+    "Task",
+    "calibrate",
     "fit",
     "known_values",
     "observe",
+    "possible",
     "read_observations",
     "to_model",
 ]

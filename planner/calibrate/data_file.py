@@ -5,20 +5,18 @@ The columns of a CSV file are documented in docs/calibration.md. Empty cells sta
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from planner.calibrate.law import PARAMETERS
 from planner.calibrate.observation import Figure, Observation, observe
+from planner.calibrate.tables import Row, read_rows
 from planner.errors import InputError, ReportError
 from planner.measurements import listing_run, totals_runs, volume_runs
 from planner.reports import read_devices
 from planner.reports.printed import Printed
 from planner.reports.volume_totals import read_totals
-from planner.units import MILLISECOND, parse, parse_count
+from planner.units import MILLISECOND
 
 MEASURED: Final = {
     "io_rate": ("io_rate", 1.0),
@@ -32,8 +30,6 @@ NAMES: Final = ("run", "device", "role")
 COLUMNS: Final = (*NAMES, *COUNTS, *MEASURED)
 TOTALS: Final = "pool_aliases"  # a column that only a table of volume totals has
 ROLES: Final = ("base", "alias")
-
-Row = dict[str, str]
 
 
 def read_observations(paths: Sequence[Path], kind: str) -> list[Observation]:
@@ -69,45 +65,9 @@ def read_observations(paths: Sequence[Path], kind: str) -> list[Observation]:
     return found
 
 
-def known_values(settings: Sequence[str]) -> dict[str, float]:
-    """Read what is known of the parameters, as ``think_time=0.2ms``.
-
-    Parameters
-    ----------
-    settings : sequence of str
-        Key and value of each; a time carries its unit.
-
-    Returns
-    -------
-    dict
-        SI values by key.
-
-    Raises
-    ------
-    InputError
-        No such parameter, or no such value.
-
-    Examples
-    --------
-    >>> known_values(["think_time=0.2ms", "inflation=0"])
-    {'think_time': 0.0002, 'inflation': 0.0}
-    """
-    units = {parameter.key: parameter.unit for parameter in PARAMETERS}
-    found = {}
-    for setting in settings:
-        key, sign, text = setting.partition("=")
-        if not sign or key not in units:
-            raise InputError("--fix", setting, f"KEY=VALUE with a key of {', '.join(units)}")
-        zero = key != "service_time"
-        found[key] = (
-            parse(text, "time", argument=key, zero=zero) if units[key] else parse_count(text, argument=key)
-        )
-    return found
-
-
 def _csv_observations(path: Path, kind: str) -> list[Observation]:
     """One run a row, or one device a row where there is a column `role`; totals of supplied counters as they are."""
-    header, rows = _rows(path)
+    header, rows = read_rows(path)
     if TOTALS in header:
         return [observe(run) for run in totals_runs(read_totals(path))]
     unknown = [name for name in header if name not in COLUMNS]
@@ -122,25 +82,6 @@ def _csv_observations(path: Path, kind: str) -> list[Observation]:
     if by_device:
         return _by_device(path, rows)
     return [_observation(path, line, row, kind) for line, row in rows]
-
-
-def _rows(path: Path) -> tuple[list[str], list[tuple[int, Row]]]:
-    try:
-        content = path.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise ReportError(path, f"cannot be read: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise ReportError(path, "expected a table in CSV, found bytes that are no text") from error
-    lines = [(n, cells) for n, cells in enumerate(csv.reader(io.StringIO(content)), start=1) if cells]
-    if len(lines) < 2:  # noqa: PLR2004 - a header and a row
-        raise ReportError(path, "expected a header and at least one row", line=1)
-    header = [name.strip() for name in lines[0][1]]
-    if len(set(header)) < len(header):
-        raise ReportError(path, "expected each column once", line=1)
-    for number, cells in lines[1:]:
-        if len(cells) != len(header):
-            raise ReportError(path, f"expected {len(header)} cells, found {len(cells)}", line=number)
-    return header, [(n, dict(zip(header, (c.strip() for c in cells), strict=True))) for n, cells in lines[1:]]
 
 
 def _count(path: Path, line: int, row: Row, name: str, least: int) -> int | None:

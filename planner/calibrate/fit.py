@@ -8,11 +8,15 @@ from typing import Final
 
 import numpy as np
 
+from planner.calibrate.calibration import Comparison, Estimate
 from planner.calibrate.law import KEYS, PARAMETERS
-from planner.calibrate.model_error import MODEL_ERROR, restricted_estimate
-from planner.calibrate.observation import LOGARITHMIC, Observation, observe
-from planner.calibrate.result import Comparison, Estimate, Fit, Outlier
-from planner.calibrate.solution import POPULATIONS, PRIORS, Prior, Problem, Solution, search, solve, starts
+from planner.calibrate.model_error import GIVEN, MODEL_ERROR, restricted_estimate
+from planner.calibrate.observation import LOGARITHMIC, Observation, observe, shown
+from planner.calibrate.open_ends import at_bound_as_well, more_requesters_as_well, saturated
+from planner.calibrate.problem import PRIORS, Prior, Problem
+from planner.calibrate.result import PROBABILITY, Fit, Outlier
+from planner.calibrate.search import search, starts
+from planner.calibrate.solution import Solution
 from planner.calibrate.spread import Spread, spread_of
 from planner.errors import CalibrationError, InputError
 from planner.library import Status
@@ -20,14 +24,13 @@ from planner.measurements import Run
 
 OUTLIER_CHI_SQUARE: Final = 25.0  # drop of chi-square, left out, from which a run is called an outlier
 RUNS_FOR_OUTLIER: Final = 3  # with two, either could be the one that does not belong
-POPULATIONS_NEAR: Final = 3  # likeliest numbers of requesters that are tried with each run left out
+POPULATIONS_NEAR: Final = (
+    3  # likeliest numbers of requesters that are tried with a run left out or a parameter at a bound
+)
 PASSES: Final = 3  # of fit and model error
-GIVEN: Final = 200.0  # degrees of freedom of what is not estimated: Student's t is normal
 SETTLED: Final = 1.02  # ratio of two model errors that count as equal
 UNDETERMINED: Final = 0.8  # of the spread of its prior: the data have hardly said anything
 SERVICE_SPREAD: Final = 0.5  # of the logarithm: a service time known worse than this is not known
-OPEN_CHI_SQUARE: Final = 2.71  # rise of chi-square at a bound below which the bound is not excluded, 90 %
-PROBABILITY: Final = 0.9  # of the intervals that are shown
 
 
 def fit(
@@ -88,10 +91,14 @@ def fit(
     best = _likeliest(solutions, spread)
     if spread is not None:
         _check_service(best, spread)
+    busy = saturated(best)
+    more = not given and spread is not None and (busy or more_requesters_as_well(solutions))
     return Fit(
         population=best.population,
-        population_status=_population_status(given, spread),
-        estimates=_estimates(best, spread),
+        population_status="fixed" if given else "not determined" if more else "fitted",
+        estimates=_estimates(
+            best, spread, [best, *(each for each in solutions if each is not best)], more=more
+        ),
         comparisons=_compare(observations, best, outlier),
         chi_square=best.chi_square,
         model_error=best.problem.model_error,
@@ -99,6 +106,7 @@ def fit(
         correlation=_correlation(best),
         spread=spread,
         outlier=outlier,
+        saturated=busy,
     )
 
 
@@ -162,11 +170,20 @@ def _with_model_error(solutions: list[Solution]) -> list[Solution]:
     """Repeat the fit with the model error that its residuals speak for."""
     for _ in range(PASSES):
         problem = solutions[0].problem
-        error = restricted_estimate(solutions[0])
+        error = _model_error(solutions[0])
         if max(error / problem.model_error, problem.model_error / error) < SETTLED:
             break
         solutions = search(replace(problem, model_error=error), None, near=solutions)
     return solutions
+
+
+def _model_error(solution: Solution) -> float:
+    problem, figures = solution.problem, len(solution.problem.scale)
+    return restricted_estimate(
+        solution.residuals[:figures] * problem.sigma, solution.jacobian[:figures] * problem.sigma[:, None],
+        rounding=problem.rounding, scale=problem.scale, belief=solution.residuals[figures:],
+        belief_slope=solution.jacobian[figures:],
+    )  # fmt: skip
 
 
 def _degrees(solution: Solution) -> float:
@@ -200,31 +217,22 @@ def _check_service(best: Solution, spread: Spread) -> None:
         )
 
 
-def _population_status(given: bool, spread: Spread | None) -> Status:
-    if given:
-        return "fixed"
-    return "not determined" if spread is not None and _open_population(spread) else "fitted"
-
-
-def _open_population(spread: Spread) -> bool:
-    """Whether the largest number of requesters that was tried is still likely."""
-    return float(spread.weights[spread.populations == POPULATIONS[-1]].sum()) > (1 - PROBABILITY) / 2
-
-
-def _estimates(best: Solution, spread: Spread | None) -> dict[str, Estimate]:
+def _estimates(
+    best: Solution, spread: Spread | None, solutions: Sequence[Solution], *, more: bool
+) -> dict[str, Estimate]:
     problem, covariance, values = best.problem, best.covariance, best.values
     start = problem.values(starts(problem, best.population)[0][None])[0]
     found = {}
     for k, parameter in enumerate(PARAMETERS):
         key = parameter.key
         if key in problem.fixed:
-            found[key] = Estimate(parameter=parameter, value=values[key], relative_error=0.0, status="fixed",
+            found[key] = Estimate(parameter=parameter, value=values[key], standard_error=0.0, status="fixed",
                                   start=values[key], low=values[key], high=values[key])  # fmt: skip
             continue
         error = float(np.sqrt(covariance[problem.free.index(k), problem.free.index(k)]))
         status = _status(best, k, error)
-        low, high = (None, None) if spread is None else _interval(best, spread, key, status)
-        found[key] = Estimate(parameter=parameter, value=values[key], relative_error=error, status=status,
+        low, high = (None, None) if spread is None else _interval(solutions, spread, key, status, more=more)
+        found[key] = Estimate(parameter=parameter, value=values[key], standard_error=values[key] * error, status=status,
                               start=float(start[k]), low=low, high=high)  # fmt: skip
     return found
 
@@ -238,29 +246,20 @@ def _status(best: Solution, k: int, error: float) -> Status:
     return "not determined" if prior is not None and error > UNDETERMINED * prior.spread else "fitted"
 
 
-def _interval(best: Solution, spread: Spread, key: str, status: Status) -> tuple[float | None, float | None]:
-    """Central 90 % interval; open where the data, without the prior, do not exclude the bound."""
+def _interval(
+    solutions: Sequence[Solution], spread: Spread, key: str, status: Status, *, more: bool
+) -> tuple[float | None, float | None]:
+    """Central 90 % interval; open where the data, without the prior, do not exclude the bound.
+
+    Where more requesters would do as well, so would longer think times, without end.
+    """
     low, high = spread.interval(key, PROBABILITY)
-    if status == "fitted":
-        return low, high
     parameter = PARAMETERS[KEYS.index(key)]
-    ends = (_open_at(best, key, parameter.low), _open_at(best, key, parameter.high))
-    return None if ends[0] else low, None if ends[1] else high
-
-
-def _open_at(best: Solution, key: str, bound: float) -> bool:
-    """Profile: whether chi-square without the prior of the parameter hardly rises when it is put at a bound."""
-    priors = {name: prior for name, prior in best.problem.priors.items() if name != key}
-    place = best.problem.free.index(KEYS.index(key))
-    held = replace(best.problem, priors=priors, fixed={**best.problem.fixed, key: bound})
-    begin = np.delete(best.logs, place)
-    loose = replace(best.problem, priors=priors)
-    least = float((loose.residuals(best.logs[None], best.population) ** 2).sum())
-    try:
-        at_bound = solve(held, best.population, [begin]).chi_square
-    except CalibrationError:
-        return False
-    return at_bound - least < OPEN_CHI_SQUARE
+    think, tried = key == "think_time", solutions[:POPULATIONS_NEAR]
+    vague = status != "fitted"
+    short = (vague or (think and saturated(solutions[0]))) and at_bound_as_well(tried, key, parameter.low)
+    long = (think and more) or (vague and at_bound_as_well(tried, key, parameter.high))
+    return None if short else low, None if long else high
 
 
 def _correlation(best: Solution) -> dict[tuple[str, str], float]:
@@ -286,8 +285,13 @@ def _compare(
     found = []
     for (run, name), difference, sigma in zip(pairs, off.tolist(), problem.sigma.tolist(), strict=True):
         measured = run.figures[name].value
-        predicted = measured * float(np.exp(difference)) if name in LOGARITHMIC else measured + difference
-        unit = measured if name in LOGARITHMIC else 1.0
-        found.append(Comparison(run=run.name, figure=name, measured=measured, predicted=predicted,
-                                off_by=difference / sigma, sigma=sigma * unit))  # fmt: skip
+        logarithmic = name in LOGARITHMIC
+        predicted = measured * float(np.exp(difference)) if logarithmic else measured + difference
+        spread = sigma * measured if logarithmic else sigma
+        found.append(
+            Comparison(
+                run=run.name, quantity=shown(name, measured)[0], measured=shown(name, measured)[1],
+                predicted=shown(name, predicted)[1], sigma=shown(name, spread)[1], off_by=difference / sigma,
+            )
+        )  # fmt: skip
     return tuple(found)

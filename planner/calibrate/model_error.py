@@ -6,15 +6,24 @@ from typing import Final
 
 import numpy as np
 
-from planner.calibrate.solution import Solution
 from planner.results import Array
 
 MODEL_ERROR: Final = 0.02  # floor: residuals of a good fit say nothing about what it was not fitted to
+GIVEN: Final = 200.0  # degrees of freedom of an error that is not estimated: Student's t is normal
 LARGEST: Final = 1.0
 GRID: Final = 120
 
 
-def restricted_estimate(solution: Solution) -> float:
+def restricted_estimate(
+    off: Array,
+    slope: Array,
+    *,
+    rounding: Array,
+    scale: Array,
+    belief: Array,
+    belief_slope: Array,
+    shrunk: bool = True,
+) -> float:
     """Estimate the model error that the residuals of a fit speak for.
 
     With r the differences at the solution, J their Jacobian, V(t) = rounding^2 + (t scale)^2 on the diagonal and P
@@ -27,27 +36,32 @@ def restricted_estimate(solution: Solution) -> float:
 
     Parameters
     ----------
-    solution : Solution
-        A fit.
+    off : ndarray, shape (figures,)
+        Differences between law and measurement.
+    slope : ndarray, shape (figures, free)
+        Their change with the parameters.
+    rounding, scale : ndarray, shape (figures,)
+        Standard deviation of the rounding, and size that a relative error refers to.
+    belief : ndarray, shape (priors,)
+        Distance from the priors in standard deviations.
+    belief_slope : ndarray, shape (priors, free)
+        Its change with the parameters.
+    shrunk : bool, optional
+        Whether the prior 1 / t counts; without it and without priors t^2 is the sum of squares over the degrees of
+        freedom, to which Student's t belongs.
 
     Returns
     -------
     float
         Relative standard deviation, at least `MODEL_ERROR`.
     """
-    problem = solution.problem
-    figures = len(problem.scale)
-    off, slope = (
-        solution.residuals[:figures] * problem.sigma,
-        solution.jacobian[:figures] * problem.sigma[:, None],
-    )
-    belief, belief_slope = solution.residuals[figures:], solution.jacobian[figures:]
     candidates = np.geomspace(MODEL_ERROR, LARGEST, GRID)
-    variance = problem.rounding**2 + (candidates[:, None] * problem.scale) ** 2
+    variance = rounding**2 + (candidates[:, None] * scale) ** 2
     weighted: Array = slope.T / variance[:, None, :]
     hessian = weighted @ slope + belief_slope.T @ belief_slope
     gradient = weighted @ off + belief_slope.T @ belief
     step = np.linalg.solve(hessian, gradient[..., None])[..., 0]
     misfit = (off**2 / variance).sum(-1) + belief @ belief - (gradient * step).sum(-1)
     _, log_det = np.linalg.slogdet(hessian)
-    return float(candidates[np.argmin(np.log(variance).sum(-1) + log_det + misfit + 2 * np.log(candidates))])
+    prior = 2 * np.log(candidates) if shrunk else 0.0
+    return float(candidates[np.argmin(np.log(variance).sum(-1) + log_det + misfit + prior)])

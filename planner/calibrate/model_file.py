@@ -1,24 +1,17 @@
-"""A fit as a model file, and a model file as a law that can be asked."""
+"""What a fit found, as a model file."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final
-
-import numpy as np
 
 from planner import library
-from planner.calibrate.law import PARAMETERS
+from planner.calibrate.calibration import Calibration
+from planner.calibrate.cost_law import CostFit
+from planner.calibrate.model_error import GIVEN
 from planner.calibrate.observation import Observation, observe
-from planner.calibrate.prediction import Calibrated
 from planner.calibrate.result import Fit
-from planner.calibrate.spread import Component
-from planner.errors import InputError, ReportError
 from planner.measurements import Run
-
-KINDS: Final = ("volume", "pool")
-FILE_KEYS: Final = {parameter.file_key: parameter.key for parameter in PARAMETERS}
 
 
 def to_model(
@@ -61,33 +54,88 @@ def to_model(
     return library.Model(
         kind=kind,
         title=title or ", ".join(path.stem for path in files),
-        source=tuple(library.Source(file=_shelf_name(path), sha256=library.sha256(path)) for path in files),
+        source=_source(files),
         population=found.population,
-        parameters={
-            each.parameter.file_key: library.Parameter(
-                value=_rounded(each.value),
-                standard_error=_rounded(each.standard_error),
-                low=None if each.low is None else min(_rounded(each.low), _rounded(each.value)),
-                high=None if each.high is None else max(_rounded(each.high), _rounded(each.value)),
-                status=each.status,
-            )
-            for each in found.estimates.values()
-        },
-        fit=library.Fit(runs=_rows(found), model_error=_rounded(found.model_error), outliers=found.outliers),
+        parameters=_parameters(found),
+        fit=library.Fit(
+            runs=_rows(found),
+            model_error=library.rounded(found.model_error),
+            outliers=found.outliers,
+            saturated=found.saturated,
+            degrees_of_freedom=_degrees(found),
+        ),
         validity=validity,
         alternatives=_alternatives(found),
     )
 
 
-def _rows(found: Fit) -> tuple[library.Run, ...]:
-    rows = []
-    for each in found.comparisons:
-        quantity, *numbers = each.natural()
-        measured, predicted, sigma = (_rounded(number) for number in numbers)
-        rows.append(
-            library.Run(name=each.run, quantity=quantity, measured=measured, predicted=predicted, sigma=sigma)
+def model_of_costs(found: CostFit, *, title: str, files: Sequence[Path]) -> library.Model:
+    """Turn the costs of a device into what a model file holds.
+
+    Parameters
+    ----------
+    found : CostFit
+        The fit.
+    title : str
+        What was measured, in words.
+    files : sequence of Path
+        The measurements.
+
+    Returns
+    -------
+    library.Model
+        Ready to be written.
+
+    Raises
+    ------
+    ReportError
+        A file cannot be read.
+    """
+    return library.Model(
+        kind=found.kind,
+        title=title or ", ".join(path.stem for path in files),
+        source=_source(files),
+        population=found.population,
+        parameters=_parameters(found),
+        fit=library.Fit(
+            runs=_rows(found),
+            model_error=library.rounded(found.model_error),
+            degrees_of_freedom=_degrees(found),
+        ),
+        validity=found.validity,
+        uncertainty=found.uncertainty,
+    )
+
+
+def _degrees(found: Calibration) -> float | None:
+    return None if found.degrees >= GIVEN else library.rounded(found.degrees)
+
+
+def _source(files: Sequence[Path]) -> tuple[library.Source, ...]:
+    return tuple(library.Source(file=_shelf_name(path), sha256=library.sha256(path)) for path in files)
+
+
+def _parameters(found: Calibration) -> dict[str, library.Parameter]:
+    rounded = library.rounded
+    return {
+        each.parameter.file_key: library.Parameter(
+            value=rounded(each.value),
+            standard_error=None if each.status == "at its bound" and not each.standard_error else
+            rounded(each.standard_error),
+            low=None if each.low is None else min(rounded(each.low), rounded(each.value)),
+            high=None if each.high is None else max(rounded(each.high), rounded(each.value)),
+            status=each.status,
         )
-    return tuple(rows)
+        for each in found.estimates.values()
+    }  # fmt: skip
+
+
+def _rows(found: Calibration) -> tuple[library.Run, ...]:
+    return tuple(
+        library.Run(name=each.run, quantity=each.quantity, measured=library.rounded(each.measured),
+                    predicted=library.rounded(each.predicted), sigma=library.rounded(each.sigma))
+        for each in found.comparisons
+    )  # fmt: skip
 
 
 def _alternatives(found: Fit) -> tuple[library.Alternative, ...] | None:
@@ -97,63 +145,15 @@ def _alternatives(found: Fit) -> tuple[library.Alternative, ...] | None:
     return tuple(
         library.Alternative(
             population=each.population,
-            share=_rounded(each.weight),
+            share=library.rounded(each.weight),
             parameters=tuple(free),
-            log_mean=tuple(_rounded(value) for value in each.center.tolist()),
-            log_covariance=tuple(tuple(_rounded(value) for value in row) for row in each.covariance.tolist()),
+            log_mean=tuple(library.rounded(value) for value in each.center.tolist()),
+            log_covariance=tuple(
+                tuple(library.rounded(value) for value in row) for row in each.covariance.tolist()
+            ),
         )
         for each in found.spread.components
     )
-
-
-def calibrated(model: library.Model) -> Calibrated:
-    """Take the law, and what its calibration left open, from a model.
-
-    Parameters
-    ----------
-    model : library.Model
-        A model of a volume or a pool.
-
-    Returns
-    -------
-    Calibrated
-        A law that can be asked.
-
-    Raises
-    ------
-    InputError
-        The model is of another kind.
-    ReportError
-        It lacks a parameter or the number of requesters.
-    """
-    if model.kind not in KINDS:
-        raise InputError("model", model.title, f"a model of kind {' or '.join(KINDS)}, not {model.kind}")
-    missing = [key for key in FILE_KEYS if key not in model.parameters]
-    if missing or model.population is None:
-        raise ReportError(
-            model.title, f"expected `{'population' if not missing else 'parameters.' + missing[0]}`"
-        )
-    alternatives = model.alternatives or ()
-    first = alternatives[0].parameters if alternatives else ()
-    unknown = [key for each in alternatives for key in each.parameters if key not in FILE_KEYS]
-    if unknown:
-        raise ReportError(model.title, f"unknown parameter `{unknown[0]}` - at `alternatives`")
-    return Calibrated(
-        population=model.population,
-        values={key: model.parameters[file_key].value for file_key, key in FILE_KEYS.items()},
-        components=tuple(
-            Component(population=each.population, weight=each.share, center=np.array(each.log_mean),
-                      covariance=np.array(each.log_covariance).reshape(len(first), len(first)))
-            for each in alternatives
-        ),
-        free=tuple(FILE_KEYS[key] for key in first),
-        model_error=model.fit.model_error,
-    )  # fmt: skip
-
-
-def _rounded(value: float) -> float:
-    """Six significant digits: what a fit can mean, and the same on every machine."""
-    return float(f"{value:.6g}")
 
 
 def _shelf_name(path: Path) -> str:

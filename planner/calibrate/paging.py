@@ -1,244 +1,134 @@
-"""Measured paging devices to service time, pages per transfer and CP time per page: means of logarithms.
+"""Measured paging devices to service time, pages per transfer and CP time per page.
 
-A device that always has its requests carries min(outstanding, queue depth) / service time transfers a second
-(`planner.devices.paging`), so that every run gives each parameter by itself; the scatter of the runs is their error.
+The device is a closed queue of its requests (`planner.devices.paging`): where they are present all the time, it
+carries min(outstanding, queue depth) / service time transfers a second. Pages and CP time are beside it.
 """
 
 from __future__ import annotations
 
-import csv
-import io
-import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
 
-import numpy as np
-
-from planner import library, render
-from planner.calibrate.model_error import MODEL_ERROR
-from planner.devices.paging import CP_TIME, KIND, OUTSTANDING, PAGES_PER_TRANSFER, QUEUE_DEPTH
-from planner.devices.parameters import SERVICE_TIME
-from planner.errors import ReportError
-from planner.reports import Printed
+from planner.calibrate.cost_fit import fit_costs
+from planner.calibrate.cost_law import CostFit, CostLaw, Measured, given
+from planner.calibrate.tables import Heading, Measurements
+from planner.devices.paging import (
+    CP_SYSTEM_TIME,
+    CP_TIME,
+    KIND,
+    OUTSTANDING,
+    PAGES_PER_TRANSFER,
+    QUEUE_DEPTH,
+    PagingDevice,
+)
+from planner.devices.parameters import SERVICE_TIME, Parameter
+from planner.errors import InputError
 from planner.units import MICROSECOND
 
-COUNTS: Final = ("outstanding", "queue_depth")
-NEEDED: Final = (*COUNTS, "transfer_rate")
-COLUMNS: Final = ("run", *NEEDED, "page_rate", "cp_us_per_page")
+HEADINGS: Final = (
+    Heading(name="outstanding", meaning="requests present all the time", needed=True, whole=True),
+    Heading(name="queue_depth", meaning="transfers at a time; 1 is serialized", needed=True, whole=True),
+    Heading(name="transfer_rate", meaning="transfers per second of one device", needed=True),
+    Heading(name="page_rate", meaning="pages per second of the same device"),
+    Heading(name="think_us", meaning="from the end of a transfer to the next request; 0 where empty",
+            factor=MICROSECOND, zero=True),
+    Heading(name="cp_us_per_page", meaning="CP time per page, charged to users and system", factor=MICROSECOND),
+    Heading(name="cp_system_us_per_page", meaning="the part of it charged to the system", factor=MICROSECOND),
+)  # fmt: skip
+FITTED: Final = (
+    (SERVICE_TIME, "transfer_rate"),
+    (PAGES_PER_TRANSFER, "page_rate"),
+    (CP_TIME, "cp_us_per_page"),
+    (CP_SYSTEM_TIME, "cp_system_us_per_page"),
+)
+CONTRADICTION: Final = 0.85  # pages a transfer, below the least that there can be
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PagingRun:
-    """One run of a device: `outstanding` requests, `queue_depth` transfers at a time, and what was measured.
-
-    `transfer_rate` and `page_rate` [1/s]; `cp_time` [s] of a page; None where not measured.
-    """
-
-    name: str
-    outstanding: int
-    queue_depth: int
-    transfer_rate: Printed
-    page_rate: Printed | None
-    cp_time: Printed | None
-
-    @property
-    def places(self) -> int:
-        """Transfers that are at work all the time."""
-        return min(self.outstanding, self.queue_depth)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PagingFit:
-    """The parameters of a paging device.
-
-    Attributes
-    ----------
-    values : mapping
-        Value [SI] and relative standard error by key.
-    runs : tuple of PagingRun
-        What was measured.
-    model_error : float
-        Relative scatter of the transfer rates, at least the floor.
-    """
-
-    values: Mapping[str, tuple[float, float]]
-    runs: tuple[PagingRun, ...]
-    model_error: float
-
-    def residual_table(self) -> render.Table:
-        """One row a run.
-
-        Returns
-        -------
-        render.Table
-            Transfer rates, measured and by the law.
-        """
-        measured = [run.transfer_rate.value for run in self.runs]
-        law = [run.places / self.values["service_time"][0] for run in self.runs]
-        return render.Table(
-            columns=(
-                render.Column(name="run", unit="", values=[run.name for run in self.runs]),
-                render.Column(name="transfer_rate", unit="1/s", label="measured", values=measured),
-                render.Column(name="law", unit="1/s", values=law),
-            )
-        )
-
-    def text(self) -> str:
-        """Parameters with their errors, and every run beside the law.
-
-        Returns
-        -------
-        str
-            Lines.
-        """
-        lines = [f"{key} {value:.4g} +/- {value * error:.2g}" for key, (value, error) in self.values.items()]
-        return "\n".join([*lines, "", render.to_text(self.residual_table())])
-
-    def to_model(self, *, title: str, source: Sequence[library.Source]) -> library.Model:
-        """Turn the fit into what a model file holds.
-
-        Parameters
-        ----------
-        title : str
-            What was measured, in words.
-        source : sequence of library.Source
-            The measurements.
-
-        Returns
-        -------
-        library.Model
-            Ready to be written; queue depth and requests are those of the last run.
-        """
-        last = self.runs[-1]
-        known = {QUEUE_DEPTH.file_key: last.queue_depth, OUTSTANDING.file_key: last.outstanding}
-        keys = {each.key: each.file_key for each in (SERVICE_TIME, PAGES_PER_TRANSFER, CP_TIME)}
-        measured = {
-            keys[key]: library.Parameter(
-                value=_rounded(value), standard_error=_rounded(value * error), status="fitted"
-            )
-            for key, (value, error) in self.values.items()
-        }
-        assumed = {PAGES_PER_TRANSFER.file_key: 1.0, CP_TIME.file_key: 0.0}
-        held = {key: value for key, value in {**assumed, **known}.items() if key not in measured}
-        rows = self.residual_table().records()
-        asked = [float(run.outstanding) for run in self.runs]
-        return library.Model(
-            kind=KIND,
-            title=title,
-            source=tuple(source),
-            population=last.outstanding,
-            parameters={
-                **measured,
-                **{key: library.Parameter(value=value, status="fixed") for key, value in held.items()},
-            },
-            fit=library.Fit(
-                runs=tuple(
-                    library.Run(name=row["run"], quantity="transfer_rate", measured=_rounded(row["transfer_rate"]),
-                                predicted=_rounded(row["law"]), sigma=_rounded(self.model_error * row["transfer_rate"]))
-                    for row in rows
-                ),
-                model_error=_rounded(self.model_error),
-            ),
-            validity={"outstanding": (min(asked), max(asked))},
-        )  # fmt: skip
-
-
-def fit_paging(runs: Sequence[PagingRun]) -> PagingFit:
-    """Average what the runs of one device say, in logarithms.
+def fit_paging(runs: Sequence[Measurements], fixed: Mapping[str, float] | None = None) -> CostFit:
+    """Fit one device to its runs.
 
     Parameters
     ----------
-    runs : sequence of PagingRun
-        At least one.
+    runs : sequence of Measurements
+        At least one, with the columns of `HEADINGS`.
+    fixed : mapping, optional
+        Parameters that are known, SI, by key.
 
     Returns
     -------
-    PagingFit
-        Service time, and what else was measured in any run.
-    """
-    pages = [(run.page_rate.value / run.transfer_rate.value, _error(run.page_rate, run.transfer_rate))
-             for run in runs if run.page_rate is not None]  # fmt: skip
-    costs = [(run.cp_time.value, _error(run.cp_time)) for run in runs if run.cp_time is not None]
-    times = [(run.places / run.transfer_rate.value, _error(run.transfer_rate)) for run in runs]
-    found = {"service_time": times, "pages_per_transfer": pages, "cp_time": costs}
-    scatter = float(np.std(np.log([value for value, _ in times]), ddof=1)) if len(times) > 1 else 0.0
-    return PagingFit(
-        values={key: _mean(pairs) for key, pairs in found.items() if pairs},
-        runs=tuple(runs),
-        model_error=max(scatter, MODEL_ERROR),
-    )
-
-
-def read_paging_runs(path: Path) -> tuple[PagingRun, ...]:
-    """Read runs of a paging device from a CSV file.
-
-    Parameters
-    ----------
-    path : Path
-        With the columns of `COLUMNS`; run, page_rate and cp_us_per_page are optional.
-
-    Returns
-    -------
-    tuple of PagingRun
-        In the order of the file.
+    CostFit
+        Service time, and what else was measured in any run; queue depth and requests are those of the last run.
 
     Raises
     ------
+    InputError
+        No runs.
     ReportError
-        The file cannot be read, a column is missing or unknown, or a cell holds no number above zero.
+        Fewer pages than transfers.
+    CalibrationError
+        The fit did not converge, or the measurements contradict each other.
     """
-    try:
-        rows = list(csv.DictReader(io.StringIO(path.read_text(encoding="utf-8-sig")), strict=True))
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise ReportError(path, f"expected a CSV file with {', '.join(COLUMNS)}: {error}") from error
-    header = list(rows[0]) if rows else []
-    wrong = [name for name in header if name not in COLUMNS]
-    missing = [name for name in NEEDED if name not in header]
-    if wrong or missing:
-        what = f"unknown column {wrong[0]!r}" if wrong else f"expected a column {missing[0]} and a row"
-        raise ReportError(path, f"{what}; known are {', '.join(COLUMNS)}", line=1)
-    return tuple(_run(path, line, row) for line, row in enumerate(rows, start=2))
-
-
-def _run(path: Path, line: int, row: Mapping[str, str]) -> PagingRun:
-    def number(name: str, factor: float = 1.0) -> Printed | None:
-        text = (row.get(name) or "").strip()
-        if not text and name not in NEEDED:
-            return None
-        try:
-            printed = Printed.from_text(text, factor)
-        except ValueError:
-            printed = Printed(0.0, 0.0)
-        if not 0 < printed.value < math.inf or (name in COUNTS and not printed.value.is_integer()):
-            raise ReportError(
-                path, f"expected a number above zero in column {name}, found {text!r}", line=line
+    if not runs:
+        raise InputError("runs", 0, "at least one measurement")
+    for run in runs:
+        if "page_rate" in run.numbers and run.value("page_rate") < CONTRADICTION * run.value("transfer_rate"):
+            raise run.error(
+                f"expected at least one page a transfer, found a page_rate of {run.value('page_rate'):g} and a "
+                f"transfer_rate of {run.value('transfer_rate'):g}: the measurements contradict each other"
             )
-        return printed
+    factors = {heading.name: heading.factor for heading in HEADINGS}
+    told = [pair for pair in FITTED if any(pair[1] in run.numbers for run in runs)]
+    pairs = [(run, name) for run in runs for _, name in FITTED if name in run.numbers]
+    measured = [
+        Measured(run=run.name, quantity=name, factor=factors[name], value=run.numbers[name].value,
+                 half=run.numbers[name].resolution)
+        for run, name in pairs
+    ]  # fmt: skip
+    asked = [run.value("outstanding") for run in runs]
+    law = CostLaw(
+        kind=KIND,
+        parameters=tuple(parameter for parameter, _ in told),
+        start=tuple(_start(parameter, name, runs) for parameter, name in told),
+        predict=lambda values: [_figure(values, run, name) for run, name in pairs],
+        held=tuple(given(*pair) for pair in _held(runs[-1], [parameter for parameter, _ in told])),
+        validity={"outstanding": (min(asked), max(asked))},
+        population=int(asked[-1]),
+    )
+    return fit_costs(measured, law, fixed)
 
-    outstanding, depth, transfers = (number(name) for name in NEEDED)
-    assert outstanding is not None and depth is not None and transfers is not None
-    return PagingRun(
-        name=row.get("run") or f"{path.stem} line {line}", outstanding=int(outstanding.value),
-        queue_depth=int(depth.value), transfer_rate=transfers, page_rate=number("page_rate"),
-        cp_time=number("cp_us_per_page", MICROSECOND),
+
+def _figure(values: Mapping[str, float], run: Measurements, name: str) -> float:
+    if name == "cp_us_per_page":
+        return values["cp_time"]
+    if name == "cp_system_us_per_page":
+        return values["cp_system_time"]
+    device = PagingDevice(
+        service_time=values["service_time"], pages_per_transfer=values.get("pages_per_transfer", 1.0),
+        queue_depth=int(run.value("queue_depth")),
     )  # fmt: skip
+    solved = device.closed(run.value("outstanding"), run.value("think_us"))
+    return float(solved.page_rate if name == "page_rate" else solved.transfer_rate)
 
 
-def _error(*numbers: Printed) -> float:
-    """Relative standard deviation of a quotient of printed numbers, the error of the law included."""
-    return math.hypot(MODEL_ERROR, *(number.resolution / number.value / math.sqrt(3) for number in numbers))
+def _start(parameter: Parameter, name: str, runs: Sequence[Measurements]) -> float:
+    run = next(run for run in runs if name in run.numbers)
+    if parameter is SERVICE_TIME:
+        cycle = run.value("outstanding") / run.value(name) - run.value("think_us")
+        if cycle <= 0:
+            raise run.error(
+                f"{run.value('outstanding'):g} requests at {run.value(name):g} transfers/s come back every "
+                f"{run.value('outstanding') / run.value(name) / MICROSECOND:.4g} us, and their think_us is "
+                f"{run.value('think_us') / MICROSECOND:.4g}: the measurements contradict each other"
+            )
+        return min(cycle, min(run.value("outstanding"), run.value("queue_depth")) / run.value(name))
+    if parameter is PAGES_PER_TRANSFER:
+        return max(run.value(name) / run.value("transfer_rate"), 1.0)
+    return run.value(name)
 
 
-def _mean(pairs: Sequence[tuple[float, float]]) -> tuple[float, float]:
-    """Weighted mean of logarithms, and its error: of the weights or of the scatter, whichever is larger."""
-    logs, weights = np.log([value for value, _ in pairs]), np.array([error**-2 for _, error in pairs])
-    center = float(np.average(logs, weights=weights))
-    inside = float(weights.sum() ** -0.5)
-    scatter = float(np.std(logs, ddof=1) / math.sqrt(len(pairs))) if len(pairs) > 1 else 0.0
-    return math.exp(center), max(inside, scatter)
-
-
-def _rounded(value: float) -> float:
-    return float(f"{value:.6g}")
+def _held(last: Measurements, told: Sequence[Parameter]) -> list[tuple[Parameter, float]]:
+    """What is not fitted: how the device was run, and what stands for a figure that was not measured."""
+    assumed = [
+        (parameter, parameter.default) for parameter in (PAGES_PER_TRANSFER, CP_TIME) if parameter not in told
+    ]
+    return [*assumed, (QUEUE_DEPTH, last.value("queue_depth")), (OUTSTANDING, last.value("outstanding"))]

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from planner.cli import options
+
+if TYPE_CHECKING:
+    from planner.whatif import Answer
 
 HELP = """Ask a model for one scenario.
 
@@ -33,8 +36,15 @@ def predict(
     from planner.library import read_model
     from planner.whatif import parse_setting, predict
 
-    answer = predict(read_model(model), dict(parse_setting(text) for text in settings or []))
+    found = read_model(model)
+    answer = predict(found, dict(parse_setting(text, found.kind) for text in settings or []))
+    warn(answer)
+    options.emit(
+        answer.text(), answer.to_dict(), answer.table(), json=json, csv=csv, output=output, force=force
+    )
+
+
+def warn(answer: Answer) -> None:
+    """Say on standard error where a question leaves what was measured."""
     for warning in answer.warnings:
         typer.echo(f"planner: {warning}", err=True)
-    table = answer.table()
-    options.emit(answer.text(), table.records()[0], table, json=json, csv=csv, output=output, force=force)

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from planner.cli import options
-from planner.cli.predict import ModelFile, Settings
+from planner.cli.predict import ModelFile, Settings, warn
 
 HELP = """Ask a model for a grid of scenarios.
 
@@ -30,22 +30,17 @@ def whatif(
     plot: options.Plot = None,
 ) -> None:
     """Predict every combination with 90 % intervals."""
-    from planner import files
     from planner.library import read_model
     from planner.whatif import parse_range, parse_setting, predict
 
-    if plot is not None:
-        files.writable(plot, force=force)
+    found = read_model(model)
     answer = predict(
-        read_model(model),
-        dict(parse_setting(text) for text in settings or []),
-        dict(parse_range(text) for text in over),
+        found,
+        dict(parse_setting(text, found.kind) for text in settings or []),
+        dict(parse_range(text, found.kind) for text in over),
     )
-    for warning in answer.warnings:
-        typer.echo(f"planner: {warning}", err=True)
-    if plot is not None:
-        files.save_axes(answer.plot(), plot, force=force)
-    table = answer.table()
+    warn(answer)
+    options.draw(answer.plot, plot, force=force)
     options.emit(
-        answer.text(), {"rows": table.records()}, table, json=json, csv=csv, output=output, force=force
+        answer.text(), answer.to_dict(), answer.table(), json=json, csv=csv, output=output, force=force
     )

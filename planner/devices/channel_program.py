@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Final, Self
 
+import numpy as np
+
 from planner.devices import parameters
 from planner.devices.parameters import Parameter
+from planner.devices.question import Figures, Question, Scenario, Shown
 from planner.errors import InputError, ReportError
 from planner.library import Model
+from planner.results import Array
+from planner.units import MEGABYTE, MILLISECOND
 
 KIND: Final = "channel-program"
 WIDTHS: Final = (31, 64)
@@ -45,6 +51,60 @@ class ChannelProgram:
             meaning="CP processor time per MB read, of that per MB written",
         ),
     )  # fmt: skip
+    QUESTIONS: ClassVar[tuple[Question, ...]] = (
+        Question(key="bits", meaning="31 or 64: width of the addresses", words=tuple(map(str, WIDTHS)),
+                 example="bits=64"),
+        Question(key="translation", meaning="fast or slow", words=("fast", "slow"), default="fast",
+                 example="translation=slow"),
+        Question(key="read_share", meaning="part of the data that is read", unit="share", high=1.0, default=0.0,
+                 example="read_share=0.7"),
+        Question(key="data_rate", meaning="data moved", unit="bytes_per_s", default=float(MEGABYTE),
+                 example="data_rate=50MB/s"),
+    )  # fmt: skip
+    FIGURES: ClassVar[tuple[Shown, ...]] = (
+        Shown(key="cp", label="CP", unit="ms/MB", factor=MILLISECOND, decimals=3),
+        Shown(key="processors", label="processors", decimals=4),
+        Shown(key="saving", label="fast saves", unit="share", decimals=3, error_of="left", most=1.0),
+    )
+
+    @classmethod
+    def ask(cls, values: Mapping[str, Array], scenarios: Sequence[Scenario]) -> Figures:
+        """Answer scenarios for parameter sets.
+
+        Parameters
+        ----------
+        values : mapping
+            Parameters by key, each of shape (sets,), SI.
+        scenarios : sequence of mapping
+            What `QUESTIONS` ask.
+
+        Returns
+        -------
+        dict
+            Figures, and what a saving leaves with the error of two runs (`left`), of shape (sets, scenarios), SI.
+
+        Raises
+        ------
+        InputError
+            An argument outside its domain.
+        """
+        keys = [parameter.key for parameter in cls.PARAMETERS]
+        rows = zip(*(values[key] for key in keys), strict=True)
+        laws = [cls(**dict(zip(keys, map(float, row), strict=True))) for row in rows]
+        found: dict[str, list[list[float]]] = {"cp": [], "saving": []}
+        for law in laws:
+            found["cp"].append(
+                [
+                    law.time_per_mb(
+                        int(at["bits"]), fast=at["translation"] == "fast", read_share=float(at["read_share"])
+                    )
+                    for at in scenarios
+                ]
+            )
+            found["saving"].append([law.saving(int(at["bits"])) for at in scenarios])
+        cp, saving = np.array(found["cp"]), np.array(found["saving"])
+        moved = np.array([float(at["data_rate"]) for at in scenarios]) / MEGABYTE
+        return {"cp": cp, "saving": saving, "processors": cp * moved, "left": (1 - saving) * 2**0.5}
 
     @classmethod
     def from_model(cls, model: Model) -> Self:

@@ -1,15 +1,32 @@
-"""The device kinds that have parameters to fit: name and class, one line each."""
+"""The device kinds that have parameters to fit and questions to answer: name and class, one line each."""
 
 from __future__ import annotations
 
-from typing import Any, Final
+from collections.abc import Callable
+from typing import Any, ClassVar, Final, Protocol
 
 from planner.devices.channel_program import ChannelProgram
 from planner.devices.disk import DiskPath
 from planner.devices.paging import PagingDevice
+from planner.devices.parameters import Parameter
 from planner.devices.pool import Pool
 from planner.devices.processors.law import Processors
+from planner.devices.question import Question, Shown
 from planner.devices.volume import Volume
+
+
+class Kind(Protocol):
+    """What a class of devices says of itself.
+
+    `PARAMETERS` is what a model file holds and a fit finds, `QUESTIONS` what else one can set, `FIGURES` what it
+    answers; `ask` takes parameters, each of shape (sets,), and scenarios, and gives figures of shape (sets, scenarios).
+    """
+
+    PARAMETERS: ClassVar[tuple[Parameter, ...]]
+    QUESTIONS: ClassVar[tuple[Question, ...]]
+    FIGURES: ClassVar[tuple[Shown, ...]]
+    ask: ClassVar[Callable[..., Any]]
+
 
 KINDS: Final[dict[str, type[Any]]] = {
     "volume": Volume,

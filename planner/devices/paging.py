@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Final, Self
 
@@ -11,10 +12,12 @@ from numpy.typing import ArrayLike
 from planner import queueing
 from planner.devices import parameters
 from planner.devices.parameters import Parameter
+from planner.devices.question import Figures, Question, Scenario, Shown
 from planner.errors import ReportError
 from planner.library import Model
 from planner.queueing import Steady
 from planner.results import Array, Result, quantity
+from planner.units import MILLISECOND
 
 KIND: Final = "paging"
 PAGES_PER_TRANSFER: Final = Parameter(
@@ -37,6 +40,9 @@ CP_SYSTEM_TIME: Final = Parameter(
     key="cp_system_time", symbol="u_s", unit="s", low=0, high=1, default=0,
     meaning="the part of it that is charged to the system; missing where only the sum was published",
 )  # fmt: skip
+
+
+_NAMES: Final = {"response": "response_time"}  # figures that a result names otherwise
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -77,6 +83,67 @@ class PagingDevice:
         CP_TIME,
         CP_SYSTEM_TIME,
     )
+    QUESTIONS: ClassVar[tuple[Question, ...]] = (
+        Question(key="outstanding", meaning="requests that are outstanding or about to come back", low=1, whole=True,
+                 example="outstanding=2"),
+        Question(key="think_time", meaning="time until an answered request comes back", unit="s", default=0.0,
+                 example="think_time=1ms"),
+        Question(key="arrival_rate", meaning="instead: pages that come at random; 0 where requests come back",
+                 unit="1/s", default=0.0, example="arrival_rate=500/s"),
+        Question(key="scv", meaning="squared coefficient of variation of the service time", default=1.0,
+                 example="scv=0.5"),
+    )  # fmt: skip
+    FIGURES: ClassVar[tuple[Shown, ...]] = (
+        Shown(key="page_rate", label="pages", unit="1/s", decimals=0),
+        Shown(key="transfer_rate", label="transfers", unit="1/s", decimals=1),
+        Shown(key="response", label="response", unit="ms", factor=MILLISECOND),
+        Shown(key="utilization", label="busy", decimals=3, most=1.0),
+        Shown(key="requests", label="requests", decimals=2),
+        Shown(key="processors", label="CP processors", decimals=3),
+    )
+
+    @classmethod
+    def ask(cls, values: Mapping[str, Array], scenarios: Sequence[Scenario]) -> Figures:
+        """Answer scenarios for parameter sets.
+
+        Parameters
+        ----------
+        values : mapping
+            Parameters by key, each of shape (sets,), SI.
+        scenarios : sequence of mapping
+            Requests with their think time, or pages that come at random.
+
+        Returns
+        -------
+        dict
+            Figures of shape (sets, scenarios), SI.
+
+        Raises
+        ------
+        InputError
+            An argument outside its domain.
+        """
+        service, pages, cp, depth = (
+            values[key][:, None] for key in ("service_time", "pages_per_transfer", "cp_time", "queue_depth")
+        )
+        found = {shown.key: np.empty((len(service), len(scenarios))) for shown in cls.FIGURES}
+        groups: dict[tuple[float, bool], list[int]] = {}
+        for k, at in enumerate(scenarios):
+            groups.setdefault((float(at["scv"]), float(at["arrival_rate"]) > 0), []).append(k)
+        for (scv, opened), places in groups.items():
+            arrivals, requests, thinks = (
+                np.array([float(scenarios[k][key]) for k in places])
+                for key in ("arrival_rate", "outstanding", "think_time")
+            )
+            steady: Steady
+            if opened:
+                steady = queueing.mgc(arrivals / pages, service, depth, scv)
+            else:
+                steady = queueing.finite_source(requests, thinks, service, depth, scv=scv)
+            solved = _performance(steady, pages, cp)
+            for key, numbers in found.items():
+                numbers[:, places] = getattr(solved, _NAMES.get(key, key))
+        return found
 
     @classmethod
     def from_model(cls, model: Model) -> Self:
@@ -147,9 +214,8 @@ class PagingDevice:
         >>> device.closed(2).transfer_rate.round(1).tolist()
         283.0
         """
-        return self._performance(
-            queueing.finite_source(requests, think_time, self.service_time, self.queue_depth, scv=scv)
-        )
+        steady = queueing.finite_source(requests, think_time, self.service_time, self.queue_depth, scv=scv)
+        return _performance(steady, self.pages_per_transfer, self.cp_time)
 
     def open(self, page_rate: ArrayLike, *, scv: float = 1.0) -> PagingPerformance:
         """Solve the device for pages that come at random (`planner.queueing.mgc`, which is M/M/c at scv 1).
@@ -177,15 +243,19 @@ class PagingDevice:
         True
         """
         transfers = np.asarray(page_rate, dtype=np.float64) / self.pages_per_transfer
-        return self._performance(queueing.mgc(transfers, self.service_time, self.queue_depth, scv))
+        steady = queueing.mgc(transfers, self.service_time, self.queue_depth, scv)
+        return _performance(steady, self.pages_per_transfer, self.cp_time)
 
-    def _performance(self, steady: Steady) -> PagingPerformance:
-        pages = steady.throughput * self.pages_per_transfer
-        return PagingPerformance(
-            page_rate=pages,
-            transfer_rate=steady.throughput,
-            utilization=steady.utilization,
-            response_time=steady.response_time,
-            requests=steady.in_service + steady.queue_length,
-            processors=pages * self.cp_time,
-        )
+
+def _performance(
+    steady: Steady, pages_per_transfer: Array | float, cp_time: Array | float
+) -> PagingPerformance:
+    pages = steady.throughput * pages_per_transfer
+    return PagingPerformance(
+        page_rate=pages,
+        transfer_rate=steady.throughput,
+        utilization=steady.utilization,
+        response_time=steady.response_time,
+        requests=steady.in_service + steady.queue_length,
+        processors=pages * cp_time,
+    )

@@ -17,7 +17,7 @@ class Parameter:
     """One parameter of a device kind.
 
     `key` names it, `unit` is SI (its model-file key is ``key_unit``, bare where the unit is empty), `low` and
-    `high` bound a fit, `default` is used where nothing is known.
+    `high` bound a fit, `default` is used where nothing is known; `zero` says whether it can be set to 0.
     """
 
     key: str
@@ -27,6 +27,7 @@ class Parameter:
     high: float
     default: float
     meaning: str
+    zero: bool = True
 
     @property
     def file_key(self) -> str:
@@ -36,7 +37,7 @@ class Parameter:
 
 SERVICE_TIME = Parameter(
     key="service_time", symbol="S0", unit="s", low=1e-6, high=10.0, default=1e-3,
-    meaning="mean service time of an I/O that is alone on its volume",
+    meaning="mean service time of an I/O that is alone on its volume", zero=False,
 )  # fmt: skip
 INFLATION = Parameter(
     key="inflation", symbol="i", unit="", low=1e-4, high=2.0, default=0.12,

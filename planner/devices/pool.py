@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import ClassVar
+from typing import ClassVar, Final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,7 +13,25 @@ from numpy.typing import ArrayLike
 from planner import queueing
 from planner.devices import parameters
 from planner.devices.free_aliases import free_marks
+from planner.devices.question import Figures, Question, Scenario, Shown
 from planner.results import Array, Result, quantity
+from planner.units import MILLISECOND
+
+ALIASES: Final = Question(
+    key="aliases", meaning="aliases of the volume or the pool", whole=True, example="aliases=2"
+)
+VOLUMES: Final = Question(
+    key="volumes", meaning="equal volumes that share them", low=1, high=256, whole=True, example="volumes=8"
+)
+QUESTIONS: Final = (ALIASES, VOLUMES)
+FIGURES: Final = (
+    Shown(key="io_rate", label="I/O rate", unit="1/s", decimals=0, open_above=True),
+    Shown(key="service", label="service", unit="ms", factor=MILLISECOND),
+    Shown(key="wait", label="wait", unit="ms", factor=MILLISECOND, error_of="response", open_above=True),
+    Shown(key="response", label="response", unit="ms", factor=MILLISECOND, open_above=True),
+    Shown(key="queued", label="queued", error_of="present", open_above=True),
+    Shown(key="no_alias", label="no alias", unit="share", decimals=3, most=1.0),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,6 +155,50 @@ class Pool:
         parameters.POPULATION,
         parameters.VOLUMES,
     )
+    QUESTIONS: ClassVar[tuple[Question, ...]] = QUESTIONS
+    FIGURES: ClassVar[tuple[Shown, ...]] = FIGURES
+
+    @classmethod
+    def ask(cls, values: Mapping[str, Array], scenarios: Sequence[Scenario]) -> Figures:
+        """Answer scenarios for parameter sets.
+
+        Parameters
+        ----------
+        values : mapping
+            Parameters by key, each of shape (sets,), SI.
+        scenarios : sequence of mapping
+            Aliases and volumes of each.
+
+        Returns
+        -------
+        dict
+            Figures, and I/Os `present`, each of shape (sets, scenarios), SI; `no_alias` is nan where a volume is solved
+            for many sets at once.
+
+        Raises
+        ------
+        InputError
+            A parameter outside its domain.
+        ConvergenceError
+            A pool could not be solved.
+        """
+        sets = len(values["service_time"])
+        found = {
+            key: np.full((sets, len(scenarios)), np.nan)
+            for key in ("io_rate", "service", "queued", "no_alias")
+        }
+        groups: dict[int, list[int]] = {}
+        for k, scenario in enumerate(scenarios):
+            groups.setdefault(int(scenario["volumes"]), []).append(k)
+        for volumes, places in groups.items():
+            counts = np.array([float(scenarios[k]["aliases"]) for k in places])
+            together = volumes == 1 and sets > 1
+            rows = _single(values, counts) if together else _one_by_one(values, volumes, counts)
+            for key, numbers in zip(found, rows, strict=False):
+                found[key][:, places] = numbers
+        wait = found["queued"] / found["io_rate"]
+        response = found["service"] + wait
+        return {**found, "wait": wait, "response": response, "present": response * found["io_rate"]}
 
     @property
     def bases(self) -> int:
@@ -200,3 +263,32 @@ class Pool:
             volume_rates=steady.throughput,
             volume_responses=steady.service_time + (steady.queue_length - steady.in_gap) / steady.throughput,
         )
+
+
+def _single(values: Mapping[str, Array], counts: Array) -> Array:
+    """Rate, service time and queue of one volume, shape (3, sets, counts): closed queues, all solved side by side."""
+    service, think, inflation, gap, requesters = (
+        values[key][:, None]
+        for key in ("service_time", "think_time", "inflation", "redrive_time", "population")
+    )
+    servers = np.minimum(1.0 + counts, requesters)
+    steady = queueing.finite_source(
+        requesters, think, service, servers, inflation=inflation, redrive_time=gap
+    )
+    queued = np.maximum(steady.queue_length - steady.in_gap, 0.0)
+    return np.stack([steady.throughput, steady.service_time, queued])
+
+
+def _one_by_one(values: Mapping[str, Array], volumes: int, counts: Array) -> Array:
+    """Rate, service time, queue and tries without alias, shape (4, sets, counts); each count solved from the last."""
+    rows = []
+    for row in zip(*values.values(), strict=True):
+        at = dict(zip(values, map(float, row), strict=True))
+        demand = VolumeClass(volumes=volumes, population=at["population"], think_time=at["think_time"])
+        pool = Pool(
+            classes=(demand,), service_time=at["service_time"], inflation=at["inflation"],
+            redrive_time=at["redrive_time"],
+        )  # fmt: skip
+        solved = pool.solve(counts)
+        rows.append([solved.io_rate, solved.service_time, solved.queued, solved.no_alias])
+    return np.array(rows).transpose(1, 0, 2)

@@ -8,7 +8,8 @@ from typing import ClassVar
 from numpy.typing import ArrayLike
 
 from planner.devices import parameters
-from planner.devices.pool import Performance, Pool, VolumeClass
+from planner.devices.pool import FIGURES, QUESTIONS, Performance, Pool, VolumeClass
+from planner.devices.question import Question, Shown
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +39,9 @@ class Volume:
         parameters.THINK_TIME,
         parameters.POPULATION,
     )
+    QUESTIONS: ClassVar[tuple[Question, ...]] = QUESTIONS
+    FIGURES: ClassVar[tuple[Shown, ...]] = FIGURES
+    ask = Pool.ask
 
     def solve(self, aliases: ArrayLike) -> Performance:
         """Solve the volume for each alias count.

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from planner import library
-from planner.devices.disk import COSTS, KIND, DiskPath, Part
-from planner.published.entries import compared, fitted, fixed, misfit, relative_error, rounded, source, table
+from planner.calibrate.cost_law import CostFit
+from planner.calibrate.disk import fit_disk
+from planner.calibrate.tables import Measurements
+from planner.devices.disk import DiskPath
+from planner.published.entries import compared, exactly, misfit, published_model, run, table
 from planner.published.paging import environment
 from planner.reports import Printed, PublishedTable
 from planner.units import KILOBYTE, MEGABYTE, MICROSECOND
@@ -56,108 +59,83 @@ def _xedit(kind: str) -> library.Model:
     """CP and virtual time as printed; the wait is what is left of 1 / rate, and nothing where the run shows none."""
     found = table(PUBLICATION, "table-2")
     method = library.read_source(PUBLICATION)["method"]
-    entries: dict[str, library.Parameter] = {}
-    for part, run in XEDIT_RUNS[kind].items():
-        cp, virtual = (found.printed(row, run, MICROSECOND) for row in ("CP/tx", "Virt/tx"))
-        entries[f"{part}_cp_time_s"] = fitted(cp.value, relative_error(cp))
-        entries[f"{part}_virtual_time_s"] = fitted(virtual.value, relative_error(virtual))
-        entries[f"{part}_wait_time_s"] = (
-            fixed(0) if part in NO_WAIT[kind] else _rest(found.printed("Tx/sec", run), cp + virtual)
-        )
-    virtual_ios = found.value("Vio/tx", XEDIT_RUNS[kind]["off"])
-    entries |= {"virtual_ios_off": fixed(virtual_ios), "virtual_ios_cached": fixed(virtual_ios)}
-    entries |= {
-        "read_bytes": fixed(method["xedit_blocks"] * method["xedit_block_bytes"]),
-        "write_bytes": fixed(0),
-    }
-    model = _model("xedit", kind, found, entries)
-    path = DiskPath.from_model(model)
-    rates = {
-        "off": path.solve("off"),
-        "miss": path.solve("cached", 0),
-        "hit": path.solve("cached", 1),
-    }
-    return _with_runs(
-        model,
-        [
-            compared(XEDIT_RUNS[kind][part], "rate", found.printed("Tx/sec", XEDIT_RUNS[kind][part]), float(at.rate))
-            for part, at in rates.items()
-        ],
-    )  # fmt: skip
-
-
-def _rest(rate: Printed, processor: Printed) -> library.Parameter:
-    """Wait: what one requester takes for a transaction beyond its processor time."""
-    wait = 1 / rate.value - processor.value
-    resolution = 1 / rate.low - 1 / rate.value + processor.resolution
-    return fitted(wait, relative_error(Printed(wait, resolution)))
+    read = exactly(method["xedit_blocks"] * method["xedit_block_bytes"])
+    rows = []
+    for part, name in XEDIT_RUNS[kind].items():
+        rate = None if part in NO_WAIT[kind] else found.printed("Tx/sec", name)
+        words = {"cache": "off" if part == "off" else "on"}
+        hits = None if part == "off" else exactly(float(part == "hit"))
+        rows.append(run(name, found, words, hit_ratio=hits, rate=rate, read_kb=read, **_costs(found, name),
+                        channel_mb_per_s=_channel(kind)))  # fmt: skip
+    held = {f"{part}_wait_time": 0.0 for part in NO_WAIT[kind]}
+    path = fit_disk(rows, held)
+    model = _model("xedit", kind, found, path, [])
+    law = DiskPath.from_model(model)
+    rates = {"off": law.solve("off"), "miss": law.solve("cached", 0), "hit": law.solve("cached", 1)}
+    runs = [compared(XEDIT_RUNS[kind][part], "rate", found.printed("Tx/sec", XEDIT_RUNS[kind][part]), float(at.rate))
+            for part, at in rates.items()]  # fmt: skip
+    return _model("xedit", kind, found, path, runs)
 
 
 def _iozone(kind: str) -> library.Model:
     """Elapsed time of each phase, and processor time of the four phases together.
 
-    Printed is the sum over the phases only. Convention: the four phases without cache take equal shares; writes
-    take as much with the cache as without; a hit takes its elapsed time, of which CP has the share of the
-    whole cached run; the miss takes the rest.
+    How that divides over the phases is the convention of `planner.calibrate.disk`.
     """
     found = table(PUBLICATION, "table-1")
     off, on = IOZONE_RUNS[kind]
-    phase_bytes = _phase_bytes()
-    runs = [off] if on is None else [off, on]
-    writing = _mean_time(found, [(phase, run) for run in runs for phase in WRITES], phase_bytes)
-    half = Part(**{cost: found.value(row, off, MICROSECOND) / 2 for cost, row in _ROWS.items()})
-    parts = {
-        "write": _waiting(half, writing),
-        "off": _waiting(half, _mean_time(found, [(phase, off) for phase in READS], phase_bytes)),
-    }
-    entries: dict[str, library.Parameter] = {}
+    rows = _phases(found, kind, off, "off", (None, None), None)
     if on is not None:
-        parts |= _cached(found, on, half, phase_bytes)
-        entries["virtual_ios_cached"] = fixed(found.value("Vio/tx", on))
-        entries["measured_hit_ratio"] = fixed(IOZONE_HIT_RATIO)
-    if found.text("Vio/tx", off) != "na":
-        entries["virtual_ios_off"] = fixed(found.value("Vio/tx", off))
-    # The elapsed time of a part was measured; how it divides into processor time and wait is the convention.
-    entries |= {
-        f"{name}_{cost}_s": library.Parameter(value=rounded(getattr(part, cost)), status="not determined")
-        for name, part in parts.items()
-        for cost in COSTS
+        rows += _phases(found, kind, on, "on", (0.0, 1.0), IOZONE_HIT_RATIO)
+    path = fit_disk(rows)
+    law = DiskPath.from_model(_model("iozone", kind, found, path, []))
+    return _model("iozone", kind, found, path, _phase_rates(found, kind, law))
+
+
+def _phases(
+    found: PublishedTable,
+    kind: str,
+    name: str,
+    cache: str,
+    hits: tuple[float | None, float | None],
+    mean: float | None,
+) -> list[Measurements]:
+    """Four phases with their rates, in transactions of two of them, and the run that they make with its costs."""
+    size, words = 2 * _phase_bytes(), {"cache": cache}
+    whole, nothing = exactly(size), exactly(0.0)
+    ratios = (*[None] * len(WRITES), *hits)
+    rows = [
+        run(
+            f"{name} {phase}", found, words, rate=found.printed(phase, name, KILOBYTE / size),
+            hit_ratio=exactly(ratio or 0.0) if cache == "on" else None,
+            write_kb=whole if phase in WRITES else nothing, read_kb=nothing if phase in WRITES else whole,
+            channel_mb_per_s=_channel(kind),
+        )
+        for phase, ratio in zip((*WRITES, *READS), ratios, strict=True)
+    ]  # fmt: skip
+    total = run(name, found, words, hit_ratio=None if mean is None else exactly(mean), write_kb=whole, read_kb=whole,
+                channel_mb_per_s=_channel(kind), **_costs(found, name))  # fmt: skip
+    return [*rows, total]
+
+
+def _costs(found: PublishedTable, name: str) -> dict[str, Printed | None]:
+    """Processor times and virtual I/Os of a transaction."""
+    counted = found.text("Vio/tx", name) != "na"
+    return {
+        "cp_us": found.printed("CP/tx", name, MICROSECOND),
+        "virtual_us": found.printed("Virt/tx", name, MICROSECOND),
+        "virtual_ios": found.printed("Vio/tx", name) if counted else None,
     }
-    entries |= {"read_bytes": fixed(2 * phase_bytes), "write_bytes": fixed(2 * phase_bytes)}
-    model = _model("iozone", kind, found, entries)
-    return _with_runs(model, _phase_rates(found, kind, DiskPath.from_model(model)))
 
 
-_ROWS: Final = {"cp_time": "CP/tx", "virtual_time": "Virt/tx"}
+def _channel(kind: str) -> Printed:
+    return exactly(library.read_source(PUBLICATION)["method"][CHANNELS[kind][1]] * MEGABYTE)
 
 
 def _phase_bytes() -> float:
     """Bytes of one phase of a transaction: 1/8192 of the file."""
     method = library.read_source(PUBLICATION)["method"]
     return float(method["iozone_file_kb"] * KILOBYTE / method["iozone_transactions"])
-
-
-def _mean_time(found: PublishedTable, cells: list[tuple[str, str]], phase_bytes: float) -> float:
-    """Mean elapsed time of two phases [s]."""
-    return 2 * sum(phase_bytes / found.value(phase, run, KILOBYTE) for phase, run in cells) / len(cells)
-
-
-def _waiting(work: Part, elapsed: float) -> Part:
-    wait = elapsed - work.cp_time - work.virtual_time
-    return Part(cp_time=work.cp_time, virtual_time=work.virtual_time, wait_time=wait)
-
-
-def _cached(found: PublishedTable, on: str, write: Part, phase_bytes: float) -> dict[str, Part]:
-    """Two phases of reads that all miss, and two that all hit; the run had one of each."""
-    cp, virtual = (found.value(row, on, MICROSECOND) for row in _ROWS.values())
-    missing, hitting = (_mean_time(found, [(phase, on)], phase_bytes) for phase in READS)
-    share = cp / (cp + virtual)
-    hit = Part(cp_time=share * hitting, virtual_time=(1 - share) * hitting)
-    miss = Part(
-        cp_time=2 * (cp - write.cp_time) - hit.cp_time,
-        virtual_time=2 * (virtual - write.virtual_time) - hit.virtual_time,
-    )
-    return {"miss": _waiting(miss, missing), "hit": hit}
 
 
 def _phase_rates(found: PublishedTable, kind: str, path: DiskPath) -> list[library.Run]:
@@ -167,33 +145,23 @@ def _phase_rates(found: PublishedTable, kind: str, path: DiskPath) -> list[libra
     if on is not None:
         modes[on] = dict(zip(READS, (path.miss, path.hit), strict=True))
     rows = []
-    for run, reads in modes.items():
+    for name, reads in modes.items():
         for phase, part in {**dict.fromkeys(WRITES, path.write), **reads}.items():
             assert part is not None
             law = 2 * _phase_bytes() / KILOBYTE / part.elapsed
-            rows.append(compared(f"{run} {phase}", "data_rate_kb_per_s", found.printed(phase, run), law))
+            rows.append(compared(f"{name} {phase}", "data_rate_kb_per_s", found.printed(phase, name), law))
     return rows
 
 
 def _model(
-    workload: str, kind: str, found: PublishedTable, entries: Mapping[str, library.Parameter]
+    workload: str, kind: str, found: PublishedTable, path: CostFit, runs: Sequence[library.Run]
 ) -> library.Model:
     facts = library.read_source(PUBLICATION)
-    channel, rate = CHANNELS[kind]
-    nominal = fixed(facts["method"][rate] * MEGABYTE)
-    return library.Model(
-        kind=KIND,
+    return published_model(
+        path,
         title=f"Disk path {kind}, workload {workload}: {facts['title']}",
-        source=source(found),
-        population=1,
-        environment=environment(facts, channel),
-        parameters={**entries, "channel_rate_bytes_per_s": nominal},
-        fit=library.Fit(runs=(), model_error=0.0),
-        validity={"requesters": (1.0, 1.0), "processors": (1.0, 1.0)},
+        tables=[found],
+        environment=environment(facts, CHANNELS[kind][0]),
+        runs=runs,
+        model_error=misfit(runs),
     )
-
-
-def _with_runs(model: library.Model, runs: list[library.Run]) -> library.Model:
-    import msgspec
-
-    return msgspec.structs.replace(model, fit=library.Fit(runs=tuple(runs), model_error=misfit(runs)))

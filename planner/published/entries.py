@@ -1,15 +1,16 @@
-"""What goes into a model file: rounded values, their status and error, the tables they come from."""
+"""Published tables as rows of own measurements, and the models that `planner.calibrate` makes of them."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Mapping, Sequence
 
 from planner import library
+from planner.calibrate.cost_law import CostFit
+from planner.calibrate.model_error import MODEL_ERROR
+from planner.calibrate.model_file import model_of_costs
+from planner.calibrate.tables import Measurements
 from planner.reports import Printed, PublishedTable, read_table
-
-MODEL_ERROR: Final = 0.02  # floor of the relative error of a law, where it is asked what it was not fitted to
 
 
 def table(publication: str, name: str) -> PublishedTable:
@@ -35,92 +36,105 @@ def table(publication: str, name: str) -> PublishedTable:
     return read_table(library.data_path(publication, f"{name}.csv"))
 
 
-def source(*tables: PublishedTable) -> tuple[library.Source, ...]:
-    """Name the tables that a model was fitted to.
+def run(
+    name: str, of: PublishedTable, words: Mapping[str, str] | None = None, **numbers: Printed | None
+) -> Measurements:
+    """Tell a published run as a row of own measurements is told.
 
     Parameters
     ----------
-    *tables : PublishedTable
-        The tables.
+    name : str
+        The run.
+    of : PublishedTable
+        Where it stands.
+    words : mapping, optional
+        Words by heading.
+    **numbers : Printed or None
+        Numbers by heading, SI; None where not printed.
 
     Returns
     -------
-    tuple of library.Source
-        One a table.
+    Measurements
+        As `planner calibrate` reads them from a table.
     """
-    shelf = library.data_path()
-    return tuple(
-        library.Source(file=found.path.relative_to(shelf).as_posix(), sha256=library.sha256(found.path))
-        for found in tables
+    known = {heading: number for heading, number in numbers.items() if number is not None}
+    return Measurements(name=name, path=of.path, line=1, numbers=known, words=words or {})
+
+
+def exactly(value: float) -> Printed:
+    """Take a number that is known, not measured.
+
+    Parameters
+    ----------
+    value : float
+        SI.
+
+    Returns
+    -------
+    Printed
+        Without error.
+    """
+    return Printed(value, 0.0)
+
+
+def quotient(over: Printed, under: Printed) -> Printed:
+    """Divide printed numbers.
+
+    Parameters
+    ----------
+    over, under : Printed
+        Both above zero.
+
+    Returns
+    -------
+    Printed
+        Their ratio; its resolution stands for the standard deviations of both.
+    """
+    ratio = over.value / under.value
+    return Printed(ratio, ratio * math.hypot(over.resolution / over.value, under.resolution / under.value))
+
+
+def published_model(
+    found: CostFit, *, title: str, tables: Sequence[PublishedTable], environment: Mapping[str, str],
+    runs: Sequence[library.Run] | None = None, model_error: float | None = None,
+    validity: Mapping[str, library.Interval] | None = None,
+) -> library.Model:  # fmt: skip
+    """Make a model of a fit, with what a publication says beside its tables.
+
+    Parameters
+    ----------
+    found : CostFit
+        The fit.
+    title : str
+        What was measured, in words.
+    tables : sequence of PublishedTable
+        Where.
+    environment : mapping
+        Machine, release, channel.
+    runs : sequence of library.Run, optional
+        Comparisons in the units of the report, instead of those of the fit.
+    model_error : float, optional
+        Error to expect of a prediction, where the report tells more than the fit.
+    validity : mapping, optional
+        Further ranges that were measured.
+
+    Returns
+    -------
+    library.Model
+        Ready to be written.
+    """
+    import msgspec
+
+    model = model_of_costs(found, title=title, files=[table.path for table in tables])
+    found_error, degrees = model.fit.model_error, model.fit.degrees_of_freedom
+    fit = library.Fit(
+        runs=model.fit.runs if runs is None else tuple(runs),
+        model_error=found_error if model_error is None else library.rounded(model_error),
+        degrees_of_freedom=degrees if model_error is None else None,
     )
-
-
-def rounded(value: float) -> float:
-    """Six significant digits: what a fit can mean, and the same on every machine.
-
-    Parameters
-    ----------
-    value : float
-        Any number.
-
-    Returns
-    -------
-    float
-        The rounded number.
-    """
-    return float(f"{value:.6g}")
-
-
-def relative_error(*numbers: Printed) -> float:
-    """Standard error of a product or quotient of printed numbers, of its value.
-
-    Parameters
-    ----------
-    *numbers : Printed
-        Factors, each spread evenly over what prints like it.
-
-    Returns
-    -------
-    float
-        The relative standard error.
-    """
-    return math.hypot(*(number.resolution / number.value for number in numbers)) / math.sqrt(3)
-
-
-def fitted(value: float, relative: float) -> library.Parameter:
-    """Enter a fitted parameter.
-
-    Parameters
-    ----------
-    value : float
-        Estimate.
-    relative : float
-        Its standard error, of its value.
-
-    Returns
-    -------
-    library.Parameter
-        The entry.
-    """
-    return library.Parameter(
-        value=rounded(value), standard_error=rounded(abs(value) * relative), status="fitted"
+    return msgspec.structs.replace(
+        model, environment=dict(environment), fit=fit, validity={**model.validity, **(validity or {})}
     )
-
-
-def fixed(value: float) -> library.Parameter:
-    """Enter a parameter that is known or assumed.
-
-    Parameters
-    ----------
-    value : float
-        Its value.
-
-    Returns
-    -------
-    library.Parameter
-        The entry.
-    """
-    return library.Parameter(value=rounded(value), status="fixed")
 
 
 def compared(name: str, quantity: str, measured: Printed, predicted: float) -> library.Run:
@@ -145,9 +159,9 @@ def compared(name: str, quantity: str, measured: Printed, predicted: float) -> l
     return library.Run(
         name=name,
         quantity=quantity,
-        measured=rounded(measured.value),
-        predicted=rounded(predicted),
-        sigma=rounded(measured.resolution / math.sqrt(3)),
+        measured=library.rounded(measured.value),
+        predicted=library.rounded(predicted),
+        sigma=library.rounded(measured.resolution / math.sqrt(3)),
     )
 
 
@@ -164,4 +178,4 @@ def misfit(runs: Sequence[library.Run]) -> float:
     float
         Relative error, of the measured value.
     """
-    return rounded(max(MODEL_ERROR, *(abs(run.predicted / run.measured - 1) for run in runs)))
+    return library.rounded(max([MODEL_ERROR, *(abs(run.predicted / run.measured - 1) for run in runs)]))

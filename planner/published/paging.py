@@ -7,17 +7,9 @@ from dataclasses import replace
 from typing import Any, Final
 
 from planner import library
-from planner.devices.paging import KIND, PagingDevice
-from planner.published.entries import (
-    MODEL_ERROR,
-    compared,
-    fitted,
-    fixed,
-    relative_error,
-    rounded,
-    source,
-    table,
-)
+from planner.calibrate.paging import fit_paging
+from planner.devices.paging import PagingDevice
+from planner.published.entries import compared, exactly, published_model, quotient, run, table
 from planner.reports import Printed
 from planner.units import FRAME, KILOBYTE, MICROSECOND
 
@@ -93,67 +85,53 @@ def predicted_concurrent() -> PagingDevice:
 
 def _xiv(kind: str, column: str, depth: int) -> library.Model:
     busy, device_table = table(XIV, "table-1"), table(XIV, "table-2")
-    device = xiv_device(column, depth)
+    kilobytes = device_table.printed(column.title(), "rate_kb_per_s", KILOBYTE / FRAME)
     transfers = device_table.printed(column.title(), "transfers")
-    kilobytes = device_table.printed(column.title(), "rate_kb_per_s")
     pages = Printed(busy.value("DASD Page Rate", column), PAGE_RATE_RESOLUTION)
-    system, user = busy.printed("nc-CP busy", column), busy.printed("c-CP busy", column)
-    assert device.cp_system_time is not None
+    system, user = (busy.printed(row, column, PERCENT) for row in ("nc-CP busy", "c-CP busy"))
+    found = fit_paging(
+        [
+            run(
+                f"{column} 5070", device_table, outstanding=exactly(XIV_REQUESTS), queue_depth=exactly(depth),
+                transfer_rate=transfers, page_rate=kilobytes, cp_us_per_page=quotient(system + user, pages),
+                cp_system_us_per_page=quotient(system, pages),
+            )
+        ]
+    )  # fmt: skip
     facts = library.read_source(XIV)
     devices = facts["method"]["devices"]
-    one = device.closed(XIV_REQUESTS)
+    one = xiv_device(column, depth).closed(XIV_REQUESTS)
     measured = busy.value("DASD Page Rate", "concurrent")
     ahead = float(predicted_concurrent().closed(XIV_REQUESTS).page_rate) * devices
-    return library.Model(
-        kind=KIND,
+    return published_model(
+        found,
         title=f"Paging device {kind}: {facts['title']}, run {busy.text('run ID', column)}",
-        source=source(busy, device_table),
-        population=XIV_REQUESTS,
+        tables=[busy, device_table],
         environment=facts["environment"],
-        parameters={
-            "service_time_s": fitted(device.service_time, relative_error(transfers)),
-            "pages_per_transfer": fitted(device.pages_per_transfer, relative_error(kilobytes, transfers)),
-            "queue_depth": fixed(depth),
-            "outstanding": fixed(XIV_REQUESTS),
-            "cp_time_s": fitted(device.cp_time, relative_error(system + user, pages)),
-            "cp_system_time_s": fitted(device.cp_system_time, relative_error(system, pages)),
-        },
-        fit=library.Fit(
-            runs=(
-                compared(f"{column} 5070", "transfer_rate", transfers, float(one.transfer_rate)),
-                compared(column, "page_rate", pages, devices * float(one.page_rate)),
-            ),
-            # What the law is off by where it was asked ahead: the concurrent page rate from the serialized run.
-            model_error=rounded(abs(ahead / measured - 1)),
+        runs=(
+            compared(f"{column} 5070", "transfer_rate", transfers, float(one.transfer_rate)),
+            compared(column, "page_rate", pages, devices * float(one.page_rate)),
         ),
+        # What the law is off by where it was asked ahead: the concurrent page rate from the serialized run.
+        model_error=abs(ahead / measured - 1),
         validity={"outstanding": (1.0, float(XIV_REQUESTS)), "page_rate": (pages.value, pages.value)},
     )
 
 
-def _thrash(kind: str, run: str, channel: str) -> library.Model:
+def _thrash(kind: str, name: str, channel: str) -> library.Model:
     found = table(THRASH, "table-3")
-    rate = found.printed("Paging rate", run)
-    processor = found.printed("Total/tx", run, MICROSECOND)
-    cp = found.printed("CP/tx", run, MICROSECOND)
-    wait = Printed(1 / rate.value - processor.value, 1 / rate.low - 1 / rate.value + processor.resolution)
-    device = PagingDevice(service_time=wait.value, cp_time=cp.value)
+    rate = found.printed("Paging rate", name)
+    one = run(
+        name, found, outstanding=exactly(1), queue_depth=exactly(1), transfer_rate=rate, page_rate=rate,
+        think_us=found.printed("Total/tx", name, MICROSECOND), cp_us_per_page=found.printed("CP/tx", name, MICROSECOND),
+    )  # fmt: skip
     facts = library.read_source(THRASH)
-    page_rate = float(device.closed(1, processor.value).page_rate)
-    return library.Model(
-        kind=KIND,
-        title=f"Paging device {kind}: {facts['title']}, run {run}",
-        source=source(found),
-        population=1,
+    return published_model(
+        fit_paging([one], {"pages_per_transfer": 1.0}),
+        title=f"Paging device {kind}: {facts['title']}, run {name}",
+        tables=[found],
         environment=environment(facts, channel),
-        parameters={
-            "service_time_s": fitted(wait.value, relative_error(wait)),
-            "pages_per_transfer": fixed(1),
-            "queue_depth": fixed(1),
-            "outstanding": fixed(1),
-            "cp_time_s": fitted(cp.value, relative_error(cp)),
-        },
-        fit=library.Fit(runs=(compared(run, "page_rate", rate, page_rate),), model_error=MODEL_ERROR),
-        validity={"outstanding": (1.0, 1.0), "page_rate": (rate.value, rate.value)},
+        validity={"page_rate": (rate.value, rate.value)},
     )
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Final
 
 from planner import library
+from planner.calibrate.model_file import model_of_costs
 from planner.calibrate.processors import fit_processors
-from planner.devices.processors import published
-from planner.published.entries import misfit, source, table
+from planner.published.entries import exactly, misfit, published_model, run, table
+from planner.units import MILLISECOND
 
 PUBLICATION: Final = "real-storage"
 RELEASE: Final = "5.3"
@@ -26,15 +27,21 @@ def calibrate_processors() -> library.Model:
     CalibrationError
         The fit did not converge.
     """
-    import msgspec
-
-    facts = library.read_source(PUBLICATION)
-    model = fit_processors(published(RELEASE)).to_model(
-        title=f"{facts['title']}: Apache on z/VM {RELEASE}", source=source(table(PUBLICATION, "table-4"))
-    )
+    found = table(PUBLICATION, "table-4")
+    runs = [
+        run(
+            name, found, processors=exactly(found.value("Processors", name)),
+            emulation_cpu_ms=found.printed("Emul CPU/Tx (p)", name, MILLISECOND),
+            cp_cpu_ms=found.printed("CP CPU/Tx (p)", name, MILLISECOND),
+        )
+        for name in found.columns[2:]
+    ]  # fmt: skip
+    fit = fit_processors(runs)
     machine = table(PUBLICATION, "table-1").text("Processor Type/Model", "4")
-    return msgspec.structs.replace(
-        model,
+    return published_model(
+        fit,
+        title=f"{library.read_source(PUBLICATION)['title']}: Apache on z/VM {RELEASE}",
+        tables=[found],
         environment={"machine": machine, "release": f"z/VM {RELEASE}", "channel": "not stated"},
-        fit=library.Fit(runs=model.fit.runs, model_error=misfit(model.fit.runs)),
+        model_error=misfit(model_of_costs(fit, title="", files=[]).fit.runs),
     )

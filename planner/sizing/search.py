@@ -10,6 +10,8 @@ from typing import Final
 import numpy as np
 
 from planner.calibrate import Fit, fit, observe
+from planner.calibrate.possible import central, smeared
+from planner.calibrate.spread import points
 from planner.demand import Law, Reading, readings_of
 from planner.devices import Performance, Pool
 from planner.errors import InfeasibleError, InputError
@@ -23,6 +25,8 @@ from planner.sizing.volumes import demands
 from planner.sizing.wording import beside, grouping, notes, why
 
 NORMAL_90: Final = 1.645
+LEAST_THINK: Final = 0.01  # of the think time that was read: next to none
+DRAWS: Final = 256  # laws that stand for all that are possible
 CHI_SQUARE_95: Final = 3.84
 ROWS_BEYOND: Final = 2
 MOST_READINGS: Final = 6
@@ -83,11 +87,14 @@ def aliases(
     known = None if fitted or growth else run.aliases
     classic = classic_aliases(pools[0], target) if run.pool else None
     gained = gains(pools[0], solved[0], min(run.aliases, last), recommended)
-    low, high = _rate_interval(solved, pools[0], law, sweep, run.aliases, known)
+    laws = _moved(pools[0], law, solved[0], min(run.aliases, last))
+    moved = [pool.solve(sweep) for pool in laws]
+    low, high = _rate_interval(solved, moved, law, run.aliases, known)
+    needed = [_needed(*each, target, run) for each in zip(laws, moved, strict=True)]
     return AliasAnswer(
         name=run.name,
         recommended=recommended,
-        range=span(counts, rule),
+        range=span([*counts, *needed], rule),
         rule_of_thumb=rule,
         in_use=run.aliases,
         target=target,
@@ -254,24 +261,64 @@ def _fitted_readings(
     return [(reading,) for reading in found], True, left_out
 
 
-def _rate_interval(
-    solved: Sequence[Performance], pool: Pool, law: Law, sweep: Array, in_use: int, known: int | None
-) -> tuple[Array, Array]:
-    """Lowest and highest rate over the readings, widened by the errors of the law (90 %).
+def _moved(pool: Pool, law: Law, rows: Performance, in_use: int) -> list[Pool]:
+    """The pool at both ends of what the calibration and the error of the law allow, axis by axis.
 
-    The errors of inflation and gap count from the count in use, where the demand was read; at the count `known`
-    the rate itself was measured.
+    The law read the think times as well, from response times that it tells no better than its error.
+    """
+    longer, shorter = (
+        replace(
+            pool,
+            classes=tuple(
+                replace(
+                    part, think_time=max(part.think_time + sign * float(error), LEAST_THINK * part.think_time)
+                )
+                for part, error in zip(
+                    pool.classes, NORMAL_90 * law.model_error * rows.volume_responses[in_use], strict=True
+                )
+            ),
+        )
+        for sign in (1.0, -1.0)
+    )
+    found = [] if all(math.isnan(part.think_time) for part in pool.classes) else [longer, shorter]
+    for axis in law.axes:
+        for sign in (1.0, -1.0):
+            inflation, gap = law.moved(axis, sign * NORMAL_90)
+            found.append(replace(pool, inflation=inflation, redrive_time=gap))
+    return found
+
+
+def _needed(pool: Pool, rows: Performance, target: Target, run: Run) -> int:
+    """Fewest aliases under another law, `rows` of which are solved; as many as there can be where none are enough."""
+    met = target.met(rows)
+    if met.any():
+        return int(np.argmax(met))
+    try:
+        return fewest(pool, target, run)[0]
+    except InfeasibleError:
+        return run.most_aliases
+
+
+def _rate_interval(
+    solved: Sequence[Performance], moved: Sequence[Performance], law: Law, in_use: int, known: int | None
+) -> tuple[Array, Array]:
+    """Lowest and highest rate over the readings, widened by all that the calibration and the error of the law allow.
+
+    The rate under each of the possible laws counts from the count in use, where the demand was read; at the count
+    `known` the rate itself was measured. Between the ends of each axis the logarithm is a parabola.
     """
     rates = np.array([rows.io_rate for rows in solved])
     base = np.log(rates[0])
-    shifts = [np.full(sweep.shape, law.model_error)]
-    for key, error in (("inflation", law.inflation_error), ("redrive_time", law.redrive_error)):
-        if error > 0:
-            moved = replace(pool, **{key: getattr(pool, key) * math.exp(error)}).solve(sweep)
-            shift = np.log(moved.io_rate) - base
-            shifts.append(shift - shift[min(in_use, len(shift) - 1)])
-    sigma = np.sqrt(sum(shift**2 for shift in shifts))
+    at = min(in_use, base.size - 1)
+    shifts = [np.log(rows.io_rate) - base for rows in moved]
+    shifts = [shift - shift[at] for shift in shifts]
+    steps = points(DRAWS, max(len(moved) // 2, 1))
+    found = np.zeros((DRAWS, base.size))
+    for k, (up, down) in enumerate(zip(shifts[::2], shifts[1::2], strict=True)):
+        step = steps[:, k, None] / NORMAL_90
+        found += step * (up - down) / 2 + step**2 * (up + down) / 2
+    low, high = central(smeared(found, law.model_error))
     if known is not None:
-        sigma = np.where(sweep == known, 0.0, sigma)
-    spread = np.exp(NORMAL_90 * sigma)
-    return rates.min(axis=0) / spread, rates.max(axis=0) * spread
+        measured = np.arange(base.size) == known
+        low, high = np.where(measured, 0.0, low), np.where(measured, 0.0, high)
+    return rates.min(axis=0) * np.exp(np.minimum(low, 0.0)), rates.max(axis=0) * np.exp(np.maximum(high, 0.0))

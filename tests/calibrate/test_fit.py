@@ -91,6 +91,11 @@ def test_requesters_are_found_where_two_alias_counts_tell_them() -> None:
     assert found.populations[4] > 0.9
 
 
+def test_requesters_of_a_pool_are_found() -> None:
+    found = calibrate.fit(runs_of(library.read_model("hyperpav-pool-runs")))
+    assert (found.population, found.population_status) == (3, "fitted")
+
+
 def test_rates_with_their_requesters_are_enough() -> None:
     rows = [observation(a, 4, io_rate=rate) for a, rate in ((0, 1150.0), (1, 1900.0), (5, 2900.0))]
     found = calibrate.fit(rows)

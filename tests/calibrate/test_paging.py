@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from planner.calibrate.paging import read_paging_runs
+from planner.calibrate.paging import HEADINGS
+from planner.calibrate.tables import read_measurements
 from planner.cli import main
 from planner.devices import PagingDevice
 from planner.errors import ReportError
@@ -32,6 +33,7 @@ def test_the_serialized_device_is_found_from_its_numbers(
     assert "service_time" in capsys.readouterr().out
     device, shipped = (PagingDevice.from_model(read_model(name)) for name in (model, "paging-xiv-serialized"))
     assert device.service_time == pytest.approx(shipped.service_time, rel=1e-4)
+    assert device.cp_system_time is None
     assert device.pages_per_transfer == pytest.approx(shipped.pages_per_transfer, rel=1e-3)
     assert device.cp_time == pytest.approx(shipped.cp_time, rel=1e-2)
     assert float(device.closed(2).transfer_rate) == pytest.approx(283.0, rel=1e-4)
@@ -60,4 +62,31 @@ def test_scatter_of_the_runs_is_their_error(table: Path) -> None:
 def test_bad_tables_are_told(table: Path, content: str, problem: str) -> None:
     table.write_text(content, encoding="utf-8")
     with pytest.raises(ReportError, match=problem):
-        read_paging_runs(table)
+        read_measurements([table], HEADINGS)
+
+
+def test_a_guest_that_thinks_between_its_faults(table: Path) -> None:
+    """The published thrasher: a page takes 1 / 564 s, of which 255.28 us are processor time."""
+    table.write_text("outstanding,queue_depth,transfer_rate,think_us\n1,1,564,255.28\n", encoding="utf-8")
+    assert main(["calibrate", str(table), "--kind", "paging", "-o", str(table.with_name("m.toml"))]) == 0
+    found = read_model(table.with_name("m.toml")).parameters["service_time_s"]
+    assert found.value == pytest.approx(1 / 564 - 255.28e-6, rel=1e-5)
+    assert found.value == pytest.approx(
+        read_model("paging-emulated-fba").parameters["service_time_s"].value, rel=1e-5
+    )
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        ("outstanding,queue_depth,transfer_rate,page_rate\n2,1,283,100\n", "at least one page a transfer"),
+        ("outstanding,queue_depth,transfer_rate,think_us\n1,1,564,2000\n", "contradict each other"),
+        ("outstanding,queue_depth,transfer_rate\n2,1,10\n2,1,100\n2,1,1000\n", "contradict each other"),
+    ],
+)
+def test_contradictions_are_refused(
+    table: Path, content: str, problem: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table.write_text(content, encoding="utf-8")
+    assert main(["calibrate", str(table), "--kind", "paging", "-o", str(table.with_name("m.toml"))]) == 2
+    assert problem in capsys.readouterr().err

@@ -9,25 +9,27 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from planner.calibrate.processors import fit_processors
+from planner.calibrate.tables import Measurements
 from planner.cli import main
-from planner.devices.processors import Configuration, Processors
+from planner.devices.processors import Processors
 from planner.errors import InputError
 from planner.library import read_model
 from planner.published.processors import calibrate_processors
+from planner.reports import Printed
+
+
+def row(processors: int, cpu_time: float) -> Measurements:
+    numbers = {"processors": Printed(float(processors), 0.0), "cpu_ms": Printed(cpu_time, 0.0)}
+    return Measurements(name=str(processors), path=Path("runs.csv"), line=1, numbers=numbers, words={})
 
 
 @given(time=st.floats(1e-3, 0.1), contention=st.floats(0.001, 0.1), coherency=st.floats(1e-4, 1e-2))
 def test_a_known_law_is_found(time: float, contention: float, coherency: float) -> None:
     law = Processors(cpu_time=time, contention=contention, coherency=coherency)
-    rows = [
-        Configuration(name=str(n), processors=n, real_storage=None, cp_time=None,
-                      emulation_time=float(law.transaction_time(n)))
-        for n in (1, 2, 4, 8, 16)
-    ]  # fmt: skip
-    found = fit_processors(rows).law
-    assert found.cpu_time == pytest.approx(time, rel=1e-4)
-    assert found.contention == pytest.approx(contention, abs=1e-4)
-    assert found.coherency == pytest.approx(coherency, abs=1e-4)
+    found = fit_processors([row(n, float(law.transaction_time(n))) for n in (1, 2, 4, 8, 16)])
+    assert found.value("cpu_time") == pytest.approx(time, rel=1e-4)
+    assert found.value("contention") == pytest.approx(contention, abs=1e-4)
+    assert found.value("coherency") == pytest.approx(coherency, abs=1e-4)
 
 
 def test_the_shipped_model_is_what_its_data_give() -> None:
@@ -39,9 +41,8 @@ def test_the_shipped_model_is_what_its_data_give() -> None:
 
 
 def test_two_numbers_of_processors_are_too_few() -> None:
-    row = Configuration(name="a", processors=3, real_storage=None, emulation_time=0.02, cp_time=None)
     with pytest.raises(InputError, match="at least 3 different"):
-        fit_processors([row, row, row])
+        fit_processors([row(3, 0.02)] * 3)
 
 
 def test_the_command_writes_a_model(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -10,7 +10,6 @@ from planner import library
 from planner.devices import KINDS, ChannelProgram
 from planner.devices.channel_program import WIDTHS
 from planner.published import calibrate_all, write_models
-from planner.published.channel_program import ccw_runs, run_variation
 from planner.published.entries import table
 from planner.units import MICROSECOND
 
@@ -110,10 +109,6 @@ def test_reductions_of_the_law_beside_those_of_the_table() -> None:
         [0.8, 1.8], abs=0.1
     )  # from this fit: one saving where the runs show two
     assert misfit[64] == pytest.approx([-7.4, -2.6], abs=0.1)
-
-
-def test_run_variation_comes_from_the_pairs() -> None:
-    assert run_variation(ccw_runs(table("fast-ccw", "results"))) == pytest.approx(0.034, abs=0.0005)
 
 
 def test_reading_costs_what_writing_costs_within_its_error() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -10,12 +11,14 @@ from numpy.typing import ArrayLike
 
 from planner import queueing
 from planner.devices.parameters import Parameter
+from planner.devices.question import Figures, Question, Scenario, Shown
 from planner.errors import InputError
 from planner.results import Array
+from planner.units import MILLISECOND
 
 CPU_TIME = Parameter(
     key="cpu_time", symbol="t1", unit="s", low=1e-9, high=1e3, default=1e-2,
-    meaning="CPU time of a transaction, emulation and CP, on one processor",
+    meaning="CPU time of a transaction, emulation and CP, on one processor", zero=False,
 )  # fmt: skip
 CONTENTION = Parameter(
     key="contention", symbol="alpha", unit="", low=0.0, high=1.0, default=0.0,
@@ -39,6 +42,41 @@ class Processors:
     contention: float = 0.0
     coherency: float = 0.0
     PARAMETERS: ClassVar[tuple[Parameter, ...]] = (CPU_TIME, CONTENTION, COHERENCY)
+    QUESTIONS: ClassVar[tuple[Question, ...]] = (
+        Question(key="processors", meaning="processors that share the work", low=1, high=1000, whole=True,
+                 example="processors=14"),
+    )  # fmt: skip
+    FIGURES: ClassVar[tuple[Shown, ...]] = (
+        Shown(key="itr", label="ITR", unit="1/s", decimals=1),
+        Shown(key="cpu", label="CPU time", unit="ms", factor=MILLISECOND, decimals=3),
+        Shown(key="speedup", label="times one processor"),
+    )
+
+    @classmethod
+    def ask(cls, values: Mapping[str, Array], scenarios: Sequence[Scenario]) -> Figures:
+        """Answer scenarios for parameter sets.
+
+        Parameters
+        ----------
+        values : mapping
+            Parameters by key, each of shape (sets,), SI.
+        scenarios : sequence of mapping
+            Processors of each.
+
+        Returns
+        -------
+        dict
+            Figures of shape (sets, scenarios), SI.
+
+        Raises
+        ------
+        InputError
+            A parameter outside its domain.
+        """
+        first, contention, coherency = (values[p.key][:, None] for p in cls.PARAMETERS)
+        counts = np.array([float(scenario["processors"]) for scenario in scenarios])
+        itr = queueing.usl(counts, 1 / first, contention, coherency)
+        return {"itr": itr, "cpu": counts / itr, "speedup": itr * first}
 
     def internal_throughput(self, processors: ArrayLike) -> Array:
         """Transactions of fully busy processors.

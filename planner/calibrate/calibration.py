@@ -1,0 +1,314 @@
+"""What every calibration shows: parameters with their errors, all residuals; as text, data, in a notebook, drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from planner import render, style
+from planner.devices.parameters import Parameter
+from planner.library import Status
+from planner.tabular import Tabular
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+STRONG_CORRELATION: Final = 0.9
+WIDE: Final = 1.645  # standard deviations on each side: 90 %
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Estimate:
+    """A parameter of a calibrated law.
+
+    Attributes
+    ----------
+    parameter : Parameter
+        What was fitted.
+    value : float
+        Estimate, SI; what is believed of such devices where the data say nothing.
+    standard_error : float
+        In the same unit; 0 where it was fixed.
+    status : str
+        "fitted", "fixed", "not determined" or "at its bound".
+    start : float
+        Where the search began, SI.
+    low, high : float or None
+        Ends of the 90 % interval, SI; None where it is open, or was not worked out.
+    """
+
+    parameter: Parameter
+    value: float
+    standard_error: float
+    status: Status
+    start: float
+    low: float | None
+    high: float | None
+
+    @property
+    def percent(self) -> float | None:
+        """Standard error in percent of the value; None where the value is zero."""
+        return 100 * self.standard_error / self.value if self.value else None
+
+    def cells(self) -> tuple[str, ...]:
+        """Value, standard error, the same in percent, both ends of the interval and the start, as people read them.
+
+        Returns
+        -------
+        tuple of str
+            Cells of a table.
+        """
+        if self.status == "fixed":
+            return f"{self.value:.4g}", "", "", "", "", f"{self.start:.3g}"
+        low, high = ("open" if end is None else f"{end:.3g}" for end in (self.low, self.high))
+        percent = "" if self.percent is None else f"{self.percent:.1f}"
+        return f"{self.value:.4g}", f"{self.standard_error:.2g}", percent, low, high, f"{self.start:.3g}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """One measured number beside what the law says, both in the unit that `quantity` ends in.
+
+    Attributes
+    ----------
+    run : str
+        Name of the run.
+    quantity : str
+        What was measured, with its unit as a suffix, as ``service_ms``.
+    measured, predicted : float
+        Both sides.
+    sigma : float
+        Standard deviation that gave the measurement its weight, in the same unit.
+    off_by : float
+        What the law says beyond the measurement, in standard deviations on the scale of the fit.
+    """
+
+    run: str
+    quantity: str
+    measured: float
+    predicted: float
+    sigma: float
+    off_by: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Calibration(Tabular):
+    """A law fitted to measurements.
+
+    Attributes
+    ----------
+    estimates : dict
+        Estimates by parameter key.
+    comparisons : tuple of Comparison
+        Every measurement beside the law.
+    model_error : float
+        Relative standard deviation of the law.
+    degrees : float
+        Degrees of freedom of its estimate.
+    correlation : dict
+        Correlation of two parameters.
+    """
+
+    estimates: dict[str, Estimate]
+    comparisons: tuple[Comparison, ...]
+    model_error: float
+    degrees: float
+    correlation: dict[tuple[str, str], float]
+
+    @property
+    def outliers(self) -> tuple[str, ...]:
+        """Names of the runs that were left out."""
+        return ()
+
+    def value(self, key: str) -> float:
+        """Fitted value of a parameter.
+
+        Parameters
+        ----------
+        key : str
+            Parameter key.
+
+        Returns
+        -------
+        float
+            Value in SI units.
+        """
+        return self.estimates[key].value
+
+    def table(self) -> render.Table:
+        """One row a parameter, as numbers.
+
+        Returns
+        -------
+        render.Table
+            In SI units, which the name of a parameter ends in; an open end is None.
+        """
+        rows = list(self.estimates.values())
+        columns: dict[str, Sequence[Any]] = {
+            "parameter": [each.parameter.file_key for each in rows],
+            "value": [each.value for each in rows],
+            "standard_error": [each.standard_error for each in rows],
+            "error": [each.percent for each in rows],
+            "low": [each.low for each in rows],
+            "high": [each.high for each in rows],
+            "start": [each.start for each in rows],
+            "status": [each.status for each in rows],
+        }
+        return render.Table(
+            columns=tuple(
+                render.Column(name=name, unit="percent" if name == "error" else "", values=values)
+                for name, values in columns.items()
+            )
+        )
+
+    def parameter_table(self) -> render.Table:
+        """One row a parameter, for people.
+
+        Returns
+        -------
+        render.Table
+            Values in SI units, as a model file has them.
+        """
+        heads = ("parameter", "value", "+/-", "%", "from", "to", "start", "")
+        rows = [(each.parameter.file_key, *each.cells(), each.status) for each in self.estimates.values()]
+        columns = zip(heads, zip(*rows, strict=True), strict=True)
+        return render.Table(columns=tuple(render.Column(name=n, unit="", values=v) for n, v in columns))
+
+    def residual_table(self) -> render.Table:
+        """One row a measured number, marked where the run was left out.
+
+        Returns
+        -------
+        render.Table
+            In the units of the measurements.
+        """
+        columns = {
+            "run": [each.run for each in self.comparisons],
+            "quantity": [each.quantity for each in self.comparisons],
+            "measured": [f"{each.measured:.4g}" for each in self.comparisons],
+            "law": [f"{each.predicted:.4g}" for each in self.comparisons],
+        }
+        return render.Table(
+            columns=(
+                *(render.Column(name=name, unit="", values=values) for name, values in columns.items()),
+                render.Column(name="off by", unit="sigma", decimals=1,
+                              values=[each.off_by for each in self.comparisons]),
+            ),
+            marks=tuple("in use" if each.run in self.outliers else "" for each in self.comparisons),
+        )  # fmt: skip
+
+    def headline(self) -> str:
+        """What was found, in one line.
+
+        Returns
+        -------
+        str
+            Empty where the tables say all.
+        """
+        return ""
+
+    def notes(self) -> list[str]:
+        """What the tables do not say.
+
+        Returns
+        -------
+        list of str
+            Sentences.
+        """
+        lines = [f"model error {self.model_error:.1%}; intervals hold 90 %"]
+        unknown = [each.parameter.key for each in self.estimates.values() if each.status == "not determined"]
+        if unknown:
+            lines.append(
+                f"not determined by these data: {', '.join(unknown)}; kept at what is believed of such devices, and "
+                "all that is possible counts in the intervals of predictions"
+            )
+        for (one, other), value in self.strong_correlations().items():
+            lines.append(f"{one} and {other} are correlated: {value:.2f}")
+        return lines
+
+    def strong_correlations(self) -> dict[tuple[str, str], float]:
+        """Pairs of parameters that the data hardly tell apart.
+
+        Returns
+        -------
+        dict
+            Correlations beyond .9.
+        """
+        return {pair: value for pair, value in self.correlation.items() if abs(value) > STRONG_CORRELATION}
+
+    def text(self) -> str:
+        """Parameters with their errors, and every measurement beside the law.
+
+        Returns
+        -------
+        str
+            Two tables and what to know of them.
+        """
+        tables = (render.to_text(self.parameter_table()), render.to_text(self.residual_table()))
+        parts = [self.headline(), *[f"{table}\n" for table in tables], *map(render.wrap, self.notes())]
+        return "\n".join(filter(None, parts))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain data; an open end of an interval is None.
+
+        Returns
+        -------
+        dict
+            Parameters and residuals by name with unit suffix.
+        """
+        keys = ("value", "standard_error", "percent", "low", "high", "start", "status")
+        figures = ("run", "quantity", "measured", "predicted", "sigma", "off_by")
+        return {
+            "parameters": {
+                each.parameter.file_key: {key: getattr(each, key) for key in keys}
+                for each in self.estimates.values()
+            },
+            "residuals": [{key: getattr(each, key) for key in figures} for each in self.comparisons],
+            "model_error": self.model_error,
+            "degrees_of_freedom": self.degrees,
+            "correlations": [
+                {"parameters": list(pair), "correlation": value}
+                for pair, value in self.strong_correlations().items()
+            ],
+        }
+
+    def _repr_html_(self) -> str:
+        head = f"<p>{self.headline()}</p>" if self.headline() else ""
+        tables = render.to_html(self.parameter_table()) + render.to_html(self.residual_table())
+        return head + tables + "".join(f"<p>{line}</p>" for line in self.notes())
+
+    def plot(self, axes: Axes | None = None) -> Axes:
+        """Draw what the law says over what was measured, one point a number, with the band of the model error.
+
+        Parameters
+        ----------
+        axes : matplotlib.axes.Axes, optional
+            Where to draw; new axes where None.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            Ratios, so that numbers of all units share the axes.
+        """
+        axes = style.new_axes(7.0, 4.0) if axes is None else axes
+        shown = [each for each in self.comparisons if each.measured > 0]
+        names = list(dict.fromkeys(each.run for each in shown))
+        half = 100 * WIDE * self.model_error
+        axes.axhspan(-half, half, color="0.9", label="model error, 90 %")
+        axes.axhline(0, color="0.6", linewidth=1)
+        quantities = list(dict.fromkeys(each.quantity for each in shown))
+        for k, quantity in enumerate(quantities):  # side by side, so that none hides another
+            of = [each for each in shown if each.quantity == quantity]
+            marker, _ = style.MARKERS[k % len(style.MARKERS)]
+            axes.errorbar(
+                [names.index(each.run) + 0.12 * (k - (len(quantities) - 1) / 2) for each in of],
+                [100 * (each.predicted / each.measured - 1) for each in of],
+                yerr=[100 * WIDE * each.sigma / each.measured for each in of],
+                fmt=marker, color=style.COLORS[k % len(style.COLORS)], markersize=4, capsize=2, linewidth=1,
+                label=quantity,
+            )  # fmt: skip
+        axes.set_xticks(range(len(names)), names, rotation=30, ha="right", fontsize="small")
+        axes.set(ylabel="law over measurement [percent]", title=self.headline())
+        axes.legend(frameon=False, fontsize="small", loc="upper left", bbox_to_anchor=(1.0, 1.0))
+        return axes

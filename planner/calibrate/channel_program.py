@@ -1,0 +1,142 @@
+"""Measured CP time of disk I/O through channel programs to the costs of Start Subchannels and of CCWs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Final
+
+from planner.calibrate.calibration import Estimate
+from planner.calibrate.cost_fit import fit_costs
+from planner.calibrate.cost_law import CostFit, CostLaw, Measured, given
+from planner.calibrate.tables import Heading, Measurements
+from planner.devices.channel_program import KIND, WIDTHS, ChannelProgram
+from planner.errors import InputError
+from planner.units import MILLISECOND
+
+HEADINGS: Final = (
+    Heading(
+        name="bits", meaning="31 or 64: width of the addresses", needed=True, words=tuple(map(str, WIDTHS))
+    ),
+    Heading(name="translation", meaning="fast or slow", needed=True, words=("fast", "slow")),
+    Heading(name="cp_ms", meaning="CP processor time of the run", factor=MILLISECOND, needed=True),
+    Heading(name="written_mb", meaning="MB (2^20 bytes) written in that time", zero=True),
+    Heading(name="read_mb", meaning="MB read in that time", zero=True),
+)
+COSTS: Final = {parameter.key: parameter for parameter in ChannelProgram.PARAMETERS}
+WIDE: Final = 2.0  # standard errors on each side within which reading may cost what writing costs
+
+
+def fit_channel_program(runs: Sequence[Measurements], fixed: Mapping[str, float] | None = None) -> CostFit:
+    """Fit the costs of channel programs.
+
+    CP times determine a + f, s - f and 2 (a + b) - a of the four costs at most. The convention is f = 0: what a CCW
+    translated fast costs at least is counted into its Start Subchannel. Reading over writing is estimated beside
+    the costs where both were measured, and held at 1 if that lies within its error.
+
+    Parameters
+    ----------
+    runs : sequence of Measurements
+        With the columns of `HEADINGS`.
+    fixed : mapping, optional
+        Parameters that are known, SI, by key.
+
+    Returns
+    -------
+    CostFit
+        The costs; one that no run tells is 0 and not determined.
+
+    Raises
+    ------
+    InputError
+        No runs, or runs of slow translation only.
+    ReportError
+        A run that moved nothing.
+    CalibrationError
+        The fit did not converge, or the measurements contradict each other.
+    """
+    if not runs:
+        raise InputError("runs", 0, "at least one measurement")
+    for run in runs:
+        if _moved(run) <= 0:
+            raise run.error("expected written_mb or read_mb above zero")
+    held = dict(fixed or {})
+    wide, slow = (
+        any(run.words[key] == word for run in runs) for key, word in (("bits", "64"), ("translation", "slow"))
+    )
+    told = ["ssch_time", *(["ssch_64_time"] if wide else []), *(["slow_ccw_time"] if slow else [])]
+    shares = {round(run.value("read_mb") / _moved(run), 9) for run in runs}
+    if "read_factor" in held or len(shares) == 1:
+        return _fit(runs, told, held, given(COSTS["read_factor"], held.get("read_factor", 1.0)))
+    both = _fit(runs, [*told, "read_factor"], held, None)
+    read = both.estimates["read_factor"]
+    half = WIDE * read.standard_error
+    if abs(read.value - 1) > half:
+        return both
+    return _fit(
+        runs,
+        told,
+        held,
+        replace(read, value=1.0, status="fixed", low=read.value - half, high=read.value + half),
+    )
+
+
+def _moved(run: Measurements) -> float:
+    return run.value("written_mb") + run.value("read_mb")
+
+
+def _fit(
+    runs: Sequence[Measurements], told: Sequence[str], fixed: Mapping[str, float], read: Estimate | None
+) -> CostFit:
+    """Fit the costs in `told`; `read` is what is known of reading over writing, if it is not among them."""
+    known = {key: value for key, value in fixed.items() if key != "read_factor"}
+    measured = [
+        Measured(run=run.name, quantity="cp_ms", factor=MILLISECOND, value=run.numbers["cp_ms"].value,
+                 half=run.numbers["cp_ms"].resolution)
+        for run in runs
+    ]  # fmt: skip
+    assumed = {key: known.pop(key, 0.0) for key in COSTS if key not in told and key != "read_factor"}
+    if read is not None:
+        assumed["read_factor"] = read.value
+
+    def times(values: Mapping[str, float]) -> list[float]:
+        law = ChannelProgram(**{**assumed, **values})
+        return [
+            _moved(run)
+            * law.time_per_mb(
+                int(run.words["bits"]), fast=run.words["translation"] == "fast",
+                read_share=run.value("read_mb") / _moved(run),
+            )
+            for run in runs
+        ]  # fmt: skip
+
+    least = min(each.value / _moved(run) for each, run in zip(measured, runs, strict=True))
+    most = max(each.value / _moved(run) for each, run in zip(measured, runs, strict=True))
+    law = CostLaw(
+        kind=KIND,
+        parameters=tuple(COSTS[key] for key in told),
+        start=tuple(1.0 if key == "read_factor" else least if key == "ssch_time" else max(most - least, least / 2)
+                    for key in told),
+        predict=times,
+        validity=_validity(runs),
+    )  # fmt: skip
+    found = fit_costs(measured, law, known)
+    others = {
+        key: given(COSTS[key], value) if key in fixed else _unknown(key, found.value("ssch_time"))
+        for key, value in assumed.items()
+        if key != "read_factor"
+    } | ({"read_factor": read} if read is not None else {})
+    return replace(found, estimates={key: (found.estimates | others)[key] for key in COSTS})
+
+
+def _unknown(key: str, most: float) -> Estimate:
+    """A cost that the runs do not tell: nothing by convention; as part of another, at most that other."""
+    high = most if key == "fast_ccw_time" else None
+    return Estimate(parameter=COSTS[key], value=0.0, standard_error=0.0, status="not determined", start=0.0, low=0.0,
+                    high=high)  # fmt: skip
+
+
+def _validity(runs: Sequence[Measurements]) -> dict[str, tuple[float, float]]:
+    bits = [float(run.words["bits"]) for run in runs]
+    shares = [run.value("read_mb") / _moved(run) for run in runs]
+    return {"bits": (min(bits), max(bits)), "read_share": (min(shares), max(shares))}

@@ -1,0 +1,207 @@
+"""Measured disk paths to processor times and waits of the writes, missed reads and hit reads of a transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final
+
+import numpy as np
+
+from planner.calibrate.calibration import Estimate
+from planner.calibrate.cost_fit import fit_costs
+from planner.calibrate.cost_law import CostFit, CostLaw, Measured, given
+from planner.calibrate.tables import Heading, Measurements
+from planner.devices.disk import COSTS, KIND, DiskPath
+from planner.errors import InputError, ReportError
+from planner.units import KILOBYTE, MEGABYTE, MICROSECOND
+
+HEADINGS: Final = (
+    Heading(name="cache", meaning="on or off: minidisk cache", needed=True, words=("on", "off")),
+    Heading(
+        name="hit_ratio", meaning="share of the reads that the cache answers, 0 to 1", zero=True, most=1.0
+    ),
+    Heading(name="rate", meaning="transactions per second of one requester"),
+    Heading(name="cp_us", meaning="CP time of a transaction", factor=MICROSECOND, zero=True),
+    Heading(
+        name="virtual_us", meaning="virtual machine time of a transaction", factor=MICROSECOND, zero=True
+    ),
+    Heading(name="virtual_ios", meaning="virtual I/Os of a transaction"),
+    Heading(name="read_kb", meaning="KB (2^10 bytes) that it reads", factor=KILOBYTE, needed=True, zero=True),
+    Heading(name="write_kb", meaning="KB that it writes", factor=KILOBYTE, zero=True),
+    Heading(name="channel_mb_per_s", meaning="data rate of the channel", factor=MEGABYTE, needed=True),
+)
+FIGURES: Final = ("rate", "cp_us", "virtual_us")
+SUMS: Final = {"rate": tuple(COSTS), "cp_us": ("cp_time",), "virtual_us": ("virtual_time",)}
+ENTRIES: Final = {parameter.key: parameter for parameter in DiskPath.PARAMETERS}
+CONTRADICTION: Final = 1.15  # processor time over elapsed time of one requester
+ALL: Final = 0.999  # of the bytes of a transaction
+
+Shares = Mapping[str, float]
+
+
+def fit_disk(runs: Sequence[Measurements], fixed: Mapping[str, float] | None = None) -> CostFit:
+    """Fit one workload on one kind of disk, one requester at a time.
+
+    A run may do a whole transaction or part of it: `read_kb` and `write_kb` say how much, and the largest of each are
+    those of a transaction. What the runs leave open follows conventions, and is reported as not determined: bytes
+    written and bytes read without cache cost the same processor time; hits do not wait for the disk, and CP has its
+    share of all cached work in them; where no rate was measured, nothing is waited for.
+
+    Parameters
+    ----------
+    runs : sequence of Measurements
+        With the columns of `HEADINGS`.
+    fixed : mapping, optional
+        Parameters that are known, SI, by key.
+
+    Returns
+    -------
+    CostFit
+        CP time, virtual machine time and wait of every part of a transaction.
+
+    Raises
+    ------
+    InputError
+        No runs.
+    ReportError
+        A run tells nothing, has no hit ratio, or contradicts itself or the others.
+    CalibrationError
+        The fit did not converge, or the measurements contradict each other.
+    """
+    if not runs:
+        raise InputError("runs", 0, "at least one measurement")
+    for run in runs:
+        _check(run, runs[0])
+    whole = {name: max(run.value(name) for run in runs) for name in ("read_kb", "write_kb")}
+    shares = [_shares(run, whole) for run in runs]
+    parts = [part for part in ("write", "off", "miss", "hit") if any(each.get(part) for each in shares)]
+    pairs = [(run, each, name) for run, each in zip(runs, shares, strict=True) for name in FIGURES
+             if run.value(name) > 0]  # fmt: skip
+    factors = {heading.name: heading.factor for heading in HEADINGS}
+    known = dict(fixed or {})
+    law = CostLaw(
+        kind=KIND,
+        parameters=tuple(ENTRIES[f"{part}_{cost}"] for part in parts for cost in COSTS),
+        start=tuple(_start(cost, pairs) for _ in parts for cost in COSTS),
+        predict=lambda values: [_figure(values, each, name) for _, each, name in pairs],
+        conventions=_conventions(parts, runs, shares, whole),
+        held=tuple(_facts(runs, shares, whole)),
+        validity={"requesters": (1.0, 1.0), "processors": (1.0, 1.0), **_hit_ratios(runs)},
+        population=1,
+    )
+    measured = [
+        Measured(run=run.name, quantity=name, factor=factors[name], value=run.value(name),
+                 half=run.numbers[name].resolution)
+        for run, _, name in pairs
+    ]  # fmt: skip
+    return fit_costs(measured, law, known)
+
+
+def _check(run: Measurements, first: Measurements) -> None:
+    """Refuse a row that tells nothing, or something impossible."""
+    if not any(run.value(name) > 0 for name in FIGURES):
+        raise run.error(f"expected a number above zero in one of {', '.join(FIGURES)}")
+    if run.words["cache"] == "on" and "hit_ratio" not in run.numbers and run.value("read_kb") > 0:
+        raise run.error("expected a hit_ratio, 0 to 1, since the cache is on")
+    if run.value("read_kb") + run.value("write_kb") == 0:
+        raise run.error("expected read_kb or write_kb above zero")
+    if run.value("channel_mb_per_s") != first.value("channel_mb_per_s"):
+        raise run.error("expected the same channel_mb_per_s in all rows: other channels are other paths")
+    work, rate = run.value("cp_us") + run.value("virtual_us"), run.value("rate")
+    if rate * work > CONTRADICTION:
+        raise ReportError(
+            run.path,
+            f"one requester at {rate:g} transactions/s has {1e6 / rate:.4g} us for each, and its processor time is "
+            f"{work / MICROSECOND:.4g} us: the measurements contradict each other",
+            line=run.line,
+        )
+
+
+def _shares(run: Measurements, whole: Mapping[str, float]) -> dict[str, float]:
+    """How much of each part of a transaction the run does."""
+    read, written = (
+        run.value(name) / whole[name] if whole[name] else 0.0 for name in ("read_kb", "write_kb")
+    )
+    if run.words["cache"] == "off":
+        return {"write": written, "off": read}
+    hits = run.value("hit_ratio")
+    return {"write": written, "miss": read * (1 - hits), "hit": read * hits}
+
+
+def _figure(values: Mapping[str, float], shares: Shares, name: str) -> float:
+    total = sum(
+        share * values[f"{part}_{cost}"] for part, share in shares.items() if share for cost in SUMS[name]
+    )
+    return 1 / max(total, 1e-30) if name == "rate" else total
+
+
+def _start(cost: str, pairs: Sequence[tuple[Measurements, Shares, str]]) -> float:
+    """A size that such times have in these runs."""
+    wanted = {"cp_time": "cp_us", "virtual_time": "virtual_us", "wait_time": "rate"}[cost]
+    told = [run.value(name) for run, _, name in pairs if name == wanted]
+    if cost == "wait_time":
+        return 1 / max(told) if told else 1e-3
+    return float(np.median(told)) if told else 1e-4
+
+
+def _conventions(
+    parts: Sequence[str], runs: Sequence[Measurements], shares: Sequence[Shares], whole: Mapping[str, float]
+) -> Callable[[Mapping[str, float]], list[float]]:
+    """What shall be zero where the runs leave it open, in parts of a mean processor time."""
+    rows = [each for run, each in zip(runs, shares, strict=True) if run.value("rate")]
+    timed = {part for each in rows for part in parts if each.get(part)}
+    untimed = [part for part in parts if part not in timed]
+    cached = [
+        run for run in runs if run.words["cache"] == "on" and run.value("cp_us") and run.value("virtual_us")
+    ]
+    work = sum(run.value("cp_us") + run.value("virtual_us") for run in cached)
+    of_cp = sum(run.value("cp_us") for run in cached) / work if work else 0.5
+    unit = float(np.mean([run.value("cp_us") + run.value("virtual_us") for run in runs])) or 1e-3
+    ratio = whole["write_kb"] / whole["read_kb"] if whole["read_kb"] else 1.0
+
+    def found(values: Mapping[str, float]) -> list[float]:
+        wishes = [values[f"{part}_wait_time"] for part in untimed]
+        if {"write", "off"} <= set(parts):
+            wishes += [
+                values[f"write_{cost}"] - ratio * values[f"off_{cost}"]
+                for cost in ("cp_time", "virtual_time")
+            ]
+        if "hit" in parts:
+            cp, virtual = values["hit_cp_time"], values["hit_virtual_time"]
+            wishes += [values["hit_wait_time"], (1 - of_cp) * cp - of_cp * virtual]
+        return [wish / unit for wish in wishes]
+
+    return found
+
+
+def _facts(
+    runs: Sequence[Measurements], shares: Sequence[Shares], whole: Mapping[str, float]
+) -> list[Estimate]:
+    """What is known of a transaction beside its times."""
+    facts = {
+        "read_bytes": whole["read_kb"],
+        "write_bytes": whole["write_kb"],
+        "channel_rate": runs[0].value("channel_mb_per_s"),
+    }
+    for key, cache in (("virtual_ios_off", "off"), ("virtual_ios_cached", "on")):
+        counts = [run.value("virtual_ios") for run, each in zip(runs, shares, strict=True)
+                  if run.words["cache"] == cache and "virtual_ios" in run.numbers and _whole(each)]  # fmt: skip
+        if counts:
+            facts[key] = float(np.mean(counts))
+    ratios = {run.value("hit_ratio") for run in runs if run.words["cache"] == "on" and run.value("cp_us") > 0}
+    if len(ratios) == 1 and not ratios & {0.0, 1.0}:
+        facts["measured_hit_ratio"] = ratios.pop()
+    return [given(ENTRIES[key], value) for key, value in facts.items()]
+
+
+def _whole(shares: Shares) -> bool:
+    """Whether a run does whole transactions."""
+    reads = sum(share for part, share in shares.items() if part != "write")
+    return max(reads, shares.get("write", 0.0)) > ALL
+
+
+def _hit_ratios(runs: Sequence[Measurements]) -> dict[str, tuple[float, float]]:
+    ratios = [
+        run.value("hit_ratio") for run in runs if run.words["cache"] == "on" and run.value("read_kb") > 0
+    ]
+    return {"hit_ratio": (min(ratios), max(ratios))} if ratios else {}

@@ -1,0 +1,200 @@
+"""Parameter sets that stand for all that a calibration left open, equally likely."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from planner import library
+from planner.calibrate.spread import points
+from planner.devices.kinds import KINDS
+from planner.devices.parameters import POPULATION, Parameter
+from planner.errors import ReportError
+from planner.results import Array
+
+DRAWN_AT_ONCE: Final = 4096
+LARGEST_DRAW: Final = 65_536  # normal points among which enough must lie between the bounds
+PROBABILITY: Final = 0.9
+NODES: Final = (np.arange(9) + 0.5) / 9  # of the distribution of the error of the law, equally likely
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Possible:
+    """What a model knows of its parameters.
+
+    Attributes
+    ----------
+    best : dict
+        Estimates by key, SI; of volumes and pools `population`, too.
+    sets : dict
+        The same for every parameter set, each of shape (sets,).
+    """
+
+    best: dict[str, float]
+    sets: dict[str, Array]
+
+
+def possible(model: library.Model, count: int) -> Possible:
+    """Take the estimates of a model, and about so many parameter sets that stand for all that the data allow.
+
+    Parameters
+    ----------
+    model : library.Model
+        A calibrated model of any kind.
+    count : int
+        About how many.
+
+    Returns
+    -------
+    Possible
+        One set, the estimates, where the model says nothing else.
+
+    Raises
+    ------
+    ReportError
+        The model speaks of a parameter that its kind does not have.
+    """
+    known = {parameter.file_key: parameter for parameter in KINDS[model.kind].PARAMETERS}
+    spoken = [*model.parameters, *(key for each in model.alternatives or () for key in each.parameters)]
+    spoken += model.uncertainty.parameters if model.uncertainty else ()
+    unknown = [key for key in spoken if key not in known]
+    if unknown:
+        raise ReportError(
+            model.title,
+            f"unknown parameter `{unknown[0]}`; a model of kind {model.kind} has {', '.join(known)}",
+        )
+    best = {known[key].key: entry.value for key, entry in model.parameters.items()}
+    if model.population is not None and any(p.key == POPULATION.key for p in known.values()):
+        best[POPULATION.key] = float(model.population)
+    drawn: dict[str, Array] = {}
+    if model.alternatives:
+        drawn = _mixture(model.alternatives, known, count)
+    elif model.uncertainty:
+        free = [known[key] for key in model.uncertainty.parameters]
+        drawn = {
+            p.key: column for p, column in zip(free, cut_off(model.uncertainty, free, count).T, strict=True)
+        }
+    many = len(next(iter(drawn.values()))) if drawn else 1
+    return Possible(best=best, sets={key: np.full(many, value) for key, value in best.items()} | drawn)
+
+
+def _mixture(
+    alternatives: Sequence[library.Alternative], known: Mapping[str, Parameter], count: int
+) -> dict[str, Array]:
+    """Sets of every number of requesters, as many as its share wants."""
+    free = [known[key] for key in alternatives[0].parameters]
+    low, high = ([getattr(p, end) for p in free] for end in ("low", "high"))
+    requesters, sets = [], []
+    for each in alternatives:
+        many = round(count * each.share)
+        if many == 0:
+            continue
+        normal = points(many, len(free)) if free else np.empty((many, 0))
+        root = np.linalg.cholesky(
+            np.array(each.log_covariance).reshape(len(free), -1) + 1e-12 * np.eye(len(free))
+        )
+        sets.append(np.clip(np.exp(np.array(each.log_mean) + normal @ root.T), low, high))
+        requesters.append(np.full(many, float(each.population)))
+    if not sets:
+        return {}
+    columns = np.concatenate(sets).T
+    return {
+        POPULATION.key: np.concatenate(requesters),
+        **{p.key: c for p, c in zip(free, columns, strict=True)},
+    }
+
+
+def cut_off(uncertainty: library.Uncertainty, free: Sequence[Parameter], count: int) -> Array:
+    """Draw from a normal distribution what lies between the bounds.
+
+    Parameters
+    ----------
+    uncertainty : library.Uncertainty
+        The distribution.
+    free : sequence of Parameter
+        Its parameters.
+    count : int
+        Sets.
+
+    Returns
+    -------
+    ndarray, shape (count or fewer, free)
+        Sets of parameters, SI; the center, moved to the nearest bounds, where hardly any set lies between them.
+    """
+    center, covariance = np.array(uncertainty.center), np.array(uncertainty.covariance)
+    low, high = (np.array([getattr(each, end) for each in free]) for end in ("low", "high"))
+    size = np.sqrt(np.maximum(np.diag(covariance), 1e-300))
+    root = np.linalg.cholesky(covariance / np.outer(size, size) + 1e-9 * np.eye(len(free))) * size[:, None]
+    many = DRAWN_AT_ONCE
+    while True:
+        drawn = center + points(many, len(free)) @ root.T
+        inside = drawn[((drawn >= low) & (drawn <= high)).all(axis=-1)]
+        if len(inside) >= count or many >= LARGEST_DRAW:
+            break
+        many *= 4
+    return np.asarray(inside[:count] if len(inside) else np.clip(center, low, high)[None])
+
+
+def smeared(values: Array, model_error: float, size: Array | float = 1.0) -> Array:
+    """Add the error of the law to what every parameter set says.
+
+    Parameters
+    ----------
+    values : ndarray, shape (sets, scenarios)
+        Logarithms, or numbers whose error is a part of `size`.
+    model_error : float
+        Relative standard deviation of the law.
+    size : array_like, optional
+        What it is a part of; 1 for logarithms.
+
+    Returns
+    -------
+    ndarray, shape (more sets, scenarios)
+        All equally likely.
+    """
+    from scipy.stats import norm
+
+    noise = model_error * norm.ppf(NODES)[:, None, None]
+    finite = np.where(np.isfinite(size), size, 0.0)
+    return np.asarray((values + noise * finite).reshape(-1, values.shape[-1]))
+
+
+def central(values: Array) -> tuple[Array, Array]:
+    """Central 90 % of equally likely values.
+
+    Parameters
+    ----------
+    values : ndarray, shape (sets, scenarios)
+        They may be infinite; nan where a figure is not known.
+
+    Returns
+    -------
+    tuple of ndarray, shape (scenarios,)
+        Both ends; nan where any value is.
+    """
+    ends = ((1 - PROBABILITY) / 2, (1 + PROBABILITY) / 2)
+    low, high = np.quantile(values, ends, axis=0, method="inverted_cdf")
+    unknown = np.isnan(values).any(axis=0)
+    return np.where(unknown, np.nan, low), np.where(unknown, np.nan, high)
+
+
+def stretch(degrees: float) -> float:
+    """How much further Student's t reaches than the normal distribution, at 90 %.
+
+    Parameters
+    ----------
+    degrees : float
+        Degrees of freedom.
+
+    Returns
+    -------
+    float
+        At least 1.
+    """
+    from scipy.stats import norm, t
+
+    end = (1 + PROBABILITY) / 2
+    return float(t.ppf(end, degrees) / norm.ppf(end))
