@@ -154,7 +154,8 @@ def _interval(observed: Observed, fitted: Fitted | None) -> tuple[float, float]:
     z = NORMAL_95**2 / min(count, float(observed.tries))
     middle = (share + z / 2) / (1 + z)
     half = math.sqrt(z * share * (1 - share) + z**2 / 4) / (1 + z)
-    return max(middle - half, 0.0), min(middle + half, 1.0)
+    # The share lies between them, but for rounding.
+    return min(max(middle - half, 0.0), share), max(min(middle + half, 1.0), share)
 
 
 def _notes(supply: PoolSupply, observed: Observed, fitted: Fitted | None) -> tuple[str, ...]:

@@ -96,7 +96,8 @@ def busy_base_ends(
     alone = 1.0 + pool.inflation / (1.0 + base_gap) - growth + alias_gap
     alias_time = alone + growth * held
     base = 1.0 / base_time + growth**2 * variance / base_time**3
-    aliases = held / alias_time - growth * alone * variance / alias_time**3
+    # Divided one by one: the cube of a time far from the solution would overflow.
+    aliases = (held - growth * alone * variance / alias_time / alias_time) / alias_time
     return base, aliases
 
 

@@ -16,6 +16,7 @@ from planner.results import Array
 
 MARGIN: Final = 1e-14
 """What is dropped within sums, relative to the window: it must not show at the ends of the window."""
+TINY: Final = float(np.finfo(float).tiny)
 
 AnyFlows = TypeVar("AnyFlows", PoolFlows, BaseFlows)
 
@@ -162,7 +163,7 @@ def _with_hazards(
 
 def _reciprocal(sums: Array) -> Array:
     """As a column; 0 where D is out of reach."""
-    return np.divide(1.0, sums, out=np.zeros_like(sums), where=sums > 0.0)[:, None]
+    return np.divide(1.0, sums, out=np.zeros_like(sums), where=sums >= TINY)[:, None]
 
 
 def _on_window(known: KnownFlows, wanted: Array) -> KnownFlows:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from planner.errors import ConvergenceError
 from planner.results import Array
 
 
@@ -30,7 +31,9 @@ class CountLaw:
     def __mul__(self, other: CountLaw) -> CountLaw:
         """Law of the sum of two independent counts, scaled to a maximum of 1 and trimmed where negligible."""
         values = np.convolve(self.values, other.values)
-        values /= values.max()
+        if not (largest := values.max()) > 0.0:  # rates of the volumes ran away
+            raise ConvergenceError("mean field of the alias pool: law of the total", np.inf, 0)
+        values /= largest
         if values[0] > self.least and values[-1] > self.least:
             return CountLaw(self.first + other.first, values, self.least)
         kept = np.flatnonzero(values > self.least)
