@@ -98,3 +98,17 @@ def test_rows_are_consistent(pool: sizing.AliasAnswer) -> None:
         assert record["response_ms"] == pytest.approx(record["service_ms"] + record["wait_ms"])
         assert record["queued"] == pytest.approx(record["io_rate"] * record["wait_ms"] * 1e-3, abs=1e-12)
         assert record["io_rate_low"] <= record["io_rate"] <= record["io_rate_high"]
+
+
+def test_response_intervals_hold_what_was_measured(
+    volume: sizing.AliasAnswer, pool: sizing.AliasAnswer
+) -> None:
+    # One volume's printed service is the sum of three rounded parts: .15 ms either way.
+    for answer, aliases, measured, rounding in (
+        (volume, 2, 1.73e-3, 0.15e-3),
+        (pool, 8, 2.18e-3, 0.0),
+        (pool, 16, 1.65e-3, 0.0),
+    ):
+        low, high = answer.response_low[aliases], answer.response_high[aliases]
+        assert low - rounding < measured < high + rounding
+        assert high < 2 * low

@@ -50,6 +50,8 @@ class AliasAnswer(Tabular):
         Under the preferred reading, one element for each count from 0.
     rate_low, rate_high : ndarray, shape (counts,)
         Bounds of the I/O rate over all readings and the errors of the law, 90 % [1/s].
+    response_low, response_high : ndarray, shape (counts,)
+        Bounds of the response time, likewise; inf where a queue may grow without bound [s].
     measured_rate : float
         I/O rate with the aliases in use [1/s].
     classic : int or None
@@ -76,6 +78,8 @@ class AliasAnswer(Tabular):
     rows: Performance
     rate_low: Array
     rate_high: Array
+    response_low: Array
+    response_high: Array
     measured_rate: float
     classic: int | None
     gains: tuple[Gain, ...]
@@ -177,7 +181,7 @@ class AliasAnswer(Tabular):
         return f"{low} to {high}" if low != high else f"{low}"
 
     def plot(self, axes: Axes | None = None) -> Axes:
-        """Draw I/O rate with its interval and response time against the number of aliases.
+        """Draw I/O rate and response time with their intervals against the number of aliases.
 
         Parameters
         ----------
@@ -189,16 +193,15 @@ class AliasAnswer(Tabular):
         matplotlib.axes.Axes
             The axes of the rate; the response time has a second scale on the right.
         """
+        import numpy as np
         from matplotlib.ticker import MaxNLocator
 
         if axes is None:
             from matplotlib.figure import Figure
 
-            axes = Figure(figsize=(7, 4), layout="constrained").subplots()
+            axes = Figure(figsize=(7, 4.6), layout="constrained").subplots()
         counts = self.rows.aliases
-        axes.fill_between(
-            counts, self.rate_low, self.rate_high, color="0.85", label="I/O rate, 90 % over all readings"
-        )
+        axes.fill_between(counts, self.rate_low, self.rate_high, color="0.85", label="I/O rate, 90 %")
         axes.plot(counts, self.rows.io_rate, "o-", color="black", markersize=4, label="I/O rate")
         axes.axvline(
             self.recommended, color="#0072B2", linestyle="--", label=f"recommended: {self.recommended}"
@@ -215,12 +218,17 @@ class AliasAnswer(Tabular):
             )
         axes.set(xlabel="aliases", ylabel="I/O rate [1/s]", title=self.name, ylim=(0, None))
         right = axes.twinx()
+        bounded = np.isfinite(self.response_high)
+        right.fill_between(counts[bounded], self.response_low[bounded] / MILLISECOND,
+                           self.response_high[bounded] / MILLISECOND, facecolor="none", edgecolor="#D55E00",
+                           hatch="..", linewidth=0.4, alpha=0.45, label="response time, 90 %")  # fmt: skip
         right.plot(counts, self.rows.response_time / MILLISECOND, "s:", color="#D55E00", markersize=4,
-                   label="response time")  # fmt: skip
+                   label="response time", clip_on=False)  # fmt: skip
         right.set(ylabel="response time [ms]", ylim=(0, None))
         handles, labels = axes.get_legend_handles_labels()
         more, more_labels = right.get_legend_handles_labels()
-        axes.legend([*handles, *more], [*labels, *more_labels], loc="lower left", frameon=False)
+        axes.legend([*handles, *more], [*labels, *more_labels], loc="upper center", ncols=3,
+                    bbox_to_anchor=(0.5, -0.14), frameon=False)  # fmt: skip
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         return axes
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -89,7 +89,10 @@ def aliases(
     gained = gains(pools[0], solved[0], min(run.aliases, last), recommended)
     laws = _moved(pools[0], law, solved[0], min(run.aliases, last))
     moved = [pool.solve(sweep) for pool in laws]
-    low, high = _rate_interval(solved, moved, law, run.aliases, known)
+    rate_low, rate_high = _interval(lambda rows: rows.io_rate, solved, moved, law, run.aliases, known)
+    response_low, response_high = _interval(
+        lambda rows: rows.response_time, solved, moved, law, run.aliases, known
+    )
     needed = [_needed(*each, target, run) for each in zip(laws, moved, strict=True)]
     return AliasAnswer(
         name=run.name,
@@ -101,8 +104,10 @@ def aliases(
         readings=tuple(combined),
         counts=tuple(counts),
         rows=solved[0],
-        rate_low=low,
-        rate_high=high,
+        rate_low=rate_low,
+        rate_high=rate_high,
+        response_low=response_low,
+        response_high=response_high,
         measured_rate=run.io_rate,
         classic=classic,
         gains=gained,
@@ -299,19 +304,27 @@ def _needed(pool: Pool, rows: Performance, target: Target, run: Run) -> int:
         return run.most_aliases
 
 
-def _rate_interval(
-    solved: Sequence[Performance], moved: Sequence[Performance], law: Law, in_use: int, known: int | None
+def _interval(
+    of: Callable[[Performance], Array],
+    solved: Sequence[Performance],
+    moved: Sequence[Performance],
+    law: Law,
+    in_use: int,
+    known: int | None,
 ) -> tuple[Array, Array]:
-    """Lowest and highest rate over the readings, widened by all that the calibration and the error of the law allow.
+    """Smallest and largest value over the readings, widened by all that calibration and error of the law allow.
 
-    The rate under each of the possible laws counts from the count in use, where the demand was read; at the count
-    `known` the rate itself was measured. Between the ends of each axis the logarithm is a parabola.
+    The value under each of the possible laws counts from the count in use, where the demand was read; at the count
+    `known` it was measured. Between the ends of each axis the logarithm is a parabola. Where a queue may grow without
+    bound there is no upper end.
     """
-    rates = np.array([rows.io_rate for rows in solved])
-    base = np.log(rates[0])
+    values = np.array([of(rows) for rows in solved])
+    others = np.array([of(rows) for rows in moved]).reshape(len(moved), values.shape[1])
+    bounded = np.isfinite(values).all(axis=0) & np.isfinite(others).all(axis=0)
+    base = np.log(np.where(bounded, values[0], 1.0))
     at = min(in_use, base.size - 1)
-    shifts = [np.log(rows.io_rate) - base for rows in moved]
-    shifts = [shift - shift[at] for shift in shifts]
+    shifts = np.log(np.where(bounded, others, 1.0)) - base
+    shifts -= shifts[:, at, None]
     steps = points(DRAWS, max(len(moved) // 2, 1))
     found = np.zeros((DRAWS, base.size))
     for k, (up, down) in enumerate(zip(shifts[::2], shifts[1::2], strict=True)):
@@ -321,4 +334,6 @@ def _rate_interval(
     if known is not None:
         measured = np.arange(base.size) == known
         low, high = np.where(measured, 0.0, low), np.where(measured, 0.0, high)
-    return rates.min(axis=0) * np.exp(np.minimum(low, 0.0)), rates.max(axis=0) * np.exp(np.maximum(high, 0.0))
+    least = values.min(axis=0) * np.exp(np.minimum(low, 0.0))
+    most = values.max(axis=0) * np.exp(np.maximum(high, 0.0))
+    return least, np.where(bounded, most, np.inf)
