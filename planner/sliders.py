@@ -6,8 +6,12 @@ from typing import Any
 
 from planner.errors import MissingExtraError
 
+WIDGETS = ("Dropdown", "FloatSlider", "IntSlider", "interact")
+
 
 def __getattr__(name: str) -> Any:
+    if name not in WIDGETS:  # whoever looks a module over asks for many names
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     try:
         import ipywidgets
     except ImportError as error:

@@ -87,6 +87,9 @@ def test_sliders_without_ipywidgets_say_what_to_install(without: str) -> None:
         MissingExtraError, match=r"ipywidgets is not installed: pip install 'zvm-planner\[notebook\]'"
     ):
         from planner.sliders import interact  # noqa: F401 - the import is the test
+    from planner import sliders
+
+    assert not hasattr(sliders, "__wrapped__")  # what a test runner asks of every module
 
 
 @pytest.mark.parametrize("without", ["pandas", "ipywidgets"], indirect=True)
