@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import cycle
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -39,17 +39,19 @@ def new_axes(width: float = 6.4, height: float = 4.4) -> Axes:
     return axes
 
 
-def whole_numbers(axes: Axes) -> None:
-    """Put whole numbers on the x axis.
+def whole_numbers(axes: Axes, along: Literal["x", "y"] = "x") -> None:
+    """Put whole numbers on an axis.
 
     Parameters
     ----------
     axes : matplotlib.axes.Axes
-        Axes over a count.
+        Axes over a count, or of one.
+    along : {"x", "y"}, optional
+        Which of them.
     """
     from matplotlib.ticker import MaxNLocator
 
-    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    (axes.xaxis if along == "x" else axes.yaxis).set_major_locator(MaxNLocator(integer=True))
 
 
 def stacked(axes: Axes, names: Sequence[str], parts: Mapping[str, Sequence[float]]) -> list[float]:

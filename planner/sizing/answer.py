@@ -194,24 +194,23 @@ class AliasAnswer(Tabular):
             The axes of the rate; the response time has a second scale on the right.
         """
         import numpy as np
-        from matplotlib.ticker import MaxNLocator
 
-        if axes is None:
-            from matplotlib.figure import Figure
+        from planner import style
 
-            axes = Figure(figsize=(7, 4.6), layout="constrained").subplots()
+        axes = style.new_axes(7, 4.6) if axes is None else axes
+        rate_color, response_color = style.MEASURED, style.COLORS[1]
         counts = self.rows.aliases
         axes.fill_between(counts, self.rate_low, self.rate_high, color="0.85", label="I/O rate, 90 %")
-        axes.plot(counts, self.rows.io_rate, "o-", color="black", markersize=4, label="I/O rate")
+        axes.plot(counts, self.rows.io_rate, "o-", color=rate_color, markersize=4, label="I/O rate")
         axes.axvline(
-            self.recommended, color="#0072B2", linestyle="--", label=f"recommended: {self.recommended}"
+            self.recommended, color=style.COLORS[0], linestyle="--", label=f"recommended: {self.recommended}"
         )
         if self.in_use <= counts[-1]:
             axes.plot(
                 self.in_use,
                 self.measured_rate,
                 "D",
-                color="black",
+                color=style.MEASURED,
                 markersize=8,
                 fillstyle="none",
                 label="measured",
@@ -220,16 +219,16 @@ class AliasAnswer(Tabular):
         right = axes.twinx()
         bounded = np.isfinite(self.response_high)
         right.fill_between(counts[bounded], self.response_low[bounded] / MILLISECOND,
-                           self.response_high[bounded] / MILLISECOND, facecolor="none", edgecolor="#D55E00",
+                           self.response_high[bounded] / MILLISECOND, facecolor="none", edgecolor=response_color,
                            hatch="..", linewidth=0.4, alpha=0.45, label="response time, 90 %")  # fmt: skip
-        right.plot(counts, self.rows.response_time / MILLISECOND, "s:", color="#D55E00", markersize=4,
+        right.plot(counts, self.rows.response_time / MILLISECOND, "s:", color=response_color, markersize=4,
                    label="response time", clip_on=False)  # fmt: skip
         right.set(ylabel="response time [ms]", ylim=(0, None))
         handles, labels = axes.get_legend_handles_labels()
         more, more_labels = right.get_legend_handles_labels()
         axes.legend([*handles, *more], [*labels, *more_labels], loc="upper center", ncols=3,
                     bbox_to_anchor=(0.5, -0.14), frameon=False)  # fmt: skip
-        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+        style.whole_numbers(axes)
         return axes
 
     def text(self, *, closing: bool = True) -> str:

@@ -263,8 +263,6 @@ class Subsystem(Tabular):
         matplotlib.axes.Axes
             The axes.
         """
-        from matplotlib.ticker import MaxNLocator
-
         from planner import style
 
         axes = style.new_axes() if axes is None else axes
@@ -284,7 +282,7 @@ class Subsystem(Tabular):
             places, in_use, "o", color=style.MEASURED, markersize=size, fillstyle="none", clip_on=False,
             label="in use",
         )  # fmt: skip
-        axes.yaxis.set_major_locator(MaxNLocator(integer=True))
+        style.whole_numbers(axes, "y")
         if len(pools) <= MOST_NAMED:
             axes.set_xticks(places, [pool.name for pool in pools], rotation=45, ha="right")
         axes.set(xlabel="pool", ylabel="aliases", ylim=(0, None))
