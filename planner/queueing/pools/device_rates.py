@@ -101,7 +101,7 @@ def busy_base_ends(
     return base, aliases
 
 
-def gap_now(gap: float, mean: float, waits: Array) -> Array:
+def gap_now(gap: float, mean: float | Array, waits: Array) -> Array:
     """Mean gap that an I/O in service had, where the chance that one waits now is known.
 
     Whether it was picked up was settled when it began, one service ago at most: halfway between what holds now and what
@@ -111,8 +111,8 @@ def gap_now(gap: float, mean: float, waits: Array) -> Array:
     ----------
     gap : float
         Gap of a device before an I/O that had to wait [service times].
-    mean : float
-        Mean gap over all of its I/Os [service times].
+    mean : float or ndarray
+        Mean gap over all of its I/Os, any shape [service times].
     waits : ndarray
         Chance that an I/O waits now, any shape [1].
 
@@ -122,3 +122,48 @@ def gap_now(gap: float, mean: float, waits: Array) -> Array:
         Mean gaps [service times].
     """
     return np.asarray(0.5 * (mean + gap * waits))
+
+
+@dataclass(frozen=True, eq=False)
+class Paces:
+    """Rates at which devices end where no I/O slows another down.
+
+    Attributes
+    ----------
+    queued, alone : ndarray
+        Of a base with a queue and without, shape (classes,) [1/service time].
+    alias : ndarray
+        Of an alias given D, shape (D,) [1/service time].
+    """
+
+    queued: Array
+    alone: Array
+    alias: Array
+
+    @classmethod
+    def of(cls, pool: Pool, base_gap: Array, alias_gap: float, waiting: Array) -> Paces:
+        """From the mean gaps of all I/Os.
+
+        Parameters
+        ----------
+        pool : Pool
+            The pool.
+        base_gap : ndarray
+            Mean gap per I/O of a base, shape (classes,) [service times].
+        alias_gap : float
+            Mean gap per I/O of an alias [service times].
+        waiting : ndarray
+            I/Os waiting in the pool, shape (D,) [1].
+
+        Returns
+        -------
+        Paces
+            Rates with which the time lost to gaps is the pickups times the gap.
+        """
+        queued, alone = (
+            1.0 / (1.0 + gap_now(pool.redrive_time, base_gap, np.full_like(base_gap, waits)))
+            for waits in (1.0, 0.0)
+        )
+        mean = np.full_like(waiting, alias_gap)
+        waits = np.where(waiting > 0.0, 1.0, 0.0)
+        return cls(queued, alone, 1.0 / (1.0 + gap_now(pool.alias_redrive_time, mean, waits)))

@@ -77,7 +77,7 @@ def solve_one(pool: Pool, k: int, aliases: int) -> Outcome:
     names = ("population", "think_time", "arrival_rate")
     alone = replace(pool, volumes=np.ones(1), **{name: getattr(pool, name)[[k]] for name in names})
     if not pool.closed[k]:
-        return with_variation(alone, aliases, solve_single_open(alone, aliases))
+        return with_variation(alone, aliases, solve_single_open(alone, aliases), alone.scv)
     useful = min(aliases, int(pool.population[k]) - 1)
     # Too many phases for the chain: with an alias for everybody nobody waits, whatever the service.
     phased = pool.scv != 1.0 and (useful == 0 or phased_states(pool, k, useful) <= MAX_PHASED)

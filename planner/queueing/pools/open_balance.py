@@ -1,18 +1,23 @@
-"""Balances of one open volume against its pool, given D: its base, its queue, and what it sees of the others."""
+"""One open volume against its pool, given D: its queue, and what it sees of the other volumes."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 
 from planner.queueing.pools.base_balance import PoolFlows
+from planner.queueing.pools.pool import Pool
 from planner.results import Array
+
+LEAST_SHARE: Final = 0.02
+"""Least share of the requesters of a volume that is counted on to think."""
 
 
 @dataclass(frozen=True, eq=False)
-class OpenGiven:
-    """Open volumes given D, shape (classes, D) each.
+class VolumesGiven:
+    """Volumes given D, shape (classes, D) each.
 
     Attributes
     ----------
@@ -28,43 +33,107 @@ class OpenGiven:
     queue: Array
     with_queue: Array
 
-    @property
-    def picks(self) -> Array:
-        """Rate at which a base takes I/Os from its own queue, shape (classes, D) [1/service time]."""
-        return self.busy * self.with_queue
+
+@dataclass(frozen=True, eq=False)
+class Arrivals:
+    """Arrivals at one volume given D, shape (classes, D) each.
+
+    Attributes
+    ----------
+    at_idle : ndarray
+        Rate while its base is idle [1/service time].
+    tries : ndarray
+        Rate of those that find it busy, times the chance of that [1/service time].
+    held_at_busy : ndarray
+        Mean aliases that a closed volume holds while its base is busy, 0 for open ones [1].
+    """
+
+    at_idle: Array
+    tries: Array
+    held_at_busy: Array
+
+    @classmethod
+    def of(cls, pool: Pool, given: VolumesGiven) -> Arrivals:
+        """Arrivals at open volumes, and at closed ones as if they held no alias.
+
+        Parameters
+        ----------
+        pool : Pool
+            The pool.
+        given : VolumesGiven
+            Its volumes.
+
+        Returns
+        -------
+        Arrivals
+            Rates.
+        """
+        held = np.zeros_like(given.busy)
+        rates = np.where(pool.closed, pool.population / pool.think_time, pool.arrival_rate)
+        return cls(rates[:, None] + held, tries_where(pool, given.busy, given.queue, held), held)
 
 
-def busier_beside_idle(rates: Array, k: int, total: Array, tries: Array, busy: Array) -> Array:
-    """Probability that other bases are busy where one of class k is idle and no I/O waits.
+def tries_where(pool: Pool, busy: Array, queue: Array, held_at_busy: Array) -> Array:
+    """Tries of one volume of each class where it is as busy and has such a queue.
 
-    An idle volume holds fewer aliases, so that the others hold more of the D and are as busy as at a larger D. A volume
-    holds aliases in proportion to its tries. With enough of them, ``a b + a m0 = 2 m1`` and ``m1 = (1 + a) m0`` for its
-    arrivals a in a service time, its base being busy with chance b, and the means m0, m1 of what it holds with the base
-    idle, busy: ``(1 + a) / (2 + a)`` times as many while its base is idle as on average.
+    Of a closed volume the requesters that think: ``((N - 1 - a) b - q) / Z``, all means.
 
     Parameters
     ----------
-    rates : ndarray
-        Arrivals at one volume of each class, shape (classes,) [1/service time].
-    k : int
-        The class of the idle volume.
-    total : ndarray
-        0, 1, ... up to the aliases, shape (D,) [1].
-    tries : ndarray
-        Tries of the pool, shape (D,) [1/service time].
-    busy : ndarray
-        Probability that a base is busy, shape (classes, D) [1].
+    pool : Pool
+        The pool.
+    busy, queue, held_at_busy : ndarray
+        Probability that it is busy, mean queue, mean aliases held while it is busy, shape (classes, D) [1].
 
     Returns
     -------
     ndarray
-        Probabilities, shape (classes, D) [1].
+        Rates, shape (classes, D) [1/service time].
     """
-    share = rates[k] * busy[k] / tries
-    fewer = share * total / (2.0 + rates[k])
+    closed = pool.closed[:, None]
+    if not closed.any():
+        return pool.arrival_rate[:, None] * busy
+    others = np.where(closed, pool.population[:, None] - 1.0, 0.0)
+    think_time = np.where(closed, pool.think_time[:, None], 1.0)
+    thinking = np.maximum((others - held_at_busy) * busy - queue, LEAST_SHARE * others * busy)
+    return np.where(closed, thinking / think_time, pool.arrival_rate[:, None] * busy)
+
+
+def more_beside_idle(
+    rate: float, own: Array, total: Array, pool_tries: Array, tries: Array, most: Array
+) -> Array:
+    """Tries of other volumes where an open one is idle and no I/O waits.
+
+    An idle volume holds fewer aliases, so that the others hold more of the D and try as at a larger D. A
+    volume holds aliases in proportion to its tries. With enough of them, ``a b + a m0 = 2 m1`` and ``m1 = (1 + a) m0``
+    for its arrivals a in a service time, its base being busy with chance b, and the means m0, m1 of what it holds with
+    the base idle, busy: ``(1 + a) / (2 + a)`` times as many while its base is idle as on average.
+
+    Parameters
+    ----------
+    rate : float
+        Arrivals at the idle volume [1/service time].
+    own : ndarray
+        Its tries, were it not known to be idle, shape (D,) [1/service time].
+    total : ndarray
+        0, 1, ... up to the aliases, shape (D,) [1].
+    pool_tries : ndarray
+        Tries of the pool, shape (D,) [1/service time].
+    tries : ndarray
+        Tries of one volume of each class, shape (classes, D) [1/service time].
+    most : ndarray
+        The most they can be, shape (classes, 1) [1/service time].
+
+    Returns
+    -------
+    ndarray
+        The same where that base is idle, shape (classes, D) [1/service time].
+    """
+    share = own / pool_tries
+    fewer = share * total / (2.0 + rate)
     further = np.divide(fewer, 1.0 - share, out=np.zeros_like(share), where=share < 1.0)
-    slope = np.diff(busy, axis=1, prepend=busy[:, :1])
-    return np.asarray(np.clip(busy + slope * further, 0.0, 1.0))
+    slope = np.diff(tries, axis=1, prepend=tries[:, :1])
+    return np.asarray(np.clip(tries + slope * further, 0.0, most))
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,38 +1,61 @@
-"""Open pools of any size by a mean field around D: the volumes given D, and how the waiting I/Os lie on them.
+"""Pools with open classes by a mean field around D: the volumes given D, and how the waiting I/Os lie on them.
 
-Without inflation and gaps it does not matter which I/O holds an alias.
+Without inflation it does not matter which I/O of an open volume holds an alias: its base and its mean queue given D
+follow from their balances. A closed volume has few states: it gets a chain of its own beside the others.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
 
 from planner.errors import ConvergenceError
-from planner.queueing.pools.base_balance import BaseFlows, PoolFlows, idle_given_total
-from planner.queueing.pools.open_balance import OpenGiven, Waiting, busier_beside_idle, queue_given_total
+from planner.queueing.pools.base_balance import BaseFlows, idle_given_total
+from planner.queueing.pools.closed_beside import ClosedClasses
+from planner.queueing.pools.device_rates import Paces
+from planner.queueing.pools.open_balance import (
+    VolumesGiven,
+    Waiting,
+    more_beside_idle,
+    queue_given_total,
+    tries_where,
+)
+from planner.queueing.pools.open_state import OpenState
 from planner.queueing.pools.open_window import OpenWindow
-from planner.queueing.pools.outcome import Outcome, by_free
+from planner.queueing.pools.outcome import Outcome
 from planner.queueing.pools.pool import Pool
-from planner.queueing.pools.queue_law import fitted_queue_law
+from planner.queueing.pools.queue_law import QueueLaw, fitted_queue_law
+from planner.queueing.pools.queue_weights import Weights
 from planner.results import Array
 
 MAX_ITERATIONS: Final = 300
 SETTLED: Final = 1e-8
 STILL_GOOD: Final = 1e-6
-"""Change that will do at last, near saturation, where it falls slowly."""
+"""Change that will do at last, near saturation, where it falls slowly, and beside closed classes."""
 STEP: Final = 0.85
 """Share of the way that an iteration goes: some changes come back with the opposite sign."""
 MISFIT: Final = 1e-5
 """How far the law of the queue may be, on average over D, from the busy bases and queues that it should have."""
+MISFIT_BESIDE_CLOSED: Final = 1e-3
+"""The same beside closed classes, whose longest queue the law may not let the open ones forget."""
+CALM: Final = 0.1
+"""Change below which more D are asked for beside closed classes: from far off the queue looks endless."""
 LEAST_QUEUE: Final = 0.01
 """Queue of one volume that its changes are held against where it is shorter."""
+MOST_REQUESTERS: Final = 8
+"""Requesters of a volume up to which its chain is worth its cost."""
+LOST: Final = 0.02
+"""Share of the requesters of a closed volume that may be missing from think time, service and queue."""
 TINY: Final = float(np.finfo(float).tiny)
 
 
-def is_plain_open(pool: Pool) -> bool:
-    """Whether every class is open and no I/O slows another down or waits for a gap.
+def suits_open_field(pool: Pool) -> bool:
+    """Whether this field knows a pool better than the other one.
+
+    It does where all classes are open, and where an open class overloads its bases: then few volumes have most of the
+    queue, and the others are not what they are on average while it is long.
 
     Parameters
     ----------
@@ -42,18 +65,24 @@ def is_plain_open(pool: Pool) -> bool:
     Returns
     -------
     bool
-        Whether `solve_open_field` solves it.
+        False for inflation, closed classes alone, mixed ones without overload or with volumes of many requesters.
     """
-    return not (pool.closed.any() or pool.slowed)
+    closed = pool.closed
+    if pool.inflation > 0.0 or closed.all():
+        return False
+    if not closed.any():
+        return True
+    overloaded = pool.arrival_rate[~closed].max() > 1.0 / (1.0 + pool.redrive_time)
+    return bool(overloaded and pool.population[closed].max() <= MOST_REQUESTERS and pool.scv == 1.0)
 
 
 def solve_open_field(pool: Pool, aliases: int) -> Outcome:
-    """Solve an open pool by the mean field.
+    """Solve a pool with open classes by the mean field.
 
     Parameters
     ----------
     pool : Pool
-        Open classes only, stable with the aliases, without inflation and gaps.
+        Some classes open, stable with the aliases, without inflation.
     aliases : int
         Its aliases [1].
 
@@ -67,124 +96,182 @@ def solve_open_field(pool: Pool, aliases: int) -> Outcome:
     ConvergenceError
         The iteration did not settle, or the pool is too nearly unstable.
     """
-    rates, volumes = pool.arrival_rate, pool.volumes
-    window = OpenWindow.of(aliases)
-    given, weights = window.begin(rates, volumes)
+    mixed = bool(pool.closed.any())
+    most_misfit = MISFIT_BESIDE_CLOSED if mixed else MISFIT
+    state, weights = _first(pool, aliases)
     residual = misfit = np.inf
     for iteration in range(1, MAX_ITERATIONS + 1):
-        at = window.evaluated
-        law_of_queue, weights = fitted_queue_law(
-            window.queues, aliases, volumes, weights, given.busy[:, at], given.queue[:, at]
-        )
-        beside = tuple(
-            window.at_queues(each) for each in (law_of_queue.none_beside_none, law_of_queue.mean_beside_none)
-        )
-        none = np.zeros((rates.size, aliases + 1))
-        given = OpenGiven(
-            given.busy, given.queue, np.hstack([none, window.at_queues(law_of_queue.with_queue)])
-        )
-        flows = _flows(pool, window, given)
-        law = flows.law()
-        following = _balanced(pool, window, given, flows, beside)
-        residual, misfit = _change(given, following, law), window.misfit(law_of_queue, given, law)
-        wider = window.wider(law)
-        settled = residual <= (SETTLED if iteration < MAX_ITERATIONS else STILL_GOOD)
-        if settled and misfit <= MISFIT and wider is window:
-            return _outcome(pool, window, given, flows, law, residual)
-        step = np.concatenate([following.busy - given.busy, following.queue - given.queue])
-        given = _moved(given, STEP * step, window, volumes)
-        if wider is not window:
-            given, weights = window.moved_to(wider, given, weights, volumes)
-            window = wider
+        law_of_queue, weights = _law_of_queue(state, weights)
+        state = _with_queue(state, law_of_queue)
+        following = _following(state, law_of_queue)
+        residual = _change(state.given, following.given, state.law)
+        misfit = state.window.misfit(law_of_queue, state.given, state.law)
+        wider = state.window.wider(state.law) if not mixed or residual < CALM else state.window
+        settled = residual <= (STILL_GOOD if mixed or iteration == MAX_ITERATIONS else SETTLED)
+        if settled and misfit <= most_misfit and wider is state.window:
+            return _checked(state, state.outcome(residual))
+        state = _moved(state, following)
+        if wider is not state.window:
+            state, weights = _widened(state, weights, wider)
     raise ConvergenceError("mean field of the alias pool", max(residual, misfit), MAX_ITERATIONS)
 
 
-def _flows(pool: Pool, window: OpenWindow, given: OpenGiven) -> PoolFlows:
-    """Flows of the whole pool."""
-    return PoolFlows(
-        window.total,
-        (pool.volumes * pool.arrival_rate) @ given.busy,
-        pool.volumes @ given.picks,
-        np.minimum(window.total, float(window.aliases)),
+def _first(pool: Pool, aliases: int) -> tuple[OpenState, Weights]:
+    """Where to begin."""
+    window = OpenWindow.of(aliases)
+    given, weights = window.begin(pool)
+    paces = Paces.of(pool, np.zeros(pool.classes), 0.0, window.waiting)
+    state = OpenState.of(pool, window, paces, given)
+    if pool.closed.any():
+        own = (state.arrivals.tries, state.picks)
+        closed = ClosedClasses.begin(pool, aliases, paces, state.flows, own)
+        state = OpenState.of(pool, window, paces, given, closed)
+    return state, weights
+
+
+def _checked(state: OpenState, outcome: Outcome) -> Outcome:
+    """An answer in which no requester is lost: each thinks, is served, or waits."""
+    pool = state.pool
+    service = outcome.base_in_service + outcome.alias_in_service + outcome.in_gap(pool)
+    known = outcome.throughput * pool.think_time + service + outcome.queue
+    lost = float(np.max(np.abs(known / pool.population - 1.0), where=pool.closed, initial=0.0))
+    if not lost <= LOST:
+        raise ConvergenceError(
+            "mean field of the alias pool: requesters of a closed class", lost, MAX_ITERATIONS
+        )
+    return outcome
+
+
+def _law_of_queue(state: OpenState, weights: Weights) -> tuple[QueueLaw, Weights]:
+    """How what waits lies on the volumes, and better weights."""
+    window, at = state.window, state.window.evaluated
+    weights = replace(weights, spare=weights.longest - state.arrivals.held_at_busy[:, at])
+    faster = float(state.paces.alias[-1] / state.paces.queued.mean())  # an alias than a base, while I/Os wait
+    return fitted_queue_law(
+        window.queues,
+        window.aliases * faster,
+        state.pool.volumes,
+        weights,
+        state.given.busy[:, at],
+        state.given.queue[:, at],
     )
 
 
-def _balanced(
-    pool: Pool, window: OpenWindow, given: OpenGiven, flows: PoolFlows, beside: tuple[Array, ...]
-) -> OpenGiven:
-    """Bases and queues by their balances, the other volumes as the law of the queue shows them."""
-    rates, full = pool.arrival_rate, window.aliases + 1
-    beside_none, beside_mean = beside
-    busy, queue = np.zeros_like(given.busy), np.zeros_like(given.queue)
-    for k in range(pool.classes):
+def _with_queue(state: OpenState, law_of_queue: QueueLaw) -> OpenState:
+    """Busy open bases have a queue as often as the law of the queue says."""
+    none = np.zeros((state.pool.classes, state.window.aliases + 1))
+    with_queue = np.hstack([none, state.window.at_queues(law_of_queue.with_queue)])
+    given = replace(state.given, with_queue=with_queue)
+    return OpenState.of(state.pool, state.window, state.paces_now(), given, state.closed)
+
+
+def _following(state: OpenState, law: QueueLaw) -> OpenState:
+    """Open volumes by their balances, closed ones by their chains, the other volumes as the law of the queue shows them."""
+    pool, window, flows = state.pool, state.window, state.flows
+    busy, queue = state.given.busy.copy(), state.given.queue.copy()
+    for k in np.flatnonzero(~pool.closed):
         others = pool.volumes - (np.arange(pool.classes) == k)
-        early = busier_beside_idle(rates, k, window.total[:full], flows.tries[:full], given.busy[:, :full])
-        late = 1.0 - (1.0 - given.busy[:, full:]) * beside_none[k]
-        picks = 1.0 - (1.0 - given.picks[:, full:]) * beside_none[k]
+        tries, picks = _beside_idle(state, law, k)
         base = BaseFlows(
-            arrivals=np.full_like(window.total, rates[k]),
-            idles=1.0 - given.with_queue[k],
-            tries=flows.tries - (others * rates) @ np.hstack([early, late]),
-            pickups=flows.pickups - np.concatenate([np.zeros(full), others @ picks]),
+            arrivals=state.arrivals.at_idle[k],
+            idles=state.paces.alone[k] * (1.0 - state.given.with_queue[k]),
+            tries=flows.tries - others @ tries,
+            pickups=flows.pickups - others @ picks,
         )
         busy[k] = 1.0 - idle_given_total(flows, base, top=True)
-        tries = rates[k] + (others * rates) @ np.maximum(
-            1.0 - (1.0 - given.busy[:, full:]) * beside_mean[k], 0.0
-        )
-        picks = 1.0 + others @ np.maximum(1.0 - (1.0 - given.picks[:, full:]) * beside_mean[k], 0.0)
-        own = given.picks[k]
+        tries, picks = _beside_waiting(state, law, k)
+        own, waits = state.picks[k], state.given.queue[k]
         volume = Waiting(
-            arrivals=rates[k] * given.busy[k],
-            picks_each=np.divide(own, given.queue[k], out=np.ones_like(own), where=given.queue[k] > TINY),
-            tries=np.concatenate([flows.tries[:full], tries]),
-            pickups=np.concatenate([flows.pickups[:full], picks]),
+            arrivals=state.arrivals.tries[k],
+            picks_each=np.divide(own, waits, out=np.ones_like(own), where=waits > TINY),
+            tries=pool.arrival_rate[k] + others @ tries,
+            pickups=state.paces.queued[k] + others @ picks,
         )
-        queue[k] = queue_given_total(flows, volume, window.waiting)
-    return OpenGiven(busy, _scaled(queue, window, pool.volumes), given.with_queue)
+        queue[k] = np.minimum(queue_given_total(flows, volume, window.waiting), window.waiting)
+    closed = state.closed.agreeing(pool, state.paces, flows, (state.arrivals.tries, state.picks))
+    busy, queue = closed.into(busy, "busy"), closed.into(queue, "queue")
+    spread = closed.into(queue * (1.0 + queue), "queue_variance")
+    given = VolumesGiven(busy, _scaled(queue, spread, window, pool.volumes), state.given.with_queue)
+    return replace(state, given=given, closed=closed)
 
 
-def _scaled(queue: Array, window: OpenWindow, volumes: Array) -> Array:
-    """Queues that sum to what waits."""
-    whole = volumes @ queue
-    return queue * np.divide(window.waiting, whole, out=np.zeros_like(whole), where=whole > 0.0)
-
-
-def _moved(given: OpenGiven, step: Array, window: OpenWindow, volumes: Array) -> OpenGiven:
-    """Add a step."""
-    classes = volumes.size
-    return OpenGiven(
-        np.clip(given.busy + step[:classes], 0.0, 1.0),
-        _scaled(np.maximum(given.queue + step[classes:], 0.0), window, volumes),
-        given.with_queue,
+def _beside_idle(state: OpenState, law: QueueLaw, k: int) -> tuple[Array, Array]:
+    """Tries and pickups of one volume of each class where a base of class k is idle, shape (classes, D)."""
+    pool, window, arrivals = state.pool, state.window, state.arrivals
+    full = window.aliases + 1
+    one, none = np.ones((pool.classes, 1)), np.zeros((pool.classes, 1))
+    early = more_beside_idle(
+        pool.arrival_rate[k],
+        arrivals.tries[k, :full],
+        window.total[:full],
+        state.flows.tries[:full],
+        arrivals.tries[:, :full],
+        tries_where(pool, one, none, none),
     )
+    empty = window.at_queues(law.none_beside_none[k])
+    late = tries_where(
+        pool,
+        1.0 - (1.0 - state.given.busy[:, full:]) * empty,
+        state.given.queue[:, full:] * window.at_queues(law.mean_beside_none[:, k]),
+        arrivals.held_at_busy[:, full:],
+    )
+    return np.hstack([early, late]), np.hstack([np.zeros_like(early), _picks_where(state, empty)])
 
 
-def _change(before: OpenGiven, after: OpenGiven, law: Array) -> float:
+def _beside_waiting(state: OpenState, law: QueueLaw, k: int) -> tuple[Array, Array]:
+    """The same as an I/O that waits at a volume of class k sees them; with none waiting they do not matter."""
+    window, full = state.window, state.window.aliases + 1
+    empty = window.at_queues(law.mean_beside_none[k])
+    late = tries_where(
+        state.pool,
+        np.maximum(1.0 - (1.0 - state.given.busy[:, full:]) * empty, 0.0),
+        window.at_queues(law.mean_seen[k]),
+        state.arrivals.held_at_busy[:, full:],
+    )
+    none = np.zeros((state.pool.classes, full))
+    return np.hstack([none, late]), np.hstack([none, _picks_where(state, empty)])
+
+
+def _picks_where(state: OpenState, empty: Array) -> Array:
+    """Pickups of one volume of each class where its queue is empty so much more often, shape (classes, waiting)."""
+    waits = (state.given.busy * state.given.with_queue)[:, state.window.aliases + 1 :]
+    return np.asarray(state.paces.queued[:, None] * np.maximum(1.0 - (1.0 - waits) * empty, 0.0))
+
+
+def _scaled(queue: Array, spread: Array, window: OpenWindow, volumes: Array) -> Array:
+    """Queues that sum to what waits: they give way as they can vary, and then in proportion."""
+    missing, give = window.waiting - volumes @ queue, volumes @ spread
+    moved = np.maximum(
+        queue + spread * np.divide(missing, give, out=np.zeros_like(give), where=give > TINY), 0.0
+    )
+    whole = volumes @ moved
+    return moved * np.divide(window.waiting, whole, out=np.zeros_like(whole), where=whole > 0.0)
+
+
+def _moved(state: OpenState, following: OpenState) -> OpenState:
+    """Go most of the way."""
+    now, then = state.given, following.given
+    queue = np.maximum(now.queue + STEP * (then.queue - now.queue), 0.0)
+    given = VolumesGiven(
+        np.clip(now.busy + STEP * (then.busy - now.busy), 0.0, 1.0),
+        _scaled(queue, queue, state.window, state.pool.volumes),
+        now.with_queue,
+    )
+    return replace(following, given=given)
+
+
+def _widened(state: OpenState, weights: Weights, wider: OpenWindow) -> tuple[OpenState, Weights]:
+    """Go on with more D."""
+    pool, old = state.pool, state.window
+    given, weights = old.moved_to(wider, state.given, weights, pool.volumes)
+    more = wider.total.size - old.total.size
+    paces = replace(state.paces, alias=np.pad(state.paces.alias, (0, more), mode="edge"))
+    closed = state.closed.moved_to(pool, wider.aliases, paces, np.pad(state.law, (0, more)))
+    return OpenState.of(pool, wider, paces, given, closed), weights
+
+
+def _change(before: VolumesGiven, after: VolumesGiven, law: Array) -> float:
     """Largest change of a busy base, or of a queue relative to it."""
     busy = np.abs(after.busy - before.busy) @ law
     queue = np.abs(after.queue - before.queue) @ law / np.maximum(after.queue @ law, LEAST_QUEUE)
     return float(max(busy.max(), queue.max()))
-
-
-def _outcome(
-    pool: Pool, window: OpenWindow, given: OpenGiven, flows: PoolFlows, law: Array, residual: float
-) -> Outcome:
-    """Average over D."""
-    aliases = window.aliases
-    tries = pool.arrival_rate[:, None] * given.busy
-    fails = tries[:, aliases:] @ law[aliases:]
-    alias_pickups = (given.queue / np.maximum(window.waiting, 1.0) * flows.alias_ends) @ law
-    free_law, tries_by_free = by_free(aliases, flows, law)
-    return Outcome(
-        throughput=pool.arrival_rate.copy(),
-        tries=tries @ law,
-        fails=fails,
-        queue=given.queue @ law,
-        base_pickups=given.picks @ law,
-        alias_pickups=alias_pickups,
-        base_in_service=given.busy @ law,
-        alias_in_service=tries @ law - fails + alias_pickups,
-        free_law=free_law,
-        tries_by_free=tries_by_free,
-        residual=residual,
-    )

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.errors import ConvergenceError
-from planner.queueing.pools.open_balance import OpenGiven
+from planner.queueing.pools.open_balance import VolumesGiven
+from planner.queueing.pools.pool import Pool
 from planner.queueing.pools.queue_law import QueueLaw, queue_law
 from planner.queueing.pools.queue_weights import Weights, met_by, some_queues
 from planner.results import Array
@@ -87,14 +88,14 @@ class OpenWindow:
         moved = np.array([np.interp(wanted, known, row) for row in rows])
         return moved.reshape(*values.shape[:-1], wanted.size)
 
-    def misfit(self, law_of_queue: QueueLaw, given: OpenGiven, law: Array) -> float:
+    def misfit(self, law_of_queue: QueueLaw, given: VolumesGiven, law: Array) -> float:
         """How far the law of the queue is from the busy bases and the queues that it should have, on average over D.
 
         Parameters
         ----------
         law_of_queue : QueueLaw
             At the queues of the window.
-        given : OpenGiven
+        given : VolumesGiven
             The volumes.
         law : ndarray
             Law of D, shape (D,) [1].
@@ -140,15 +141,15 @@ class OpenWindow:
         return OpenWindow.of(self.aliases, int(min(SPARE * reach + SLOPE_OVER, 3.0 * longest, LONGEST)))
 
     def moved_to(
-        self, new: OpenWindow, given: OpenGiven, weights: Weights, volumes: Array
-    ) -> tuple[OpenGiven, Weights]:
+        self, new: OpenWindow, given: VolumesGiven, weights: Weights, volumes: Array
+    ) -> tuple[VolumesGiven, Weights]:
         """Go on on a wider window, beyond this one by the law of the queue.
 
         Parameters
         ----------
         new : OpenWindow
             The wider window.
-        given : OpenGiven
+        given : VolumesGiven
             The volumes on this window.
         weights : Weights
             Weights of the law at the queues of this window.
@@ -157,18 +158,13 @@ class OpenWindow:
 
         Returns
         -------
-        tuple of (OpenGiven, Weights)
+        tuple of (VolumesGiven, Weights)
             On the new window.
         """
-        wanted, known = np.log(new.queues), np.log(self.queues)
-        log_busy, log_more = (
-            np.array([np.interp(wanted, known, row) for row in rows])
-            for rows in (weights.log_busy, weights.log_more)
-        )
-        weights = met_by(Weights(log_busy, log_more), new.queues, self.aliases, volumes)
+        weights = met_by(weights.at(new.queues, self.queues), new.queues, self.aliases, volumes)
         beyond = new.given_by(weights, volumes)
         old = self.total.size
-        joined = OpenGiven(
+        joined = VolumesGiven(
             *(
                 np.hstack([getattr(given, name), getattr(beyond, name)[:, old:]])
                 for name in ("busy", "queue", "with_queue")
@@ -176,7 +172,7 @@ class OpenWindow:
         )
         return joined, weights
 
-    def given_by(self, weights: Weights, volumes: Array) -> OpenGiven:
+    def given_by(self, weights: Weights, volumes: Array) -> VolumesGiven:
         """What the law of the queue says by itself of volumes given D; nothing where no I/O waits.
 
         Parameters
@@ -188,34 +184,36 @@ class OpenWindow:
 
         Returns
         -------
-        OpenGiven
+        VolumesGiven
             The volumes, shape (classes, D) each.
         """
         law, _ = queue_law(self.queues, self.aliases, volumes, weights, weights.log_busy, weights.log_busy)
         none = np.zeros((volumes.size, self.aliases + 1))
         waiting = self.waiting[self.aliases + 1 :]
-        return OpenGiven(
+        return VolumesGiven(
             np.hstack([none, self.at_queues(law.busy)]),
             np.hstack([none, self.at_queues(law.mean / self.queues) * waiting]),
             np.hstack([none, self.at_queues(law.with_queue)]),
         )
 
-    def begin(self, rates: Array, volumes: Array) -> tuple[OpenGiven, Weights]:
+    def begin(self, pool: Pool) -> tuple[VolumesGiven, Weights]:
         """Where to begin: both weights are the arrivals, as in a product form, theta such that the queue is met.
 
         Parameters
         ----------
-        rates, volumes : ndarray
-            Arrivals at one volume, volumes of each class, shape (classes,) [1/service time], [1].
+        pool : Pool
+            The pool; the arrivals at a closed volume are taken as if nobody waited.
 
         Returns
         -------
-        tuple of (OpenGiven, Weights)
+        tuple of (VolumesGiven, Weights)
             A plausible pool.
         """
-        log_rates = np.log(rates)[:, None] + np.zeros_like(self.queues)
-        weights = Weights(log_rates, log_rates)
-        weights = met_by(weights, self.queues, self.aliases, volumes)
-        given = self.given_by(weights, volumes)
-        given.busy[:, : self.aliases + 1] = (rates / (1.0 + rates))[:, None]
+        closed = pool.closed
+        rates = np.where(closed, pool.population / (1.0 + pool.think_time), pool.arrival_rate)[:, None]
+        longest = np.where(closed, pool.population - 1.0, np.inf)[:, None]
+        weights = Weights.begin(np.log(rates) + np.zeros_like(self.queues), longest)
+        weights = met_by(weights, self.queues, self.aliases, pool.volumes)
+        given = self.given_by(weights, pool.volumes)
+        given.busy[:, : self.aliases + 1] = rates / (1.0 + rates)
         return given, weights

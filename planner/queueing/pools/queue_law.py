@@ -1,9 +1,10 @@
-"""How the waiting I/Os of an open pool lie on its volumes: what one volume has tells about the others.
+"""How the waiting I/Os of a pool lie on its volumes: what one volume has tells about the others.
 
 Given that Q I/Os wait, the volumes are taken as independent but for their sum: a volume is idle with weight 1, and busy
 with j I/Os behind its base with weight ``x theta^j / prod_{i<=j} (1 + i A/Q)``, since aliases take each waiting I/O at
-rate A/Q and the base one at rate 1. x and theta of each class are such that it is busy, and queues, as given. For two
-volumes, and for Q = 1, the sum alone decides how they depend on each other: there the law is exact.
+rate A/Q and the base one at rate 1; where it is closed, with s requesters to spare, times ``prod_{i<j} (1 - i/s)``.
+x and theta of each class are such that it is busy, and queues, as given. For two volumes, and for Q = 1, the sum alone
+decides how they depend on each other: there the law is exact.
 
 Every expectation is a coefficient of a polynomial, read off by discrete Fourier transforms on a circle so small that
 what wraps around is negligible.
@@ -17,7 +18,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from planner.queueing.pools.queue_weights import Weights, octaves, volumes_apart
+from planner.queueing.pools.queue_weights import Weights, met_by, octaves, volumes_apart
 from planner.results import Array
 
 WRAP: Final = float(np.log(1e10))
@@ -30,9 +31,14 @@ STILL: Final = 1e-10
 SINGULAR: Final = 1e-9
 """Added to the diagonal of the correlations, since the common theta of all classes is nearly free."""
 NOISE: Final = 1e-14
+FAR: Final = 3.0
+"""Factor between what the law has and what it should have beyond which the direction of a step is certain."""
+SURE_STEP: Final = 0.5
 NEAR: Final = 0.03
 """Distance of the law from what it should be within which it is used and improved by the way."""
 MAX_STEPS: Final = 30
+LOST_AFTER: Final = 10
+"""Steps after which a queue that is not near yet begins again beside its neighbors."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +57,9 @@ class QueueLaw:
     mean_beside_none : ndarray
         Mean queue of a volume of class k where another, of class i, has none, relative to its mean at all, shape (k, i,
         queues) [1].
+    mean_seen : ndarray
+        Mean queue of another volume, of class i, as an I/O that waits at one of class k sees it, shape (k, i, queues)
+        [1].
     """
 
     busy: Array
@@ -58,10 +67,11 @@ class QueueLaw:
     with_queue: Array
     none_beside_none: Array
     mean_beside_none: Array
+    mean_seen: Array
 
 
 def fitted_queue_law(
-    queues: Array, aliases: int, volumes: Array, weights: Weights, busy: Array, mean: Array
+    queues: Array, aliases: float, volumes: Array, weights: Weights, busy: Array, mean: Array
 ) -> tuple[QueueLaw, Weights]:
     """Improve the weights until the law is near what it should be, and once at least.
 
@@ -76,16 +86,20 @@ def fitted_queue_law(
         The law, and weights better than its own.
     """
     law, weights = queue_law(queues, aliases, volumes, weights, busy, mean)
-    for _ in range(MAX_STEPS):
-        off = np.abs(law.mean - mean) / np.maximum(mean, 1.0)
-        if float(np.abs(law.busy - busy).max()) < NEAR and float(off.max()) < NEAR:
+    for step in range(1, MAX_STEPS + 1):
+        off = np.maximum(np.abs(law.busy - busy), np.abs(law.mean - mean) / np.maximum(mean, 1.0)).max(axis=0)
+        lost = ~(off < NEAR)
+        if not lost.any():
             break
+        if step % LOST_AFTER == 0 and not lost.all():
+            found = met_by(weights.part(~lost).at(queues, queues[~lost]), queues, aliases, volumes)
+            weights = weights.replaced(lost, found)
         law, weights = queue_law(queues, aliases, volumes, weights, busy, mean)
     return law, weights
 
 
 def queue_law(
-    queues: Array, aliases: int, volumes: Array, weights: Weights, busy: Array, mean: Array
+    queues: Array, aliases: float, volumes: Array, weights: Weights, busy: Array, mean: Array
 ) -> tuple[QueueLaw, Weights]:
     """Evaluate the law, and improve its weights by one step of Newton's method.
 
@@ -93,8 +107,8 @@ def queue_law(
     ----------
     queues : ndarray
         I/Os waiting in the pool, 1 or more, rising, shape (queues,) [1].
-    aliases : int
-        Its aliases [1].
+    aliases : float
+        Its aliases, in bases with a queue that take I/Os as fast [1].
     volumes : ndarray
         Volumes of each class, shape (classes,) [1].
     weights : Weights
@@ -110,16 +124,14 @@ def queue_law(
     classes = volumes.size
     law = QueueLaw(
         *np.zeros((3, classes, queues.size)),
-        *np.zeros((2, classes, classes, queues.size)),
+        *np.zeros((3, classes, classes, queues.size)),
     )
-    better = Weights(weights.log_busy.copy(), weights.log_more.copy())
+    steps = np.zeros((2 * classes, queues.size))
     for part, points in octaves(queues):
-        sums = _Sums.of(queues[part], aliases, volumes, weights, part, points)
-        sums.write(law, part)
-        step = sums.newton(queues[part], volumes, busy[:, part], mean[:, part])
-        better.log_busy[:, part] += step[:classes]
-        better.log_more[:, part] += step[classes:]
-    return law, better
+        sums = _Sums.of(queues[part], aliases, volumes, weights.part(part), points)
+        sums.write(law, queues[part], part)
+        steps[:, part] = sums.newton(queues[part], volumes, busy[:, part], mean[:, part])
+    return law, weights.moved(steps)
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,12 +149,9 @@ class _Sums:
     apart_variance: Array
 
     @classmethod
-    def of(
-        cls, queue: Array, aliases: int, volumes: Array, weights: Weights, part: slice, points: int
-    ) -> _Sums:
+    def of(cls, queue: Array, aliases: float, volumes: Array, weights: Weights, points: int) -> _Sums:
         """Sum over the circle."""
-        here = Weights(weights.log_busy[:, part], weights.log_more[:, part])
-        log_busy, weight, rest, count = volumes_apart(queue, aliases, here)
+        log_busy, weight, rest, count = volumes_apart(queue, aliases, weights)
         whole = rest[:, :, 0] + weight.sum(axis=2)
         apart_mean = weight @ count / whole
         apart_variance = weight @ count**2 / whole - apart_mean**2
@@ -166,7 +175,7 @@ class _Sums:
             apart_variance=apart_variance,
         )
 
-    def write(self, law: QueueLaw, part: slice) -> None:
+    def write(self, law: QueueLaw, queue: Array, part: slice) -> None:
         """Into the arrays of the law."""
         idle = np.maximum(self.idle, SURELY)
         mean = np.maximum(self.mean, SURELY)
@@ -176,6 +185,7 @@ class _Sums:
         law.none_beside_none[:, :, part] = np.clip(self.idle_idle / (idle[:, None] * idle), 0.0, 1.0)
         beside = np.swapaxes(self.idle_mean, 0, 1) / (mean[:, None] * idle)
         law.mean_beside_none[:, :, part] = np.maximum(beside, 0.0)
+        law.mean_seen[:, :, part] = np.clip(self.mean_mean / mean[:, None], 0.0, queue)
 
     def newton(self, queue: Array, volumes: Array, busy: Array, mean: Array) -> Array:
         """Step of ln x and ln theta, shape (2 classes, queues).
@@ -214,7 +224,10 @@ class _Sums:
         most = np.full((2 * classes, queue.size), LONGEST_STEP)
         spread = np.maximum(volumes @ self.apart_variance, STILL)
         most[classes:] = np.minimum(LONGEST_STEP, queue / spread)  # the mean moves by a queue at most
-        return np.asarray(np.clip(step.T, -most, most))
+        step = np.clip(step.T, -most, most)
+        has, wanted = np.concatenate([1.0 - idle, self.mean]), np.concatenate([busy, mean])
+        step = np.where(has * FAR < wanted, np.maximum(step, SURE_STEP), step)
+        return np.asarray(np.where(has > FAR * wanted, np.minimum(step, -SURE_STEP), step))
 
 
 def _product(

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from planner.results import Array
 
@@ -19,6 +20,8 @@ STEEPEST: Final = 60.0
 CLOSE: Final = 0.03
 FLAT: Final = 1e-9
 MAX_STEPS: Final = 60
+LEAST_SHARE: Final = 0.02
+"""Least share of the spare requesters that is counted on to arrive."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,10 +34,84 @@ class Weights:
         ln x, of a busy volume without a queue [1].
     log_more : ndarray
         ln theta, of each I/O more; the law does not change when all classes change alike [1].
+    spare : ndarray
+        Mean requesters of a busy volume that neither its base nor an alias serves, inf for open classes [1].
+    longest : ndarray
+        The longest queue of one volume, inf for open classes, shape (classes, 1) [1].
     """
 
     log_busy: Array
     log_more: Array
+    spare: Array
+    longest: Array
+
+    @classmethod
+    def begin(cls, log_rates: Array, longest: Array) -> Weights:
+        """Both weights are the arrivals, as in a product form.
+
+        Parameters
+        ----------
+        log_rates : ndarray
+            Logarithm of the arrivals at one volume, shape (classes, queues) [1].
+        longest : ndarray
+            The longest queue of one volume, shape (classes, 1) [1].
+
+        Returns
+        -------
+        Weights
+            Of volumes that hold no alias.
+        """
+        return cls(log_rates, log_rates, longest + np.zeros_like(log_rates), longest)
+
+    def part(self, part: slice | NDArray[np.bool_]) -> Weights:
+        """Weights at some of the queues."""
+        return Weights(self.log_busy[:, part], self.log_more[:, part], self.spare[:, part], self.longest)
+
+    def moved(self, by: Array) -> Weights:
+        """Both weights changed by some steps, shape (2 classes, queues)."""
+        classes = self.longest.size
+        return replace(self, log_busy=self.log_busy + by[:classes], log_more=self.log_more + by[classes:])
+
+    def replaced(self, some: NDArray[np.bool_], by: Weights) -> Weights:
+        """Weights of others at some of the queues.
+
+        Parameters
+        ----------
+        some : ndarray of bool
+            Where, shape (queues,).
+        by : Weights
+            The others.
+
+        Returns
+        -------
+        Weights
+            At the same queues.
+        """
+        return replace(
+            self,
+            log_busy=np.where(some, by.log_busy, self.log_busy),
+            log_more=np.where(some, by.log_more, self.log_more),
+        )
+
+    def at(self, wanted: Array, known: Array) -> Weights:
+        """Weights at other queues, by interpolation in their logarithm.
+
+        Parameters
+        ----------
+        wanted, known : ndarray
+            Queues wanted and those that these weights belong to, rising, shape (queues,) [1].
+
+        Returns
+        -------
+        Weights
+            At the queues wanted.
+        """
+        at, nodes = np.log(wanted), np.log(known)
+        log_busy, log_more, spare = (
+            np.array([np.interp(at, nodes, row) for row in rows])
+            for rows in (self.log_busy, self.log_more, self.spare)
+        )
+        return Weights(log_busy, log_more, spare, self.longest)
 
 
 def some_queues(longest: int) -> Array:
@@ -56,7 +133,7 @@ def some_queues(longest: int) -> Array:
     return np.unique(np.concatenate([first, np.rint(later[1:])]))
 
 
-def met_by(weights: Weights, queues: Array, aliases: int, volumes: Array) -> Weights:
+def met_by(weights: Weights, queues: Array, aliases: float, volumes: Array) -> Weights:
     """Change all theta alike, such that volumes on their own would have each queue on average.
 
     Parameters
@@ -75,9 +152,9 @@ def met_by(weights: Weights, queues: Array, aliases: int, volumes: Array) -> Wei
     for part, _ in octaves(queues):
         queue = queues[part]
         low, high = np.full(queue.size, -STEEPEST), np.full(queue.size, STEEPEST)
-        shift = np.zeros(queue.size)
+        shift, some = np.zeros(queue.size), weights.part(part)
         for _ in range(MAX_STEPS):
-            moved = Weights(weights.log_busy[:, part], weights.log_more[:, part] + shift)
+            moved = replace(some, log_more=some.log_more + shift)
             _, weight, rest, count = volumes_apart(queue, aliases, moved)
             whole = rest[:, :, 0] + weight.sum(axis=2)
             mean = weight @ count / whole
@@ -90,7 +167,7 @@ def met_by(weights: Weights, queues: Array, aliases: int, volumes: Array) -> Wei
             inside = (low <= newton) & (newton <= high)
             shift = np.where(inside, newton, 0.5 * (low + high))
         log_more[:, part] += shift
-    return Weights(weights.log_busy, log_more)
+    return replace(weights, log_more=log_more)
 
 
 def octaves(queues: Array) -> Iterator[tuple[slice, int]]:
@@ -112,15 +189,15 @@ def octaves(queues: Array) -> Iterator[tuple[slice, int]]:
         yield slice(int(start), int(end)), int(points[start])
 
 
-def volumes_apart(queue: Array, aliases: int, weights: Weights) -> tuple[Array, Array, Array, Array]:
+def volumes_apart(queue: Array, aliases: float, weights: Weights) -> tuple[Array, Array, Array, Array]:
     """Weights of volumes on their own, scaled for each class and queue to 1 at most.
 
     Parameters
     ----------
     queue : ndarray
         I/Os waiting in the pool, shape (queues,) [1].
-    aliases : int
-        Aliases [1].
+    aliases : float
+        Aliases, in bases with a queue that take I/Os as fast [1].
     weights : Weights
         At these queues.
 
@@ -134,6 +211,11 @@ def volumes_apart(queue: Array, aliases: int, weights: Weights) -> tuple[Array, 
     log_busy = weights.log_busy[:, :, None]
     falling = np.cumsum(np.log1p(count * (aliases / queue)[:, None]), axis=1)
     exponent = log_busy + weights.log_more[:, :, None] * count - falling
-    exponent = np.where(count <= queue[:, None], exponent, -np.inf)
+    closed = np.flatnonzero(np.isfinite(weights.longest[:, 0]))
+    if closed.size:
+        fewer = 1.0 - count[:-1] / np.maximum(weights.spare[closed, :, None], LEAST_SHARE)
+        exponent[closed, :, 1:] += np.cumsum(np.log(np.maximum(fewer, LEAST_SHARE)), axis=2)
+    possible = (count <= queue[:, None]) & (count <= weights.longest[:, :, None])
+    exponent = np.where(possible, exponent, -np.inf)
     largest = np.maximum(exponent.max(axis=2), 0.0)[:, :, None]
     return log_busy, np.exp(exponent - largest), np.exp(-largest), count

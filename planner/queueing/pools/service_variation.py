@@ -14,7 +14,7 @@ DEPTH: Final = 5.4
 """How fast a deeper queue makes the pool behave like one server; fitted to simulated open pools."""
 
 
-def wait_factor(pool: Pool, aliases: int, outcome: Outcome) -> float:
+def wait_factor(pool: Pool, aliases: int, outcome: Outcome, scv: float) -> float:
     """Ratio of the wait in an open pool to that of exponential service, for a two-moment law.
 
     In the form of Kimura (1986), ``(1 + C2) / ((1 - C2) / w + 2 C2)``: w is the ratio for constant service, 1/2 for
@@ -28,6 +28,8 @@ def wait_factor(pool: Pool, aliases: int, outcome: Outcome) -> float:
         Its aliases [1].
     outcome : Outcome
         Its solution for exponential service.
+    scv : float
+        Squared coefficient of variation of the service [1].
 
     Returns
     -------
@@ -37,27 +39,60 @@ def wait_factor(pool: Pool, aliases: int, outcome: Outcome) -> float:
     fails = float(outcome.fails @ pool.volumes)
     depth = float(outcome.queue @ pool.volumes) / fails if fails > 0.0 else 0.0
     constant = 0.5 + 0.5 * aliases / (aliases + 1.0) / (1.0 + DEPTH * np.sqrt(depth))
-    return float((1.0 + pool.scv) / ((1.0 - pool.scv) / constant + 2.0 * pool.scv))
+    return float((1.0 + scv) / ((1.0 - scv) / constant + 2.0 * scv))
 
 
-def with_variation(pool: Pool, aliases: int, outcome: Outcome) -> Outcome:
+def scv_with_gaps(pool: Pool, outcome: Outcome) -> float:
+    """Squared coefficient of variation of service and gap together, over all I/Os of an open pool.
+
+    A gap g before a share f of the I/Os adds ``f g`` to the mean, ``2 f (g + g^2)`` to the second moment: a service in two
+    steps varies less than one.
+
+    Parameters
+    ----------
+    pool : Pool
+        The pool.
+    outcome : Outcome
+        Its solution.
+
+    Returns
+    -------
+    float
+        That of the service time alone where there are no gaps [1].
+    """
+    mean, square = 1.0, 1.0 + pool.scv
+    whole = float(pool.volumes @ outcome.throughput)
+    for gap, pickups in (
+        (pool.redrive_time, outcome.base_pickups),
+        (pool.alias_redrive_time, outcome.alias_pickups),
+    ):
+        share = float(pool.volumes @ pickups) / whole
+        mean += share * gap
+        square += 2.0 * share * gap * (1.0 + gap)
+    return square / mean**2 - 1.0
+
+
+def with_variation(pool: Pool, aliases: int, outcome: Outcome, scv: float) -> Outcome:
     """Wait of the two-moment law in place of that of exponential service.
 
     Parameters
     ----------
     pool : Pool
-        An open pool.
+        A pool with open classes.
     aliases : int
         Its aliases [1].
     outcome : Outcome
         Its solution for exponential service.
+    scv : float
+        Squared coefficient of variation of the service [1].
 
     Returns
     -------
     Outcome
-        The same with other queues; an I/O in its gap is not affected.
+        The same with other queues of its open classes; an I/O in its gap is not affected.
     """
-    if pool.scv == 1.0 or not outcome.stable:
+    if scv == 1.0 or not outcome.stable:
         return outcome
     in_gap = outcome.in_gap(pool)
-    return replace(outcome, queue=wait_factor(pool, aliases, outcome) * (outcome.queue + in_gap) - in_gap)
+    factor = np.where(pool.closed, 1.0, wait_factor(pool, aliases, outcome, scv))
+    return replace(outcome, queue=factor * (outcome.queue + in_gap) - in_gap)

@@ -38,14 +38,10 @@ class Group:
     law: dict
     exact: bool = False
 
-    @property
-    def plain_open(self) -> bool:
-        """Open classes only, and neither inflation nor gaps nor another service law."""
-        return self.kind in ("open", "small open") and not self.law
-
 
 PLAIN = Limits(0.005, 0.04, 0.05, 0.01)
 CORRECTED = Limits(0.01, 0.06, 0.06, 0.02)
+GAPS = Limits(0.01, 0.05, 0.05, 0.02)
 VARIED = Limits(0.01, 0.10, 0.10, 0.02)
 GROUPS = (
     Group("closed, exact chain", "small", PLAIN, {}, exact=True),
@@ -56,9 +52,9 @@ GROUPS = (
     Group("inflation .25, closed", "closed", CORRECTED, {"inflation": 0.25}),
     Group("inflation .25, open", "open", CORRECTED, {"inflation": 0.25}),
     Group("inflation .25, mixed", "mixed", CORRECTED, {"inflation": 0.25}),
-    Group("redrive 8 %, closed", "closed", CORRECTED, {"redrive_time": 0.08}),
-    Group("redrive 8 %, open", "open", CORRECTED, {"redrive_time": 0.08}),
-    Group("redrive 8 %, mixed", "mixed", CORRECTED, {"redrive_time": 0.08}),
+    Group("redrive 8 %, closed", "closed", GAPS, {"redrive_time": 0.08}),
+    Group("redrive 8 %, open", "open", GAPS, {"redrive_time": 0.08}),
+    Group("redrive 8 %, mixed", "mixed", GAPS, {"redrive_time": 0.08}),
     Group("scv .25, closed", "closed", VARIED, {"scv": 0.25}),
     Group("scv .25, open", "open", VARIED, {"scv": 0.25}),
     Group("scv .25, mixed", "mixed", VARIED, {"scv": 0.25}),
@@ -66,6 +62,10 @@ GROUPS = (
     Group("scv 4, open", "open", VARIED, {"scv": 4.0}),
     Group("scv 4, mixed", "mixed", VARIED, {"scv": 4.0}),
     Group("open, 2 to 8 volumes near saturation", "small open", PLAIN, {}),
+    Group("mixed, 4 to 12 volumes near saturation", "small mixed", PLAIN, {}),
+    Group("mixed, one or two hot volumes", "hot", PLAIN, {}),
+    Group("redrive 8 %, open, 2 to 8 volumes", "small open", GAPS, {"redrive_time": 0.08}),
+    Group("redrive 8 %, mixed, 4 to 12 volumes", "small mixed", GAPS, {"redrive_time": 0.08}),
 )
 
 
@@ -96,19 +96,65 @@ def open_pool(rng, inflation, gap):
             return aliases, {"volumes": volumes, "arrival_rate": rate}
 
 
-def small_open_pool(rng):
-    """One to three open classes in two to eight volumes, their overloaded volumes using 40 to 93 % of the aliases."""
+def overloaded(rng, volumes, rate, aliases):
+    """Rates changed alike, such that the overloaded volumes use 40 to 93 % of the aliases; None where that is absurd."""
+    factors = np.linspace(0.05, 20.0, 4000)
+    need = np.maximum(np.outer(factors, rate) - 1.0, 0.0) @ volumes
+    rate = rate * factors[np.searchsorted(need, rng.uniform(0.4, 0.93) * aliases) - 1]
+    return rate if rate.max() < 4.0 else None
+
+
+def small_open_pool(rng, gap):
+    """One to three open classes in two to eight volumes, some of them overloaded."""
     while True:
         classes = int(rng.integers(1, 4))
         volumes = rng.integers(1, 4, classes) if classes > 1 else rng.integers(2, 9, 1)
         rate = rng.uniform(0.1, 1.7, classes)
         aliases = int(rng.integers(1, 9))
-        share = rng.uniform(0.4, 0.93)
-        factors = np.linspace(0.05, 20.0, 4000)
-        need = np.maximum(np.outer(factors, rate) - 1.0, 0.0) @ volumes
-        rate = rate * factors[np.searchsorted(need, share * aliases) - 1]
-        if volumes.sum() <= 8 and rate.max() < 4.0:
-            return aliases, {"volumes": volumes, "arrival_rate": rate}
+        rate = overloaded(rng, volumes, rate, aliases)
+        if volumes.sum() <= 8 and rate is not None:
+            return aliases, {"volumes": volumes, "arrival_rate": rate / (1.0 + 1.1 * gap)}
+
+
+def together(closed, opened):
+    """Arguments of a pool with the classes of both."""
+    a, b = len(closed["volumes"]), len(opened["volumes"])
+    return {
+        "volumes": np.concatenate([closed["volumes"], opened["volumes"]]),
+        "population": np.concatenate([closed["population"], [NAN] * b]),
+        "think_time": np.concatenate([closed["think_time"], [NAN] * b]),
+        "arrival_rate": np.concatenate([[NAN] * a, opened["arrival_rate"]]),
+    }
+
+
+def some_closed(rng, largest):
+    """One or two closed classes."""
+    classes = int(rng.integers(1, 3))
+    return {
+        "volumes": rng.integers(1, largest + 1, classes),
+        "population": rng.integers(2, 8, classes).astype(float),
+        "think_time": np.exp(rng.uniform(np.log(0.3), np.log(8.0), classes)),
+    }
+
+
+def small_mixed_pool(rng, gap):
+    """One or two closed and open classes in four to twelve volumes, some open ones overloaded."""
+    while True:
+        closed, classes = some_closed(rng, 5), int(rng.integers(1, 3))
+        volumes, aliases = rng.integers(1, 6, classes), int(rng.integers(1, 9))
+        rate = overloaded(rng, volumes, rng.uniform(0.1, 1.7, classes), aliases)
+        if rate is not None and 4 <= volumes.sum() + closed["volumes"].sum() <= 12:
+            return aliases, together(closed, {"volumes": volumes, "arrival_rate": rate / (1.0 + 1.1 * gap)})
+
+
+def hot_pool(rng):
+    """Up to eighty closed volumes and one or two overloaded ones, which few aliases just serve."""
+    while True:
+        closed, volumes, aliases = some_closed(rng, 40), rng.integers(1, 3, 1), int(rng.integers(1, 6))
+        closed["think_time"] *= 2.0
+        rate = overloaded(rng, volumes, np.ones(1), aliases)
+        if rate is not None:
+            return aliases, together(closed, {"volumes": volumes, "arrival_rate": rate})
 
 
 def mixed_pool(rng, inflation, gap):
@@ -119,13 +165,7 @@ def mixed_pool(rng, inflation, gap):
         aliases = of_closed + of_open
         if closed["volumes"].sum() + opened["volumes"].sum() + aliases <= 256:
             break
-    a, b = len(closed["volumes"]), len(opened["volumes"])
-    return aliases, {
-        "volumes": np.concatenate([closed["volumes"], opened["volumes"]]),
-        "population": np.concatenate([closed["population"], [NAN] * b]),
-        "think_time": np.concatenate([closed["think_time"], [NAN] * b]),
-        "arrival_rate": np.concatenate([[NAN] * a, opened["arrival_rate"]]),
-    }
+    return aliases, together(closed, opened)
 
 
 def pools(group, count, seed):
@@ -137,7 +177,9 @@ def pools(group, count, seed):
         "closed": lambda: closed_pool(rng, 180),
         "open": lambda: open_pool(rng, inflation, gap),
         "mixed": lambda: mixed_pool(rng, inflation, gap),
-        "small open": lambda: small_open_pool(rng),
+        "small open": lambda: small_open_pool(rng, gap),
+        "small mixed": lambda: small_mixed_pool(rng, gap),
+        "hot": lambda: hot_pool(rng),
     }[group.kind]
     return [draw() for _ in range(count)]
 
@@ -185,12 +227,12 @@ def measured(group, count, completions, seed):
 def main() -> None:
     """Print worst errors and how many class waits lie beyond the limit."""
     seed = int(sys.argv[1]) if len(sys.argv) > 1 else 1
-    print(f"{'group':36s} pools  throughput  pool wait  class wait  beyond")
+    print(f"{'group':40s} pools  throughput  pool wait  class wait  beyond")
     for group in GROUPS:
         throughput, pool_wait, class_wait = measured(group, 24 if group.exact else 8, 2_000_000, seed)
         beyond = int((class_wait > group.limits.class_wait).sum())
         print(
-            f"{group.name:36s} {throughput.size:5d}  {throughput.max():10.2%}  {pool_wait.max():9.2%}"
+            f"{group.name:40s} {throughput.size:5d}  {throughput.max():10.2%}  {pool_wait.max():9.2%}"
             f"  {class_wait.max():10.2%}  {beyond} of {class_wait.size}",
             flush=True,
         )

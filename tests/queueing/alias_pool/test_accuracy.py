@@ -26,17 +26,9 @@ def test_mean_field_against_exact_chains(group):
 def test_mean_field_against_simulation(group):
     pytest.importorskip("numba")
     throughput, pool_wait, class_wait = measured(group, 5, 1_000_000, seed=12)
-    if group.plain_open:
-        assert throughput.max() <= group.limits.throughput
-        assert pool_wait.max() <= group.limits.pool_wait
-        assert class_wait.max() <= group.limits.class_wait
-        return
-    # One pool of five may lie beyond: small mixed pools near saturation do.
-    assert np.mean(throughput > group.limits.throughput) <= 0.2
-    assert np.mean(pool_wait > group.limits.pool_wait) <= 0.2
-    assert np.mean(class_wait > group.limits.class_wait) <= 0.2
-    assert throughput.max() <= 1.5 * group.limits.throughput
-    assert class_wait.max() <= 2.5 * group.limits.class_wait
+    assert throughput.max() <= group.limits.throughput
+    assert pool_wait.max() <= group.limits.pool_wait
+    assert class_wait.max() <= group.limits.class_wait
 
 
 @pytest.mark.slow

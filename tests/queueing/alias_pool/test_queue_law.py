@@ -12,6 +12,7 @@ CLASS = (0, 1, 1)
 ALIASES = 2
 LOG_BUSY = np.log([[1.4], [0.5]])
 LOG_MORE = np.log([[1.0], [0.4]])
+NO_END = np.full((2, 1), np.inf)
 
 
 def written_out(queue):
@@ -32,7 +33,9 @@ def test_law_is_the_sum_over_states_and_newton_finds_its_weights():
     queues = np.array([1.0, 2.0, 5.0, 9.0])
     shape = np.zeros_like(queues)
     half, zero = np.full((2, 4), 0.5), np.zeros((2, 4))
-    weights = met_by(Weights(LOG_BUSY + shape, LOG_MORE + shape), queues, ALIASES, VOLUMES)
+    weights = met_by(
+        Weights(LOG_BUSY + shape, LOG_MORE + shape, NO_END + shape, NO_END), queues, ALIASES, VOLUMES
+    )
     law, _ = queue_law(queues, ALIASES, VOLUMES, weights, half, half)
     for i, queue in enumerate(queues):
         states, chance = written_out(int(queue))
@@ -47,7 +50,7 @@ def test_law_is_the_sum_over_states_and_newton_finds_its_weights():
             np.testing.assert_allclose(law.none_beside_none[k, j, i], both, rtol=1e-7, atol=1e-12)
             beside = chance @ (waits[:, v] * none[:, w]) / (chance @ none[:, w]) / (chance @ waits[:, v])
             np.testing.assert_allclose(law.mean_beside_none[k, j, i], beside, rtol=1e-7)
-    found = met_by(Weights(zero, zero), queues, ALIASES, VOLUMES)
+    found = met_by(Weights(zero, zero, NO_END + zero, NO_END), queues, ALIASES, VOLUMES)
     for _ in range(12):
         again, found = queue_law(queues, ALIASES, VOLUMES, found, law.busy, law.mean)
     np.testing.assert_allclose(again.busy, law.busy, rtol=1e-7)
