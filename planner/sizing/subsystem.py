@@ -13,7 +13,7 @@ from planner.devices import Performance, Pool
 from planner.errors import InputError, PlannerError
 from planner.measurements import Run
 from planner.sizing.comparison import classic_aliases
-from planner.sizing.fewest import fewest
+from planner.sizing.fewest import Tried, fewest
 from planner.sizing.overview import PoolCount, Subsystem, Traffic
 from planner.sizing.search import combined_readings, pools_of, read_demands, span
 from planner.sizing.target import Target
@@ -146,16 +146,16 @@ def _count(
 
 def _sized(plain: PoolCount, solved: Sequence[Pool], run: Run, target: Target, now: Performance) -> PoolCount:
     counts: list[int] = []
-    begin, after = None, now
+    begin, then = None, now
+    tried: dict[int, Tried] = {}
     for pool in solved:
-        count, rows = fewest(pool, target, run, begin)
-        if not counts:
-            after = rows[count]
-        counts.append(count)
-        begin = count
+        begin, tried = fewest(pool, target, run, begin, tried)
+        if not counts and begin != int(now.aliases[0]):
+            then = tried[begin].settled()
+        counts.append(begin)
     return replace(
         plain, recommended=counts[0], range=span(counts, run.rule_of_thumb), classic=classic_aliases(solved[0], target),
-        notes=run.notes, then=_traffic(after),
+        notes=run.notes, then=_traffic(then),
     )  # fmt: skip
 
 

@@ -5,6 +5,8 @@ Without inflation and gaps it does not matter which I/O holds an alias.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -16,6 +18,7 @@ from planner.queueing.pools.open_window import OpenWindow
 from planner.queueing.pools.outcome import Outcome, by_free
 from planner.queueing.pools.pool import Pool
 from planner.queueing.pools.queue_law import fitted_queue_law
+from planner.queueing.pools.queue_weights import Weights
 from planner.results import Array
 
 MAX_ITERATIONS: Final = 300
@@ -42,13 +45,24 @@ def is_plain_open(pool: Pool) -> bool:
     Returns
     -------
     bool
-        Whether `solve_open_field` solves it.
+        Whether `open_field_steps` solves it.
     """
     return not (pool.closed.any() or pool.slowed)
 
 
-def solve_open_field(pool: Pool, aliases: int) -> Outcome:
-    """Solve an open pool by the mean field.
+@dataclass(frozen=True, eq=False)
+class OpenState:
+    """Where the iteration is: the window, the volumes given D, and the weights of the law of the queue."""
+
+    window: OpenWindow
+    given: OpenGiven
+    weights: Weights
+
+
+def open_field_steps(
+    pool: Pool, aliases: int, start: OpenState | None = None
+) -> Iterator[tuple[Outcome, OpenState]]:
+    """Solve an open pool by the mean field, iteration by iteration.
 
     Parameters
     ----------
@@ -56,11 +70,13 @@ def solve_open_field(pool: Pool, aliases: int) -> Outcome:
         Open classes only, stable with the aliases, without inflation and gaps.
     aliases : int
         Its aliases [1].
+    start : OpenState, optional
+        Where the iteration of another alias count, or of as many classes with other rates, ended.
 
-    Returns
-    -------
-    Outcome
-        The answer.
+    Yields
+    ------
+    tuple of (Outcome, OpenState)
+        The answer so far and the state of the iteration; the last one has settled.
 
     Raises
     ------
@@ -68,8 +84,12 @@ def solve_open_field(pool: Pool, aliases: int) -> Outcome:
         The iteration did not settle, or the pool is too nearly unstable.
     """
     rates, volumes = pool.arrival_rate, pool.volumes
-    window = OpenWindow.of(aliases)
-    given, weights = window.begin(rates, volumes)
+    window = OpenWindow.of(aliases) if start is None else start.window.with_aliases(aliases)
+    given, weights = (
+        window.begin(rates, volumes)
+        if start is None
+        else window.begin_from(start.window, start.given, start.weights, volumes)
+    )
     residual = misfit = np.inf
     for iteration in range(1, MAX_ITERATIONS + 1):
         at = window.evaluated
@@ -89,8 +109,11 @@ def solve_open_field(pool: Pool, aliases: int) -> Outcome:
         residual, misfit = _change(given, following, law), window.misfit(law_of_queue, given, law)
         wider = window.wider(law)
         settled = residual <= (SETTLED if iteration < MAX_ITERATIONS else STILL_GOOD)
-        if settled and misfit <= MISFIT and wider is window:
-            return _outcome(pool, window, given, flows, law, residual)
+        settled = settled and misfit <= MISFIT and wider is window
+        outcome = _outcome(pool, window, given, flows, law, residual if wider is window else np.inf)
+        yield outcome, OpenState(window, given, weights)
+        if settled:
+            return
         step = np.concatenate([following.busy - given.busy, following.queue - given.queue])
         given = _moved(given, STEP * step, window, volumes)
         if wider is not window:

@@ -219,3 +219,41 @@ class OpenWindow:
         given = self.given_by(weights, volumes)
         given.busy[:, : self.aliases + 1] = (rates / (1.0 + rates))[:, None]
         return given, weights
+
+    def with_aliases(self, aliases: int) -> OpenWindow:
+        """As long a window for another alias count.
+
+        Parameters
+        ----------
+        aliases : int
+            Aliases of the pool [1].
+
+        Returns
+        -------
+        OpenWindow
+            The same queues.
+        """
+        return OpenWindow.of(aliases, self.total.size - 1 - self.aliases)
+
+    def begin_from(
+        self, old: OpenWindow, given: OpenGiven, weights: Weights, volumes: Array
+    ) -> tuple[OpenGiven, Weights]:
+        """Where to begin from another alias count: the volumes are as they were with the same number waiting.
+
+        Parameters
+        ----------
+        old : OpenWindow
+            The window of that count, as long.
+        given, weights
+            The volumes on that window, and the weights of the law of their queue.
+        volumes : ndarray
+            Volumes of each class, shape (classes,) [1].
+
+        Returns
+        -------
+        tuple of (OpenGiven, Weights)
+            On this window.
+        """
+        at = np.maximum(np.arange(self.total.size) + old.aliases - self.aliases, 0)
+        moved = OpenGiven(given.busy[:, at], given.queue[:, at], given.with_queue[:, at])
+        return moved, met_by(weights, self.queues, self.aliases, volumes)
