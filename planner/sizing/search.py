@@ -18,7 +18,8 @@ from planner.errors import InfeasibleError, InputError
 from planner.measurements import Run
 from planner.results import Array
 from planner.sizing.answer import AliasAnswer
-from planner.sizing.comparison import classic_aliases, gains
+from planner.sizing.classic import classic_aliases
+from planner.sizing.comparison import gains
 from planner.sizing.fewest import fewest
 from planner.sizing.target import Target
 from planner.sizing.volumes import demands
@@ -85,7 +86,7 @@ def aliases(
     sweep = np.arange(last + 1, dtype=np.float64)
     solved = [pool.solve(sweep) for pool in pools]
     known = None if fitted or growth else run.aliases
-    classic = classic_aliases(pools[0], target) if run.pool else None
+    classic = classic_aliases(pools[:1], target)[0] if run.pool else None
     gained = gains(pools[0], solved[0], min(run.aliases, last), recommended)
     laws = _moved(pools[0], law, solved[0], min(run.aliases, last))
     moved = [pool.solve(sweep) for pool in laws]
