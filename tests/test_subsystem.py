@@ -135,7 +135,12 @@ def test_one_less_does_not_meet_the_target_and_fewer_counts_are_solved_than_ther
             every = target.met(pool.solve(np.arange(count + 3.0)))
             assert count == int(np.argmax(every))
             assert len(solved) <= 6
-            assert all(rows.aliases[0] == key for key, rows in solved.items())
+            for key, found in solved.items():  # certain of its side, though stopped early
+                assert (found.log_excess <= 0.0) == (key >= count)
+                settled, alone = found.settled(), pool.solve([float(key)])
+                assert settled.aliases[0] == key
+                assert settled.wait_time == pytest.approx(alone.wait_time, rel=1e-6)
+                assert settled.io_rate == pytest.approx(alone.io_rate, rel=1e-6)
 
 
 def test_many_pools_get_the_answer_that_each_gets_alone(tmp_path: Path) -> None:

@@ -114,6 +114,8 @@ def _one_by_one(classes: Sequence[tuple[Pool, VolumeClass]], aliases: int) -> Al
             demand=one, service_time=pool.service_time, inflation=pool.inflation,
             redrive_time=pool.redrive_time,
         ).solve([float(aliases)])  # fmt: skip
-        solved.append((rows.service_time[0], rows.wait_time[0], rows.queued[0] * pool.bases, rows.no_alias[0]))
+        solved.append(
+            (rows.service_time[0], rows.wait_time[0], rows.queued[0] * pool.bases, rows.no_alias[0])
+        )
     service, wait, queued, no_alias = np.array(solved).T
     return Alone(service_time=service, wait_time=wait, queued=queued, no_alias=no_alias)

@@ -10,6 +10,7 @@ from planner.devices import Performance, Pool
 from planner.devices.pool import performance
 from planner.errors import InfeasibleError
 from planner.measurements import Run
+from planner.queueing import Approach
 from planner.sizing.target import Target
 from planner.units import MILLISECOND
 
@@ -19,7 +20,9 @@ LEAST_SLOPE: Final = 0.05  # of the logarithm of the excess, for each alias
 BISECT_EVERY: Final = 4
 TWO: Final = 2  # counts that make a line
 NEAR: Final = 1e-2  # residual from which on an iteration is taken to go straight to its end
-CERTAIN: Final = 30.0  # times the last change of the excess: left to change is less even where it creeps, by 3 % a step
+CERTAIN: Final = (
+    30.0  # times the last change of the excess: left to change is less even where it creeps, by 3 % a step
+)
 SPREAD_OF_COUNTS: Final = 2.0  # standard deviations of the aliases wanted that a first guess allows for
 
 
@@ -75,7 +78,7 @@ class Tried:
     """
 
     def __init__(self, pool: Pool, aliases: int, target: Target, start: Tried | None = None) -> None:
-        self._approach = pool.approach(aliases, start=None if start is None else start._approach)
+        self._approach: Approach = pool.approach(aliases, start=None if start is None else start._approach)
         self._target = target
         self.log_excess = self._decided()
 

@@ -172,7 +172,11 @@ def _sized(plain: PoolCount, solved: Sequence[Pool], run: Run, target: Target, n
             then = tried[begin].settled()
         counts.append(begin)
     return replace(
-        plain, recommended=counts[0], range=span(counts, run.rule_of_thumb), notes=run.notes, then=_traffic(then)
+        plain,
+        recommended=counts[0],
+        range=span(counts, run.rule_of_thumb),
+        notes=run.notes,
+        then=_traffic(then),
     )
 
 

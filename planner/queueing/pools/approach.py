@@ -1,4 +1,4 @@
-"""One alias count of a pool solved as far as its caller needs: a search seldom needs every digit of what it discards."""
+"""One alias count of a pool solved as far as its caller needs: a search needs few digits of what it discards."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from typing import Any, Final
 
 import numpy as np
 
-from planner.queueing.pools.field_steps import State, field_steps
+from planner.queueing.pools.field_steps import Step, field_steps
 from planner.queueing.pools.idle_classes import active_classes, nothing_arrives, with_idle, without_idle
+from planner.queueing.pools.mean_field import Field
 from planner.queueing.pools.outcome import Outcome
-from planner.queueing.pools.pool import Pool, check_aliases, check_pool
+from planner.queueing.pools.pool import check_aliases, check_pool
 from planner.queueing.pools.result import PoolSteady, pool_steady
 from planner.queueing.pools.solve import solve_quickly
 
@@ -46,12 +47,12 @@ class Approach:
     def __init__(self, aliases: int, *, start: Approach | None = None, **pool: Any) -> None:
         self._pool = check_pool(**{**DEFAULTS, **pool})
         self._counts = check_aliases([aliases], self._pool)
-        self._state: State | None = None
+        self._field: Field | None = None
         self._method = "exact"
         self._steps = self._begun(int(aliases), start)
         self._outcome: Outcome | None = None
 
-    def _begun(self, aliases: int, start: Approach | None) -> Iterator[tuple[Outcome, State | None]]:
+    def _begun(self, aliases: int, start: Approach | None) -> Iterator[Step]:
         if not active_classes(self._pool).any():
             return iter([(nothing_arrives(self._pool, aliases), None)])
         active = without_idle(self._pool)
@@ -60,7 +61,7 @@ class Approach:
             return iter([(quick[0], None)])
         self._method = "mean-field"
         alike = start is not None and without_idle(start._pool).classes == active.classes
-        return field_steps(active, aliases, start._state if start is not None and alike else None)
+        return field_steps(active, aliases, start._field if start is not None and alike else None)
 
     def closer(self) -> bool:
         """Go one iteration on.
@@ -77,7 +78,7 @@ class Approach:
         """
         step = next(self._steps, None)
         if step is not None:
-            self._outcome, self._state = step
+            self._outcome, self._field = step
         return step is not None
 
     @property
@@ -101,7 +102,11 @@ class Approach:
         if self._outcome is None:
             self.closer()
         assert self._outcome is not None
-        whole = self._outcome if self._outcome.throughput.size == self._pool.classes else with_idle(self._pool, self._outcome)
+        whole = (
+            self._outcome
+            if self._outcome.throughput.size == self._pool.classes
+            else with_idle(self._pool, self._outcome)
+        )
         return pool_steady(self._pool, self._counts, [whole], self._method)
 
     def settled(self) -> PoolSteady:

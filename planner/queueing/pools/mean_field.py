@@ -75,9 +75,7 @@ class Field:
     busy: KnownBusy | None = None
 
 
-def mean_field_steps(
-    pool: Pool, aliases: int, start: Field | None = None
-) -> Iterator[tuple[Outcome, Field]]:
+def mean_field_steps(pool: Pool, aliases: int, start: Field | None = None) -> Iterator[tuple[Outcome, Field]]:
     """Solve a closed or mixed pool of any size by the mean field, iteration by iteration.
 
     Parameters

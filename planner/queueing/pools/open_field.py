@@ -6,7 +6,6 @@ Without inflation and gaps it does not matter which I/O holds an alias.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -18,7 +17,6 @@ from planner.queueing.pools.open_window import OpenWindow
 from planner.queueing.pools.outcome import Outcome, by_free
 from planner.queueing.pools.pool import Pool
 from planner.queueing.pools.queue_law import fitted_queue_law
-from planner.queueing.pools.queue_weights import Weights
 from planner.results import Array
 
 MAX_ITERATIONS: Final = 300
@@ -50,18 +48,7 @@ def is_plain_open(pool: Pool) -> bool:
     return not (pool.closed.any() or pool.slowed)
 
 
-@dataclass(frozen=True, eq=False)
-class OpenState:
-    """Where the iteration is: the window, the volumes given D, and the weights of the law of the queue."""
-
-    window: OpenWindow
-    given: OpenGiven
-    weights: Weights
-
-
-def open_field_steps(
-    pool: Pool, aliases: int, start: OpenState | None = None
-) -> Iterator[tuple[Outcome, OpenState]]:
+def open_field_steps(pool: Pool, aliases: int) -> Iterator[Outcome]:
     """Solve an open pool by the mean field, iteration by iteration.
 
     Parameters
@@ -70,13 +57,11 @@ def open_field_steps(
         Open classes only, stable with the aliases, without inflation and gaps.
     aliases : int
         Its aliases [1].
-    start : OpenState, optional
-        Where the iteration of another alias count, or of as many classes with other rates, ended.
 
     Yields
     ------
-    tuple of (Outcome, OpenState)
-        The answer so far and the state of the iteration; the last one has settled.
+    Outcome
+        The answer so far; the last one has settled.
 
     Raises
     ------
@@ -84,12 +69,8 @@ def open_field_steps(
         The iteration did not settle, or the pool is too nearly unstable.
     """
     rates, volumes = pool.arrival_rate, pool.volumes
-    window = OpenWindow.of(aliases) if start is None else start.window.with_aliases(aliases)
-    given, weights = (
-        window.begin(rates, volumes)
-        if start is None
-        else window.begin_from(start.window, start.given, start.weights, volumes)
-    )
+    window = OpenWindow.of(aliases)
+    given, weights = window.begin(rates, volumes)
     residual = misfit = np.inf
     for iteration in range(1, MAX_ITERATIONS + 1):
         at = window.evaluated
@@ -109,10 +90,8 @@ def open_field_steps(
         residual, misfit = _change(given, following, law), window.misfit(law_of_queue, given, law)
         wider = window.wider(law)
         settled = residual <= (SETTLED if iteration < MAX_ITERATIONS else STILL_GOOD)
-        settled = settled and misfit <= MISFIT and wider is window
-        outcome = _outcome(pool, window, given, flows, law, residual if wider is window else np.inf)
-        yield outcome, OpenState(window, given, weights)
-        if settled:
+        yield _outcome(pool, window, given, flows, law, residual if wider is window else np.inf)
+        if settled and misfit <= MISFIT and wider is window:
             return
         step = np.concatenate([following.busy - given.busy, following.queue - given.queue])
         given = _moved(given, STEP * step, window, volumes)

@@ -9,10 +9,11 @@ from typing import Final, Literal
 from numpy.typing import ArrayLike
 
 from planner.errors import InputError
-from planner.queueing.pools.field_steps import State, continued, field_steps
+from planner.queueing.pools.field_steps import field_steps
 from planner.queueing.pools.idle_classes import active_classes, nothing_arrives, with_idle, without_idle
 from planner.queueing.pools.independent import is_independent, solve_independent
 from planner.queueing.pools.lumped import solve_lumped
+from planner.queueing.pools.mean_field import Field, extended
 from planner.queueing.pools.open_chain import FULL, QUICK, Effort, is_small_chain, solve_open_chain
 from planner.queueing.pools.outcome import Outcome
 from planner.queueing.pools.pool import Pool, check_aliases, check_pool
@@ -217,11 +218,11 @@ def _exact_one(pool: Pool, aliases: int, effort: Effort) -> Outcome:
 def _mean_field(pool: Pool, counts: Array) -> list[Outcome]:
     """Solve from the fewest aliases up, each count beginning where the last one ended."""
     outcomes: dict[int, Outcome] = {}
-    earlier: State | None = None
-    state: State | None = None
+    earlier: Field | None = None
+    field: Field | None = None
     for count in sorted({int(count) for count in counts}):
-        steps = field_steps(pool, count, continued(earlier, state, count))
+        steps = field_steps(pool, count, extended(earlier, field, count))
         outcomes[count], following = deque(steps, maxlen=1).pop()
         if following is not None:
-            earlier, state = state, following
+            earlier, field = field, following
     return [outcomes[int(count)] for count in counts]
