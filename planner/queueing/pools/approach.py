@@ -35,7 +35,7 @@ class Approach:
         Aliases of the pool [1].
     start : Approach, optional
         Another alias count of it, or a pool much like it, solved to some point: it begins from there.
-    **pool
+    **pool : Any
         As `alias_pool` takes them, for its method "auto".
 
     Raises
