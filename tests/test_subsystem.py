@@ -16,9 +16,10 @@ from planner.errors import ConvergenceError, InputError
 from planner.measurements import Run, by_pool
 from planner.measurements.classes import LARGEST_CLASSES, equal_classes
 from planner.reports.volume_totals import read_totals
+from planner.sizing.bounds import span
 from planner.sizing.classic import classic_aliases
 from planner.sizing.fewest import fewest
-from planner.sizing.search import combined_readings, pools_of, span
+from planner.sizing.pools import combined_readings, pools_of
 from planner.sizing.target import Target
 from planner.sizing.volumes import demands
 

@@ -20,9 +20,7 @@ LEAST_SLOPE: Final = 0.05  # of the logarithm of the excess, for each alias
 BISECT_EVERY: Final = 4
 TWO: Final = 2  # counts that make a line
 NEAR: Final = 1e-2  # residual from which on an iteration is taken to go straight to its end
-CERTAIN: Final = (
-    30.0  # times the last change of the excess: left to change is less even where it creeps, by 3 % a step
-)
+CERTAIN: Final = 10.0  # times what is left to change of the excess, that it may be misjudged
 SPREAD_OF_COUNTS: Final = 2.0  # standard deviations of the aliases wanted that a first guess allows for
 
 
@@ -83,14 +81,17 @@ class Tried:
         self.log_excess = self._decided()
 
     def _decided(self) -> float:
-        """Iterate until what is left to change is far less than what is missing to the target."""
-        found, change, before = math.nan, math.inf, math.inf
+        """Iterate until what is left to change is far less than what is missing to the target.
+
+        The changes of the excess shrink like a geometric sequence, whose sum is what is left.
+        """
+        found, change = math.nan, math.inf
         while self._approach.closer():
             if self._approach.residual > NEAR:
                 continue
             last, found = found, self._excess()
             before, change = change, abs(found - last)
-            if CERTAIN * max(before, change) < abs(found) and change <= before:
+            if change < before < abs(found) and CERTAIN * change < (1.0 - change / before) * abs(found):
                 return found
         return self._excess()
 

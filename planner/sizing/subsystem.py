@@ -12,10 +12,12 @@ from planner.demand import Law, Reading, readings_of
 from planner.devices import Performance, Pool
 from planner.errors import InputError, PlannerError
 from planner.measurements import Run
+from planner.sizing.bounds import span
 from planner.sizing.classic import classic_aliases
 from planner.sizing.fewest import Tried, fewest
-from planner.sizing.overview import PoolCount, Subsystem, Traffic
-from planner.sizing.search import combined_readings, pools_of, read_demands, span
+from planner.sizing.overview import Subsystem
+from planner.sizing.pool_count import PoolCount, Traffic
+from planner.sizing.pools import combined_readings, pools_of, read_demands
 from planner.sizing.target import Target
 
 AT_ONCE: Final = 50  # pools whose demands are read together
