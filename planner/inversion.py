@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 Indices = NDArray[np.int64]
 
 PASSES: Final = 2
+APART: Final = 0.05  # between the passes, in the logarithm of the free number
 FAR_OFF: Final = 1e6  # strain beyond which it is all the same
 
 
@@ -167,19 +168,27 @@ def balance(
     which = np.broadcast_to(candidates, shape)
     alone = targets.service[rows, 1]
     left, right = (np.log(end) for end in limits)
-    free = strain = alone
+    near, free, strain = (left, right), alone, alone
     for _ in range(PASSES):  # the gap is a time: in units of S0 it is known only once S0 is
         gap = targets.law.redrive_time / alone
-        free = _root(targets, (left, right), (which, gap, rows), closed=closed)
+        free, found = _root(targets, (left, right), near, (which, gap, rows), closed=closed)
+        near = (
+            np.where(found, np.maximum(free - APART, left), left),
+            np.where(found, np.minimum(free + APART, right), right),
+        )
         alone, of_service, of_queue = targets.strains(free, which, gap, rows, closed=closed)
         strain = np.maximum(np.abs(of_service), np.abs(of_queue))
     return np.exp(free), alone, strain
 
 
 def _root(
-    targets: Targets, ends: tuple[Array, Array], arguments: tuple[Array, Array, Indices], *, closed: bool
-) -> Array:
-    """Logarithm of the free number where both strains add up to zero, or the limit nearer to it."""
+    targets: Targets, ends: tuple[Array, Array], near: tuple[Array, Array],
+    arguments: tuple[Array, Array, Indices], *, closed: bool,
+) -> tuple[Array, NDArray[np.bool_]]:  # fmt: skip
+    """Logarithm of the free number where both strains add up to zero, and whether there is one; else the nearer limit.
+
+    It is looked for between `near`, and where it is not there between both ends.
+    """
     from scipy.optimize import elementwise
 
     def balance(log_free: Array, which: Array, gaps: Array, rows: Indices) -> Array:
@@ -187,10 +196,18 @@ def _root(
         total: Array = np.clip(of_service + of_queue, -FAR_OFF, FAR_OFF)
         return total
 
-    left, right = ends
-    found = elementwise.find_root(balance, (left, right), args=arguments, tolerances={"xatol": 1e-9})
-    at_left = balance(left, *arguments)
-    return np.where(found.success, found.x, np.where(at_left > 0, right, left))
+    root = elementwise.find_root(balance, near, args=arguments, tolerances={"xatol": 1e-9})
+    free, found = np.array(root.x), np.array(root.success)
+    missed = ~found
+    if missed.any():
+        which, gaps, rows = arguments
+        rest = which[missed], gaps[missed], rows[missed]
+        limits = left, right = ends[0][missed], ends[1][missed]
+        if (near[0][missed] > left).any() or (near[1][missed] < right).any():
+            free[missed], found[missed] = _root(targets, limits, limits, rest, closed=closed)
+        else:
+            free[missed] = np.where(balance(left, *rest) > 0, right, left)
+    return free, found
 
 
 def _saturation(servers: Array, inflation: float, gap: Array) -> Array:

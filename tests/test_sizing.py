@@ -81,6 +81,17 @@ def test_aliases_in_use_leave_the_demand_readable(population: int, think: float,
     assert answer.rows.io_rate[aliases] == pytest.approx(run.io_rate, rel=0.01)
 
 
+@pytest.mark.parametrize("population", [2, 4])
+@pytest.mark.parametrize("think", [2e-3, 1e-2])
+def test_the_demand_is_readable_beside_a_gap_as_long_as_a_service(population: int, think: float) -> None:
+    """The gap in units of the service time is far off until the service time is known."""
+    law = Law(inflation=0.3, redrive_time=1.3e-3, model_error=0.02)
+    run = closed_run(population, think, 1, law=law, half=1e-6)
+    found = [each for each in readings(run.classes[0], law) if each.population == population]
+    assert found[0].think_time == pytest.approx(think, rel=0.05)
+    assert found[0].service_time == pytest.approx(1.3e-3, rel=0.02)
+
+
 def test_rows_improve_with_every_alias() -> None:
     rows = sizing.aliases(closed_run(6, 2e-4), LAW).rows
     assert (rows.io_rate[1:] >= rows.io_rate[:-1] * (1 - 1e-9)).all()

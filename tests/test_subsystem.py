@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -9,13 +11,15 @@ import pytest
 
 from planner import queueing, sizing
 from planner.demand import Law, readings_of
-from planner.devices import Pool
-from planner.errors import InputError
+from planner.devices import Pool, VolumeClass
+from planner.errors import ConvergenceError, InputError
 from planner.measurements import Run, by_pool
 from planner.measurements.classes import LARGEST_CLASSES, equal_classes
 from planner.reports.volume_totals import read_totals
+from planner.sizing.bounds import span
+from planner.sizing.classic import classic_aliases
 from planner.sizing.fewest import fewest
-from planner.sizing.search import combined_readings, pools_of, span
+from planner.sizing.pools import combined_readings, pools_of
 from planner.sizing.target import Target
 from planner.sizing.volumes import demands
 
@@ -135,7 +139,12 @@ def test_one_less_does_not_meet_the_target_and_fewer_counts_are_solved_than_ther
             every = target.met(pool.solve(np.arange(count + 3.0)))
             assert count == int(np.argmax(every))
             assert len(solved) <= 6
-            assert all(rows.aliases[0] == key for key, rows in solved.items())
+            for key, found in solved.items():  # certain of its side, though stopped early
+                assert (found.log_excess <= 0.0) == (key >= count)
+                settled, alone = found.settled(), pool.solve([float(key)])
+                assert settled.aliases[0] == key
+                assert settled.wait_time == pytest.approx(alone.wait_time, rel=1e-6, abs=1e-7 * SERVICE)
+                assert settled.io_rate == pytest.approx(alone.io_rate, rel=1e-6)
 
 
 def test_many_pools_get_the_answer_that_each_gets_alone(tmp_path: Path) -> None:
@@ -149,6 +158,68 @@ def test_many_pools_get_the_answer_that_each_gets_alone(tmp_path: Path) -> None:
         assert found.then is not None and found.now is not None
         assert found.then.io_rate == pytest.approx(alone.rows.io_rate[alone.recommended], rel=1e-4)
         assert found.now.response_time == pytest.approx(alone.rows.response_time[0], rel=1e-4)
+
+
+CLASSES = (
+    VolumeClass(volumes=3, population=3, think_time=2e-3),
+    VolumeClass(volumes=2, population=24, think_time=6e-2),
+    VolumeClass(volumes=5, arrival_rate=400),
+    VolumeClass(volumes=1, arrival_rate=90),
+)
+
+
+@pytest.mark.parametrize("gap", [0.0, 6e-5])
+@pytest.mark.parametrize(
+    "target",
+    [Target(), Target(wait=2e-5), Target(response=1.6e-3), Target(queued=0.3), Target(no_alias=0.02)],
+    ids=str,
+)
+def test_classic_volumes_of_many_pools_are_those_that_each_volume_takes_alone(
+    target: Target, gap: float
+) -> None:
+    """Each volume with one alias more and more, by the exact chain of a pool of one volume."""
+    pools = [
+        Pool(classes=classes, service_time=SERVICE, inflation=0.1, redrive_time=gap)
+        for classes in (CLASSES, CLASSES[:1], CLASSES[1:3])
+    ]
+    expected = []
+    for pool in pools:
+        own = replace(target, queued=target.queued / pool.bases) if target.queued else target
+        takes = []
+        for part in pool.classes:
+            rows = replace(pool, classes=(replace(part, volumes=1),)).solve(
+                np.arange(np.fmin(part.population, 20.0))
+            )
+            met = own.met(rows)
+            takes.append(part.volumes * int(np.argmax(met)) if met.any() else None)
+        expected.append(None if None in takes else sum(take or 0 for take in takes))
+    assert classic_aliases(pools, target) == expected
+    assert [classic_aliases([pool], target)[0] for pool in pools] == expected
+    assert any(expected)
+
+
+def test_a_volume_that_fails_leaves_the_other_pools_their_answers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pools = measured(runs_of(tmp_path, HEADER, *subsystem_lines(3)))
+    whole = sizing.subsystem(pools, LAW)
+    module = sys.modules["planner.sizing.subsystem"]
+    unlucky = pools_of(
+        combined_readings(readings_of(pools[1].runs[0].classes, LAW))[:1], pools[1].runs[0], LAW, 0.0
+    )[0][0]
+
+    def failing(asked: list[Pool], target: Target) -> list[int | None]:
+        if any(pool.bases == unlucky.bases and pool.service_time == unlucky.service_time for pool in asked):
+            raise ConvergenceError("a volume", 1.0, 10)
+        return classic_aliases(asked, target)
+
+    monkeypatch.setattr(module, "classic_aliases", failing)
+    found = sizing.subsystem(pools, LAW)
+    assert (found.pools[0], found.pools[2]) == (whole.pools[0], whole.pools[2])
+    assert found.pools[1].recommended is None
+    assert "a volume" in str(found.pools[1].problem)
+    assert found.pools[1].now == whole.pools[1].now
+    assert found.exit_code == ConvergenceError.exit_code
 
 
 def test_sums_are_over_the_pools(tmp_path: Path) -> None:
@@ -211,17 +282,28 @@ def test_a_pool_takes_few_solves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     """A thousand pools cost what each costs: counted, not timed. Processes share the work."""
     runs = runs_of(tmp_path, HEADER, *subsystem_lines(26))
     several = sizing.subsystem(measured(runs) * 2, LAW, processes=2)
-    counts: list[int] = []
-    solve = Pool.solve
+    begun: list[int] = []
+    steps: list[bool] = []
+    solve, approach, closer = Pool.solve, Pool.approach, queueing.Approach.closer
 
     def counting(self: Pool, aliases: object) -> object:
-        if self.bases > 1:
-            counts.append(np.size(aliases))
+        begun.append(np.size(aliases))
         return solve(self, aliases)
 
+    def approaching(self: Pool, aliases: int, start: queueing.Approach | None = None) -> queueing.Approach:
+        begun.append(1)
+        return approach(self, aliases, start)
+
+    def stepping(self: queueing.Approach) -> bool:
+        steps.append(closer(self))
+        return steps[-1]
+
     monkeypatch.setattr(Pool, "solve", counting)
+    monkeypatch.setattr(Pool, "approach", approaching)
+    monkeypatch.setattr(queueing.Approach, "closer", stepping)
     answer = sizing.subsystem(measured(runs), LAW)
-    assert sum(counts) <= 9 * len(runs)
+    assert sum(begun) <= 6 * len(runs)
+    assert sum(steps) <= 40 * len(runs)
     assert several.pools == answer.pools * 2
 
 

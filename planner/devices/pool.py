@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import ClassVar, Final
+from typing import Any, ClassVar, Final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -236,33 +236,72 @@ class Pool:
         True
         """
         counts = np.atleast_1d(np.asarray(aliases))
-        steady = queueing.alias_pool(
-            counts,
-            volumes=[part.volumes for part in self.classes],
-            population=[part.population for part in self.classes],
-            think_time=[part.think_time for part in self.classes],
-            arrival_rate=[part.arrival_rate for part in self.classes],
-            service_time=self.service_time,
-            inflation=self.inflation,
-            redrive_time=self.redrive_time,
-        )
-        volumes = np.array([part.volumes for part in self.classes], dtype=float)
-        total = steady.throughput @ volumes
-        fewest, most = free_marks(steady)
-        return Performance(
-            aliases=counts,
-            io_rate=total,
-            service_time=(steady.throughput * steady.service_time) @ volumes / total,
-            queued=(steady.queue_length - steady.in_gap) @ volumes,
-            no_alias=steady.fail_fraction,
-            base_rate=steady.base_throughput @ volumes,
-            tries=steady.tries_rate @ volumes,
-            fails=steady.fails_rate @ volumes,
-            fewest_free=fewest,
-            most_free=most,
-            volume_rates=steady.throughput,
-            volume_responses=steady.service_time + (steady.queue_length - steady.in_gap) / steady.throughput,
-        )
+        return performance(queueing.alias_pool(counts, **self._arguments()))
+
+    def approach(self, aliases: int, start: queueing.Approach | None = None) -> queueing.Approach:
+        """Begin to solve one alias count, to be stopped as soon as it is told well enough.
+
+        Parameters
+        ----------
+        aliases : int
+            Aliases in the pool.
+        start : Approach, optional
+            Another count, or another demand of as many classes, to begin from.
+
+        Returns
+        -------
+        Approach
+            `performance` tells what its answers mean.
+
+        Raises
+        ------
+        InputError
+            A parameter outside its domain.
+        """
+        return queueing.Approach(aliases, start=start, **self._arguments())
+
+    def _arguments(self) -> dict[str, Any]:
+        """What `planner.queueing.alias_pool` takes."""
+        return {
+            "volumes": [part.volumes for part in self.classes],
+            "population": [part.population for part in self.classes],
+            "think_time": [part.think_time for part in self.classes],
+            "arrival_rate": [part.arrival_rate for part in self.classes],
+            "service_time": self.service_time,
+            "inflation": self.inflation,
+            "redrive_time": self.redrive_time,
+        }
+
+
+def performance(steady: queueing.PoolSteady) -> Performance:
+    """Tell what a listing would show of a solved pool.
+
+    Parameters
+    ----------
+    steady : PoolSteady
+        Of several alias counts, shape (counts,).
+
+    Returns
+    -------
+    Performance
+        Totals of the pool, shape (counts,).
+    """
+    total = steady.throughput @ steady.volumes
+    fewest, most = free_marks(steady)
+    return Performance(
+        aliases=steady.aliases,
+        io_rate=total,
+        service_time=(steady.throughput * steady.service_time) @ steady.volumes / total,
+        queued=(steady.queue_length - steady.in_gap) @ steady.volumes,
+        no_alias=steady.fail_fraction,
+        base_rate=steady.base_throughput @ steady.volumes,
+        tries=steady.tries_rate @ steady.volumes,
+        fails=steady.fails_rate @ steady.volumes,
+        fewest_free=fewest,
+        most_free=most,
+        volume_rates=steady.throughput,
+        volume_responses=steady.service_time + (steady.queue_length - steady.in_gap) / steady.throughput,
+    )
 
 
 def _single(values: Mapping[str, Array], counts: Array) -> Array:

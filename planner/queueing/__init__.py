@@ -29,10 +29,11 @@ if TYPE_CHECKING:
         balanced_job_bounds,
         mva,
     )
-    from planner.queueing.pools import PoolSteady, alias_pool
+    from planner.queueing.pools import Approach, PoolSteady, alias_pool
     from planner.queueing.scalability import Scalability, fit_usl, usl
 
 __all__ = [
+    "Approach",
     "Bounds",
     "GeneralSteady",
     "LimitedSteady",
@@ -69,6 +70,7 @@ _HOME: Final = {
     "asymptotic_bounds": "network",
     "balanced_job_bounds": "network",
     "mva": "network",
+    "Approach": "pools",
     "PoolSteady": "pools",
     "alias_pool": "pools",
     "Scalability": "scalability",

@@ -1,7 +1,8 @@
 """The inverse questions: the fewest aliases that meet a target, with what else the measurement allows."""
 
 from planner.sizing.answer import AliasAnswer, together
-from planner.sizing.overview import PoolCount, Subsystem
+from planner.sizing.overview import Subsystem
+from planner.sizing.pool_count import PoolCount
 from planner.sizing.search import aliases
 from planner.sizing.subsystem import MeasuredPool, subsystem
 from planner.sizing.target import Target

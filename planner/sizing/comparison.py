@@ -1,20 +1,14 @@
-"""A pool beside its alternatives: what classic PAV would take for the same target, and which volumes gain."""
+"""A pool beside what it was: which of its volumes gain from more aliases."""
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Final
 
-import numpy as np
-
 from planner import render
-from planner.devices import Performance, Pool, Volume
-from planner.sizing.target import Target
+from planner.devices import Performance, Pool
 from planner.units import MILLISECOND
 
-MOST_OF_ONE_VOLUME: Final = 32  # aliases that a search for a single volume tries
-A_FEW: Final = 2
 LEAST_GAIN: Final = 0.005  # of the response time; less is no gain
 
 
@@ -96,45 +90,3 @@ def gains(pool: Pool, rows: Performance, in_use: int, recommended: int) -> tuple
         )
         for k, part in enumerate(pool.classes)
     )
-
-
-def classic_aliases(pool: Pool, target: Target) -> int | None:
-    """Count the aliases that the same volumes would take with classic PAV, each volume with its own.
-
-    Parameters
-    ----------
-    pool : Pool
-        The volumes and what they are asked for.
-    target : Target
-        What each volume must meet; a target for the queue of the pool is shared out evenly.
-
-    Returns
-    -------
-    int or None
-        Aliases of all volumes; None where a volume cannot meet the target.
-    """
-    if target.queued is not None:
-        target = replace(target, queued=target.queued / pool.bases)
-    total = 0
-    for part in pool.classes:
-        volume = Volume(
-            demand=replace(part, volumes=1),
-            service_time=pool.service_time,
-            inflation=pool.inflation,
-            redrive_time=pool.redrive_time,
-        )
-        most = MOST_OF_ONE_VOLUME if math.isnan(part.population) else int(part.population) - 1
-        count = _fewest_of_one(volume, target, min(most, MOST_OF_ONE_VOLUME))
-        if count is None:
-            return None
-        total += part.volumes * count
-    return total
-
-
-def _fewest_of_one(volume: Volume, target: Target, most: int) -> int | None:
-    """Fewest aliases of one volume, a few counts at a time: it seldom takes many."""
-    for first in range(0, most + 1, A_FEW):
-        met = target.met(volume.solve(np.arange(first, min(first + A_FEW, most + 1), dtype=np.float64)))
-        if met.any():
-            return first + int(np.argmax(met))
-    return None

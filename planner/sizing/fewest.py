@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Final
 
 from planner.devices import Performance, Pool
+from planner.devices.pool import performance
 from planner.errors import InfeasibleError
 from planner.measurements import Run
+from planner.queueing import Approach
 from planner.sizing.target import Target
 from planner.units import MILLISECOND
 
 LARGEST_EXCESS: Final = 1e12
 LEAST_EXCESS: Final = 1e-12
-USUAL_SLOPE: Final = 0.5  # of the logarithm of the excess, for each alias
-LEAST_SLOPE: Final = 0.05
+LEAST_SLOPE: Final = 0.05  # of the logarithm of the excess, for each alias
 BISECT_EVERY: Final = 4
+TWO: Final = 2  # counts that make a line
+NEAR: Final = 1e-2  # residual from which on an iteration is taken to go straight to its end
+CERTAIN: Final = 10.0  # times what is left to change of the excess, that it may be misjudged
 SPREAD_OF_COUNTS: Final = 2.0  # standard deviations of the aliases wanted that a first guess allows for
 
 
@@ -32,6 +37,12 @@ def first_guess(pool: Pool) -> int:
     int
         A count to begin a search with.
     """
+    mean = _mean_in_use(pool)
+    return round(mean + SPREAD_OF_COUNTS * math.sqrt(mean))
+
+
+def _mean_in_use(pool: Pool) -> float:
+    """Aliases in use on average if there were any number of them."""
     mean = 0.0
     for part in pool.classes:
         if math.isnan(part.population):
@@ -41,12 +52,72 @@ def first_guess(pool: Pool) -> int:
             share = pool.service_time / (pool.service_time + part.think_time)
             load, idle = part.population * share, (1.0 - share) ** part.population
         mean += part.volumes * max(load - 1.0 + idle, 0.0)
-    return round(mean + SPREAD_OF_COUNTS * math.sqrt(mean))
+    return mean
+
+
+class Tried:
+    """One alias count of a pool, solved as far as it takes to tell whether it meets the target.
+
+    Parameters
+    ----------
+    pool : Pool
+        The pool.
+    aliases : int
+        Its aliases.
+    target : Target
+        What they must achieve.
+    start : Tried, optional
+        Another count, or another demand of the same volumes, to begin from.
+
+    Attributes
+    ----------
+    log_excess : float
+        Logarithm of the excess over the target, its sign certain.
+    """
+
+    def __init__(self, pool: Pool, aliases: int, target: Target, start: Tried | None = None) -> None:
+        self._approach: Approach = pool.approach(aliases, start=None if start is None else start._approach)
+        self._target = target
+        self.log_excess = self._decided()
+
+    def _decided(self) -> float:
+        """Iterate until what is left to change is far less than what is missing to the target.
+
+        The changes of the excess shrink like a geometric sequence, whose sum is what is left.
+        """
+        found, change = math.nan, math.inf
+        while self._approach.closer():
+            if self._approach.residual > NEAR:
+                continue
+            last, found = found, self._excess()
+            before, change = change, abs(found - last)
+            if change < before < abs(found) and CERTAIN * change < (1.0 - change / before) * abs(found):
+                return found
+        return self._excess()
+
+    def _excess(self) -> float:
+        excess = float(self._target.excess(performance(self._approach.so_far()))[0])
+        return math.log(min(max(excess, LEAST_EXCESS), LARGEST_EXCESS))
+
+    def settled(self) -> Performance:
+        """Go on to the answer in full.
+
+        Returns
+        -------
+        Performance
+            One element.
+
+        Raises
+        ------
+        ConvergenceError
+            The pool could not be solved.
+        """
+        return performance(self._approach.settled())
 
 
 def fewest(
-    pool: Pool, target: Target, run: Run, begin: int | None = None
-) -> tuple[int, dict[int, Performance]]:
+    pool: Pool, target: Target, run: Run, begin: int | None = None, like: Mapping[int, Tried] | None = None
+) -> tuple[int, dict[int, Tried]]:
     """Find the smallest count that meets the target.
 
     More aliases never make the excess larger, so that one count that meets the target and one below it that does not
@@ -62,13 +133,15 @@ def fewest(
         The measurement, for the addresses that there are.
     begin : int, optional
         Count to begin with; guessed where None.
+    like : mapping, optional
+        What was tried of another demand of the same volumes: the same counts begin from there.
 
     Returns
     -------
     int
         The count.
     dict
-        What was solved on the way, one element each, by count.
+        What was tried on the way, by count.
 
     Raises
     ------
@@ -78,26 +151,34 @@ def fewest(
         The pool could not be solved.
     """
     limit = most_useful(pool, run)
-    solved: dict[int, Performance] = {}
-    known: dict[int, float] = {}
+    tried: dict[int, Tried] = {}
+    like = like or {}
+    usual = _slope(like, _usual_slope(pool))
     low, high = -1, limit + 1  # one that does not meet the target, one that does or is out of reach
     count = min(max(first_guess(pool) if begin is None else begin, 0), limit)
     for step in range(2 * (limit + 2)):
-        solved[count] = pool.solve([float(count)])
-        excess = float(target.excess(solved[count])[0])
-        known[count] = math.log(min(max(excess, LEAST_EXCESS), LARGEST_EXCESS))
-        if excess <= 1.0:
+        tried[count] = Tried(pool, count, target, _nearest(count, like, tried))
+        if tried[count].log_excess <= 0.0:
             high = count
         else:
             low = count
         if high - low <= 1:
             break
-        count = _next(known, low, high, limit, bisect=step % BISECT_EVERY == BISECT_EVERY - 1)
+        known = {each: found.log_excess for each, found in tried.items()}
+        slope = _slope(tried, usual)
+        count = _next(known, low, high, limit, slope, bisect=step % BISECT_EVERY == BISECT_EVERY - 1)
     if high > limit:
         raise InfeasibleError(
-            f"no count up to {limit} aliases meets the target ({target}); {_reached(solved[limit])}"
+            f"no count up to {limit} aliases meets the target ({target}); {_reached(tried[limit].settled())}"
         )
-    return high, solved
+    return high, tried
+
+
+def _nearest(count: int, like: Mapping[int, Tried], tried: Mapping[int, Tried]) -> Tried | None:
+    """Where to begin: the same count of another demand, else the nearest of this one."""
+    if count in like:
+        return like[count]
+    return min(tried.items(), key=lambda item: abs(item[0] - count))[1] if tried else None
 
 
 def _reached(rows: Performance) -> str:
@@ -132,24 +213,32 @@ def most_useful(pool: Pool, run: Run) -> int:
     return int(min(run.most_aliases, enough))
 
 
-def _next(known: dict[int, float], low: int, high: int, limit: int, *, bisect: bool) -> int:
+def _next(known: dict[int, float], low: int, high: int, limit: int, slope: float, *, bisect: bool) -> int:
     """Count to try next: where a straight line meets the target, inside of what is still open."""
-    slope = _slope(known)
     if low < 0:  # nothing has missed the target yet
         return max(high - max(math.ceil(-known[high] / slope), 1), 0)
     if high > limit:  # nothing has met it yet
         far = math.ceil(known[low] / slope) if known[low] < math.log(LARGEST_EXCESS) else low // 2
         return min(low + max(far, 1), limit)
-    if bisect or known[low] >= math.log(LARGEST_EXCESS):
-        return (low + high) // 2
+    if bisect or known[low] >= math.log(
+        LARGEST_EXCESS
+    ):  # upward: what is nearly unstable takes long to solve
+        return (low + high + 1) // 2
     line = low + (high - low) * known[low] / (known[low] - known[high])
     return min(max(round(line), low + 1), high - 1)
 
 
-def _slope(known: dict[int, float]) -> float:
+def _usual_slope(pool: Pool) -> float:
+    """Fall of the logarithm of the excess with one alias more, as of the chance of so many in use, nearly Poisson."""
+    mean = _mean_in_use(pool)
+    return math.log((first_guess(pool) + 1.0) / mean) if mean > 0.0 else math.inf
+
+
+def _slope(tried: Mapping[int, Tried], otherwise: float) -> float:
     """By how much the logarithm of the excess falls with one alias more, from the two counts nearest to the target."""
+    known = {count: found.log_excess for count, found in tried.items()}
     nearest = sorted(sorted(known, key=lambda count: abs(known[count]))[:2])
-    if len(nearest) == 1:
-        return USUAL_SLOPE
+    if len(nearest) < TWO:
+        return otherwise
     first, second = nearest
     return max((known[first] - known[second]) / (second - first), LEAST_SLOPE)

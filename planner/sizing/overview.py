@@ -3,117 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from planner import render
 from planner.sizing.answer import SCOPE
+from planner.sizing.pool_count import PoolCount, all_traffic, table_of
 from planner.sizing.target import Target
 from planner.sizing.wording import LEAST_ERROR
 from planner.tabular import Tabular
-from planner.units import MILLISECOND
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 ALL: Final = "all"
 MOST_NAMED: Final = 20  # pools on the axis of a picture
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Traffic:
-    """What a listing would show of a pool: `io_rate` [1/s], mean `response_time` [s], I/Os `queued`."""
-
-    io_rate: float
-    response_time: float
-    queued: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PoolCount:
-    """How many aliases one of many pools needs, and what they bring.
-
-    Attributes
-    ----------
-    name : str
-        The pool.
-    volumes, in_use : int
-        Its volumes, and aliases at the time of the measurement.
-    recommended : int or None
-        Smallest count that meets the target, aliases in use included; None where none does.
-    range : tuple of int or None
-        Smallest and largest count over the readings of the demand and the rule of thumb.
-    rule_of_thumb : int or None
-        Aliases in use plus the summed queue rounded up; None where the queue was not measured.
-    classic : int or None
-        Aliases that classic PAV would take for the same target; None where it cannot meet it.
-    now, then : Traffic or None
-        With the aliases in use and with the recommended ones; response and queue are inf where a queue grows without
-        bound. None without I/O, and `then` without an answer.
-    grouping_error : float
-        As of `planner.sizing.AliasAnswer`.
-    notes : tuple of str
-        How it was read.
-    problem : str or None
-        Why there is no answer.
-    exit_code : int
-        What the command returns for the problem.
-    """
-
-    name: str
-    volumes: int
-    in_use: int
-    recommended: int | None = None
-    range: tuple[int, int] | None = None
-    rule_of_thumb: int | None = None
-    classic: int | None = None
-    now: Traffic | None = None
-    then: Traffic | None = None
-    grouping_error: float = 0.0
-    notes: tuple[str, ...] = ()
-    problem: str | None = None
-    exit_code: int = 0
-
-    @property
-    def saved(self) -> int | None:
-        """Device numbers that the pool takes less than classic PAV."""
-        if self.classic is None or self.recommended is None:
-            return None
-        return self.classic - self.recommended
-
-
-Value = Callable[[PoolCount], Any]
-Columns = tuple[tuple[str, str, Value, str, int | None], ...]
-
-
-def _of(when: str, name: str, unit: float = 1.0) -> Value:
-    """A figure of the traffic now or then; None where there is none."""
-
-    def value(pool: PoolCount) -> float | None:
-        traffic = getattr(pool, when)
-        return None if traffic is None else getattr(traffic, name) / unit
-
-    return value
-
-
-COLUMNS: Final[Columns] = (
-    ("pool", "", lambda p: p.name, "pool", None),
-    ("volumes", "", lambda p: p.volumes, "volumes", 0),
-    ("in_use", "", lambda p: p.in_use, "in use", 0),
-    ("recommended", "", lambda p: p.recommended, "recommended", 0),
-    ("recommended_low", "", lambda p: p.range and p.range[0], "from", 0),
-    ("recommended_high", "", lambda p: p.range and p.range[1], "to", 0),
-    ("rule_of_thumb", "", lambda p: p.rule_of_thumb, "rule", 0),
-    ("classic_aliases", "", lambda p: p.classic, "classic", 0),
-    ("saved", "", lambda p: p.saved, "saved", 0),
-    ("io_rate", "1/s", _of("now", "io_rate"), "I/O rate", 0),
-    ("io_rate_after", "1/s", _of("then", "io_rate"), "then", 0),
-    ("response", "ms", _of("now", "response_time", MILLISECOND), "response", 2),
-    ("response_after", "ms", _of("then", "response_time", MILLISECOND), "then", 2),
-    ("queued", "", _of("now", "queued"), "queued", 2),
-    ("queued_after", "", _of("then", "queued"), "then", 2),
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,8 +60,8 @@ class Subsystem(Tabular):
             range=(sum(low for low, _ in spans), sum(high for _, high in spans)),
             rule_of_thumb=None if unknown else sum(pool.rule_of_thumb or 0 for pool in pools),
             classic=sum(pool.classic or 0 for pool in pools) if known else None,
-            now=_together([pool.now for pool in pools]),
-            then=_together([pool.then for pool in pools]),
+            now=all_traffic([pool.now for pool in pools]),
+            then=all_traffic([pool.then for pool in pools]),
             grouping_error=max((pool.grouping_error for pool in pools), default=0.0),
         )
 
@@ -168,7 +73,7 @@ class Subsystem(Tabular):
         render.Table
             Times in milliseconds.
         """
-        return _table(self.pools)
+        return table_of(self.pools)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain data, as `--json` prints it.
@@ -180,7 +85,7 @@ class Subsystem(Tabular):
         """
 
         def data(pool: PoolCount) -> dict[str, Any]:
-            (row,) = _table([pool]).records()
+            (row,) = table_of([pool]).records()
             return {**row, "grouping_error": pool.grouping_error}
 
         return {
@@ -208,7 +113,7 @@ class Subsystem(Tabular):
             f"{render.counted(len(self.pools), 'pool')}, {render.counted(volumes, 'volume')}: {total.recommended} "
             f"aliases (range {low}{f' to {high}' if high > low else ''}), {total.in_use} in use."
         )
-        lines = [render.wrap(head), "", render.to_text(_table([*self.pools, total])), ""]
+        lines = [render.wrap(head), "", render.to_text(table_of([*self.pools, total])), ""]
         lines += [render.wrap(sentence) for sentence in self._sentences(total)]
         return "\n".join(lines)
 
@@ -289,27 +194,6 @@ class Subsystem(Tabular):
         axes.set_title(f"{len(pools)} pools: {sum(count)} aliases, {sum(in_use)} in use")
         axes.legend(frameon=False)
         return axes
-
-
-def _table(pools: Sequence[PoolCount]) -> render.Table:
-    return render.Table(
-        columns=tuple(
-            render.Column(name=name, unit=unit, values=[value(pool) for pool in pools], label=label, decimals=digits)
-            for name, unit, value, label, digits in COLUMNS
-        )
-    )  # fmt: skip
-
-
-def _together(each: Sequence[Traffic | None]) -> Traffic | None:
-    """Sums, the response time weighted by rate; None without I/O."""
-    known = [traffic for traffic in each if traffic is not None]
-    if not known:
-        return None
-    rate = math.fsum(traffic.io_rate for traffic in known)
-    present = math.fsum(traffic.io_rate * traffic.response_time for traffic in known)
-    return Traffic(
-        io_rate=rate, response_time=present / rate, queued=math.fsum(traffic.queued for traffic in known)
-    )
 
 
 def _names(names: Sequence[str]) -> str:

@@ -12,10 +12,12 @@ from planner.demand import Law, Reading, readings_of
 from planner.devices import Performance, Pool
 from planner.errors import InputError, PlannerError
 from planner.measurements import Run
-from planner.sizing.comparison import classic_aliases
-from planner.sizing.fewest import fewest
-from planner.sizing.overview import PoolCount, Subsystem, Traffic
-from planner.sizing.search import combined_readings, pools_of, read_demands, span
+from planner.sizing.bounds import span
+from planner.sizing.classic import classic_aliases
+from planner.sizing.fewest import Tried, fewest
+from planner.sizing.overview import Subsystem
+from planner.sizing.pool_count import PoolCount, Traffic
+from planner.sizing.pools import combined_readings, pools_of, read_demands
 from planner.sizing.target import Target
 
 AT_ONCE: Final = 50  # pools whose demands are read together
@@ -118,7 +120,21 @@ def _answer(task: Task) -> list[PoolCount]:
     parts = [part for pool in once for part in pool.runs[0].classes]
     read = iter(readings_of(parts, law))
     known = {id(pool): [next(read) for _ in pool.runs[0].classes] for pool in once}
-    return [_count(pool, known.get(id(pool)), law, target, growth) for pool in pools]
+    found = [_count(pool, known.get(id(pool)), law, target, growth) for pool in pools]
+    return _beside_classic(found, target)
+
+
+def _beside_classic(found: Sequence[tuple[PoolCount, Pool | None]], target: Target) -> list[PoolCount]:
+    """Put beside each answer what classic PAV would take; the volumes of all pools are solved together."""
+    pools = [pool for _, pool in found if pool is not None]
+    try:
+        classic = iter(classic_aliases(pools, target))
+        return [count if pool is None else replace(count, classic=next(classic)) for count, pool in found]
+    except PlannerError as problem:
+        if len(found) > 1:  # of one volume: the other pools keep their answers
+            return [each for one in found for each in _beside_classic([one], target)]
+        told = replace(found[0][0], recommended=None, range=None, then=None, notes=())
+        return [replace(told, problem=str(problem), exit_code=problem.exit_code)]
 
 
 def _count(
@@ -127,11 +143,15 @@ def _count(
     law: Law,
     target: Target,
     growth: float,
-) -> PoolCount:
-    """The answer for one pool; what it has no answer to is told in its place."""
+) -> tuple[PoolCount, Pool | None]:
+    """The answer for one pool but for classic PAV, and the pool that was read where there is one.
+
+    What it has no answer to is told in its place.
+    """
     plain = PoolCount(name=pool.name, volumes=pool.volumes, in_use=pool.aliases)
     if not pool.runs:
-        return replace(plain, recommended=0, range=(0, 0), rule_of_thumb=0, classic=0, notes=("no I/O",))
+        idle = replace(plain, recommended=0, range=(0, 0), rule_of_thumb=0, classic=0, notes=("no I/O",))
+        return idle, None
     run = pool.runs[-1]
     plain = replace(plain, rule_of_thumb=run.rule_of_thumb)
     try:
@@ -139,24 +159,27 @@ def _count(
         solved, error = pools_of(_extremes(combined), run, law, growth)
         now = solved[0].solve([float(min(run.aliases, run.most_aliases))])
         plain = replace(plain, grouping_error=error, now=_traffic(now))
-        return _sized(plain, solved, run, target, now)
+        return _sized(plain, solved, run, target, now), solved[0]
     except PlannerError as problem:
-        return replace(plain, problem=str(problem), exit_code=problem.exit_code)
+        return replace(plain, problem=str(problem), exit_code=problem.exit_code), None
 
 
 def _sized(plain: PoolCount, solved: Sequence[Pool], run: Run, target: Target, now: Performance) -> PoolCount:
     counts: list[int] = []
-    begin, after = None, now
+    begin, then = None, now
+    tried: dict[int, Tried] = {}
     for pool in solved:
-        count, rows = fewest(pool, target, run, begin)
-        if not counts:
-            after = rows[count]
-        counts.append(count)
-        begin = count
+        begin, tried = fewest(pool, target, run, begin, tried)
+        if not counts and begin != int(now.aliases[0]):
+            then = tried[begin].settled()
+        counts.append(begin)
     return replace(
-        plain, recommended=counts[0], range=span(counts, run.rule_of_thumb), classic=classic_aliases(solved[0], target),
-        notes=run.notes, then=_traffic(after),
-    )  # fmt: skip
+        plain,
+        recommended=counts[0],
+        range=span(counts, run.rule_of_thumb),
+        notes=run.notes,
+        then=_traffic(then),
+    )
 
 
 def _extremes(combined: Sequence[tuple[Reading, ...]]) -> list[tuple[Reading, ...]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,30 @@ from planner.results import Array
 from planner.units import MILLISECOND
 
 DEFAULT_WAIT_SHARE: Final = 0.05  # of the service time: queueing is gone
+
+
+class Reached(Protocol):
+    """What a target is held against, shape (counts,) each."""
+
+    @property
+    def service_time(self) -> Array:
+        """Mean service time [s]."""
+
+    @property
+    def wait_time(self) -> Array:
+        """Mean wait [s]."""
+
+    @property
+    def response_time(self) -> Array:
+        """Mean service plus wait [s]."""
+
+    @property
+    def queued(self) -> Array:
+        """Mean I/Os queued."""
+
+    @property
+    def no_alias(self) -> Array:
+        """Share of tries that find no alias."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,12 +60,12 @@ class Target:
     queued: float | None = None
     no_alias: float | None = None
 
-    def excess(self, rows: Performance) -> Array:
+    def excess(self, rows: Reached) -> Array:
         """Tell for each alias count by how much the target is missed.
 
         Parameters
         ----------
-        rows : Performance
+        rows : Performance or the like
             Shape (counts,).
 
         Returns

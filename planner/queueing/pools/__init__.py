@@ -1,5 +1,6 @@
 """Alias pools: volumes with a base device each that share aliases; exact where small, a mean field at any size."""
 
+from planner.queueing.pools.approach import Approach
 from planner.queueing.pools.grouping import (
     GroupedPool,
     VolumeGroups,
@@ -10,6 +11,7 @@ from planner.queueing.pools.result import PoolSteady
 from planner.queueing.pools.solve import alias_pool
 
 __all__ = [
+    "Approach",
     "GroupedPool",
     "PoolSteady",
     "VolumeGroups",

@@ -52,8 +52,8 @@ class VolumeStates:
     possible : ndarray of bool
         Which states there are at which D, shape (states, D).
     others : ndarray of int
-        What the others have: the D at which as many I/Os wait as theirs, or as many aliases are held as theirs where none
-        of theirs waits, shape (states, D) [1].
+        What the others have: the D at which as many I/Os wait as theirs, or as many aliases are held as theirs
+        where none of theirs waits, shape (states, D) [1].
     arriving, picking, idling, alias_ends : Moves
         Of arrivals, of bases that pick up an I/O, of bases that become idle, of aliases of the whole pool.
     """

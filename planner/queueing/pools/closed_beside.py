@@ -1,15 +1,15 @@
 """One closed volume beside the rest of its pool: an exact chain of its own states and D, given what the others do.
 
 A state is the base of the volume, the aliases it holds and the queue behind its base, so that all of its own moves are
-exact. The others try, and pick up I/Os from their queues, at rates that depend on what they have of the D. Only the means
-of these rates given D are known: the rates are such that the means agree.
+exact. The others try, and pick up I/Os from their queues, at rates that depend on what they have of the D. Only the
+means of these rates given D are known: the rates are such that the means agree.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -121,7 +121,7 @@ class ClosedGiven:
         """Mean aliases that it holds while its base is busy, shape (D,) [1]."""
         return self._mean(self.states.held, self.states.busy == 1)
 
-    def _mean(self, values: Array, where: NDArray[np.bool_]) -> Array:
+    def _mean(self, values: NDArray[Any], where: NDArray[np.bool_]) -> Array:
         """Mean in some of the states, shape (D,)."""
         chance = self.chance[where]
         return np.asarray(values[where] @ chance / np.maximum(chance.sum(axis=0), TINY))

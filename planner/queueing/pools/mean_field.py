@@ -7,6 +7,7 @@ others.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -18,7 +19,7 @@ from planner.queueing.pools.field_flows import flows_of, outcome_of, seen_by_vol
 from planner.queueing.pools.given_total import KnownBusy, KnownFlows, classes_given_total
 from planner.queueing.pools.outcome import Outcome
 from planner.queueing.pools.pool import Pool
-from planner.queueing.pools.volume_law import VolumeRates, first_rates, with_enough_room
+from planner.queueing.pools.volume_law import VolumeRates, first_rates, with_enough_room, with_size_of
 from planner.results import Array
 
 MAX_ITERATIONS: Final = 600
@@ -74,8 +75,8 @@ class Field:
     busy: KnownBusy | None = None
 
 
-def solve_mean_field(pool: Pool, aliases: int, start: Field | None = None) -> tuple[Outcome, Field]:
-    """Solve a closed or mixed pool of any size by the mean field.
+def mean_field_steps(pool: Pool, aliases: int, start: Field | None = None) -> Iterator[tuple[Outcome, Field]]:
+    """Solve a closed or mixed pool of any size by the mean field, iteration by iteration.
 
     Parameters
     ----------
@@ -84,31 +85,32 @@ def solve_mean_field(pool: Pool, aliases: int, start: Field | None = None) -> tu
     aliases : int
         Its aliases [1].
     start : Field, optional
-        Where the iteration of another alias count ended.
+        Where the iteration of another alias count, or of as many classes that ask for something else, ended.
 
-    Returns
-    -------
+    Yields
+    ------
     tuple of (Outcome, Field)
-        The answer, and where the iteration ended.
+        The answer so far and the state of the iteration; the last one has settled.
 
     Raises
     ------
     ConvergenceError
         The iteration did not settle, or the pool is too nearly unstable.
     """
-    field = _first_field(pool, aliases) if start is None else _moved(start, aliases)
+    field = _first_field(pool, aliases) if start is None else _moved(start, pool, aliases)
     least = 3 if pool.classes == 1 else 6
     before, last = np.zeros((2, 2, pool.classes))
     residual, damped, creep = np.inf, False, np.inf
     for iteration in range(MAX_ITERATIONS):
-        own_balance = iteration >= OWN_BALANCE or start is not None
-        following, outcome = _iterate(pool, field, own_balance)
+        following, outcome = _iterate(pool, field, iteration >= OWN_BALANCE or start is not None)
         now = np.array([outcome.throughput, outcome.queue])
         change = now - before
         residual = float(np.abs(change).sum() / now[0].sum())
         damped |= iteration > DAMPED and float((change * last).sum()) < -TURNS * float((last * last).sum())
-        if iteration >= least and residual <= SETTLED and field.window == following.window:
-            return replace(outcome, residual=residual), following
+        whole = field.window == following.window
+        yield replace(outcome, residual=residual if whole else np.inf), following
+        if iteration >= least and residual <= SETTLED and whole:
+            return
         still = float(np.abs(following.odds_step).max())
         if iteration >= FIRST_LEAP and iteration % LEAP_EVERY == 0 and still < LEAP_PAYS * creep:
             following, creep = _leapt(field, following), still
@@ -138,12 +140,13 @@ def _first_field(pool: Pool, aliases: int) -> Field:
     )
 
 
-def _moved(start: Field, aliases: int) -> Field:
+def _moved(start: Field, pool: Pool, aliases: int) -> Field:
     """Where another alias count begins: its bases are as busy as they were at the same number waiting."""
     known = start.busy
     if known is not None:
         known = replace(known, total=known.total + (aliases - start.aliases))
-    return replace(start, aliases=aliases, known=known)
+    rates = tuple(with_size_of(pool, k, each) for k, each in enumerate(start.rates))
+    return replace(start, aliases=aliases, rates=rates, known=known)
 
 
 def extended(earlier: Field | None, last: Field | None, aliases: int) -> Field | None:

@@ -6,6 +6,7 @@ follow from their balances. A closed volume has few states: it gets a chain of i
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
@@ -28,9 +29,12 @@ from planner.queueing.pools.outcome import Outcome
 from planner.queueing.pools.pool import Pool
 from planner.queueing.pools.queue_law import QueueLaw, fitted_queue_law
 from planner.queueing.pools.queue_weights import Weights
+from planner.queueing.pools.service_variation import scv_with_gaps, with_variation
 from planner.results import Array
 
 MAX_ITERATIONS: Final = 300
+MAX_BESIDE_CLOSED: Final = 80
+"""Iterations with closed classes, after which another field is asked."""
 SETTLED: Final = 1e-8
 STILL_GOOD: Final = 1e-6
 """Change that will do at last, near saturation, where it falls slowly, and beside closed classes."""
@@ -76,8 +80,8 @@ def suits_open_field(pool: Pool) -> bool:
     return bool(overloaded and pool.population[closed].max() <= MOST_REQUESTERS and pool.scv == 1.0)
 
 
-def solve_open_field(pool: Pool, aliases: int) -> Outcome:
-    """Solve a pool with open classes by the mean field.
+def open_field_steps(pool: Pool, aliases: int) -> Iterator[Outcome]:
+    """Solve a pool with open classes by the mean field, iteration by iteration.
 
     Parameters
     ----------
@@ -86,10 +90,10 @@ def solve_open_field(pool: Pool, aliases: int) -> Outcome:
     aliases : int
         Its aliases [1].
 
-    Returns
-    -------
+    Yields
+    ------
     Outcome
-        The answer.
+        The answer so far; the last one has settled.
 
     Raises
     ------
@@ -98,22 +102,28 @@ def solve_open_field(pool: Pool, aliases: int) -> Outcome:
     """
     mixed = bool(pool.closed.any())
     most_misfit = MISFIT_BESIDE_CLOSED if mixed else MISFIT
+    most = MAX_BESIDE_CLOSED if mixed else MAX_ITERATIONS
     state, weights = _first(pool, aliases)
     residual = misfit = np.inf
-    for iteration in range(1, MAX_ITERATIONS + 1):
+    for iteration in range(1, most + 1):
         law_of_queue, weights = _law_of_queue(state, weights)
         state = _with_queue(state, law_of_queue)
         following = _following(state, law_of_queue)
         residual = _change(state.given, following.given, state.law)
         misfit = state.window.misfit(law_of_queue, state.given, state.law)
+        if not np.isfinite(residual + misfit):
+            break
         wider = state.window.wider(state.law) if not mixed or residual < CALM else state.window
-        settled = residual <= (STILL_GOOD if mixed or iteration == MAX_ITERATIONS else SETTLED)
-        if settled and misfit <= most_misfit and wider is state.window:
-            return _checked(state, state.outcome(residual))
+        settled = residual <= (STILL_GOOD if mixed or iteration == most else SETTLED)
+        ended = wider is state.window
+        yield _answer(state, residual if ended else np.inf)
+        if settled and misfit <= most_misfit and ended:
+            _check_requesters(state)
+            return
         state = _moved(state, following)
-        if wider is not state.window:
+        if not ended:
             state, weights = _widened(state, weights, wider)
-    raise ConvergenceError("mean field of the alias pool", max(residual, misfit), MAX_ITERATIONS)
+    raise ConvergenceError("mean field of the alias pool", max(residual, misfit), iteration)
 
 
 def _first(pool: Pool, aliases: int) -> tuple[OpenState, Weights]:
@@ -129,9 +139,15 @@ def _first(pool: Pool, aliases: int) -> tuple[OpenState, Weights]:
     return state, weights
 
 
-def _checked(state: OpenState, outcome: Outcome) -> Outcome:
-    """An answer in which no requester is lost: each thinks, is served, or waits."""
-    pool = state.pool
+def _answer(state: OpenState, residual: float) -> Outcome:
+    """Averages over D, the waits of open classes by the two-moment law where a gap makes service vary less."""
+    outcome = state.outcome(residual)
+    return with_variation(state.pool, state.window.aliases, outcome, scv_with_gaps(state.pool, outcome))
+
+
+def _check_requesters(state: OpenState) -> None:
+    """Refuse an answer in which requesters are lost: each thinks, is served, or waits."""
+    pool, outcome = state.pool, state.outcome(0.0)
     service = outcome.base_in_service + outcome.alias_in_service + outcome.in_gap(pool)
     known = outcome.throughput * pool.think_time + service + outcome.queue
     lost = float(np.max(np.abs(known / pool.population - 1.0), where=pool.closed, initial=0.0))
@@ -139,7 +155,6 @@ def _checked(state: OpenState, outcome: Outcome) -> Outcome:
         raise ConvergenceError(
             "mean field of the alias pool: requesters of a closed class", lost, MAX_ITERATIONS
         )
-    return outcome
 
 
 def _law_of_queue(state: OpenState, weights: Weights) -> tuple[QueueLaw, Weights]:
@@ -147,14 +162,15 @@ def _law_of_queue(state: OpenState, weights: Weights) -> tuple[QueueLaw, Weights
     window, at = state.window, state.window.evaluated
     weights = replace(weights, spare=weights.longest - state.arrivals.held_at_busy[:, at])
     faster = float(state.paces.alias[-1] / state.paces.queued.mean())  # an alias than a base, while I/Os wait
-    return fitted_queue_law(
-        window.queues,
-        window.aliases * faster,
-        state.pool.volumes,
-        weights,
-        state.given.busy[:, at],
-        state.given.queue[:, at],
-    )
+    with np.errstate(all="ignore"):  # weights that run away begin again beside their neighbors
+        return fitted_queue_law(
+            window.queues,
+            window.aliases * faster,
+            state.pool.volumes,
+            weights,
+            state.given.busy[:, at],
+            state.given.queue[:, at],
+        )
 
 
 def _with_queue(state: OpenState, law_of_queue: QueueLaw) -> OpenState:
@@ -166,10 +182,10 @@ def _with_queue(state: OpenState, law_of_queue: QueueLaw) -> OpenState:
 
 
 def _following(state: OpenState, law: QueueLaw) -> OpenState:
-    """Open volumes by their balances, closed ones by their chains, the other volumes as the law of the queue shows them."""
+    """Open volumes by their balances beside the others as the law of the queue shows them, closed ones by chains."""
     pool, window, flows = state.pool, state.window, state.flows
     busy, queue = state.given.busy.copy(), state.given.queue.copy()
-    for k in np.flatnonzero(~pool.closed):
+    for k in np.flatnonzero(~pool.closed).tolist():
         others = pool.volumes - (np.arange(pool.classes) == k)
         tries, picks = _beside_idle(state, law, k)
         base = BaseFlows(

@@ -45,8 +45,8 @@ def wait_factor(pool: Pool, aliases: int, outcome: Outcome, scv: float) -> float
 def scv_with_gaps(pool: Pool, outcome: Outcome) -> float:
     """Squared coefficient of variation of service and gap together, over all I/Os of an open pool.
 
-    A gap g before a share f of the I/Os adds ``f g`` to the mean, ``2 f (g + g^2)`` to the second moment: a service in two
-    steps varies less than one.
+    A gap g before a share f of the I/Os adds ``f g`` to the mean, ``2 f (g + g^2)`` to the second moment: a service in
+    two steps varies less than one.
 
     Parameters
     ----------

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections import deque
 from math import comb
 from typing import Final, Literal
 
 from numpy.typing import ArrayLike
 
 from planner.errors import InputError
+from planner.queueing.pools.field_steps import field_steps
 from planner.queueing.pools.idle_classes import active_classes, nothing_arrives, with_idle, without_idle
 from planner.queueing.pools.independent import is_independent, solve_independent
 from planner.queueing.pools.lumped import solve_lumped
-from planner.queueing.pools.mean_field import Field, extended, solve_mean_field
+from planner.queueing.pools.mean_field import Field, extended
 from planner.queueing.pools.open_chain import FULL, QUICK, Effort, is_small_chain, solve_open_chain
-from planner.queueing.pools.open_field import is_plain_open, solve_open_field
 from planner.queueing.pools.outcome import Outcome
 from planner.queueing.pools.pool import Pool, check_aliases, check_pool
 from planner.queueing.pools.result import PoolSteady, pool_steady
-from planner.queueing.pools.service_variation import with_variation
 from planner.queueing.pools.stability import is_stable, solve_saturated
 from planner.results import Array
 
@@ -150,12 +149,32 @@ def _solve(pool: Pool, counts: Array, method: Method) -> tuple[list[Outcome], st
     """Solve every count, and say by which method."""
     if method == "exact":
         return _exact(pool, counts, FULL), "exact"
-    if method == "auto" and _may_be_quick(pool, counts):
+    if method == "auto" and (quick := solve_quickly(pool, counts)) is not None:
+        return quick, "exact"
+    return _mean_field(pool, counts), "mean-field"
+
+
+def solve_quickly(pool: Pool, counts: Array) -> list[Outcome] | None:
+    """Solve the exact chain where it costs no more than the mean field.
+
+    Parameters
+    ----------
+    pool : Pool
+        A pool whose volumes all have arrivals.
+    counts : ndarray
+        Alias counts, shape (counts,) [1].
+
+    Returns
+    -------
+    list of Outcome or None
+        One for each count; None where there are too many states.
+    """
+    if _may_be_quick(pool, counts):
         try:
-            return _exact(pool, counts, QUICK), "exact"
+            return _exact(pool, counts, QUICK)
         except InputError:  # more states than that
             pass
-    return _mean_field(pool, counts), "mean-field"
+    return None
 
 
 def _may_be_quick(pool: Pool, counts: Array) -> bool:
@@ -201,17 +220,9 @@ def _mean_field(pool: Pool, counts: Array) -> list[Outcome]:
     outcomes: dict[int, Outcome] = {}
     earlier: Field | None = None
     field: Field | None = None
-    solved = pool if pool.closed.any() else replace(pool, scv=1.0)
     for count in sorted({int(count) for count in counts}):
-        if not is_stable(pool, count):
-            outcome = solve_saturated(pool, count)
-        elif is_independent(solved, count):
-            outcome = solve_independent(solved, count)
-        elif is_plain_open(solved):
-            outcome = solve_open_field(solved, count)
-        else:
-            begin = extended(earlier, field, count)
-            earlier = field
-            outcome, field = solve_mean_field(solved, count, begin)
-        outcomes[count] = outcome if pool.closed.any() else with_variation(pool, count, outcome)
+        steps = field_steps(pool, count, extended(earlier, field, count))
+        outcomes[count], following = deque(steps, maxlen=1).pop()
+        if following is not None:
+            earlier, field = field, following
     return [outcomes[int(count)] for count in counts]

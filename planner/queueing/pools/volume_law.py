@@ -179,16 +179,47 @@ def with_enough_room(pool: Pool, k: int, rates: VolumeRates) -> VolumeRates:
             raise ConvergenceError(
                 "alias pool, nearly unstable: the queue of an open volume", float(size), MOST
             )
-        more = int(size * (GROWTH - 1.0)) + 10
-        rates = replace(
-            rates,
-            idle_alias_ends=_continued(rates.idle_alias_ends, more),
-            alias_ends=_continued(rates.alias_ends, more),
-            base_picks=np.pad(rates.base_picks, (0, more), mode="edge"),
-            base_idles=np.pad(rates.base_idles, (0, more), mode="edge"),
-            base_pace=np.pad(rates.base_pace, (0, more), mode="edge"),
-        )
+        rates = _longer(rates, int(size * (GROWTH - 1.0)) + 10)
     return rates
+
+
+def with_size_of(pool: Pool, k: int, rates: VolumeRates) -> VolumeRates:
+    """Cut or extend rates that come from another pool to the d that a class can have.
+
+    Parameters
+    ----------
+    pool : Pool
+        The pool.
+    k : int
+        The class.
+    rates : VolumeRates
+        What a volume of that other pool sees.
+
+    Returns
+    -------
+    VolumeRates
+        Up to the requesters of a closed class but one; as they are for an open class.
+    """
+    if not pool.closed[k] or (more := int(pool.population[k]) - rates.alias_ends.size) == 0:
+        return rates
+    if rates.alias_ends.size == 1:  # nothing was ever beyond the base
+        return first_rates(pool, k)
+    if more > 0:
+        return _longer(rates, more)
+    names = ("idle_alias_ends", "alias_ends", "base_picks", "base_idles", "base_pace")
+    return replace(rates, **{name: getattr(rates, name)[:more] for name in names})
+
+
+def _longer(rates: VolumeRates, more: int) -> VolumeRates:
+    """Go on beyond the last d as the rates ended."""
+    return replace(
+        rates,
+        idle_alias_ends=_continued(rates.idle_alias_ends, more),
+        alias_ends=_continued(rates.alias_ends, more),
+        base_picks=np.pad(rates.base_picks, (0, more), mode="edge"),
+        base_idles=np.pad(rates.base_idles, (0, more), mode="edge"),
+        base_pace=np.pad(rates.base_pace, (0, more), mode="edge"),
+    )
 
 
 def _continued(values: Array, more: int) -> Array:

@@ -97,7 +97,7 @@ def open_pool(rng, inflation, gap):
 
 
 def overloaded(rng, volumes, rate, aliases):
-    """Rates changed alike, such that the overloaded volumes use 40 to 93 % of the aliases; None where that is absurd."""
+    """Rates changed alike, such that overloaded volumes use 40 to 93 % of the aliases; None where that is absurd."""
     factors = np.linspace(0.05, 20.0, 4000)
     need = np.maximum(np.outer(factors, rate) - 1.0, 0.0) @ volumes
     rate = rate * factors[np.searchsorted(need, rng.uniform(0.4, 0.93) * aliases) - 1]
