@@ -24,13 +24,12 @@ Settings = Annotated[
 ]
 
 
+@options.expanded
 def predict(
     model: ModelFile,
     settings: Settings = None,
-    json: options.Json = False,
-    csv: options.Csv = False,
-    output: options.Output = None,
-    force: options.Force = False,
+    *,
+    form: options.Form,
 ) -> None:
     """Predict with 90 % intervals; a question beyond what was measured is answered with a warning."""
     from planner.library import read_model
@@ -39,9 +38,7 @@ def predict(
     found = read_model(model)
     answer = predict(found, dict(parse_setting(text, found.kind) for text in settings or []))
     warn(answer)
-    options.emit(
-        answer.text(), answer.to_dict(), answer.table(), json=json, csv=csv, output=output, force=force
-    )
+    options.show(answer, form)
 
 
 def warn(answer: Answer) -> None:
