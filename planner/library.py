@@ -339,7 +339,7 @@ def _read_bytes(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except OSError as error:
-        raise ReportError(path, f"cannot be read: {error.strerror}") from error
+        raise ReportError(path, f"cannot be read: {error.strerror}; expected a file") from error
 
 
 def _read_toml(path: Path) -> dict[str, Any]:

@@ -47,11 +47,11 @@ def explain(
         return
     if latex and (form.json or form.csv):
         raise InputError("--latex", "and --json or --csv", "one of them")
-    given = dict(map(_pair, numbers or []))
+    given = options.once(map(_pair, numbers or []), "NAME=VALUE")
     with options.working("Carrying out the formula"):
         told = formulas.explain(topic, **given)
     options.draw(told.plot, form)
-    unicode = form.output is not None or "utf" in (sys.stdout.encoding or "").lower()
+    unicode = form.output is not None or "utf" in (getattr(sys.stdout, "encoding", None) or "").lower()
     text = told.latex() if latex else told.text(unicode=unicode)
     options.emit(text, told.to_dict(), told.table(), form)
 

@@ -7,10 +7,10 @@ import functools
 import inspect
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final, Protocol, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Final, Protocol, TypeVar, get_type_hints
 
 import typer
 
@@ -28,6 +28,7 @@ Plot = Annotated[Path | None, typer.Option("--plot", metavar="FILE", help="Draw 
 Model = Annotated[
     str, typer.Option("--model", metavar="FILE", help="Model file, or the name of a shipped model.")
 ]
+Value = TypeVar("Value")
 PATIENCE: Final = 2.0  # seconds before a progress bar shows
 
 
@@ -202,6 +203,34 @@ def expanded(command: Callable[..., None]) -> Callable[..., None]:
     return run
 
 
+def once(pairs: Iterable[tuple[str, Value]], argument: str) -> dict[str, Value]:
+    """Collect what was said of each key; the later of two would have silenced the earlier one.
+
+    Parameters
+    ----------
+    pairs : iterable of tuple
+        Keys and values.
+    argument : str
+        Where they were said, for a message.
+
+    Returns
+    -------
+    dict
+        Value by key.
+
+    Raises
+    ------
+    InputError
+        A key twice.
+    """
+    found: dict[str, Value] = {}
+    for key, value in pairs:
+        if key in found:
+            raise InputError(argument, f"{key} twice", "each of them once")
+        found[key] = value
+    return found
+
+
 def show(answer: Answer, form: Form) -> None:
     """Draw an answer where a picture is wanted, and print it or write it to a file.
 
@@ -262,6 +291,12 @@ def emit(text: str, data: Any, table: render.Table, form: Form) -> None:
     """
     answer = render.to_json(data) if form.json else render.to_csv(table) if form.csv else text
     if form.output is None:
-        typer.echo(answer.rstrip("\n"))
+        try:
+            typer.echo(answer.rstrip("\n"))
+        except BrokenPipeError:
+            raise  # the reader has seen enough
+        except OSError as error:
+            wanted = f"a place that can be written ({error.strerror})"
+            raise InputError("output", "standard output", wanted) from error
     else:
         files.save(answer, form.output, force=form.force)

@@ -47,7 +47,7 @@ def paging(
         scv=scv,
         target=None if target is None else units.parse(target, "time", argument="--target"),
     )
-    speeds = dict(_speed(text) for text in cpu_speed or [])
+    speeds = options.once(map(_speed, cpu_speed or []), "--cpu-speed")
     answer = paging_devices(load, names=kind or [], count=devices, speeds=speeds)
     options.show(answer, form)
 

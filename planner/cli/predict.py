@@ -36,7 +36,9 @@ def predict(
     from planner.whatif import parse_setting, predict
 
     found = read_model(model)
-    answer = predict(found, dict(parse_setting(text, found.kind) for text in settings or []))
+    answer = predict(
+        found, options.once((parse_setting(text, found.kind) for text in settings or []), "--set")
+    )
     warn(answer)
     options.show(answer, form)
 

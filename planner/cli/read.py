@@ -51,6 +51,8 @@ def read(
     from planner import render
     from planner.reports.any_listing import listing_table, read_listings
 
+    if report.suffix.lower() == ".csv":
+        raise InputError("REPORT", str(report), "a listing; counters in CSV are read with --volume-totals")
     found = read_listings(report)
     if form.csv and len(found) > 1:
         raise InputError("--csv", " and ".join(found), "a file with listings of one report, or --json")

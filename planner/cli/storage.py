@@ -92,7 +92,7 @@ def frames(
     sequence (256 pages in each segment) unless --resident-pages says how many instantiated pages lie in
     one.
 
-    Example: planner storage frames --guests 20x88GB --instantiated 70% --real-storage 1024GB
+    Example: planner storage frames --guests 20x88GB --instantiated 70%
     """
     from planner import units
     from planner.devices.storage import frame_budget, guest_frame_budget

@@ -34,8 +34,8 @@ def whatif(
     found = read_model(model)
     answer = predict(
         found,
-        dict(parse_setting(text, found.kind) for text in settings or []),
-        dict(parse_range(text, found.kind) for text in over),
+        options.once((parse_setting(text, found.kind) for text in settings or []), "--set"),
+        options.once((parse_range(text, found.kind) for text in over), "--over"),
     )
     warn(answer)
     options.show(answer, form)

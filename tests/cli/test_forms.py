@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import errno
+import io
+import os
+import sys
 from pathlib import Path
 
 import pytest
 
 from planner.cli import main
+from tests.checkout import ROOT
 
 # Each with an input that does not exist or cannot be, which would be the complaint if the form were not checked first.
 COMMANDS = (
@@ -61,3 +66,52 @@ def test_it_is_refused_first(
 def test_a_picture_of_no_topic_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["explain", "--plot", str(tmp_path / "topics.png")]) == 2
     assert "it with a topic" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("command", "argument"),
+    [
+        ("predict hyperpav --set volumes=8 --set aliases=1 --set aliases=2", "--set = 'aliases twice'"),
+        ("whatif hyperpav --set volumes=8 --over aliases=1:2 --over aliases=4:5", "--over = 'aliases twice'"),
+        ("whatif hyperpav --over aliases=1:2 --set volumes=8 --set volumes=4", "--set = 'volumes twice'"),
+        ("explain mmc servers=2 servers=3", "NAME=VALUE = 'servers twice'"),
+        (
+            "calibrate none.csv --kind volume -o m.toml --fix inflation=0 --fix inflation=1",
+            "--fix = 'inflation twice'",
+        ),
+    ],
+)
+def test_what_is_said_twice_is_refused(
+    command: str,
+    argument: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(command.split()) == 2
+    assert f"{argument}: expected each of them once" in capsys.readouterr().err
+
+
+def test_counters_are_told_how_they_are_read(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["read", str(ROOT / "docs" / "examples" / "volume-counters.csv")]) == 2
+    assert "counters in CSV are read with --volume-totals" in capsys.readouterr().err
+
+
+class Full(io.StringIO):
+    """Standard output on a full disk."""
+
+    def write(self, text: str) -> int:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def test_a_full_disk_is_told(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(sys, "stdout", Full())
+    assert main(["explain", "usl"]) == 2
+    wanted = f"output = 'standard output': expected a place that can be written ({os.strerror(errno.ENOSPC)})"
+    assert wanted in capsys.readouterr().err
+
+
+def test_an_answer_without_standard_output_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdout", None)
+    assert main(["explain", "usl"]) == 0
