@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from planner.errors import ReportError
-from planner.render import counted
+from planner.render.text import counted
 
 SEPARATORS: Final = {";": "semicolons", "\t": "tabs"}  # of what spreadsheets call CSV, too
 LONGEST: Final = 40  # characters of a cell that a message repeats
