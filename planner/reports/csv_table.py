@@ -2,100 +2,23 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Final, Never, TypeVar
+from typing import Final, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from planner.errors import ReportError
 from planner.reports.csv_cells import CsvCells, read_cells, shown
+from planner.reports.csv_numbers import WANTED_TIME, ZERO_OR_ABOVE, Allowed, date, refuse, seconds
 from planner.results import Array
 from planner.units import half_digit
 
 Value = TypeVar("Value")
 COUNTER_SIZE: Final = 2**32  # monitor counters have 32 bits
-WANTED_TIME: Final = "expected a time such as 2007-05-27T15:01:00, or a number of seconds"
-UNITS: Final = {  # by the end of a heading, the longer ones first
-    "_us_per_page": "us", "_mb_per_s": "MB/s", "_kb": "KB", "_mb": "MB", "_GB": "GB", "_ms": "ms", "_us": "us",
-    "_s": "s", "rate": "1/s", "itr": "1/s",
-}  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Allowed:
-    """The numbers that a column may hold.
-
-    Attributes
-    ----------
-    whole, zero : bool
-        Whether only whole numbers are allowed, and whether 0 is.
-    most : float
-        Largest number.
-    """
-
-    whole: bool = False
-    zero: bool = True
-    most: float = math.inf
-
-    def read(self, cell: str) -> float:
-        """Read a number.
-
-        Parameters
-        ----------
-        cell : str
-            Its digits.
-
-        Returns
-        -------
-        float
-            The number, in the unit of its column.
-
-        Raises
-        ------
-        ValueError
-            No such number, or not allowed.
-
-        Examples
-        --------
-        >>> Allowed(zero=False).read("1.30")
-        1.3
-        """
-        value = float(cell) if cell.isascii() and "_" not in cell else _refuse()
-        fits = math.isfinite(value) and (value > 0 or (self.zero and value == 0)) and value <= self.most
-        return value if fits and (value.is_integer() or not self.whole) else _refuse()
-
-    def expected(self, heading: str) -> str:
-        """Say what a column may hold.
-
-        Parameters
-        ----------
-        heading : str
-            Its heading, which ends in its unit.
-
-        Returns
-        -------
-        str
-            For a message.
-
-        Examples
-        --------
-        >>> Allowed().expected("service_ms")
-        'expected a number, zero or above [ms]'
-        >>> Allowed(whole=True, most=255).expected("aliases")
-        'expected a whole number from 0 to 255'
-        """
-        unit = next((f" [{unit}]" for end, unit in UNITS.items() if heading.endswith(end)), "")
-        what = "a whole number" if self.whole else "a number"
-        if self.zero and math.isfinite(self.most):
-            return f"expected {what} from 0 to {self.most:.10g}{unit}"
-        least = ", zero or above" if self.zero else " above zero"
-        most = f", at most {self.most:.10g}" if math.isfinite(self.most) else ""
-        return f"expected {what}{least}{most}{unit}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,7 +160,7 @@ class CsvTable(CsvCells):
         ReportError
             An empty cell.
         """
-        return self._read(name, lambda cell: cell if cell else _refuse(), "expected a name")
+        return self._read(name, lambda cell: cell if cell else refuse(), "expected a name")
 
     def counts(self, name: str, most: int = COUNTER_SIZE - 1) -> NDArray[np.int64]:
         """Read a column of whole numbers.
@@ -261,8 +184,8 @@ class CsvTable(CsvCells):
         """
 
         def whole(cell: str) -> int:
-            value = int(cell) if cell.isascii() and cell.isdigit() else _refuse()
-            return value if value <= most else _refuse()
+            value = int(cell) if cell.isascii() and cell.isdigit() else refuse()
+            return value if value <= most else refuse()
 
         return np.array(self._read(name, whole, f"expected a whole number from 0 to {most}"), dtype=np.int64)
 
@@ -284,10 +207,10 @@ class CsvTable(CsvCells):
         ReportError
             A cell that is no finite number of zero or more.
         """
-        allowed = Allowed()
-        return np.array(self._read(name, allowed.read, allowed.expected(name)), dtype=np.float64)
+        cells = self._read(name, ZERO_OR_ABOVE.read, ZERO_OR_ABOVE.expected(name))
+        return np.array(cells, dtype=np.float64)
 
-    def known(self, name: str, allowed: Allowed = Allowed()) -> list[tuple[float, float] | None]:
+    def known(self, name: str, allowed: Allowed = ZERO_OR_ABOVE) -> list[tuple[float, float] | None]:
         """Read a column of numbers, or nothing, with what their digits leave open.
 
         Parameters
@@ -380,12 +303,12 @@ class CsvTable(CsvCells):
             A cell that is no time, or of another kind than the first one.
         """
         cells = [row[self.names.index(name.upper())] for row in self.rows]
-        start = _date(cells[0])
+        start = date(cells[0])
         known: dict[str, float] = {}
         for row, cell in enumerate(cells):
             if cell not in known:
                 try:
-                    known[cell] = _seconds(cell, start)
+                    known[cell] = seconds(cell, start)
                 except (ValueError, TypeError):
                     also = " like the first one" if row else ""
                     raise self.error(row, name, f"{shown(cell)}: {WANTED_TIME}{also}") from None
@@ -440,27 +363,3 @@ def read_csv(
     if known is not None:
         table.refuse_others(known)
     return table
-
-
-def _date(cell: str) -> datetime | None:
-    """A date with time, None for anything else; digits alone are seconds."""
-    try:
-        float(cell)
-    except ValueError:
-        try:
-            return datetime.fromisoformat(cell)
-        except ValueError:
-            return None
-    return None
-
-
-def _seconds(cell: str, start: datetime | None) -> float:
-    if start is None:
-        value = float(cell)
-        return value if math.isfinite(value) else _refuse()
-    when = _date(cell)
-    return (when - start).total_seconds() if when is not None else _refuse()
-
-
-def _refuse() -> Never:
-    raise ValueError
