@@ -339,12 +339,12 @@ def _read_bytes(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except OSError as error:
-        raise ReportError(path, f"cannot be read: {error.strerror}") from error
+        raise ReportError(path, f"cannot be read: {error.strerror}; expected a file") from error
 
 
 def _read_toml(path: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(_read_bytes(path).decode("utf-8"))
+        return tomllib.loads(_read_bytes(path).decode("utf-8-sig"))
     except UnicodeDecodeError as error:
         raise ReportError(path, "expected a model file in TOML, found bytes that are no text") from error
     except tomllib.TOMLDecodeError as error:
@@ -352,7 +352,8 @@ def _read_toml(path: Path) -> dict[str, Any]:
         position = _TOML_POSITION.search(problem)
         line, column = (int(position["line"]), int(position["column"])) if position else (None, None)
         problem = _TOML_POSITION.sub("", problem)
-        raise ReportError(path, f"expected TOML: {problem}", line=line, column=column) from error
+        problem = f"expected TOML: {problem}; `planner calibrate -o` writes model files"
+        raise ReportError(path, problem, line=line, column=column) from error
 
 
 def _decode(content: dict[str, Any], path: Path) -> Model:
@@ -364,7 +365,9 @@ def _decode(content: dict[str, Any], path: Path) -> Model:
             "a newer planner wrote the file and is needed to read it",
         )
     if version != SCHEMA_VERSION:
-        raise ReportError(path, f"expected `schema_version` = {SCHEMA_VERSION}, found {version!r}")
+        found = "none" if version is None else repr(version)
+        problem = f"expected `schema_version` = {SCHEMA_VERSION}, found {found}"
+        raise ReportError(path, f"{problem}; `planner calibrate -o` writes model files")
     # msgspec names no key of a table it walks into, so each entry is tried on its own first.
     for table, kind in (("parameters", Parameter), ("validity", Interval)):
         entries = content.get(table)

@@ -31,12 +31,34 @@ def new_axes(width: float = 6.4, height: float = 4.4) -> Axes:
     matplotlib.axes.Axes
         The axes.
     """
+    return _axes(1, width, height)[0]
+
+
+def axes_and_below(width: float = 8.0, height: float = 6.0) -> tuple[Axes, Axes]:
+    """Empty axes of a picture of its own, and others of the same abscissa below them.
+
+    Parameters
+    ----------
+    width, height : float, optional
+        Size of both [inches].
+
+    Returns
+    -------
+    tuple of matplotlib.axes.Axes
+        The upper and the lower ones.
+    """
+    above, below = _axes(2, width, height)
+    return above, below
+
+
+def _axes(rows: int, width: float, height: float) -> list[Axes]:
     from matplotlib.figure import Figure
 
-    axes = Figure(figsize=(width, height), layout="constrained").subplots()
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.title.set_fontsize("medium")
-    return axes
+    grid = Figure(figsize=(width, height), layout="constrained").subplots(rows, sharex=True, squeeze=False)
+    for axes in grid[:, 0]:
+        axes.spines[["top", "right"]].set_visible(False)
+        axes.title.set_fontsize("medium")
+    return list(grid[:, 0])
 
 
 def whole_numbers(axes: Axes, along: Literal["x", "y"] = "x") -> None:

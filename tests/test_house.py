@@ -138,6 +138,12 @@ def test_python_and_license_are_stated_once_and_agree() -> None:
     assert metadata["license_expression"] == "BSD-3-Clause"
 
 
+def test_every_picture_takes_its_axes_from_the_one_style() -> None:
+    own = [name for name, path in modules().items() if "import Figure\n" in path.read_text(encoding="utf-8")
+           and "from matplotlib.figure" in path.read_text(encoding="utf-8")]  # fmt: skip
+    assert own == ["planner.style"]
+
+
 @pytest.mark.slow
 def test_a_wheel_carries_its_shelves_and_finds_them(tmp_path: Path) -> None:
     clean = tmp_path / "checkout"  # a copy, so that the build leaves nothing in the checkout

@@ -255,9 +255,9 @@ def paging_devices(
     Raises
     ------
     InputError
-        An unknown kind or machine, or a page rate that no kind carries.
+        An unknown kind or machine.
     InfeasibleError
-        No kind meets the target, or the guests have too few requests outstanding.
+        No kind carries the page rate or meets the target, or the guests have too few requests outstanding.
     """
     found = kinds(names)
     factors = dict(speeds or {})
@@ -277,8 +277,9 @@ def _require_carried(found: Sequence[Kind], load: Load, count: int) -> None:
     needed = {kind.name: carried_by(kind.device, load) for kind in found}
     if min(needed.values()) > count:
         would = ", ".join(f"{number:.0f} {name}" for name, number in needed.items())
-        raise InputError(
-            "page_rate", load.page_rate, f"what {count} devices carry; it would take at least {would}", "1/s"
+        raise InfeasibleError(
+            f"{load.page_rate:g} pages/s are more than {render.counted(count, 'device')} of any kind would carry; "
+            f"it would take at least {would}"
         )
 
 

@@ -59,7 +59,7 @@ def fit_channel_program(runs: Sequence[Measurements], fixed: Mapping[str, float]
         raise InputError("runs", 0, "at least one measurement")
     for run in runs:
         if _moved(run) <= 0:
-            raise run.error("expected written_mb or read_mb above zero")
+            raise run.error("expected written_mb or read_mb above zero", "written_mb")
     held = dict(fixed or {})
     wide, slow = (
         any(run.words[key] == word for run in runs) for key, word in (("bits", "64"), ("translation", "slow"))

@@ -9,12 +9,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from planner.calibrate.observation import Figure, Observation, observe
-from planner.calibrate.tables import Row, read_rows
+from planner.calibrate.observation import ABSOLUTE, Figure, Observation, observe
 from planner.errors import InputError, ReportError
 from planner.measurements import listing_run, totals_runs, volume_runs
 from planner.reports import read_devices
-from planner.reports.printed import Printed
+from planner.reports.csv_cells import shown
+from planner.reports.csv_numbers import Allowed
+from planner.reports.csv_table import CsvTable, read_csv
 from planner.reports.volume_totals import read_totals
 from planner.units import MILLISECOND
 
@@ -28,6 +29,11 @@ MEASURED: Final = {
 COUNTS: Final = ("population", "aliases", "volumes")
 NAMES: Final = ("run", "device", "role")
 COLUMNS: Final = (*NAMES, *COUNTS, *MEASURED)
+OF_DEVICES: Final = (*NAMES, "population", "io_rate", "service_ms", "queued")  # where a row is a device
+MOST: Final = 10**6  # of aliases, volumes or requesters; beyond any machine
+NEEDED: Final = {
+    "device": ("io_rate", "service_ms"), "volume": ("aliases",), "pool": ("aliases", "volumes"),
+}  # fmt: skip
 TOTALS: Final = "pool_aliases"  # a column that only a table of volume totals has
 ROLES: Final = ("base", "alias")
 
@@ -67,108 +73,131 @@ def read_observations(paths: Sequence[Path], kind: str) -> list[Observation]:
 
 def _csv_observations(path: Path, kind: str) -> list[Observation]:
     """One run a row, or one device a row where there is a column `role`; totals of supplied counters as they are."""
-    header, rows = read_rows(path)
-    if TOTALS in header:
+    table = read_csv(
+        path, (), f"runs of a {kind}, with columns such as aliases, io_rate, service_ms and queued"
+    )
+    if table.has(TOTALS):
         return [observe(run) for run in totals_runs(read_totals(path))]
-    unknown = [name for name in header if name not in COLUMNS]
-    if unknown:
-        raise ReportError(path, f"unknown column {unknown[0]!r}; known are {', '.join(COLUMNS)}", line=1)
-    by_device = "role" in header
-    wanted = () if by_device else ("aliases", "volumes") if kind == "pool" else ("aliases",)
-    missing = [name for name in wanted if name not in header]
-    if missing or not set(header) & set(MEASURED):
-        what = missing[0] if missing else f"one of {', '.join(MEASURED)}"
-        raise ReportError(path, f"expected a column {what}; known are {', '.join(COLUMNS)}", line=1)
-    if by_device:
-        return _by_device(path, rows)
-    return [_observation(path, line, row, kind) for line, row in rows]
+    shape = "device" if table.has("role") else kind
+    table.refuse_others(OF_DEVICES if shape == "device" else COLUMNS)
+    table.require(NEEDED[shape], f"runs of a {kind} with the columns {', '.join(NEEDED[shape])}")
+    if not any(map(table.has, MEASURED)):
+        raise table.missing(f"one of {', '.join(MEASURED)}", f"what was measured of each run of a {kind}")
+    runs = _by_device(table) if shape == "device" else _by_run(table, NEEDED[kind])
+    for row, run in runs:
+        if kind == "volume" and run.volumes > 1:
+            column = "role" if shape == "device" else "volumes"
+            problem = f"tells of {run.volumes} volumes: expected 1 volume; several are --kind pool"
+            raise table.error(row, column, problem)
+    return [run for _, run in runs]
 
 
-def _count(path: Path, line: int, row: Row, name: str, least: int) -> int | None:
-    text = row.get(name, "")
-    if not text:
-        return None
-    if not text.isdecimal() or int(text) < least:
-        raise ReportError(
-            path, f"expected a count of at least {least} in column {name}, found {text!r}", line=line
-        )
-    return int(text)
-
-
-def _figures(path: Path, line: int, row: Row) -> dict[str, Figure]:
-    found = {}
+def _figures(table: CsvTable, *, zero: bool) -> list[dict[str, Figure]]:
+    """What each row measured, SI; rates and times may be 0 with `zero` only, waits and queues always."""
+    found: list[dict[str, Figure]] = [{} for _ in table.rows]
     for column, (name, factor) in MEASURED.items():
-        text = row.get(column, "")
-        if not text:
-            continue
-        try:
-            printed = Printed.from_text(text, factor)
-        except ValueError as error:
-            raise ReportError(
-                path, f"expected a number in column {column}, found {text!r}", line=line
-            ) from error
-        found[name] = Figure(printed.value, printed.resolution)
-    if not found:
-        raise ReportError(path, f"expected a number in one of {', '.join(MEASURED)}", line=line)
+        cells = table.known(column, Allowed(zero=zero or name in ABSOLUTE))
+        for figures, cell in zip(found, cells, strict=True):
+            if cell is not None:
+                figures[name] = Figure(cell[0] * factor, cell[1] * factor)
     return found
 
 
-def _observation(path: Path, line: int, row: Row, kind: str) -> Observation:
-    aliases = _count(path, line, row, "aliases", 0)
-    volumes = _count(path, line, row, "volumes", 1)
-    if aliases is None or (kind == "pool" and volumes is None):
-        raise ReportError(
-            path, f"expected a count of {'aliases' if aliases is None else 'volumes'}", line=line
-        )
-    if kind == "volume" and (volumes or 1) > 1:
-        raise ReportError(path, f"expected 1 volume, found {volumes}: several are a pool", line=line)
-    figures = _figures(path, line, row)
+def _by_run(table: CsvTable, needed: Sequence[str]) -> list[tuple[int, Observation]]:
+    """One run a row; a cell of the columns `needed` must not be empty."""
+    figures = _figures(table, zero=False)
+    aliases, volumes = _counts(table, "aliases"), _counts(table, "volumes", zero=False)
+    population = _counts(table, "population", zero=False)
+    found = []
+    for row, name in enumerate(table.texts("run")):
+        if not figures[row]:
+            problem = f"nothing measured: expected a number in one of {', '.join(MEASURED)}"
+            raise ReportError(table.path, problem, line=table.lines[row], column=1)
+        for column, cells in (("aliases", aliases), ("volumes", volumes)):
+            if column in needed and cells[row] is None:
+                raise table.error(row, column, f"is empty: expected a count of {column}")
+        found.append((row, _observation(
+            table, row, name=name or f"{table.path.stem} line {table.lines[row]}", volumes=volumes[row] or 1,
+            aliases=aliases[row] or 0, population=population[row], figures=figures[row],
+        )))  # fmt: skip
+    return found
+
+
+def _observation(
+    table: CsvTable, row: int, *, name: str, volumes: int, aliases: int, population: int | None,
+    figures: dict[str, Figure],
+) -> Observation:  # fmt: skip
+    """A run, or the error of its row where its numbers contradict each other."""
     try:
         return Observation(
-            name=row.get("run") or f"{path.stem} line {line}",
-            volumes=volumes or 1,
-            aliases=aliases,
-            population=_count(path, line, row, "population", 1),
-            figures=figures,
+            name=name, volumes=volumes, aliases=aliases, population=population, figures=figures
         )
     except InputError as error:
-        raise ReportError(path, str(error), line=line) from error
+        raise ReportError(
+            table.path, str(error), line=table.lines[row],
+            column=table.column(row, "population") if table.has("population") else None,
+        ) from error  # fmt: skip
 
 
-def _by_device(path: Path, rows: Sequence[tuple[int, Row]]) -> list[Observation]:
+def _by_device(table: CsvTable) -> list[tuple[int, Observation]]:
     """Add up the devices of each run; rates and queues add, times are weighted by rate."""
-    runs: dict[str, list[tuple[int, Row]]] = {}
-    for line, row in rows:
-        if row["role"] not in ROLES:
-            raise ReportError(
-                path, f"expected {' or '.join(ROLES)} in column role, found {row['role']!r}", line=line
+    figures = _figures(table, zero=True)
+    roles, population = table.texts("role"), _counts(table, "population", zero=False)
+    runs: dict[str, list[int]] = {}
+    for row, name in enumerate(table.texts("run")):
+        if roles[row] not in ROLES:
+            raise table.error(row, "role", f"{shown(roles[row])}: expected {' or '.join(ROLES)}")
+        if "io_rate" not in figures[row]:
+            raise table.error(row, "io_rate", "is empty: expected the rate of every device [1/s]")
+        service = figures[row].setdefault("service_time", Figure(0.0, 0.0))
+        if service.value == 0 and figures[row]["io_rate"].value > 0:
+            raise table.error(
+                row, "service_ms", "is empty or 0: expected the service time of a device with I/O [ms]"
             )
-        runs.setdefault(row.get("run") or path.stem, []).append((line, row))
-    return [_sum(path, name, devices) for name, devices in runs.items()]
+        runs.setdefault(name or table.path.stem, []).append(row)
+    return [
+        (rows[0], _sum(table, name, {row: figures[row] for row in rows}, roles, population))
+        for name, rows in runs.items()
+    ]
 
 
-def _sum(path: Path, name: str, devices: Sequence[tuple[int, Row]]) -> Observation:
-    found = [(row["role"], _figures(path, line, row)) for line, row in devices]
-    line = devices[0][0]
-    if any({"io_rate", "service_time"} - set(figures) for _, figures in found):
-        raise ReportError(path, "expected io_rate and service_ms of every device", line=line)
-    bases = [figures for role, figures in found if role == "base"]
+def _sum(
+    table: CsvTable, name: str, figures: dict[int, dict[str, Figure]], roles: Sequence[str],
+    population: Sequence[int | None],
+) -> Observation:  # fmt: skip
+    """One run of its devices, by their rows."""
+    first = next(iter(figures))
+    bases = [row for row in figures if roles[row] == "base"]
     if not bases:
-        raise ReportError(path, f"expected a base among the devices of {name}", line=line)
-    total = sum(figures["io_rate"].value for _, figures in found)
+        raise table.error(first, "role", f"of {name} is alias only: expected a base among its devices")
+    rates, services = ([each[key] for each in figures.values()] for key in ("io_rate", "service_time"))
+    total = sum(rate.value for rate in rates)
     if total <= 0:
-        raise ReportError(path, f"expected a device of {name} with a rate above zero", line=line)
-    service = sum(f["io_rate"].value * f["service_time"].value for _, f in found) / total
-    figures = {
-        "io_rate": Figure(total, sum(f["io_rate"].half for _, f in found)),
-        "service_time": Figure(service, max(f["service_time"].half for _, f in found)),
+        raise table.error(first, "io_rate", f"of all devices of {name} is 0: expected I/O of one at least")
+    work = sum(rate.value * service.value for rate, service in zip(rates, services, strict=True))
+    summed = {
+        "io_rate": Figure(total, sum(rate.half for rate in rates)),
+        "service_time": Figure(work / total, max(service.half for service in services)),
     }
-    if all("queued" in f for f in bases):
-        figures["queued"] = Figure(
-            sum(f["queued"].value for f in bases), sum(f["queued"].half for f in bases)
+    queues = {row: figures[row]["queued"] for row in bases if "queued" in figures[row]}
+    if queues:
+        for row in bases:
+            if row not in queues:
+                raise table.error(
+                    row, "queued", f"is empty: expected the queue of every base of {name}, or of none"
+                )
+        summed["queued"] = Figure(
+            sum(each.value for each in queues.values()), sum(each.half for each in queues.values())
         )
-    populations = {_count(path, n, row, "population", 1) for n, row in devices if row["role"] == "base"}
-    if len(populations) > 1:
-        raise ReportError(path, f"expected one population for all bases of {name}", line=line)
-    return Observation(name=name, volumes=len(bases), aliases=len(found) - len(bases), population=populations.pop(),
-                       figures=figures)  # fmt: skip
+    for row in bases:
+        if population[row] != population[bases[0]]:
+            problem = f"is not that of line {table.lines[bases[0]]}: expected one population for all bases of {name}"
+            raise table.error(row, "population", problem)
+    return _observation(
+        table, first, name=name, volumes=len(bases), aliases=len(figures) - len(bases),
+        population=population[bases[0]], figures=summed,
+    )  # fmt: skip
+
+
+def _counts(table: CsvTable, name: str, *, zero: bool = True) -> list[int | None]:
+    return table.counts_or_none(name, MOST, zero=zero)

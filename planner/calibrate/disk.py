@@ -12,7 +12,7 @@ from planner.calibrate.cost_fit import fit_costs
 from planner.calibrate.cost_law import CostFit, CostLaw, Measured, given
 from planner.calibrate.tables import Heading, Measurements
 from planner.devices.disk import COSTS, KIND, DiskPath
-from planner.errors import InputError, ReportError
+from planner.errors import InputError
 from planner.units import KILOBYTE, MEGABYTE, MICROSECOND
 
 HEADINGS: Final = (
@@ -102,18 +102,18 @@ def _check(run: Measurements, first: Measurements) -> None:
     if not any(run.value(name) > 0 for name in FIGURES):
         raise run.error(f"expected a number above zero in one of {', '.join(FIGURES)}")
     if run.words["cache"] == "on" and "hit_ratio" not in run.numbers and run.value("read_kb") > 0:
-        raise run.error("expected a hit_ratio, 0 to 1, since the cache is on")
+        raise run.error("expected a hit_ratio, 0 to 1, since the cache is on", "hit_ratio")
     if run.value("read_kb") + run.value("write_kb") == 0:
-        raise run.error("expected read_kb or write_kb above zero")
+        raise run.error("expected read_kb or write_kb above zero", "read_kb")
     if run.value("channel_mb_per_s") != first.value("channel_mb_per_s"):
-        raise run.error("expected the same channel_mb_per_s in all rows: other channels are other paths")
+        problem = "expected the same channel_mb_per_s in all rows: other channels are other paths"
+        raise run.error(problem, "channel_mb_per_s")
     work, rate = run.value("cp_us") + run.value("virtual_us"), run.value("rate")
     if rate * work > CONTRADICTION:
-        raise ReportError(
-            run.path,
+        raise run.error(
             f"one requester at {rate:g} transactions/s has {1e6 / rate:.4g} us for each, and its processor time is "
             f"{work / MICROSECOND:.4g} us: the measurements contradict each other",
-            line=run.line,
+            "rate",
         )
 
 

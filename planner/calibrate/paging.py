@@ -74,7 +74,8 @@ def fit_paging(runs: Sequence[Measurements], fixed: Mapping[str, float] | None =
         if "page_rate" in run.numbers and run.value("page_rate") < CONTRADICTION * run.value("transfer_rate"):
             raise run.error(
                 f"expected at least one page a transfer, found a page_rate of {run.value('page_rate'):g} and a "
-                f"transfer_rate of {run.value('transfer_rate'):g}: the measurements contradict each other"
+                f"transfer_rate of {run.value('transfer_rate'):g}: the measurements contradict each other",
+                "page_rate",
             )
     factors = {heading.name: heading.factor for heading in HEADINGS}
     told = [pair for pair in FITTED if any(pair[1] in run.numbers for run in runs)]
@@ -118,7 +119,8 @@ def _start(parameter: Parameter, name: str, runs: Sequence[Measurements]) -> flo
             raise run.error(
                 f"{run.value('outstanding'):g} requests at {run.value(name):g} transfers/s come back every "
                 f"{run.value('outstanding') / run.value(name) / MICROSECOND:.4g} us, and their think_us is "
-                f"{run.value('think_us') / MICROSECOND:.4g}: the measurements contradict each other"
+                f"{run.value('think_us') / MICROSECOND:.4g}: the measurements contradict each other",
+                "think_us",
             )
         return min(cycle, min(run.value("outstanding"), run.value("queue_depth")) / run.value(name))
     if parameter is PAGES_PER_TRANSFER:

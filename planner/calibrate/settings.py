@@ -27,7 +27,7 @@ def known_values(settings: Sequence[str], kind: str = "volume") -> dict[str, flo
     Raises
     ------
     InputError
-        No such parameter, or no such value.
+        No such parameter, one twice, or no such value.
 
     Examples
     --------
@@ -40,5 +40,7 @@ def known_values(settings: Sequence[str], kind: str = "volume") -> dict[str, flo
         key, sign, text = setting.partition("=")
         if not sign or key not in known:
             raise InputError("--fix", setting, f"KEY=VALUE with a key of {listed(known)}")
+        if key in found:
+            raise InputError("--fix", f"{key} twice", "each of them once")
         found[key] = float(read_value(text, known[key]))
     return found

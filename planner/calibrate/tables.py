@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from planner.errors import ReportError
 from planner.reports import Printed
-
-Row = dict[str, str]
+from planner.reports.csv_cells import shown
+from planner.reports.csv_numbers import Allowed
+from planner.reports.csv_table import CsvTable, read_csv
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +45,11 @@ class Heading:
     most: float = math.inf
     words: tuple[str, ...] = ()
 
+    @property
+    def allowed(self) -> Allowed:
+        """The numbers of the column."""
+        return Allowed(whole=self.whole, zero=self.zero, most=self.most)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measurements:
@@ -63,6 +67,8 @@ class Measurements:
         Printed numbers, SI, by heading; nothing where the cell is empty.
     words : mapping
         Words by heading.
+    columns : mapping
+        Where in the line the cell of a heading begins, counted from 1.
     """
 
     name: str
@@ -70,6 +76,7 @@ class Measurements:
     line: int
     numbers: Mapping[str, Printed]
     words: Mapping[str, str]
+    columns: Mapping[str, int] = field(default_factory=dict)
 
     def value(self, heading: str, default: float = 0.0) -> float:
         """Take a number.
@@ -89,56 +96,22 @@ class Measurements:
         found = self.numbers.get(heading)
         return default if found is None else found.value
 
-    def error(self, problem: str) -> ReportError:
+    def error(self, problem: str, heading: str = "") -> ReportError:
         """Make an error of this row.
 
         Parameters
         ----------
         problem : str
             What is wrong and what was expected.
+        heading : str, optional
+            The column at fault, where it is one.
 
         Returns
         -------
         ReportError
-            With file and line.
+            With file and line, and the column where it is known.
         """
-        return ReportError(self.path, problem, line=self.line)
-
-
-def read_rows(path: Path) -> tuple[list[str], list[tuple[int, Row]]]:
-    """Read header and rows of a CSV file.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-
-    Returns
-    -------
-    tuple
-        Headings; line and cells by heading of each row.
-
-    Raises
-    ------
-    ReportError
-        The file cannot be read, has no row, repeats a heading, or a row is too short or too long.
-    """
-    try:
-        content = path.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise ReportError(path, f"cannot be read: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise ReportError(path, "expected a table in CSV, found bytes that are no text") from error
-    lines = [(n, cells) for n, cells in enumerate(csv.reader(io.StringIO(content)), start=1) if cells]
-    if len(lines) < 2:  # noqa: PLR2004 - a header and a row
-        raise ReportError(path, "expected a header and at least one row", line=1)
-    header = [name.strip() for name in lines[0][1]]
-    if len(set(header)) < len(header):
-        raise ReportError(path, "expected each column once", line=1)
-    for number, cells in lines[1:]:
-        if len(cells) != len(header):
-            raise ReportError(path, f"expected {len(header)} cells, found {len(cells)}", line=number)
-    return header, [(n, dict(zip(header, (c.strip() for c in cells), strict=True))) for n, cells in lines[1:]]
+        return ReportError(self.path, problem, line=self.line, column=self.columns.get(heading))
 
 
 def read_measurements(paths: Sequence[Path], headings: Sequence[Heading]) -> list[Measurements]:
@@ -161,51 +134,47 @@ def read_measurements(paths: Sequence[Path], headings: Sequence[Heading]) -> lis
     ReportError
         A file cannot be read, a column is missing or unknown, or a cell holds what its column does not allow.
     """
-    found = []
-    names = ["run", *(each.name for each in headings)]
+    needed = [each.name for each in headings if each.needed]
+    known = ["run", *(each.name for each in headings)]
+    found: list[Measurements] = []
     for path in paths:
-        header, rows = read_rows(path)
-        unknown = [name for name in header if name not in names]
-        missing = [each.name for each in headings if each.needed and each.name not in header]
-        if unknown or missing:
-            what = f"unknown column {unknown[0]!r}" if unknown else f"expected a column {missing[0]}"
-            raise ReportError(path, f"{what}; known are {', '.join(names)}", line=1)
-        found += [_measurements(path, line, row, headings) for line, row in rows]
+        table = read_csv(path, needed, "measurements", known=known)
+        found += _measurements(table, [each for each in headings if table.has(each.name)])
     return found
 
 
-def _measurements(path: Path, line: int, row: Row, headings: Sequence[Heading]) -> Measurements:
-    numbers, words = {}, {}
-    for heading in headings:
-        text = row.get(heading.name, "")
-        if not text and not heading.needed:
-            continue
-        if heading.words:
-            if text not in heading.words:
-                wanted = " or ".join(heading.words)
-                raise ReportError(
-                    path, f"expected {wanted} in column {heading.name}, found {text!r}", line=line
-                )
-            words[heading.name] = text
-        else:
-            numbers[heading.name] = _number(path, line, heading, text)
-    return Measurements(
-        name=row.get("run") or f"{path.stem} line {line}", path=path, line=line, numbers=numbers, words=words
-    )
-
-
-def _number(path: Path, line: int, heading: Heading, text: str) -> Printed:
-    try:
-        printed = Printed.from_text(text)
-    except ValueError:
-        printed = Printed(math.nan, 0.0)
-    value = printed.value
-    fits = math.isfinite(value) and (value > 0 or (heading.zero and value == 0)) and value <= heading.most
-    if not fits or (heading.whole and not value.is_integer()):
-        what = "a whole number" if heading.whole else "a number"
-        least = "of zero or more" if heading.zero else "above zero"
-        most = f", at most {heading.most:g}" if math.isfinite(heading.most) else ""
-        raise ReportError(
-            path, f"expected {what} {least}{most} in column {heading.name}, found {text!r}", line=line
+def _measurements(table: CsvTable, headings: Sequence[Heading]) -> list[Measurements]:
+    numbers = {each: _numbers(table, each) for each in headings if not each.words}
+    words = {each: _words(table, each) for each in headings if each.words}
+    return [
+        Measurements(
+            name=name or f"{table.path.stem} line {line}",
+            path=table.path,
+            line=line,
+            numbers={each.name: cells[row] for each, cells in numbers.items() if cells[row] is not None},  # type: ignore[misc]
+            words={each.name: cells[row] for each, cells in words.items() if cells[row]},
+            columns={each.name: table.column(row, each.name) for each in headings},
         )
-    return Printed(value * heading.factor, printed.resolution * heading.factor)
+        for row, (name, line) in enumerate(zip(table.texts("run"), table.lines, strict=True))
+    ]
+
+
+def _numbers(table: CsvTable, heading: Heading) -> list[Printed | None]:
+    """Printed numbers of a column, SI."""
+    found = table.known(heading.name, heading.allowed)
+    if heading.needed and None in found:
+        problem = f"is empty: {heading.allowed.expected(heading.name)}"
+        raise table.error(found.index(None), heading.name, problem)
+    return [
+        None if each is None else Printed(each[0] * heading.factor, each[1] * heading.factor)
+        for each in found
+    ]
+
+
+def _words(table: CsvTable, heading: Heading) -> list[str]:
+    """Words of a column."""
+    found = table.texts(heading.name)
+    for row, text in enumerate(found):
+        if text not in heading.words and (text or heading.needed):
+            raise table.error(row, heading.name, f"{shown(text)}: expected {' or '.join(heading.words)}")
+    return found

@@ -152,7 +152,7 @@ def volume(
     device: Annotated[str | None, typer.Option(metavar="ADDRESS", help="Base device, as 522A.")] = None,
     *,
     question: Question,
-    form: options.Form,
+    form: options.PlotForm,
 ) -> None:
     """Aliases for volumes that have their own (classic PAV).
 
@@ -184,7 +184,7 @@ def pool(
     volumes: Annotated[int, typer.Option(metavar="N", help="With numbers: volumes in the pool.")] = 1,
     *,
     question: Question,
-    form: options.Form,
+    form: options.PlotForm,
 ) -> None:
     """Aliases for volumes that share them (HyperPAV).
 
@@ -215,6 +215,7 @@ def pool(
 
 
 @app.command(name="supply", no_args_is_help=True)
+@options.expanded
 def supply(
     counters: Annotated[Path, typer.Argument(metavar="COUNTERS.csv", help="Supply counters (MRIODHPP).")],
     pool: Annotated[str | None, typer.Option(metavar="NAME", help="Only this pool.")] = None,
@@ -224,11 +225,8 @@ def supply(
         typer.Option(metavar="TOTALS.csv", help="Volume totals of the same time, with their pools."),
     ] = None,
     model: options.Model = DEFAULT_MODEL,
-    json: options.Json = False,
-    csv: options.Csv = False,
-    output: options.Output = None,
-    force: options.Force = False,
-    plot: options.Plot = None,
+    *,
+    form: options.PlotForm,
 ) -> None:
     """Whether running pools have enough, from counters.
 
@@ -259,9 +257,7 @@ def supply(
         else {run.name.removeprefix("pool "): run for run in totals_runs(read_totals(volumes))}
     )
     answer = judge(pools, no_alias=share, volumes=runs, law=_law(model) if runs else None)
-    options.draw(answer.plot, plot, force=force)
-    options.emit(answer.text(), answer.to_dict(), answer.table(), json=json, csv=csv, output=output,
-                 force=force)  # fmt: skip
+    options.show(answer, form)
 
 
 def _interval(text: str, dimension: str, argument: str, parts: int = 1) -> Interval:
@@ -289,7 +285,7 @@ def _law(model: str) -> Law:
     return Law.from_model(model)
 
 
-def _many(pools: list[MeasuredPool], notes: list[str], question: Question, form: options.Form) -> None:
+def _many(pools: list[MeasuredPool], notes: list[str], question: Question, form: options.PlotForm) -> None:
     """Answer for many pools at once."""
     import os
 
@@ -301,19 +297,15 @@ def _many(pools: list[MeasuredPool], notes: list[str], question: Question, form:
             pools, _law(question.model), target=question.target([Path()]), growth=question.grown(), notes=notes,
             processes=processes, done=done,
         )  # fmt: skip
-    options.draw(answer.plot, form.plot, force=form.force)
-    options.emit(answer.text(), answer.to_dict(), answer.table(), json=form.json, csv=form.csv, output=form.output,
-                 force=form.force)  # fmt: skip
+    options.show(answer, form)
     if answer.exit_code:
         raise typer.Exit(answer.exit_code)
 
 
-def _emit(answers: list[AliasAnswer], form: options.Form, *, many: bool = False) -> None:
+def _emit(answers: list[AliasAnswer], form: options.PlotForm, *, many: bool = False) -> None:
     from planner.sizing import together
 
-    options.draw(answers[0].plot, form.plot, force=form.force)
+    options.draw(answers[0].plot, form)
     data = {"volumes": [{"device": a.name, **a.to_dict()} for a in answers]} if many else answers[0].to_dict()
     text = "\n\n".join(answer.text(closing=answer is answers[-1]) for answer in answers)
-    options.emit(
-        text, data, together(answers), json=form.json, csv=form.csv, output=form.output, force=form.force
-    )
+    options.emit(text, data, together(answers), form)

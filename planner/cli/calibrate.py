@@ -42,11 +42,10 @@ def calibrate(
     from planner.library import write_model
 
     task = calibrate.Task(files=data, title=title, population=population, fix=fix or ())
+    form = options.PlotForm(json=json, csv=csv, force=force, plot=plot)
     files.writable(output, force=force)
     with options.working("Fitting"):
         found, model = calibrate.calibrate(kind, task)
-    options.draw(found.plot, plot, force=force)
+    options.draw(found.plot, form)
     write_model(model, output, force=force)
-    options.emit(
-        found.text(), found.to_dict(), found.residual_table(), json=json, csv=csv, output=None, force=force
-    )
+    options.emit(found.text(), found.to_dict(), found.residual_table(), form)

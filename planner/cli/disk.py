@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -11,7 +10,7 @@ from planner.cli import options
 from planner.errors import InputError
 
 if TYPE_CHECKING:
-    from planner.advice import CcwAnswer, DiskAnswer
+    pass
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -22,6 +21,7 @@ app = typer.Typer(
 
 
 @app.command(name="rate", no_args_is_help=True, short_help="Compare disks with and without minidisk cache.")
+@options.expanded
 def rate(
     workload: Annotated[str, typer.Option(metavar="NAME", help="xedit or iozone.")],
     hit_ratio: Annotated[str, typer.Option(metavar="SHARE", help="Reads the cache answers, as 0.9 or 90%.")],
@@ -29,11 +29,8 @@ def rate(
     processors: Annotated[int, typer.Option(metavar="N", help="Real processors.")] = 1,
     disks: Annotated[int, typer.Option(metavar="N", help="Disks that the data are spread over.")] = 1,
     kind: Annotated[list[str] | None, typer.Option(metavar="KIND", help="Kinds of disk; all without.")] = None,
-    json: options.Json = False,
-    csv: options.Csv = False,
-    output: options.Output = None,
-    force: options.Force = False,
-    plot: options.Plot = None,
+    *,
+    form: options.PlotForm,
 ) -> None:  # fmt: skip
     """Transactions per second of each kind of disk, with and without minidisk cache.
 
@@ -51,20 +48,18 @@ def rate(
         processors=processors,
         disks=disks,
     )
-    _emit(disk_rates(setting, kind or []), json=json, csv=csv, output=output, force=force, plot=plot)
+    options.show(disk_rates(setting, kind or []), form)
 
 
 @app.command(name="ccw", no_args_is_help=True, short_help="Tell what channel programs cost CP.")
+@options.expanded
 def ccw(
     read_write: Annotated[str, typer.Option(metavar="R:W", help="Data read to data written, as 70:30.")],
     bits: Annotated[int, typer.Option(metavar="BITS", help="31 or 64: width of the addresses.")],
     translation: Annotated[str, typer.Option(metavar="HOW", help="fast or slow.")] = "fast",
     data_rate: Annotated[str | None, typer.Option(metavar="RATE", help="Data moved, as 50MB/s.")] = None,
-    json: options.Json = False,
-    csv: options.Csv = False,
-    output: options.Output = None,
-    force: options.Force = False,
-    plot: options.Plot = None,
+    *,
+    form: options.PlotForm,
 ) -> None:
     """CP processor time per MB that the translation of channel programs takes, and what fast translation saves.
 
@@ -77,7 +72,7 @@ def ccw(
         raise InputError("--translation", translation, "fast or slow")
     moved = None if data_rate is None else units.parse(data_rate, "data rate", argument="--data-rate")
     answer = channel_programs(bits, _read_share(read_write), fast=translation == "fast", data_rate=moved)
-    _emit(answer, json=json, csv=csv, output=output, force=force, plot=plot)
+    options.show(answer, form)
 
 
 def _share(text: str, argument: str) -> float:
@@ -106,19 +101,3 @@ def _read_share(text: str) -> float:
     if read + written == 0:
         raise InputError("--read-write", text, "read to written, at least one of them above zero")
     return read / (read + written)
-
-
-def _emit(
-    answer: DiskAnswer | CcwAnswer,
-    *,
-    json: bool,
-    csv: bool,
-    output: Path | None,
-    force: bool,
-    plot: Path | None,
-) -> None:
-
-    options.draw(answer.plot, plot, force=force)
-    options.emit(
-        answer.text(), answer.to_dict(), answer.table(), json=json, csv=csv, output=output, force=force
-    )

@@ -20,6 +20,7 @@ HELP = (
 )
 
 
+@options.expanded
 def explain(
     topic: Annotated[
         str | None,
@@ -32,31 +33,27 @@ def explain(
         typer.Argument(metavar="[NAME=VALUE]...", help="Your numbers, with units.", show_default=False),
     ] = None,
     latex: Annotated[bool, typer.Option("--latex", help="Print LaTeX.")] = False,
-    json: options.Json = False,
-    csv: options.Csv = False,
-    output: options.Output = None,
-    force: options.Force = False,
-    plot: options.Plot = None,
+    *,
+    form: options.PlotForm,
 ) -> None:
     """Put the numbers into the formula and print it."""
     from planner import explain as formulas
 
     if topic is None:
         listed = _topics()
-        options.emit(
-            render.to_text(listed), listed.records(), listed, json=json, csv=csv, output=output, force=force
-        )
+        if form.plot is not None:
+            raise InputError("--plot", str(form.plot), "it with a topic")
+        options.emit(render.to_text(listed), listed.records(), listed, form)
         return
-    if latex and (json or csv):
+    if latex and (form.json or form.csv):
         raise InputError("--latex", "and --json or --csv", "one of them")
-    given = dict(map(_pair, numbers or []))
+    given = options.once(map(_pair, numbers or []), "NAME=VALUE")
     with options.working("Carrying out the formula"):
         told = formulas.explain(topic, **given)
-    if plot is not None:
-        options.draw(told.plot, plot, force=force)
-    unicode = output is not None or "utf" in (sys.stdout.encoding or "").lower()
+    options.draw(told.plot, form)
+    unicode = form.output is not None or "utf" in (getattr(sys.stdout, "encoding", None) or "").lower()
     text = told.latex() if latex else told.text(unicode=unicode)
-    options.emit(text, told.to_dict(), told.table(), json=json, csv=csv, output=output, force=force)
+    options.emit(text, told.to_dict(), told.table(), form)
 
 
 def _topics() -> render.Table:

@@ -7,14 +7,15 @@ import functools
 import inspect
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Final, Protocol, TypeVar, get_type_hints
 
 import typer
 
 from planner import files, render
+from planner.errors import InputError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,19 +28,33 @@ Plot = Annotated[Path | None, typer.Option("--plot", metavar="FILE", help="Draw 
 Model = Annotated[
     str, typer.Option("--model", metavar="FILE", help="Model file, or the name of a shipped model.")
 ]
+Value = TypeVar("Value")
 PATIENCE: Final = 2.0  # seconds before a progress bar shows
+
+
+class Answer(Protocol):
+    """What a command found, for people and for programs."""
+
+    def text(self) -> str:
+        """Say it to people."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Say it as ``--json`` does."""
+
+    def table(self) -> render.Table:
+        """Lay it out as ``--csv`` does."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Form:
-    """In which form an answer leaves the planner, and where to.
+    """In which form an answer leaves the planner, and where to; what cannot be done is refused before any work.
 
     Attributes
     ----------
     json, csv : bool
         For programs instead of people.
-    output, plot : Path or None
-        Files for the answer and for its picture.
+    output : Path or None
+        File for the answer; standard output where None.
     force : bool
         Whether existing files may be written over.
     """
@@ -48,7 +63,26 @@ class Form:
     csv: Csv = False
     output: Output = None
     force: Force = False
+
+    def __post_init__(self) -> None:
+        """Refuse both forms at once, and a file that cannot be written."""
+        if self.json and self.csv:
+            raise InputError("--json --csv", "both", "one of them")
+        if self.output is not None:
+            files.writable(self.output, force=self.force)
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class PlotForm(Form):
+    """The same, and `plot`, the file for a picture; None where none is wanted."""
+
     plot: Plot = None
+
+    def __post_init__(self) -> None:
+        """Refuse a file that no picture can be written to, too."""
+        Form.__post_init__(self)
+        if self.plot is not None:
+            files.drawable(self.plot, force=self.force)
 
 
 def by_kind(paths: Sequence[Path]) -> tuple[list[Path], list[Path]]:
@@ -169,31 +203,74 @@ def expanded(command: Callable[..., None]) -> Callable[..., None]:
     return run
 
 
-def draw(plot: Callable[[], Axes], path: Path | None, *, force: bool) -> None:
-    """Draw to the file that ``--plot`` names, if it was given; a file that cannot be written is refused first.
+def once(pairs: Iterable[tuple[str, Value]], argument: str) -> dict[str, Value]:
+    """Collect what was said of each key; the later of two would have silenced the earlier one.
+
+    Parameters
+    ----------
+    pairs : iterable of tuple
+        Keys and values.
+    argument : str
+        Where they were said, for a message.
+
+    Returns
+    -------
+    dict
+        Value by key.
+
+    Raises
+    ------
+    InputError
+        A key twice.
+    """
+    found: dict[str, Value] = {}
+    for key, value in pairs:
+        if key in found:
+            raise InputError(argument, f"{key} twice", "each of them once")
+        found[key] = value
+    return found
+
+
+def show(answer: Answer, form: Form) -> None:
+    """Draw an answer where a picture is wanted, and print it or write it to a file.
+
+    Parameters
+    ----------
+    answer : Answer
+        What was found; with a `plot` where `form` has one.
+    form : Form
+        What was asked for.
+
+    Raises
+    ------
+    InputError
+        A file that cannot be written.
+    """
+    if isinstance(form, PlotForm):
+        draw(answer.plot, form)  # type: ignore[attr-defined] # commands with --plot have answers that draw themselves
+    emit(answer.text(), answer.to_dict(), answer.table(), form)
+
+
+def draw(plot: Callable[[], Axes], form: PlotForm) -> None:
+    """Draw to the file that ``--plot`` names, if it was given.
 
     Parameters
     ----------
     plot : callable
         Makes the axes.
-    path : Path or None
-        Where to draw.
-    force : bool
-        Whether an existing file may be written over.
+    form : PlotForm
+        What was asked for.
 
     Raises
     ------
     InputError
         No picture can be written there.
     """
-    if path is not None:
-        files.drawable(path, force=force)
-        files.save_axes(plot(), path, force=force)
+    if form.plot is not None:
+        files.save_axes(plot(), form.plot, force=form.force)
 
 
-def emit(
-    text: str, data: Any, table: render.Table, *, json: bool, csv: bool, output: Path | None, force: bool
-) -> None:
+def emit(text: str, data: Any, table: render.Table, form: Form) -> None:
     """Print an answer, or write it to a file, in the form that was asked for.
 
     Parameters
@@ -204,24 +281,22 @@ def emit(
         For ``--json``.
     table : render.Table
         For ``--csv``.
-    json, csv : bool
+    form : Form
         What was asked for; text where neither.
-    output : Path or None
-        Where to write; standard output where None.
-    force : bool
-        Whether an existing file may be written over.
 
     Raises
     ------
     InputError
-        Both JSON and CSV, or a file that cannot be written.
+        A file that cannot be written.
     """
-    from planner.errors import InputError
-
-    if json and csv:
-        raise InputError("--json --csv", "both", "one of them")
-    answer = render.to_json(data) if json else render.to_csv(table) if csv else text
-    if output is None:
-        typer.echo(answer.rstrip("\n"))
+    answer = render.to_json(data) if form.json else render.to_csv(table) if form.csv else text
+    if form.output is None:
+        try:
+            typer.echo(answer.rstrip("\n"))
+        except BrokenPipeError:
+            raise  # the reader has seen enough
+        except OSError as error:
+            wanted = f"a place that can be written ({error.strerror})"
+            raise InputError("output", "standard output", wanted) from error
     else:
-        files.save(answer, output, force=force)
+        files.save(answer, form.output, force=form.force)

@@ -14,6 +14,7 @@ HELP = """Count paging devices of each kind for a page rate.
 Example: planner paging --page-rate 225000/s --guests 20 --target 4ms"""
 
 
+@options.expanded
 def paging(
     page_rate: Annotated[str, typer.Option(metavar="RATE", help="Pages read and written, as 225000/s.")],
     guests: Annotated[
@@ -29,11 +30,8 @@ def paging(
         list[str] | None,
         typer.Option(metavar="MACHINE=FACTOR", help="How much faster a processor of MACHINE is than of the others."),
     ] = None,
-    json: options.Json = False,
-    csv: options.Csv = False,
-    output: options.Output = None,
-    force: options.Force = False,
-    plot: options.Plot = None,
+    *,
+    form: options.PlotForm,
 ) -> None:  # fmt: skip
     """Ask, print, draw."""
     from planner import units
@@ -49,12 +47,9 @@ def paging(
         scv=scv,
         target=None if target is None else units.parse(target, "time", argument="--target"),
     )
-    speeds = dict(_speed(text) for text in cpu_speed or [])
+    speeds = options.once(map(_speed, cpu_speed or []), "--cpu-speed")
     answer = paging_devices(load, names=kind or [], count=devices, speeds=speeds)
-    options.draw(answer.plot, plot, force=force)
-    options.emit(
-        answer.text(), answer.to_dict(), answer.table(), json=json, csv=csv, output=output, force=force
-    )
+    options.show(answer, form)
 
 
 def _speed(text: str) -> tuple[str, float]:

@@ -24,24 +24,23 @@ Settings = Annotated[
 ]
 
 
+@options.expanded
 def predict(
     model: ModelFile,
     settings: Settings = None,
-    json: options.Json = False,
-    csv: options.Csv = False,
-    output: options.Output = None,
-    force: options.Force = False,
+    *,
+    form: options.Form,
 ) -> None:
     """Predict with 90 % intervals; a question beyond what was measured is answered with a warning."""
     from planner.library import read_model
     from planner.whatif import parse_setting, predict
 
     found = read_model(model)
-    answer = predict(found, dict(parse_setting(text, found.kind) for text in settings or []))
-    warn(answer)
-    options.emit(
-        answer.text(), answer.to_dict(), answer.table(), json=json, csv=csv, output=output, force=force
+    answer = predict(
+        found, options.once((parse_setting(text, found.kind) for text in settings or []), "--set")
     )
+    warn(answer)
+    options.show(answer, form)
 
 
 def warn(answer: Answer) -> None:

@@ -26,6 +26,7 @@ by how well it predicts each configuration from the others.
 Example: planner processors --processors 14"""
 
 
+@options.expanded
 def processors(
     measurements: Annotated[
         Path | None,
@@ -48,14 +49,11 @@ def processors(
         str | None,
         typer.Option(metavar="RATE", help="What 5.3 brings over 5.2: page reads per CPU-second, as 300/s."),
     ] = None,
-    json: options.Json = False,
-    csv: options.Csv = False,
-    output: options.Output = None,
-    force: options.Force = False,
-    plot: options.Plot = None,
+    *,
+    form: options.PlotForm,
 ) -> None:
     """Fit, choose, predict and print."""
-    from planner import files, units
+    from planner import units
     from planner.devices.processors import published, read_configurations, scaling
 
     wanted = (
@@ -64,13 +62,11 @@ def processors(
     size = None if real_storage is None else units.parse(real_storage, "storage", argument="--real-storage")
     if size is not None and not count:
         raise InputError("--real-storage", real_storage, "--processors with it")
-    if plot is not None:
-        files.drawable(plot, force=force)
     with options.working("Predicting each configuration from the others"):
         answer = scaling(published() if measurements is None else read_configurations(measurements))
         predictions = [answer.predict(number) for number in count or []]
     beside = (published("5.2"), "z/VM 5.2") if measurements is None else ()
-    options.draw(lambda: answer.plot(*beside), plot, force=force)
+    options.draw(lambda: answer.plot(*beside), form)
     notes = _notes(answer.configurations, predictions, size) + ([] if wanted is None else [GAIN_NOTE])
     data = {
         **answer.to_dict(),
@@ -78,8 +74,7 @@ def processors(
         "gains": _gains(wanted),
         "notes": notes,
     }
-    options.emit(_text(answer, predictions, notes, wanted), data, answer.table(), json=json, csv=csv, output=output,
-                 force=force)  # fmt: skip
+    options.emit(_text(answer, predictions, notes, wanted), data, answer.table(), form)
 
 
 def _prediction(answer: Scaling, one: Prediction) -> dict[str, Any]:

@@ -22,6 +22,7 @@ Example: planner read monday.listing --json
 Example: planner read VOLUMES.csv --volume-totals --pools POOLS.csv"""
 
 
+@options.expanded
 def read(
     report: Annotated[Path, typer.Argument(metavar="REPORT", help="A file of listings, or a CSV file.")],
     volume_totals: Annotated[
@@ -37,14 +38,12 @@ def read(
         bool | None,
         typer.Option("--deltas/--cumulative", help="Rows count since the row before, or only rise."),
     ] = None,
-    json: options.Json = False,
-    csv: options.Csv = False,
-    output: options.Output = None,
-    force: options.Force = False,
+    *,
+    form: options.Form,
 ) -> None:
     """Read, check and print every row; JSON and CSV carry the printed resolution of each number."""
     if volume_totals:
-        _volume_totals(report, pools, deltas, json=json, csv=csv, output=output, force=force)
+        _volume_totals(report, pools, deltas, form)
         return
     for name, value in (("--pools", pools), ("--deltas", deltas)):
         if value is not None:
@@ -52,26 +51,24 @@ def read(
     from planner import render
     from planner.reports.any_listing import listing_table, read_listings
 
+    if report.suffix.lower() == ".csv":
+        raise InputError("REPORT", str(report), "a listing; counters in CSV are read with --volume-totals")
     found = read_listings(report)
-    if csv and len(found) > 1:
+    if form.csv and len(found) > 1:
         raise InputError("--csv", " and ".join(found), "a file with listings of one report, or --json")
     tables = {name: listing_table(name, listings) for name, listings in found.items()}
     text = "\n\n".join(
         f"{listing}\n{render.to_text(listing.table())}" for listings in found.values() for listing in listings
     )
     data = {ROWS[name]: table.records() for name, table in tables.items()}
-    options.emit(text, data, next(iter(tables.values())), json=json, csv=csv, output=output, force=force)
+    options.emit(text, data, next(iter(tables.values())), form)
 
 
 def _volume_totals(
     report: Path,
     pools: Path | None,
     deltas: bool | None,
-    *,
-    json: bool,
-    csv: bool,
-    output: Path | None,
-    force: bool,
+    form: options.Form,
 ) -> None:
     """Volume counters to rates and times of whole volumes."""
     from planner import render
@@ -84,4 +81,4 @@ def _volume_totals(
     table = totals_table(totals.volumes)
     text = "\n".join([render.to_text(table), "", *map(render.wrap, totals.notes)]).rstrip()
     data = {"volumes": table.records(), "aliases": list(totals.aliases), "notes": list(totals.notes)}
-    options.emit(text, data, table, json=json, csv=csv, output=output, force=force)
+    options.emit(text, data, table, form)

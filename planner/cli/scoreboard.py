@@ -13,17 +13,16 @@ Exit code 1 if an identity does not hold beyond the errata, or a stated accuracy
 Example: planner scoreboard --csv"""
 
 
+@options.expanded
 def scoreboard(
-    json: options.Json = False,
-    csv: options.Csv = False,
-    output: options.Output = None,
-    force: options.Force = False,
+    *,
+    form: options.Form,
 ) -> None:
     """Compute the scoreboard and print it."""
     from planner.scoreboard import scoreboard as compute
 
     with options.working("Comparing every figure"):
         found = compute()
-    options.emit(found.text(), found.to_dict(), found.table(), json=json, csv=csv, output=output, force=force)
+    options.show(found, form)
     if found.failures():
         raise typer.Exit(1)

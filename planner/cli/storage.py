@@ -37,6 +37,7 @@ PtrmSpaces = Annotated[
 
 
 @app.command(name="limits", no_args_is_help=True)
+@options.expanded
 def limits(
     release: Annotated[str, typer.Option(metavar="N.N", help="z/VM release, as 5.3.")],
     real_storage: Annotated[
@@ -50,11 +51,8 @@ def limits(
     ],
     in_use: InUse = None,
     ptrm_spaces: PtrmSpaces = None,
-    json: options.Json = False,
-    csv: options.Csv = False,
-    output: options.Output = None,
-    force: options.Force = False,
-    plot: options.Plot = None,
+    *,
+    form: options.PlotForm,
 ) -> None:
     """Show every limit on the virtual storage that can be in use.
 
@@ -70,13 +68,11 @@ def limits(
         in_use=_size(in_use, "--in-use"),
         ptrm_spaces=ptrm_spaces,
     ).limits()
-    options.draw(answer.plot, plot, force=force)
-    options.emit(
-        answer.text(), answer.to_dict(), answer.table(), json=json, csv=csv, output=output, force=force
-    )
+    options.show(answer, form)
 
 
 @app.command(name="frames", no_args_is_help=True)
+@options.expanded
 def frames(
     in_use: InUse = None,
     resident_pages: ResidentPages = None,
@@ -87,10 +83,8 @@ def frames(
         str | None, typer.Option(metavar="SHARE", help="Share of guest storage that was touched, as 70%.")
     ] = None,
     real_storage: RealStorage = None,
-    json: options.Json = False,
-    csv: options.Csv = False,
-    output: options.Output = None,
-    force: options.Force = False,
+    *,
+    form: options.Form,
 ) -> None:
     """Count the frames of virtual storage and its PGMBKs.
 
@@ -98,7 +92,7 @@ def frames(
     sequence (256 pages in each segment) unless --resident-pages says how many instantiated pages lie in
     one.
 
-    Example: planner storage frames --guests 20x88GB --instantiated 70% --real-storage 1024GB
+    Example: planner storage frames --guests 20x88GB --instantiated 70%
     """
     from planner import units
     from planner.devices.storage import frame_budget, guest_frame_budget
@@ -126,22 +120,19 @@ def frames(
             real_storage=real,
             **({} if pages is None else {"resident_pages": pages}),
         )
-    options.emit(
-        answer.text(), answer.to_dict(), answer.table(), json=json, csv=csv, output=output, force=force
-    )
+    options.show(answer, form)
 
 
 @app.command(name="usage", no_args_is_help=True)
+@options.expanded
 def usage(
     listings: Annotated[list[Path], typer.Argument(metavar="LISTING...", help="DSPACESH listings (FCX134).")],
     release: Release = None,
     real_storage: RealStorage = None,
     resident_pages: ResidentPages = None,
     ptrm_spaces: PtrmSpaces = None,
-    json: options.Json = False,
-    csv: options.Csv = False,
-    output: options.Output = None,
-    force: options.Force = False,
+    *,
+    form: options.Form,
 ) -> None:
     """Tell how much of each limit the PTRM data spaces use.
 
@@ -163,9 +154,7 @@ def usage(
         else units.parse_count(resident_pages, argument="--resident-pages"),
         ptrm_spaces=ptrm_spaces,
     )
-    options.emit(
-        answer.text(), answer.to_dict(), answer.table(), json=json, csv=csv, output=output, force=force
-    )
+    options.show(answer, form)
 
 
 def _size(text: str | None, argument: str) -> float | None:

@@ -14,6 +14,7 @@ HELP = """Ask a model for a grid of scenarios.
 Example: planner whatif hyperpav --set volumes=8 --over aliases=0:24"""
 
 
+@options.expanded
 def whatif(
     model: ModelFile,
     over: Annotated[
@@ -23,11 +24,8 @@ def whatif(
         ),
     ],
     settings: Settings = None,
-    json: options.Json = False,
-    csv: options.Csv = False,
-    output: options.Output = None,
-    force: options.Force = False,
-    plot: options.Plot = None,
+    *,
+    form: options.PlotForm,
 ) -> None:
     """Predict every combination with 90 % intervals."""
     from planner.library import read_model
@@ -36,11 +34,8 @@ def whatif(
     found = read_model(model)
     answer = predict(
         found,
-        dict(parse_setting(text, found.kind) for text in settings or []),
-        dict(parse_range(text, found.kind) for text in over),
+        options.once((parse_setting(text, found.kind) for text in settings or []), "--set"),
+        options.once((parse_range(text, found.kind) for text in over), "--over"),
     )
     warn(answer)
-    options.draw(answer.plot, plot, force=force)
-    options.emit(
-        answer.text(), answer.to_dict(), answer.table(), json=json, csv=csv, output=output, force=force
-    )
+    options.show(answer, form)

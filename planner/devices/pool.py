@@ -100,22 +100,6 @@ class Performance(Result):
         """
         return replace(self, **{item.name: getattr(self, item.name)[:counts] for item in fields(self)})
 
-    def followed_by(self, other: Performance) -> Performance:
-        """Join the elements of another sweep of the same pool.
-
-        Parameters
-        ----------
-        other : Performance
-            Shape (more,).
-
-        Returns
-        -------
-        Performance
-            Shape (counts + more,).
-        """
-        pairs = {item.name: (getattr(self, item.name), getattr(other, item.name)) for item in fields(self)}
-        return replace(self, **{name: np.concatenate(pair) for name, pair in pairs.items()})
-
     @property
     def wait_time(self) -> Array:
         """Mean time queued [s]."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import sympy
 
-from planner import render
+from planner import render, style
 from planner.errors import InputError
 from planner.explain import printing
 from planner.explain.told import Told
@@ -246,12 +246,12 @@ class Explanation(Tabular):
         matplotlib.axes.Axes
             Bars, one a change.
         """
-        from matplotlib.figure import Figure
-
-        axes = axes or Figure(figsize=(7, 3), layout="constrained").subplots()
+        axes = axes or style.new_axes(7.0, 3.0)
         base = float(self.values[self.topic.answer])
         finite = [(change, value) for change, value in self.sensitivities if math.isfinite(value / base)]
-        bars = axes.barh([change for change, _ in finite], [100 * (value / base - 1) for _, value in finite])
+        bars = axes.barh(
+            [change for change, _ in finite], [100 * (value / base - 1) for _, value in finite], color=style.COLORS[0]
+        )  # fmt: skip
         axes.bar_label(bars, fmt="%+.2g")
         axes.axvline(0, color="black", linewidth=0.8)
         axes.margins(x=0.15)

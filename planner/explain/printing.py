@@ -11,7 +11,7 @@ from sympy.printing.pretty.pretty import PrettyPrinter
 from sympy.printing.pretty.pretty_symbology import pretty_use_unicode
 from sympy.printing.pretty.stringpict import prettyForm
 
-from planner.render import WIDTH
+from planner.render.text import WIDTH
 
 Numbers = Mapping[sympy.Symbol, str]
 

@@ -130,7 +130,9 @@ def _deterministic_quantile(aim: Array, load: Array, servers: Array) -> Array:
     """Wait in units of the service time; scenarios with the same servers and the same reach side by side."""
     decay = _decay(load, servers)
     reach = np.exp2(np.ceil(np.log2((REACH + aim) / decay + 2 * servers)))
-    if (reach > LARGEST_CIRCLE).any():
+    if not (
+        reach <= LARGEST_CIRCLE
+    ).all():  # so near saturation some releases of scipy have no decay at all: nan
         worst = int(np.argmax(reach))
         told = f"less than a utilization of {load[worst] / servers[worst]:.6g} where a quantile is asked for"
         raise InputError("arrival_rate", float(load[worst]), told, "erlang")

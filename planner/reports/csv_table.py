@@ -1,51 +1,34 @@
-"""CSV files of counters: columns by the names of their header, every cell checked, errors with line and column."""
+"""Tables of measurements in CSV: columns by the names of their header, every cell checked, errors with their place."""
 
 from __future__ import annotations
 
-import csv
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Final, Never, TypeVar
+from typing import Final, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from planner.errors import ReportError
+from planner.reports.csv_cells import CsvCells, read_cells, shown
+from planner.reports.csv_numbers import WANTED_TIME, ZERO_OR_ABOVE, Allowed, date, refuse, seconds
 from planner.results import Array
 from planner.units import half_digit
 
 Value = TypeVar("Value")
 COUNTER_SIZE: Final = 2**32  # monitor counters have 32 bits
-WANTED_NUMBER: Final = "expected a finite number, zero or above"
-WANTED_TIME: Final = "expected a time such as 2007-05-27T15:01:00, or a number of seconds"
 
 
 @dataclass(frozen=True, slots=True)
-class CsvTable:
-    """The rows of a CSV file below its header.
+class CsvTable(CsvCells):
+    """The rows of a CSV file below its header, by column; whatever the case of the headings."""
 
-    Attributes
-    ----------
-    path : Path
-        The file.
-    names : tuple of str
-        Headings in upper case, without blanks around them.
-    rows : list of list of str
-        Cells; each row has as many as the header.
-    lines : list of int
-        Line in the file of each row.
-    text : list of str
-        The lines of the file.
-    """
-
-    path: Path
-    names: tuple[str, ...]
-    rows: list[list[str]]
-    lines: list[int]
-    text: list[str]
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Headings in upper case."""
+        return tuple(name.upper() for name in self.header)
 
     def has(self, name: str) -> bool:
         """Whether there is such a column.
@@ -61,6 +44,65 @@ class CsvTable:
             True where there is.
         """
         return name.upper() in self.names
+
+    def require(self, names: Sequence[str], what: str) -> None:
+        """Refuse a table without these columns.
+
+        Parameters
+        ----------
+        names : sequence of str
+            Their headings.
+        what : str
+            What the file should hold, for messages.
+
+        Raises
+        ------
+        ReportError
+            One is missing.
+        """
+        missing = [name for name in names if not self.has(name)]
+        if missing:
+            raise self.missing(", ".join(missing), what)
+
+    def missing(self, names: str, what: str) -> ReportError:
+        """Make the error of a column that is not there.
+
+        Parameters
+        ----------
+        names : str
+            What is missing.
+        what : str
+            What the file should hold.
+
+        Returns
+        -------
+        ReportError
+            At the end of the header.
+        """
+        return self.error_at(self.header_line, len(self.header), f"missing {names}: expected {what}")
+
+    def refuse_others(self, known: Sequence[str]) -> None:
+        """Refuse a column that means nothing; one without heading and cells is what trailing commas leave.
+
+        Parameters
+        ----------
+        known : sequence of str
+            All headings that there may be.
+
+        Raises
+        ------
+        ReportError
+            Another heading, or a cell below none.
+        """
+        names = {name.upper() for name in known}
+        for index, (name, heading) in enumerate(zip(self.names, self.header, strict=True)):
+            if name and name not in names:
+                problem = f"unknown column {heading!r}: known are {', '.join(known)}"
+                raise self.error_at(self.header_line, index, problem)
+            full = next((line for line, row in zip(self.lines, self.rows, strict=True) if row[index]), None)
+            if not name and full is not None:
+                problem = f"a cell in a column without a heading: known are {', '.join(known)}"
+                raise self.error_at(full, index, problem)
 
     def error(self, row: int, name: str, problem: str) -> ReportError:
         """Make the error of one cell.
@@ -79,9 +121,26 @@ class CsvTable:
         ReportError
             With line and column of the cell.
         """
-        index, line = self.names.index(name.upper()), self.lines[row]
-        column = _cell_start(self.text[line - 1], index) + 1
-        return ReportError(self.path, f"{name} {problem}", line=line, column=column)
+        return ReportError(
+            self.path, f"{name} {problem}", line=self.lines[row], column=self.column(row, name)
+        )
+
+    def column(self, row: int, name: str) -> int:
+        """Find where a cell begins.
+
+        Parameters
+        ----------
+        row : int
+            Row, counted from 0 below the header.
+        name : str
+            Heading.
+
+        Returns
+        -------
+        int
+            Character in its line, counted from 1.
+        """
+        return self.column_at(self.lines[row], self.names.index(name.upper()))
 
     def words(self, name: str) -> list[str]:
         """Read a column of words.
@@ -101,7 +160,7 @@ class CsvTable:
         ReportError
             An empty cell.
         """
-        return self._read(name, lambda cell: cell if cell else _refuse(), "expected a name")
+        return self._read(name, lambda cell: cell if cell else refuse(), "expected a name")
 
     def counts(self, name: str, most: int = COUNTER_SIZE - 1) -> NDArray[np.int64]:
         """Read a column of whole numbers.
@@ -125,8 +184,8 @@ class CsvTable:
         """
 
         def whole(cell: str) -> int:
-            value = int(cell) if cell.isascii() and cell.isdigit() else _refuse()
-            return value if value <= most else _refuse()
+            value = int(cell) if cell.isascii() and cell.isdigit() else refuse()
+            return value if value <= most else refuse()
 
         return np.array(self._read(name, whole, f"expected a whole number from 0 to {most}"), dtype=np.int64)
 
@@ -148,58 +207,62 @@ class CsvTable:
         ReportError
             A cell that is no finite number of zero or more.
         """
-        return np.array(self._read(name, _number, WANTED_NUMBER), dtype=np.float64)
+        cells = self._read(name, ZERO_OR_ABOVE.read, ZERO_OR_ABOVE.expected(name))
+        return np.array(cells, dtype=np.float64)
 
-    def known(self, name: str) -> list[tuple[float, float] | None]:
-        """Read a column of numbers, zero or above, or nothing, with what their digits leave open.
+    def known(self, name: str, allowed: Allowed = ZERO_OR_ABOVE) -> list[tuple[float, float] | None]:
+        """Read a column of numbers, or nothing, with what their digits leave open.
 
         Parameters
         ----------
         name : str
             Heading.
+        allowed : Allowed, optional
+            Which numbers; zero or above where not given.
 
         Returns
         -------
         list of tuple of float or None
-            Number and half a unit of its last digit; None for an empty cell.
+            Number and half a unit of its last digit, in the unit of the column; None for an empty cell, or where there
+            is no such column.
 
         Raises
         ------
         ReportError
-            A cell that is neither empty nor a finite number of zero or more.
+            A cell that is neither empty nor such a number.
         """
+        if not self.has(name):
+            return [None] * len(self.rows)
         return self._read(
-            name, lambda cell: (_number(cell), half_digit(cell)) if cell else None, WANTED_NUMBER
+            name,
+            lambda cell: (allowed.read(cell), half_digit(cell)) if cell else None,
+            allowed.expected(name),
         )
 
-    def counts_or_none(self, name: str, most: int) -> list[int | None]:
+    def counts_or_none(self, name: str, most: float, *, zero: bool = True) -> list[int | None]:
         """Read a column of whole numbers, or nothing.
 
         Parameters
         ----------
         name : str
             Heading.
-        most : int
+        most : float
             Largest number allowed.
+        zero : bool, optional
+            Whether 0 is allowed.
 
         Returns
         -------
         list of int or None
-            The numbers; None for an empty cell.
+            The numbers; None for an empty cell, or where there is no such column.
 
         Raises
         ------
         ReportError
-            A cell that is neither empty nor a whole number from 0 to `most`.
+            A cell that is neither empty nor such a number.
         """
-
-        def whole(cell: str) -> int | None:
-            if not cell:
-                return None
-            value = _number(cell)
-            return int(value) if value.is_integer() and value <= most else _refuse()
-
-        return self._read(name, whole, f"expected a whole number from 0 to {most}")
+        found = self.known(name, Allowed(whole=True, zero=zero, most=most))
+        return [None if each is None else int(each[0]) for each in found]
 
     def texts(self, name: str) -> list[str]:
         """Read a column of words or nothing.
@@ -212,8 +275,10 @@ class CsvTable:
         Returns
         -------
         list of str
-            Without blanks around them; empty for an empty cell.
+            Without blanks around them; empty for an empty cell, or where there is no such column.
         """
+        if not self.has(name):
+            return [""] * len(self.rows)
         index = self.names.index(name.upper())
         return [row[index] for row in self.rows]
 
@@ -238,15 +303,15 @@ class CsvTable:
             A cell that is no time, or of another kind than the first one.
         """
         cells = [row[self.names.index(name.upper())] for row in self.rows]
-        start = _date(cells[0])
+        start = date(cells[0])
         known: dict[str, float] = {}
         for row, cell in enumerate(cells):
             if cell not in known:
                 try:
-                    known[cell] = _seconds(cell, start)
+                    known[cell] = seconds(cell, start)
                 except (ValueError, TypeError):
                     also = " like the first one" if row else ""
-                    raise self.error(row, name, f"{cell!r}: {WANTED_TIME}{also}") from None
+                    raise self.error(row, name, f"{shown(cell)}: {WANTED_TIME}{also}") from None
         return np.array([known[cell] for cell in cells]), start
 
     def _read(self, name: str, convert: Callable[[str], Value], wanted: str) -> list[Value]:
@@ -260,22 +325,26 @@ class CsvTable:
                 try:
                     known[cell] = convert(cell)
                 except ValueError:
-                    raise self.error(number, name, f"{cell!r}: {wanted}") from None
+                    raise self.error(number, name, f"{shown(cell)}: {wanted}") from None
             values.append(known[cell])
         return values
 
 
-def read_csv(path: Path | str, required: Sequence[str], what: str) -> CsvTable:
-    """Read a CSV file with a header.
+def read_csv(
+    path: Path | str, required: Sequence[str], what: str, *, known: Sequence[str] | None = None
+) -> CsvTable:
+    """Read a table in CSV.
 
     Parameters
     ----------
     path : Path or str
         Text in UTF-8, cells separated by commas; empty lines are passed over.
     required : sequence of str
-        Headings that must be there, whatever their case and order; others may be there too.
+        Headings that must be there, whatever their case and order.
     what : str
         What the file should hold, for messages.
+    known : sequence of str, optional
+        All headings that there may be; others are passed over where None.
 
     Returns
     -------
@@ -285,102 +354,12 @@ def read_csv(path: Path | str, required: Sequence[str], what: str) -> CsvTable:
     Raises
     ------
     ReportError
-        The file cannot be read or is empty, a heading is missing or doubled, or a row has another length.
+        The file is no such table, a heading is missing, doubled or not among the known ones, or a row has another
+        length.
     """
-    path = Path(path)
-    columns = f"expected {what} with the columns {', '.join(required)}"
-    text = _lines(path)
-    cells = [(number, row) for number, row in _parsed(path, text) if any(row)]
-    if not cells:
-        raise ReportError(path, f"an empty file: {columns}", line=1, column=1)
-    (line, header), *body = cells
-    names = tuple(name.upper() for name in header)
-    missing = [name for name in required if name.upper() not in names]
-    if missing:
-        column = len(text[line - 1]) + 1
-        raise ReportError(path, f"missing {', '.join(missing)}: {columns}", line=line, column=column)
-    for index, name in enumerate(names):
-        if name and name in names[:index]:
-            column = _cell_start(text[line - 1], index) + 1
-            raise ReportError(path, f"a second column {header[index]}", line=line, column=column)
-    if not body:
-        raise ReportError(
-            path, f"no rows below the header: {columns}", line=line, column=len(text[line - 1]) + 1
-        )
-    for number, row in body:
-        if len(row) != len(names):
-            column = _cell_start(text[number - 1], min(len(names), len(row))) + 1
-            problem = f"{len(row)} cells: expected {len(names)}, as many as the header has"
-            raise ReportError(path, problem, line=number, column=column)
-    return CsvTable(path, names, [row for _, row in body], [number for number, _ in body], text)
-
-
-def _lines(path: Path) -> list[str]:
-    """Lines of a text file without their ends."""
-    try:
-        return path.read_bytes().decode("utf-8-sig").splitlines()
-    except OSError as error:
-        raise ReportError(path, f"cannot be read ({error.strerror})") from error
-    except UnicodeDecodeError as error:
-        done = error.object[: error.start]
-        line, column = done.count(b"\n") + 1, error.start - done.rfind(b"\n")
-        raise ReportError(path, "no text in UTF-8", line=line, column=column) from error
-
-
-def _parsed(path: Path, text: list[str]) -> list[tuple[int, list[str]]]:
-    """Cells of each line, without blanks around them; a cell may not run over a line end."""
-    reader = csv.reader(text, strict=True)
-    rows: list[tuple[int, list[str]]] = []
-    try:
-        for before, row in enumerate(reader):
-            if reader.line_num != before + 1:
-                raise ReportError(path, "a quotation mark that is not closed", line=before + 1, column=1)
-            rows.append((reader.line_num, [cell.strip() for cell in row]))
-    except csv.Error as error:
-        line = len(rows) + 1  # where the row that failed began
-        raise ReportError(path, f"no CSV ({error})", line=line, column=1) from error
-    return rows
-
-
-def _cell_start(text: str, index: int) -> int:
-    """Position in a line where a cell begins, blanks passed over; the end of the line where there is none."""
-    position = 0
-    while index and position < len(text):
-        quoted = text[position] == '"'
-        while position < len(text) and (quoted or text[position] != ","):
-            position += 1
-            if quoted and text[position : position + 1] == '"':
-                quoted = False
-        position, index = position + 1, index - 1
-    while text[position : position + 1] == " ":
-        position += 1
-    return min(position, len(text))
-
-
-def _date(cell: str) -> datetime | None:
-    """A date with time, None for anything else; digits alone are seconds."""
-    try:
-        float(cell)
-    except ValueError:
-        try:
-            return datetime.fromisoformat(cell)
-        except ValueError:
-            return None
-    return None
-
-
-def _seconds(cell: str, start: datetime | None) -> float:
-    if start is None:
-        value = float(cell)
-        return value if math.isfinite(value) else _refuse()
-    when = _date(cell)
-    return (when - start).total_seconds() if when is not None else _refuse()
-
-
-def _number(cell: str) -> float:
-    value = float(cell) if "_" not in cell else _refuse()
-    return value if math.isfinite(value) and value >= 0 else _refuse()
-
-
-def _refuse() -> Never:
-    raise ValueError
+    columns = f"{what} with the columns {', '.join(required)}" if required else what
+    cells = read_cells(path, columns, required)
+    table = CsvTable(cells.path, cells.header, cells.header_line, cells.rows, cells.lines, cells.text)
+    if known is not None:
+        table.refuse_others(known)
+    return table

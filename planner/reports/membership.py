@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
-from planner.errors import ReportError
 from planner.reports.csv_table import CsvTable, read_csv
 from planner.reports.device_range import device_range
 
@@ -84,12 +83,7 @@ def read_membership(path: Path | str) -> Membership:
     table = read_csv(path, ("device",), "pool members")
     by_bits = table.has(IS_BASE) or table.has(IS_ALIAS)
     wanted = BITS if by_bits else ROLES
-    missing = [name for name in wanted if not table.has(name)]
-    if missing:
-        ways = f"{', '.join(ROLES)}, or {', '.join(BITS)}"
-        raise ReportError(
-            table.path, f"missing {', '.join(missing)}: expected pool members with the columns {ways}", line=1, column=1
-        )  # fmt: skip
+    table.require(wanted, f"pool members with the columns {', '.join(ROLES)}, or {', '.join(BITS)}")
     return Membership(table.path, members_of(table) if by_bits else _by_role(table))
 
 

@@ -156,7 +156,7 @@ def check_order(table: CsvTable, rows: NDArray[np.int64], times: Array, what: st
     if wrong.size:
         row, before = int(rows[wrong[0] + 1]), int(rows[wrong[0]])
         how = "the same as" if times[wrong[0] + 1] == times[wrong[0]] else "earlier than"
-        text = table.rows[row][table.names.index("TIME")]
+        text = table.texts("time")[row]
         line = table.lines[before]
         raise table.error(
             row, "time", f"{text} of {what} is {how} in line {line}: expected records in order of time"

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from planner.errors import InputError, ReportError
+from planner.reports.csv_cells import read_cells, shown
 from planner.reports.printed import Printed
 
 
@@ -124,22 +123,12 @@ def read_table(path: Path) -> PublishedTable:
     Raises
     ------
     ReportError
-        The file cannot be read, has no header, or a row is unnamed, repeated, too short or too long.
+        The file cannot be read, has no header or no rows, or a row is unnamed, repeated, too short or too long.
     """
-    try:
-        lines = list(csv.reader(io.StringIO(path.read_text(encoding="utf-8")), strict=True))
-    except OSError as error:
-        raise ReportError(path, f"cannot be read: {error.strerror}") from error
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise ReportError(path, f"expected a table in CSV: {error}") from error
-    if not lines or not lines[0]:
-        raise ReportError(path, "expected a header", line=1)
-    columns = tuple(lines[0])
+    cells = read_cells(path, "a published table")
     rows: dict[str, dict[str, str]] = {}
-    for number, cells in enumerate(lines[1:], start=2):
-        if len(cells) != len(columns):
-            raise ReportError(path, f"expected {len(columns)} cells, found {len(cells)}", line=number)
-        if not cells[0] or cells[0] in rows:
-            raise ReportError(path, f"expected a new name in the first cell, found {cells[0]!r}", line=number)
-        rows[cells[0]] = dict(zip(columns, cells, strict=True))
-    return PublishedTable(path=path, columns=columns, rows=rows)
+    for line, row in zip(cells.lines, cells.rows, strict=True):
+        if not row[0] or row[0] in rows:
+            raise cells.error_at(line, 0, f"{shown(row[0])}: expected a new name in the first cell")
+        rows[row[0]] = dict(zip(cells.header, row, strict=True))
+    return PublishedTable(path=cells.path, columns=cells.header, rows=rows)

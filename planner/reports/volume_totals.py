@@ -157,15 +157,11 @@ def read_totals(path: Path | str) -> tuple[TotalRow, ...]:
     table = read_csv(path, NEEDED, WANTED)
     key = _one_of(table, NAMES)
     names = device_words(table) if key == "device" else table.words("volume")
-    pools = table.texts("pool") if table.has("pool") else [""] * len(names)
+    pools = table.texts("pool")
     _check_twice(table, key, names, pools)
-    alone = "alias_rate" in map(str.lower, table.names)
-    numbers = {
-        name: table.known(name) if table.has(name) else [None] * len(names)
-        for name in ("io_rate", "queued", "interval_s", "alias_rate", *TIMES)
-    }
-    for name in ("io_rate", *(["alias_rate"] if alone else [])):
-        if None in numbers[name]:
+    numbers = {name: table.known(name) for name in ("io_rate", "queued", "interval_s", "alias_rate", *TIMES)}
+    for name in ("io_rate", "alias_rate"):
+        if table.has(name) and None in numbers[name]:
             raise table.error(numbers[name].index(None), name, "is empty: expected a number")
     column = next((name for name in ALIASES if table.has(name)), None)
     nothing: list[int | None] = [None] * len(names)
@@ -209,9 +205,7 @@ def _one_of(table: CsvTable, names: Sequence[str]) -> str:
     for name in names:
         if table.has(name):
             return name
-    column = len(table.text[0]) + 1
-    wanted = f"{WANTED} with the columns {', '.join(NEEDED)}"
-    raise ReportError(table.path, f"missing {' or '.join(names)}: expected {wanted}", line=1, column=column)
+    raise table.missing(" or ".join(names), f"{WANTED} with the columns {', '.join(NEEDED)}")
 
 
 def _check_twice(table: CsvTable, key: str, names: list[str], pools: list[str]) -> None:

@@ -44,9 +44,7 @@ def draw(pools: Sequence[PoolSupply], no_alias: float, axes: Axes | None = None)
     shown = sorted(pools, key=lambda pool: -pool.fails.sum() / max(pool.tries.sum(), 1))[:MOST_POOLS]
     below = None
     if axes is None:
-        from matplotlib.figure import Figure
-
-        axes, below = Figure(figsize=(8, 6), layout="constrained").subplots(2, 1, sharex=True)
+        axes, below = style.axes_and_below()
     length = max(pool.last - pool.first for pool in shown)
     name, unit = ("h", HOUR) if length >= SHORT else ("min", MINUTE)
     looks = zip(shown, cycle(style.COLORS), cycle(style.LINES), strict=False)
@@ -58,7 +56,6 @@ def draw(pools: Sequence[PoolSupply], no_alias: float, axes: Axes | None = None)
     if below is not None:
         _free(below, shown[0], unit)
     for each in (axes,) if below is None else (axes, below):
-        each.spines[["top", "right"]].set_visible(False)
         each.set_ylim(0, HEADROOM * each.get_ylim()[1])
         each.legend(frameon=False, loc="upper right", ncols=3)
     (axes if below is None else below).set_xlabel(_since(shown[0].start, name))
@@ -74,6 +71,7 @@ def _free(axes: Axes, supply: PoolSupply, unit: float) -> None:
     )  # fmt: skip
     axes.step(time, supply.aliases, where="pre", color="black", linewidth=1, label="aliases")
     axes.set_ylabel("aliases")
+    style.whole_numbers(axes, along="y")
 
 
 def _since(start: datetime | None, unit: str) -> str:

@@ -119,10 +119,13 @@ def test_beyond_what_was_measured_it_warns() -> None:
 
 def test_a_page_rate_that_nothing_carries_says_how_many_would() -> None:
     with pytest.raises(
-        InputError, match=r"what 255 devices carry; it would take at least \d+ eckd, .* xiv-concurrent"
+        InfeasibleError,
+        match=r"more than 255 devices of any .*; it would take at least \d+ eckd, .* xiv-concurrent",
     ):
         paging_devices(Load(page_rate=1e9))
-    with pytest.raises(InputError, match="what 3 devices carry; it would take at least 37 xiv-serialized"):
+    with pytest.raises(
+        InfeasibleError, match="than 3 devices of any kind would carry; it would take at least 37 xiv-s"
+    ):
         paging_devices(PUBLISHED, names=["xiv-serialized"], count=3)
 
 

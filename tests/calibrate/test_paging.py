@@ -50,13 +50,16 @@ def test_scatter_of_the_runs_is_their_error(table: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "problem"),
     [
-        ("outstanding,queue_depth\n2,1\n", "expected a column transfer_rate"),
+        ("outstanding,queue_depth\n2,1\n", "line 1, column 24: missing transfer_rate: expected"),
         ("outstanding,queue_depth,transfer_rate,speed\n2,1,283,9\n", "unknown column 'speed'"),
         (
             "outstanding,queue_depth,transfer_rate\n2,1,fast\n",
-            "line 2: .* in column transfer_rate, found 'fast'",
+            "line 2, column 5: transfer_rate 'fast': expected a number above zero .1/s.",
         ),
-        ("outstanding,queue_depth,transfer_rate\n2,1.5,283\n", "line 2: .* in column queue_depth"),
+        (
+            "outstanding,queue_depth,transfer_rate\n2,1.5,283\n",
+            "line 2, column 3: queue_depth '1.5': expected a whole number above zero",
+        ),
     ],
 )
 def test_bad_tables_are_told(table: Path, content: str, problem: str) -> None:

@@ -90,32 +90,44 @@ def test_what_is_known_is_kept(rows: Path, capsys: pytest.CaptureFixture[str]) -
 @pytest.mark.parametrize(
     ("content", "problem"),
     [
-        ("population,aliases,rate\n3,0,755\n", "line 1: unknown column 'rate'; known are run, device"),
-        ("population,io_rate\n3,755\n", "line 1: expected a column aliases"),
-        ("population,aliases\n3,0\n", "line 1: expected a column one of io_rate"),
+        (
+            "population,aliases,rate\n3,0,755\n",
+            "line 1, column 20: unknown column 'rate': known are run, device",
+        ),
+        ("population,io_rate\n3,755\n", "line 1, column 19: missing aliases: expected runs of a volume"),
+        ("population,aliases\n3,0\n", "line 1, column 19: missing one of io_rate"),
         (
             "population,aliases,io_rate\n3,0,fast\n",
-            "line 2: expected a number in column io_rate, found 'fast'",
+            "line 2, column 5: io_rate 'fast': expected a number above zero [1/s]",
         ),
-        ("population,aliases,io_rate\n3,0\n", "line 2: expected 3 cells, found 2"),
+        ("population,aliases,io_rate\n3,0\n", "line 2, column 4: 2 cells: expected 3"),
         (
             "population,aliases,io_rate\n3,-1,755\n",
-            "line 2: expected a count of at least 0 in column aliases",
+            "line 2, column 3: aliases '-1': expected a whole number from 0",
         ),
         (
             "population,aliases,io_rate\n0,1,755\n",
-            "line 2: expected a count of at least 1 in column population",
+            "line 2, column 1: population '0': expected a whole number above zero",
         ),
-        ("population,aliases,io_rate\n3,0,\n", "line 2: expected a number in one of io_rate"),
+        (
+            "population,aliases,io_rate\n3,0,\n",
+            "line 2, column 1: nothing measured: expected a number in one of io_rate",
+        ),
         (
             "population,aliases,io_rate\n3,0,0\n",
-            "line 2: io_rate of bad line 2 = 0.0: expected a number above zero",
+            "line 2, column 5: io_rate '0': expected a number above zero [1/s]",
         ),
-        ("population,aliases,volumes,io_rate\n3,0,8,755\n", "expected 1 volume, found 8: several are a pool"),
+        (
+            "population,aliases,volumes,io_rate\n3,0,8,755\n",
+            "line 2, column 5: volumes tells of 8 volumes: expected 1 volume; several are --kind pool",
+        ),
         ("population,aliases,io_rate,response_ms\n2,0,755,3.7\n", "the measurements contradict each other"),
         ("population,aliases,queued\n3,0,1.84\n", "queues alone do not determine a service time"),
-        ("aliases,aliases,io_rate\n0,0,755\n", "each column once"),
-        ("aliases,io_rate\n", "a header and at least one row"),
+        (
+            "aliases,aliases,io_rate\n0,0,755\n",
+            "line 1, column 9: a second column aliases: expected each column once",
+        ),
+        ("aliases,io_rate\n", "no rows below the header"),
     ],
 )
 def test_bad_tables_are_told_by_line(
@@ -129,13 +141,65 @@ def test_bad_tables_are_told_by_line(
 
 
 @pytest.mark.parametrize(
+    ("rows", "problem"),
+    [
+        (("a,boss,3,552,1.7,.1",), "line 2, column 3: role 'boss': expected base or alias"),
+        (("a,alias,,552,1.7,",), "line 2, column 3: role of a is alias only: expected a base"),
+        (
+            ("a,base,3,,1.7,.1",),
+            "line 2, column 10: io_rate is empty: expected the rate of every device [1/s]",
+        ),
+        (("a,base,3,552,,.1",), "line 2, column 14: service_ms is empty or 0: expected the service time of"),
+        (("a,base,3,0,,.1",), "line 2, column 10: io_rate of all devices of a is 0: expected I/O"),
+        (
+            ("a,base,3,552,1.7,.1", "a,base,3,552,1.7,"),
+            "line 3, column 18: queued is empty: expected the queue of every",
+        ),
+        (
+            ("a,base,3,552,1.7,.1", "a,base,4,552,1.7,.1"),
+            "line 3, column 8: population is not that of line 2",
+        ),
+        (("a,base,1,552,1.7,1.1",), "line 2, column 8: population of a = 1: expected at least 2"),
+    ],
+)
+def test_bad_devices_are_told_by_line(
+    tmp_path: Path, rows: tuple[str, ...], problem: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "bad.csv"
+    path.write_text("\n".join(["run,role,population,io_rate,service_ms,queued", *rows]), encoding="utf-8")
+    assert main(["calibrate", str(path), "--kind", "pool", "-o", str(tmp_path / "m.toml")]) == 2
+    assert problem in capsys.readouterr().err
+
+
+def test_an_idle_device_adds_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Its service time was not measured, and need not be."""
+    path = tmp_path / "devices.csv"
+    path.write_text(DEVICES + "one,524D,alias,,0,,\n", encoding="utf-8")
+    assert main(["calibrate", str(path), "--kind", "pool", "-o", str(tmp_path / "m.toml"), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["residuals"][0]["measured"] == 1619
+    assert read_model(tmp_path / "m.toml").validity["aliases"] == (3.0, 3.0)
+
+
+@pytest.mark.parametrize("column", ["response_ms", "aliases"])
+def test_a_column_that_a_device_does_not_use_is_refused(
+    tmp_path: Path, column: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "devices.csv"
+    path.write_text(DEVICES.replace("device", column, 1), encoding="utf-8")
+    assert main(["calibrate", str(path), "--kind", "pool", "-o", str(tmp_path / "m.toml")]) == 2
+    assert (
+        f"line 1, column 5: unknown column '{column}': known are run, device, role" in capsys.readouterr().err
+    )
+
+
+@pytest.mark.parametrize(
     ("words", "problem"),
     [
         (["--kind", "tape"], "expected one of volume, pool"),
         (["--kind", "volume", "--population", "0"], "a count of at least 1"),
         (["--kind", "volume", "--fix", "think_time=0.2"], "a unit is missing"),
         (["--kind", "volume", "--fix", "speed=3"], "a key of service_time"),
-        (["--kind", "pool"], "expected a column volumes"),
+        (["--kind", "pool"], "missing volumes"),
         (
             [
                 "--kind",

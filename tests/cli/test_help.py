@@ -66,3 +66,14 @@ def test_the_first_screen_lists_every_command_whole(capsys: pytest.CaptureFixtur
     assert len(listed) == len(ALL[()].commands)
     assert "..." not in shown.partition("Commands:")[2]
     assert max(map(len, shown.splitlines())) <= 80
+
+
+@pytest.mark.parametrize("words", ALL, ids=" ".join)
+def test_help_fits_a_terminal_and_breaks_no_word(
+    words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """An option that is broken at its hyphen cannot be copied."""
+    monkeypatch.setenv("COLUMNS", "80")
+    assert main([*words, "--help"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line for line in lines if len(line) > 80 or re.search(r"\w-$", line)] == []

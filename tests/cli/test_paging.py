@@ -57,8 +57,6 @@ def test_the_picture_is_written(tmp_path: Path, capsys: pytest.CaptureFixture[st
         (("--page-rate", "225000"), "a unit is missing"),
         (("--page-rate", "225000/d"), "no such unit"),
         (("--page-rate", "0/s"), "greater than zero"),
-        (("--page-rate", "1e12/s"), "it would take at least"),
-        (("--page-rate", "225000/s", "--devices", "3"), "what 3 devices carry"),
         (("--page-rate", "1000/s", "--target", "4"), "a unit is missing"),
         (("--page-rate", "1000/s", "--scv", "-1"), "scv"),
         (("--page-rate", "1000/s", "--guests", "0"), "a count of at least 1"),
@@ -70,6 +68,10 @@ def test_the_picture_is_written(tmp_path: Path, capsys: pytest.CaptureFixture[st
         (("--page-rate", "1000/s", "--cpu-speed", "2964-NC9"), "MACHINE=FACTOR"),
         (("--page-rate", "1000/s", "--cpu-speed", "2964-NC9=0"), "a factor above zero"),
         (("--page-rate", "1000/s", "--cpu-speed", "9672=2"), "one of 2064-109, 2964-NC9"),
+        (
+            ("--page-rate", "1/s", "--cpu-speed", "2964-NC9=2", "--cpu-speed", "2964-NC9=3"),
+            "each of them once",
+        ),
         (("--guests", "20"), ""),
     ],
 )
@@ -84,6 +86,9 @@ def test_bad_input_is_exit_2(
 @pytest.mark.parametrize(
     ("words", "missing"),
     [
+        (("--page-rate", "1e12/s"), "it would take at least"),
+        (("--page-rate", "225000/s", "--devices", "3"), "more than 3 devices of any kind would carry"),
+        (("--page-rate", "225000/s", "--devices", "1"), "more than 1 device of any kind would carry"),
         (("--page-rate", "10000/s", "--guests", "1", "--kind", "eckd"), "4 guests would be needed"),
         (("--page-rate", "10000/s", "--target", "0.1ms"), "without any wait, the target is shorter"),
     ],

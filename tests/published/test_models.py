@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import tomllib
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 from planner import library
@@ -17,12 +21,44 @@ FITTED = calibrate_all()
 IOZONE = [name for name in FITTED if name.startswith("disk-iozone")]
 
 
+LAST_DIGIT = 1e-5  # a unit of the sixth digit, the last one that a file has
+UNNOTICED = 1e-4  # of a standard deviation
+
+
+def numbers_and_words(content: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+    """Each entry of a model file by the path to it."""
+    if isinstance(content, (dict, list)):
+        parts = content.items() if isinstance(content, dict) else enumerate(content)
+        for key, value in parts:
+            yield from numbers_and_words(value, f"{path}.{key}")
+    else:
+        yield path, content
+
+
 def test_the_files_are_what_the_fits_write(tmp_path: Path) -> None:
+    """Every word and number as it stands there, to a unit of the last digit: another linear algebra rounds otherwise.
+
+    What is possible beside the values is compared with its own width, since entries of it are differences that vanish.
+    """
     write_models(tmp_path)
-    written = {path.name: path.read_text(encoding="utf-8") for path in tmp_path.iterdir()}
+    written = {path.stem: path for path in tmp_path.iterdir()}
     assert len(written) == len(FITTED) == 12
-    for name, text in written.items():
-        assert library.models_path(name.removesuffix(".toml")).read_text(encoding="utf-8") == text, name
+    for name, path in written.items():
+        content, shipped = (
+            tomllib.loads(each.read_text(encoding="utf-8")) for each in (path, library.models_path(name))
+        )
+        found, wanted = content.pop("uncertainty"), shipped.pop("uncertainty")
+        entries, known = (dict(numbers_and_words(each)) for each in (content, shipped))
+        assert entries.keys() == known.keys(), name
+        for place, entry in entries.items():
+            exact = not isinstance(entry, float)
+            assert entry == (known[place] if exact else pytest.approx(known[place], rel=LAST_DIGIT)), place
+        assert found["parameters"] == wanted["parameters"], name
+        covariance = np.array(wanted["covariance"])
+        spread = np.sqrt(np.diag(covariance))
+        off = np.abs(np.array(found["center"]) - wanted["center"])
+        assert (off <= UNNOTICED * spread).all(), name
+        assert (np.abs(found["covariance"] - covariance) <= UNNOTICED * np.outer(spread, spread)).all(), name
 
 
 @pytest.mark.parametrize("name", FITTED)

@@ -38,11 +38,11 @@ def test_a_word_is_no_number(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("", "line 1: expected a header"),
-        ("a,b\n1\n", "line 2: expected 2 cells, found 1"),
-        ("a,b\n1,2\n1,3\n", "line 3: expected a new name in the first cell, found '1'"),
-        ("a,b\n,3\n", "line 2: expected a new name in the first cell, found ''"),
-        ('a,b\n"1,2\n', "expected a table in CSV"),
+        ("", "line 1, column 1: an empty file: expected a published table"),
+        ("a,b\n1\n", "line 2, column 2: 1 cell: expected 2"),
+        ("a,b\n1,2\n1,3\n", "line 3, column 1: '1': expected a new name in the first cell"),
+        ("a,b\n,3\n", "line 2, column 1: '': expected a new name in the first cell"),
+        ('a,b\n"1,2\n', "line 2, column 1: a quotation mark that is not closed"),
     ],
 )
 def test_what_is_no_table_is_refused(tmp_path: Path, text: str, problem: str) -> None:

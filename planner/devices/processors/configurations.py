@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from planner.errors import InputError, ReportError
+from planner.errors import InputError
 from planner.library import data_path
+from planner.reports.csv_numbers import Allowed
+from planner.reports.csv_table import read_csv
 from planner.reports.table import PublishedTable, read_table
 from planner.units import GIB, MILLISECOND
 
 PUBLISHED: Final = {"5.2": "table-3.csv", "5.3": "table-4.csv"}
+TIMES: Final = (
+    ("emulation_cpu_ms", "cp_cpu_ms"),
+    ("cpu_ms",),
+    ("itr",),
+)  # what gives the CPU time of a transaction
 HEADER: Final = (
     "processors, and cpu_ms or emulation_cpu_ms and cp_cpu_ms or itr; run and real_storage_GB are optional"
 )
@@ -108,65 +112,41 @@ def read_configurations(path: Path) -> tuple[Configuration, ...]:
     ReportError
         The file cannot be read, a column is missing, or a cell holds no number above zero.
     """
-    try:
-        lines = list(csv.reader(io.StringIO(path.read_text(encoding="utf-8-sig")), strict=True))
-    except OSError as error:
-        raise ReportError(
-            path, f"cannot be read: {error.strerror}; expected a CSV file with {HEADER}"
-        ) from error
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise ReportError(path, f"expected a CSV file with {HEADER}: {error}") from error
-    header = [name.strip() for name in lines[0]] if lines else []
-    times = _times(path, header)
-    found = []
-    for number, cells in enumerate(lines[1:], start=2):
-        if not any(cell.strip() for cell in cells):
-            continue
-        if len(cells) != len(header):
-            raise ReportError(path, f"expected {len(header)} cells, found {len(cells)}", line=number)
-        row = dict(zip(header, cells, strict=True))
-        found.append(_configuration(path, number, row, times))
-    if not found:
-        raise ReportError(path, "expected at least one row below the header")
-    return tuple(found)
-
-
-def _times(path: Path, header: Sequence[str]) -> tuple[str, ...]:
-    """Columns that give the CPU time of a transaction."""
-    if len(set(header)) < len(header):
-        raise ReportError(path, "expected each column once", line=1)
-    choices = (("emulation_cpu_ms", "cp_cpu_ms"), ("cpu_ms",), ("itr",))
-    times = next((choice for choice in choices if set(choice) <= set(header)), None)
-    if times is None or "processors" not in header:
-        raise ReportError(
-            path, f"expected a header with {HEADER}; found {', '.join(header) or 'none'}", line=1
+    what = f"measured configurations with the columns {HEADER}"
+    table = read_csv(path, (), what)
+    table.require(("processors",), what)
+    times = next((choice for choice in TIMES if all(map(table.has, choice))), None)
+    if times is None:
+        raise table.missing(", or ".join(" and ".join(choice) for choice in TIMES), what)
+    whole, above_zero = Allowed(whole=True, zero=False), Allowed(zero=False)
+    numbers = {
+        name: table.known(name, whole if name == "processors" else above_zero)
+        for name in ("processors", "real_storage_GB", *times)
+    }
+    for name in ("processors", *times):
+        if None in numbers[name]:
+            raise table.error(numbers[name].index(None), name, "is empty: expected a number")
+    names = table.texts("run")
+    return tuple(
+        _configuration(
+            names[row] or f"line {line}",
+            {name: cell[0] for name, cells in numbers.items() if (cell := cells[row])},
         )
-    return times
-
-
-def _configuration(path: Path, line: int, row: Mapping[str, str], times: tuple[str, ...]) -> Configuration:
-    processors = _number(path, line, row, "processors")
-    if processors != int(processors):
-        raise ReportError(path, f"processors {row['processors']!r}: expected a whole number", line=line)
-    numbers = [_number(path, line, row, name) for name in times]
-    if times == ("itr",):
-        emulation, cp = processors / numbers[0], None
-    else:
-        emulation, cp = numbers[0] * MILLISECOND, numbers[1] * MILLISECOND if len(numbers) > 1 else None
-    storage = (
-        _number(path, line, row, "real_storage_GB") * GIB if row.get("real_storage_GB", "").strip() else None
+        for row, line in enumerate(table.lines)
     )
+
+
+def _configuration(name: str, numbers: Mapping[str, float]) -> Configuration:
+    """One row: its numbers by heading."""
+    processors = numbers["processors"]
+    if "itr" in numbers:
+        emulation, cp = processors / numbers["itr"], None
+    elif "cpu_ms" in numbers:
+        emulation, cp = numbers["cpu_ms"] * MILLISECOND, None
+    else:
+        emulation, cp = (numbers[f"{part}_cpu_ms"] * MILLISECOND for part in ("emulation", "cp"))
+    storage = numbers.get("real_storage_GB")
     return Configuration(
-        name=row.get("run", "").strip() or f"line {line}", processors=int(processors), real_storage=storage,
+        name=name, processors=int(processors), real_storage=None if storage is None else storage * GIB,
         emulation_time=emulation, cp_time=cp,
     )  # fmt: skip
-
-
-def _number(path: Path, line: int, row: Mapping[str, str], name: str) -> float:
-    try:
-        value = float(row[name])
-    except ValueError:
-        value = math.nan
-    if not (math.isfinite(value) and value > 0):
-        raise ReportError(path, f"{name} {row[name]!r}: expected a number above zero", line=line)
-    return value

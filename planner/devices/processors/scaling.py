@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from planner import render
+from planner import render, style
 from planner.devices.processors.configurations import Configuration
 from planner.devices.processors.interval import transaction_time_interval
 from planner.devices.processors.trials import PARTS, Trial, combined_throughput, folds, try_out
@@ -190,9 +190,7 @@ class Scaling(Tabular):
         matplotlib.axes.Axes
             Against processors where storage is not known; bars are the intervals of what was left out.
         """
-        from matplotlib.figure import Figure
-
-        axes = Figure(layout="constrained").subplots()
+        axes = style.new_axes()
         pairs = sorted(
             zip(self.configurations, self.left_out(), strict=True), key=lambda pair: pair[0].processors
         )
@@ -208,14 +206,19 @@ class Scaling(Tabular):
         ends = [[one.itr - one.low, one.high - one.itr] for one in out if math.isfinite(one.high)]
         bars = np.transpose(ends) / itr if len(ends) == len(out) else None
         axes.plot(
-            x, [row.processors / base.processors for row in rows], "--", color="gray", label="processors"
+            x,
+            [row.processors / base.processors for row in rows],
+            "--",
+            color=style.COLORS[0],
+            label="processors",
         )
-        axes.plot(x, [row.internal_throughput / itr for row in rows], "o-", color="black", label="ITR")
-        axes.errorbar(x, [one.itr / itr for one in out], bars, fmt="x", color="gray", capsize=3,
-                      label=f"left out, by {self.chosen.name}")  # fmt: skip
+        axes.errorbar(x, [one.itr / itr for one in out], bars, fmt="x", color=style.COLORS[1], markersize=9, capsize=4,
+                      label=f"left out, by {self.chosen.name}, 90%")  # fmt: skip
+        axes.plot(x, [row.internal_throughput / itr for row in rows], "o-", color=style.MEASURED, zorder=style.ABOVE,
+                  label="ITR")  # fmt: skip
         if beside:
             axes.plot([place(row) for row in beside], [row.internal_throughput / itr for row in beside], "s-",
-                      color="black", fillstyle="none", label=label)  # fmt: skip
+                      color=style.MEASURED, fillstyle="none", zorder=style.ABOVE, label=label)  # fmt: skip
         axes.set(
             xlabel="real storage [GB]" if known else "processors",
             ylabel=f"ratio to {base.name}",

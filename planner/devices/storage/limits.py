@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from planner import render
+from planner import render, style
 from planner.devices.storage.layout import (
     FRAMES_PER_PGMBK,
     PAGES_PER_SEGMENT,
@@ -254,17 +254,18 @@ class StorageLimits(Tabular):
         matplotlib.axes.Axes
             Both axes logarithmic; a point marks what is in use, or else what can be.
         """
-        from matplotlib.figure import Figure
-
-        axes = Figure(layout="constrained").subplots()
+        axes = style.new_axes()
         pages = [2 ** (step / 8) for step in range(8 * PAGES_PER_SEGMENT.bit_length() - 7)]
         curves = [self.budget._limits(Fraction(number)) for number in pages]
-        for index, (limit, style) in enumerate(zip(self.limits, ("-", "--", ":"), strict=False)):
+        looks = zip(self.limits, style.COLORS, style.LINES, strict=False)
+        for index, (limit, color, line) in enumerate(looks):
             heights = [limits[index].in_use_virtual_bytes / GIB for limits in curves]
-            axes.plot(pages, heights, style, color="black", label=f"{limit.name} ({limit.kind})")
+            axes.plot(pages, heights, line, color=color, label=f"{limit.name} ({limit.kind})")
         shown = self.binding.in_use_virtual_bytes if self.budget.in_use is None else self.budget.in_use
         what = "can be in use" if self.budget.in_use is None else "in use"
-        axes.plot(float(self.budget.resident_pages), shown / GIB, "o", color="black", label=what)
+        axes.plot(
+            float(self.budget.resident_pages), shown / GIB, "o", color=style.MEASURED, zorder=style.ABOVE, label=what
+        )  # fmt: skip
         axes.set(
             xlabel="resident pages per in-use segment",
             ylabel="in-use virtual storage [GB]",

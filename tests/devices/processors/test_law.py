@@ -103,20 +103,23 @@ def test_a_users_csv_with_the_whole_cpu_time(file: Path, header: str, value: str
 @pytest.mark.parametrize(
     ("content", "expected"),
     [
-        ("", "found none"),
+        ("", "an empty file: expected measured configurations with the columns processors"),
         ("processors,cpu\n1,2\n", "cpu_ms"),
-        ("cpu_ms\n2\n", "processors"),
+        ("cpu_ms\n2\n", "line 1, column 7: missing processors"),
         ("processors,emulation_cpu_ms\n1,2\n", "cp_cpu_ms"),
-        ("processors,cpu_ms\n", "at least one row"),
+        ("processors,cpu_ms\n", "no rows below the header"),
         ("processors,cpu_ms,cpu_ms\n1,2,3\n", "each column once"),
-        ("processors,cpu_ms\n1\n", "line 2: expected 2 cells, found 1"),
-        ("processors,cpu_ms\n1,2\n0,2\n", "line 3: processors '0'"),
+        ("processors,cpu_ms\n1\n", "line 2, column 2: 1 cell: expected 2"),
+        (
+            "processors,cpu_ms\n1,2\n0,2\n",
+            "line 3, column 1: processors '0': expected a whole number above zero",
+        ),
         ("processors,cpu_ms\n1.5,2\n", "whole number"),
         ("processors,cpu_ms\n1,-2\n", "cpu_ms '-2'"),
         ("processors,cpu_ms\n1,nan\n", "cpu_ms 'nan'"),
         ("processors,cpu_ms\n1,two\n", "cpu_ms 'two'"),
         ("processors,real_storage_GB,cpu_ms\n1,-3,2\n", "real_storage_GB '-3'"),
-        ('processors,cpu_ms\n1,"2\n', "expected a CSV file"),
+        ('processors,cpu_ms\n1,"2\n', "line 2, column 1: a quotation mark that is not closed"),
     ],
 )
 def test_a_damaged_csv(file: Path, content: str, expected: str) -> None:
@@ -129,5 +132,5 @@ def test_a_missing_csv(file: Path) -> None:
     with pytest.raises(ReportError, match="cannot be read"):
         read_configurations(file)
     file.write_bytes(b"\xff\xfe\xff")
-    with pytest.raises(ReportError, match="expected a CSV file"):
+    with pytest.raises(ReportError, match="line 1, column 1: no text in UTF-8"):
         read_configurations(file)

@@ -1,0 +1,55 @@
+"""Tables as HTML, for Jupyter."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+from typing import Final
+
+from planner.render.table import Table
+
+LONGEST: Final = 60  # rows; a notebook has no use for more
+
+
+def _shortened(rows: list[str], marks: Sequence[str], columns: int) -> list[str]:
+    """Both ends of a long table and its marked rows, with a row that counts what is left out."""
+    ends = LONGEST // 2
+    middle = range(ends, len(rows) - ends)
+    left_out = [k for k in middle if not marks[k]]
+    if not left_out:
+        return rows
+    gap = f'<tr><td colspan="{columns}">{len(left_out)} more rows</td></tr>'
+    kept = {k: row for k, row in enumerate(rows) if k not in middle or marks[k]}
+    return [row for _, row in sorted({**kept, left_out[0]: gap}.items())]
+
+
+def to_html(table: Table) -> str:
+    """Render a table as HTML for Jupyter; marked rows are bold, of a long table both ends and they are shown.
+
+    Parameters
+    ----------
+    table : Table
+        What to show.
+
+    Returns
+    -------
+    str
+        One ``<table>`` element.
+    """
+    heads = "".join(
+        f"<th>{html.escape(column.label or column.name)}"
+        + (f"<br><small>{html.escape(column.unit)}</small>" if column.unit not in {"", "share"} else "")
+        + "</th>"
+        for column in table.columns
+    )
+    marks = table.marks or ("",) * len(table)
+    rows = [
+        "<tr>"
+        + "".join(
+            f"<td>{'<b>' if mark else ''}{html.escape(cell)}{'</b>' if mark else ''}</td>" for cell in row
+        )
+        + "</tr>"
+        for mark, row in zip(marks, zip(*(c.texts() for c in table.columns), strict=True), strict=True)
+    ]
+    body = "".join(_shortened(rows, marks, len(table.columns)))
+    return f"<table><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>"

@@ -1,0 +1,160 @@
+"""Tables as columns (name, unit, values), and how people read one value; knows no model and no output."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+SIGNIFICANT_DIGITS: Final = 4
+BARE_UNITS: Final = frozenset({"", "1/s", "share"})  # rates are per second and counts are bare: no suffix
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column:
+    """One column: a name, the unit its values are in, the values, and how people read it.
+
+    `values` holds numbers, text or None (not available); `label` heads the column in tables for people
+    (the name where empty); `decimals` fixes the digits after the point (chosen from the values where None).
+    """
+
+    name: str
+    unit: str
+    values: Sequence[Any]
+    label: str = ""
+    decimals: int | None = None
+
+    @property
+    def key(self) -> str:
+        """Name with its unit as a suffix, as CSV and JSON show it."""
+        if self.unit in BARE_UNITS:
+            return self.name
+        suffix = self.unit.replace("/", "_per_").lower() if "/" in self.unit else self.unit
+        return f"{self.name}_{suffix}"
+
+    def texts(self) -> list[str]:
+        """All values as people read them, with equal decimals.
+
+        Returns
+        -------
+        list of str
+            One text a value.
+        """
+        return [format_value(value, self._decimals()) for value in self.values]
+
+    def _decimals(self) -> int | None:
+        if self.decimals is not None:
+            return self.decimals
+        numbers = [abs(v) for v in self.values if _is_number(v) and math.isfinite(v)]
+        if not numbers or all(float(v).is_integer() for v in numbers):
+            return 0
+        largest = max(numbers)
+        return max(0, SIGNIFICANT_DIGITS - 1 - math.floor(math.log10(largest))) if largest > 0 else 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    """Equally long `columns`; `marks` names the state of each row ("recommended", "in use", or "")."""
+
+    columns: tuple[Column, ...]
+    marks: tuple[str, ...] = field(default=())
+
+    def __len__(self) -> int:
+        """Count the rows."""
+        return len(self.columns[0].values) if self.columns else 0
+
+    def records(self) -> list[dict[str, Any]]:
+        """Rows as dictionaries keyed by name and unit suffix.
+
+        Returns
+        -------
+        list of dict
+            One dictionary a row.
+        """
+        keys = [column.key for column in self.columns]
+        return [
+            dict(zip(keys, row, strict=True))
+            for row in zip(*(column.values for column in self.columns), strict=True)
+        ]
+
+    def only(self, labels: Mapping[str, str]) -> Table:
+        """Pick columns by name, in the order of `labels`.
+
+        Parameters
+        ----------
+        labels : mapping
+            Name of a column to its label.
+
+        Returns
+        -------
+        Table
+            Those columns, newly labeled.
+        """
+        every = {column.name: column for column in self.columns}
+        picked = tuple(replace(every[name], label=label) for name, label in labels.items())
+        return Table(columns=picked, marks=self.marks)
+
+
+def _is_number(value: Any) -> bool:
+    return (isinstance(value, (int, float)) and not isinstance(value, bool)) or hasattr(value, "__float__")
+
+
+def format_value(value: Any, decimals: int | None = None) -> str:
+    """One value as people read it: "-" where there is none, "saturated" where it is infinite.
+
+    Parameters
+    ----------
+    value : object
+        Number, text, truth value or None.
+    decimals : int, optional
+        Digits after the point of a number; four significant digits where None.
+
+    Returns
+    -------
+    str
+        The text.
+
+    Examples
+    --------
+    >>> format_value(1.29, 1), format_value(None), format_value(float("inf"))
+    ('1.3', '-', 'saturated')
+    """
+    value = plain(value, finite=False)  # a truth value of numpy is one, too
+    if value is None:
+        return "-"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if not _is_number(value):
+        return str(value)
+    number = float(value)
+    if math.isnan(number):
+        return "-"
+    if math.isinf(number):
+        return "saturated"
+    return f"{number:.{SIGNIFICANT_DIGITS}g}" if decimals is None else f"{number:.{decimals}f}"
+
+
+def plain(value: Any, *, finite: bool = True) -> Any:
+    """Turn numpy scalars into Python ones.
+
+    Parameters
+    ----------
+    value : object
+        A number, an array, text, None, or dictionaries and lists of them.
+    finite : bool, optional
+        Whether infinite and undefined numbers, which JSON cannot say, become None.
+
+    Returns
+    -------
+    object
+        The same of Python's own types.
+    """
+    value = value.item() if hasattr(value, "item") and getattr(value, "ndim", 0) == 0 else value
+    if isinstance(value, dict):
+        return {key: plain(item, finite=finite) for key, item in value.items()}
+    if isinstance(value, (list, tuple)) or hasattr(value, "tolist"):
+        return [plain(item, finite=finite) for item in value]
+    if finite and isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value

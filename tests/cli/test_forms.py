@@ -1,0 +1,119 @@
+"""Where an answer goes is settled before it is looked for: a file that cannot be written costs nobody a wait."""
+
+from __future__ import annotations
+
+import errno
+import io
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from planner.cli import main
+from tests.checkout import ROOT
+
+# Each with an input that does not exist or cannot be, which would be the complaint if the form were not checked first.
+COMMANDS = (
+    "aliases volume none.listing",
+    "aliases pool none.listing",
+    "aliases supply none.csv",
+    "storage limits --release 9.9 --real-storage 256GB --resident-pages 50",
+    "storage frames --in-use 900GB --resident-pages 500",
+    "storage usage none.listing",
+    "paging --page-rate 1",
+    "disk rate --workload none --hit-ratio 0.9",
+    "disk ccw --read-write 70 --bits 64",
+    "processors none.csv",
+    "predict none.toml",
+    "whatif none.toml --over aliases=0:2",
+    "explain none",
+    "read none.listing",
+)
+WITHOUT_PICTURE = ("storage frames", "storage usage", "predict", "read")
+
+
+FORMS = {
+    "-o none/answer.txt": "a file in a folder that exists",
+    "-o .": "a file in a folder that exists",
+    "-o there": "a new file; --force writes over an existing one",
+    "--json --csv": "one of them",
+    "--plot picture.pdf": "a file name that ends in .png or .svg",
+}
+CASES = [
+    (command, words)
+    for command in COMMANDS
+    for words in FORMS
+    if not ("--plot" in words and command.startswith(WITHOUT_PICTURE))
+]
+
+
+@pytest.mark.parametrize(("command", "words"), CASES)
+def test_it_is_refused_first(
+    command: str,
+    words: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "there").write_text("kept", encoding="utf-8")
+    assert main([*command.split(), *words.split()]) == 2
+    assert FORMS[words] in capsys.readouterr().err
+    assert (tmp_path / "there").read_text(encoding="utf-8") == "kept"
+    assert main([*command.split(), "-o", "there", "--force"]) == 2  # now the input is the complaint
+    assert "there" not in capsys.readouterr().err
+
+
+def test_a_picture_of_no_topic_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", "--plot", str(tmp_path / "topics.png")]) == 2
+    assert "it with a topic" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("command", "argument"),
+    [
+        ("predict hyperpav --set volumes=8 --set aliases=1 --set aliases=2", "--set = 'aliases twice'"),
+        ("whatif hyperpav --set volumes=8 --over aliases=1:2 --over aliases=4:5", "--over = 'aliases twice'"),
+        ("whatif hyperpav --over aliases=1:2 --set volumes=8 --set volumes=4", "--set = 'volumes twice'"),
+        ("explain mmc servers=2 servers=3", "NAME=VALUE = 'servers twice'"),
+        (
+            "calibrate none.csv --kind volume -o m.toml --fix inflation=0 --fix inflation=1",
+            "--fix = 'inflation twice'",
+        ),
+    ],
+)
+def test_what_is_said_twice_is_refused(
+    command: str,
+    argument: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(command.split()) == 2
+    assert f"{argument}: expected each of them once" in capsys.readouterr().err
+
+
+def test_counters_are_told_how_they_are_read(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["read", str(ROOT / "docs" / "examples" / "volume-counters.csv")]) == 2
+    assert "counters in CSV are read with --volume-totals" in capsys.readouterr().err
+
+
+class Full(io.StringIO):
+    """Standard output on a full disk."""
+
+    def write(self, text: str) -> int:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def test_a_full_disk_is_told(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(sys, "stdout", Full())
+    assert main(["explain", "usl"]) == 2
+    wanted = f"output = 'standard output': expected a place that can be written ({os.strerror(errno.ENOSPC)})"
+    assert wanted in capsys.readouterr().err
+
+
+def test_an_answer_without_standard_output_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdout", None)
+    assert main(["explain", "usl"]) == 0
