@@ -323,6 +323,11 @@ class ClosedClasses:
         states = {k: states_of(pool, k, aliases, law.size) for k in others}
         return ClosedClasses(others, _solved(states, paces, others, law))
 
+    @property
+    def states(self) -> int:
+        """States of all of them, at all D [1]."""
+        return sum(each.chance.size for each in self.given.values())
+
     def into(self, rows: Array, name: str) -> Array:
         """Take what the chains say.
 

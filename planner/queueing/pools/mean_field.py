@@ -23,6 +23,8 @@ from planner.queueing.pools.volume_law import VolumeRates, first_rates, with_eno
 from planner.results import Array
 
 MAX_ITERATIONS: Final = 600
+MAX_WORK: Final = 6e7
+"""Cells of D by d, over all classes and iterations, after which a pool is too nearly unstable; about ten seconds."""
 SETTLED: Final = 1e-8
 """Change of throughput and queue in one iteration, relative to the throughput, at which it stops."""
 OWN_BALANCE: Final = 2
@@ -74,6 +76,12 @@ class Field:
     window: float = WINDOW
     busy: KnownBusy | None = None
 
+    @property
+    def cells(self) -> float:
+        """Numbers of D by d, over all classes, of an iteration [1]."""
+        levels = 0 if self.busy is None else self.busy.total.size
+        return float(levels * sum(each.alias_ends.size for each in self.rates))
+
 
 def mean_field_steps(pool: Pool, aliases: int, start: Field | None = None) -> Iterator[tuple[Outcome, Field]]:
     """Solve a closed or mixed pool of any size by the mean field, iteration by iteration.
@@ -100,7 +108,7 @@ def mean_field_steps(pool: Pool, aliases: int, start: Field | None = None) -> It
     field = _first_field(pool, aliases) if start is None else _moved(start, pool, aliases)
     least = 3 if pool.classes == 1 else 6
     before, last = np.zeros((2, 2, pool.classes))
-    residual, damped, creep = np.inf, False, np.inf
+    residual, damped, creep, work = np.inf, False, np.inf, 0.0
     for iteration in range(MAX_ITERATIONS):
         following, outcome = _iterate(pool, field, iteration >= OWN_BALANCE or start is not None)
         now = np.array([outcome.throughput, outcome.queue])
@@ -111,6 +119,11 @@ def mean_field_steps(pool: Pool, aliases: int, start: Field | None = None) -> It
         yield replace(outcome, residual=residual if whole else np.inf), following
         if iteration >= least and residual <= SETTLED and whole:
             return
+        work += following.cells
+        if work > MAX_WORK:
+            raise ConvergenceError(
+                "alias pool, nearly unstable: its queues are too long", residual, iteration + 1
+            )
         still = float(np.abs(following.odds_step).max())
         if iteration >= FIRST_LEAP and iteration % LEAP_EVERY == 0 and still < LEAP_PAYS * creep:
             following, creep = _leapt(field, following), still

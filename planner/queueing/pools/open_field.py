@@ -34,7 +34,11 @@ from planner.results import Array
 
 MAX_ITERATIONS: Final = 300
 MAX_BESIDE_CLOSED: Final = 80
-"""Iterations with closed classes, after which another field is asked."""
+MAX_STATES: Final = 2_000_000
+MAX_LOST: Final = 12
+"""Iterations with closed classes, states solved in them, and iterations without a law of the queue anywhere near it,
+after which another field is asked; a few seconds."""
+FAR_OFF: Final = 0.03
 SETTLED: Final = 1e-8
 STILL_GOOD: Final = 1e-6
 """Change that will do at last, near saturation, where it falls slowly, and beside closed classes."""
@@ -105,13 +109,16 @@ def open_field_steps(pool: Pool, aliases: int) -> Iterator[Outcome]:
     most = MAX_BESIDE_CLOSED if mixed else MAX_ITERATIONS
     state, weights = _first(pool, aliases)
     residual = misfit = np.inf
+    states = lost = 0
     for iteration in range(1, most + 1):
         law_of_queue, weights = _law_of_queue(state, weights)
         state = _with_queue(state, law_of_queue)
         following = _following(state, law_of_queue)
         residual = _change(state.given, following.given, state.law)
         misfit = state.window.misfit(law_of_queue, state.given, state.law)
-        if not np.isfinite(residual + misfit):
+        states, lost = states + following.closed.states, lost + (misfit > FAR_OFF)
+        hopeless = mixed and (states > MAX_STATES or lost > MAX_LOST)
+        if hopeless or not np.isfinite(residual + misfit):
             break
         wider = state.window.wider(state.law) if not mixed or residual < CALM else state.window
         settled = residual <= (STILL_GOOD if mixed or iteration == most else SETTLED)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Final
 
 import numpy as np
 
@@ -15,7 +16,8 @@ from planner.queueing.pools.outcome import Outcome, by_free
 from planner.queueing.pools.pool import Pool
 from planner.results import Array
 
-NOTHING_CLOSED = ClosedClasses({}, {})
+TINY: Final = float(np.finfo(float).tiny)
+NOTHING_CLOSED: Final = ClosedClasses({}, {})
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,8 +120,8 @@ class OpenState:
         on_alias = self.flows.tries[:aliases] @ law[:aliases] + alias_picks
         return Paces.of(
             pool,
-            pool.redrive_time * picks / on_base,
-            float(pool.alias_redrive_time * alias_picks / on_alias),
+            pool.redrive_time * picks / np.maximum(on_base, TINY),
+            float(pool.alias_redrive_time * alias_picks / max(on_alias, TINY)),
             self.window.waiting,
         )
 
