@@ -7,7 +7,6 @@ means of these rates given D are known: the rates are such that the means agree.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -15,10 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.errors import ConvergenceError
-from planner.queueing.pools.base_balance import PoolFlows
-from planner.queueing.pools.beside_states import VolumeStates, states_of
+from planner.queueing.pools.beside_states import VolumeStates
 from planner.queueing.pools.device_rates import Paces
-from planner.queueing.pools.pool import Pool
 from planner.results import Array
 
 RIDGE: Final = 1e-3
@@ -236,120 +233,3 @@ def agreeing(others: Others, given: ClosedGiven, tries: Array, pickups: Array, m
     missing = np.column_stack([back(tries - seen(others.tries)), back(pickups - seen(others.pickups))])
     step = solveh_banded(normal, missing, lower=True, check_finite=False)
     return Others.of(others.tries + step[:, 0], others.pickups + step[:, 1], states.aliases, most)
-
-
-@dataclass(frozen=True, eq=False)
-class ClosedClasses:
-    """The closed classes of a pool, each by one of its volumes; none in an open pool.
-
-    Attributes
-    ----------
-    others : dict of int to Others
-        What the others do beside a volume of a class.
-    given : dict of int to ClosedGiven
-        That volume given D.
-    """
-
-    others: Mapping[int, Others]
-    given: Mapping[int, ClosedGiven]
-
-    @classmethod
-    def begin(
-        cls, pool: Pool, aliases: int, paces: Paces, flows: PoolFlows, own: tuple[Array, Array]
-    ) -> ClosedClasses:
-        """Chains beside others that do what they do on average.
-
-        Parameters
-        ----------
-        pool, aliases, paces
-            The pool, its aliases, how fast devices end.
-        flows : PoolFlows
-            Flows of the pool from D = 0 on.
-        own : tuple of ndarray
-            Tries and pickups of one volume of each class, shape (classes, D) [1/service time].
-
-        Returns
-        -------
-        ClosedClasses
-            Of all closed classes.
-        """
-        tries, pickups = own
-        others = {
-            int(k): Others.of(flows.tries - tries[k], flows.pickups - pickups[k], aliases, pool.bases - 1.0)
-            for k in np.flatnonzero(pool.closed)
-        }
-        states = {k: states_of(pool, k, aliases, flows.total.size) for k in others}
-        return cls(others, _solved(states, paces, others, flows.law()))
-
-    def agreeing(self, pool: Pool, paces: Paces, flows: PoolFlows, own: tuple[Array, Array]) -> ClosedClasses:
-        """Chains beside others whose means agree better with the flows of the pool.
-
-        Parameters
-        ----------
-        pool, paces, flows, own
-            As `begin` takes them.
-
-        Returns
-        -------
-        ClosedClasses
-            Of the same classes.
-        """
-        tries, pickups = own
-        others = {
-            k: agreeing(
-                each, self.given[k], flows.tries - tries[k], flows.pickups - pickups[k], pool.bases - 1.0
-            )
-            for k, each in self.others.items()
-        }
-        states = {k: each.states for k, each in self.given.items()}
-        return ClosedClasses(others, _solved(states, paces, others, flows.law()))
-
-    def moved_to(self, pool: Pool, aliases: int, paces: Paces, law: Array) -> ClosedClasses:
-        """Go on with more D.
-
-        Parameters
-        ----------
-        pool, aliases, paces
-            As `begin` takes them.
-        law : ndarray
-            Law of D, shape (D,) [1].
-
-        Returns
-        -------
-        ClosedClasses
-            Of the same classes.
-        """
-        others = {k: each.longer(law.size) for k, each in self.others.items()}
-        states = {k: states_of(pool, k, aliases, law.size) for k in others}
-        return ClosedClasses(others, _solved(states, paces, others, law))
-
-    @property
-    def states(self) -> int:
-        """States of all of them, at all D [1]."""
-        return sum(each.chance.size for each in self.given.values())
-
-    def into(self, rows: Array, name: str) -> Array:
-        """Take what the chains say.
-
-        Parameters
-        ----------
-        rows : ndarray
-            Of all classes, shape (classes, D).
-        name : str
-            Property of `ClosedGiven`.
-
-        Returns
-        -------
-        ndarray
-            With the rows of the closed classes replaced.
-        """
-        filled = rows.copy()
-        for k, each in self.given.items():
-            filled[k] = getattr(each, name)
-        return filled
-
-
-def _solved(
-    states: Mapping[int, VolumeStates], paces: Paces, others: Mapping[int, Others], law: Array
-) -> dict[int, ClosedGiven]:
-    return {k: closed_given(each, k, paces, others[k], law) for k, each in states.items()}

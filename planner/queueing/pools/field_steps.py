@@ -53,7 +53,7 @@ def _steps(pool: Pool, aliases: int, start: Field | None) -> Iterator[Step]:
         yield solve_saturated(pool, aliases), None
     elif is_independent(pool, aliases):
         yield solve_independent(pool, aliases), None
-    elif suits_open_field(pool):
+    elif suits_open_field(pool, aliases):
         try:
             yield from ((outcome, None) for outcome in open_field_steps(pool, aliases))
         except ConvergenceError:

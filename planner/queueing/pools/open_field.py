@@ -14,7 +14,7 @@ import numpy as np
 
 from planner.errors import ConvergenceError
 from planner.queueing.pools.base_balance import BaseFlows, idle_given_total
-from planner.queueing.pools.closed_beside import ClosedClasses
+from planner.queueing.pools.closed_classes import ClosedClasses
 from planner.queueing.pools.device_rates import Paces
 from planner.queueing.pools.open_balance import (
     VolumesGiven,
@@ -30,6 +30,7 @@ from planner.queueing.pools.pool import Pool
 from planner.queueing.pools.queue_law import QueueLaw, fitted_queue_law
 from planner.queueing.pools.queue_weights import Weights
 from planner.queueing.pools.service_variation import scv_with_gaps, with_variation
+from planner.queueing.pools.stability import aliases_in_use
 from planner.results import Array
 
 MAX_ITERATIONS: Final = 300
@@ -52,6 +53,9 @@ CALM: Final = 0.1
 """Change below which more D are asked for beside closed classes: from far off the queue looks endless."""
 LEAST_QUEUE: Final = 0.01
 """Queue of one volume that its changes are held against where it is shorter."""
+FEW: Final = 6
+MUCH: Final = 0.2
+"""Overloaded volumes, and the share of the aliases that they need, where a mixed pool asks for this field."""
 MOST_REQUESTERS: Final = 8
 """Requesters of a volume up to which its chain is worth its cost."""
 LOST: Final = 0.02
@@ -59,29 +63,33 @@ LOST: Final = 0.02
 TINY: Final = float(np.finfo(float).tiny)
 
 
-def suits_open_field(pool: Pool) -> bool:
+def suits_open_field(pool: Pool, aliases: int) -> bool:
     """Whether this field knows a pool better than the other one.
 
-    It does where all classes are open, and where an open class overloads its bases: then few volumes have most of the
-    queue, and the others are not what they are on average while it is long.
+    It does where all classes are open, and where few open volumes overload their bases and need many of the aliases:
+    they have most of the queue, and while it is long the others are not what they are on average.
 
     Parameters
     ----------
     pool : Pool
         Any pool.
+    aliases : int
+        Its aliases [1].
 
     Returns
     -------
     bool
-        False for inflation, closed classes alone, mixed ones without overload or with volumes of many requesters.
+        False for inflation, closed classes alone, and most mixed pools.
     """
     closed = pool.closed
     if pool.inflation > 0.0 or closed.all():
         return False
     if not closed.any():
         return True
-    overloaded = pool.arrival_rate[~closed].max() > 1.0 / (1.0 + pool.redrive_time)
-    return bool(overloaded and pool.population[closed].max() <= MOST_REQUESTERS and pool.scv == 1.0)
+    need = aliases_in_use(pool)
+    few = float(pool.volumes @ (need > 0.0)) <= FEW
+    much = float(pool.volumes @ need) > MUCH * aliases
+    return bool(few and much and pool.population[closed].max() <= MOST_REQUESTERS and pool.scv == 1.0)
 
 
 def open_field_steps(pool: Pool, aliases: int) -> Iterator[Outcome]:

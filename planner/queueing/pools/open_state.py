@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 
 from planner.queueing.pools.base_balance import PoolFlows
-from planner.queueing.pools.closed_beside import ClosedClasses
+from planner.queueing.pools.closed_classes import ClosedClasses
 from planner.queueing.pools.device_rates import Paces
 from planner.queueing.pools.open_balance import Arrivals, VolumesGiven
 from planner.queueing.pools.open_window import OpenWindow
@@ -116,12 +116,12 @@ class OpenState:
             return self.paces
         picks = self.picks @ law
         on_base = ((1.0 - self.given.busy) * self.arrivals.at_idle) @ law + picks
-        alias_picks = pool.volumes @ self.alias_pickups
-        on_alias = self.flows.tries[:aliases] @ law[:aliases] + alias_picks
+        alias_picks = float(pool.volumes @ self.alias_pickups)
+        on_alias = float(self.flows.tries[:aliases] @ law[:aliases]) + alias_picks
         return Paces.of(
             pool,
             pool.redrive_time * picks / np.maximum(on_base, TINY),
-            float(pool.alias_redrive_time * alias_picks / max(on_alias, TINY)),
+            pool.alias_redrive_time * alias_picks / max(on_alias, TINY),
             self.window.waiting,
         )
 

@@ -52,13 +52,15 @@ def alias_pool(
     pools up to 30,000 states; with open classes two to four volumes without inflation and gaps, up to the D
     beyond which less than 1e-8 of the mean queue lies, within 50,000 states. "mean-field" solves for the law of
     one volume, the chance that its base is busy given D, and the split of the queue over the volumes, until
-    they agree; its cost hardly grows with the number of volumes. Where service is not exponential and a class
-    is closed, bases go through the phases of the two-moment law; of open classes alone the wait is corrected by
-    a fitted two-moment law. "auto" takes the exact chain where that costs no more: for one volume, for closed
-    pools where a bound on the states is below 1,000, and for two or three volumes with open classes whose queue
-    ends within 6,000 states, else the mean field; a sweep is answered by one method throughout, and `method`
-    says by which. Without aliases and with one for every requester but the first of each volume the volumes
-    are independent: exact in either method, as is a single closed volume in phases up to 10,000 states.
+    they agree; its cost hardly grows with the number of volumes. Without inflation open volumes follow from
+    their balances and a law of how the queue lies on all of them; where up to 6 of them overload their bases, a
+    closed volume of up to 8 requesters has a chain of its own beside them. Where service is not exponential and
+    a class is closed, bases go through the phases of the two-moment law; of open classes alone the wait is
+    corrected by a fitted two-moment law. "auto" takes the exact chain where that costs no more: for one volume,
+    for closed pools where a bound on the states is below 1,000, and for two or three volumes with open classes
+    whose queue ends within 6,000 states, else the mean field; a sweep is answered by one method throughout, and
+    `method` says by which. Without aliases and with one for every requester but the first of each volume the
+    volumes are independent: exact in either method, as is a single closed volume in phases up to 10,000 states.
 
     Parameters
     ----------

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from planner.queueing.pools import alias_pool
-from tests.queueing.alias_pool.accuracy import GROUPS, measured
+from tests.checkout import ROOT
+from tests.queueing.alias_pool.accuracy import GROUPS, measured, row
 from tests.queueing.alias_pool.simulation import simulate
 
 EXACT = [group for group in GROUPS if group.exact]
@@ -40,6 +41,14 @@ def test_service_variation_against_simulation(group):
     assert pool_wait.max() <= group.limits.pool_wait
     assert np.mean(class_wait > group.limits.class_wait) <= 0.05
     assert class_wait.max() <= (1.5 if group.kind == "open" else 1.0) * group.limits.class_wait
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["closed, exact chain", "mixed, one or two hot volumes"])
+def test_the_table_in_the_documentation_is_what_is_measured(name):
+    pytest.importorskip("numba")
+    group = next(each for each in GROUPS if each.name == name)
+    assert row(group, 8003) in (ROOT / "docs" / "aliases.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.slow

@@ -40,7 +40,7 @@ def settled(pool, aliases):
 )
 def test_mixed_field_against_exact_chains(aliases, volumes, population, think_time, arrival_rate):
     pool = pool_of(volumes, arrival_rate, population, think_time)
-    assert suits_open_field(pool)
+    assert suits_open_field(pool, aliases)
     exact, field = solve_open_chain(pool, aliases), settled(pool, aliases)
     np.testing.assert_allclose(field.throughput, exact.throughput, rtol=5e-4)
     np.testing.assert_allclose(field.queue, exact.queue, rtol=5e-3)
@@ -114,10 +114,12 @@ def test_service_after_a_gap_varies_as_two_steps_do():
 def test_which_pools_the_open_field_takes():
     hot, cool = [NAN, 1.3], [NAN, 0.9]
     mixed = {"population": [4, NAN], "think_time": [2.0, NAN]}
-    assert suits_open_field(pool_of([20, 1], hot, **mixed))
-    assert suits_open_field(pool_of([3, 4], [0.4, 0.9]))
-    assert suits_open_field(pool_of([3, 4], [0.4, 0.9], redrive_time=0.1))
-    assert not suits_open_field(pool_of([20, 1], cool, **mixed))
-    assert not suits_open_field(pool_of([20, 1], hot, inflation=0.1, **mixed))
-    assert not suits_open_field(pool_of([20, 1], hot, population=[40, NAN], think_time=[2.0, NAN]))
-    assert not suits_open_field(pool_of([3], None, [4], [2.0]))
+    assert suits_open_field(pool_of([20, 1], hot, **mixed), 1)
+    assert suits_open_field(pool_of([3, 4], [0.4, 0.9]), 2)
+    assert suits_open_field(pool_of([3, 4], [0.4, 0.9], redrive_time=0.1), 2)
+    assert not suits_open_field(pool_of([20, 1], hot, **mixed), 2)  # most of the aliases serve others
+    assert not suits_open_field(pool_of([20, 9], hot, **mixed), 3)  # many overloaded volumes
+    assert not suits_open_field(pool_of([20, 1], cool, **mixed), 1)
+    assert not suits_open_field(pool_of([20, 1], hot, inflation=0.1, **mixed), 1)
+    assert not suits_open_field(pool_of([20, 1], hot, population=[40, NAN], think_time=[2.0, NAN]), 1)
+    assert not suits_open_field(pool_of([3], None, [4], [2.0]), 1)
