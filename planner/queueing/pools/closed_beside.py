@@ -23,7 +23,8 @@ RIDGE: Final = 1e-3
 LEAST: Final = 1e-9
 """Least tries of the others, so that every D can be reached [1/service time]."""
 MOST_STATES: Final = 60_000
-"""States of one volume at all D up to which its chain is solved."""
+MOST_WORK: Final = 2e9
+"""States of one volume at all D, and these times the square of its own states, up to which its chain is solved."""
 TINY: Final = float(np.finfo(float).tiny)
 
 
@@ -150,7 +151,7 @@ def closed_given(states: VolumeStates, k: int, paces: Paces, others: Others, law
     from scipy.linalg.lapack import dgbsv
 
     count, levels = states.possible.shape
-    if count * levels > MOST_STATES:
+    if count * levels > MOST_STATES or count**3 * levels > MOST_WORK:
         raise ConvergenceError("alias pool, nearly unstable: the law of its queue", float(law[-1]), levels)
     by_level = np.repeat(paces.alias, count)
     moves = (

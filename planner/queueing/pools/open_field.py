@@ -56,7 +56,7 @@ LEAST_QUEUE: Final = 0.01
 FEW: Final = 6
 MUCH: Final = 0.2
 """Overloaded volumes, and the share of the aliases that they need, where a mixed pool asks for this field."""
-MOST_REQUESTERS: Final = 8
+MOST_REQUESTERS: Final = 16
 """Requesters of a volume up to which its chain is worth its cost."""
 LOST: Final = 0.02
 """Share of the requesters of a closed volume that may be missing from think time, service and queue."""

@@ -54,7 +54,7 @@ def alias_pool(
     one volume, the chance that its base is busy given D, and the split of the queue over the volumes, until
     they agree; its cost hardly grows with the number of volumes. Without inflation open volumes follow from
     their balances and a law of how the queue lies on all of them; where up to 6 of them overload their bases, a
-    closed volume of up to 8 requesters has a chain of its own beside them. Where service is not exponential and
+    closed volume of up to 16 requesters has a chain of its own beside them. Where service is not exponential and
     a class is closed, bases go through the phases of the two-moment law; of open classes alone the wait is
     corrected by a fitted two-moment law. "auto" takes the exact chain where that costs no more: for one volume,
     for closed pools where a bound on the states is below 1,000, and for two or three volumes with open classes
