@@ -71,6 +71,7 @@ def test_the_demand_that_made_the_numbers_is_among_the_readings(population: int,
     assert found[0].service_time == pytest.approx(1.3e-3, rel=0.005)
 
 
+@pytest.mark.slow
 @settings(max_examples=15)
 @given(population=st.integers(3, 6), think=st.floats(2e-4, 2e-3), aliases=st.integers(1, 3))
 def test_aliases_in_use_leave_the_demand_readable(population: int, think: float, aliases: int) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from importlib import import_module
 from typing import Any
@@ -116,7 +116,12 @@ def test_every_result_is_here() -> None:
     assert CLASSES.keys() == MADE.keys()
 
 
-@pytest.mark.parametrize("name", MADE)
+def costly_apart(names: Iterable[str]) -> list[Any]:
+    """Names to test, that of the scoreboard among the slow ones."""
+    return [pytest.param(name, marks=pytest.mark.slow) if name == "Scoreboard" else name for name in names]
+
+
+@pytest.mark.parametrize("name", costly_apart(MADE))
 def test_a_result_shows_itself(name: str) -> None:
     found = made(name)
     assert type(found).__name__ == name
@@ -137,7 +142,7 @@ def test_a_queueing_result_has_its_declared_units_in_the_frame(name: str) -> Non
         assert (f"{quantity} [{unit}]" if unit else quantity) in found.to_frame()
 
 
-@pytest.mark.parametrize("name", CLASSES)
+@pytest.mark.parametrize("name", costly_apart(CLASSES))
 def test_every_time_rate_and_size_of_a_table_has_its_unit(name: str) -> None:
     """By the words of its name: a column of times without a unit would be told here."""
     bare = [column.name for column in made(name).table().columns if not column.unit]

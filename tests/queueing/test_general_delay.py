@@ -99,6 +99,7 @@ def test_closed_forms_know_no_quantiles() -> None:
     assert mgc(1.0, 1.0, 2, [0.0, 1.0]).wait_quantile(0.9).shape == (2,)  # "auto" was exact here
 
 
+@pytest.mark.slow
 def test_chains_too_large_for_a_law_are_refused() -> None:
     with pytest.raises(InputError, match="servers = 300"):
         mgc(150.0, 1.0, 300, 2.0, "exact").wait_quantile(0.9)

@@ -32,7 +32,7 @@ def settled(pool, aliases):
     ("aliases", "volumes", "population", "think_time", "arrival_rate"),
     [
         (1, [1, 1], [5, NAN], [7.0, NAN], [NAN, 1.458]),
-        (3, [1, 1, 1], [2, NAN, NAN], [0.85, NAN, NAN], [NAN, 2.53, 1.496]),
+        (3, [1, 1, 1], [2, NAN, NAN], [0.85, NAN, NAN], [NAN, 2.1, 1.2]),
         (2, [1, 1, 1], [4, 2, NAN], [2.0, 5.0, NAN], [NAN, NAN, 1.9]),
         (1, [1, 2], [3, NAN], [1.0, NAN], [NAN, 1.2]),
         (2, [2, 1], [3, NAN], [1.0, NAN], [NAN, 1.7]),
