@@ -59,9 +59,10 @@ def test_with_much_room_it_is_mmc(load: float, servers: int) -> None:
 
 @given(**CASES)
 def test_more_room_loses_less_and_waits_longer(load: float, servers: int, room: int) -> None:
+    # Where more room hardly matters two sums of dozens of terms are compared: more than their last digit may differ.
     less, more = (mmck(load * servers, 1.0, servers, servers + room + extra) for extra in (0, 1))
-    assert more.blocking_probability <= less.blocking_probability * (1 + tolerances.ROUNDING)
-    assert more.wait_time >= less.wait_time * (1 - tolerances.ROUNDING)
+    assert more.blocking_probability <= less.blocking_probability * (1 + tolerances.IDENTITY)
+    assert more.wait_time >= less.wait_time * (1 - tolerances.IDENTITY)
 
 
 @given(**CASES, p=st.floats(0.01, 0.999))
