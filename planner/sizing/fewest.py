@@ -220,9 +220,8 @@ def _next(known: dict[int, float], low: int, high: int, limit: int, slope: float
     if high > limit:  # nothing has met it yet
         far = math.ceil(known[low] / slope) if known[low] < math.log(LARGEST_EXCESS) else low // 2
         return min(low + max(far, 1), limit)
-    if bisect or known[low] >= math.log(
-        LARGEST_EXCESS
-    ):  # upward: what is nearly unstable takes long to solve
+    # Upward from counts without bound, too: what is nearly unstable takes long to solve.
+    if bisect or known[low] >= math.log(LARGEST_EXCESS):
         return (low + high + 1) // 2
     line = low + (high - low) * known[low] / (known[low] - known[high])
     return min(max(round(line), low + 1), high - 1)

@@ -137,16 +137,13 @@ def states_of(pool: Pool, k: int, aliases: int, levels: int) -> VolumeStates:
     others = np.where(at_others > 0, aliases + at_others, in_use - held[:, None])
     full, comes = total >= aliases, arrivals[:, None] + np.zeros(levels)
     own = np.where(waiting > 0, queue[:, None] / np.maximum(waiting, 1), 0.0)
-    theirs = np.maximum(in_use - held[:, None], 0)
+    theirs = np.maximum(in_use - held[:, None], 0.0)
     one, stays = busy == 1, np.arange(busy.size)
-    start, alias_ends = (
-        number[1, held, 0],
-        [
-            (number[busy, held - 1, queue], held[:, None] * (1.0 - own)),
-            (number[busy, held, queue - 1], held[:, None] * own),
-            (number[busy, held + 1, queue - 1], theirs * own),
-            (stays, theirs * (1.0 - own)),
-        ],
+    alias_ends = (
+        (number[busy, held - 1, queue], held[:, None] * (1.0 - own)),
+        (number[busy, held, queue - 1], held[:, None] * own),
+        (number[busy, held + 1, queue - 1], theirs * own),
+        (stays, theirs * (1.0 - own)),
     )
     return VolumeStates(
         aliases=aliases,
@@ -158,7 +155,7 @@ def states_of(pool: Pool, k: int, aliases: int, levels: int) -> VolumeStates:
         others=np.clip(others, 0, levels - 1),
         arriving=Moves.joined(
             [
-                _moves(possible, start, 0, comes * ~one[:, None]),
+                _moves(possible, number[1, held, 0], 0, comes * ~one[:, None]),
                 _moves(possible, number[busy, held + 1, queue], 1, comes * (one[:, None] & ~full)),
                 _moves(possible, number[busy, held, queue + 1], 1, comes * (one[:, None] & full)),
             ]

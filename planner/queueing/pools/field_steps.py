@@ -53,19 +53,19 @@ def _steps(pool: Pool, aliases: int, start: Field | None) -> Iterator[Step]:
         yield solve_saturated(pool, aliases), None
     elif is_independent(pool, aliases):
         yield solve_independent(pool, aliases), None
-    elif suits_open_field(pool, aliases):
+    else:
+        yield from _by_field(pool, aliases, start)
+
+
+def _by_field(pool: Pool, aliases: int, start: Field | None) -> Iterator[Step]:
+    """The field that knows open classes best where it suits and settles; else that of any pool, afresh if need be."""
+    if suits_open_field(pool, aliases):
         try:
             yield from ((outcome, None) for outcome in open_field_steps(pool, aliases))
+            return
         except ConvergenceError:
             if not (pool.closed.any() or pool.slowed):
                 raise
-            yield from _general(pool, aliases, start)
-    else:
-        yield from _general(pool, aliases, start)
-
-
-def _general(pool: Pool, aliases: int, start: Field | None) -> Iterator[Step]:
-    """Any pool, afresh where the start leads nowhere."""
     try:
         yield from mean_field_steps(pool, aliases, start)
     except ConvergenceError:

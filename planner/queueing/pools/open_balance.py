@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
 
 import numpy as np
 
 from planner.queueing.pools.base_balance import PoolFlows
 from planner.queueing.pools.pool import Pool
+from planner.queueing.pools.queue_weights import LEAST_SHARE
 from planner.results import Array
-
-LEAST_SHARE: Final = 0.02
-"""Least share of the requesters of a volume that is counted on to think."""
 
 
 @dataclass(frozen=True, eq=False)

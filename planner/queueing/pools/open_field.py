@@ -131,9 +131,10 @@ def open_field_steps(pool: Pool, aliases: int) -> Iterator[Outcome]:
         wider = state.window.wider(state.law) if not mixed or residual < CALM else state.window
         settled = residual <= (STILL_GOOD if mixed or iteration == most else SETTLED)
         ended = wider is state.window
-        yield _answer(state, residual if ended else np.inf)
+        answer = _answer(state, residual if ended else np.inf)
+        yield answer
         if settled and misfit <= most_misfit and ended:
-            _check_requesters(state)
+            _check_requesters(pool, answer)
             return
         state = _moved(state, following)
         if not ended:
@@ -160,9 +161,8 @@ def _answer(state: OpenState, residual: float) -> Outcome:
     return with_variation(state.pool, state.window.aliases, outcome, scv_with_gaps(state.pool, outcome))
 
 
-def _check_requesters(state: OpenState) -> None:
+def _check_requesters(pool: Pool, outcome: Outcome) -> None:
     """Refuse an answer in which requesters are lost: each thinks, is served, or waits."""
-    pool, outcome = state.pool, state.outcome(0.0)
     service = outcome.base_in_service + outcome.alias_in_service + outcome.in_gap(pool)
     known = outcome.throughput * pool.think_time + service + outcome.queue
     lost = float(np.max(np.abs(known / pool.population - 1.0), where=pool.closed, initial=0.0))

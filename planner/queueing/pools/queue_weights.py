@@ -21,7 +21,7 @@ CLOSE: Final = 0.03
 FLAT: Final = 1e-9
 MAX_STEPS: Final = 60
 LEAST_SHARE: Final = 0.02
-"""Least share of the spare requesters that is counted on to arrive."""
+"""Least share of the requesters of a volume that is counted on to think."""
 
 
 @dataclass(frozen=True, eq=False)
