@@ -7,26 +7,24 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from planner import render, style
-from planner.devices.storage.layout import (
+from planner.answer import Answer
+from planner.devices.storage import (
+    BEYOND,
     FRAMES_PER_PGMBK,
     PAGES_PER_SEGMENT,
-    SEGMENTS_PER_PTRM_SPACE,
-    count,
-    pages_per_segment,
-    size,
-)
-from planner.devices.storage.limit import (
-    BEYOND,
     PTRM_DATA_SPACES,
+    SEGMENTS_PER_PTRM_SPACE,
     Limit,
+    Release,
     below_2gb_limit,
+    count,
     first_met,
+    pages_per_segment,
     ptrm_limit,
     real_storage_limit,
+    size,
 )
-from planner.devices.storage.releases import Release
-from planner.devices.storage.releases import release as find_release
-from planner.tabular import Tabular
+from planner.devices.storage import release as find_release
 from planner.units import FRAME, GIB
 
 if TYPE_CHECKING:
@@ -147,12 +145,18 @@ class StorageBudget:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StorageLimits(Tabular):
+class StorageLimits(Answer):
     """All limits of a system.
 
-    `budget` is what was asked, `limits` the answers; `min_resident_pages_before_ptrm` is the smallest whole
-    number of resident pages in a segment at which PTRM data spaces are no longer met before every other
-    limit (a tie counts as no longer before), None where they never are.
+    Attributes
+    ----------
+    budget : StorageBudget
+        What was asked.
+    limits : tuple of Limit
+        What can be in use by each.
+    min_resident_pages_before_ptrm : int or None
+        Smallest whole number of resident pages in a segment at which PTRM data spaces are no longer met before every
+        other limit (a tie counts as no longer before); None where they never are.
     """
 
     budget: StorageBudget
@@ -165,13 +169,7 @@ class StorageLimits(Tabular):
         return first_met(self.limits)
 
     def table(self) -> render.Table:
-        """One row a limit; the one that is met first is marked.
-
-        Returns
-        -------
-        render.Table
-            Sizes in GB.
-        """
+        """One row a limit, sizes in GB; the one that is met first is marked."""
         rows = self.limits
         headrooms = [limit.headroom_bytes for limit in rows]
         used = [None if limit.used is None else 100 * limit.used for limit in rows]
@@ -189,13 +187,7 @@ class StorageLimits(Tabular):
         )  # fmt: skip
 
     def to_dict(self) -> dict[str, Any]:
-        """Lay out for JSON.
-
-        Returns
-        -------
-        dict
-            `in_use_virtual_bytes` is what the limit that is met first allows.
-        """
+        """Sizes in bytes; `in_use_virtual_bytes` is what the limit that is met first allows."""
         budget = self.budget
         return {
             "release": budget.release.name,
@@ -211,32 +203,34 @@ class StorageLimits(Tabular):
             "notes": list(budget.notes),
         }
 
-    def text(self) -> str:
-        """Say it for people.
-
-        Returns
-        -------
-        str
-            A headline, the table, notes.
-        """
-        first, budget = self.binding, self.budget
-        headline = (
+    @property
+    def headline(self) -> str:
+        """How much can be in use, and which limit is met first."""
+        first = self.binding
+        return (
             f"Up to {_gigabytes(first.in_use_virtual_bytes)} of virtual storage can be in use: {first.name} is met "
             f"first, a {first.kind} limit; {BEYOND[first.kind]}."
         )
+
+    def sections(self) -> tuple[render.Section, ...]:
+        """The limits under the system that has them."""
+        budget = self.budget
         asked = (
             f"z/VM {budget.release.name}, {budget.real_storage / GIB:g} GB of real storage, "
             f"resident pages in each in-use 1 MB segment: {float(budget.resident_pages):g}."
         )
+        return (render.Section(table=self.table(), title=asked),)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What is exceeded, where PTRM data spaces come first, what a reader should know of the release."""
         exceeded = [
             f"{limit.name} is exceeded by {_gigabytes(-(limit.headroom_bytes or 0))} "
             f"({limit.kind}: {BEYOND[limit.kind]})."
             for limit in self.limits
             if (limit.headroom_bytes or 0) < 0
         ]
-        notes = [*exceeded, self._about_ptrm(), *budget.notes]
-        paragraphs = [render.wrap(headline), render.wrap(asked), "", render.to_text(self.table()), ""]
-        return "\n".join([*paragraphs, *map(render.wrap, notes)])
+        return (*exceeded, self._about_ptrm(), *self.budget.notes)
 
     def _about_ptrm(self) -> str:
         pages = self.min_resident_pages_before_ptrm
@@ -246,15 +240,12 @@ class StorageLimits(Tabular):
             return "PTRM data spaces are met first however many pages are resident."
         return f"PTRM data spaces are met first below {pages} resident pages in each in-use segment."
 
-    def plot(self) -> Axes:
+    def plot(self, axes: Axes | None = None) -> Axes:
         """Draw in-use virtual storage against resident pages per segment, every limit as a line.
 
-        Returns
-        -------
-        matplotlib.axes.Axes
-            Both axes logarithmic; a point marks what is in use, or else what can be.
+        A point marks what is in use, or else what can be.
         """
-        axes = style.new_axes()
+        axes = style.new_axes() if axes is None else axes
         pages = [2 ** (step / 8) for step in range(8 * PAGES_PER_SEGMENT.bit_length() - 7)]
         curves = [self.budget._limits(Fraction(number)) for number in pages]
         looks = zip(self.limits, style.COLORS, style.LINES, strict=False)

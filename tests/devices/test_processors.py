@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from planner.advice.processors import published, read_configurations
 from planner.devices import KINDS
-from planner.devices.processors import Processors, internal_throughput, published, read_configurations
+from planner.devices.processors import Processors, internal_throughput
 from planner.errors import InputError, ReportError
 from planner.library import data_path
 from planner.reports.table import read_table
@@ -88,7 +89,7 @@ def test_a_users_csv(file: Path) -> None:
     first, second = read_configurations(file)
     assert (first.name, first.processors, first.real_storage) == ("a", 2, 32 * GIB)
     assert (first.emulation_time, first.cp_time) == (3e-3, 1e-3)
-    assert (second.name, second.real_storage) == ("line 4", None)
+    assert (second.name, second.real_storage) == ("configurations line 4", None)
     assert second.cpu_time == pytest.approx(4.5e-3)
 
 

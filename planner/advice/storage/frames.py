@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final
 
-from planner import render
-from planner.devices.storage.layout import (
+from planner import render, style
+from planner.answer import Answer
+from planner.devices.storage import (
     FRAMES_PER_PGMBK,
     PAGES_PER_SEGMENT,
     SEGMENTS_PER_PTRM_SPACE,
@@ -18,7 +19,6 @@ from planner.devices.storage.layout import (
     size,
 )
 from planner.errors import InputError
-from planner.tabular import Tabular
 from planner.units import FRAME, GIB, SEGMENT
 
 if TYPE_CHECKING:
@@ -28,12 +28,19 @@ PTRM_SPACES_STATED: Final = 16  # of z/VM 5.3; the only number that a report sta
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FrameBudget(Tabular):
+class FrameBudget(Answer):
     """What virtual storage in use takes.
 
-    `segments` of 1 MB are in use; `page_frames` hold their resident pages and `pgmbk_frames` their PGMBKs;
-    `ptrm_spaces` PTRM data spaces map them; `real_storage` is what there is [bytes], None where it is not
-    given.
+    Attributes
+    ----------
+    segments : int
+        Segments of 1 MB in use.
+    page_frames, pgmbk_frames : int
+        Frames for their resident pages, and for their PGMBKs.
+    ptrm_spaces : int
+        PTRM data spaces that map them.
+    real_storage : int or None
+        What there is [bytes]; None where it is not given.
     """
 
     segments: int
@@ -58,6 +65,14 @@ class FrameBudget(Tabular):
         return None if self.real_storage is None else self.real_storage_bytes / self.real_storage
 
     @property
+    def headline(self) -> str:
+        """How much real storage holds how much virtual storage."""
+        return (
+            f"{self.real_storage_bytes / GIB:.4g} GB of real storage hold {self.segments * SEGMENT / GIB:.6g} GB of "
+            f"in-use virtual storage, mapped by {render.counted(self.ptrm_spaces, 'PTRM data space')}."
+        )
+
+    @property
     def notes(self) -> tuple[str, ...]:
         """What else the numbers say."""
         needed, notes = self.real_storage_bytes, []
@@ -74,13 +89,7 @@ class FrameBudget(Tabular):
         return tuple(notes)
 
     def table(self) -> render.Table:
-        """One row for pages, PGMBKs and both.
-
-        Returns
-        -------
-        render.Table
-            Frames of 4 KB, GB, and the ratio to real storage.
-        """
+        """One row for pages, PGMBKs and both: frames of 4 KB, GB, and the ratio to real storage."""
         frames = [self.page_frames, self.pgmbk_frames, self.page_frames + self.pgmbk_frames]
         real = self.real_storage
         ratios = [None if real is None else number * FRAME / real for number in frames]
@@ -94,17 +103,9 @@ class FrameBudget(Tabular):
             ),
         )  # fmt: skip
 
-    def plot(self) -> Axes:
-        """Draw what pages and PGMBKs take, beside the real storage that there is.
-
-        Returns
-        -------
-        matplotlib.axes.Axes
-            One bar of two parts; a line at the real storage where it is known.
-        """
-        from planner import style
-
-        axes = style.new_axes(6.4, 2.4)
+    def plot(self, axes: Axes | None = None) -> Axes:
+        """Draw what pages and PGMBKs take, beside the real storage that there is."""
+        axes = style.new_axes(6.4, 2.4) if axes is None else axes
         left = 0.0
         parts = (("pages", self.page_frames), ("PGMBKs", self.pgmbk_frames))
         for (label, frames), color, hatch in zip(parts, style.COLORS, style.HATCHES, strict=False):
@@ -120,13 +121,7 @@ class FrameBudget(Tabular):
         return axes
 
     def to_dict(self) -> dict[str, Any]:
-        """Lay out for JSON.
-
-        Returns
-        -------
-        dict
-            Sizes in bytes; `overcommit` is null where no real storage was given.
-        """
+        """Sizes in bytes; `overcommit` is null where no real storage was given."""
         return {
             "segments": self.segments,
             "page_frames": self.page_frames,
@@ -137,22 +132,6 @@ class FrameBudget(Tabular):
             "overcommit_with_pgmbks": self.overcommit_with_pgmbks,
             "notes": list(self.notes),
         }
-
-    def text(self) -> str:
-        """Say it for people.
-
-        Returns
-        -------
-        str
-            A headline, the table, notes.
-        """
-        spaces = "1 PTRM data space" if self.ptrm_spaces == 1 else f"{self.ptrm_spaces} PTRM data spaces"
-        headline = (
-            f"{self.real_storage_bytes / GIB:.4g} GB of real storage hold {self.segments * SEGMENT / GIB:.6g} GB of "
-            f"in-use virtual storage, mapped by {spaces}."
-        )
-        lines = [render.wrap(headline), "", render.to_text(self.table())]
-        return "\n".join([*lines, *([""] if self.notes else []), *map(render.wrap, self.notes)])
 
 
 def frame_budget(

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Final, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from planner import queueing
+from planner.devices import parameters
 from planner.devices.parameters import Parameter
 from planner.devices.question import Figures, Question, Scenario, Shown
 from planner.errors import InputError
+from planner.library import Model
 from planner.results import Array
 from planner.units import MILLISECOND
 
+KIND: Final = "processors"
 CPU_TIME = Parameter(
     key="cpu_time", symbol="t1", unit="s", low=1e-9, high=1e3, default=1e-2,
     meaning="CPU time of a transaction, emulation and CP, on one processor", zero=False,
@@ -77,6 +80,29 @@ class Processors:
         counts = np.array([float(scenario["processors"]) for scenario in scenarios])
         itr = queueing.usl(counts, 1 / first, contention, coherency)
         return {"itr": itr, "cpu": counts / itr, "speedup": itr * first}
+
+    @classmethod
+    def from_model(cls, model: Model) -> Self:
+        """Take the law from a model.
+
+        Parameters
+        ----------
+        model : planner.library.Model
+            A model of kind processors.
+
+        Returns
+        -------
+        Processors
+            The law that the model describes.
+
+        Raises
+        ------
+        InputError
+            The model is of another kind, or a value lies outside its bounds.
+        ReportError
+            The model lacks a parameter.
+        """
+        return cls(**parameters.complete(model, KIND, cls.PARAMETERS))
 
     def internal_throughput(self, processors: ArrayLike) -> Array:
         """Transactions of fully busy processors.

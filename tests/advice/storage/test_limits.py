@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner.devices.storage import StorageBudget, release, releases
+from planner.advice.storage import StorageBudget
+from planner.devices.storage import release, releases
 from planner.errors import InputError
 from planner.units import FRAME, GIB, SEGMENT
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner.devices.storage import StorageBudget, frame_budget, guest_frame_budget
+from planner.advice.storage import StorageBudget, frame_budget, guest_frame_budget
 from planner.errors import InputError
 from planner.units import FRAME, GIB, SEGMENT
 
