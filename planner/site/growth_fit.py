@@ -21,7 +21,8 @@ YEAR: Final = 365.25  # days
 CHUNK: Final = 50  # series at once: their arrays stay near the processor
 STEPS: Final = 6  # certain level shifts of one series
 ROUNDS: Final = 14
-STEP_ODDS: Final = 1 / 1000  # prior odds of a level shift on one day
+SETTLING: Final = 3  # linearizations after the last step was found
+STEP_ODDS: Final = 1 / 600  # prior odds of a level shift on one day
 STEP_SIZE: Final = 0.3  # standard deviation of a shift, as a share of the level
 PULSE_ODDS: Final = 1 / 300  # prior odds that one day is unlike the others: a holiday, an outage
 PULSE_SIZE: Final = 0.5
@@ -352,7 +353,10 @@ def search(state: State) -> None:
         state.put(active, part)
         active = active[changed]
         if active.size == 0:
-            return
+            break
+    for _ in range(SETTLING):
+        model = linear(state, state.form, proportional=True)
+        refine(state, [solve(state, model, phi) for phi in PHIS[2::3]])
 
 
 def extend(state: State) -> Mask:
@@ -393,29 +397,46 @@ def extend(state: State) -> Mask:
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """What the days of many series leave open: draws of the line and the weekly factors, and what was named."""
+    """What the days of many series leave open: draws of line, weekly factors and shifts, and what was named."""
 
     first_level: Array  # (series, draws) on the first measured day
-    slope: Array  # (series, draws) a year before any shift
-    after: Array  # (series, draws) what all shifts together multiply level and slope by, or
-    plus: Array  # add to the level, from the last day on
-    week: Array  # (series, draws, 7) at most about 1
+    slope: Array  # (series, draws) a year
+    proportional: Mask  # (series, draws) whether shifts multiply the line or add to it
+    shift_day: NDArray[np.intp]  # (series, draws, shifts) -1 where none; the last one is doubtful
+    shift_size: Array  # (series, draws, shifts) as a share of the first level
+    week: Array  # (series, draws, 7) 1 for the busiest weekday
     first: NDArray[np.intp]  # (series,) first measured day
     last: NDArray[np.intp]
-    measured: NDArray[np.intp]  # (series,) measured days
-    steps: tuple[tuple[int, ...], ...]
-    sizes: tuple[tuple[Array, ...], ...]
-    pulses: tuple[tuple[int, ...], ...]
-    month_form: NDArray[np.intp]
-    month: Array  # (series,) factor
-    month_error: Array
+    measured: NDArray[np.intp]  # (series,) measured days, without those unlike the others
+    steps: tuple[tuple[int, ...], ...]  # days of the certain shifts
+    pulses: tuple[tuple[int, ...], ...]  # days unlike the others
+    month_form: NDArray[np.intp]  # (series,) -1: none
+    month: Array  # (series, draws) factor
     phi: Array  # (series,) mean
-    doubtful: Array  # (series,) probability of one more level shift
 
-    def level(self, day: Array | float) -> Array:
+    @property
+    def shifted(self) -> tuple[Array, Array]:
+        """What all shifts together multiply the line by, and what they add to it."""
+        total = self.shift_size.sum(axis=2)
+        return np.where(self.proportional, 1 + total, 1.0), np.where(
+            self.proportional, 0.0, total * self.first_level
+        )
+
+    def level(self, day: NDArray[np.intp] | float) -> Array:
         """Draws of the busy-day level on a day on or after the last; (series, draws)."""
-        years = (day - self.first)[:, None] / YEAR
-        return (self.first_level + self.slope * years) * self.after + self.plus
+        times, plus = self.shifted
+        years = (np.asarray(day) - self.first)[:, None] / YEAR
+        return (self.first_level + self.slope * years) * times + plus
+
+    def path(self, series: int, days: NDArray[np.intp]) -> Array:
+        """Draws of the busy-day level of one series on many days; (draws, days)."""
+        size = np.zeros((self.slope.shape[1], days.size))
+        for index in range(self.shift_day.shape[2]):
+            day = self.shift_day[series, :, index, None]
+            size += np.where((day >= 0) & (days >= day), self.shift_size[series, :, index, None], 0.0)
+        first, slope = self.first_level[series, :, None], self.slope[series, :, None]
+        line = first + slope * (days - self.first[series]) / YEAR
+        return np.where(self.proportional[series, :, None], line * (1 + size), line + size * first)
 
 
 def draw(state: State, count: int, generator: np.random.Generator) -> dict[str, Array]:
@@ -479,21 +500,23 @@ def draw_form(
     turned = np.einsum("srij,srj->sri", covariance[phi, row], base)
     normal = generator.standard_normal((series, count, size))
     drawn = mean - turned * shift[:, :, None] + sigma[:, :, None] * np.einsum("srij,srj->sri", root, normal)
-    steps = drawn[:, :, 10:].sum(axis=2) if size > 10 else np.zeros((series, count))
-    total_step = np.where(model.used[:, None, 10:], drawn[:, :, 10:], 0.0).sum(axis=2) + shift if size > 10 else steps + shift
-    level = drawn[:, :, 0]
-    safe = np.where(np.abs(level) < 0.01, 0.01, level)
+    level = np.maximum(drawn[:, :, 0], LEAST_FACTOR)
+    sizes = np.full((series, count, STEPS + 1), 0.0)
+    dates = np.full((series, count, STEPS + 1), -1)
+    for k, certain in enumerate(state.steps):
+        many = len(certain)
+        sizes[k, :, :many] = drawn[k, :, 10 : 10 + many]
+        dates[k, :, :many] = certain
+    sizes[:, :, -1], dates[:, :, -1] = shift, np.where(step, place, -1)
     result = {
         "first_level": level,
         "slope": drawn[:, :, 1],
-        "after": 1 + total_step / safe if proportional else np.ones_like(level),
-        "plus": np.zeros_like(level) if proportional else total_step,
+        "proportional": np.full(level.shape, proportional),
+        "shift_day": dates,
+        "shift_size": sizes / level[:, :, None],
         "week": 1 + drawn[:, :, 2:9],
-        "month": 1 + drawn[:, :, 9],
+        "month": np.where(state.month_form[:, None] >= 0, 1 + drawn[:, :, 9], 1.0),
         "phi": PHIS[phi],
-        "step_day": np.where(step, place, -1).astype(float),
-        "step_size": shift,
-        "steps": drawn[:, :, 10:] / safe[:, :, None],
     }
     return result, total
 
@@ -519,26 +542,18 @@ def fit_days(
         search(state)
         parts.append(draw(state, draws, generator))
         states.append(state)
-    most = max(part["steps"].shape[2] for part in parts)
-    for part in parts:
-        part["steps"] = np.pad(part["steps"], ((0, 0), (0, 0), (0, most - part["steps"].shape[2])))
     drawn = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
     top = np.argmax(drawn["week"].mean(axis=1), axis=1)
     head = np.take_along_axis(drawn["week"], top[:, None, None], axis=2)  # (series, draws, 1)
     unit = scale[:, None] * head[:, :, 0]
-    there = np.concatenate([state.rows.there for state in states])
-    all_there = np.isfinite(values)
-    steps = [steps for state in states for steps in state.steps]
+    measured = np.isfinite(values)
     return Fit(
-        first_level=drawn["first_level"] * unit, slope=drawn["slope"] * unit, after=drawn["after"],
-        plus=drawn["plus"] * unit, week=drawn["week"] / head,
-        first=np.argmax(all_there, axis=1),
-        last=values.shape[1] - 1 - np.argmax(all_there[:, ::-1], axis=1),
-        measured=there.sum(axis=1),
-        steps=tuple(tuple(each) for each in steps),
-        sizes=tuple(tuple(drawn["steps"][k, :, i] for i in range(len(each))) for k, each in enumerate(steps)),
+        first_level=drawn["first_level"] * unit, slope=drawn["slope"] * unit, proportional=drawn["proportional"],
+        shift_day=drawn["shift_day"], shift_size=drawn["shift_size"], week=drawn["week"] / head,
+        first=np.argmax(measured, axis=1), last=values.shape[1] - 1 - np.argmax(measured[:, ::-1], axis=1),
+        measured=np.concatenate([state.rows.there for state in states]).sum(axis=1),
+        steps=tuple(tuple(each) for state in states for each in state.steps),
         pulses=tuple(tuple(each) for state in states for each in state.pulses),
-        month_form=np.concatenate([state.month_form for state in states]),
-        month=drawn["month"].mean(axis=1), month_error=drawn["month"].std(axis=1),
-        phi=drawn["phi"].mean(axis=1), doubtful=(drawn["step_day"] >= 0).mean(axis=1),
+        month_form=np.concatenate([state.month_form for state in states]), month=drawn["month"],
+        phi=drawn["phi"].mean(axis=1),
     )  # fmt: skip
