@@ -1,4 +1,4 @@
-"""Straight lines with weekly factors through days whose noise is serially correlated: the likelihood of many series at once.
+"""Straight lines through days whose noise is serially correlated: the likelihood of many series at once.
 
 Noise is a first-order autoregression, seen through gaps: two measured days k days apart correlate by phi**k. Given phi
 the model is linear and everything but phi is integrated out in closed form (Zellner 1971, An Introduction to Bayesian
@@ -53,7 +53,9 @@ class Whitened:
     log_scale: Array  # (series,) log of the determinant of the scaling
 
 
-def whiten(rows: Rows, columns: Array, lagged: Array, weight: Array, lagged_weight: Array, phi: float) -> Whitened:
+def whiten(
+    rows: Rows, columns: Array, lagged: Array, weight: Array, lagged_weight: Array, phi: float
+) -> Whitened:
     """Take from each measured day what the one before predicts, and scale the rest to unit variance."""
     with np.errstate(over="ignore", under="ignore"):
         rho = np.where(np.isinf(rows.gap), 0.0, np.sign(phi) ** rows.gap * abs(phi) ** rows.gap)

@@ -12,6 +12,7 @@ from planner.results import Array
 from planner.site.growth_fit import YEAR, Fit
 
 NEVER = np.inf
+FAR = 1e9  # days
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +55,12 @@ class Future:
             if self.rate is None:
                 found = np.where(self.slope[:, :, None] > 0, (level - own) / self.slope[:, :, None], -np.inf)
             elif self.rate > 0:
-                found = np.where((level > 0) & (own > 0), np.log(level / own) / np.log1p(self.rate) * YEAR, np.inf)
+                found = np.where(
+                    (level > 0) & (own > 0), np.log(level / own) / np.log1p(self.rate) * YEAR, np.inf
+                )
             else:
                 found = np.full(np.broadcast_shapes(level.shape, own.shape), -np.inf)
-        return np.minimum(np.nan_to_num(found, nan=0.0, posinf=1e9, neginf=-1e9), 1e9)
+        return np.asarray(np.clip(np.nan_to_num(found), -FAR, FAR))
 
 
 def passing_days(fit: Fit, future: Future, limit: Array, weekday: NDArray[np.intp], horizon: int) -> Array:
@@ -71,7 +74,9 @@ def passing_days(fit: Fit, future: Future, limit: Array, weekday: NDArray[np.int
     changes = [0, *sorted({when for when, _ in future.events})]
     for index, change in enumerate(changes):
         begin = np.maximum(change - future.last, 0) if index else np.zeros(len(limit), dtype=int)
-        ends = changes[index + 1] - future.last if index + 1 < len(changes) else np.full(len(limit), horizon + 1)
+        ends = (
+            changes[index + 1] - future.last if index + 1 < len(changes) else np.full(len(limit), horizon + 1)
+        )
         end = np.minimum(ends, horizon + 1)
         times = future.factor(future.last + begin)[:, None, None]
         root = future.reaches(wanted / times)

@@ -1,15 +1,15 @@
-"""Level, trend, weekly and month-end pattern and level shifts of many daily series, with draws of what they leave open.
+"""Level, trend, weekly pattern and level shifts of many daily series, with draws of what they leave open.
 
-The busy-hour level of a day is ``level(t) * week(weekday) * month_end``, ``level`` a straight line with steps. The product
-is linearized about the last estimate and fitted by generalized least squares with autoregressive noise (`growth_ar`).
+The busy-hour level of a day is ``level(t) * week(weekday) * month_end``, ``level`` a straight line with steps. The
+product is linearized about the last estimate and fitted by generalized least squares with autoregressive noise (`growth_ar`).
 Steps are found one by one; one that is not certain stays in as an average over all days it may have happened on, and
 over none, so that a shift is not taken for trend and a doubtful one widens the interval.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Final
+from dataclasses import dataclass, field, fields
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,10 @@ MONTH_SIZE: Final = 0.3
 CERTAIN: Final = np.log(99.0)  # log odds from which a shift is named
 LIKELY: Final = np.log(20.0)  # and from which an unlike day or a month end is
 EDGE: Final = 2  # measured days that a level must have on either side of a shift
+MONTH_ENDS: Final = 3  # that a form must be seen at
+BUSY: Final = 0.85  # of the busiest weekday; those from here on are one kind
+WORKDAYS: Final = 5
+MEASURED_OF_WEEK: Final = 4
 LEAST_FACTOR: Final = 0.02
 SPREADS: Final = (0.002, 0.01, 0.03, 0.1)  # of the factors of weekdays that are about as busy as the busiest
 FORMS: Final = 3  # of noise: in proportion to load, to the level only, of one size
@@ -67,7 +71,18 @@ class State:
 
     def put(self, these: NDArray[np.intp], other: State) -> None:
         """Write these series back."""
-        for name in ("values", "years", "level", "week", "growth", "month", "month_form", "busy", "spread", "form"):
+        for name in (
+            "values",
+            "years",
+            "level",
+            "week",
+            "growth",
+            "month",
+            "month_form",
+            "busy",
+            "spread",
+            "form",
+        ):
             getattr(self, name)[these] = getattr(other, name)
         self.rows.there[these], self.rows.before[these], self.rows.gap[these] = (
             other.rows.there, other.rows.before, other.rows.gap,
@@ -170,10 +185,12 @@ def solve(state: State, model: Linear, phi: float) -> Solved:
     white = whiten(state.rows, model.columns, model.lagged, model.weight, model.lagged_weight, phi)
     gram = np.swapaxes(white.columns, 1, 2) @ white.columns
     size = gram.shape[1] - 1
-    plain, both, response = gram[:, :size, :size], gram[:, :size, size], gram[:, size, size]
-    variance = response / np.maximum(model.count, 1)
+    plain, both = gram[:, :size, :size], gram[:, :size, size]
+    response: Array = gram[:, size, size]
+    variance: Array = response / np.maximum(model.count, 1)
     eye = np.eye(size)
-    covariance = mean = ridge = rest = np.empty(0)
+    covariance: Array = np.empty(0)
+    mean, ridge, rest = covariance, covariance, covariance
     for _ in range(2):  # the ridge is in units of the noise variance: once without it, once with it
         ridge = np.where(model.used, model.prior * variance[:, None] + 1e-9, 1.0)
         covariance = np.linalg.inv(plain + ridge[:, :, None] * eye)
@@ -255,7 +272,7 @@ def month_candidates(state: State, solved: Solved, model: Linear, phi: float) ->
     )[:, None, :]
     products = white @ solved.white.columns
     found = weigh(solved, model.count, products, (white**2).sum(axis=2), MONTH_SIZE)
-    enough = (state.month_forms[None] * state.rows.there[:, None, :]).sum(axis=2) >= 3
+    enough = (state.month_forms[None] * state.rows.there[:, None, :]).sum(axis=2) >= MONTH_ENDS
     found.gain = np.where(enough & (state.month_form < 0)[:, None], found.gain, -np.inf)
     return found
 
@@ -265,7 +282,7 @@ def log_sum(values: Array, axis: int = 0) -> Array:
     top = np.max(values, axis=axis, keepdims=True)
     top = np.where(np.isfinite(top), top, 0.0)
     with np.errstate(divide="ignore", under="ignore"):
-        return np.log(np.sum(np.exp(values - top), axis=axis)) + np.squeeze(top, axis)
+        return np.asarray(np.log(np.sum(np.exp(values - top), axis=axis)) + np.squeeze(top, axis))
 
 
 def refine(state: State, solved: list[Solved]) -> None:
@@ -285,11 +302,13 @@ def refine(state: State, solved: list[Solved]) -> None:
 
 def first_week(values: Array, weekday: NDArray[np.intp]) -> Array:
     """Median of each weekday over the running week about it; 1 for the mean of the busiest."""
-    series, days = values.shape
+    series = len(values)
     padded = np.pad(values, ((0, 0), (3, 3)), constant_values=np.nan)
     windows = np.lib.stride_tricks.sliding_window_view(padded, 7, axis=1)
     measured = np.isfinite(windows).sum(axis=2)
-    around = np.where(measured >= 4, np.nansum(windows, axis=2) / np.maximum(measured, 1), np.nan)
+    around = np.where(
+        measured >= MEASURED_OF_WEEK, np.nansum(windows, axis=2) / np.maximum(measured, 1), np.nan
+    )
     ratio = np.divide(values, around, out=np.full_like(values, np.nan), where=around > 0)
     week = np.full((series, 7), np.nan)
     for day in range(7):
@@ -306,7 +325,7 @@ def start(values: Array, weekday: NDArray[np.intp], month_forms: Array) -> State
     first = np.argmax(there, axis=1)
     years = (np.arange(values.shape[1]) - first[:, None]) / YEAR
     week = first_week(values, weekday)
-    busy = week >= 0.85
+    busy = week >= BUSY
     week = week / np.sum(np.where(busy, week, 0), axis=1, keepdims=True) * busy.sum(axis=1, keepdims=True)
     series = len(values)
     return State(
@@ -413,6 +432,19 @@ class Fit:
     month_form: NDArray[np.intp]  # (series,) -1: none
     month: Array  # (series, draws) factor
     phi: Array  # (series,) mean
+    fitted: Mask  # (series,) False where only the level is known
+
+    def beside(self, other: Fit, own: NDArray[np.intp], others: NDArray[np.intp]) -> Fit:
+        """Put two fits together; `own` and `others` are the places of their series."""
+        order = np.argsort(np.concatenate([own, others]))
+        joined: dict[str, Any] = {}
+        for item in fields(self):
+            first, second = getattr(self, item.name), getattr(other, item.name)
+            if isinstance(first, tuple):
+                joined[item.name] = tuple((first + second)[k] for k in order)
+            else:
+                joined[item.name] = np.concatenate([first, second])[order]
+        return Fit(**joined)
 
     @property
     def shifted(self) -> tuple[Array, Array]:
@@ -436,7 +468,8 @@ class Fit:
             size += np.where((day >= 0) & (days >= day), self.shift_size[series, :, index, None], 0.0)
         first, slope = self.first_level[series, :, None], self.slope[series, :, None]
         line = first + slope * (days - self.first[series]) / YEAR
-        return np.where(self.proportional[series, :, None], line * (1 + size), line + size * first)
+        shifted: Array = np.where(self.proportional[series, :, None], line * (1 + size), line + size * first)
+        return shifted
 
 
 def draw(state: State, count: int, generator: np.random.Generator) -> dict[str, Array]:
@@ -450,7 +483,7 @@ def draw(state: State, count: int, generator: np.random.Generator) -> dict[str, 
     share = np.exp(both[1] - np.logaddexp(both[0], both[1]))
     second = generator.random((len(share), count)) < share[:, None]
     return {
-        name: np.where(second if value.ndim == 2 else second[:, :, None], parts[1][name], value)
+        name: np.where(second.reshape(*second.shape, *[1] * (value.ndim - 2)), parts[1][name], value)
         for name, value in parts[0].items()
     }
 
@@ -534,7 +567,7 @@ def fit_days(
     for begin in range(0, series, CHUNK):
         these = slice(begin, min(begin + CHUNK, series))
         week0 = first_week(values[these], weekday)
-        top = np.where(week0 >= 0.85, 1.0, np.nan)[:, weekday] * values[these]
+        top = np.where(week0 >= BUSY, 1.0, np.nan)[:, weekday] * values[these]
         unit = np.nanmedian(top, axis=1)
         unit = np.where(unit > 0, unit, scale[these])
         scale[these] = unit
@@ -555,5 +588,27 @@ def fit_days(
         steps=tuple(tuple(each) for state in states for each in state.steps),
         pulses=tuple(tuple(each) for state in states for each in state.pulses),
         month_form=np.concatenate([state.month_form for state in states]), month=drawn["month"],
-        phi=drawn["phi"].mean(axis=1),
+        phi=drawn["phi"].mean(axis=1), fitted=np.ones(series, dtype=bool),
+    )  # fmt: skip
+
+
+def short_fit(values: Array, weekday: NDArray[np.intp], draws: int, *, seed: int = 1) -> Fit:
+    """The level alone, from the working days, of series that are too short for a trend or hold no load."""
+    generator = np.random.default_rng(seed)
+    series, days = values.shape
+    level = np.zeros((series, draws))
+    for k, row in enumerate(values):
+        known = np.isfinite(row)
+        working = known & (weekday < WORKDAYS)
+        found = row[working if working.any() else known]
+        level[k] = np.median(generator.choice(found, (draws, found.size)), axis=1)
+    measured = np.isfinite(values)
+    return Fit(
+        first_level=np.maximum(level, 1e-300), slope=np.zeros((series, draws)),
+        proportional=np.zeros((series, draws), dtype=bool), shift_day=np.full((series, draws, STEPS + 1), -1),
+        shift_size=np.zeros((series, draws, STEPS + 1)), week=np.ones((series, draws, 7)),
+        first=np.argmax(measured, axis=1), last=days - 1 - np.argmax(measured[:, ::-1], axis=1),
+        measured=measured.sum(axis=1), steps=((),) * series, pulses=((),) * series,
+        month_form=np.full(series, -1), month=np.ones((series, draws)), phi=np.full(series, np.nan),
+        fitted=np.zeros(series, dtype=bool),
     )  # fmt: skip

@@ -36,12 +36,24 @@ class Known:
     def level_of(self, trend: Array, day: Array | int) -> Array:
         line = 1 + trend * np.asarray(day) / 365.25
         after = np.asarray(day) >= self.shift_day
-        return self.first * np.where(self.proportional, line * np.where(after, 1 + self.shift, 1),
-                                     line + np.where(after, self.shift, 0))
+        return self.first * np.where(
+            self.proportional,
+            line * np.where(after, 1 + self.shift, 1),
+            line + np.where(after, self.shift, 0),
+        )
 
 
-def make(seed: int, *, series: int = 300, days: int = 400, flat: bool = False, sd: tuple[float, float] = (0.02, 0.10),
-         shifts: float = 1 / 3, additive: float = 0.5, phi: tuple[float, float] = (0.0, 0.9)) -> Known:
+def make(
+    seed: int,
+    *,
+    series: int = 300,
+    days: int = 400,
+    flat: bool = False,
+    sd: tuple[float, float] = (0.02, 0.10),
+    shifts: float = 1 / 3,
+    additive: float = 0.5,
+    phi: tuple[float, float] = (0.0, 0.9),
+) -> Known:
     """Trend 0 to 60 %/year, a weekly pattern, AR(1) noise to .9, 5 % gaps, a level shift in a third."""
     rng = np.random.default_rng(seed)
     first = np.exp(rng.uniform(np.log(50), np.log(20000), series))
@@ -52,14 +64,24 @@ def make(seed: int, *, series: int = 300, days: int = 400, flat: bool = False, s
     has = rng.random(series) < shifts
     shift = np.where(has, rng.uniform(0.08, 0.5, series) * rng.choice([-1, 1, 1], series), 0.0)
     shift_day = np.where(has, rng.uniform(0.1, 0.9, series) * days, 10**6).astype(int)
-    known = Known(values=np.empty(0), first=first, trend=trend, phi=correlation, week=week, shift=shift,
-                  shift_day=shift_day, proportional=rng.random(series) < 0.5)
+    known = Known(
+        values=np.empty(0),
+        first=first,
+        trend=trend,
+        phi=correlation,
+        week=week,
+        shift=shift,
+        shift_day=shift_day,
+        proportional=rng.random(series) < 0.5,
+    )
     day = np.arange(days)
     level = np.array([known.level(d) for d in day]).T
     noise = np.empty((series, days))
     noise[:, 0] = rng.standard_normal(series)
     for d in range(1, days):
-        noise[:, d] = correlation * noise[:, d - 1] + np.sqrt(1 - correlation**2) * rng.standard_normal(series)
+        noise[:, d] = correlation * noise[:, d - 1] + np.sqrt(1 - correlation**2) * rng.standard_normal(
+            series
+        )
     noise *= sigma[:, None]
     mean = level * week[:, day % 7]
     is_additive = rng.random(series) < additive
