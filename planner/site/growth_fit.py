@@ -1,8 +1,8 @@
 """Level, trend, weekly pattern and level shifts of many daily series, with draws of what they leave open.
 
 The busy-hour level of a day is ``level(t) * week(weekday) * month_end``, ``level`` a straight line with steps. The
-product is linearized about the last estimate and fitted by generalized least squares with autoregressive noise (`growth_ar`).
-Steps are found one by one; one that is not certain stays in as an average over all days it may have happened on, and
+product is linearized about the last estimate and fitted by generalized least squares with autoregressive noise
+(`growth_ar`). Steps are found one by one; one that is not certain stays in as an average over all days it may have happened on, and
 over none, so that a shift is not taken for trend and a doubtful one widens the interval.
 """
 
@@ -26,6 +26,8 @@ STEP_ODDS: Final = 1 / 600  # prior odds of a level shift on one day
 STEP_SIZE: Final = 0.3  # standard deviation of a shift, as a share of the level
 PULSE_ODDS: Final = 1 / 300  # prior odds that one day is unlike the others: a holiday, an outage
 PULSE_SIZE: Final = 0.5
+SPELLS: Final = (2, 3, 4, 6, 8, 11, 15)  # days in a row that may be unlike the others: bridge days, year ends
+SPELL_ODDS: Final = 1 / 5000  # prior odds of each length on each day
 MONTH_ODDS: Final = 1 / 20  # prior odds of each form of a month end
 MONTH_SIZE: Final = 0.3
 CERTAIN: Final = np.log(99.0)  # log odds from which a shift is named
@@ -35,8 +37,10 @@ MONTH_ENDS: Final = 3  # that a form must be seen at
 BUSY: Final = 0.85  # of the busiest weekday; those from here on are one kind
 WORKDAYS: Final = 5
 MEASURED_OF_WEEK: Final = 4
+FIRST_NOISE: Final = 0.1  # share of the level
 LEAST_FACTOR: Final = 0.02
 SPREADS: Final = (0.002, 0.01, 0.03, 0.1)  # of the factors of weekdays that are about as busy as the busiest
+COARSE: Final = slice(2, None, 3)  # of `PHIS`, where the likeliest one is enough
 FORMS: Final = 3  # of noise: in proportion to load, to the level only, of one size
 
 
@@ -180,6 +184,19 @@ def linear(state: State, form: NDArray[np.intp], proportional: bool, months: boo
     )
 
 
+def ridge_of(model: Linear, variance: Array) -> Array:
+    """What the priors of the coefficients add to the diagonal; a little where there is none, 1 for unused columns."""
+    return np.where(model.used, model.prior * variance[:, None] + 1e-9, 1.0)
+
+
+def posterior(plain: Array, both: Array, response: Array, ridge: Array) -> tuple[Array, Array, Array]:
+    """Covariance over the noise variance, mean, and residual sum of squares."""
+    covariance = np.linalg.inv(plain + ridge[:, :, None] * np.eye(ridge.shape[1]))
+    mean = (covariance @ both[:, :, None])[:, :, 0]
+    rest = response - np.sum(mean * both, axis=1)
+    return covariance, mean, np.maximum(rest, 1e-12 * response + 1e-300)
+
+
 def solve(state: State, model: Linear, phi: float) -> Solved:
     """Posterior of the coefficients under one phi."""
     white = whiten(state.rows, model.columns, model.lagged, model.weight, model.lagged_weight, phi)
@@ -187,16 +204,12 @@ def solve(state: State, model: Linear, phi: float) -> Solved:
     size = gram.shape[1] - 1
     plain, both = gram[:, :size, :size], gram[:, :size, size]
     response: Array = gram[:, size, size]
-    variance: Array = response / np.maximum(model.count, 1)
-    eye = np.eye(size)
-    covariance: Array = np.empty(0)
-    mean, ridge, rest = covariance, covariance, covariance
-    for _ in range(2):  # the ridge is in units of the noise variance: once without it, once with it
-        ridge = np.where(model.used, model.prior * variance[:, None] + 1e-9, 1.0)
-        covariance = np.linalg.inv(plain + ridge[:, :, None] * eye)
-        mean = np.einsum("sij,sj->si", covariance, both)
-        rest = np.maximum(response - np.einsum("si,si->s", mean, both), 1e-12 * response + 1e-300)
-        variance = rest / np.maximum(model.count, 1)
+    count = np.maximum(model.count, 1)
+    # The ridge is in units of the noise variance: of a first guess, a tenth of the level, and of what that leaves.
+    first = ridge_of(model, FIRST_NOISE**2 * response / count)
+    _, _, rest = posterior(plain, both, response, first)
+    ridge = ridge_of(model, rest / count)
+    covariance, mean, rest = posterior(plain, both, response, ridge)
     evidence = (
         -0.5 * model.count * np.log(rest)
         + 0.5 * np.linalg.slogdet(covariance)[1]
@@ -221,9 +234,9 @@ class Candidates:
 def weigh(solved: Solved, count: Array, products: Array, norm: Array, size: float) -> Candidates:
     """Bayes factor of each candidate column, given its inner products with columns and response."""
     base, response = products[:, :, :-1], products[:, :, -1]
-    turned = np.einsum("sci,sij->scj", base, solved.covariance)
-    precision = np.maximum(norm - np.einsum("sci,sci->sc", turned, base), 1e-12)
-    pull = response - np.einsum("sci,si->sc", base, solved.mean)
+    turned = base @ solved.covariance
+    precision = np.maximum(norm - np.sum(turned * base, axis=2), 1e-12)
+    pull = response - (base @ solved.mean[:, :, None])[:, :, 0]
     rest0 = solved.rest[:, None]
     best = np.maximum(rest0 - pull**2 / precision, 1e-3 * rest0)
     ridge = best / np.maximum(count, 1)[:, None] / size**2
@@ -234,17 +247,41 @@ def weigh(solved: Solved, count: Array, products: Array, norm: Array, size: floa
 
 def step_candidates(state: State, solved: Solved, count: Array) -> Candidates:
     """A level shift on each day; days without a measurement, and those at the edges, are none."""
-    white = solved.white
-    after = white.columns * white.step_after[:, :, None]
-    beyond = np.cumsum(after[:, ::-1], axis=1)[:, ::-1] - after
-    products = beyond + white.columns * white.step_start[:, :, None]
-    square = white.step_after**2
-    norm = np.cumsum(square[:, ::-1], axis=1)[:, ::-1] - square + white.step_start**2
+    products, norm, _ = step_products(solved.white)
     found = weigh(solved, count, products, norm, STEP_SIZE)
     rank = np.cumsum(state.rows.there, axis=1)
     inside = state.rows.there & (rank > EDGE) & (rank <= rank[:, -1:] - EDGE)
     found.gain = np.where(inside, found.gain, -np.inf)
     return found
+
+
+def step_products(white: Whitened) -> tuple[Array, Array, Array]:
+    """Inner products of a step on each day with the columns and with itself, and what it has with any earlier one."""
+    after = white.columns * white.step_after[:, :, None]
+    beyond = np.cumsum(after[:, ::-1], axis=1)[:, ::-1] - after
+    square = white.step_after**2
+    beyond_square = np.cumsum(square[:, ::-1], axis=1)[:, ::-1] - square
+    return (
+        beyond + white.columns * white.step_start[:, :, None],
+        beyond_square + white.step_start**2,
+        beyond_square + white.step_after * white.step_start,
+    )
+
+
+def spell_candidates(state: State, solved: Solved, count: Array) -> Array:
+    """Gain of some days in a row unlike the others, from each day on; (series, lengths, days)."""
+    products, norm, shared = step_products(solved.white)
+    days = norm.shape[1]
+    measured = np.where(state.rows.there, np.arange(days), days - 1)
+    following = np.minimum.accumulate(measured[:, ::-1], axis=1)[:, ::-1]  # measured day from each on
+    gains = []
+    for length in SPELLS:
+        end = following[:, np.minimum(np.arange(days) + length, days - 1)]
+        difference = products - np.take_along_axis(products, end[:, :, None], axis=1)
+        own, common = np.take_along_axis(norm, end, axis=1), np.take_along_axis(shared, end, axis=1)
+        gain = weigh(solved, count, difference, np.maximum(norm + own - 2 * common, 1e-12), PULSE_SIZE).gain
+        gains.append(np.where(state.rows.there & (np.arange(days) + length < days - EDGE), gain, -np.inf))
+    return np.stack(gains, axis=1)
 
 
 def pulse_candidates(state: State, solved: Solved, count: Array) -> Candidates:
@@ -341,7 +378,7 @@ def choose_form(state: State) -> None:
     evidence = []
     for form in range(FORMS):
         model = linear(state, np.full(len(state.values), form), proportional=True)
-        evidence.append(log_sum(np.array([solve(state, model, phi).evidence for phi in PHIS[2::3]])))
+        evidence.append(log_sum(np.array([solve(state, model, phi).evidence for phi in PHIS[COARSE]])))
     state.form = np.argmax(np.array(evidence), axis=0)
 
 
@@ -351,7 +388,7 @@ def choose_spread(state: State) -> None:
     for spread in SPREADS:
         state.spread = np.full(len(state.values), spread)
         model = linear(state, state.form, proportional=True)
-        evidence.append(log_sum(np.array([solve(state, model, phi).evidence for phi in PHIS[2::3]])))
+        evidence.append(log_sum(np.array([solve(state, model, phi).evidence for phi in PHIS[COARSE]])))
     state.spread = np.array(SPREADS)[np.argmax(np.array(evidence), axis=0)]
 
 
@@ -362,7 +399,7 @@ def search(state: State) -> None:
         part = state.pick(active)
         for _ in range(2 if number == 0 else 1):
             model = linear(part, part.form, proportional=True)
-            refine(part, [solve(part, model, phi) for phi in PHIS[2::3]])
+            refine(part, [solve(part, model, phi) for phi in PHIS[COARSE]])
         if number == 0:
             choose_form(part)
             choose_spread(part)
@@ -375,43 +412,61 @@ def search(state: State) -> None:
             break
     for _ in range(SETTLING):
         model = linear(state, state.form, proportional=True)
-        refine(state, [solve(state, model, phi) for phi in PHIS[2::3]])
+        refine(state, [solve(state, model, phi) for phi in PHIS[COARSE]])
 
 
 def extend(state: State) -> Mask:
     """Take over the likeliest further column of each series, where it is certain; returns where."""
-    model = linear(state, state.form, proportional=True, months=True)
-    base, steps, pulses, months = [], [], [], []
-    for phi in PHIS:
-        solved = solve(state, model, phi)
-        base.append(solved.evidence)
-        steps.append(solved.evidence[:, None] + step_candidates(state, solved, model.count).gain)
-        pulses.append(solved.evidence[:, None] + pulse_candidates(state, solved, model.count).gain)
-        months.append(solved.evidence[:, None] + month_candidates(state, solved, model, phi).gain)
-    none = log_sum(np.array(base))[:, None]
-    step = log_sum(np.array(steps)) - none + np.log(STEP_ODDS)
-    pulse = log_sum(np.array(pulses)) - none + np.log(PULSE_ODDS)
-    month = log_sum(np.array(months)) - none + np.log(MONTH_ODDS)
+    odds = further(state)
     changed = np.zeros(len(state.values), dtype=bool)
     for k in range(len(changed)):
-        odds = {"step": log_sum(step[k]), "pulse": pulse[k].max(), "month": month[k].max()}
-        kind = max(odds, key=lambda name: odds[name])
-        if odds[kind] < (CERTAIN if kind == "step" else LIKELY):
+        chance = {name: float(each[k].max()) for name, each in odds.items()}
+        chance["step"] = float(log_sum(odds["step"][k]))
+        kind = max(chance, key=lambda name: chance[name])
+        if chance[kind] < (CERTAIN if kind == "step" else LIKELY):
             continue
+        unlike = 0.1 * (state.rows.there[k].sum() + len(state.pulses[k])) - len(state.pulses[k])
+        place = np.unravel_index(int(np.argmax(odds[kind][k])), odds[kind][k].shape)
+        begin = int(place[-1])
+        length = SPELLS[int(place[0])] if kind == "spell" else 1
         if kind == "month":
-            state.month_form[k] = int(np.argmax(month[k]))
+            state.month_form[k] = begin
         elif kind == "step" and len(state.steps[k]) < STEPS:
-            state.steps[k] = sorted([*state.steps[k], int(np.argmax(step[k]))])
-        elif kind == "pulse" and len(state.pulses[k]) < 0.1 * state.rows.there[k].sum():
-            day = int(np.argmax(pulse[k]))
-            state.pulses[k] = sorted([*state.pulses[k], day])
-            state.rows.there[k, day] = False
+            state.steps[k] = sorted([*state.steps[k], begin])
+        elif kind in {"pulse", "spell"} and length <= unlike:
+            days = [day for day in range(begin, begin + length) if state.rows.there[k, day]]
+            state.pulses[k] = sorted([*state.pulses[k], *days])
+            state.rows.there[k, days] = False
         else:
             continue
         changed[k] = True
     if changed.any():
         state.rows = Rows.of(state.rows.there)
     return changed
+
+
+def further(state: State) -> dict[str, Array]:
+    """Log odds of each kind of further column, at each day or of each form."""
+    model = linear(state, state.form, proportional=True, months=True)
+    found: dict[str, list[Array]] = {"base": [], "step": [], "pulse": [], "month": []}
+    spells, coarse = [], []
+    for index, phi in enumerate(PHIS):
+        solved = solve(state, model, phi)
+        own = solved.evidence[:, None]
+        found["base"].append(own)
+        found["step"].append(own + step_candidates(state, solved, model.count).gain)
+        found["pulse"].append(own + pulse_candidates(state, solved, model.count).gain)
+        found["month"].append(own + month_candidates(state, solved, model, phi).gain)
+        if index in range(*COARSE.indices(len(PHIS))):
+            coarse.append(own)
+            spells.append(own[:, :, None] + spell_candidates(state, solved, model.count))
+    none = log_sum(np.array(found["base"]))
+    return {
+        "step": log_sum(np.array(found["step"])) - none + np.log(STEP_ODDS),
+        "pulse": log_sum(np.array(found["pulse"])) - none + np.log(PULSE_ODDS),
+        "month": log_sum(np.array(found["month"])) - none + np.log(MONTH_ODDS),
+        "spell": log_sum(np.array(spells)) - log_sum(np.array(coarse))[:, :, None] + np.log(SPELL_ODDS),
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -530,9 +585,9 @@ def draw_form(
     freedom = np.maximum(model.count, 1)[:, None]
     sigma = np.sqrt(rest / generator.chisquare(np.broadcast_to(freedom, rest.shape)))
     shift = np.where(step, middle + sigma * generator.standard_normal(step.shape) / np.sqrt(precision), 0.0)
-    turned = np.einsum("srij,srj->sri", covariance[phi, row], base)
+    turned = (covariance[phi, row] @ base[..., None])[..., 0]
     normal = generator.standard_normal((series, count, size))
-    drawn = mean - turned * shift[:, :, None] + sigma[:, :, None] * np.einsum("srij,srj->sri", root, normal)
+    drawn = mean - turned * shift[:, :, None] + sigma[:, :, None] * (root @ normal[..., None])[..., 0]
     level = np.maximum(drawn[:, :, 0], LEAST_FACTOR)
     sizes = np.full((series, count, STEPS + 1), 0.0)
     dates = np.full((series, count, STEPS + 1), -1)
