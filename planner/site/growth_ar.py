@@ -25,7 +25,7 @@ class Rows:
 
     there: Mask  # (series, days)
     before: NDArray[np.intp]  # (series, days) day of the measured one before; itself where none
-    gap: Array  # (series, days) days since; inf where none
+    gap: NDArray[np.intp]  # (series, days) days since; 0 where none
 
     @staticmethod
     def of(there: Mask) -> Rows:
@@ -34,7 +34,7 @@ class Rows:
         day = np.arange(days)
         last = np.maximum.accumulate(np.where(there, day, -1), axis=1)
         before = np.concatenate([np.full((series, 1), -1), last[:, :-1]], axis=1)
-        gap = np.where(before < 0, np.inf, day - before)
+        gap = np.where(before < 0, 0, day - before)
         return Rows(there, np.where(before < 0, day, before), gap)
 
     def lag(self, columns: Array) -> Array:
@@ -53,12 +53,19 @@ class Whitened:
     log_scale: Array  # (series,) log of the determinant of the scaling
 
 
+def correlation(rows: Rows, phi: float) -> Array:
+    """Of the noise of each day with that of the measured day before; 0 where there is none."""
+    with np.errstate(under="ignore"):
+        powers = phi ** np.arange(1.0 + rows.gap.max(initial=0))
+    powers[0] = 0.0
+    return np.asarray(powers[rows.gap])
+
+
 def whiten(
     rows: Rows, columns: Array, lagged: Array, weight: Array, lagged_weight: Array, phi: float
 ) -> Whitened:
     """Take from each measured day what the one before predicts, and scale the rest to unit variance."""
-    with np.errstate(over="ignore", under="ignore"):
-        rho = np.where(np.isinf(rows.gap), 0.0, np.sign(phi) ** rows.gap * abs(phi) ** rows.gap)
+    rho = correlation(rows, phi)
     scale = np.sqrt(1 - rho**2)
     inverse = rows.there / scale
     white = (columns - rho[:, :, None] * lagged) * inverse[:, :, None]

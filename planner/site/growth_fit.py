@@ -1,9 +1,9 @@
 """Level, trend, weekly pattern and level shifts of many daily series, with draws of what they leave open.
 
 The busy-hour level of a day is ``level(t) * week(weekday) * month_end``, ``level`` a straight line with steps. The
-product is linearized about the last estimate and fitted by generalized least squares with autoregressive noise
-(`growth_ar`). Steps are found one by one; one that is not certain stays in as an average over all days it may have happened on, and
-over none, so that a shift is not taken for trend and a doubtful one widens the interval.
+product is linearized about the last estimate and fitted by generalized least squares with autoregressive noise. Steps
+are found one by one; one that is not certain stays in as an average over all days it may have happened on, and over
+none, so that a shift is not taken for trend and a doubtful one widens the interval.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.results import Array
-from planner.site.growth_ar import PHIS, Mask, Rows, Whitened, whiten
+from planner.site.growth_ar import PHIS, Mask, Rows, Whitened, correlation, whiten
 
 YEAR: Final = 365.25  # days
 CHUNK: Final = 50  # series at once: their arrays stay near the processor
@@ -191,10 +191,11 @@ def ridge_of(model: Linear, variance: Array) -> Array:
 
 def posterior(plain: Array, both: Array, response: Array, ridge: Array) -> tuple[Array, Array, Array]:
     """Covariance over the noise variance, mean, and residual sum of squares."""
-    covariance = np.linalg.inv(plain + ridge[:, :, None] * np.eye(ridge.shape[1]))
+    covariance: Array = np.linalg.inv(plain + ridge[:, :, None] * np.eye(ridge.shape[1]))
     mean = (covariance @ both[:, :, None])[:, :, 0]
     rest = response - np.sum(mean * both, axis=1)
-    return covariance, mean, np.maximum(rest, 1e-12 * response + 1e-300)
+    least: Array = np.maximum(rest, 1e-12 * response + 1e-300)
+    return covariance, mean, least
 
 
 def solve(state: State, model: Linear, phi: float) -> Solved:
@@ -289,7 +290,7 @@ def pulse_candidates(state: State, solved: Solved, count: Array) -> Candidates:
     white, there = solved.white, state.rows.there
     following = np.zeros_like(white.columns)  # the whitened row of the next measured day, at each day
     following_weight = np.zeros_like(white.pulse_after)
-    series, day = np.nonzero(there & np.isfinite(state.rows.gap))
+    series, day = np.nonzero(there & (state.rows.gap > 0))
     before = state.rows.before[series, day]
     following[series, before] = white.columns[series, day]
     following_weight[series, before] = white.pulse_after[series, day]
@@ -303,7 +304,7 @@ def pulse_candidates(state: State, solved: Solved, count: Array) -> Candidates:
 def month_candidates(state: State, solved: Solved, model: Linear, phi: float) -> Candidates:
     """Each form of a month end."""
     ends = model.forms
-    rho = np.where(np.isinf(state.rows.gap), 0.0, np.sign(phi) ** state.rows.gap * abs(phi) ** state.rows.gap)
+    rho = correlation(state.rows, phi)
     white = (ends[:, :, :, 0] - rho[:, None, :] * ends[:, :, :, 1]) * (
         state.rows.there / np.sqrt(1 - rho**2)
     )[:, None, :]
