@@ -191,11 +191,11 @@ def ridge_of(model: Linear, variance: Array) -> Array:
 
 def posterior(plain: Array, both: Array, response: Array, ridge: Array) -> tuple[Array, Array, Array]:
     """Covariance over the noise variance, mean, and residual sum of squares."""
-    covariance: Array = np.linalg.inv(plain + ridge[:, :, None] * np.eye(ridge.shape[1]))
+    covariance = np.asarray(np.linalg.inv(plain + ridge[:, :, None] * np.eye(ridge.shape[1])))
     mean = (covariance @ both[:, :, None])[:, :, 0]
     rest = response - np.sum(mean * both, axis=1)
     least: Array = np.maximum(rest, 1e-12 * response + 1e-300)
-    return covariance, mean, least
+    return covariance, np.asarray(mean), least
 
 
 def solve(state: State, model: Linear, phi: float) -> Solved:

@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.errors import InputError
-from planner.reports.csv_cells import shown
-from planner.reports.csv_table import CsvTable, read_csv
+from planner.reports.csv_table import CsvTable, read_csv, shown
 from planner.results import Array
 
 DAY: Final = 86400.0  # s
