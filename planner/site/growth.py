@@ -29,6 +29,7 @@ WIDEST_TREND: Final = 2.0  # a year; a 90 % interval wider than from -100 % to +
 TWO_YEARS: Final = 730  # measured days from which a season could be told from a trend
 ENDS: Final = (0.05, 0.5, 0.95)
 DRAWS: Final = 400
+DOUBTFUL_REACH: Final = 7  # days
 LIKELIER: Final = 0.5  # probability from which a doubtful shift is named
 MONTH_ENDS: Final = (
     "last working day", "last two working days", "last three working days", "first working day",
@@ -369,16 +370,16 @@ def _verdict(limit: float, now: float, few: bool, day: float) -> Verdict | None:
 
 def _shifts(daily: Daily, fit: Fit, series: int) -> tuple[Shift, ...]:
     """The certain level shifts, and one more where it is likelier than not."""
-    size = fit.shift_size[series]
-    found = [
-        Shift(day=daily.day(day), size=_interval(size[:, index]))
-        for index, day in enumerate(fit.steps[series])
-    ]
     there = fit.shift_day[series, :, -1] >= 0
+    days = {day: np.full(there.size, True) for day in fit.steps[series]}
     if there.mean() > LIKELIER:
-        day = int(np.median(fit.shift_day[series, there, -1]))
-        found.append(Shift(day=daily.day(day), size=_interval(size[there, -1])))
-    return tuple(sorted(found, key=lambda shift: shift.day))
+        days.setdefault(int(np.median(fit.shift_day[series, there, -1])), there)
+    found = []
+    for day, draws in sorted(days.items()):
+        reach = 0 if draws.all() else DOUBTFUL_REACH  # a doubtful one may lie some days off
+        before, after = fit.path(series, np.array([day - 1 - reach, day + reach]))[draws].T
+        found.append(Shift(day=daily.day(day), size=_interval(after / np.maximum(before, 1e-300) - 1)))
+    return tuple(found)
 
 
 def _interval(draws: Array) -> Interval:

@@ -14,7 +14,7 @@ Verdict = Literal["already", "within horizon", "not within horizon", "too few da
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shift:
-    """A level shift: the day it begins on, and its size as a share of the level on the first day."""
+    """A level shift: the day it begins on, and its size as a share of the level before it, 90 %."""
 
     day: date
     size: Interval

@@ -36,6 +36,8 @@ JUMPS: Final = (
 )  # between units of one number
 JUMP_NEARNESS: Final = 0.12
 FEWEST_ABOUT_JUMP: Final = 3  # days
+SUNDAY: Final = 3  # days since 1970-01-01, a Thursday, modulo 7
+NIGHT: Final = 4  # hour before which clocks are set
 CLOCK_GAP: Final = 60  # days; a longer gap, and longer than all days measured, is a wrong clock
 UNITS: Final = {
     "_ms": "ms", "_us": "us", "_s": "s", "_percent": "%", "_share": "share", "_gb": "GB", "_mb": "MB", "_kb": "KB",
@@ -310,10 +312,15 @@ def _starts(table: CsvTable) -> NDArray[np.datetime64]:
 
 
 def _check_order(table: CsvTable, rows: NDArray[np.intp], starts: NDArray[np.datetime64]) -> None:
-    """Refuse times that are doubled or run backwards."""
-    steps = np.diff(starts[rows]).astype(np.int64)
-    # Where summer time ends the wall clock repeats an hour.
-    wrong = np.flatnonzero((steps < -HOUR) | (steps == 0))
+    """Refuse times that are doubled or run backwards; where summer time ends, a clock repeats an hour."""
+    times = starts[rows]
+    steps = np.diff(times).astype(np.int64)
+    hour = times[1:].astype("datetime64[h]").astype(np.int64) % 24
+    sunday = times[1:].astype("datetime64[D]").astype(np.int64) % 7 == SUNDAY
+    repeated = (
+        (steps >= -HOUR) & sunday & (hour < NIGHT) & (np.median(steps) <= HOUR if steps.size else False)
+    )
+    wrong = np.flatnonzero((steps <= 0) & ~repeated)
     if wrong.size:
         row, before = int(rows[wrong[0] + 1]), int(rows[wrong[0]])
         how = "the same as" if steps[wrong[0]] == 0 else "earlier than"
@@ -354,7 +361,8 @@ def _check_unit(
     index, ratio = found
     day = first + timedelta(days=index)
     row = int(rows[np.flatnonzero(starts[rows] >= np.datetime64(day))[0]])
-    times = f"{ratio:.4g} times as large" if ratio > 1 else f"1/{1 / ratio:.4g} of what they were"
+    near = min(JUMPS, key=lambda jump: abs(abs(np.log(ratio)) - np.log(jump)))
+    times = f"about {near:g} times as large" if ratio > 1 else f"about 1/{near:g} of what they were"
     raise table.error(
         row,
         heading,
