@@ -30,6 +30,8 @@ GROWTH: Final = (0.35, 0.10, 0.0, 0.6)  # a year, of pool after pool
 SERVICE: Final = 1.3  # ms
 BUSY: Final = 0.45  # of a volume at the begin, in its busy hour
 MOST: Final = 10_000_000  # rows
+MOST_DEVICES: Final = 0xFFFF
+MOST_ALIASES: Final = 255
 
 
 def daily_levels(days: int, growth: float, shift: float, generator: np.random.Generator) -> Array:

@@ -338,7 +338,8 @@ def _answers(
     for k, measured in enumerate(daily.series):
         trend = Interval(*trends[:, k]) if fit.measured[k] >= FEWEST_DAYS and fit.fitted[k] else None
         few = rate is None and (trend is None or trend.high - trend.low > WIDEST_TREND)
-        verdict = _verdict(limits[k], now[k], few and now[k] > 0, dates[1, k])
+        idle = fit.measured[k] >= FEWEST_DAYS and np.nanmax(daily.values[k]) == 0
+        verdict = _verdict(limits[k], now[k], few and not idle, dates[1, k])
         known = verdict in {"already", "within horizon", "not within horizon"}
         low, middle, high = (daily.day(at) if known and np.isfinite(at) else None for at in dates[:, k])
         found.append(

@@ -38,6 +38,7 @@ BUSY: Final = 0.85  # of the busiest weekday; those from here on are one kind
 WORKDAYS: Final = 5
 MEASURED_OF_WEEK: Final = 4
 FIRST_NOISE: Final = 0.1  # share of the level
+TINY: Final = 1e-300  # in place of no load, which nothing can be a share of
 LEAST_FACTOR: Final = 0.02
 SPREADS: Final = (0.002, 0.01, 0.03, 0.1)  # of the factors of weekdays that are about as busy as the busiest
 COARSE: Final = slice(2, None, 3)  # of `PHIS`, where the likeliest one is enough
@@ -660,7 +661,7 @@ def short_fit(values: Array, weekday: NDArray[np.intp], draws: int, *, seed: int
         level[k] = np.median(generator.choice(found, (draws, found.size)), axis=1)
     measured = np.isfinite(values)
     return Fit(
-        first_level=np.maximum(level, 1e-300), slope=np.zeros((series, draws)),
+        first_level=np.maximum(level, TINY), slope=np.zeros((series, draws)),
         proportional=np.zeros((series, draws), dtype=bool), shift_day=np.full((series, draws, STEPS + 1), -1),
         shift_size=np.zeros((series, draws, STEPS + 1)), week=np.ones((series, draws, 7)),
         first=np.argmax(measured, axis=1), last=days - 1 - np.argmax(measured[:, ::-1], axis=1),
