@@ -101,10 +101,10 @@ def example_volumes(
     for name, number in sizes.items():
         if number < 1:
             raise InputError(name, number, "1 or more")
-    if pools * volumes > 0xFFFF or not 0 <= aliases <= 255:
-        raise InputError(
-            "pools, volumes, aliases", (pools, volumes, aliases), "at most 65,535 volumes, 255 aliases"
-        )
+    if pools * volumes > MOST_DEVICES:
+        raise InputError("pools, volumes", (pools, volumes), f"at most {MOST_DEVICES} volumes of a system")
+    if not 0 <= aliases <= MOST_ALIASES:
+        raise InputError("aliases", aliases, f"0 to {MOST_ALIASES}")
     if days * systems * pools * volumes * HOURS.size > MOST:
         raise InputError(
             "days, systems, pools, volumes", tuple(sizes.values()), f"at most {MOST} rows together"
