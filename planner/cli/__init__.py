@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 ORDER = (
     "aliases", "storage", "processors", "paging", "disk", "calibrate", "predict", "whatif", "scoreboard", "figures",
-    "explain", "read",
+    "explain", "read", "growth",
 )  # fmt: skip
 INTERRUPTED = 130  # 128 and the number of the signal, as shells count
 HELP = """Capacity planning for z/VM disk I/O and storage.
@@ -40,6 +40,7 @@ def build() -> typer.Typer:
         disk,
         explain,
         figures,
+        growth,
         paging,
         predict,
         processors,
@@ -92,6 +93,9 @@ def build() -> typer.Typer:
     )
     app.command(name="explain", help=explain.HELP)(explain.explain)
     app.command(name="figures", help=figures.HELP)(figures.figures)
+    app.command(name="growth", help=growth.HELP, short_help="Find from when on a limit no longer holds.")(
+        growth.growth
+    )
     return app
 
 
