@@ -1,4 +1,4 @@
-"""A simulated z/VM system whose counters are known without limit, and its monitor records with those of 16 and 32 bits."""
+"""A simulated z/VM system with counters of any size, and its monitor records, where they have 16 and 32 bits."""
 
 from __future__ import annotations
 

@@ -33,16 +33,16 @@ def prepare(rows: Columns, span: Span, notes: Notes) -> Columns:
         if busy and not some and system.format_1:
             raise ReportError(
                 span.path,
-                "D1R4 says that format-1 measurement blocks are in use (CALFLG2 X'80'), and no device has a count in them "
-                "(SCGSSCH): expected counts",
+                "D1R4 says that format-1 measurement blocks are in use (CALFLG2 X'80'), and no device has a count "
+                "in them (SCGSSCH): expected counts",
             )
         system.wide = some if some or busy else None
     if system.wide:
         return _consistent(rows, span, notes)
     if system.wide is False:
         notes.add(
-            f"{system.name or 'the system'} counts I/Os modulo 65,536 (format-0 measurement blocks): more in an interval "
-            "cannot be seen"
+            f"{system.name or 'the system'} counts I/Os modulo 65,536 (format-0 measurement blocks): more in an "
+            "interval cannot be seen"
         )
     devices.widen(rows)
     return rows
@@ -57,9 +57,9 @@ def _consistent(rows: Columns, span: Span, notes: Notes) -> Columns:
         row = int(wrong.argmax())
         raise ReportError(
             span.path,
-            f"record {rows['line'][row]}: {int(wrong.sum())} of {wrong.size} D6R3 records contradict themselves, device "
-            f"{rows['RDEVDEV'][row]:04X} first (SCGSSCH {rows['SCGSSCH'][row]}, SCMSSCH {rows['SCMSSCH'][row]}): expected "
-            "the same lower halves",
+            f"record {rows['line'][row]}: {int(wrong.sum())} of {wrong.size} D6R3 records contradict themselves, "
+            f"device {rows['RDEVDEV'][row]:04X} first (SCGSSCH {rows['SCGSSCH'][row]}, SCMSSCH "
+            f"{rows['SCMSSCH'][row]}): expected the same lower halves",
         )
     for device in rows["RDEVDEV"][wrong].tolist():
         notes.count(RECORD, "contradict", f"{device:04X}")
@@ -144,7 +144,7 @@ def _frame(rows: Columns, pairs: Pairs, numbers: dict[str, Array], span: Span) -
         "kind": pl.Series(schema.KINDS, dtype=pl.Enum(schema.KINDS)).gather(
             pl.Series(kinds, dtype=pl.UInt32)
         ),
-        "label": devices.words_of(code),
+        "label": devices.words_of(code, system.labels),
         "type": system.static.types.gather(index),
         "alias_of": system.static.alias_of.gather(index),
         "links": rows["RDEVLCNT"][pairs.now],

@@ -86,7 +86,7 @@ def shift_of(raw: NDArray[np.void], length: int, devices: Mapping[int, int]) -> 
 def _within(length: int, shift: int) -> np.dtype[Any]:
     """Type of a device record that is as long as those of the file."""
     form = dtype(kind(ACTIVITY), shift)
-    fields = form.fields or {}
+    fields: Mapping[str, tuple[Any, ...]] = form.fields or {}
     return np.dtype(
         {
             "names": list(fields),

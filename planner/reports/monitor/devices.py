@@ -89,7 +89,7 @@ def halves_differ(rows: Rows) -> NDArray[np.bool_]:
     """Rows whose counts in 16 and in 32 bits contradict each other."""
     wrong = (rows["SCGSSCH"] & 0xFFFF) != rows["SCMSSCH"]
     wrong |= (rows["SCGCOUNT"] & 0xFFFF) != rows["SCMCOUNT"]
-    return wrong
+    return np.asarray(wrong)
 
 
 def most_differ(wrong: NDArray[np.bool_], rows: Rows) -> bool:
@@ -99,7 +99,8 @@ def most_differ(wrong: NDArray[np.bool_], rows: Rows) -> bool:
 
 def widen(rows: Rows) -> None:
     """Let the 16-bit counts of a format-0 system stand in the upper half of 32 bits: they wrap at the same place."""
-    rows["SCGSSCH"], rows["SCGCOUNT"] = rows["SCMSSCH"] << 16, rows["SCMCOUNT"] << 16
+    for narrow, wide in (("SCMSSCH", "SCGSSCH"), ("SCMCOUNT", "SCGCOUNT")):
+        rows[wide] = np.left_shift(rows[narrow], 16, dtype=np.uint32)
 
 
 def rises(
@@ -120,7 +121,7 @@ def rises(
                 restarted |= fell & (rise > most)
     if unit > 1:
         for name in BASE_EVENTS:
-            found[name] = found[name] >> 16
+            found[name] = np.right_shift(found[name], 16, dtype=np.uint32)
     return found, restarted
 
 
@@ -177,11 +178,13 @@ def roles(
     return found, base | alias
 
 
-def words_of(codes: NDArray[np.uint64]) -> pl.Series:
-    """Volume labels from six EBCDIC characters each, packed in a number; null where blank."""
+def words_of(codes: NDArray[np.uint64], known: dict[int, str | None]) -> pl.Series:
+    """Volume labels from six EBCDIC characters each, packed in a number; null where blank. `known` is filled."""
     import polars as pl
 
     series = pl.Series(codes)
     different = series.unique().to_list()
-    labels = [code.to_bytes(6, "big").decode(EBCDIC).replace("\0", " ").strip() or None for code in different]
-    return series.replace_strict(different, labels, return_dtype=pl.String)
+    for code in different:
+        if code not in known:
+            known[code] = code.to_bytes(6, "big").decode(EBCDIC).replace("\0", " ").strip() or None
+    return series.replace_strict(different, [known[code] for code in different], return_dtype=pl.String)

@@ -195,14 +195,14 @@ class Reader:
         system.lengths += (np.diff(times[0 if known else 1 :]) / SECOND).tolist()
         closed = {kind: self._close(kind, found) for kind, found in rows.items()}
         span.pools = closed.get(POOL_ACTIVITY)
-        found = {
+        tables = {
             TABLE_OF[kind]: self._table(kind, each, span)
             for kind, each in closed.items()
             if each["sample"].size
         }
         system.stops = [each for each in system.stops if each[1] > system.end]
-        self.notes.samples += len(found)
-        return MonitorTables(**found)
+        self.notes.samples += len(tables)
+        return MonitorTables(**tables)  # type: ignore[arg-type] # mypy takes the names for any of its fields
 
     def _ends(self, records: Walk, which: Integers) -> Integers:
         """Times at which samples end; they only rise."""

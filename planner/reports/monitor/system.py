@@ -40,7 +40,8 @@ class System:
     shift: int | None = None
     wide: bool | None = None  # whether counts of I/Os have 32 bits
     bits: PoolBits | None = None
-    queue: tuple[str, str] | None = None
+    queue: tuple[str, str] | None = None  # fields: I/Os found, high-frequency samples
+    labels: dict[int, str | None] = field(default_factory=dict)
     samples: int = 0  # that ended
     end: int | None = None  # of the last [us]
     lengths: deque[float] = field(default_factory=lambda: deque(maxlen=USUAL))
