@@ -98,6 +98,14 @@ def without_stopped(rows: Columns, before: Integers, span: Span, notes: Notes) -
     return before
 
 
+def _unsampled(rows: Columns, pairs: Pairs, notes: Notes) -> None:
+    """Say that queues are missing where high-frequency samples were taken and do not look like it."""
+    if pairs.rise(rows["HFRDEVCT"]).any() or pairs.rise(rows["HFCTIO"]).any():
+        notes.add(
+            "neither HFRDEVCT nor HFCTIO of D6R3 rises alike for most devices, as high-frequency samples do: no queues"
+        )
+
+
 def table(rows: Columns, before: Integers, span: Span, notes: Notes) -> pl.DataFrame | None:
     """Rows of the one table; `before` is the row of the same device one sample before, -1 without one."""
     pairs = Pairs.of(before)
@@ -111,18 +119,19 @@ def table(rows: Columns, before: Integers, span: Span, notes: Notes) -> pl.DataF
             before[row] = -1
         return table(rows, before, span, notes)
     numbers = devices.times_of_ios(rise, elapsed)
-    _add_queue(rows, pairs, elapsed, numbers, span)
+    span.system.queue = span.system.queue or devices.queue_fields(rows, pairs)
+    if span.system.queue is None:
+        _unsampled(rows, pairs, notes)
+    else:
+        _add_queue(rows, pairs, elapsed, numbers, span.system.queue)
     return _frame(rows, pairs, numbers, span)
 
 
-def _add_queue(rows: Columns, pairs: Pairs, elapsed: Array, numbers: dict[str, Array], span: Span) -> None:
+def _add_queue(
+    rows: Columns, pairs: Pairs, elapsed: Array, numbers: dict[str, Array], fields: tuple[str, str]
+) -> None:
     """Mean queue from high-frequency samples, and response time: service + queue / rate of the volume."""
-    system = span.system
-    if system.queue is None:
-        system.queue = devices.queue_fields(rows, pairs)
-    if system.queue is None:
-        return
-    found, sampled = (pairs.rise(rows[name]) for name in system.queue)
+    found, sampled = (pairs.rise(rows[name]) for name in fields)
     usable = (sampled > 0) & (sampled < MOST_SAMPLES * elapsed) & (found < MOST_SAMPLES * 2**16 * elapsed)
     numbers["queued"] = np.divide(found, sampled, out=np.full(elapsed.size, np.nan), where=usable)
     rate = numbers["io_rate"]

@@ -34,6 +34,7 @@ MOST_BUSY: Final = {
     "alias": 256.0,
 }  # devices that can be busy at once, with slack for one long I/O
 PARTS: Final = ("pend", "connect", "disconnect", "active", "cu_wait")
+MOST: Final = 0.5  # share of devices that were sampled as often as the median
 SERVICE: Final = 4  # parts that service time consists of
 Rows = dict[str, Words]
 
@@ -134,7 +135,7 @@ def queue_fields(rows: Rows, pairs: Pairs) -> tuple[str, str] | None:
     newest = sample == sample[-1]
     for found, sampled in (("HFCTIO", "HFRDEVCT"), ("HFRDEVCT", "HFCTIO")):
         rise = pairs.rise(rows[sampled])[newest]
-        if rise.any() and (rise == np.median(rise)).mean() >= NEARLY_ALL:
+        if np.median(rise) > 0 and (rise == np.median(rise)).mean() >= MOST:
             return found, sampled
     return None
 
