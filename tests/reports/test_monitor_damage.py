@@ -1,4 +1,4 @@
-"""A monitor file damaged in up to three places: each record comes back unchanged or is named, or the file is refused."""
+"""A monitor file damaged in up to three places: records come back unchanged or named, or the file is refused."""
 
 from __future__ import annotations
 
