@@ -485,7 +485,9 @@ def _references(system: System) -> None:
     for entry in system.of("guests"):
         _check_guests(entry)
     for entry in system.of("paging"):
-        _need(entry, ("service_time", "pages_per_transfer"))
+        pool = system.named("pool", entry.word("pool")) if entry.word("pool") else None
+        timed = pool is not None and pool.number("service_time") is not None
+        _need(entry, ("pages_per_transfer",) if timed else ("service_time", "pages_per_transfer"))
         if entry.word("pool") and entry.origin.get("depth") == GIVEN:
             raise _fail(entry, f"{entry.label}: depth or pool, not both: in a pool a device works on one, an alias on one more")
     for entry in system.of("volumes"):

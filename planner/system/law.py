@@ -74,6 +74,7 @@ class Outcome:
 
     storage: Storage | None
     throughput: Array | None
+    miss_ratio: Array | None
     page_rate: Array
     io_rate: Array
     guests: dict[str, Array]
@@ -235,6 +236,7 @@ def _cycle(case: Scenarios, guest: Entry, storage: Storage | None) -> Cycle | No
     return Cycle(
         name=guest.name,
         guest=guest,
+        miss=misses,
         requesters=case.at(guest, "count") * per_guest,
         touches=touches,
         own_time=touches * touch + case.at(guest, "io_time") * _scaling(case) * (1.0 if io else 0.0),
@@ -445,6 +447,7 @@ def _figures(
     return Outcome(
         storage=storage,
         throughput=throughput,
+        miss_ratio=_mean_miss(storage, touching, rates),
         page_rate=pages,
         io_rate=ios,
         guests=rates,
@@ -453,6 +456,18 @@ def _figures(
         bounds=bounds,
         exact=loop.exact,
     )
+
+
+def _mean_miss(storage: Storage | None, touching: Sequence[Cycle], rates: Floats) -> Array | None:
+    """Misses per page visit over all guests: weighted by their touches where these are known."""
+    given = {c.name: c.miss for c in touching if c.miss is not None}
+    if given:
+        weights = {c.name: rates[c.name] * c.touches + 1e-300 for c in touching if c.name in given}
+        whole = sum(weights.values(), np.zeros_like(next(iter(weights.values()))))
+        return np.asarray(sum(weights[name] / whole * miss for name, miss in given.items()))
+    if storage is None:
+        return None
+    return np.mean(list(storage.miss.values()), axis=0)
 
 
 def _paging_station(group: PagingGroup, transfers: Array, k: int, found: Loads) -> Floats:
@@ -491,7 +506,7 @@ def _bounds(
                 c.requesters * (c.touches if touching else c.ios) / c.alone(loop.groups, {v.name: v.service for v in loop.volumes})
                 for c in waits
             )  # fmt: skip
-            own = [c for c in waits if (c.own_time + c.charged_time > 0).all()]
+            own = [c for c in waits if (c.own_time + c.charged_time > 0).any()]
             if len(own) == len(waits):
                 found["virtual processors"] = sum(
                     c.virtual_processors * (c.touches if touching else c.ios) / (c.own_time + c.charged_time) for c in own
@@ -502,7 +517,7 @@ def _bounds(
         for volume in loop.volumes:
             found[f"volumes {volume.name}"] = throughput * volume.capacity() / np.maximum(volume.flow, 1e-300)
         entry = case.system.one("processors")
-        if entry is not None and (processors["total_busy"] > 0).all():
+        if entry is not None and (processors["total_busy"] > 0).any():
             found["processors"] = throughput * case.at(entry, "count") / processors["total_busy"]
     return {name: np.where(np.isnan(values), np.inf, values) for name, values in found.items()}
 

@@ -35,6 +35,7 @@ class Cycle:
 
     name: str
     guest: Entry
+    miss: Array | None
     requesters: Array
     touches: Array
     own_time: Array
