@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -31,6 +32,13 @@ def whatif(
     from planner.library import read_model
     from planner.whatif import parse_range, parse_setting, predict
 
+    from planner.system import is_system
+
+    if is_system(model):
+        from planner import system
+
+        options.show(system.whatif(Path(model), over, settings or []), form)
+        return
     found = read_model(model)
     answer = predict(
         found,

@@ -207,15 +207,17 @@ def _shown(rows: Sequence[Row]) -> render.Table:
         return "-" if end is None else _digits(end / row.factor)
 
     columns = [
-        render.Column(name="figure", unit="", label="", values=[row.what for row in rows]),
+        render.Column(name="figure", unit="", label="", values=[_labeled(row) for row in rows]),
         render.Column(name="value", unit="", values=[cell(row.number.value, row) for row in rows]),
         render.Column(name="low", unit="", label="90 % from", values=[cell(row.number.low, row) for row in rows]),
         render.Column(name="high", unit="", label="to", values=[cell(row.number.high, row) for row in rows]),
     ]
-    if any(row.unit for row in rows):
-        columns.append(render.Column(name="unit", unit="", values=[row.unit for row in rows]))
     columns.append(render.Column(name="basis", unit="", values=[row.number.basis for row in rows]))
     return render.Table(columns=tuple(columns))
+
+
+def _labeled(row: Row) -> str:
+    return f"{row.what} [{row.unit}]" if row.unit else row.what
 
 
 def as_dict(system: System, found: Found, notes: Sequence[str]) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from planner.system.spread import Direction, directions, law_error
 BASES: Final = ("given", "arithmetic", "calibrated", "predicted", "outside")
 STEP: Final = 0.01  # relative change that elasticities are taken of
 SAME: Final = 1e-6
-WHOLE: Final = 0.5
+NOISE: Final = 1e-9  # elasticity that is none
 COSTS: Final = ("guest_busy", "cp_charged_busy", "cp_system_busy", "total_busy")
 STATION: Final = ("transfers", "utilization", "queue_length", "wait", "response")
 BY_LAW: Final = frozenset({"transfers", "queue_length", "wait", "response"})
@@ -256,7 +256,8 @@ class _Maker:
         """All numbers of one scenario."""
         out = self.outcome
         known = "calibrated" if _as_measured(system) else "predicted"
-        costs = {name: self._cost(system, name, k, known) for name in COSTS}
+        outside = self.outside and not (out.miss_ratio is not None and self._central(out.miss_ratio, k) == 0)
+        costs = {name: self._cost(system, name, k, "outside" if outside else known) for name in COSTS}
         stations = {}
         for name, row in out.stations.items():
             stations[name] = {
@@ -276,7 +277,7 @@ class _Maker:
             stations=stations,
             devices={name: int(self._central(row["devices"], k)) for name, row in out.stations.items()},
             processors=costs,
-            bounds=self._bounds(k, costs),
+            bounds=self._bounds(k, costs, outside=outside),
             elasticity=self._elasticities(k, moves, case),
             exact=out.exact,
             shares=self.shares(k),
@@ -287,16 +288,16 @@ class _Maker:
 
     def _cost(self, system: System, name: str, k: int, known: str) -> Number:
         """Processor time: outside where its mode was not measured or nothing is known of it."""
-        if self.outside or not _costs_known(system, name):
+        if known == "outside" or not _costs_known(system, name):
             return OUTSIDE
         basis = known if name in {"cp_charged_busy", "cp_system_busy"} else "predicted"
         return self.interval(self.outcome.processors[name], k, basis, law=True)
 
-    def _bounds(self, k: int, costs: Mapping[str, Number]) -> dict[str, Number]:
+    def _bounds(self, k: int, costs: Mapping[str, Number], *, outside: bool) -> dict[str, Number]:
         found = {}
         for name, values in self.outcome.bounds.items():
             costly = name in {"processors", "virtual processors"}
-            unknown = costly and (self.outside or (name == "processors" and costs["total_busy"].value is None))
+            unknown = costly and (outside or (name == "processors" and costs["total_busy"].value is None))
             found[name] = OUTSIDE if unknown else self.interval(values, k, "predicted", law=False)
         return found
 
@@ -339,6 +340,7 @@ class _Maker:
             if not np.isfinite(slope).all():
                 found[label] = OUTSIDE
                 continue
+            slope = np.where(np.abs(slope) <= NOISE, 0.0, slope)
             best, change = float(slope[0]), (slope[1:] - slope[0]).reshape(-1, 2)
             up = math.sqrt(float((np.maximum(change.max(-1, initial=0.0), 0.0) ** 2).sum()))
             down = math.sqrt(float((np.minimum(change.min(-1, initial=0.0), 0.0) ** 2).sum()))

@@ -296,8 +296,10 @@ class SystemComparison(Answer):
     @property
     def names(self) -> tuple[str, str]:
         """Headings, apart even where both systems have one name."""
-        first, second = self.one.system.name, self.two.system.name
-        return (first, second) if first != second else (f"{first} (1)", f"{second} (2)")
+        first, second = self.one.system, self.two.system
+        if first.source != second.source:
+            return first.source, second.source
+        return (first.name, second.name) if first.name != second.name else ("first", "second")
 
     @property
     def headline(self) -> str:
@@ -362,7 +364,10 @@ class SystemComparison(Answer):
             for name in ("first", "second")
         ]
         change = ["-" if v is None else f"{v:+.1%}" for v in columns["change"].values]
-        shown = (columns["figure"], *texts, render.Column(name="change", unit="", values=change), columns["unit"])
+        figure = [f"{what} [{unit}]" if unit else what for what, unit in
+                  zip(columns["figure"].values, columns["unit"].values, strict=True)]  # fmt: skip
+        shown = (render.Column(name="figure", unit="", label="", values=figure), *texts,
+                 render.Column(name="change", unit="", values=change))  # fmt: skip
         effects = [(label, old, new, "-" if e is None else f"{e:+.1%}") for label, old, new, e in self.inputs]
         heads = (("input", "what differs"), ("first", self.names[0]), ("second", self.names[1]),
                  ("effect", "throughput, alone"))  # fmt: skip

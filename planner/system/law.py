@@ -216,10 +216,11 @@ def _cycle(case: Scenarios, guest: Entry, storage: Storage | None) -> Cycle | No
         return None
     ones = np.ones(len(case))
     touches = case.at(guest, "touches_per_io") if io else ones
-    scaling = _scaling(case) * case.cost
     misses = storage.miss.get(guest.name) if storage is not None else None
     if misses is None and case.known(guest, "miss_ratio"):
         misses = case.at(guest, "miss_ratio")
+    # Where nothing is paged the mode of the paging devices does not matter.
+    scaling = _scaling(case) * (np.where(misses > 0, case.cost, 1.0) if misses is not None else 1.0)
     reads, write, charged = np.zeros(len(case)), case.at(guest, "changed"), np.zeros(len(case))
     if guest.word("pages_from") and misses is not None:
         group = case.system.named("paging", guest.word("pages_from"))
@@ -475,6 +476,7 @@ def _paging_station(group: PagingGroup, transfers: Array, k: int, found: Loads) 
     whole = transfers + group.other
     served = whole * group.service_at(found.present[:, k])
     waiting = np.maximum(found.present[:, k] + found.opened[:, k] - served, 0.0)
+    waiting = np.where(np.isinf(group.depth) | (waiting <= ALMOST * served), 0.0, waiting)
     with np.errstate(divide="ignore", invalid="ignore"):
         wait = np.where(whole > 0, waiting / np.where(whole > 0, whole, 1.0), 0.0)
     each = served / group.devices
@@ -512,9 +514,14 @@ def _bounds(
                     c.virtual_processors * (c.touches if touching else c.ios) / (c.own_time + c.charged_time) for c in own
                 )
         for group in loop.groups:
+            if np.isinf(group.depth).all():
+                continue
             capacity = group.devices * group.capacity_each / group.service - group.other
             found[f"paging {group.name}"] = throughput * capacity / transfers[group.name]
+        telling = [c for c in moving if (c.touches if touching else c.ios).any()]
         for volume in loop.volumes:
+            if not any(volume.name in c.volumes for c in telling):
+                continue  # what it carries does not bound what the throughput counts
             found[f"volumes {volume.name}"] = throughput * volume.capacity() / np.maximum(volume.flow, 1e-300)
         entry = case.system.one("processors")
         if entry is not None and (processors["total_busy"] > 0).any():
