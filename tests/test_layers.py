@@ -13,8 +13,8 @@ from tests.checkout import modules
 # From the top down; a module may import from its own layer and from those below.
 LAYERS = (
     ("cli", "__main__"),
-    ("scoreboard", "figures", "explain"),
-    ("advice", "calibrate", "published", "sizing", "whatif", "demand", "inversion", "measurements", "supply"),
+    ("published", "explain"),
+    ("advice", "calibrate", "sizing", "whatif", "demand", "inversion", "measurements", "supply"),
     ("devices", "reports", "library"),
     ("queueing",),
     ("results",),

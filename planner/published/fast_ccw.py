@@ -1,18 +1,35 @@
-"""Channel programs from the published runs: sixteen times per MB of file."""
+"""The report on fast CCW translation: CP time per MB of sixteen runs, and data rates."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from planner import library
+from planner.advice.channel_program import channel_programs
 from planner.calibrate.channel_program import fit_channel_program
-from planner.published.entries import exactly, published_model, run, table
+from planner.published.report import (
+    Cell,
+    PublishedFigure,
+    Report,
+    Said,
+    exactly,
+    known,
+    not_modelled,
+    published_model,
+    run,
+    table,
+    table_figures,
+)
 from planner.reports import Printed, PublishedTable
 from planner.units import MILLISECOND
 
-PUBLICATION: Final = "fast-ccw"
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+FOLDER: Final = "fast-ccw"
 TICK: Final = 0.01  # CP QUERY TIME counts in hundredths of a second [s]
 
 
@@ -38,19 +55,8 @@ class CcwRun:
 
 
 def ccw_runs(found: PublishedTable) -> tuple[CcwRun, ...]:
-    """Tell the runs by their tokens ``smmffr``.
-
-    Parameters
-    ----------
-    found : PublishedTable
-        The table of results.
-
-    Returns
-    -------
-    tuple of CcwRun
-        One a row.
-    """
-    method = library.read_source(PUBLICATION)["method"]
+    """Tell the runs by their tokens ``smmffr``."""
+    method = library.read_source(FOLDER)["method"]
     return tuple(
         CcwRun(
             name=name,
@@ -64,20 +70,9 @@ def ccw_runs(found: PublishedTable) -> tuple[CcwRun, ...]:
     )
 
 
-def calibrate_channel_program() -> library.Model:
-    """Fit the costs of channel programs to the sixteen runs.
-
-    Returns
-    -------
-    library.Model
-        The costs, and all sixteen figures beside the law.
-
-    Raises
-    ------
-    CalibrationError
-        The fit did not converge.
-    """
-    found = table(PUBLICATION, "results")
+def models() -> dict[str, library.Model]:
+    """Fit the costs of channel programs to the sixteen runs."""
+    found = table(FOLDER, "results")
     rows = [
         run(
             each.name, found, {"bits": str(each.bits), "translation": "fast" if each.fast else "slow"},
@@ -86,8 +81,31 @@ def calibrate_channel_program() -> library.Model:
         )
         for each in ccw_runs(found)
     ]  # fmt: skip
-    facts = library.read_source(PUBLICATION)
-    return published_model(
+    facts = library.read_source(FOLDER)
+    model = published_model(
         fit_channel_program(rows), title=f"{facts['title']}: sixteen runs", tables=[found],
         environment=facts["environment"],
     )  # fmt: skip
+    return {"channel-program": model}
+
+
+def cells() -> Iterator[PublishedFigure]:
+    """Every number of the table of results."""
+    rates = not_modelled("data rate of disks that the report does not describe")
+    rules = {"cp_ms_per_mb": _cp_time, "read_kb_per_s": rates, "write_kb_per_s": rates}
+    yield from table_figures(FOLDER, "results", rules, by_row=False)
+
+
+def _cp_time(at: Cell) -> Said:
+    """CP time per MB of file, fitted to all sixteen runs by three combinations of costs."""
+    model = library.read_model("channel-program")
+    (run,) = (run for run in model.fit.runs if run.name == at.row)
+    return Said(kind="fitted", predicted=known(run.predicted), group="CP time", note=model.title)
+
+
+def cp_time_per_mb() -> Axes:
+    """CP time per MB of each width and way of translation: bars of the law, points of the runs."""
+    return channel_programs(31, 0.0).plot()
+
+
+REPORT: Final = Report(folder=FOLDER, cells=cells, models=models, pictures={"fast-ccw": cp_time_per_mb})
