@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 from planner import library, style
 from planner.advice.disk import Setting, disk_rates
 from planner.calibrate.cost_law import CostFit
-from planner.calibrate.disk import fit_disk
-from planner.calibrate.paging import fit_paging
+from planner.calibrate.disk import calibrate as fit_disk
+from planner.calibrate.paging import calibrate as fit_paging
 from planner.calibrate.tables import Measurements
 from planner.devices.disk import DiskPath
 from planner.devices.paging import PagingDevice

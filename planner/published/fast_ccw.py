@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from planner import library
 from planner.advice.channel_program import channel_programs
-from planner.calibrate.channel_program import fit_channel_program
+from planner.calibrate.channel_program import calibrate as fit_channel_program
 from planner.published.report import (
     Cell,
     PublishedFigure,
@@ -24,7 +24,7 @@ from planner.published.report import (
     table_figures,
 )
 from planner.reports import Printed, PublishedTable
-from planner.units import MILLISECOND
+from planner.units import MEGABYTE, MILLISECOND
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -76,8 +76,8 @@ def models() -> dict[str, library.Model]:
     rows = [
         run(
             each.name, found, {"bits": str(each.bits), "translation": "fast" if each.fast else "slow"},
-            cp_ms=Printed(each.time_per_mb, each.clock_error), written_mb=exactly(1.0),
-            read_mb=exactly(float(each.passes - 1)),
+            cp_ms=Printed(each.time_per_mb, each.clock_error), written_mb=exactly(MEGABYTE),
+            read_mb=exactly(float(each.passes - 1) * MEGABYTE),
         )
         for each in ccw_runs(found)
     ]  # fmt: skip

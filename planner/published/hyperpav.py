@@ -46,7 +46,7 @@ FITTED: Final = {  # model: kind, listings, what it was fitted to
 
 def models() -> dict[str, library.Model]:
     """The law of all runs, and of each of the two systems alone."""
-    found = {}
+    found: dict[str, library.Model] = {}
     for name, (kind, listings, title) in FITTED.items():
         files = [library.data_path(FOLDER, f"{each}.listing") for each in sorted(listings)]
         task = calibrate.Task(files=files, title=f"HyperPAV report: {title}", population=REQUESTERS)

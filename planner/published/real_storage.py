@@ -10,7 +10,7 @@ import numpy as np
 
 from planner import library, style
 from planner.advice.processors import Scaling, published, scaling
-from planner.calibrate.processors import fit_processors
+from planner.calibrate.processors import calibrate as fit_processors
 from planner.devices.storage import FRAMES_PER_PGMBK, PAGES_PER_PTRM_SPACE
 from planner.interval import Interval
 from planner.published.report import (

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from planner import library, style
-from planner.calibrate.paging import fit_paging
+from planner.calibrate.paging import calibrate as fit_paging
 from planner.calibrate.possible import interval
 from planner.devices.paging import PagingDevice
 from planner.interval import Interval

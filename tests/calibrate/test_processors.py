@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner.calibrate.processors import fit_processors
+from planner.calibrate.processors import calibrate as fit_processors
 from planner.calibrate.tables import Measurements
 from planner.cli import main
 from planner.devices.processors import Processors
