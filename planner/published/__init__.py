@@ -3,28 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from planner.errors import InputError
+from planner.published.every import reports
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from planner.library import Model
     from planner.published.board import Scoreboard
-    from planner.published.report import Report
 
 __all__ = ["calibrate_all", "draw", "figures", "save_figures", "scoreboard", "write_models"]
-
-# One module a report, in the order in which the scoreboard shows them.
-REPORTS: Final = ("hyperpav", "real_storage", "xiv_concurrent_io", "emulated_fba", "fast_ccw")
-
-
-def reports() -> list[Report]:
-    """All reports."""
-    return [import_module(f"{__name__}.{name}").REPORT for name in REPORTS]
 
 
 def scoreboard() -> Scoreboard:

@@ -10,7 +10,7 @@ import numpy as np
 
 from planner import render, style
 from planner.answer import Answer
-from planner.published import reports
+from planner.published.every import reports
 from planner.published.report import ANSWERED, KINDS, PublishedFigure
 
 if TYPE_CHECKING:

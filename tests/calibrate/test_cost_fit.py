@@ -18,6 +18,7 @@ from planner.devices import ChannelProgram
 from planner.errors import CalibrationError, InputError
 from planner.quantity import Quantity
 from planner.reports import Printed
+from planner.units import MEGABYTE
 
 CASES = 60
 SEED = 17
@@ -40,7 +41,7 @@ def test_intervals_of_parameters_and_predictions_hold_90_percent() -> None:
         )  # fmt: skip
         errors = np.exp(0.04 * random.standard_normal(len(ways) + 1))
         runs = [
-            row({"bits": str(bits), "translation": way}, written_mb=100.0,
+            row({"bits": str(bits), "translation": way}, written_mb=100.0 * MEGABYTE,
                 cp_ms=100 * truth.time_per_mb(bits, fast=way == "fast") * float(error))
             for (bits, way), error in zip(ways, errors[1:], strict=True)
         ]  # fmt: skip
