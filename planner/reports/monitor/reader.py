@@ -49,9 +49,9 @@ class MonitorTables(schema.Tables):
     emulated: pl.DataFrame | None = None
 
 
-def read_monitor(path: Path | str, *, pools_known: bool = False) -> MonitorTables:
-    """Read a whole file at once; see `batches`."""
-    parts = list(batches(path, pools_known=pools_known))
+def read_monitor(path: Path | str, data: bytes | None = None, *, pools_known: bool = False) -> MonitorTables:
+    """Read a whole file at once, or its bytes; see `batches`."""
+    parts = list(batches(path, data, pools_known=pools_known))
     columns = {"devices": schema.DEVICES, "supply": schema.SUPPLY, "storage": schema.STORAGE,
                "paging": storage.PAGING, "emulated": storage.EMULATED}  # fmt: skip
     joined = {
@@ -62,14 +62,14 @@ def read_monitor(path: Path | str, *, pools_known: bool = False) -> MonitorTable
 
 
 def batches(
-    path: Path | str, *, pools_known: bool = False, chunk: int = blocks.CHUNK
+    path: Path | str, data: bytes | None = None, *, pools_known: bool = False, chunk: int = blocks.CHUNK
 ) -> Iterator[MonitorTables]:
     """Read monitor data, some samples a step; the last step has the notes.
 
     With `pools_known` the members of the pools come from elsewhere, and the file need not say which they are.
     """
     reader = Reader(Path(path), pools_known)
-    for piece in blocks.chunks(reader.path, chunk=chunk):
+    for piece in blocks.chunks(reader.path, data, chunk=chunk):
         yield from reader.take(walk(piece, reader.path, reader.records + 1))
     yield reader.finish()
 
