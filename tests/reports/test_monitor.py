@@ -17,7 +17,8 @@ from planner.errors import ReportError
 from planner.reports import schema
 from planner.reports.monitor import layouts
 from planner.reports.monitor.reader import MonitorTables, batches, read_monitor
-from tests.reports.monitor_site import ALIAS_BIT, BASE_BIT, TIMES, UNIT, Site, written
+from tests.checkout import ROOT
+from tests.reports.monitor_site import ALIAS_BIT, BASE_BIT, TIMES, UNIT, Site, example, written
 from tests.reports.monitor_writer import LAYOUTS, PRINTED, Run, capture, layout, monwrite, records, rows
 
 
@@ -353,3 +354,7 @@ def test_bits_are_found_wherever_they_are(tmp_path: Path) -> None:
     site = Site(bases=3, aliases=3)  # as many bases as aliases: labels tell them apart
     frame = last(read(tmp_path, written(site)).devices)
     assert frame["kind"].to_list() == ["volume"] * 6 + ["alias"] * 6 + ["other"]
+
+
+def test_the_example_of_the_pages_is_what_the_writer_writes() -> None:
+    assert (ROOT / "docs/examples/monitor.monwrite").read_bytes() == example()
