@@ -95,7 +95,7 @@ def is_header(header: bytes) -> bool:
 def elements(block: bytes) -> ElementTable:
     """Elements of a control record: those before the first that is neither sample nor event; none if one is absurd."""
     table = np.frombuffer(block, _ELEMENT, MOST, FIRST)
-    other = ~np.isin(table["flag"], (SAMPLE, EVENT))
+    other = (table["flag"] != SAMPLE) & (table["flag"] != EVENT)
     found = table[: int(other.argmax())] if other.any() else table
     return found if _sane(found) else found[:0]
 
