@@ -503,6 +503,14 @@ class Fit:
                 joined[item.name] = np.concatenate([first, second])[order]
         return Fit(**joined)
 
+    def pick(self, these: NDArray[np.intp]) -> Fit:
+        """Only these series, in this order; one may come twice."""
+        picked: dict[str, Any] = {}
+        for item in fields(self):
+            value = getattr(self, item.name)
+            picked[item.name] = tuple(value[k] for k in these) if isinstance(value, tuple) else value[these]
+        return Fit(**picked)
+
     @property
     def shifted(self) -> tuple[Array, Array]:
         """What all shifts together multiply the line by, and what they add to it."""

@@ -39,15 +39,16 @@ def draw_series(answer: Growth, place: int, axes: Axes | None = None) -> Axes:
     low, middle, high = np.quantile(draws, (0.05, 0.5, 0.95), axis=0)
     points.plot(days, middle, color=style.COLORS[0], linewidth=1.2, label="level of a busy day")
     points.fill_between(days, low, high, color=style.COLORS[0], alpha=style.BAND, linewidth=0, label="90 %")
-    unit = limit.measured.unit
-    if limit.limit is not None:
-        axes.axhline(limit.limit, color=style.COLORS[1], linestyle="--", linewidth=1, label="limit")
-        _mark_date(axes, limit.reached, limit.reached_low, limit.reached_high, limit.limit, days[-1])
-    top = max(np.nanmax(daily.values[series]), middle.max(), limit.limit or 0.0)
+    unit = limit.grows.unit
+    at = limit.load if limit.limit is not None and np.isfinite(limit.load) else None
+    if at is not None:
+        axes.axhline(at, color=style.COLORS[1], linestyle="--", linewidth=1, label="limit")
+        _mark_date(axes, limit.reached, limit.reached_low, limit.reached_high, at, days[-1])
+    top = max(np.nanmax(daily.values[series]), middle.max(), at or 0.0)
     axes.set(
         ylim=(0, 1.25 * top),
         title=_title(limit),
-        ylabel=f"{limit.measured.what}{f' [{unit}]' if unit else ''}",
+        ylabel=f"{limit.grows.what}{f' [{unit}]' if unit else ''}",
     )
     _dated(axes)
     axes.legend(frameon=False, loc="lower right", fontsize="small")

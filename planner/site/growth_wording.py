@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from datetime import date, timedelta
 from typing import Final
@@ -86,8 +87,9 @@ def _trend(limit: Limit) -> str:
 
 def notes_on_days(limits: Sequence[Limit]) -> list[str]:
     """Days left out, series that ended before the others, and noise that makes ranges wide."""
+    each_load = loads(limits)
     found = []
-    unlike = [each for each in limits if each.unlike]
+    unlike = [each for each in each_load if each.unlike]
     if unlike:
         days = sum(len(each.unlike) for each in unlike)
         which = (
@@ -100,18 +102,18 @@ def notes_on_days(limits: Sequence[Limit]) -> list[str]:
             f"{counted(days, 'day')} {be} unlike all others and left out of the fit ({which}): check {them}."
         )
     last = max((each.last for each in limits), default=date.min)
-    ended = [each for each in limits if (last - each.last) > timedelta(days=7)]
+    ended = [each for each in each_load if (last - each.last) > timedelta(days=7)]
     if ended:
-        names = _listed([f"{each.measured.name} ({each.last})" for each in ended])
+        names = _listed([f"{each.grows.name} ({each.last})" for each in ended])
         found.append(
             f"Not measured up to the last day, {last}: {names}. Dates count from the own last day of each."
         )
     first = min((each.first for each in limits), default=date.min)
-    later = [each for each in limits if (each.first - first) > timedelta(days=7)]
+    later = [each for each in each_load if (each.first - first) > timedelta(days=7)]
     if later:
-        names = _listed([f"{each.measured.name} ({each.first})" for each in later])
+        names = _listed([f"{each.grows.name} ({each.first})" for each in later])
         found.append(f"Measured only from a later day on: {names}.")
-    shifts = [each for each in limits if each.shifts]
+    shifts = [each for each in each_load if each.shifts]
     if shifts:
         found.append("A level shift is no trend: the line goes on from the level after the last one.")
     if any(each.correlation > CORRELATED for each in limits):
@@ -155,24 +157,47 @@ def _range(trend: Interval) -> str:
     return f"{percent(trend.value)} ({100 * trend.low:.0f} to {100 * trend.high:.0f})"
 
 
+def loads(limits: Sequence[Limit]) -> list[Limit]:
+    """The first limit of each load: what grows is said once."""
+    return list({each.grows: each for each in reversed(limits)}.values())[::-1]
+
+
 def level_table(limits: Sequence[Limit]) -> render.Table:
-    """Levels three, six and twelve months ahead; one row a limit and time."""
-    rows = [(each, days, level) for each in limits for days, level in zip(AHEAD, each.levels, strict=False)]
-    columns = (
-        _column("what", [each.measured.name for each, _, _ in rows]),
-        _column("days ahead", [str(days) for _, days, _ in rows]),
-        _column("date", [each.last + timedelta(days=days) for each, days, _ in rows]),
-        _column("level", [amount(level.value, each.measured.unit) for each, _, level in rows]),
-        _column("90 % range", [f"{number(level.low)} to {number(level.high)}" for _, _, level in rows]),
-    )
-    return render.Table(columns=columns)
+    """Levels three, six and twelve months ahead; one row a load."""
+    known = [each for each in loads(limits) if each.levels]
+    columns = [_column("what", [each.grows.name for each in known])]
+    columns += [
+        _column(f"in {days} days", [_level(each.levels[k]) for each in known]) for k, days in enumerate(AHEAD)
+    ]
+    return render.Table(columns=tuple(columns))
+
+
+def _level(level: Interval) -> str:
+    return f"{number(level.value)} ({number(level.low)} to {number(level.high)})"
+
+
+def need_table(limits: Sequence[Limit]) -> render.Table:
+    """What is needed now and three, six and twelve months ahead; one row a limit that the queueing model answered."""
+    known = [each for each in limits if each.needs]
+    columns = [_column("what", [each.measured.name for each in known])]
+    columns.append(_column("now", [_needed(Interval(each.now, each.now, each.now)) for each in known]))
+    columns += [
+        _column(f"in {days} days", [_needed(each.needs[k]) for each in known]) for k, days in enumerate(AHEAD)
+    ]
+    return render.Table(columns=tuple(columns))
+
+
+def _needed(need: Interval) -> str:
+    """A count with its range; inf is more than there are addresses for."""
+    low, value, high = (f"{end:.0f}" if math.isfinite(end) else "too many" for end in need)
+    return value if low == high else f"{value} ({low} to {high})"
 
 
 def shift_table(limits: Sequence[Limit]) -> render.Table:
     """One row a level shift."""
-    rows = [(each, shift) for each in limits for shift in each.shifts]
+    rows = [(each, shift) for each in loads(limits) for shift in each.shifts]
     columns = (
-        _column("what", [each.measured.name for each, _ in rows]),
+        _column("what", [each.grows.name for each, _ in rows]),
         _column("from", [shift.day for _, shift in rows]),
         _column("by", [signed(shift.size.value) for _, shift in rows]),
         _column(
@@ -184,8 +209,8 @@ def shift_table(limits: Sequence[Limit]) -> render.Table:
 
 def week_table(limits: Sequence[Limit]) -> render.Table:
     """One row a series: factors of the weekdays and of the month end."""
-    known = [each for each in limits if each.trend is not None]
-    columns = [_column("what", [each.measured.name for each in known])]
+    known = [each for each in loads(limits) if each.trend is not None]
+    columns = [_column("what", [each.grows.name for each in known])]
     columns += [_column(day, [f"{each.week[k]:.2f}" for each in known]) for k, day in enumerate(WEEKDAYS)]
     if any(each.month_end for each in known):
         ends = [
