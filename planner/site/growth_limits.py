@@ -101,13 +101,17 @@ def site_growth(
         ahead = [np.quantile(future.at(step)[index], (0.05, 0.5, 0.95)) for step in AHEAD]
         now = float(np.median(future.level[index]))
         try:
-            goals += each.goals(index, given, now, max(reach, now), ahead, daily)
+            found, told = each.goals(index, given, now, max(reach, now), ahead, daily)
         except PlannerError as problem:
-            said.append(f"{each.measured.name}: {problem}")
+            said.append(f"{each.measured.name} has no answer: {problem}")
+            continue
+        goals += found
+        said += told
     if not goals:
         raise InputError(
             "measurements", "; ".join(said) or "nothing with a limit", "a pool, a volume or storage"
         )
+    said = list(dict.fromkeys(said))
     return answer_goals(daily, fit, goals, horizon=horizon, rate=rate, events=events, notes=said)
 
 
@@ -123,8 +127,8 @@ class Load:
 
     def goals(
         self, index: int, given: Given, now: float, reach: float, ahead: Sequence[Array], daily: Daily
-    ) -> list[Goal]:
-        """Limits of the load."""
+    ) -> tuple[list[Goal], list[str]]:
+        """Limits of the load, and notes."""
         raise NotImplementedError
 
 
@@ -133,18 +137,18 @@ class PoolLoad(Load):
 
     def goals(
         self, index: int, given: Given, now: float, reach: float, ahead: Sequence[Array], daily: Daily
-    ) -> list[Goal]:
+    ) -> tuple[list[Goal], list[str]]:
         """Aliases in use, and addresses of the control unit."""
         needs = read_pool(self._hour(daily, index, now), given.law, given.target)
         if needs is None:
-            return []
+            return [], []
         count = needs.count(now)
         later = tuple(
             Interval(needs.count(low).low, needs.count(middle).value, needs.count(high).high)
             for low, middle, high in ahead
         )
         system = self.measured.system
-        return [
+        found = [
             Goal(
                 series=index, measured=Measured(system=system, what=f"{what} of pool {needs.name}", unit=what),
                 now=count.value + plus, limit=float(limit), load=needs.largest_load(limit - plus, reach),
@@ -155,6 +159,8 @@ class PoolLoad(Load):
                 ("addresses", needs.volumes, needs.volumes + needs.room),
             )
         ]  # fmt: skip
+        how = f"Target of the aliases: {given.target}; each pool is read from a recent busy hour and grown from there."
+        return found, [how, *(note.rstrip(".") + "." for note in needs.run.notes)]
 
     def _hour(self, daily: Daily, index: int, now: float) -> pl.DataFrame:
         """Rows of the recent busy hour whose rate is nearest to the level of today, a row a volume."""
@@ -198,18 +204,10 @@ class BusyLoad(Load):
 
     def goals(
         self, index: int, given: Given, now: float, reach: float, ahead: Sequence[Array], daily: Daily
-    ) -> list[Goal]:
+    ) -> tuple[list[Goal], list[str]]:
         """90 % busy."""
-        return [
-            Goal(
-                series=index,
-                measured=self.measured,
-                now=now,
-                limit=BUSY,
-                load=Interval(BUSY, BUSY, BUSY),
-                needs=(),
-            )
-        ]
+        at = Interval(BUSY, BUSY, BUSY)
+        return [Goal(series=index, measured=self.measured, now=now, limit=BUSY, load=at)], []
 
 
 class StorageLoad(Load):
@@ -217,7 +215,7 @@ class StorageLoad(Load):
 
     def goals(
         self, index: int, given: Given, now: float, reach: float, ahead: Sequence[Array], daily: Daily
-    ) -> list[Goal]:
+    ) -> tuple[list[Goal], list[str]]:
         """PTRM data spaces, and real storage where it was given."""
         release = self.rows["release"].drop_nulls()
         found = []
@@ -237,7 +235,7 @@ class StorageLoad(Load):
             goals.append(
                 Goal(series=index, measured=measured, now=now, limit=at, load=Interval(at, at, at), needs=())
             )
-        return goals
+        return goals, []
 
 
 def _pool_series(devices: pl.DataFrame) -> tuple[list[Load], list[str]]:

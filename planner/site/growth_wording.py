@@ -11,11 +11,13 @@ from planner import render
 from planner.interval import Interval
 from planner.render.text import counted
 from planner.site.growth_limit import Limit
+from planner.site.series import Measured
 
 AHEAD: Final = (90, 180, 365)  # days: three, six and twelve months
 WEEKDAYS: Final = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 NAMED: Final = 5  # days or series that a sentence lists
 DIGITS: Final = 4
+COUNTED: Final = ("", "share", "aliases", "addresses")  # units that the name of a limit says
 THOUSAND: Final = 1000  # from which digits are grouped
 TWO_DIGITS: Final = 0.095  # shares below are shown with a decimal
 CORRELATED: Final = 0.7
@@ -40,6 +42,8 @@ def signed(share: float) -> str:
 
 def amount(value: float, unit: str) -> str:
     """A level with its unit."""
+    if unit in COUNTED:
+        return number(value)
     return f"{number(value)}{'/s' if unit == '1/s' else f' {unit}' if unit else ''}"
 
 
@@ -82,7 +86,8 @@ def _trend(limit: Limit) -> str:
     ends = f"(90 %: {percent(low)} to {percent(high)})"
     if low <= 0 <= high:
         return f"no clear trend, {percent(value)} a year {ends}"
-    return f"it {'grows' if value > 0 else 'falls'} by {percent(abs(value))} a year {ends}"
+    what = "its load" if limit.needs else "it"
+    return f"{what} {'grows' if value > 0 else 'falls'} by {percent(abs(value))} a year {ends}"
 
 
 def notes_on_days(limits: Sequence[Limit]) -> list[str]:
@@ -135,7 +140,7 @@ def _listed(names: Sequence[str]) -> str:
 
 def limit_table(limits: Sequence[Limit]) -> render.Table:
     """One row a limit, in order of date."""
-    columns = [_column("what", [each.measured.name for each in limits])]
+    columns = [_column("what", _names([each.measured for each in limits], limits))]
     columns += [
         _column("now", [amount(each.now, each.measured.unit) for each in limits]),
         _column("trend a year", [None if each.trend is None else _range(each.trend) for each in limits]),
@@ -165,7 +170,7 @@ def loads(limits: Sequence[Limit]) -> list[Limit]:
 def level_table(limits: Sequence[Limit]) -> render.Table:
     """Levels three, six and twelve months ahead; one row a load."""
     known = [each for each in loads(limits) if each.levels]
-    columns = [_column("what", [each.grows.name for each in known])]
+    columns = [_column("what", _names([each.grows for each in known], limits))]
     columns += [
         _column(f"in {days} days", [_level(each.levels[k]) for each in known]) for k, days in enumerate(AHEAD)
     ]
@@ -179,7 +184,7 @@ def _level(level: Interval) -> str:
 def need_table(limits: Sequence[Limit]) -> render.Table:
     """What is needed now and three, six and twelve months ahead; one row a limit that the queueing model answered."""
     known = [each for each in limits if each.needs]
-    columns = [_column("what", [each.measured.name for each in known])]
+    columns = [_column("what", _names([each.measured for each in known], limits))]
     columns.append(_column("now", [_needed(Interval(each.now, each.now, each.now)) for each in known]))
     columns += [
         _column(f"in {days} days", [_needed(each.needs[k]) for each in known]) for k, days in enumerate(AHEAD)
@@ -197,7 +202,7 @@ def shift_table(limits: Sequence[Limit]) -> render.Table:
     """One row a level shift."""
     rows = [(each, shift) for each in loads(limits) for shift in each.shifts]
     columns = (
-        _column("what", [each.grows.name for each, _ in rows]),
+        _column("what", _names([each.grows for each, _ in rows], limits)),
         _column("from", [shift.day for _, shift in rows]),
         _column("by", [signed(shift.size.value) for _, shift in rows]),
         _column(
@@ -210,7 +215,7 @@ def shift_table(limits: Sequence[Limit]) -> render.Table:
 def week_table(limits: Sequence[Limit]) -> render.Table:
     """One row a series: factors of the weekdays and of the month end."""
     known = [each for each in loads(limits) if each.trend is not None]
-    columns = [_column("what", [each.grows.name for each in known])]
+    columns = [_column("what", _names([each.grows for each in known], limits))]
     columns += [_column(day, [f"{each.week[k]:.2f}" for each in known]) for k, day in enumerate(WEEKDAYS)]
     if any(each.month_end for each in known):
         ends = [
@@ -219,6 +224,12 @@ def week_table(limits: Sequence[Limit]) -> render.Table:
         ]
         columns.append(_column("month end", ends))
     return render.Table(columns=tuple(columns))
+
+
+def _names(measured: Sequence[Measured], limits: Sequence[Limit]) -> list[str]:
+    """Names, with their system where there are several."""
+    several = len({each.measured.system for each in limits}) > 1
+    return [each.name if several else each.what for each in measured]
 
 
 def _column(label: str, values: Sequence[object]) -> render.Column:
