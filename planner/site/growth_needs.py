@@ -7,14 +7,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+import numpy as np
+
 from planner.demand import Law, Reading, readings_of
 from planner.devices import Pool, VolumeClass
-from planner.errors import InfeasibleError
+from planner.errors import ConvergenceError, InfeasibleError
 from planner.interval import Interval
 from planner.measurements.run import ADDRESSES_PER_CONTROL_UNIT, Run
 from planner.measurements.totals import by_pool
 from planner.reports.volume_totals import Known, TotalRow
-from planner.sizing.fewest import fewest
+from planner.sizing.fewest import Tried, fewest
 from planner.sizing.pools import combined_readings, pools_of
 from planner.sizing.target import Target
 
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 NEARNESS: Final = 0.005  # of a load that a limit is met at
+CLIMB: Final = 1.25  # from one load to the next
 MOST_GROWN: Final = 100.0  # times the load measured
 
 
@@ -63,18 +66,20 @@ class PoolNeeds:
         return ADDRESSES_PER_CONTROL_UNIT - self.volumes
 
     def count(self, load: float) -> Interval:
-        """Aliases needed at a load [1/s], over the readings; inf where no count meets the target."""
+        """Aliases needed at a load [1/s], over the readings; inf where none meets the target, nan where it is not solved."""
         times = min(load / self.load, MOST_GROWN)
         if times <= 0:
             return Interval(0.0, 0.0, 0.0)
         counts = [self._fewest(grown(pool, times)) for pool in self.pools]
-        return Interval(min(counts), counts[0], max(counts))
+        return Interval(float(np.min(counts)), counts[0], float(np.max(counts)))
 
     def _fewest(self, pool: Pool) -> float:
         try:
             return float(fewest(pool, self.target, self.run)[0])
         except InfeasibleError:
             return math.inf
+        except ConvergenceError:
+            return math.nan
 
     def largest_load(self, aliases: int, most: float) -> Interval:
         """Load up to which so many aliases meet the target [1/s]; inf beyond `most`. Low is the earliest reading."""
@@ -82,17 +87,23 @@ class PoolNeeds:
         return Interval(min(loads), loads[0], max(loads))
 
     def _largest(self, pool: Pool, aliases: int, most: float) -> float:
-        """Bisect on the load; the wait grows with it."""
-        low, high = 0.0, min(most / self.load, MOST_GROWN)
-        if self._met(grown(pool, high), aliases):
-            return math.inf
+        """Climb to the first load that is too much, then bisect: far beyond it a pool is unstable and slow to solve."""
+        low, high, most_grown = 0.0, 1.0, min(most / self.load, MOST_GROWN)
+        while self._met(grown(pool, high), aliases):
+            if high >= most_grown:
+                return math.inf
+            low, high = high, min(high * CLIMB, most_grown)
         while high - low > NEARNESS * high:
             middle = (low + high) / 2
             low, high = (middle, high) if self._met(grown(pool, middle), aliases) else (low, middle)
         return low * self.load
 
     def _met(self, pool: Pool, aliases: int) -> bool:
-        return bool(self.target.met(pool.solve([float(aliases)]))[0])
+        """Whether the target is met; a pool so near to instability that it is not solved meets none."""
+        try:
+            return Tried(pool, aliases, self.target).log_excess <= 0.0
+        except ConvergenceError:
+            return False
 
 
 def grown(pool: Pool, times: float) -> Pool:

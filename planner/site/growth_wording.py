@@ -194,7 +194,10 @@ def need_table(limits: Sequence[Limit]) -> render.Table:
 
 def _needed(need: Interval) -> str:
     """A count with its range; inf is more than there are addresses for."""
-    low, value, high = (f"{end:.0f}" if math.isfinite(end) else "too many" for end in need)
+    low, value, high = (
+        "not solved" if math.isnan(end) else f"{end:.0f}" if math.isfinite(end) else "too many"
+        for end in need
+    )
     return value if low == high else f"{value} ({low} to {high})"
 
 
