@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from planner.demand import Law
-from planner.devices.storage.layout import FRAMES_PER_PGMBK
-from planner.devices.storage.limit import ptrm_limit, real_storage_limit
-from planner.devices.storage.releases import release as find_release
+from planner.devices.storage import FRAMES_PER_PGMBK, ptrm_limit, real_storage_limit
+from planner.devices.storage import release as find_release
 from planner.errors import InputError, PlannerError
 from planner.interval import Interval
 from planner.measurements.read import Measured as Measurements
