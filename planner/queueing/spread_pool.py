@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from planner.errors import InputError
 from planner.results import Array
 
-MOST_STATES: Final = 1_500  # ways to spread n requests over the volumes that one chain may have
+MOST_STATES: Final = 700  # ways to spread n requests over the volumes that one chain may have
 
 State = tuple[int, ...]
 
@@ -24,7 +26,7 @@ def spread_pace(
     The pool is short-circuited (Chandy, Herzog and Woo 1975): with n requests that come back at once, its states are
     the ways to spread them over the volumes, and its mean rate is what the rest of a network sees. A volume works on
     one request at its base; the aliases are shared evenly by those that wait. Without aliases and without inflation
-    this is exact, n volumes / (volumes + n - 1). Beyond 1,500 states the missing rest falls as it does there.
+    this is exact, n volumes / (volumes + n - 1). Beyond 700 states the missing rest falls as it does there.
 
     Parameters
     ----------
@@ -103,61 +105,90 @@ def _spreads(number: int, parts: int, largest: int) -> Iterator[State]:
             yield (first, *rest)
 
 
-@lru_cache(maxsize=4096)
+@dataclass(frozen=True, slots=True)
+class _Chain:
+    """States of a short-circuited pool, padded with 0, shape (states, parts), and its moves.
+
+    A move goes `source` -> `target` when a request of the volume in `column` ends; `share` is the chance of the place
+    to which it comes back, times the volumes that hold as many.
+    """
+
+    states: Array
+    source: NDArray[np.int64]
+    target: NDArray[np.int64]
+    column: NDArray[np.int64]
+    share: Array
+
+
+@lru_cache(maxsize=512)
+def _chain(number: int, volumes: int) -> _Chain:
+    """All states and moves, which no pace depends on."""
+    states = list(_spreads(number, volumes, number))
+    index = {state: k for k, state in enumerate(states)}
+    moves: list[tuple[int, int, int, float]] = []
+    for k, state in enumerate(states):
+        for column, count in enumerate(state):
+            if column and state[column - 1] == count:
+                continue  # volumes that hold as many are one
+            for target, share in _targets(state, column, volumes):
+                moves.append((k, index[target], column, state.count(count) * share))
+    width = min(number, volumes)
+    padded = np.array([(*state, *[0] * (width - len(state))) for state in states], dtype=np.float64)
+    source, target, column, share = (np.array(each) for each in zip(*moves, strict=True))
+    return _Chain(padded, source, target, column, share)
+
+
+def _targets(state: State, column: int, volumes: int) -> Iterator[tuple[State, float]]:
+    """Where a request that ends comes back to, and with which chance."""
+    left = list(state)
+    left[column] -= 1
+    base = [each for each in left if each]
+    for at in dict.fromkeys([*base, 0]):
+        many = base.count(at) if at else volumes - len(base)
+        if not many:
+            continue
+        after = [*base]
+        if at:
+            after[after.index(at)] += 1
+        else:
+            after.append(1)
+        yield tuple(sorted(after, reverse=True)), many / volumes
+
+
+@lru_cache(maxsize=8192)
 def _rate(number: int, volumes: int, aliases: int, inflation: float, gap: float) -> float:
     """Mean pace with so many requests in the short-circuited pool."""
     from scipy.sparse import coo_array
-    from scipy.sparse.linalg import spsolve
+    from scipy.sparse.linalg import splu
 
-    states = list(_spreads(number, volumes, number))
-    paces = [_paces(state, aliases, inflation, gap) for state in states]
-    totals = np.array([sum(pace for pace in each) for each in paces])
-    if len(states) == 1:
+    chain = _chain(number, volumes)
+    paces = _paces(chain.states, aliases, inflation, gap)
+    totals = paces.sum(-1)
+    size = len(totals)
+    if size == 1:
         return float(totals[0])
-    index = {state: k for k, state in enumerate(states)}
-    rows, columns, rates = [], [], []
-    for k, (state, each) in enumerate(zip(states, paces, strict=True)):
-        for target, rate in _moves(state, each, volumes):
-            rows += [index[target], k]
-            columns += [k, k]
-            rates += [rate, -rate]
-    size = len(states)
-    balance = coo_array((rates, (rows, columns)), shape=(size, size)).tolil()
-    balance[0, :] = 1.0  # the chances add up to one; the balance of one state follows from the others
-    right = np.zeros(size)
-    right[0] = 1.0
-    chances = spsolve(balance.tocsc(), right)
-    return float(chances @ totals)
+    rates = paces[chain.source, chain.column] * chain.share
+    leaving = np.bincount(chain.source, rates, minlength=size)
+    every = np.arange(size)
+    inside = (chain.target > 0) & (chain.source > 0)
+    # The chance of the first state is set to 1 and its balance, which follows from the others, left out.
+    balance = coo_array(
+        (
+            np.concatenate([rates[inside], -leaving[1:]]),
+            (np.concatenate([chain.target[inside], every[1:]]) - 1, np.concatenate([chain.source[inside], every[1:]]) - 1),
+        ),
+        shape=(size - 1, size - 1),
+    ).tocsc()
+    first = chain.source == 0
+    right = np.bincount(chain.target[first], rates[first], minlength=size)[1:]
+    chances = np.concatenate([[1.0], splu(balance).solve(-right)])
+    return float(chances @ totals / chances.sum())
 
 
-def _paces(state: State, aliases: int, inflation: float, gap: float) -> list[float]:
-    """Pace of each volume that has requests."""
-    waiting = sum(count - 1 for count in state)
-    share = min(1.0, aliases / waiting) if waiting else 0.0
-    found = []
-    for count in state:
-        served = 1 + share * (count - 1)
-        late = gap if waiting > aliases and (count > 1 or share > 0) else 0.0
-        found.append(served / (1 + inflation * (served - 1)) / (1 + late))
-    return found
-
-
-def _moves(state: State, paces: list[float], volumes: int) -> Iterator[tuple[State, float]]:
-    """One request ends at a volume and comes back to any of them."""
-    done: dict[int, float] = {}
-    for count, pace in zip(state, paces, strict=True):
-        done[count] = done.get(count, 0.0) + pace
-    for count, rate in done.items():
-        left = list(state)
-        left[left.index(count)] -= 1
-        base = [each for each in left if each]
-        for at in dict.fromkeys([*base, 0]):
-            many = base.count(at) if at else volumes - len(base)
-            if not many:
-                continue
-            after = [*base]
-            if at:
-                after[after.index(at)] += 1
-            else:
-                after.append(1)
-            yield tuple(sorted(after, reverse=True)), rate * many / volumes
+def _paces(states: Array, aliases: int, inflation: float, gap: float) -> Array:
+    """Pace of every volume of every state."""
+    waiting = np.maximum(states - 1, 0.0).sum(-1, keepdims=True)
+    share = np.minimum(1.0, aliases / np.maximum(waiting, 1.0))
+    served = np.where(states > 0, 1 + share * (states - 1), 0.0)
+    late = gap * ((waiting > aliases) & ((states > 1) | (share > 0)))
+    return np.asarray(served / (1 + inflation * np.maximum(served - 1, 0.0)) / (1 + late))

@@ -140,9 +140,10 @@ class SystemAnswer(Answer):
         render.Table
             Figure, unit, value, both ends of the 90 % interval, basis.
         """
-        rows = [row for _, row in self.rows()]
+        found = list(self.rows())
+        rows = [row for _, row in found]
         numbers = [row.number.to_dict(row.factor) for row in rows]
-        columns = [render.Column(name="figure", unit="", values=[row.what for row in rows]),
+        columns = [render.Column(name="figure", unit="", values=[full_name(title, row) for title, row in found]),
                    render.Column(name="unit", unit="", values=[row.unit for row in rows])]  # fmt: skip
         columns += [render.Column(name=key, unit="", values=[n[key] for n in numbers]) for key in ("value", "low", "high", "basis")]
         return render.Table(columns=tuple(columns))
@@ -214,6 +215,12 @@ def _shown(rows: Sequence[Row]) -> render.Table:
     ]
     columns.append(render.Column(name="basis", unit="", values=[row.number.basis for row in rows]))
     return render.Table(columns=tuple(columns))
+
+
+def full_name(title: str, row: Row) -> str:
+    """Name of a figure that needs no title above it."""
+    kind = {"Processors": "busy, ", "Bounds": "bound, ", "Elasticity": "elasticity, "}
+    return next((word for start, word in kind.items() if title.startswith(start)), "") + row.what
 
 
 def _labeled(row: Row) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from planner import render
 from planner.answer import Answer
 from planner.errors import InfeasibleError, InputError
-from planner.system.answer import SystemAnswer, as_dict, numbers_of, said, throughput_unit
+from planner.system.answer import SystemAnswer, as_dict, full_name, numbers_of, said, throughput_unit
 from planner.system.description import Entry, System
 from planner.system.figures import Found, figures, structure
 from planner.system.settings import LARGEST_GRID, Range, recheck
@@ -331,8 +331,8 @@ class SystemComparison(Answer):
         render.Table
             Figure, unit, both values, relative change, both bases.
         """
-        first = {row.what: row for _, row in self.one.rows()}
-        second = {row.what: row for _, row in self.two.rows()}
+        first = {full_name(title, row): row for title, row in self.one.rows()}
+        second = {full_name(title, row): row for title, row in self.two.rows()}
         rows = []
         for what in dict.fromkeys([*first, *second]):
             a, b = (rows_of.get(what) for rows_of in (first, second))

@@ -21,6 +21,7 @@ from planner.system.description import Entry
 
 NEARLY: Final = 1 - 1e-9  # share of a station that open requests may take while a root is sought
 LEAST_PROCESSORS: Final = 1e-6
+PARTS: Final = 9  # decimals of inflation and gap by which two pools of paging volumes count as one
 SAME: Final = 11  # significant digits by which two pools count as one
 
 
@@ -121,7 +122,8 @@ class PagingGroup:
         """Pace of the whole pool, one row a scenario; long enough to hold the open transfers, too."""
         assert self.aliases is not None
         far = most if not load.any() else most + math.ceil(4 * float(load.max())) + 20
-        rows = np.stack([self.devices[at], self.aliases[at], self.inflation[at], self.gap[at] / self.service[at]], axis=-1)
+        gap = np.round(self.gap[at] / self.service[at], PARTS)
+        rows = np.stack([self.devices[at], self.aliases[at], np.round(self.inflation[at], PARTS), gap], axis=-1)
         unique, inverse = np.unique(rows, axis=0, return_inverse=True)
         found = [
             spread_pace(int(devices), int(aliases), max(far, 1), inflation=float(inflation), gap=float(gap))[0]
@@ -327,10 +329,9 @@ class Solver:
         found = []
         for k, group in enumerate(self.loop.groups):
             zero = np.zeros(len(self.full))
-            demand = np.stack(
-                [c.paging.get(group.name, zero) * group.service for c in self.loop.cycles], axis=-1
-            )[at]
-            found.append(group.group(demand, writes[k], self.most, at))
+            demand = np.stack([c.paging.get(group.name, zero) * group.service for c in self.loop.cycles], axis=-1)
+            most = int(np.where((demand > 0).any(axis=0), self.full, 0.0).sum(-1).max(initial=1.0))
+            found.append(group.group(demand[at], writes[k], most, at))
         return found
 
     def shared(self, at: NDArray[np.int64], system: Array) -> Group:
