@@ -30,9 +30,8 @@ def whatif(
 ) -> None:
     """Predict every combination with 90 % intervals."""
     from planner.library import read_model
-    from planner.whatif import parse_range, parse_setting, predict
-
     from planner.system import is_system
+    from planner.whatif import parse_range, parse_setting, predict
 
     if is_system(model):
         from planner import system

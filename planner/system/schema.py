@@ -88,10 +88,19 @@ def _name(meaning: str) -> Key:
     return Key(key="name", unit="text", needed=True, meaning=meaning)
 
 
-LIKE: Final = Key(key="like", unit="text", meaning="name of another table of this kind; what is not said here is as there")
-MODEL: Final = Key(key="model", unit="text", meaning="calibrated model, shipped or a file, for what is not said here")
+LIKE: Final = Key(
+    key="like", unit="text", meaning="name of another table of this kind; what is not said here is as there"
+)
+MODEL: Final = Key(
+    key="model", unit="text", meaning="calibrated model, shipped or a file, for what is not said here"
+)
 SERVICE: Final = Key(
-    key="service_time", unit="s", suffix="ms", low=1e-9, digits=True, meaning="time of a transfer that waits for nothing"
+    key="service_time",
+    unit="s",
+    suffix="ms",
+    low=1e-9,
+    digits=True,
+    meaning="time of a transfer that waits for nothing",
 )
 INFLATION: Final = Key(
     key="inflation", high=10.0, digits=True,
@@ -209,10 +218,21 @@ TABLES: Final = {
 
 
 def did_you_mean(given: str, known: Iterable[str]) -> str:
-    """The nearest known names, as the end of a message."""
+    """The nearest known name, as a sentence of a message."""
+    near = nearest(given, known)
+    return f"did you mean {near!r}? " if near else ""
+
+
+def nearest(given: str, known: Iterable[str]) -> str:
+    """The nearest known name, empty where none is near."""
+    return next(iter(difflib.get_close_matches(given, list(known), n=1, cutoff=0.5)), "")
+
+
+def one_of(given: str, known: Iterable[str], what: str = "one of") -> str:
+    """What was expected: one of the known names, the nearest said again."""
     names = list(known)
-    near = difflib.get_close_matches(given, names, n=1, cutoff=0.5)
-    return f"did you mean {near[0]!r}? " if near else ""
+    near = nearest(given, names)
+    return f"{what} {', '.join(names)}" + (f"; did you mean {near!r}?" if near else "")
 
 
 def json_schema() -> dict[str, Any]:

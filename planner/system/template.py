@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from planner.errors import InputError
-from planner.system.schema import TABLES, did_you_mean
+from planner.system.schema import TABLES, one_of
 
 WIDTH: Final = 100
 XIV: Final = "system-xiv-serialized"
@@ -81,7 +81,7 @@ def template(name: str) -> str:
     [system]
     """
     if name not in TEMPLATES:
-        raise InputError("--template", name, did_you_mean(name, TEMPLATES) + f"one of {', '.join(TEMPLATES)}")
+        raise InputError("--template", name, one_of(name, TEMPLATES))
     comment, tables = TEMPLATES[name]
     return written(comment, tables)
 
@@ -101,7 +101,9 @@ def written(comment: str, tables: Sequence[tuple[str, Mapping[str, Any]]]) -> st
     str
         The file.
     """
-    parts = [textwrap.fill(comment, WIDTH, initial_indent="# ", subsequent_indent="# ", break_on_hyphens=False)]
+    parts = [
+        textwrap.fill(comment, WIDTH, initial_indent="# ", subsequent_indent="# ", break_on_hyphens=False)
+    ]
     for table, keys in tables:
         declared = TABLES[table]
         head = f"[[{table}]]" if declared.many else f"[{table}]"
