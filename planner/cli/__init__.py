@@ -9,8 +9,8 @@ if TYPE_CHECKING:
 
 
 ORDER = (
-    "aliases", "storage", "system", "processors", "paging", "disk", "calibrate", "predict", "whatif", "scoreboard", "figures",
-    "explain", "read",
+    "aliases", "storage", "system", "processors", "paging", "disk", "calibrate", "predict", "whatif", "scoreboard",
+    "figures", "explain", "read",
 )  # fmt: skip
 INTERRUPTED = 130  # 128 and the number of the signal, as shells count
 HELP = """Capacity planning for z/VM disk I/O and storage.

@@ -16,6 +16,8 @@ from planner.results import Array
 
 MOST_STATES: Final = 700  # ways to spread n requests over the volumes that one chain may have
 
+NEAR: Final = 1e-6  # change of a chance that ends an iteration
+
 State = tuple[int, ...]
 
 
@@ -76,8 +78,8 @@ def spread_pace(
     found = found[1:]
     pace = np.array(found)
     if solved < most:
-        number, rate = _independent(volumes, aliases, inflation, gap, most)
-        beyond = np.interp(np.arange(solved, most + 1), number, rate)
+        numbers, rates = _independent(volumes, aliases, inflation, gap, most)
+        beyond = np.interp(np.arange(solved, most + 1), numbers, rates)
         limit = _limit(volumes, aliases, inflation, gap)
         pace = np.concatenate([pace, np.minimum(beyond[1:] * pace[-1] / beyond[0], max(limit, pace[-1]))])
     # A pool never works on less because more is there; the chains agree but for their last digits.
@@ -141,8 +143,8 @@ def _chain(number: int, volumes: int) -> _Chain:
                 moves.append((k, index[target], column, state.count(count) * share))
     width = min(number, volumes)
     padded = np.array([(*state, *[0] * (width - len(state))) for state in states], dtype=np.float64)
-    source, target, column, share = (np.array(each) for each in zip(*moves, strict=True))
-    return _Chain(padded, source, target, column, share)
+    table = np.array(moves)
+    return _Chain(padded, *(table[:, k].astype(np.int64) for k in range(3)), table[:, 3])
 
 
 def _targets(state: State, column: int, volumes: int) -> Iterator[tuple[State, float]]:
@@ -257,7 +259,7 @@ def _independent(volumes: int, aliases: int, inflation: float, gap: float, most:
             law = np.exp(np.concatenate([[0.0], weights]) - max(float(weights.max()), 0.0))
             law /= law.sum()
             after = min(1.0, aliases / max(volumes * float(law @ (counts - base)), 1e-12))
-            if abs(after - share) <= 1e-6:
+            if abs(after - share) <= NEAR:
                 break
             share = (share + after) / 2
         numbers.append(volumes * float(law @ counts))

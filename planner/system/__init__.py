@@ -13,6 +13,9 @@ from planner.system.grid import SystemComparison, SystemGrid, compare, over
 from planner.system.schema import json_schema
 from planner.system.settings import apply, parse_range
 from planner.system.template import template
+from planner.units import FRAME, GIB, SEGMENT
+
+PER_PGMBK = SEGMENT / (2 * FRAME)  # bytes of virtual storage for each byte of its page tables
 
 __all__ = [
     "Found",
@@ -135,8 +138,8 @@ def _require_room(system: System) -> None:
     storage = system.one("storage")
     for guest in system.of("guests"):
         virtual = guest.number("virtual")
-        if storage is not None and virtual is not None and virtual / 128 >= storage.numbers["real"]:
+        if storage is not None and virtual is not None and virtual / PER_PGMBK >= storage.numbers["real"]:
             raise InfeasibleError(
-                f"the system cannot run: the page tables of one guest of {guest.label} take {virtual / 128 / 2**30:.4g} GiB "
-                f"of {storage.numbers['real'] / 2**30:.4g} GiB real storage"
+                f"the system cannot run: the page tables of one guest of {guest.label} take "
+                f"{virtual / PER_PGMBK / GIB:.4g} GiB of {storage.numbers['real'] / GIB:.4g} GiB real storage"
             )

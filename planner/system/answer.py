@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 PAGES_GIB: Final = GIB / 4096
+LONG: Final = 10_000  # from which numbers are shown whole
 SENSITIVE: Final = 10.0  # elasticity from which an answer is not one
 STATION_UNITS: Final = {"wait": ("ms", MILLISECOND), "response": ("ms", MILLISECOND)}
 STATION_LABELS: Final = {"transfers": "transfers of a device", "utilization": "busy", "queue_length": "queue",
@@ -71,8 +72,8 @@ class SystemAnswer(Answer):
             missing = found.storage["pages_without_frame"]
             if missing.value:
                 parts.append(
-                    f"{missing.value / PAGES_GIB:.4g} GiB of pages have no frame, {found.miss_ratio.value or 0:.1%} of the "
-                    "page visits miss"
+                    f"{missing.value / PAGES_GIB:.4g} GiB of pages have no frame, {found.miss_ratio.value or 0:.1%} of "
+                    "the page visits miss"
                 )
             else:
                 parts.append("all pages have a frame")
@@ -96,8 +97,8 @@ class SystemAnswer(Answer):
             count = found.devices[name]
             for key in STATION:
                 unit, factor = STATION_UNITS.get(key, ("/s" if key == "transfers" else "", 1.0))
-                yield "Devices, each", Row(what=f"{name} ({count}): {STATION_LABELS[key]}", number=station[key], unit=unit,
-                                           factor=factor)  # fmt: skip
+                what = f"{name} ({count}): {STATION_LABELS[key]}"
+                yield "Devices, each", Row(what=what, number=station[key], unit=unit, factor=factor)
         if self.system.one("processors") is not None:
             for key in COSTS:
                 yield "Processors busy", Row(what=COST_LABELS[key], number=found.processors[key])
@@ -149,10 +150,8 @@ class SystemAnswer(Answer):
         numbers = [row.number.to_dict(row.factor) for row in rows]
         columns = [render.Column(name="figure", unit="", values=[full_name(title, row) for title, row in found]),
                    render.Column(name="unit", unit="", values=[row.unit for row in rows])]  # fmt: skip
-        columns += [
-            render.Column(name=key, unit="", values=[n[key] for n in numbers])
-            for key in ("value", "low", "high", "basis")
-        ]
+        keys = ("value", "low", "high", "basis")
+        columns += [render.Column(name=key, unit="", values=[n[key] for n in numbers]) for key in keys]
         return render.Table(columns=tuple(columns))
 
     @property
@@ -207,7 +206,7 @@ def _digits(value: float) -> str:
     """Four digits, thousands set apart."""
     if value == float("inf"):
         return "none"
-    return f"{value:,.0f}" if abs(value) >= 1e4 else f"{value:.4g}"
+    return f"{value:,.0f}" if abs(value) >= LONG else f"{value:.4g}"
 
 
 def _shown(rows: Sequence[Row]) -> render.Table:
@@ -299,8 +298,8 @@ def _notes(system: System, found: Found) -> Iterator[str]:
     if found.storage and any(guest.word("touching") == "uniform" and "miss_ratio" not in guest.numbers
                              for guest in system.of("guests")):  # fmt: skip
         yield (
-            "Misses: page visits reach pages without a frame in proportion to their number. Working sets, scheduler and "
-            "shares are not modelled; a measured miss_ratio takes the place of this law."
+            "Misses: page visits reach pages without a frame in proportion to their number. Working sets, scheduler "
+            "and shares are not modelled; a measured miss_ratio takes the place of this law."
         )
     idle = [g.name for g in system.of("guests") if g.number("touch_time") is None and not g.word("io_to")]
     if idle:
@@ -332,7 +331,8 @@ def _notes(system: System, found: Found) -> Iterator[str]:
         (name, n) for name, n in found.elasticity.items() if n.value is not None and abs(n.value) > SENSITIVE
     ]
     for name, number in steep:
-        yield f"One percent of {name} moves the throughput by {abs(number.value or 0):.0f} %: near this edge no number is safe."
+        size = abs(number.value or 0)
+        yield f"One percent of {name} moves the throughput by {size:.0f} %: near this edge no number is safe."
     if found.storage and found.storage["pages_without_frame"].value:
         needed = found.storage["storage_without_paging"]
         yield f"Without paging: {said(needed, GIB, 'GiB')} of real storage. The page rate is no measure of relief."
@@ -344,10 +344,10 @@ def _outside(system: System) -> Iterator[str]:
     for name, model in models.items():
         if "queue_depth" in model.validity:
             yield (
-                f"Processor times of model {name} were measured at a queue depth of {model.validity['queue_depth'][0]:g}; "
-                "no law gives those of another mode, so they have no number here. In the throughput they count from none "
-                f"to {COST_FACTOR:g} times the measured; touch_time_us, cp_charged_us and cp_system_us of your own mode "
-                "would settle it."
+                f"Processor times of model {name} were measured at a queue depth of "
+                f"{model.validity['queue_depth'][0]:g}; no law gives those of another mode, so they have no number "
+                f"here. In the throughput they count from none to {COST_FACTOR:g} times the measured; touch_time_us, "
+                "cp_charged_us and cp_system_us of your own mode would settle it."
             )
 
 

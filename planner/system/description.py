@@ -260,7 +260,7 @@ class _Reader:
         halves: dict[str, float] = {}
         words: dict[str, str] = {}
         for file_key, value in content.items():
-            key, factor, value = self._declared(declared, file_key, value, number)
+            key, factor = self._declared(declared, file_key, value, number)
             if key.key in numbers or key.key in words:
                 raise self.error(
                     f"{declared.name}.{key.key} twice: expected it once", declared.name, number, file_key
@@ -282,11 +282,11 @@ class _Reader:
         return Entry(table=declared.name, name=name, place=place, numbers=numbers, halves=halves, words=words,
                      origin=origin)  # fmt: skip
 
-    def _declared(self, declared: Table, file_key: str, value: Any, number: int) -> tuple[Key, float, Any]:
+    def _declared(self, declared: Table, file_key: str, value: Any, number: int) -> tuple[Key, float]:
         """Declaration of a key and the unit of its suffix; a text under a bare key carries its own unit."""
         found = declared.find(file_key)
         if found is not None:
-            return *found, value
+            return found
         bare = declared.bare(file_key)
         if bare is None:
             known = [key.file_key for key in declared.keys]
@@ -295,11 +295,11 @@ class _Reader:
             raise self.error(problem, declared.name, number, file_key)
         if not isinstance(value, str) or value in bare.words:
             problem = (
-                f"{declared.name}.{file_key} = {value!r}: a unit is missing; write {bare.file_key} = ..., or a text with "
-                f"its unit, {EXAMPLES[bare.dimension] if bare.dimension else ''}"
+                f"{declared.name}.{file_key} = {value!r}: a unit is missing; write {bare.file_key} = ..., or a text "
+                f"with its unit, {EXAMPLES[bare.dimension] if bare.dimension else ''}"
             )
             raise self.error(problem, declared.name, number, file_key)
-        return bare, 1.0, value
+        return bare, 1.0
 
 
 def value_of(key: Key, value: Any, factor: float, argument: str) -> tuple[float | str, float]:
@@ -389,12 +389,13 @@ def complete(system: System, reader: _Reader | None = None) -> System:
     _names(system)
     models: dict[str, library.Model] = dict(system.models)
     entries = []
-    for entry in system.entries:
-        entry = _like(system, entry, ())
+    for written in system.entries:
+        entry = _like(system, written, ())
         if name := entry.word("model"):
             models[name] = _model(entry, name) if name not in models else models[name]
-            entry = _brought(entry, models[name], name)
-        entries.append(_defaults(entry))
+            entries.append(_defaults(_brought(entry, models[name], name)))
+        else:
+            entries.append(_defaults(entry))
     found = replace(system, entries=tuple(entries), models=models)
     _references(found)
     return found

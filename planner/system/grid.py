@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from planner import render
 from planner.answer import Answer
 from planner.errors import InfeasibleError, InputError
-from planner.system.answer import SystemAnswer, as_dict, full_name, numbers_of, said, throughput_unit
+from planner.system.answer import LONG, SystemAnswer, as_dict, full_name, numbers_of, said, throughput_unit
 from planner.system.description import Entry, System
 from planner.system.figures import Found, figures, structure
 from planner.system.settings import LARGEST_GRID, Range, recheck
@@ -68,6 +68,8 @@ class SystemGrid(Answer):
         What varies.
     settings : tuple of tuple
         Values of each row, SI or words.
+    systems : tuple of System
+        The system of each row.
     found : tuple of Found or str
         Figures of each row, or why it cannot run.
     """
@@ -75,6 +77,7 @@ class SystemGrid(Answer):
     system: System
     ranges: tuple[Range, ...]
     settings: tuple[tuple[float | str, ...], ...]
+    systems: tuple[System, ...]
     found: tuple[Found | str, ...]
 
     @property
@@ -183,13 +186,13 @@ class SystemGrid(Answer):
         dict
             `scenarios`: what was set, and every figure as of a single system; `cannot_run` says why there are none.
         """
-        scenarios = []
-        for settings, each in zip(self.settings, self.found, strict=True):
+        scenarios: list[dict[str, Any]] = []
+        for settings, system, each in zip(self.settings, self.systems, self.found, strict=True):
             where = {r.target.label: _plain(r, value) for r, value in zip(self.ranges, settings, strict=True)}
             if isinstance(each, str):
                 scenarios.append({"settings": where, "cannot_run": each})
                 continue
-            data = as_dict(self.system, each, ())
+            data = as_dict(system, each, ())
             del data["notes"], data["name"]
             scenarios.append({"settings": where, "cannot_run": None, **data})
         return {"name": self.system.name, "over": [r.target.label for r in self.ranges], "scenarios": scenarios,
@@ -284,7 +287,10 @@ def over(system: System, ranges: Sequence[Range]) -> SystemGrid:
         ]
         changed = _changed(system, changes)
         systems.append(changed if light else recheck(changed))
-    return SystemGrid(system=system, ranges=tuple(ranges), settings=settings, found=tuple(solve_all(systems)))
+    found = tuple(solve_all(systems))
+    return SystemGrid(
+        system=system, ranges=tuple(ranges), settings=settings, systems=tuple(systems), found=found
+    )
 
 
 def _changed(system: System, changes: Sequence[tuple[Entry, str, float | str, float]]) -> System:
@@ -437,7 +443,7 @@ class SystemComparison(Answer):
 
 
 def _texts(values: Sequence[Any]) -> list[str]:
-    return ["-" if v is None else f"{v:,.0f}" if abs(v) >= 1e4 else f"{v:.4g}" for v in values]
+    return ["-" if v is None else f"{v:,.0f}" if abs(v) >= LONG else f"{v:.4g}" for v in values]
 
 
 def compare(one: SystemAnswer, two: SystemAnswer) -> SystemComparison:

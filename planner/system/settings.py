@@ -22,7 +22,7 @@ EXAMPLE: Final = "TABLE.key=value such as storage.real=1088GiB, or TABLE[name].k
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """What a setting changes: `entries` of a table, and the `key` of them; `factor` is the unit that the key carried."""
+    """What a setting changes: the `key` of `entries` of a table; `factor` is the unit that the key carried."""
 
     label: str
     entries: tuple[Entry, ...]

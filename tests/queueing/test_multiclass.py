@@ -1,4 +1,4 @@
-"""Closed networks of several classes: exact fractions, the recursion of `mva`, a chain solved whole, identities, bad input."""
+"""Closed networks of several classes: exact fractions, the recursion of `mva`, a whole chain, identities, bad input."""
 
 from __future__ import annotations
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -77,7 +78,7 @@ def test_more_aliases_and_more_requests_never_slow_it_and_the_limit_holds() -> N
     for aliases, pace in zip((0, 1, 3, 6), paces, strict=True):
         assert (np.diff(pace) >= 0).all()
         assert pace[-1] <= 8 + aliases
-    assert all((more >= less - 1e-2).all() for less, more in zip(paces, paces[1:], strict=False))
+    assert all((more >= less - 1e-2).all() for less, more in pairwise(paces))
 
 
 def test_one_volume_is_nearly_a_queue_with_as_many_servers() -> None:

@@ -118,7 +118,7 @@ def test_like_takes_what_is_not_said() -> None:
         ),
         ("[storage]", "[[storage]]\nreal_gib = 1\n[[storage]]", r"expected one table \[storage\], found 2"),
         ("count = 64", "count = = 64", r"line 11, column \d+: expected TOML"),
-        ("# The published", "storage = 3\n# The published", r"expected a table, as \[storage\]"),
+        ("# The published", "volumes = 3\n# The published", r"expected a table, as \[\[volumes\]\]"),
     ],
 )
 def test_bad_files(old: str, new: str, message: str) -> None:

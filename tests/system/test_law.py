@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -134,7 +135,7 @@ def test_more_of_anything_good_never_slows_a_system() -> None:
     }
     for grid in rates.values():
         values = [each.throughput.value for each in grid.found]
-        assert all(after >= before * (1 - 1e-9) for before, after in zip(values, values[1:], strict=False))
+        assert all(after >= before * (1 - 1e-9) for before, after in pairwise(values))
 
 
 def test_unlimited_depth_is_a_delay() -> None:
@@ -267,7 +268,7 @@ def test_paging_volumes_with_a_pool() -> None:
     )
     assert rates[0] == pytest.approx(plain, rel=1e-9)
     assert rates[-1] == pytest.approx(deep, rel=1e-6)
-    assert all(after >= before for before, after in zip(rates, rates[1:], strict=False))
+    assert all(after >= before for before, after in pairwise(rates))
 
 
 def test_shared_and_dedicated_processors() -> None:
