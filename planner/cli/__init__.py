@@ -9,8 +9,8 @@ if TYPE_CHECKING:
 
 
 ORDER = (
-    "aliases", "storage", "system", "processors", "paging", "disk", "calibrate", "predict", "whatif", "scoreboard",
-    "figures", "explain", "read",
+    "aliases", "storage", "system", "processors", "paging", "disk", "calibrate", "predict", "whatif", "growth",
+    "scoreboard", "figures", "explain", "read", "example",
 )  # fmt: skip
 INTERRUPTED = 130  # 128 and the number of the signal, as shells count
 HELP = """Capacity planning for z/VM disk I/O and storage.
@@ -38,8 +38,10 @@ def build() -> typer.Typer:
         aliases,
         calibrate,
         disk,
+        example,
         explain,
         figures,
+        growth,
         paging,
         predict,
         processors,
@@ -94,6 +96,12 @@ def build() -> typer.Typer:
     )
     app.command(name="explain", help=explain.HELP)(explain.explain)
     app.command(name="figures", help=figures.HELP)(figures.figures)
+    app.command(name="growth", help=growth.HELP, short_help="Find from when on a limit no longer holds.")(
+        growth.growth
+    )
+    app.command(name="example", help=example.HELP, short_help="Make a seeded year of a site.")(
+        example.example
+    )
     return app
 
 

@@ -144,7 +144,8 @@ def _chain(number: int, volumes: int) -> _Chain:
     width = min(number, volumes)
     padded = np.array([(*state, *[0] * (width - len(state))) for state in states], dtype=np.float64)
     table = np.array(moves)
-    return _Chain(padded, *(table[:, k].astype(np.int64) for k in range(3)), table[:, 3])
+    places = table[:, :3].astype(np.int64).T
+    return _Chain(padded, places[0], places[1], places[2], table[:, 3])
 
 
 def _targets(state: State, column: int, volumes: int) -> Iterator[tuple[State, float]]:
