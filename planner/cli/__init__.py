@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 ORDER = (
     "aliases", "storage", "system", "processors", "paging", "disk", "calibrate", "predict", "whatif", "growth",
-    "scoreboard", "figures", "explain", "read",
+    "scoreboard", "figures", "explain", "read", "collect",
 )  # fmt: skip
 INTERRUPTED = 130  # 128 and the number of the signal, as shells count
 HELP = """Capacity planning for z/VM disk I/O and storage.
@@ -37,6 +37,7 @@ def build() -> typer.Typer:
     from planner.cli import (
         aliases,
         calibrate,
+        collect,
         disk,
         explain,
         figures,
@@ -93,6 +94,7 @@ def build() -> typer.Typer:
     app.command(name="read", help=read.HELP, short_help="Print a listing or counters as table, CSV or JSON.")(
         read.read
     )
+    app.command(name="collect", help=collect.HELP, short_help="Collect measurements in an archive.")(collect.collect)
     app.command(name="explain", help=explain.HELP)(explain.explain)
     app.command(name="figures", help=figures.HELP)(figures.figures)
     app.command(name="growth", help=growth.HELP, short_help="Find from when on a limit no longer holds.")(
