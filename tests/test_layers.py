@@ -14,8 +14,8 @@ from tests.checkout import modules
 LAYERS = (
     ("cli", "__main__"),
     ("site", "system"),
-    ("scoreboard", "figures", "explain"),
-    ("advice", "calibrate", "published", "sizing", "whatif", "demand", "inversion", "measurements", "supply"),
+    ("published", "explain"),
+    ("advice", "calibrate", "sizing", "whatif", "demand", "inversion", "measurements", "supply"),
     ("devices", "reports", "library"),
     ("queueing",),
     ("results",),

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 ORDER = (
     "aliases", "storage", "system", "processors", "paging", "disk", "calibrate", "predict", "whatif", "growth",
-    "scoreboard", "figures", "explain", "read", "collect",
+    "scoreboard", "figures", "explain", "read", "collect", "example",
 )  # fmt: skip
 INTERRUPTED = 130  # 128 and the number of the signal, as shells count
 HELP = """Capacity planning for z/VM disk I/O and storage.
@@ -39,6 +39,7 @@ def build() -> typer.Typer:
         calibrate,
         collect,
         disk,
+        example,
         explain,
         figures,
         growth,
@@ -100,6 +101,7 @@ def build() -> typer.Typer:
     app.command(name="growth", help=growth.HELP, short_help="Find from when on a limit no longer holds.")(
         growth.growth
     )
+    app.command(name="example", help=example.HELP, short_help="Make a seeded year of a site.")(example.example)
     return app
 
 
