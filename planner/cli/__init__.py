@@ -92,7 +92,7 @@ def build() -> typer.Typer:
     app.command(name="predict", help=predict.HELP)(predict.predict)
     app.command(name="whatif", help=whatif.HELP)(whatif.whatif)
     app.command(name="scoreboard", help=scoreboard.HELP)(scoreboard.scoreboard)
-    app.command(name="read", help=read.HELP, short_help="Print a listing or counters as table, CSV or JSON.")(
+    app.command(name="read", help=read.HELP, short_help="Print measurements, or what an archive holds.")(
         read.read
     )
     app.command(name="collect", help=collect.HELP, short_help="Collect measurements in an archive.")(collect.collect)

@@ -193,11 +193,11 @@ def _volumes(source: Source, options: Options) -> schema.Tables:
     return read_volumes(source.table("a table of volumes"))
 
 
-def _monitor(source: Source, options: Options) -> schema.Tables:
-    """z/VM monitor data."""
-    from planner.reports.monitor.reader import read_monitor
+def _monitor(source: Source, options: Options) -> Iterator[schema.Tables]:
+    """z/VM monitor data, some samples at a time."""
+    from planner.reports.monitor.reader import batches
 
-    return read_monitor(source.path, source.content, pools_known=options.members is not None)
+    return batches(source.path, source.content, pools_known=options.members is not None)
 
 
 def _iostat(source: Source, options: Options) -> schema.Tables:
