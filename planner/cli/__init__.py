@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 ORDER = (
     "aliases", "storage", "system", "processors", "paging", "disk", "calibrate", "predict", "whatif", "growth",
-    "scoreboard", "figures", "explain", "read", "example",
+    "scoreboard", "figures", "explain", "read", "collect", "example",
 )  # fmt: skip
 INTERRUPTED = 130  # 128 and the number of the signal, as shells count
 HELP = """Capacity planning for z/VM disk I/O and storage.
@@ -37,6 +37,7 @@ def build() -> typer.Typer:
     from planner.cli import (
         aliases,
         calibrate,
+        collect,
         disk,
         example,
         explain,
@@ -91,9 +92,10 @@ def build() -> typer.Typer:
     app.command(name="predict", help=predict.HELP)(predict.predict)
     app.command(name="whatif", help=whatif.HELP)(whatif.whatif)
     app.command(name="scoreboard", help=scoreboard.HELP)(scoreboard.scoreboard)
-    app.command(name="read", help=read.HELP, short_help="Print a listing or counters as table, CSV or JSON.")(
+    app.command(name="read", help=read.HELP, short_help="Print measurements, or what an archive holds.")(
         read.read
     )
+    app.command(name="collect", help=collect.HELP, short_help="Collect measurements in an archive.")(collect.collect)
     app.command(name="explain", help=explain.HELP)(explain.explain)
     app.command(name="figures", help=figures.HELP)(figures.figures)
     app.command(name="growth", help=growth.HELP, short_help="Find from when on a limit no longer holds.")(
