@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from planner import render, style
-from planner.devices.parameters import Parameter
 from planner.library import Status
+from planner.quantity import Quantity
 from planner.tabular import Tabular
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ class Estimate:
 
     Attributes
     ----------
-    parameter : Parameter
+    parameter : Quantity
         What was fitted.
     value : float
         Estimate, SI; what is believed of such devices where the data say nothing.
@@ -38,7 +38,7 @@ class Estimate:
         Ends of the 90 % interval, SI; None where it is open, or was not worked out.
     """
 
-    parameter: Parameter
+    parameter: Quantity
     value: float
     standard_error: float
     status: Status

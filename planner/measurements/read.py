@@ -119,11 +119,11 @@ class Options:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reader:
-    """A format: its `name`, how it is recognized by content, and what reads it."""
+    """A format: its `name`, how it is recognized by content, and what reads it, at once or part by part."""
 
     name: str
     recognizes: Callable[[Source], bool]
-    read: Callable[[Source, Options], schema.Tables]
+    read: Callable[[Source, Options], schema.Tables | Iterator[schema.Tables]]
 
 
 def _listings(source: Source, options: Options) -> schema.Tables:
@@ -307,44 +307,61 @@ def read(
     >>> measured.devices.select("device", "kind", "io_rate", "io_rate_high").rows()[0]
     ('522A', 'base', 552.0, 552.5)
     """
-    sources = list(_sources(source))
-    if not sources:
+    parts = list(read_parts(source, members, system=system, deltas=deltas))
+    if not parts:
         raise InputError("source", source, "at least one file or data frame")
-    known = _members(members)
-    options = Options(members=known, deltas=deltas)
-    found = [_read_one(each, options) for each in sources]
     frames = {
-        name: schema.join(
-            columns, [frame for tables in found if (frame := getattr(tables, name)) is not None]
-        )
+        name: schema.join(columns, [getattr(part, name) for part in parts])
         for name, columns in schema.TABLES.items()
     }
-    if known is not None:
-        from planner.reports.frames import with_pools
-        from planner.reports.linux import LinuxDevices, name_devices
-
-        if isinstance(known, LinuxDevices):
-            frames["devices"] = name_devices(frames["devices"], known)
-        frames["devices"] = with_pools(frames["devices"], known)
     if frames["supply"]["aliases"].null_count():
         from planner.reports.zos import with_aliases
 
         frames["supply"] = with_aliases(frames["supply"], frames["devices"])
-    if system is not None:
-        import polars as pl
-
-        frames = {
-            name: frame.with_columns(pl.col("system").fill_null(system)) for name, frame in frames.items()
-        }
-    notes = dict.fromkeys(note for tables in found for note in tables.notes)
-    notes |= dict.fromkeys(getattr(known, "notes", ()))
-    return Measured(**frames, notes=tuple(notes), what=tuple(tables.what for tables in found))
+    notes = dict.fromkeys(note for part in parts for note in part.notes)
+    what = dict.fromkeys(each for part in parts for each in part.what)
+    return Measured(**frames, notes=tuple(notes), what=tuple(what))
 
 
-def _read_one(source: Source, options: Options) -> schema.Tables:
+def read_parts(
+    source: Data,
+    members: Membership | Path | str | None = None,
+    *,
+    system: str | None = None,
+    deltas: bool | None = None,
+) -> Iterator[Measured]:
+    """Read as `read` does, a part at a time: one a source, more where a file is read by and by."""
+    known = _members(members)
+    options = Options(members=known, deltas=deltas)
+    for each in _sources(source):
+        for tables in _read_one(each, options):
+            frames = {
+                name: schema.empty(columns) if (frame := getattr(tables, name)) is None else frame
+                for name, columns in schema.TABLES.items()
+            }
+            notes = tables.notes
+            if known is not None:
+                from planner.reports.frames import with_pools
+                from planner.reports.linux import LinuxDevices, name_devices
+
+                if isinstance(known, LinuxDevices):
+                    frames["devices"] = name_devices(frames["devices"], known)
+                frames["devices"] = with_pools(frames["devices"], known)
+                notes = (*notes, *getattr(known, "notes", ()))
+            if system is not None:
+                import polars as pl
+
+                filled = pl.col("system").fill_null(system)
+                frames = {name: frame.with_columns(filled) for name, frame in frames.items()}
+            yield Measured(**frames, notes=notes, what=(tables.what,) if tables.what else ())
+
+
+def _read_one(source: Source, options: Options) -> Iterator[schema.Tables]:
     for reader in READERS:
         if reader.recognizes(source):
-            return reader.read(source, options)
+            found = reader.read(source, options)
+            yield from (found,) if isinstance(found, schema.Tables) else found
+            return
     raise ReportError(source.path, f"of no known format; {WANTED}")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -12,7 +12,10 @@ from matplotlib.collections import PolyCollection
 from planner import style
 from planner.cli import main
 from planner.errors import InputError
-from planner.figures import FIGURES, draw, save_figures
+from planner.published import draw, figures, save_figures
+from tests import pictures
+
+FIGURES = tuple(figures())
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -97,3 +100,37 @@ def test_a_folder_that_is_a_file_is_refused_before_anything_is_drawn(tmp_path: P
 def test_an_unknown_figure_names_the_known_ones() -> None:
     with pytest.raises(InputError, match="expected one of 530stgf1, scsiit"):
         draw("scsi")
+
+
+def same(found: list[list[Any]], wanted: list[list[Any]]) -> bool:
+    """Equal kinds and numbers of points, and coordinates to a thousandth of the largest of their picture."""
+    if [row[:2] for row in found] != [row[:2] for row in wanted]:
+        return False
+    one, other = (np.array([row[2:] for row in rows]).reshape(len(rows), -1, 2) for rows in (found, wanted))
+    return bool((np.abs(one - other) <= 1e-3 * np.abs(other).max(axis=(0, 1))).all())
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_the_committed_picture_shows_what_is_drawn(drawn: dict[str, Axes], name: str) -> None:
+    """`make pictures` draws all again; look at them before you commit them."""
+    entry = pictures.kept()[name]
+    assert entry["sha256"] == pictures.sha256(name)
+    assert same(pictures.drawn(drawn[name]), entry["drawn"])
+
+
+@pytest.mark.slow
+def test_the_picture_of_a_pool_shows_what_is_drawn() -> None:
+    entry = pictures.kept()["pool-aliases"]
+    assert entry["sha256"] == pictures.sha256("pool-aliases")
+    assert same(pictures.drawn(pictures.pool_aliases()), entry["drawn"])
+
+
+def test_every_committed_picture_is_compared() -> None:
+    committed = {path.stem for path in pictures.FOLDER.glob("*.png")}
+    assert committed == set(pictures.kept()) == set(pictures.PICTURES)
+
+
+def test_another_picture_is_not_the_same(drawn: dict[str, Axes]) -> None:
+    entry = pictures.kept()["scsipt"]["drawn"]
+    assert not same(pictures.drawn(drawn["scsixt"]), entry)
+    assert not same([[*row[:-1], 1.01 * row[-1]] for row in entry], entry)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from planner.figures import emulated_fba
 from planner.library import data_path
+from planner.published import emulated_fba
 from planner.reports import read_table
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""All figures of all reports, their summary, and the accuracy that is promised."""
+"""The scoreboard: all figures of all reports, their summary, and the accuracy that is promised."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from planner import render
-from planner.scoreboard import emulated_fba, fast_ccw, hyperpav, real_storage, xiv_concurrent_io
-from planner.scoreboard.figure import ANSWERED, KINDS, Figure
-from planner.tabular import Tabular
+from planner import render, style
+from planner.answer import Answer
+from planner.published.every import reports
+from planner.published.report import ANSWERED, KINDS, PublishedFigure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-REPORTS: Final = (hyperpav, real_storage, xiv_concurrent_io, emulated_fba, fast_ccw)
 WORST_SHOWN: Final = 5
 NINE_IN_TEN: Final = 90.0
+KINDS_SHOWN: Final = ("fitted", "left-out", "transferred")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,32 +38,32 @@ class Promise:
     """
 
     name: str
-    figures: Callable[[Figure], bool]
-    measure: Callable[[Sequence[Figure]], float]
+    figures: Callable[[PublishedFigure], bool]
+    measure: Callable[[Sequence[PublishedFigure]], float]
     limit: float
 
 
-def _errors(figures: Sequence[Figure]) -> list[float]:
+def _errors(figures: Sequence[PublishedFigure]) -> list[float]:
     return [abs(figure.relative_error) for figure in figures if figure.relative_error is not None]
 
 
-def _median(figures: Sequence[Figure]) -> float:
+def _median(figures: Sequence[PublishedFigure]) -> float:
     return float(np.median(_errors(figures)))
 
 
-def _worst(figures: Sequence[Figure]) -> float:
+def _worst(figures: Sequence[PublishedFigure]) -> float:
     return max(_errors(figures))
 
 
-def _ninth(figures: Sequence[Figure]) -> float:
+def _ninth(figures: Sequence[PublishedFigure]) -> float:
     return float(np.percentile(_errors(figures), NINE_IN_TEN))
 
 
-def _ninth_difference(figures: Sequence[Figure]) -> float:
+def _ninth_difference(figures: Sequence[PublishedFigure]) -> float:
     return float(np.percentile([abs(figure.difference or 0.0) for figure in figures], NINE_IN_TEN))
 
 
-def _counted(group: str, *kinds: str) -> Callable[[Figure], bool]:
+def _counted(group: str, *kinds: str) -> Callable[[PublishedFigure], bool]:
     return lambda figure: figure.group == group and figure.kind in kinds and not figure.outlier
 
 
@@ -89,16 +89,16 @@ PROMISES: Final = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Scoreboard(Tabular):
+class Scoreboard(Answer):
     """Every published figure beside what the planner says of it.
 
     Attributes
     ----------
-    figures : tuple of Figure
+    figures : tuple of PublishedFigure
         In the order of the reports.
     """
 
-    figures: tuple[Figure, ...]
+    figures: tuple[PublishedFigure, ...]
 
     def failures(self) -> list[str]:
         """What does not hold: identities beyond the errata, promised accuracies, errata that are not listed.
@@ -135,13 +135,7 @@ class Scoreboard(Tabular):
         ]
 
     def summary(self) -> render.Table:
-        """One row a report and kind: count, median, 90th percentile and worst of the relative errors.
-
-        Returns
-        -------
-        render.Table
-            Errors in percent; named outliers and figures with an erratum are counted and included.
-        """
+        """One row a report and kind: count, median, 90th percentile and worst of the relative errors."""
         rows = []
         for report in dict.fromkeys(figure.report for figure in self.figures):
             for kind in KINDS:
@@ -157,21 +151,10 @@ class Scoreboard(Tabular):
                     rows.append((report, kind, len(found), *measures, *named))
         heads = (("report", ""), ("kind", ""), ("count", ""), ("median", "percent"), ("p90", "percent"),
                  ("worst", "percent"), ("outliers", ""), ("errata", ""))  # fmt: skip
-        return render.Table(
-            columns=tuple(
-                render.Column(name=name, unit=unit, values=values, decimals=1 if unit else None)
-                for (name, unit), values in zip(heads, zip(*rows, strict=True), strict=True)
-            )
-        )
+        return _table(rows, heads)
 
     def counts(self) -> render.Table:
-        """One row a table: how many figures it has.
-
-        Returns
-        -------
-        render.Table
-            Tables in the order of the reports.
-        """
+        """One row a table: how many figures it has."""
         tables = list(dict.fromkeys((figure.report, figure.table) for figure in self.figures))
         numbers = [sum((f.report, f.table) == each for f in self.figures) for each in tables]
         return render.Table(
@@ -182,19 +165,8 @@ class Scoreboard(Tabular):
             )
         )
 
-    def worst(self, count: int = WORST_SHOWN) -> list[Figure]:
-        """The predictions that are furthest off, by relative error, named outliers apart.
-
-        Parameters
-        ----------
-        count : int, optional
-            How many.
-
-        Returns
-        -------
-        list of Figure
-            The worst first.
-        """
+    def worst(self, count: int = WORST_SHOWN) -> list[PublishedFigure]:
+        """The predictions that are furthest off, by relative error, named outliers apart."""
         judged = [
             f for f in self.figures
             if f.relative_error is not None and f.kind in ANSWERED and f.kind != "identity" and not f.outlier
@@ -202,13 +174,7 @@ class Scoreboard(Tabular):
         return sorted(judged, key=lambda figure: -abs(figure.relative_error or 0.0))[:count]
 
     def table(self) -> render.Table:
-        """One row a figure.
-
-        Returns
-        -------
-        render.Table
-            For CSV.
-        """
+        """One row a figure."""
         records = [figure.record() for figure in self.figures]
         return render.Table(
             columns=tuple(
@@ -218,13 +184,7 @@ class Scoreboard(Tabular):
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain data.
-
-        Returns
-        -------
-        dict
-            `figures`, `summary`, `promises`, `failures`.
-        """
+        """Everything as plain data."""
         return {
             "figures": [figure.record() for figure in self.figures],
             "summary": self.summary().records(),
@@ -235,61 +195,103 @@ class Scoreboard(Tabular):
             "failures": self.failures(),
         }
 
-    def text(self) -> str:
-        """The summary for people, the worst figures and what does not hold.
+    @property
+    def exit_code(self) -> int:
+        """1 if something does not hold."""
+        return 1 if self.failures() else 0
 
-        Returns
-        -------
-        str
-            Lines.
-        """
-        outliers = list(dict.fromkeys(f.row for f in self.figures if f.outlier and f.group == "throughput"))
-        lines = [f"{len(self.figures)} figures", "", render.to_text(self.summary()), ""]
-        lines += [f"Named outlier, in the summary: {', '.join(outliers)}", "", "Furthest off besides:"]
-        for figure in self.worst():
-            predicted = 0.0 if figure.predicted is None else figure.predicted.value
-            place = f"{figure.report}, {figure.table}, {figure.row} {figure.column}"
-            numbers = f"{figure.published.value:g} published, {predicted:.4g} {figure.kind}"
-            lines.append(render.wrap(f"  {place}: {numbers}, {figure.relative_error:+.1%}; {figure.remark}"))
-        lines += ["", "Stated accuracy:"]
-        lines += [f"  {name}: {value:.3g} (at most {limit:g})" for name, value, limit in self.promises()]
+    @property
+    def headline(self) -> str:
+        """How many figures there are, and whether all holds."""
         failures = self.failures()
-        return "\n".join(
-            [*lines, *(["", "Does not hold:"] if failures else []), *(f"  {one}" for one in failures)]
+        held = (
+            "every identity and every stated accuracy holds"
+            if not failures
+            else f"{len(failures)} do not hold"
+        )
+        return f"{len(self.figures)} figures of {len({f.report for f in self.figures})} reports: {held}."
+
+    def sections(self) -> tuple[render.Section, ...]:
+        """The summary, the figures that are furthest off, the stated accuracies."""
+        outliers = list(dict.fromkeys(f.row for f in self.figures if f.outlier and f.group == "throughput"))
+        return (
+            render.Section(
+                table=self.summary(), caption=f"Named outlier, in the summary: {', '.join(outliers)}."
+            ),
+            render.Section(table=self._worst_table(), title="Furthest off besides, identities apart:"),
+            render.Section(table=self._promise_table(), title="Stated accuracy:"),
         )
 
-    def _repr_html_(self) -> str:
-        return render.to_html(self.summary())
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the largest errors are, and what does not hold."""
+        worst = [f"{f.report}, {f.table}, {f.row} {f.column}: {f.remark}." for f in self.worst() if f.remark]
+        return (
+            *self._worst_identity(),
+            *worst,
+            *(f"Does not hold: {one}" for one in self.failures()),
+        )
+
+    def _worst_identity(self) -> list[str]:
+        """What the largest error of an identity is, and why it may stand."""
+        identities = [f for f in self.figures if f.kind == "identity" and f.relative_error is not None]
+        largest = max(identities, key=lambda f: abs(f.relative_error or 0.0), default=None)
+        if largest is None or largest.predicted is None:
+            return []
+        why = f"erratum {largest.erratum}" if largest.erratum else "within the printed rounding"
+        return [
+            f"The worst identity, {abs(largest.relative_error or 0.0):.1%}, is {largest.row} {largest.column} of "
+            f"{largest.report}, {largest.table}: {largest.published.value:g} printed, {largest.predicted.value:.3g} by "
+            f"{largest.note}; {why}."
+        ]
+
+    def _worst_table(self) -> render.Table:
+        rows = [
+            (f"{f.report}, {f.table}, {f.row} {f.column}", f.kind, f"{f.published.value:g}",
+             "" if f.predicted is None else f"{f.predicted.value:.4g}", 100 * (f.relative_error or 0.0))
+            for f in self.worst()
+        ]  # fmt: skip
+        return _table(
+            rows, (("figure", ""), ("kind", ""), ("published", ""), ("predicted", ""), ("error", "percent"))
+        )
+
+    def _promise_table(self) -> render.Table:
+        heads = (("accuracy", ""), ("reached", ""), ("at most", ""))
+        return _table([(name, f"{value:.3g}", f"{limit:g}") for name, value, limit in self.promises()], heads)
 
     def plot(self, axes: Axes | None = None) -> Axes:
-        """Draw the share of the figures that are off by at most so many percent.
+        """Draw the share of the figures that are off by at most so many percent, one line a kind of prediction."""
+        axes = axes or style.new_axes(7, 4.4)
+        looks = zip(KINDS_SHOWN, style.COLORS, style.LINES, ("o", "s", "^"), strict=False)
+        for kind, color, line, marker in looks:
+            errors = sorted(
+                abs(f.relative_error) for f in self.figures if f.kind == kind and f.relative_error is not None
+            )
+            shares = [(k + 1) / len(errors) for k in range(len(errors))]
+            axes.step(
+                [100 * error for error in errors], shares, line, color=color, marker=marker, markersize=4,
+                where="post", label=f"{kind} ({len(errors)} figures)",
+            )  # fmt: skip
+        axes.set_xscale("symlog", linthresh=1, subs=range(2, 10))
+        axes.xaxis.set_major_formatter("{x:g}")
+        axes.set(
+            xlabel="error of a figure, at most [%]", ylabel="share of the figures", xlim=(0, None), ylim=(0, 1.02),
+            title="Published figures and what the planner says of them",
+        )  # fmt: skip
+        axes.legend(frameon=False, loc="lower right")
+        return axes
 
-        Parameters
-        ----------
-        axes : matplotlib.axes.Axes, optional
-            Where to draw; new axes where None.
 
-        Returns
-        -------
-        matplotlib.axes.Axes
-            One line a kind of prediction.
-        """
-        from planner.scoreboard.picture import error_shares
-
-        return error_shares(self.figures, axes)
+def _table(rows: Sequence[Sequence[Any]], heads: Sequence[tuple[str, str]]) -> render.Table:
+    """Rows below (name, unit); numbers in percent have one decimal."""
+    return render.Table(
+        columns=tuple(
+            render.Column(name=name, unit=unit, values=values, decimals=1 if unit else None)
+            for (name, unit), values in zip(heads, zip(*rows, strict=True), strict=True)
+        )
+    )
 
 
-def scoreboard() -> Scoreboard:
-    """Put every published figure beside what the planner says of it.
-
-    Returns
-    -------
-    Scoreboard
-        The five reports.
-
-    Raises
-    ------
-    ReportError
-        A shipped file is missing.
-    """
-    return Scoreboard(figures=tuple(figure for report in REPORTS for figure in report.figures()))
+def compare() -> Scoreboard:
+    """Put every published figure beside what the planner says of it."""
+    return Scoreboard(figures=tuple(figure for report in reports() for figure in report.cells()))

@@ -11,10 +11,11 @@ import pytest
 
 from planner import library
 from planner.cli import main
+from planner.interval import Interval
+from planner.published import board, scoreboard
+from planner.published.board import Scoreboard
+from planner.published.report import ANSWERED, KINDS, PublishedFigure, known, meets
 from planner.reports import read_devices, read_table
-from planner.scoreboard import Figure, Scoreboard, board, scoreboard
-from planner.scoreboard.figure import ANSWERED, KINDS
-from planner.scoreboard.span import Span
 from tests.checkout import ROOT
 
 REPORTS = ("emulated-fba", "fast-ccw", "hyperpav", "real-storage", "xiv-concurrent-io")
@@ -29,9 +30,9 @@ def found() -> Scoreboard:
 
 
 def test_a_figure_has_an_error_only_where_that_means_something() -> None:
-    def figure(published: float, **more: object) -> Figure:
+    def figure(published: float, **more: object) -> PublishedFigure:
         fields = {"report": "r", "table": "t", "row": "a", "column": "b", "kind": "fitted"} | more
-        return Figure(published=Span.exactly(published), predicted=Span.exactly(1.1), **fields)  # type: ignore[arg-type]
+        return PublishedFigure(published=known(published), predicted=known(1.1), **fields)  # type: ignore[arg-type]
 
     assert figure(1.0).relative_error == pytest.approx(0.1)
     assert figure(0.0).relative_error is None
@@ -41,18 +42,18 @@ def test_a_figure_has_an_error_only_where_that_means_something() -> None:
 
 
 def test_an_identity_holds_within_rounding_or_by_an_erratum() -> None:
-    figure = Figure(report="r", table="t", row="a", column="b", kind="identity",
-                    published=Span(1.95, 2.0, 2.05), predicted=Span(1.9, 1.94, 1.96))  # fmt: skip
+    figure = PublishedFigure(report="r", table="t", row="a", column="b", kind="identity",
+                    published=Interval(1.95, 2.0, 2.05), predicted=Interval(1.9, 1.94, 1.96))  # fmt: skip
     assert figure.holds
-    off = dataclasses.replace(figure, predicted=Span(1.9, 1.92, 1.94))
+    off = dataclasses.replace(figure, predicted=Interval(1.9, 1.92, 1.94))
     assert not off.holds
     assert dataclasses.replace(off, erratum="ptrm-2.0").holds
 
 
 @pytest.mark.slow
 def test_what_does_not_hold_is_told() -> None:
-    wrong = Figure(report="r", table="t", row="a", column="b", kind="identity",
-                   published=Span.exactly(2.0), predicted=Span.exactly(3.0))  # fmt: skip
+    wrong = PublishedFigure(report="r", table="t", row="a", column="b", kind="identity",
+                   published=known(2.0), predicted=known(3.0))  # fmt: skip
     judged = dataclasses.replace(found(), figures=(*found().figures, wrong))
     assert any("a b: 2 printed, 3" in line for line in judged.failures())
 
@@ -99,13 +100,13 @@ def test_published_values_are_those_of_the_tables() -> None:
 def test_every_erratum_that_is_leaned_on_is_listed_and_needed() -> None:
     for figure in found().figures:
         if figure.erratum:
-            known = {entry["id"] for entry in library.read_source(figure.report)["errata"]}
-            assert figure.erratum in known
+            listed = {entry["id"] for entry in library.read_source(figure.report)["errata"]}
+            assert figure.erratum in listed
     leaned = {(f.report, f.erratum) for f in found().figures if f.erratum}
     needed = {
         (f.report, f.erratum)
         for f in found().figures
-        if f.erratum and f.predicted is not None and not f.predicted.meets(f.published)
+        if f.erratum and f.predicted is not None and not meets(f.predicted, f.published)
     }
     assert leaned == needed
 
@@ -133,7 +134,7 @@ def test_the_outlier_is_shown_and_stays_in_the_summary() -> None:
 
 @pytest.mark.slow
 def test_the_command_prints_json(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("planner.scoreboard.scoreboard", found)
+    monkeypatch.setattr("planner.published.scoreboard", found)
     assert main(["scoreboard", "--json"]) == 0
     data = json.loads(capsys.readouterr().out)
     assert {"report", "table", "figure", "published", "predicted", "relative_error", "kind", "note"} <= set(
