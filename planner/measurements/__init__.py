@@ -1,20 +1,7 @@
-"""What was measured of a volume or a pool: runs, from listings, volume totals or numbers."""
+"""What was measured of a volume or a pool: one structure, whatever it was read from."""
 
-from planner.measurements.listings import address_range, listing_run, member_runs, pool_run, volume_runs
-from planner.measurements.run import Interval, Measurement, Run, from_numbers, sharpened
-from planner.measurements.totals import by_pool, totals_runs
+from planner.measurements.rows import Devices, Rows
+from planner.measurements.run import Run, from_numbers
+from planner.measurements.systems import PoolRun, pool_runs, volume_runs
 
-__all__ = [
-    "Interval",
-    "Measurement",
-    "Run",
-    "address_range",
-    "by_pool",
-    "from_numbers",
-    "listing_run",
-    "member_runs",
-    "pool_run",
-    "sharpened",
-    "totals_runs",
-    "volume_runs",
-]
+__all__ = ["Devices", "PoolRun", "Rows", "Run", "from_numbers", "pool_runs", "volume_runs"]

@@ -9,7 +9,7 @@ from typing import Final
 
 from planner.devices.storage.layout import FRAMES_PER_PGMBK
 from planner.errors import InputError
-from planner.measurements.run import Interval
+from planner.interval import Interval
 from planner.reports.dspacesh import DataSpace, DataSpaceListing
 from planner.units import SEGMENT
 

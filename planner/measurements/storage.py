@@ -25,7 +25,7 @@ from planner.devices.storage.limit import (
 from planner.devices.storage.releases import Release
 from planner.devices.storage.releases import release as find_release
 from planner.errors import InputError
-from planner.measurements.run import Interval
+from planner.interval import Interval
 from planner.measurements.snapshot import Snapshot, growth, in_time, snapshot
 from planner.measurements.snapshot import ptrm_spaces as ptrm_spaces_of
 from planner.reports.dspacesh import DataSpaceListing
