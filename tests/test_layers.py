@@ -18,7 +18,7 @@ LAYERS = (
     ("devices", "reports", "library"),
     ("queueing",),
     ("results",),
-    ("render", "files", "sliders", "style", "tabular", "units", "errors"),
+    ("answer", "render", "files", "sliders", "style", "tabular", "interval", "units", "errors"),
 )
 LAYER_OF = {part: level for level, layer in enumerate(LAYERS) for part in layer}
 

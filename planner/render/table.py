@@ -96,6 +96,15 @@ class Table:
         return Table(columns=picked, marks=self.marks)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Section:
+    """One `table` of an answer under its `title` (empty where there is only one), `caption` below: marks, columns."""
+
+    table: Table
+    title: str = ""
+    caption: str = ""
+
+
 def _is_number(value: Any) -> bool:
     return (isinstance(value, (int, float)) and not isinstance(value, bool)) or hasattr(value, "__float__")
 
