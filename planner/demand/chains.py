@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from planner.queueing._erlang import inverse_blocking
 from planner.results import Array
 
 RESCALE_ABOVE = 1e100
@@ -124,7 +123,9 @@ def batches(station: Station, rate: Array, mean: Array, share: Array) -> Figures
     return _figures(station, rate, mass, busy, sums[1], queue, stable)
 
 
-def _inverse(stay: Array, left: Array, right: Array, det: Array, head: Array, law: Array) -> tuple[Array, Array]:
+def _inverse(
+    stay: Array, left: Array, right: Array, det: Array, head: Array, law: Array
+) -> tuple[Array, Array]:
     """(1 - T)^-1 applied to a pair."""
     return ((1 - right) * head + law) / det, (left * head + (1 - stay) * law) / det
 
@@ -168,7 +169,9 @@ def fixed_batches(station: Station, rate: Array, mean: Array) -> Figures:
     shift = whole - c  # d = c - i, whole - d = i + shift
     reach = one + (shift + rest) * zero
     # G2 = (whole - d)(whole - d + 1) / 2 + rest (whole - d + 1)
-    second = (two + (2 * shift + 1) * one + shift * (shift + 1) * zero) / 2 + rest * (one + (shift + 1) * zero)
+    second = (two + (2 * shift + 1) * one + shift * (shift + 1) * zero) / 2 + rest * (
+        one + (shift + 1) * zero
+    )
     stable = rate < station.over() * (1 - 1e-12)
     room = np.where(stable, station.over() - rate, 1.0)
     over = np.maximum(arrivals * reach / room, 0.0)
@@ -191,7 +194,10 @@ def groups(station: Station, rate: Array, mean: Array) -> Figures:
         beyond = np.maximum(k - c, 0.0)
         inside = np.minimum(k, c)
         flat = np.minimum(inside, station.inflated_to)
-        slow = station.inflation * (flat * (flat - 1) / 2 + (inside - flat) * (station.inflated_to - 1 if np.isfinite(station.inflated_to) else 0.0))
+        slow = station.inflation * (
+            flat * (flat - 1) / 2
+            + (inside - flat) * (station.inflated_to - 1 if np.isfinite(station.inflated_to) else 0.0)
+        )
         waited = beyond * (beyond + 1) / 2 * (growth + station.gap) / c
         return waited, inside + slow + beyond * growth, beyond * station.gap
 
@@ -242,7 +248,7 @@ def _requesters(station: Station, population: Array, think: Array) -> list[Array
     c, over = station.devices, station.over()
     rest = np.maximum(population - c, 0.0)
     load = think * over
-    blocked = 1.0 / inverse_blocking(load, rest)
+    blocked = _blocked(load, rest)
     total = under[0] * blocked + at
     safe = np.where(total > 0, total, 1.0)
     tail = np.where(total > 0, at / safe, 0.0)
@@ -255,6 +261,16 @@ def _requesters(station: Station, population: Array, think: Array) -> list[Array
     gap = c * busy_over * (1 - serving)
     busy = below_share[1] + level * c + c * busy_over * serving
     return [rate, queue, gap, busy]
+
+
+def _blocked(load: Array, servers: Array) -> Array:
+    """Erlang's loss formula B(M) = a B(M-1) / (M + a B(M-1)) at whole numbers of servers, 0 or more (Erlang 1917)."""
+    found, chance = np.ones_like(load), np.ones_like(load)
+    for count in range(1, int(servers.max(initial=0.0)) + 1):
+        chance = load * chance
+        chance = chance / (count + chance)
+        np.copyto(found, chance, where=servers >= count)
+    return found
 
 
 def phases(station: Station, rate: Array, on_rate: Array, on_time: Array) -> Figures:

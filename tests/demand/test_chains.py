@@ -63,7 +63,9 @@ def test_requesters(population: int, think: float, inflation: float, gap: float)
         yield (n - 1,), down[n]
         yield (n + 1,), (population - n) / think
 
-    found = chains.requesters(station(inflation, gap), np.array([float(population)]), np.array([think]), np.ones(1))
+    found = chains.requesters(
+        station(inflation, gap), np.array([float(population)]), np.array([think]), np.ones(1)
+    )
     check(found, [(n,) for n in range(population + 1)], moves, inflation, gap)
 
 
@@ -114,7 +116,9 @@ def test_short_and_strong_phases_are_batches() -> None:
     strong = 1e6
     # I/Os of one on time: geometric from 0 with mean R D; given at least one, their mean is 1 + R D.
     expected = chains.batches(station(0.1, 0.05), np.array([rate]), np.array([mean]), np.ones(1))
-    found = chains.phases(station(0.1, 0.05), np.array([rate]), np.array([strong]), np.array([(mean - 1) / strong]))
+    found = chains.phases(
+        station(0.1, 0.05), np.array([rate]), np.array([strong]), np.array([(mean - 1) / strong])
+    )
     np.testing.assert_allclose(found.queue, expected.queue, rtol=1e-4)
 
 
