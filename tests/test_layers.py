@@ -14,7 +14,7 @@ from tests.checkout import modules
 LAYERS = (
     ("cli", "__main__"),
     ("scoreboard", "figures", "explain"),
-    ("advice", "calibrate", "published", "sizing", "whatif", "demand", "inversion", "measurements", "supply"),
+    ("advice", "calibrate", "published", "sizing", "whatif", "demand", "measurements", "supply"),
     ("devices", "reports", "library"),
     ("queueing",),
     ("results",),

@@ -20,7 +20,7 @@ from planner.measurements import Measurement
 from planner.results import Array
 
 if TYPE_CHECKING:
-    from planner.demand import Law
+    from planner.demand.law import Law
 
 Indices = NDArray[np.int64]
 

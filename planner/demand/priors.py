@@ -1,0 +1,111 @@
+"""How likely each reading is before and after a row: a judgement on ordinary loads, since one row cannot decide.
+
+`w` is the wait without aliases in service times, `r` the measured wait over that of exponential service and Poisson arrivals.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from planner.demand import kinds
+from planner.demand.kinds import Demands, Layout
+from planner.results import Array
+
+STEADY_UP_TO: Final = 1.1  # r
+MIXED_UP_TO: Final = 1.5
+STEADY_LEAST: Final = 1.5  # of all others, where steady
+STEADY_BESIDE: Final = 0.3  # of all others, where mixed
+VARIABLE_UP_TO: Final = 3.0  # r
+ACTIVE_WEIGHTS: Final = (0.35, 0.25, 0.15, 0.1, 0.1, 0.05)
+STRONG: Final = 3.0  # load while on beyond which a phase is nearly a batch
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scales:
+    """Decay of the weights: of batches, of fixed batches and groups, of requesters with the wait."""
+
+    batch: float = 3.0
+    fixed: float = 6.0
+    active: float = 5.0
+
+
+ONE_ROW: Final = Scales()
+TWO_ROWS: Final = Scales(batch=4.0, fixed=8.0, active=6.0)
+
+
+def weights(
+    demands: Demands, layout: Layout, wait: Array, ratio: Array, strain: Array, scales: Scales = ONE_ROW
+) -> Array:
+    """Weights of the readings, (volumes, readings), summing to one a volume; 0 where a reading cannot be.
+
+    `wait` (volumes, readings) is each reading's own without aliases, `ratio` (volumes,) is r, `strain` that of the steady ones.
+    """
+    found = np.zeros(wait.shape)
+    wait = np.where(np.isfinite(wait), wait, 1e3)
+    bursts = np.exp(-(demands.batch - 1) / scales.batch)
+    longer = np.exp(-(demands.batch - 1) / scales.fixed)
+    r = ratio[:, None]
+    for kind, each in (
+        (kinds.BATCHES, bursts),
+        (kinds.MIXED, 0.4 * bursts),
+        (kinds.FIXED, 0.5 * longer),
+        (kinds.PERIODIC, longer * np.minimum(1.0, r) * np.where(demands.load > 0.45, 0.2, 1.0) * (r > 0.25)),
+        (kinds.VARIABLE, 3.0 * np.exp(-np.maximum(0.0, r - 1.5) / 0.3) * (r > 1.0) * (r < VARIABLE_UP_TO)),
+        (kinds.ACTIVE, _requesters(layout) * np.exp(-wait / scales.active)),
+        (kinds.ON_OFF, _phases(demands, layout, wait, scales)),
+    ):
+        where = layout.columns(kind)
+        found[:, where] = np.broadcast_to(each, found.shape)[:, where]
+    found = np.nan_to_num(found, nan=0.0)
+    _split(found, layout)
+    total = found.sum(axis=1)
+    steady = np.where(
+        ratio <= STEADY_UP_TO, np.maximum(1.0, STEADY_LEAST * total),
+        np.where((ratio <= MIXED_UP_TO) | (total <= 0), np.maximum(STEADY_BESIDE * total, 1e-6), 0.0),
+    )  # fmt: skip
+    found += steady[:, None] * steady_shares(demands, layout, strain)
+    whole: Array = found / found.sum(axis=1, keepdims=True)
+    return whole
+
+
+def _requesters(layout: Layout) -> Array:
+    """Of the numbers of requesters, from the fewest on; a finer ladder shares the same total."""
+    known = np.cumsum([0.0, *ACTIVE_WEIGHTS])
+    found = np.zeros((1, layout.kind.size))
+    where = layout.columns(kinds.ACTIVE)
+    steps = layout.number[where]
+    shares = np.diff(np.interp(np.append(steps, steps[-1] + 1), np.arange(known.size), known))
+    found[:, where] = np.maximum(shares, 0.01)
+    return found
+
+
+def _phases(demands: Demands, layout: Layout, wait: Array, scales: Scales) -> Array:
+    load = layout.number
+    slow = demands.on_time / (demands.on_time + 60.0)
+    return np.where(load < STRONG, slow, 0.15 * np.exp(-wait / scales.active)) / 8
+
+
+def _split(found: Array, layout: Layout) -> None:
+    """Finer ladders of shares and loads carry together what the coarse ones do."""
+    for kind, coarse in ((kinds.MIXED, kinds.SHARES), (kinds.ON_OFF, kinds.ON_LOADS)):
+        where = layout.columns(kind)
+        found[:, where] *= len(coarse) / (where.stop - where.start)
+
+
+def steady_shares(demands: Demands, layout: Layout, strain: Array) -> Array:
+    """How the steady readings share their weight, (volumes, readings): those that fit; the nearest where none does."""
+    steady = np.isin(layout.kind, kinds.STEADY)
+    fits: NDArray[np.bool_] = steady & (strain <= 1.0)
+    nearest = np.where(steady & np.isfinite(strain), strain, np.inf)
+    first = np.zeros_like(fits)
+    first[np.arange(len(fits)), np.argmin(nearest, axis=1)] = True
+    fits = np.where(fits.any(axis=1, keepdims=True), fits, first & np.isfinite(nearest))
+    people = np.where(layout.kind == kinds.CLOSED, demands.population, 1.0)
+    opened = fits[:, :1] & (demands.load[:, :1] < 0.7)
+    share = np.where(opened & (layout.kind == kinds.CLOSED), 0.2, 1.0) * np.where(fits, 1 / people, 0.0)
+    total = share.sum(axis=1, keepdims=True)
+    return np.divide(share, total, out=np.zeros_like(share), where=total > 0)
