@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -13,6 +12,7 @@ ORDER = (
     "aliases", "storage", "processors", "paging", "disk", "calibrate", "predict", "whatif", "scoreboard", "figures",
     "explain", "read",
 )  # fmt: skip
+INTERRUPTED = 130  # 128 and the number of the signal, as shells count
 HELP = """Capacity planning for z/VM disk I/O and storage.
 
 Start with a Performance Toolkit DEVICE listing: planner aliases pool LISTING
@@ -106,8 +106,9 @@ def main(arguments: list[str] | None = None) -> int:
     Returns
     -------
     int
-        0 answered, 1 no feasible answer, 2 bad input or no convergence.
+        0 answered, 1 no feasible answer, 2 bad input or no convergence, 130 interrupted.
     """
+    from planner import files
     from planner.errors import PlannerError
 
     try:
@@ -115,8 +116,13 @@ def main(arguments: list[str] | None = None) -> int:
     except SystemExit as done:
         return int(done.code or 0)
     except PlannerError as error:
-        print(f"planner: {error}", file=sys.stderr)
+        files.complain(f"planner: {error}")
         return error.exit_code
-    except BrokenPipeError:
-        sys.stderr.close()  # the reader of a pipe has gone; there is nobody to tell
+    except KeyboardInterrupt:
+        files.complain("planner: interrupted")
+        return INTERRUPTED
+    except OSError:
+        if files.heard():
+            raise
+        return PlannerError.exit_code  # the command line was refused, and nobody can be told why
     return 0
