@@ -27,7 +27,7 @@ class Snapshot:
     @property
     def in_use(self) -> Interval:
         """In-use virtual storage [bytes]: each PGMBK of two pages stands for a segment."""
-        return self.resident.scaled(SEGMENT / FRAMES_PER_PGMBK)
+        return self.resident * (SEGMENT / FRAMES_PER_PGMBK)
 
 
 def ptrm_spaces(listing: DataSpaceListing) -> list[DataSpace]:

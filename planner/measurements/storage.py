@@ -67,7 +67,7 @@ class StorageUsage(Tabular):
         Interval
             With what rounding leaves open [share].
         """
-        return self.latest.in_use.scaled(1 / limit.in_use_virtual_bytes)
+        return self.latest.in_use * (1 / limit.in_use_virtual_bytes)
 
     def days(self, limit: Limit) -> Interval | None:
         """Days until a limit is reached at the growth between the listings.
@@ -97,7 +97,7 @@ class StorageUsage(Tabular):
         render.Table
             Sizes in GB, shares in percent, days where there is growth.
         """
-        used = [self.used(limit).scaled(100) for limit in self.limits]
+        used = [self.used(limit) * 100 for limit in self.limits]
         days = [self.days(limit) for limit in self.limits]
         first = first_met(self.limits)
         columns = [
@@ -131,7 +131,7 @@ class StorageUsage(Tabular):
 
         axes = style.new_axes(6.4, 2.4)
         names = [limit.name for limit in self.limits]
-        used = [self.used(limit).scaled(100) for limit in self.limits]
+        used = [self.used(limit) * 100 for limit in self.limits]
         open_ends = [
             [share.value - share.low for share in used],
             [share.high - share.value for share in used],

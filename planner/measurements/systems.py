@@ -156,6 +156,27 @@ def pool_runs(
     )
 
 
+def system_runs(rows: Rows) -> list[Run]:
+    """Every system of an interval: a listing is one volume or one pool; a table has each pool and each volume in none.
+
+    Raises
+    ------
+    InputError
+        The interval holds no such system, or a number is missing.
+    """
+    if rows.of_kind(VOLUME).any():
+        pooled = np.array([pool is not None for pool in rows.words["pool"]])
+        found = [pool.run for pool in pool_runs(rows[pooled])[0]] if pooled.any() else []
+        alone = [_volume(rows, int(k)) for k in np.flatnonzero(~pooled & (rows.numbers["io_rate"].value > 0))]
+        runs = [run for run in (*found, *alone) if run is not None]
+        if not runs:
+            raise InputError("io_rate", 0.0, "a volume with I/O; there is none", "1/s")
+        return sorted(runs, key=lambda run: -run.total_queue.value)
+    if int(rows.is_base.sum()) == 1 and not rows.is_alias.any():
+        return volume_runs(rows)[:1]
+    return [pool.run for pool in pool_runs(rows)[0] if pool.run is not None][:1]
+
+
 def _taken(rows: Rows, volumes: Array, used: Array) -> list[str]:
     """Which devices a pool question took, and which others are active."""
     inside = np.zeros(len(rows), dtype=bool)

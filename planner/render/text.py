@@ -9,7 +9,7 @@ from typing import Final
 from planner.render.table import Section, Table
 
 WIDTH: Final = 80
-MARKS: Final = {"recommended": ">", "in use": "*"}
+MARKS: Final = {"recommended": ">", "in use": "*", "measured": "*"}
 
 
 def answer_text(headline: str, sections: Sequence[Section], notes: Sequence[str], width: int = WIDTH) -> str:

@@ -1,0 +1,256 @@
+"""Aliases of one volume: read by every demand that explains it, answered under the one that was chosen."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+import numpy as np
+
+from planner.demand import Counts, Law, Prediction, Readings, read_volumes
+from planner.devices import Performance, Volume, VolumeClass
+from planner.errors import InfeasibleError, InputError
+from planner.measurements import Run
+from planner.results import Array
+from planner.sizing.answer import AliasAnswer, NamedReading
+from planner.sizing.bounds import Draws, band, measured_rate, measured_response
+from planner.sizing.target import Target
+from planner.sizing.wording import volume_remarks
+
+ROWS_BEYOND: Final = 2
+LEAST_GAIN: Final = 0.05  # of rate and response: less is no help
+CERTAIN_WORD: Final = 2  # readings with which nothing is open
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sized:
+    """What a volume was read as: the demand now, grown, and the counts under every reading of it."""
+
+    run: Run
+    runs: tuple[Run, ...]
+    read: Readings
+    counts: Counts
+
+    @property
+    def chosen(self) -> int:
+        """Column of the reading that is printed and predicted from."""
+        return int(self.counts.chosen[0])
+
+
+def size_volume(runs: Sequence[Run], law: Law, target: Target, growth: float) -> AliasAnswer:
+    """Find the smallest number of aliases of a volume that meets a target.
+
+    Raises
+    ------
+    InfeasibleError
+        No count that there are addresses for meets the target.
+    """
+    run = runs[-1]
+    read = read_runs(runs, law).grown(growth) if growth else read_runs(runs, law)
+    counts = read.point_and_range(target.of_readings())
+    sized = Sized(run=run, runs=tuple(runs), read=read, counts=counts)
+    return _answer(sized, law, target, growth)
+
+
+def read_runs(runs: Sequence[Run], law: Law) -> Readings:
+    """Readings of a volume, from one row or from several at different counts."""
+    run = runs[-1]
+    return read_volumes(run.io_rate, run.service, run.queued, aliases=run.aliases, law=law)
+
+
+def _answer(sized: Sized, law: Law, target: Target, growth: float) -> AliasAnswer:
+    run, read, counts = sized.run, sized.read, sized.counts
+    saturated = bool(counts.saturated[0])
+    recommended = int(counts.point[0])
+    rule = run.rule_of_thumb
+    limit = run.most_aliases
+    if target.no_alias is not None:
+        recommended = _with_tries(sized, target, recommended)
+    elif counts.unmet[0] and not saturated:
+        raise InfeasibleError(f"{run.name}: {_out_of_reach(sized, target, limit)}")
+    last = min(max(recommended, rule or 0, *(each.aliases for each in sized.runs)) + ROWS_BEYOND, limit)
+    sweep = np.arange(last + 1)
+    solved = read.predict(sweep)
+    rows = _rows(sized, solved, sweep)
+    known = () if growth else sized.runs
+    draws = Draws.of(sized.read, sized.chosen, law, sweep)
+    strain = _strain(sized)
+    rate = band(_kept(read, solved.rate), rows.io_rate, draws.rate, law, strain, run.aliases,
+                {each.aliases: measured_rate(each) for each in known}, rising=True)  # fmt: skip
+    response = band(_kept(read, solved.queue / solved.rate + solved.service), rows.response_time, draws.response, law,
+                    strain, run.aliases, {each.aliases: measured_response(each) for each in known})  # fmt: skip
+    rows = _as_measured(rows, known)
+    low, high = _range(sized, recommended, rule, draws, target, limit)
+    named = _named(sized, solved, recommended)
+    helps = _helps(rows, run.aliases, recommended)
+    return AliasAnswer(
+        name=run.name, recommended=recommended, range=(low, high), rule_of_thumb=rule, in_use=run.aliases,
+        measured=tuple(each.aliases for each in sized.runs), target=target, growth=growth, readings=named, rows=rows,
+        rate=rate, response=response, saturated=saturated, helps=helps, strain=strain, waiting=_waiting(run),
+        classic=None, gains=(), grouping_error=0.0,
+        remarks=volume_remarks(sized.runs, named, counts, recommended, helps=helps, growth=growth),
+    )  # fmt: skip
+
+
+def _waiting(run: Run) -> bool | None:
+    """Whether any I/O waits, None where it was not measured."""
+    return bool(run.total_queue.value > 0) if run.queue_known else None
+
+
+def _kept(read: Readings, values: Array) -> Array:
+    """Values of the readings that count for the range, (readings, counts)."""
+    kept = read.kept[0]
+    return values[0, kept if kept.any() else read.used[0]]
+
+
+def _strain(sized: Sized) -> float:
+    """How far the nearest reading lies off the printed digits, in halves of what they leave open."""
+    read = sized.read
+    strain = np.where(read.used[0], read.strain[0], np.inf)
+    least = float(np.nanmin(strain))
+    return least if math.isfinite(least) else 0.0
+
+
+def _rows(sized: Sized, solved: Prediction, sweep: Array) -> Performance:
+    """The table under the chosen reading; tries for an alias where the demand is steady."""
+    k, read = sized.chosen, sized.read
+    tries = _tries(read, k, sweep)
+    nothing = np.full(sweep.shape, np.nan)
+    rate = solved.rate[0, k]
+    return Performance(
+        aliases=sweep.astype(np.float64), io_rate=rate, service_time=solved.service[0, k], queued=solved.queue[0, k],
+        no_alias=nothing if tries is None else tries.no_alias, base_rate=nothing if tries is None else tries.base_rate,
+        tries=nothing if tries is None else tries.tries, fails=nothing if tries is None else tries.fails,
+        fewest_free=nothing if tries is None else tries.fewest_free,
+        most_free=nothing if tries is None else tries.most_free,
+        volume_rates=rate[:, None],
+        volume_responses=(solved.queue[0, k] / rate + solved.service[0, k])[:, None],
+    )  # fmt: skip
+
+
+def _tries(read: Readings, column: int, sweep: Array) -> Performance | None:
+    """How often an alias is asked for: of steady demand with whole requesters, which the chain of a pool answers."""
+    kind = read.kind(column)
+    service = float(read.service_time[0, column])
+    if kind == "poisson":
+        demand = VolumeClass(arrival_rate=float(read.demands.load[0, column]) / service)
+    elif kind == "closed":
+        people = float(read.demands.population[0, column])
+        if abs(people - round(people)) > 1e-9 or people > MOST_REQUESTERS:
+            return None
+        think = max(float(read.demands.think[0, column]), LEAST_THINK) * service
+        demand = VolumeClass(population=round(people), think_time=think)
+    else:
+        return None
+    volume = Volume(
+        demand=demand, service_time=service, inflation=read.law.inflation, redrive_time=read.law.redrive_time
+    )
+    return volume.solve(sweep.astype(np.float64))
+
+
+MOST_REQUESTERS: Final = 64
+LEAST_THINK: Final = 1e-6  # of the service time
+
+
+def _as_measured(rows: Performance, runs: Sequence[Run]) -> Performance:
+    """The rows at counts that were measured hold the measurement itself; the latest at a count stands."""
+    rate, service, queued = rows.io_rate.copy(), rows.service_time.copy(), rows.queued.copy()
+    rates, responses = rows.volume_rates.copy(), rows.volume_responses.copy()
+    for run in runs:
+        k = run.aliases
+        rate[k], service[k] = run.total_rate.value, run.mean_service.value
+        if run.queue_known:
+            queued[k] = run.total_queue.value
+        if run.bases == 1:
+            rates[k, 0], responses[k, 0] = rate[k], service[k] + queued[k] / rate[k]
+    return replace(
+        rows, io_rate=rate, service_time=service, queued=queued, volume_rates=rates, volume_responses=responses
+    )
+
+
+def _helps(rows: Performance, in_use: int, recommended: int) -> bool:
+    """Whether more aliases bring anything: rate or response by a twentieth."""
+    if recommended <= in_use:
+        return True
+    before, after = float(rows.response_time[in_use]), float(rows.response_time[recommended])
+    if not math.isfinite(before):
+        return True
+    faster = float(rows.io_rate[recommended]) > (1 + LEAST_GAIN) * float(rows.io_rate[in_use])
+    return faster or after < (1 - LEAST_GAIN) * before
+
+
+def _range(
+    sized: Sized, recommended: int, rule: int | None, draws: Draws, target: Target, limit: int
+) -> tuple[int, int]:
+    """All readings, what the calibration leaves open, and the rule of thumb; wider where no reading fits."""
+    counts = sized.counts
+    ends = [recommended, int(counts.low[0]), int(counts.high[0])]
+    if rule is not None:
+        ends.append(rule)
+    if not counts.saturated[0]:
+        ends += draws.counts(target)
+    low, high = min(ends), max(ends)
+    if _strain(sized) > 1.0:
+        low, high = low - 1, high + 1
+    return max(low, 0), min(high, limit)
+
+
+def _with_tries(sized: Sized, target: Target, recommended: int) -> int:
+    """The count that also meets a target for the tries; only steady demand says how often one fails."""
+    only = all(each is None for each in (target.wait, target.response, target.queued))
+    kind = sized.read.kind(sized.chosen)
+    if kind == "closed":
+        most = math.ceil(float(sized.read.demands.population[0, sized.chosen]))
+    else:
+        most = MOST_REQUESTERS
+    found = _tries(sized.read, sized.chosen, np.arange(min(most, sized.run.most_aliases) + 1))
+    if found is None:
+        raise InputError(
+            "no_alias", target.no_alias,
+            f"a target for wait, queue or response: {sized.run.name} is bursty, and only its supply counters say how "
+            "many tries fail (planner aliases supply)",
+        )  # fmt: skip
+    met = found.no_alias <= (target.no_alias or 0.0)
+    if not met.any():
+        raise InfeasibleError(f"{sized.run.name}: no count of aliases meets the target ({target})")
+    return max(int(np.argmax(met)), 0 if only else recommended)
+
+
+def _out_of_reach(sized: Sized, target: Target, limit: int) -> str:
+    """What the largest count comes to."""
+    found = sized.read.predict([limit])
+    k = sized.chosen
+    service, queued, rate = (float(each[0, k, 0]) for each in (found.service, found.queue, found.rate))
+    text = f"no count up to {limit} aliases meets the target ({target}); "
+    if not math.isfinite(queued):
+        return (
+            text + f"with {limit} a queue still grows without bound: base and aliases cannot serve the load"
+        )
+    wait = queued / rate
+    return text + (
+        f"with {limit} the wait is {1e3 * wait:.3g} ms, the response {1e3 * (wait + service):.3g} ms of which "
+        f"{1e3 * service:.3g} ms are service, which aliases do not shorten"
+    )
+
+
+def _named(sized: Sized, solved: Prediction, recommended: int) -> tuple[NamedReading, ...]:
+    """The chosen reading first, then the others that count for the range, the likeliest first."""
+    read, each = sized.read, sized.counts.each[0]
+    order = [k for k in np.argsort(-read.weight[0], kind="stable") if read.kept[0, k] and k != sized.chosen]
+    found = []
+    for k in (sized.chosen, *order):
+        closed = read.kind(k) in ("closed", "active")
+        service = float(read.service_time[0, k])
+        count = each[k]
+        found.append(
+            NamedReading(
+                kind=read.kind(k), words=read.words(0, k), weight=float(read.weight[0, k]),
+                count=None if not math.isfinite(count) else int(count),
+                io_rate=float(solved.rate[0, k, min(recommended, solved.rate.shape[-1] - 1)]),
+                population=float(read.demands.population[0, k]) if closed else None,
+                think_time=float(read.demands.think[0, k]) * service if closed else None,
+            )
+        )  # fmt: skip
+    return tuple(found)
