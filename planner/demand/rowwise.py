@@ -44,6 +44,8 @@ class Rows:
     queue_high: Array
     service_low: Array
     service_high: Array
+    rate_low: Array
+    rate_high: Array
     devices: Array
 
     def of(self, index: object) -> Rows:

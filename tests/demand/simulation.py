@@ -101,8 +101,7 @@ def simulate(components, owner, services, scv, inflation, gap, aliases, ios, see
                     due = left[d] * services[v] * (1 + inflation * (in_service[v] - 1))
                 if due < step:
                     step, which, what = due, d, 2
-        if step < 0.0:
-            step = 0.0
+        step = max(step, 0.0)
         # Let the time go by.
         if finished >= warm:
             for v in range(volumes):
