@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from planner.demand import bursty, kinds
+from planner.demand.bands import MEASURED_CONCURRENCY
 from planner.results import Array
 
 if TYPE_CHECKING:
@@ -15,6 +16,11 @@ if TYPE_CHECKING:
 
 NEARLY_STEADY: Final = 1.6  # r below which the steady counts with other waits bound the range
 WAIT_FACTORS: Final = (0.65, 1.5)
+LEAST_WEIGHT: Final = 1e-6
+MEDIAN: Final = 0.5
+KEPT_OF_BEST: Final = 0.03
+LARGE: Final = 6  # aliases from which a range of several rows is wider
+WAITS: Final = tuple(3.0 * 1.25**k for k in range(11))  # service times, to where no large batch is kept
 
 
 def quantile(values: Array, weight: Array, share: float) -> Array:
@@ -29,41 +35,59 @@ def quantile(values: Array, weight: Array, share: float) -> Array:
 def counted(readings: Readings, target: AliasTarget) -> Counts:
     """As `Readings.point_and_range`."""
     each = readings.counts(target)
-    point, low, high = _spread(readings, each, target)
-    smaller = _smaller_waits(readings, target)
-    taken_over = point < smaller[0]
-    high = np.maximum(high, smaller[1])
-    chosen = _chosen(readings, each, point)
-    saturated = readings.saturated
-    most = np.nanmax(np.where(readings.used, each, np.nan), axis=1)
-    unmet = np.isinf(point)
+    if readings.others:
+        point, low, high = _of_several(readings, each, target)
+        taken_over = np.zeros(readings.volumes, dtype=bool)
+    else:
+        point, low, high = _spread(readings, each, target)
+        before = _shorter_queues(readings, each, target)
+        taken_over = point < before[0]
+        high = np.maximum(high, before[1])
+    saturated = readings.saturated & (len(readings.others) == 0)
+    most = np.nanmax(np.where(readings.weight > LEAST_WEIGHT, each, np.nan), axis=1)
     last = float(bursty.MOST_ALIASES)
-    step = readings.rows.devices - 1 + bursty.FIRST_STEP
+    unmet = np.isinf(point)
+    step = readings.in_use + bursty.FIRST_STEP
     point = np.where(saturated, np.minimum(step, last), np.minimum(point, last))
-    whole = [
-        np.minimum(end, last).astype(np.int64)
-        for end in (point, np.minimum(low, point), np.maximum(high, point), most)
-    ]
+    ends = point, np.minimum(low, point), np.maximum(high, point), np.maximum(most, high)
+    point, low, high, most = (np.minimum(end, last).astype(np.int64) for end in ends)
+    chosen = _chosen(readings, each, point)
     return bursty.Counts(
-        point=whole[0], low=whole[1], high=whole[2], most=whole[3], chosen=chosen,
-        saturated=saturated, taken_over=np.asarray(taken_over & ~saturated),
-        open_above=np.asarray((readings.rows.devices > 1) & (readings.rows.queue_low <= 0)),
-        extrapolated=_extrapolated(readings, chosen, whole[0]), unmet=np.asarray(unmet & ~saturated), each=each,
+        point=point, low=low, high=high, most=most, chosen=chosen, saturated=saturated,
+        taken_over=np.asarray(taken_over & ~saturated), open_above=readings.open_above,
+        extrapolated=_extrapolated(readings, chosen, point), unmet=np.asarray(unmet & ~saturated), each=each,
     )  # fmt: skip
 
 
 def _spread(readings: Readings, each: Array, target: AliasTarget) -> tuple[Array, Array, Array]:
-    """Point, low and high end of the kept readings."""
+    """Point, low and high end of the kept readings of one row."""
     point = quantile(each, readings.weight, bursty.POINT)
     kept = readings.kept
     low = np.min(np.where(kept, each, np.inf), axis=1)
     high = np.max(np.where(kept, each, -np.inf), axis=1)
     near = readings.ratio < NEARLY_STEADY
     if near.any():
-        first, second = _steady_counts(readings, target)
-        low = np.where(near, np.minimum(low, first), low)
-        high = np.where(near, np.maximum(high, second), high)
+        first, second = _steady_counts(readings.of(near), target)
+        low[near] = np.minimum(low[near], first)
+        high[near] = np.maximum(high[near], second)
     return point, low, np.maximum(high, point + 1)
+
+
+def _of_several(readings: Readings, each: Array, target: AliasTarget) -> tuple[Array, Array, Array]:
+    """Point and range where rows at other counts weigh the readings; the measured rows bound them."""
+    weight = readings.weight
+    point = quantile(each, weight, MEDIAN)
+    kept = weight >= KEPT_OF_BEST * weight.max(axis=1, keepdims=True)
+    low = np.min(np.where(kept, each, np.inf), axis=1)
+    high = np.max(np.where(kept, each, -np.inf), axis=1)
+    step = np.where(point >= LARGE, 2.0, 1.0)
+    most_missed, least_met = readings.bounds(target)
+    met = np.isfinite(least_met)
+    low = np.where(met, low - step, low)
+    high = high + step
+    point = np.clip(point, most_missed + 1, np.maximum(least_met, most_missed + 1))
+    low = np.clip(low, np.maximum(most_missed + 1, 0), point)
+    return point, low, np.maximum(np.minimum(high, least_met), point)
 
 
 def _steady_counts(readings: Readings, target: AliasTarget) -> tuple[Array, Array]:
@@ -86,20 +110,35 @@ def _steady_counts(readings: Readings, target: AliasTarget) -> tuple[Array, Arra
         }
         counts = alone.counts(replace(target, wait_share=target.wait_share / factor, **scaled))
         found.append(counts[np.arange(len(counts)), preferred])
+    # Without a reading there is no bound of it.
     less = np.where(np.isnan(found[0]), np.inf, found[0])
     more = np.where(np.isnan(found[1]), -np.inf, found[1])
     return less, more
 
 
-def _smaller_waits(readings: Readings, target: AliasTarget) -> tuple[Array, Array]:
-    """Largest point and high end over shorter queues, (volumes,); -inf where they are not asked."""
-    nothing = np.full(readings.volumes, -np.inf)
-    return nothing, nothing.copy()
+def _shorter_queues(readings: Readings, each: Array, target: AliasTarget) -> tuple[Array, Array]:
+    """Largest point and high end over shorter queues of the same rate, (volumes,); -inf where they need no asking.
+
+    Larger batches grow less likely as the wait grows: where such a reading is no longer kept, its count just before is. The
+    waits asked are the same for every measured one, so that the high end never falls with the queue.
+    """
+    point, high = (np.full(readings.volumes, -np.inf) for _ in range(2))
+    rows = readings.rows
+    wait = rows.queue / (rows.rate * rows.service)
+    for volume in np.flatnonzero(wait > WAITS[0]):
+        waits = np.array([w for w in WAITS if w < wait[volume]])
+        shorter = readings.with_queues(int(volume), waits)
+        found = shorter.counts(target)
+        point[volume] = quantile(found, shorter.weight, bursty.POINT).max()
+        later = np.append(found[1:], each[volume, None], axis=0)
+        high[volume] = np.max(np.where(shorter.kept & ~np.isnan(later), later, -np.inf))
+    return point, high
 
 
 def _chosen(readings: Readings, each: Array, point: Array) -> Array:
     """The likeliest reading among those with the count of the point; the preferred steady one where it has it."""
     same = (each == point[:, None]) & readings.used
+    same = np.where(same.any(axis=1, keepdims=True), same, readings.used)
     steady = np.isin(readings.layout.kind, kinds.STEADY) & readings.steady[:, None]
     return np.argmax(np.where(same, readings.weight + np.where(steady, 1.0, 0.0), -1.0), axis=1)
 
@@ -112,5 +151,5 @@ def _extrapolated(readings: Readings, chosen: Array, point: Array) -> Array:
     service = readings.predict(counts).service
     rows = np.arange(readings.volumes)
     growth = service[rows, chosen, np.searchsorted(counts, point)] / readings.service_time[rows, chosen]
-    limit = 1 + readings.law.inflation * (bursty.MEASURED_CONCURRENCY - 1)
+    limit = 1 + readings.law.inflation * (MEASURED_CONCURRENCY - 1)
     return np.asarray(growth > limit * (1 + 1e-9))

@@ -18,40 +18,41 @@ RESCALE_ABOVE = 1e100
 LEAST_THINK = 1e-9
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Station:
-    """Devices 1 to `most` of a volume: inflation [1], gap of each element [service times], (elements,).
+    """Devices 1 to `most` of a volume; every law asked of it shares its rates.
 
-    Beyond `inflated_to` I/Os in service the service time grows no further.
+    Parameters
+    ----------
+    most : int
+        Largest number of devices.
+    inflation : float
+        Relative growth of the service time with each further I/O in service.
+    gap : ndarray
+        Redrive gap of each element [service times], (elements,).
+    inflated_to : float
+        I/Os in service beyond which the service time grows no further.
+
+    Attributes
+    ----------
+    devices : ndarray
+        The numbers c, (devices, 1).
+    growth : ndarray
+        Service time with c I/Os in service, (devices, 1).
+    steps : ndarray
+        Rates of service with n = 0 to `most` I/Os in service, (most + 1,).
+    over : ndarray
+        Rate of service where some wait, (devices, elements).
+    serving : ndarray
+        Share of a device's time in service rather than in its gap, where some wait, (devices, elements).
     """
 
-    most: int
-    inflation: float
-    gap: Array
-    inflated_to: float = np.inf
-
-    @property
-    def devices(self) -> Array:
-        """The numbers c, shape (devices, 1)."""
-        return np.arange(1.0, self.most + 1.0)[:, None]
-
-    def growth(self, n: Array) -> Array:
-        """Service time with n I/Os in service."""
-        return 1.0 + self.inflation * (np.minimum(n, self.inflated_to) - 1.0)
-
-    def steps(self) -> Array:
-        """Rates of service with n = 0, 1, ... `most` I/Os in service, shape (most + 1,)."""
-        n = np.arange(self.most + 1.0)
-        return np.where(n > 0, n / self.growth(np.maximum(n, 1.0)), 0.0)
-
-    def over(self) -> Array:
-        """Rate of service where some wait, shape (devices, elements)."""
-        return self.devices / (self.growth(self.devices) + self.gap)
-
-    def serving(self) -> Array:
-        """Share of a device's time in service rather than in its gap, where some wait."""
-        growth = self.growth(self.devices)
-        return growth / (growth + self.gap)
+    def __init__(self, *, most: int, inflation: float, gap: Array, inflated_to: float = np.inf) -> None:
+        self.most, self.inflation, self.gap, self.inflated_to = most, inflation, gap, inflated_to
+        self.devices = np.arange(1.0, most + 1.0)[:, None]
+        self.growth = 1.0 + inflation * (np.minimum(self.devices, inflated_to) - 1.0)
+        self.steps = np.append(0.0, self.devices / self.growth)
+        self.over = self.devices / (self.growth + gap)
+        self.serving = self.growth / (self.growth + gap)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,10 +86,10 @@ def _figures(
     """Normalize: `mass` and `busy` sum the levels up to c, `over` the mass above, `queue` its excess over c."""
     total = mass + over
     waiting = station.devices * over / total
-    serving = station.serving()
+    serving = station.serving
     infinite = np.where(stable, 0.0, np.inf)
     return Figures(
-        rate=np.broadcast_to(np.where(stable, rate, np.minimum(rate, station.over() * np.ones_like(total))), total.shape),
+        rate=np.broadcast_to(np.where(stable, rate, np.minimum(rate, station.over * np.ones_like(total))), total.shape),
         queue=np.where(stable, queue / total, infinite),
         gap=np.where(stable, waiting * (1 - serving), station.devices * (1 - serving)),
         busy=np.where(stable, busy / total + waiting * serving, station.devices * serving),
@@ -101,7 +102,7 @@ def batches(station: Station, rate: Array, mean: Array, share: Array) -> Figures
     H_n = q H_{n-1} + p_{n-1}, q = 1 - 1/m, mu(n) p_n = l1 H_n + l0 p_{n-1} with l1 = share rate / m, l0 = (1 - share) rate.
     Above c the pair (H, p) is multiplied by one matrix T a level: the sums are (1 - T)^-1 T and (1 - T)^-2 T.
     """
-    steps = station.steps()
+    steps = station.steps
     rise, single, stay = share * rate / mean, (1 - share) * rate, 1 - 1 / mean
     heads, laws = (np.empty((station.most + 1, rate.size)) for _ in range(2))
     head, law = np.zeros(rate.size), np.ones(rate.size)
@@ -111,11 +112,11 @@ def batches(station: Station, rate: Array, mean: Array, share: Array) -> Figures
         law = (rise * head + single * law) / steps[n]
         heads[n], laws[n] = head, law
     mass, busy = _cumulated(laws)
-    up = rise / station.over()
+    up = rise / station.over
     # T = ((q, 1), (up q, up + single / mu)), applied to the pair at c.
-    low_left, low_right = up * stay, up + single / station.over()
+    low_left, low_right = up * stay, up + single / station.over
     det = (1 - stay) * (1 - low_right) - low_left
-    stable = rate < station.over() * (1 - 1e-12)
+    stable = rate < station.over * (1 - 1e-12)
     det = np.where(stable, det, 1.0)
     first = stay * heads[1:] + laws[1:], low_left * heads[1:] + low_right * laws[1:]
     sums = _inverse(stay, low_left, low_right, det, *first)
@@ -145,7 +146,7 @@ def fixed_batches(station: Station, rate: Array, mean: Array) -> Figures:
     """
     whole = np.floor(mean)
     rest = mean - whole
-    arrivals, steps, size = rate / mean, station.steps(), rate.size
+    arrivals, steps, size = rate / mean, station.steps, rate.size
     column, window = np.arange(size), whole.astype(np.int64)
     # Sums over the levels below, with as many empty levels in front as a batch may reach down.
     laws = np.zeros((station.most + 1, size))
@@ -172,8 +173,8 @@ def fixed_batches(station: Station, rate: Array, mean: Array) -> Figures:
     second = (two + (2 * shift + 1) * one + shift * (shift + 1) * zero) / 2 + rest * (
         one + (shift + 1) * zero
     )
-    stable = rate < station.over() * (1 - 1e-12)
-    room = np.where(stable, station.over() - rate, 1.0)
+    stable = rate < station.over * (1 - 1e-12)
+    room = np.where(stable, station.over - rate, 1.0)
     over = np.maximum(arrivals * reach / room, 0.0)
     spread = whole * (whole + 1) / 2 + rest * (whole + 1)
     queue = np.maximum(arrivals * (second + spread * over) / room, 0.0)
@@ -188,7 +189,7 @@ def groups(station: Station, rate: Array, mean: Array) -> Figures:
     whole = np.floor(mean)
     rest = mean - whole
     c = station.devices
-    growth = station.growth(c)
+    growth = station.growth
 
     def totals(k: Array) -> tuple[Array, Array, Array]:
         beyond = np.maximum(k - c, 0.0)
@@ -203,10 +204,10 @@ def groups(station: Station, rate: Array, mean: Array) -> Figures:
 
     few, many = totals(whole), totals(whole + 1)
     waited, served, gaps = ((1 - rest) * a + rest * b for a, b in zip(few, many, strict=True))
-    stable = rate < station.over()
+    stable = rate < station.over
     fill = rate / mean
     return Figures(
-        rate=np.broadcast_to(np.where(stable, rate, station.over()), stable.shape),
+        rate=np.broadcast_to(np.where(stable, rate, station.over), stable.shape),
         queue=np.where(stable, fill * waited, np.inf),
         gap=fill * gaps,
         busy=fill * served,
@@ -234,7 +235,7 @@ def requesters(station: Station, population: Array, think: Array, active: Array)
 def _requesters(station: Station, population: Array, think: Array) -> list[Array]:
     """Rate, queue, gap and busy of a whole number of requesters."""
     think = np.maximum(think, LEAST_THINK)
-    steps, shape = station.steps(), (station.most, population.size)
+    steps, shape = station.steps, (station.most, population.size)
     # At level c: the law there, and over the levels below it the mass, the I/Os in service and their rate; scaled together.
     here = np.ones(population.size)
     below = np.zeros((3, population.size))
@@ -245,7 +246,7 @@ def _requesters(station: Station, population: Array, think: Array) -> list[Array
         scale = below[0] + here
         below, here = below / scale, here / scale
         at[n - 1], under[:, n - 1] = here, below
-    c, over = station.devices, station.over()
+    c, over = station.devices, station.over
     rest = np.maximum(population - c, 0.0)
     load = think * over
     blocked = _blocked(load, rest)
@@ -255,7 +256,7 @@ def _requesters(station: Station, population: Array, think: Array) -> list[Array
     below_share = np.where(total > 0, blocked / safe, 1.0) * under
     busy_over = tail * (1 - blocked)
     level = tail * blocked
-    serving = station.serving()
+    serving = station.serving
     queue = tail * np.maximum(rest - load * (1 - blocked), 0.0)
     rate = below_share[2] + level * steps[1:, None] + busy_over * over
     gap = c * busy_over * (1 - serving)
@@ -280,11 +281,11 @@ def phases(station: Station, rate: Array, on_rate: Array, on_time: Array) -> Fig
     mu s^2 - (beta + mu + R + alpha) s + R (beta + mu) / mu = 0 in its scaled form; the levels below follow from the cut
     R on_n = mu(n+1) (on + off)_{n+1} and the balance of the off state, a positive 2 x 2 matrix a level, multiplied upward.
     """
-    steps = station.steps()
+    steps = station.steps
     alpha = 1.0 / on_time
     share = np.minimum(rate / on_rate, 1 - 1e-9)
     beta = alpha * share / (1 - share)
-    over = station.over()
+    over = station.over
     load = on_rate / over
     tall = load * (beta + over)
     middle = beta + over + on_rate + alpha

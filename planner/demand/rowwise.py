@@ -28,7 +28,8 @@ THINK: Final = (1e-7, 1e9)
 PASSES: Final = 3  # to the service time of a lone I/O, with aliases in use
 IDLE: Final = (1e-5, 1e7)  # idle capacity over load
 STEPS: Final = 60
-NEAR: Final = 1e-9
+NEAR: Final = 1e-8  # in the logarithm of a queue, or in half digits
+NARROW: Final = 1e-10  # in the logarithm of a free number
 SLACK: Final = 0.04  # a wait that requesters without think time reach but for rounding
 
 
@@ -43,6 +44,8 @@ class Rows:
     queue_high: Array
     service_low: Array
     service_high: Array
+    rate_low: Array
+    rate_high: Array
     devices: Array
 
     def of(self, index: object) -> Rows:
@@ -51,30 +54,37 @@ class Rows:
 
 
 def root(function: Callable[[Array], Array], low: Array, high: Array) -> tuple[Array, Array]:
-    """Where an increasing function is zero, and whether that lies between the ends; else the nearer end (Illinois, bisected)."""
-    left, right = low.copy(), high.copy()
-    at_left, at_right = function(left), function(right)
-    found = (at_left <= 0) & (at_right >= 0)
-    side = np.zeros(left.shape)
-    guess = np.where(at_left > 0, left, right)
-    for step in range(STEPS):
-        if not found.any() or np.max(np.where(found, right - left, 0.0)) < NEAR:
-            break
-        with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
-            straight = (left * at_right - right * at_left) / (at_right - at_left)
-        middle = 0.5 * (left + right)
-        ok = np.isfinite(straight) & (straight > left) & (straight < right) & (step % 3 != 2)
-        guess = np.where(found, np.where(ok, straight, middle), guess)
+    """Where an increasing function is zero, and whether that lies between the ends; else the nearer end.
+
+    Bracketed inverse quadratic interpolation (Chandrupatla 1997), all elements at once.
+    """
+    b, a = low.copy(), high.copy()
+    at_b, at_a = function(b), function(a)
+    found = (at_b <= 0) & (at_a >= 0)
+    c, at_c = a.copy(), at_a.copy()
+    best = np.where(at_b > 0, low, high)
+    share = np.full(low.shape, 0.5)
+    for _ in range(STEPS):
+        guess = a + share * (b - a)
         value = function(guess)
-        if np.all(~found | (np.abs(value) < NEAR)):
+        same = np.sign(value) == np.sign(at_a)
+        c, at_c = np.where(same, a, b), np.where(same, at_a, at_b)
+        b, at_b = np.where(same, b, a), np.where(same, at_b, at_a)
+        a, at_a = guess, value
+        nearer = np.abs(at_a) < np.abs(at_b)
+        best = np.where(found, np.where(nearer, a, b), best)
+        width = np.abs(b - a)
+        if np.all(~found | (np.minimum(np.abs(at_a), np.abs(at_b)) < NEAR) | (width < NARROW)):
             break
-        up = value > 0
-        at_left = np.where(up & (side > 0), at_left / 2, at_left)
-        at_right = np.where(~up & (side < 0), at_right / 2, at_right)
-        right, at_right = np.where(up, guess, right), np.where(up, value, at_right)
-        left, at_left = np.where(up, left, guess), np.where(up, at_left, value)
-        side = np.where(up, 1.0, -1.0)
-    return guess, found
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            x, y = (a - b) / (c - b), (at_a - at_b) / (at_c - at_b)
+            bent = (1 - np.sqrt(1 - x) < y) & (y < np.sqrt(x))
+            step = at_a / (at_b - at_a) * at_c / (at_b - at_c)
+            step += (c - a) / (b - a) * at_a / (at_c - at_a) * at_b / (at_c - at_b)
+            margin = np.minimum(0.5, 0.25 * NARROW / width)
+        share = np.where(bent & np.isfinite(step), step, 0.5)
+        share = np.clip(share, margin, 1 - margin)
+    return best, found
 
 
 def invert(rows: Rows, layout: Layout, inflation: float, gap_time: float) -> tuple[Demands, Array]:
@@ -128,7 +138,7 @@ def _inverted(
     part = {**nothing, "load": load}
     if kind == kinds.POISSON:
         return _balanced(part, "load", rows, station)
-    good = load < station.over()[rows.devices.astype(np.int64) - 1, np.arange(load.size)]
+    good = load < station.over[rows.devices.astype(np.int64) - 1, np.arange(load.size)]
     part["share"] = number if kind in (kinds.BATCHES, kinds.MIXED) else part["share"]
     if kind == kinds.ON_OFF:
         good &= number > 1.02 * load
@@ -183,7 +193,7 @@ def _balanced(
     """Steady readings have one free number for two measured: it strains the digits of service and queue alike."""
     kind = kinds.POISSON if name == "load" else kinds.CLOSED
     here = rows.devices.astype(np.int64) - 1, np.arange(rows.rate.size)
-    most = station.over()[here]
+    most = station.over[here]
 
     def excess(free: Array) -> Array:
         part[name] = most / (1 + np.exp(-free)) if name == "load" else np.exp(-free)
@@ -213,7 +223,7 @@ def _strain(guess: Array, low: Array, value: Array, high: Array) -> Array:
 def fewest(wait: Array, load: Array, rows: Rows, station: chains.Station, *, steady: bool) -> Array:
     """Fewest requesters that can wait so long, thinking not at all: (N - c) / rate of c busy devices."""
     c = rows.devices
-    over = station.over()[c.astype(np.int64) - 1, np.arange(c.size)]
+    over = station.over[c.astype(np.int64) - 1, np.arange(c.size)]
     if steady:
         present = np.maximum(rows.queue_low, 0.0) + rows.rate * rows.service_low
         return np.maximum(np.ceil(present - 1e-9), 1.0)
