@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, time
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -112,6 +112,11 @@ class Run:
     def queue_known(self) -> bool:
         """Whether the queue of every volume was measured."""
         return bool(np.isfinite(self.queued.high).all())
+
+    @property
+    def waiting(self) -> bool | None:
+        """Whether any I/O waits; None where the queue was not measured."""
+        return bool(self.total_queue.value > 0) if self.queue_known else None
 
     @property
     def rule_of_thumb(self) -> int | None:
@@ -275,7 +280,3 @@ def from_numbers(
         queue_shown=np.full(volumes, float((queued or queue).value)),
     )
 
-
-def frozen(values: Any) -> Array:
-    """A float64 array, one a volume."""
-    return np.asarray(values, dtype=np.float64)

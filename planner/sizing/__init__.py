@@ -1,6 +1,6 @@
 """The inverse questions: the fewest aliases that meet a target, with what else the measurement allows."""
 
-from planner.sizing.answer import AliasAnswer, together
+from planner.sizing.answer import AliasAnswer, NamedReading, together
 from planner.sizing.overview import Subsystem
 from planner.sizing.pool_count import PoolCount
 from planner.sizing.search import aliases
@@ -10,6 +10,7 @@ from planner.sizing.target import Target
 __all__ = [
     "AliasAnswer",
     "MeasuredPool",
+    "NamedReading",
     "PoolCount",
     "Subsystem",
     "Target",

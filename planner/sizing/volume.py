@@ -16,12 +16,11 @@ from planner.measurements import Run
 from planner.results import Array
 from planner.sizing.answer import AliasAnswer, NamedReading
 from planner.sizing.bounds import Draws, band, measured_rate, measured_response
+from planner.sizing.comparison import as_measured, helped
 from planner.sizing.target import Target
 from planner.sizing.wording import volume_remarks
 
 ROWS_BEYOND: Final = 2
-LEAST_GAIN: Final = 0.05  # of rate and response: less is no help
-CERTAIN_WORD: Final = 2  # readings with which nothing is open
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,22 +80,17 @@ def _answer(sized: Sized, law: Law, target: Target, growth: float) -> AliasAnswe
                 {each.aliases: measured_rate(each) for each in known}, rising=True)  # fmt: skip
     response = band(_kept(read, solved.queue / solved.rate + solved.service), rows.response_time, draws.response, law,
                     strain, run.aliases, {each.aliases: measured_response(each) for each in known})  # fmt: skip
-    rows = _as_measured(rows, known)
+    rows = as_measured(rows, known)
     low, high = _range(sized, recommended, rule, draws, target, limit)
     named = _named(sized, solved, recommended)
-    helps = _helps(rows, run.aliases, recommended)
+    helps = helped(rows, run.aliases, recommended)
     return AliasAnswer(
         name=run.name, recommended=recommended, range=(low, high), rule_of_thumb=rule, in_use=run.aliases,
         measured=tuple(each.aliases for each in sized.runs), target=target, growth=growth, readings=named, rows=rows,
-        rate=rate, response=response, saturated=saturated, helps=helps, strain=strain, waiting=_waiting(run),
+        rate=rate, response=response, saturated=saturated, helps=helps, strain=strain, waiting=run.waiting,
         classic=None, gains=(), grouping_error=0.0,
         remarks=volume_remarks(sized.runs, named, counts, recommended, helps=helps, growth=growth),
     )  # fmt: skip
-
-
-def _waiting(run: Run) -> bool | None:
-    """Whether any I/O waits, None where it was not measured."""
-    return bool(run.total_queue.value > 0) if run.queue_known else None
 
 
 def _kept(read: Readings, values: Array) -> Array:
@@ -152,33 +146,6 @@ def _tries(read: Readings, column: int, sweep: Array) -> Performance | None:
 
 MOST_REQUESTERS: Final = 64
 LEAST_THINK: Final = 1e-6  # of the service time
-
-
-def _as_measured(rows: Performance, runs: Sequence[Run]) -> Performance:
-    """The rows at counts that were measured hold the measurement itself; the latest at a count stands."""
-    rate, service, queued = rows.io_rate.copy(), rows.service_time.copy(), rows.queued.copy()
-    rates, responses = rows.volume_rates.copy(), rows.volume_responses.copy()
-    for run in runs:
-        k = run.aliases
-        rate[k], service[k] = run.total_rate.value, run.mean_service.value
-        if run.queue_known:
-            queued[k] = run.total_queue.value
-        if run.bases == 1:
-            rates[k, 0], responses[k, 0] = rate[k], service[k] + queued[k] / rate[k]
-    return replace(
-        rows, io_rate=rate, service_time=service, queued=queued, volume_rates=rates, volume_responses=responses
-    )
-
-
-def _helps(rows: Performance, in_use: int, recommended: int) -> bool:
-    """Whether more aliases bring anything: rate or response by a twentieth."""
-    if recommended <= in_use:
-        return True
-    before, after = float(rows.response_time[in_use]), float(rows.response_time[recommended])
-    if not math.isfinite(before):
-        return True
-    faster = float(rows.io_rate[recommended]) > (1 + LEAST_GAIN) * float(rows.io_rate[in_use])
-    return faster or after < (1 - LEAST_GAIN) * before
 
 
 def _range(
