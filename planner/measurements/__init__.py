@@ -1,8 +1,20 @@
-"""What was measured of a volume or a pool: one structure, whatever it was read from."""
+"""What was measured: `read` takes any file to one table, and its rows become runs of volumes and pools."""
 
-from planner.measurements.files import rows_of
-from planner.measurements.rows import Devices, Rows
+from planner.measurements.read import Measured, read
+from planner.measurements.rows import Devices, Rows, intervals
 from planner.measurements.run import Run, from_numbers
 from planner.measurements.systems import PoolRun, pool_runs, system_runs, volume_runs
 
-__all__ = ["Devices", "PoolRun", "Rows", "Run", "from_numbers", "pool_runs", "rows_of", "system_runs", "volume_runs"]
+__all__ = [
+    "Devices",
+    "Measured",
+    "PoolRun",
+    "Rows",
+    "Run",
+    "from_numbers",
+    "intervals",
+    "pool_runs",
+    "read",
+    "system_runs",
+    "volume_runs",
+]

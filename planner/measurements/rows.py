@@ -4,24 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, time
+from datetime import datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from planner.errors import InputError
 from planner.interval import Interval
+from planner.measurements.read import Measured
 from planner.reports.device_range import device_range
+from planner.reports.schema import ALIAS, BASE, VOLUME
 from planner.results import Array
 
 NUMBERS: Final = (
     "io_rate", "alias_rate", "pend", "disconnect", "connect", "service", "response", "cu_wait", "queued",
 )  # fmt: skip
 WORDS: Final = ("device", "label", "kind", "type", "alias_of", "pool")
-ECKD_DISKS: Final = ("3390", "3380")
-BASE, ALIAS, CLASSIC_ALIAS, VOLUME, OTHER = "base", "alias", "classic alias", "volume", "other"
+
+if TYPE_CHECKING:
+    import polars as pl
 
 Words = NDArray[Any]
 Index = NDArray[np.int64]
@@ -37,8 +40,8 @@ class Rows:
         Where they stand.
     source : str
         Name of the measurement.
-    end : datetime, time or None
-        When the interval ended.
+    end : datetime or None
+        When the interval began.
     words : dict
         `WORDS` by name, shape (rows,), None where the source says nothing.
     numbers : dict
@@ -51,7 +54,7 @@ class Rows:
 
     file: Path
     source: str
-    end: datetime | time | None
+    end: datetime | None
     words: dict[str, Words]
     numbers: dict[str, Interval]
     pool_aliases: Array
@@ -77,17 +80,6 @@ class Rows:
         pairs = zip(self.words["device"], self.words["label"], strict=True)
         return [str(device if device is not None else label) for device, label in pairs]
 
-    @property
-    def is_disk(self) -> NDArray[np.bool_]:
-        """Whether aliases exist for a device of this type; volumes of a table are taken as such."""
-        return np.array(
-            [
-                kind == VOLUME or str(type_ or "").startswith(ECKD_DISKS)
-                for kind, type_ in zip(self.words["kind"], self.words["type"], strict=True)
-            ],
-            dtype=bool,
-        )
-
     def of_kind(self, *kinds: str) -> NDArray[np.bool_]:
         """Rows of these kinds."""
         return np.isin(self.words["kind"].astype(str), kinds)
@@ -95,12 +87,12 @@ class Rows:
     @property
     def is_base(self) -> NDArray[np.bool_]:
         """Whether a row is a volume that may have aliases."""
-        return self.of_kind(BASE, VOLUME) & self.is_disk
+        return self.of_kind(BASE, VOLUME)
 
     @property
     def is_alias(self) -> NDArray[np.bool_]:
         """Whether a row is a HyperPAV alias."""
-        return self.of_kind(ALIAS) & self.is_disk
+        return self.of_kind(ALIAS)
 
     def required(self, name: str) -> Interval:
         """A number of every row; an error that names the first row without it.
@@ -118,6 +110,37 @@ class Rows:
                 f"{name} of device {self.names[row]}", "....", f"a number; line {self.line[row]} of {self.file} has none"
             )  # fmt: skip
         return found
+
+
+def intervals(measured: Measured) -> list[Rows]:
+    """Cut the table of devices into its intervals, the newest last where every one has a date, else as they were read."""
+    frame = measured.devices
+    if not frame.height:
+        return []
+    found = [
+        _of_frame(part)
+        for part in frame.partition_by(["system", "file", "source", "start"], maintain_order=True)
+    ]
+    if all(rows.end is not None for rows in found):
+        found.sort(key=lambda rows: str(rows.end))
+    return found
+
+
+def _of_frame(frame: pl.DataFrame) -> Rows:
+    file, source, start = frame.row(0, named=True)["file"], frame["source"][0], frame["start"][0]
+
+    def floats(name: str) -> Array:
+        return np.asarray(frame[name].cast(float).fill_null(np.nan).to_numpy(), dtype=np.float64)
+
+    return Rows(
+        file=Path(file or "data frame"), source=source or "", end=start,
+        words={name: np.array(frame[name].to_list(), dtype=object) for name in WORDS},
+        numbers={
+            name: Interval(*(floats(f"{name}{end}") for end in ("_low", "", "_high"))) for name in NUMBERS
+        },
+        pool_aliases=floats("pool_aliases"), seconds=floats("interval"),
+        line=np.asarray(frame["line"].fill_null(0).to_numpy(), dtype=np.int64),
+    )  # fmt: skip
 
 
 class Devices:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, time
+from datetime import datetime
 from typing import Final
 
 import numpy as np
@@ -49,8 +49,8 @@ class Run:
         Control unit wait [s]; None where the source does not say.
     source : str
         Name of the measurement.
-    end : datetime, time or None
-        When it ended.
+    end : datetime or None
+        When it began.
     notes : tuple of str
         What the user should know of how it was read.
     """
@@ -68,7 +68,7 @@ class Run:
     path_share: float | None = None
     cu_wait: float | None = None
     source: str = ""
-    end: datetime | time | None = None
+    end: datetime | None = None
     notes: tuple[str, ...] = field(default=())
 
     @property

@@ -9,7 +9,7 @@ import numpy as np
 
 from planner.errors import InputError, ReportError
 from planner.interval import Interval
-from planner.measurements.rows import CLASSIC_ALIAS, VOLUME, Devices, Rows, shown
+from planner.measurements.rows import Devices, Rows, shown
 from planner.measurements.run import (
     ADDRESSES_PER_CONTROL_UNIT,
     Run,
@@ -17,6 +17,7 @@ from planner.measurements.run import (
     queue_of,
     stacked,
 )
+from planner.reports.schema import CLASSIC_ALIAS, VOLUME
 from planner.results import Array
 from planner.units import MILLISECOND
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import time
 from pathlib import Path
 from typing import Any, Final
 
 from planner import render
 from planner.errors import ReportError
-from planner.reports import device, dspacesh
+from planner.reports import device, dspacesh, schema
 from planner.reports.device import DeviceListing
 from planner.reports.dspacesh import DataSpaceListing
-from planner.reports.listing import read_pages
+from planner.reports.frames import devices_frame, storage_frame
+from planner.reports.listing import read_bytes, read_pages
 
 Listing = DeviceListing | DataSpaceListing
 
@@ -22,13 +24,15 @@ READERS: Final[dict[str, tuple[str, Callable[..., tuple[Listing, ...]], Callable
 }
 
 
-def read_listings(path: Path | str) -> dict[str, tuple[Listing, ...]]:
+def read_listings(path: Path | str, data: bytes | None = None) -> dict[str, tuple[Listing, ...]]:
     """Read every listing of a file, of whatever report.
 
     Parameters
     ----------
     path : Path or str
         A text file.
+    data : bytes, optional
+        Its content, where that is read already.
 
     Returns
     -------
@@ -46,13 +50,14 @@ def read_listings(path: Path | str) -> dict[str, tuple[Listing, ...]]:
     ['FCX134']
     """
     path = Path(path)
-    there = dict.fromkeys(page.head.report for page in read_pages(path).pages)
-    found = {report: reader(path) for report, (_, reader, _) in READERS.items() if report in there}
+    data = read_bytes(path) if data is None else data
+    there = dict.fromkeys(page.head.report for page in read_pages(path, data).pages)
+    found = {report: reader(path, data) for report, (_, reader, _) in READERS.items() if report in there}
     if found:
         return found
     for _, reader, _ in READERS.values():  # a table without its head is told by the reader that knows it
         try:
-            reader(path)
+            reader(path, data)
         except ReportError as error:
             if error.line is not None:
                 raise
@@ -77,3 +82,20 @@ def listing_table(report: str, listings: tuple[Listing, ...]) -> render.Table:
         One row a device or a data space, with the printed resolution of each number.
     """
     return READERS[report][2](listings)
+
+
+def read_tables(path: Path, data: bytes) -> schema.Tables:
+    """Read every listing of a file, or of its content, into tables."""
+    found = read_listings(path, data)
+    devices, spaces = found.get(device.REPORT, ()), found.get(dspacesh.REPORT, ())
+    notes = [
+        f"{path}: a screen shows no date, so the day of {listing} is unknown."
+        for listing in (*devices, *spaces)
+        if isinstance(listing.start, time)
+    ]
+    return schema.Tables(
+        devices=devices_frame(devices) if devices else None,  # type: ignore[arg-type]
+        storage=storage_frame(spaces) if spaces else None,  # type: ignore[arg-type]
+        notes=tuple(notes),
+        what=" and ".join(f"{READERS[report][0]} listings" for report in found),
+    )

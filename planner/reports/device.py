@@ -146,6 +146,8 @@ class DeviceListing(Tabular):
         Line of the page head.
     rows : tuple of Device
         The devices in the order of the listing.
+    system : str
+        Name of the system, empty where the head has none.
     """
 
     report: str
@@ -156,6 +158,7 @@ class DeviceListing(Tabular):
     path: Path
     line: int
     rows: tuple[Device, ...]
+    system: str = ""
 
     def __str__(self) -> str:
         """Say which measurement this is, in one line."""
@@ -197,13 +200,15 @@ class DeviceListing(Tabular):
         return device_times(self)
 
 
-def read_devices(path: Path | str) -> tuple[DeviceListing, ...]:
+def read_devices(path: Path | str, data: bytes | None = None) -> tuple[DeviceListing, ...]:
     """Read every DEVICE listing of a file.
 
     Parameters
     ----------
     path : Path or str
-        A text file; pages of other reports and text around the listings are passed over.
+        A text file; pages of other reports and text around the listings are ignored.
+    data : bytes, optional
+        Its content, where that is read already.
 
     Returns
     -------
@@ -221,7 +226,7 @@ def read_devices(path: Path | str) -> tuple[DeviceListing, ...]:
     >>> listing.run, listing.rows[0].io_rate
     ('Y040180P', Printed(value=755.0, resolution=0.5))
     """
-    document = read_pages(Path(path))
+    document = read_pages(Path(path), data)
     _refuse_stray_tables(document)
     listings = document.listings(REPORT, "DEVICE")
     return tuple(_listing(document.path, head, pages) for head, pages in listings)
@@ -251,7 +256,7 @@ def _listing(path: Path, head: Head, pages: list[Page]) -> DeviceListing:
         lines[row.address] = row.line
     return DeviceListing(
         report=REPORT, run=head.run, start=head.start, end=head.end, interval=head.interval,
-        path=path, line=first.number, rows=rows,
+        path=path, line=first.number, rows=rows, system=head.system,
     )  # fmt: skip
 
 

@@ -145,6 +145,7 @@ class DataSpaceListing(Tabular):
     path: Path
     line: int
     rows: tuple[DataSpace, ...]
+    system: str = ""
 
     def __str__(self) -> str:
         """Say which measurement this is, in one line."""
@@ -183,13 +184,15 @@ class DataSpaceListing(Tabular):
         return resident_pages(self)
 
 
-def read_data_spaces(path: Path | str) -> tuple[DataSpaceListing, ...]:
+def read_data_spaces(path: Path | str, data: bytes | None = None) -> tuple[DataSpaceListing, ...]:
     """Read every DSPACESH listing of a file.
 
     Parameters
     ----------
     path : Path or str
-        A text file; pages of other reports and text around the listings are passed over.
+        A text file; pages of other reports and text around the listings are ignored.
+    data : bytes, optional
+        Its content, where that is read already.
 
     Returns
     -------
@@ -208,7 +211,7 @@ def read_data_spaces(path: Path | str) -> tuple[DataSpaceListing, ...]:
     >>> listing.release, listing.rows[0].resident
     ('5.2', Printed(value=508000.0, resolution=500.0))
     """
-    document = read_pages(Path(path))
+    document = read_pages(Path(path), data)
     if all(page.head.report != REPORT for page in document.pages):
         for line in document.preamble:
             if _is_header(line, RIGHT) or _is_header(line, LEFT):
@@ -250,7 +253,7 @@ def _listing(path: Path, head: Head, pages: list[Page]) -> DataSpaceListing:
     ]
     return DataSpaceListing(
         report=REPORT, run=head.run, release=releases[0] if releases else None, start=head.start, end=head.end,
-        interval=head.interval, path=path, line=first.number, rows=rows,
+        interval=head.interval, path=path, line=first.number, rows=rows, system=head.system,
     )  # fmt: skip
 
 

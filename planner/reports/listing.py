@@ -75,7 +75,7 @@ class Head:
 
     `report` is the id such as ``FCX108``, `produced` when the listing was made, `start` and `end` the
     measured interval (times of day without a date on a screen), `interval` its length as printed [s], `run`
-    the name of the measurement.
+    the name of the measurement, `system` that of the system.
     """
 
     report: str
@@ -84,6 +84,7 @@ class Head:
     end: datetime | time | None = None
     interval: float | None = None
     run: str = ""
+    system: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,33 +134,31 @@ class Document:
         return [(head, list(same)) for head, same in groupby(pages, lambda page: page.head)]
 
 
-def read_text(path: Path) -> str:
-    """Decode a file that should hold text.
+def read_bytes(path: Path) -> bytes:
+    """Read a file that should hold a listing; a ReportError where it is missing, a folder or not readable."""
+    try:
+        return path.read_bytes()
+    except (OSError, ValueError) as error:
+        expected = "expected a Performance Toolkit listing as a text file"
+        raise unreadable(path, error, expected) from error
 
-    Parameters
-    ----------
-    path : Path
-        UTF-8, UTF-16 with a byte order mark, or a one-byte code that contains ASCII.
 
-    Returns
-    -------
-    str
-        Its text.
+def unreadable(path: Path, error: Exception, expected: str) -> ReportError:
+    """Make the error of a file that cannot be opened."""
+    if isinstance(error, FileNotFoundError):
+        return ReportError(path, f"no such file; {expected}")
+    if isinstance(error, IsADirectoryError):
+        return ReportError(path, f"this is a folder; {expected}")
+    return ReportError(path, f"cannot be opened ({error}); {expected}")
 
-    Raises
-    ------
-    ReportError
-        The file is missing, a folder, not readable, empty or not text.
+
+def read_text(path: Path, data: bytes | None = None) -> str:
+    """Decode text: UTF-8, UTF-16 with a byte order mark, or a one-byte code that contains ASCII.
+
+    A ReportError says that the file cannot be read, is empty or not text; `data` is its content where that is known.
     """
     expected = "expected a Performance Toolkit listing as a text file"
-    try:
-        data = path.read_bytes()
-    except FileNotFoundError as error:
-        raise ReportError(path, f"no such file; {expected}") from error
-    except IsADirectoryError as error:
-        raise ReportError(path, f"this is a folder; {expected}") from error
-    except (OSError, ValueError) as error:
-        raise ReportError(path, f"cannot be opened ({error}); {expected}") from error
+    data = read_bytes(path) if data is None else data
     encoding = next((name for mark, name in _BYTE_ORDER_MARKS.items() if data.startswith(mark)), "utf-8")
     try:
         text = data.decode(encoding)
@@ -204,26 +203,13 @@ def split_lines(text: str) -> tuple[Line, ...]:
     return tuple(lines)
 
 
-def read_pages(path: Path) -> Document:
-    """Cut a file into the pages of its listings.
+def read_pages(path: Path, data: bytes | None = None) -> Document:
+    """Cut a file, or its content, into the pages of its listings, in the order of the file.
 
-    Parameters
-    ----------
-    path : Path
-        The file.
-
-    Returns
-    -------
-    Document
-        Its pages, in the order of the file. Where head lines carry ASA carriage control in column 1, the
-        control characters of their pages are replaced by blanks.
-
-    Raises
-    ------
-    ReportError
-        The file cannot be read as text, or a page head is damaged.
+    Where head lines carry ASA carriage control in column 1, the control characters of their pages are replaced by
+    blanks. A ReportError says that it cannot be read as text, or that a page head is damaged.
     """
-    lines = split_lines(read_text(path))
+    lines = split_lines(read_text(path, data))
     heads = [index for index, line in enumerate(lines) if _HEAD.match(line.text)]
     pages = []
     for index, following in pairwise([*heads, len(lines)]):
@@ -273,7 +259,8 @@ def _interval_line(path: Path, line: Line, head: Head) -> Head:
             raise line.error(path, "expected 'For nnn Secs hh:mm:ss'", line.text.index(word))
         run = _RUN.match(found["rest"])
         name = run["result"] or run["system"] if run else ""
-        return replace(head, interval=float(found["seconds"]), run=name.strip())
+        system = run["system"] or "" if run else ""
+        return replace(head, interval=float(found["seconds"]), run=name.strip(), system=system)
     return head
 
 

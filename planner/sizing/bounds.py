@@ -21,6 +21,7 @@ NORMAL_90: Final = 1.645
 LEAST_THINK: Final = 0.01  # of the think time that was read: next to none
 DRAWS: Final = 256  # laws that stand for all that are possible
 MOST_STRAIN: Final = 10.0
+LEAST_ROOM: Final = 0.02  # of the width of an interval, to either side of its value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -166,3 +167,10 @@ def span(counts: Sequence[int], rule_of_thumb: int | None) -> tuple[int, int]:
     """Smallest and largest count, the rule of thumb among them where the queue was measured."""
     every = [*counts, *([] if rule_of_thumb is None else [rule_of_thumb])]
     return min(every), max(every)
+
+
+def spaced(queued: Interval) -> Interval:
+    """A queue whose value does not lie on an end, as sharpening by the response may leave it: each side has some room."""
+    room = LEAST_ROOM * (queued.high - queued.low)
+    room = np.where(np.isfinite(room), room, 0.0)
+    return Interval(np.minimum(queued.low, queued.value - room), queued.value, np.maximum(queued.high, queued.value + room))

@@ -13,22 +13,24 @@ from planner.calibrate import Fit, fit, observe
 from planner.demand import Law, Readings, read_volumes
 from planner.devices import Performance, Pool
 from planner.errors import InfeasibleError, InputError
+from planner.interval import Interval
 from planner.measurements import Run
 from planner.results import Array
 from planner.sizing.answer import UNEQUAL, AliasAnswer, NamedReading
-from planner.sizing.bounds import LEAST_THINK, NORMAL_90, band, measured_rate, measured_response, span
+from planner.sizing.bounds import LEAST_THINK, NORMAL_90, band, measured_rate, measured_response, spaced, span
 from planner.sizing.classic import classic_aliases
 from planner.sizing.comparison import as_measured, gains, helped, own_gains
 from planner.sizing.fewest import Tried, fewest
 from planner.demand.shared import shared_readings
 from planner.sizing.target import Target
-from planner.sizing.volumes import Demands, Indices, alike, interpolated, own_rates, think_in_use
+from planner.sizing.volumes import Demands, Indices, alike, interpolated, means, own_rates, think_in_use
 from planner.sizing.wording import pool_remarks
 from planner.units import MILLISECOND
 
 ROWS_BEYOND: Final = 2
 CHI_SQUARE_95: Final = 3.84
 MOST_READINGS: Final = 6
+SOME: Final = 5  # counts at which other readings and laws are solved, beside those near the answer
 LARGEST_FITTED_POPULATION: Final = 16
 WORSE_IN_A_ROW: Final = 3  # populations far behind the best before the search ends
 SAME_RATE: Final = 0.03  # several listings of one rate say nothing about the requesters
@@ -69,6 +71,7 @@ class Meaning:
 
 
 SAME_THINK: Final = 1.02
+LEAST_SHARE: Final = 1e-6  # think time of a service time
 
 
 def _from_to(values: Array) -> str:
@@ -152,34 +155,34 @@ def size_pool(runs: Sequence[Run], law: Law, target: Target, growth: float) -> A
         max(recommended, rule or 0, *(each.aliases for each in runs)) + ROWS_BEYOND, run.most_aliases
     )
     sweep = np.arange(last + 1, dtype=np.float64)
-    solved = [each.solve(sweep) for each in asked]
-    rows = solved[0]
+    few = some_counts(last, recommended, [run.aliases for run in runs])
+    rows = asked[0].solve(sweep)
+    solved = [each.solve(sweep[few]) for each in asked[1:]]
     known = () if growth else tuple(runs)
     laws = moved_pools(asked[0].main, law, rows, min(run.aliases, last))
-    moved = [pool.solve(sweep) for pool in laws]
-    wanted = [needed(*pair, target, run) for pair in zip(laws, moved, strict=True)]
+    moved = [pool.solve(sweep[few]) for pool in laws]
+    wanted = [needed(pool, each, target, run, recommended, tried) for pool, each in zip(laws, moved, strict=True)]
     strain = 0.0 if fitted else meanings[0].strain
     bands = []
-    for of, measured, rising in (
-        (_io_rate, measured_rate, True),
-        (_response, measured_response, False),
-    ):
-        values, others = (np.array([of(each) for each in some]).reshape(len(some), last + 1) for some in (solved, moved))
-        bands.append(
-            band(values, of(rows), others, law, strain, run.aliases, {each.aliases: measured(each) for each in known},
-                 rising=rising)
-        )  # fmt: skip
+    for of, measured, rising in ((_io_rate, measured_rate, True), (_response, measured_response, False)):
+        chosen = of(rows)
+        values = np.array([chosen, *(between(of(each), chosen, few) for each in solved)])
+        others = np.array([between(of(each), chosen, few) for each in moved]).reshape(len(moved), last + 1)
+        there = {each.aliases: measured(each) for each in known}
+        bands.append(band(values, chosen, others, law, strain, run.aliases, there, rising=rising))
+    model = rows
     rows = as_measured(rows, known)
     low, high = span([*counts, *wanted], rule)
     if strain > 1.0:
         low, high = max(low - 1, 0), min(high + 1, run.most_aliases)
     classic = classic_aliases([asked[0].main], target)[0]
-    gained = gains(asked[0].main, solved[0], min(run.aliases, last), recommended)
+    gained = gains(asked[0].main, model, min(run.aliases, last), recommended)
     if run.own and not growth:
         gained = own_gains(gained, run, asked[0].classes)
+    at = int(np.flatnonzero(few == recommended)[0])
+    rates = [float(model.io_rate[recommended]), *(float(each.io_rate[at]) for each in solved)]
     named = tuple(
-        meaning.named(count, float(each.io_rate[recommended]))
-        for meaning, count, each in zip(meanings, counts, solved, strict=True)
+        meaning.named(count, rate) for meaning, count, rate in zip(meanings, counts, rates, strict=True)
     )
     helps = helped(rows, run.aliases, recommended)
     return AliasAnswer(
@@ -224,13 +227,36 @@ def moved_pools(pool: Pool, law: Law, rows: Performance, in_use: int) -> list[Po
     return found
 
 
-def needed(pool: Pool, rows: Performance, target: Target, run: Run) -> int:
-    """Fewest aliases under another law; as many as there can be where none are enough."""
+def some_counts(last: int, recommended: int, in_use: Sequence[int]) -> Indices:
+    """Counts at which the other readings and laws are solved: between them all figures change smoothly."""
+    near = [recommended + step for step in (-1, 0, 1)]
+    wanted = {*np.linspace(0, last, SOME).round().astype(int).tolist(), *near, *in_use}
+    return np.array(sorted(k for k in wanted if 0 <= k <= last), dtype=np.int64)
+
+
+def between(values: Array, chosen: Array, few: Indices) -> Array:
+    """Values at every count from those at a few: the logarithm of their ratio to the chosen reading is interpolated."""
+    every = np.arange(chosen.size)
+    bounded = np.isfinite(values) & np.isfinite(chosen[few])
+    if not bounded.any():
+        return np.full(chosen.shape, np.inf)
+    ratio = np.interp(every, few[bounded], np.log(values[bounded] / chosen[few[bounded]]))
+    unbounded = every < few[bounded][0] if not bounded.all() else np.zeros(every.shape, dtype=bool)
+    found: Array = np.where(unbounded | ~np.isfinite(chosen), np.inf, np.exp(ratio) * np.where(np.isfinite(chosen), chosen, 1.0))
+    return found
+
+
+def needed(
+    pool: Pool, rows: Performance, target: Target, run: Run, begin: int, like: dict[int, Tried]
+) -> int:
+    """Fewest aliases under another law, of which `rows` are a few counts; as many as there can be where none are enough."""
     met = target.met(rows)
-    if met.any():
-        return int(np.argmax(met))
+    counts = rows.aliases.astype(int)
+    first = int(np.argmax(met)) if met.any() else -1
+    if first == 0 or (first > 0 and counts[first] == counts[first - 1] + 1):
+        return int(counts[first])
     try:
-        return fewest(pool, target, run)[0]
+        return fewest(pool, target, run, begin if first < 0 else int(counts[first]) - 1, like)[0]
     except InfeasibleError:
         return run.most_aliases
 
@@ -270,36 +296,36 @@ def check_same(runs: Sequence[Run]) -> None:
 
 
 def _alone(run: Run, law: Law) -> list[Meaning]:
-    """Without aliases each volume is read for itself; those that the digits cannot tell apart ask for the same."""
-    read = read_volumes(run.io_rate, run.service, run.queued, aliases=0, law=law)
-    each = [_columns(read, volume, run) for volume in range(read.volumes)]
+    """Without aliases each volume is read for itself; those that the digits cannot tell apart are read as their mean."""
+    groups = alike(run)
+    rate, service, queued = (means(each, groups) for each in (run.io_rate, run.service, run.queued))
+    read = read_volumes(rate, service, spaced(queued), aliases=0, law=law)
+    each = [_columns(read, row, queued) for row in range(read.volumes)]
     most = max(map(len, each))
     # The smallest and the largest of many readings bound the answer; a few between them show the way.
     picked = np.unique(np.linspace(0, most - 1, min(most, MOST_READINGS)).round().astype(int))
-    groups = alike(run)
     found = []
     for k in picked:
         columns = np.array([some[min(k, len(some) - 1)] for some in each])
         here = np.arange(read.volumes), columns
-        service = read.service_time[here]
+        alone = read.service_time[here]
         opened = np.array([read.kind(int(column)) == "poisson" for column in columns])
-        population = np.where(opened, np.nan, read.demands.population[here])
         demands = Demands(
-            population=population,
-            think_time=np.where(opened, np.nan, np.maximum(read.demands.think[here], 1e-6) * service),
-            arrival_rate=np.where(opened, run.io_rate.value, np.nan),
-            service_time=service,
+            population=np.where(opened, np.nan, read.demands.population[here])[groups],
+            think_time=np.where(opened, np.nan, np.maximum(read.demands.think[here], LEAST_SHARE) * alone)[groups],
+            arrival_rate=np.where(opened, rate.value, np.nan)[groups],
+            service_time=alone[groups],
         )
         strain = float(np.nanmax(np.nan_to_num(read.strain[here])))
-        found.append(Meaning(demands=demands.merged(groups), strain=strain))
+        found.append(Meaning(demands=demands, strain=strain))
     return found
 
 
-def _columns(read: Readings, volume: int, run: Run) -> list[int]:
+def _columns(read: Readings, volume: int, queued: Interval) -> list[int]:
     """Steady readings of a volume that fit, the preferred one first; the nearest where none does."""
     strain = read.strain[volume]
     steady = [k for k in range(strain.size) if read.kind(k) in ("poisson", "closed") and math.isfinite(strain[k])]
-    if not np.isfinite(run.queued.high[volume]):
+    if not np.isfinite(queued.high[volume]):
         return [0]
     fits = [k for k in steady if strain[k] <= 1.0]
     if not fits:
@@ -308,7 +334,7 @@ def _columns(read: Readings, volume: int, run: Run) -> list[int]:
         (k for k in fits if read.kind(k) == "closed"), key=lambda k: float(read.demands.population[volume, k])
     )
     opened = [k for k in fits if read.kind(k) == "poisson"]
-    busy = float(run.io_rate.value[volume] * run.service.value[volume])
+    busy = float(read.rows.rate[volume] * read.rows.service[volume])
     return [*opened, *closed] if busy < FAR_FROM_SATURATED else [*closed, *opened]
 
 

@@ -15,7 +15,7 @@ from planner.errors import InfeasibleError, InputError
 from planner.measurements import Run
 from planner.results import Array
 from planner.sizing.answer import AliasAnswer, NamedReading
-from planner.sizing.bounds import Draws, band, measured_rate, measured_response
+from planner.sizing.bounds import Draws, band, measured_rate, measured_response, spaced
 from planner.sizing.comparison import as_measured, helped
 from planner.sizing.target import Target
 from planner.sizing.wording import volume_remarks
@@ -56,7 +56,7 @@ def size_volume(runs: Sequence[Run], law: Law, target: Target, growth: float) ->
 def read_runs(runs: Sequence[Run], law: Law) -> Readings:
     """Readings of a volume, from one row or from several at different counts."""
     run = runs[-1]
-    return read_volumes(run.io_rate, run.service, run.queued, aliases=run.aliases, law=law)
+    return read_volumes(run.io_rate, run.service, spaced(run.queued), aliases=run.aliases, law=law)
 
 
 def _answer(sized: Sized, law: Law, target: Target, growth: float) -> AliasAnswer:
@@ -73,6 +73,9 @@ def _answer(sized: Sized, law: Law, target: Target, growth: float) -> AliasAnswe
     sweep = np.arange(last + 1)
     solved = read.predict(sweep)
     rows = _rows(sized, solved, sweep)
+    if not saturated and target.no_alias is None:
+        met = target.met(rows)
+        recommended = int(np.argmax(met)) if met.any() else recommended
     known = () if growth else sized.runs
     draws = Draws.of(sized.read, sized.chosen, law, sweep)
     strain = _strain(sized)
@@ -108,17 +111,16 @@ def _strain(sized: Sized) -> float:
 
 
 def _rows(sized: Sized, solved: Prediction, sweep: Array) -> Performance:
-    """The table under the chosen reading; tries for an alias where the demand is steady."""
-    k, read = sized.chosen, sized.read
-    tries = _tries(read, k, sweep)
+    """The table under the chosen reading: of steady demand by the chain of a pool, which knows the tries for an alias."""
+    k = sized.chosen
+    steady = _tries(sized.read, k, sweep)
+    if steady is not None:
+        return steady
     nothing = np.full(sweep.shape, np.nan)
     rate = solved.rate[0, k]
     return Performance(
         aliases=sweep.astype(np.float64), io_rate=rate, service_time=solved.service[0, k], queued=solved.queue[0, k],
-        no_alias=nothing if tries is None else tries.no_alias, base_rate=nothing if tries is None else tries.base_rate,
-        tries=nothing if tries is None else tries.tries, fails=nothing if tries is None else tries.fails,
-        fewest_free=nothing if tries is None else tries.fewest_free,
-        most_free=nothing if tries is None else tries.most_free,
+        no_alias=nothing, base_rate=nothing, tries=nothing, fails=nothing, fewest_free=nothing, most_free=nothing,
         volume_rates=rate[:, None],
         volume_responses=(solved.queue[0, k] / rate + solved.service[0, k])[:, None],
     )  # fmt: skip

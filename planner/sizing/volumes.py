@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from planner import queueing
 from planner.demand import Law
 from planner.devices import Performance, Pool, VolumeClass
+from planner.interval import Interval
 from planner.measurements import Run
 from planner.queueing.pools.grouping import VolumeGroups, alias_pool_of_volumes, group_volumes
 from planner.results import Array
@@ -42,19 +43,6 @@ class Demands:
     arrival_rate: Array
     service_time: Array
 
-    def merged(self, alike: Indices) -> Demands:
-        """Let volumes that the digits cannot tell apart ask for the same: the mean of those of as many requesters."""
-        found = {
-            name: getattr(self, name).copy() for name in ("think_time", "arrival_rate", "service_time")
-        }
-        for group in np.unique(alike):
-            members = np.flatnonzero(alike == group)
-            for kind in np.unique(np.nan_to_num(self.population[members], nan=-1.0)):
-                some = members[np.nan_to_num(self.population[members], nan=-1.0) == kind]
-                for values in found.values():
-                    values[some] = values[some].mean()
-        return replace(self, **found)
-
     def grown(self, growth: float) -> tuple[list[Demands], list[float]]:
         """Let the demand grow by a share: rates as they are, requesters between the whole numbers around.
 
@@ -65,18 +53,23 @@ class Demands:
         closed = ~np.isnan(self.population)
         if not growth or not closed.any():
             return [replace(self, arrival_rate=rates)], [1.0]
-        few, many, part = self.population.copy(), self.population.copy(), 0.0
+        few, many = self.population.copy(), self.population.copy()
+        parts = []
         for kind in np.unique(self.population[closed]):
             members = np.flatnonzero(self.population == kind)
             members = members[np.argsort(self.think_time[members], kind="stable")]
             total = round(kind * members.size * (1 + growth), 9)
-            part = max(part, total - math.floor(total))
+            parts.append(total - math.floor(total))
             for people, population in ((math.floor(total), few), (math.ceil(total), many)):
                 each, more = divmod(people, members.size)
                 population[members] = each
                 population[members[:more]] += 1
         sides = [replace(self, arrival_rate=rates, population=each) for each in (few, many)]
-        return (sides, [1 - part, part]) if part > 0 else (sides[:1], [1.0])
+        between = [part for part in parts if part > 0]
+        if not between:
+            return sides[:1], [1.0]
+        part = sum(between) / len(between)
+        return sides, [1 - part, part]
 
     def pool(self, law: Law, most_aliases: int) -> tuple[Pool, Indices, float]:
         """Group volumes of nearly equal demand, in as few classes as the error allows.
@@ -150,6 +143,12 @@ def alike(run: Run) -> Indices:
         near &= np.abs(wait - here) <= room[first] * (here + service.value[first])
         group[free[near]] = first
     return np.unique(group, return_inverse=True)[1].astype(np.int64)
+
+
+def means(interval: Interval, groups: Indices) -> Interval:
+    """Mean over the volumes of each group, shape (groups,)."""
+    count = np.bincount(groups)
+    return Interval(*(np.bincount(groups, weights=end) / count for end in interval))
 
 
 def own_rates(run: Run) -> Array:

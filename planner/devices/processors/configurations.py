@@ -9,8 +9,7 @@ from typing import Final
 
 from planner.errors import InputError
 from planner.library import data_path
-from planner.reports.csv_numbers import Allowed
-from planner.reports.csv_table import read_csv
+from planner.reports.csv_table import Allowed, read_csv
 from planner.reports.table import PublishedTable, read_table
 from planner.units import GIB, MILLISECOND
 
