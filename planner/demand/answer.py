@@ -20,7 +20,8 @@ LEAST_WEIGHT: Final = 1e-6
 MEDIAN: Final = 0.5
 KEPT_OF_BEST: Final = 0.03
 LARGE: Final = 6  # aliases from which a range of several rows is wider
-WAITS: Final = tuple(3.0 * 1.25**k for k in range(11))  # service times, to where no large batch is kept
+RATIOS: Final = np.array([0.5, 0.8, 1.0, 1.09, 1.49, 1.59, 2.9])  # r where the rules change
+WAITS: Final = (*(3.0 * 1.25**k for k in range(11)), *(28.0 * 1.5**k for k in range(1, 8)))  # service times
 
 
 def quantile(values: Array, weight: Array, share: float) -> Array:
@@ -40,9 +41,10 @@ def counted(readings: Readings, target: AliasTarget) -> Counts:
         taken_over = np.zeros(readings.volumes, dtype=bool)
     else:
         point, low, high = _spread(readings, each, target)
-        before = _shorter_queues(readings, each, target)
+        before = _shorter_queues(readings, target)
         taken_over = point < before[0]
-        high = np.maximum(high, before[1])
+        long = readings.rows.queue > WAITS[0] * readings.rows.rate * readings.rows.service
+        high = np.maximum(np.where(long, point, high), before[1])
     saturated = readings.saturated & (len(readings.others) == 0)
     most = np.nanmax(np.where(readings.weight > LEAST_WEIGHT, each, np.nan), axis=1)
     last = float(bursty.MOST_ALIASES)
@@ -116,22 +118,33 @@ def _steady_counts(readings: Readings, target: AliasTarget) -> tuple[Array, Arra
     return less, more
 
 
-def _shorter_queues(readings: Readings, each: Array, target: AliasTarget) -> tuple[Array, Array]:
-    """Largest point and high end over shorter queues of the same rate, (volumes,); -inf where they need no asking.
+def _shorter_queues(readings: Readings, target: AliasTarget) -> tuple[Array, Array]:
+    """Largest point over shorter queues of the same rate, and largest high end over those and the next longer one; (volumes,).
 
-    Larger batches grow less likely as the wait grows: where such a reading is no longer kept, its count just before is. The
-    waits asked are the same for every measured one, so that the high end never falls with the queue.
+    Larger batches grow less likely as the wait grows: where such a reading is no longer kept, its count before still bounds
+    the answer. The waits asked depend on the rate alone, so that the high end never falls with the queue; -inf where
+    none is asked.
     """
     point, high = (np.full(readings.volumes, -np.inf) for _ in range(2))
     rows = readings.rows
-    wait = rows.queue / (rows.rate * rows.service)
-    for volume in np.flatnonzero(wait > WAITS[0]):
-        waits = np.array([w for w in WAITS if w < wait[volume]])
-        shorter = readings.with_queues(int(volume), waits)
-        found = shorter.counts(target)
-        point[volume] = quantile(found, shorter.weight, bursty.POINT).max()
-        later = np.append(found[1:], each[volume, None], axis=0)
-        high[volume] = np.max(np.where(shorter.kept & ~np.isnan(later), later, -np.inf))
+    wait = (rows.queue / (rows.rate * rows.service))[:, None]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        poisson = rows.queue_low / (rows.rate * rows.service) / readings.ratio
+    poisson = np.where(np.isfinite(poisson), poisson, np.inf)[:, None]
+    fixed = np.tile(WAITS, (readings.volumes, 1))
+    below = np.concatenate([poisson * RATIOS < wait, fixed < wait], axis=1)
+    next_one = (fixed >= wait) & (np.append(np.zeros_like(wait), fixed[:, :-1], axis=1) < wait) & (wait > WAITS[0])
+    asked = below | np.append(np.zeros(poisson.shape + RATIOS.shape, dtype=bool)[:, 0], next_one, axis=1)
+    volume, which = np.nonzero(asked)
+    if volume.size == 0:
+        return point, high
+    waits = np.append(np.where(np.isfinite(poisson), poisson, 0.0) * RATIOS, fixed, axis=1)
+    shorter = readings.with_queues(volume, waits[volume, which])
+    shorter = replace(shorter, weight=np.where(shorter.kept, shorter.weight, 0.0))
+    points, _, highs = _spread(shorter, shorter.counts(target), target)
+    smaller = below[volume, which]
+    np.maximum.at(point, volume[smaller], points[smaller])
+    np.maximum.at(high, volume, highs)
     return point, high
 
 

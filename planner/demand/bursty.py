@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, Final
 
 import numpy as np
@@ -26,7 +26,7 @@ SATURATED_WAIT: Final = 30.0  # service times
 SAME_WAIT: Final = 0.03  # service times
 WAIT_ERROR: Final = 0.15  # of a predicted wait, in its logarithm
 RATIO_ERROR: Final = 0.05  # of the ratio of two rates
-STAGES: Final = (8, 32, MOST_ALIASES + 1)  # devices: most counts are small
+STAGES: Final = (6, 16, 48, MOST_ALIASES + 1)  # devices: most counts are small
 Indices = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
@@ -242,26 +242,26 @@ class Readings:
             met = np.where(reached, np.minimum(met, rows.devices - 1), met)
         return np.where(missed < met, missed, met - 1), met
 
-    def with_queues(self, volume: int, waits: Array) -> Readings:
-        """Readings of one volume had its waits been others, at the same rate, service and growth.
+    def with_queues(self, volumes: Indices, waits: Array) -> Readings:
+        """Readings of volumes had their waits been others, at the same rate, service and growth.
 
         Parameters
         ----------
-        volume : int
-            Which one.
+        volumes : ndarray of int
+            Which ones, each as often as waits are asked of it.
         waits : ndarray
-            Mean waits [service times].
+            Mean wait of each [service times].
 
         Returns
         -------
         Readings
             As many volumes as waits.
         """
-        one = self.rows.of(np.full(waits.size, volume))
-        queue = waits * one.rate * one.service
-        half = one.queue_high - one.queue
-        rows = replace(one, queue=queue, queue_low=queue - half, queue_high=queue + half)
-        return read_rows(rows, self.law, self.layout, priors.ONE_ROW).grown(self.growth)
+        rows = self.rows.of(volumes)
+        queue = waits * rows.rate * rows.service
+        half = rows.queue_high - rows.queue
+        asked = replace(rows, queue=queue, queue_low=queue - half, queue_high=queue + half)
+        return read_rows(asked, self.law, self.layout, priors.ONE_ROW).grown(self.growth)
 
     def kind(self, reading: int) -> str:
         """Name the kind of a column.
