@@ -10,14 +10,15 @@ from typing import Final
 import numpy as np
 
 from planner.calibrate import Fit, fit, observe
-from planner.demand import Law, Readings, read_volumes
+from planner.demand import Law, Readings
 from planner.devices import Performance, Pool
 from planner.errors import InfeasibleError, InputError
 from planner.interval import Interval
 from planner.measurements import Run
 from planner.results import Array
 from planner.sizing.answer import UNEQUAL, AliasAnswer, NamedReading
-from planner.sizing.bounds import LEAST_THINK, NORMAL_90, band, measured_rate, measured_response, spaced, span
+from planner.sizing.bounds import LEAST_THINK, NORMAL_90, band, measured_rate, measured_response, span
+from planner.sizing.bursty_pool import read_shared, read_unshared, size_bursty_pool
 from planner.sizing.classic import classic_aliases
 from planner.sizing.comparison import as_measured, gains, helped, own_gains
 from planner.sizing.fewest import Tried, fewest
@@ -139,6 +140,9 @@ def size_pool(runs: Sequence[Run], law: Law, target: Target, growth: float) -> A
         The pool could not be solved.
     """
     run = runs[-1]
+    bursty = bursty_readings(runs, law)
+    if bursty is not None:
+        return size_bursty_pool(runs, *bursty, target, growth)
     meanings, fitted, left_out = meanings_of(runs, law)
     asked = [Asked.of(meaning, run, law, growth) for meaning in meanings]
     counts: list[int] = []
@@ -295,11 +299,24 @@ def check_same(runs: Sequence[Run]) -> None:
         raise InputError("listings", [run.name for run in runs], "measurements of the same volumes")
 
 
+def bursty_readings(runs: Sequence[Run], law: Law) -> tuple[Readings, Indices] | None:
+    """Readings of the volumes and the group of each, where steady demand does not explain the latest measurement."""
+    check_same(runs)
+    run = runs[-1]
+    if not run.queue_known:
+        return None
+    if not run.aliases:
+        read, groups = read_unshared(run, law)
+        return None if read.steady.all() else (read, groups)
+    if all(reading.strain > 1.0 for reading in shared_readings(run, law)) and run.total_queue.value > 0:
+        return read_shared(run, law)
+    return None
+
+
 def _alone(run: Run, law: Law) -> list[Meaning]:
     """Without aliases each volume is read for itself; those that the digits cannot tell apart are read as their mean."""
-    groups = alike(run)
-    rate, service, queued = (means(each, groups) for each in (run.io_rate, run.service, run.queued))
-    read = read_volumes(rate, service, spaced(queued), aliases=0, law=law)
+    read, groups = read_unshared(run, law)
+    rate, queued = (means(each, groups) for each in (run.io_rate, run.queued))
     each = [_columns(read, row, queued) for row in range(read.volumes)]
     most = max(map(len, each))
     # The smallest and the largest of many readings bound the answer; a few between them show the way.

@@ -23,6 +23,7 @@ TOLERANCE: Final = 0.02  # relative error of the wait of a volume that grouping 
 MOST_CLASSES: Final = 8
 FEW_CLASSES: Final = 3  # of exactly equal volumes: nothing is gained by grouping them
 EQUAL: Final = 1e-6
+EQUAL_SERVICE: Final = 0.02  # relative difference of service times below which they are one
 LEAST_THINK: Final = 1e-3  # think time over service time
 SPREAD_IN_USE: Final = 0.25  # relative difference of rates within a class, where aliases are in use
 PASSES: Final = 4
@@ -78,44 +79,37 @@ class Demands:
         a volume when they were last made finer; inf where there is no room for finer ones.
         """
         present = np.nan_to_num(self.population, nan=1.0) > 0
-        rows = {
+        rows: dict[str, Array] = {
             "population": self.population[present], "think_time": self.think_time[present],
             "arrival_rate": self.arrival_rate[present],
         }  # fmt: skip
         service = self.service_time[present]
+        if np.ptp(service) > EQUAL_SERVICE * service.max():
+            rows["service_time"] = service  # each class keeps its own
         groups = group_volumes(**rows, spread=EQUAL)
         if groups.volumes.size <= FEW_CLASSES:
             return self._pool(groups, service, law), _classes(present, groups), 0.0
-        mean = float(np.average(service, weights=self._weights()[present]))
         guess = min(first_guess(self._pool(groups, service, law)), most_aliases)
         solved = alias_pool_of_volumes(
-            guess, service_time=mean, tolerance=TOLERANCE, most_classes=MOST_CLASSES,
-            inflation=law.inflation, redrive_time=law.redrive_time, **rows,
+            guess, tolerance=TOLERANCE, most_classes=MOST_CLASSES, inflation=law.inflation,
+            redrive_time=law.redrive_time, **{"service_time": float(service.mean()), **rows},
         )  # fmt: skip
         return self._pool(solved.groups, service, law), _classes(present, solved.groups), solved.error
 
-    def _weights(self) -> Array:
-        """How much of the load each volume is, roughly."""
-        closed = self.population / (self.think_time + self.service_time)
-        return np.where(np.isnan(self.population), self.arrival_rate, closed)
-
     def _pool(self, groups: VolumeGroups, service: Array, law: Law) -> Pool:
-        count = np.bincount(groups.group)
-        times = np.bincount(groups.group, weights=service) / count
+        own = not np.isnan(groups.service_time).any()
+        times = groups.service_time if own else np.full(groups.volumes.size, float(service.mean()))
         classes = tuple(
-            VolumeClass(volumes=int(n), population=float(p), think_time=float(z), arrival_rate=float(r))
-            for n, p, z, r in zip(
-                groups.volumes, groups.population, groups.think_time, groups.arrival_rate, strict=True
+            VolumeClass(
+                volumes=int(n), population=float(p), think_time=float(z), arrival_rate=float(r),
+                service_time=float(t) if own else math.nan,
             )
-        )
-        weights = [
-            part.volumes * (part.arrival_rate if math.isnan(part.population)
-                            else part.population / (part.think_time + t))
-            for part, t in zip(classes, times, strict=True)
-        ]  # fmt: skip
+            for n, p, z, r, t in zip(
+                groups.volumes, groups.population, groups.think_time, groups.arrival_rate, times, strict=True
+            )
+        )  # fmt: skip
         return Pool(
-            classes=classes, service_time=float(np.average(times, weights=weights)), inflation=law.inflation,
-            redrive_time=law.redrive_time,
+            classes=classes, service_time=float(times.mean()), inflation=law.inflation, redrive_time=law.redrive_time
         )  # fmt: skip
 
 

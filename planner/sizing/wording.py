@@ -6,8 +6,11 @@ import math
 from collections.abc import Sequence
 from typing import Final
 
+import numpy as np
+from numpy.typing import NDArray
+
 from planner import render
-from planner.demand import Counts
+from planner.demand import Counts, Readings
 from planner.devices import Pool
 from planner.measurements import Run
 from planner.sizing.answer import NamedReading, Remarks
@@ -148,7 +151,9 @@ def pool_remarks(
         saved = render.counted(classic - recommended, "device number")
         more.append(f"Classic PAV would take {classic} aliases for the same target: the pool saves {saved}.")
     if len(gains) > 1 and recommended > 0:
-        more.append(f"Gain with {recommended}: {'; '.join(map(str, gains))}.")
+        shown = [str(gain) for gain in gains[:MOST_NAMED]]
+        rest = sum(gain.volumes for gain in gains[MOST_NAMED:])
+        more.append(f"Gain with {recommended}: {'; '.join(shown)}{f'; {rest} further volumes' if rest else ''}.")
     if pool is not None and error >= LEAST_ERROR:
         classes = render.counted(len(pool.classes), "class").replace("classs", "classes")
         bound = f"about {error:.1%}" if math.isfinite(error) else "an unknown share"
@@ -164,3 +169,23 @@ def pool_remarks(
     )
 
 
+
+
+def bursty_remarks(
+    runs: Sequence[Run], read: Readings, groups: NDArray[np.int64], readings: Sequence[NamedReading], recommended: int, *,
+    helps: bool, growth: float, gains: Sequence[Gain],
+) -> Remarks:  # fmt: skip
+    """Sentences for a pool with bursty volumes."""
+    run = runs[-1]
+    more = [
+        "Volumes are bursty: each is read for itself, and the pool by mean and variance of what all of them ask for "
+        "(Hayward). The range is what such answers were off by; supply counters of the pool (planner aliases supply) decide."
+    ]
+    if len(gains) > 1 and recommended > 0:
+        shown = [str(gain) for gain in gains[:MOST_NAMED]]
+        rest = sum(gain.volumes for gain in gains[MOST_NAMED:])
+        more.append(f"Gain with {recommended}: {'; '.join(shown)}{f'; {rest} further volumes' if rest else ''}.")
+    step = next_step(runs, recommended, helps=helps, open_yet=True)
+    return Remarks(
+        why=demand(readings, recommended), more=(*more, *run.notes, *_grown(growth), *behind(run)), step=step
+    )
