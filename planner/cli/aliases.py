@@ -127,9 +127,10 @@ def volume(
     """
     from planner import sizing
 
-    answer = sizing.answer_for(
-        **question.asked(files), kind="volume", device=device, exclude=exclude, progress=options.progress
-    )
+    with options.spelled(source="FILE"):
+        answer = sizing.answer_for(
+            **question.asked(files), kind="volume", device=device, exclude=exclude, progress=options.progress
+        )
     options.show(answer, form)
 
 
@@ -167,10 +168,11 @@ def pool(
 
     options.exclusive({"--pools": members, "--bases": bases}, "each says which devices")
     options.exclusive({"--pools": members, "--aliases": alias_range}, "each says which devices")
-    answer = sizing.answer_for(
-        **question.asked(files), kind="pool", bases=bases, alias_devices=alias_range, exclude=exclude, members=members,
-        pool=only, volumes=volumes, progress=options.progress,
-    )  # fmt: skip
+    with options.spelled(source="FILE", aliases="--aliases"):
+        answer = sizing.answer_for(
+            **question.asked(files), kind="pool", bases=bases, alias_devices=alias_range, exclude=exclude,
+            members=members, pool=only, volumes=volumes, progress=options.progress,
+        )  # fmt: skip
     options.show(answer, form)
 
 

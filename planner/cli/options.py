@@ -32,6 +32,7 @@ Model = Annotated[
 ]
 Value = TypeVar("Value")
 STANDARD_OUTPUT: Final = "-"
+ARGUMENTS: Final = ("rate", "service", "response", "queue", "in_use", "volumes", "growth", "device", "bases", "exclude", "pool")
 CONTEXT: Final[dict[str, Any]] = {"help_option_names": ["-h", "--help"]}
 PATIENCE: Final = 2.0  # seconds before a progress bar shows
 
@@ -240,6 +241,34 @@ def exclusive(given: Mapping[str, object], why: str) -> None:
     named = [name for name, value in given.items() if value is not None]
     if len(named) > 1:
         raise InputError(" and ".join(named), "together", f"one of them: {why}")
+
+
+@contextmanager
+def spelled(**options: str) -> Iterator[None]:
+    """Let errors name the option that was typed, not the argument that it became.
+
+    Parameters
+    ----------
+    **options
+        Option by argument, where it is not the argument with dashes.
+
+    Yields
+    ------
+    None
+        While the answer is made.
+
+    Raises
+    ------
+    InputError
+        With the option in place of the argument.
+    """
+    try:
+        yield
+    except InputError as error:
+        if error.argument not in ARGUMENTS and error.argument not in options:
+            raise
+        option = options.get(error.argument, f"--{error.argument.replace('_', '-')}")
+        raise InputError(option, error.value, error.expected, error.unit) from None
 
 
 def width() -> int:

@@ -78,7 +78,10 @@ def _bases(rows: Rows, only: Devices | None, exclude: Devices | None) -> Array:
                 base = rows.words["alias_of"][k]
                 what = f"an alias of {base}" if base else "a HyperPAV alias or no ECKD disk"
                 raise InputError(only.argument, only.text, f"a base device ({known}); this one is {what}")
-            raise InputError(only.argument, only.text, f"one of the bases in {rows.file.name}: {known}")
+            raise InputError(
+                only.argument, only.text,
+                f"device numbers in hexadecimal or labels, of the bases in {rows.file.name}: {known}",
+            )  # fmt: skip
         chosen = chosen & named
     if exclude is not None:
         chosen = chosen & ~exclude.chosen(rows)

@@ -156,6 +156,26 @@ class AliasAnswer(Answer):
     remarks: Remarks
 
     @property
+    def rate_low(self) -> Array:
+        """Lower end of the I/O rate of each row [1/s]."""
+        return np.asarray(self.rate.low)
+
+    @property
+    def rate_high(self) -> Array:
+        """Upper end of the I/O rate of each row [1/s]."""
+        return np.asarray(self.rate.high)
+
+    @property
+    def response_low(self) -> Array:
+        """Lower end of the response time of each row [s]."""
+        return np.asarray(self.response.low)
+
+    @property
+    def response_high(self) -> Array:
+        """Upper end of the response time of each row [s]."""
+        return np.asarray(self.response.high)
+
+    @property
     def why(self) -> str:
         """The demand in words."""
         return self.remarks.why
@@ -203,11 +223,14 @@ class AliasAnswer(Answer):
     def _gain(self, count: int) -> str:
         """From now to `count`: rate with its ends, response."""
         now, then = (float(self.rows.io_rate[k]) for k in (self.in_use, count))
-        if abs(then / now - 1) < SAME and self.rate.high[count] < (1 + SAME) * now:
-            rate = f"I/O rate {_rate(now)}/s as before"
+        if abs(then / now - 1) < SAME:
+            most = float(self.rate.high[count])
+            more = f" (up to {_rough(most)})" if most > (1 + 4 * SAME) * now else ""
+            rate = f"I/O rate {_rate(now)}/s as before{more}"
         else:
-            ends = " to ".join(_rough(end) for end in (self.rate.low[count], self.rate.high[count]))
-            rate = f"I/O rate {_rate(now)} to {_rate(then)}/s ({ends})"
+            low, high = (_rough(end) for end in (self.rate.low[count], self.rate.high[count]))
+            ends = f" ({low} to {high})" if low != high else ""
+            rate = f"I/O rate {_rate(now)} to {_rate(then)}/s{ends}"
         before, after = (self.rows.response_time[k] for k in (self.in_use, count))
         return f"{rate}, response {_ms(before)} to {_ms(after)} ms"
 

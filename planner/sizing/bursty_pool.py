@@ -26,7 +26,7 @@ from planner.sizing.wording import bursty_remarks
 ROWS_BEYOND: Final = 2
 MANY: Final = 16  # aliases of one volume with which hardly anything of it waits
 STEPS: Final = 24  # of the search for the queue that the volumes would have without aliases
-PASSES: Final = 2
+PASSES: Final = 3
 CLOSE: Final = 0.01  # relative, of the queue with the aliases in use
 MOST_QUEUE: Final = 200.0  # I/Os of one volume
 
@@ -43,11 +43,12 @@ def read_shared(run: Run, law: Law) -> tuple[Readings, Indices]:
     groups = alike(run) if run.own else np.zeros(run.bases, dtype=np.int64)
     rate, service = (means(each, groups) for each in (run.io_rate, run.service))
     found = _matched(run, law, groups, rate, service)
+    faster = slower = 1.0
     for _ in range(PASSES):  # rate and service time without aliases are known once the readings are
         total = expanded(pooled(found), groups)
         rows = _rows(total, _now(found, groups), np.array([0, run.aliases]))
-        slower = float(rows.service_time[1] / rows.service_time[0])
-        faster = float(rows.io_rate[1] / rows.io_rate[0])
+        slower = math.sqrt(slower * float(rows.service_time[1] / rows.service_time[0]))  # damped: another reading may
+        faster = math.sqrt(faster * float(rows.io_rate[1] / rows.io_rate[0]))  # take over
         found = _matched(run, law, groups, rate * (1.0 / faster), service * (1.0 / slower))
     return found, groups
 

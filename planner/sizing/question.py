@@ -63,22 +63,22 @@ class Numbers:
             One is missing, no quantity, or contradicts the others.
         """
         for argument, value, example in (
-            ("--rate", self.rate, "755/s"),
-            ("--service", self.service, "1.3ms"),
+            ("rate", self.rate, "755/s"),
+            ("service", self.service, "1.3ms"),
         ):
             if value is None:
                 raise InputError(argument, None, f"a quantity such as {example}; it is needed with the other numbers")
         assert self.rate is not None and self.service is not None
         volumes = 1 if self.volumes is None else self.volumes
         if volumes < 1:
-            raise InputError("--volumes", volumes, "a count of at least 1")
+            raise InputError("volumes", volumes, "a count of at least 1")
         if self.in_use is not None and self.in_use < 0:
-            raise InputError("--in-use", self.in_use, "a count of at least 0")
+            raise InputError("in_use", self.in_use, "a count of at least 0")
         found = from_numbers(
-            io_rate=quantity(self.rate, "rate", "--rate"),
-            service=quantity(self.service, "time", "--service", SERVICE_PARTS),
-            response=None if self.response is None else quantity(self.response, "time", "--response"),
-            queued=None if self.queue is None else quantity(self.queue, None, "--queue"),
+            io_rate=quantity(self.rate, "rate", "rate"),
+            service=quantity(self.service, "time", "service", SERVICE_PARTS),
+            response=None if self.response is None else quantity(self.response, "time", "response"),
+            queued=None if self.queue is None else quantity(self.queue, None, "queue"),
             volumes=volumes,
             aliases=self.in_use or 0,
             pool=pool,
@@ -268,7 +268,7 @@ def _pools(
     bases, aliases_, exclude = chosen
     if aliases_ is not None and all(rows.of_kind(VOLUME).all() for rows in every):
         raise InputError(
-            "--aliases", aliases_.text, "it with a listing only; a table has pools and aliases in its columns"
+            "aliases", aliases_.text, "it with a listing only; a table has pools and aliases in its columns"
         )
     pools: dict[str, MeasuredPool] = {}
     notes = list(said)
@@ -288,7 +288,7 @@ def _pools(
         names = ", ".join(pools)
         several = [each for each in several if each.name == name]
         if not several:
-            raise InputError("--pool", name, f"one of {names}")
+            raise InputError("pool", name, f"one of {names}")
     if len(several) == 1:
         (only,) = several
         if not only.runs:

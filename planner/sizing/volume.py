@@ -8,19 +8,23 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
-from planner.demand import Counts, Law, Prediction, Readings, read_volumes
+from planner.calibrate import Fit
+from planner.demand import Counts, Law, Prediction, Readings, read_several, read_volumes
 from planner.devices import Performance, Volume, VolumeClass
 from planner.errors import InfeasibleError, InputError
 from planner.measurements import Run
 from planner.results import Array
 from planner.sizing.answer import AliasAnswer, NamedReading
-from planner.sizing.bounds import Draws, band, measured_rate, measured_response, spaced
+from planner.sizing.bounds import NORMAL_90, Draws, band, measured_rate, measured_response, spaced
 from planner.sizing.comparison import as_measured, helped
+from planner.sizing.pool import SAME_RATE, fitted
 from planner.sizing.target import Target
 from planner.sizing.wording import volume_remarks
 
 ROWS_BEYOND: Final = 2
+ALWAYS: Final = 0.99  # share of the time from which on requesters are as good as always active
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,6 +35,8 @@ class Sized:
     runs: tuple[Run, ...]
     read: Readings
     counts: Counts
+    fitted: bool = False
+    left_out: tuple[str, ...] = ()
 
     @property
     def chosen(self) -> int:
@@ -47,16 +53,48 @@ def size_volume(runs: Sequence[Run], law: Law, target: Target, growth: float) ->
         No count that there are addresses for meets the target.
     """
     run = runs[-1]
-    read = read_runs(runs, law).grown(growth) if growth else read_runs(runs, law)
+    read, fitted_, left_out = read_runs(runs, law)
+    read = read.grown(growth) if growth else read
     counts = read.point_and_range(target.of_readings())
-    sized = Sized(run=run, runs=tuple(runs), read=read, counts=counts)
+    sized = Sized(run=run, runs=tuple(runs), read=read, counts=counts, fitted=fitted_, left_out=left_out)
     return _answer(sized, law, target, growth)
 
 
-def read_runs(runs: Sequence[Run], law: Law) -> Readings:
-    """Readings of a volume, from one row or from several at different counts."""
+def read_runs(runs: Sequence[Run], law: Law) -> tuple[Readings, bool, tuple[str, ...]]:
+    """Readings of a volume, whether they are fits, and what was left out: from one row, or rows at several counts.
+
+    Rows of steady demand are fitted together, by least squares for every number of requesters; those of bursty demand weigh
+    its readings.
+    """
     run = runs[-1]
-    return read_volumes(run.io_rate, run.service, spaced(run.queued), aliases=run.aliases, law=law)
+    rates = [each.total_rate.value for each in runs]
+    if len({each.aliases for each in runs}) == 1:
+        return read_volumes(run.io_rate, run.service, spaced(run.queued), aliases=run.aliases, law=law), False, ()
+    rows = [(each.io_rate, each.service, spaced(each.queued), each.aliases) for each in runs]
+    read = read_several(rows, law=law)
+    if not read.steady[0] or max(rates) <= (1 + SAME_RATE) * min(rates):
+        return read, False, ()
+    fits, left_out = fitted(runs, law)
+    return _of_fits(read, fits), True, left_out
+
+
+def _of_fits(read: Readings, fits: Sequence[Fit]) -> Readings:
+    """The same with the fits in place of its closed readings."""
+    columns = [k for k in range(read.weight.shape[1]) if read.kind(k) == "closed"]
+    weight, strain = np.zeros_like(read.weight), np.full_like(read.strain, np.nan)
+    service = read.service_time.copy()
+    population, think = read.demands.population.copy(), read.demands.think.copy()
+    least = min(item.chi_square for item in fits)
+    for k, item in zip(columns, fits, strict=False):
+        service[0, k] = item.value("service_time")
+        population[0, k], think[0, k] = item.population, item.value("think_time") / service[0, k]
+        weight[0, k] = math.exp((least - item.chi_square) / 2) / item.population
+        strain[0, k] = math.sqrt(item.chi_square / len(item.comparisons)) / NORMAL_90
+    active = np.where(np.isin(np.arange(service.shape[1]), columns), 1.0, read.demands.active)
+    demands = replace(read.demands, population=population, think=think, active=active)
+    return replace(
+        read, demands=demands, service_time=service, weight=weight / weight.sum(), strain=strain
+    )
 
 
 def _answer(sized: Sized, law: Law, target: Target, growth: float) -> AliasAnswer:
@@ -92,14 +130,26 @@ def _answer(sized: Sized, law: Law, target: Target, growth: float) -> AliasAnswe
         measured=tuple(each.aliases for each in sized.runs), target=target, growth=growth, readings=named, rows=rows,
         rate=rate, response=response, saturated=saturated, helps=helps, strain=strain, waiting=run.waiting,
         classic=None, gains=(), grouping_error=0.0,
-        remarks=volume_remarks(sized.runs, named, counts, recommended, helps=helps, growth=growth),
+        remarks=volume_remarks(sized.runs, named, counts, recommended, helps=helps, growth=growth, bursty=not bool(sized.read.steady[0]),
+                               left_out=sized.left_out),
     )  # fmt: skip
+
+
+def counting(read: Readings) -> NDArray[np.bool_]:
+    """Readings that count for the range: those kept, and of a steady row every steady one inside its digits."""
+    kept = read.kept[0]
+    if read.steady[0] and not read.others:
+        steady = np.array([read.kind(k) in ("poisson", "closed") for k in range(kept.size)])
+        kept = kept | (steady & read.fits[0])
+    always = read.demands.active[0] > ALWAYS
+    same = np.array([read.kind(k) == "active" for k in range(kept.size)]) & always
+    kept = kept & ~same  # requesters that never rest are a closed reading, less well fitted
+    return kept if kept.any() else read.used[0]
 
 
 def _kept(read: Readings, values: Array) -> Array:
     """Values of the readings that count for the range, (readings, counts)."""
-    kept = read.kept[0]
-    return values[0, kept if kept.any() else read.used[0]]
+    return values[0, counting(read)]
 
 
 def _strain(sized: Sized) -> float:
@@ -155,7 +205,10 @@ def _range(
 ) -> tuple[int, int]:
     """All readings, what the calibration leaves open, and the rule of thumb; wider where no reading fits."""
     counts = sized.counts
-    ends = [recommended, int(counts.low[0]), int(counts.high[0])]
+    each = counts.each[0, counting(sized.read)]
+    ends = [recommended, *(int(n) for n in each if math.isfinite(n))]
+    if not sized.fitted:
+        ends += [int(counts.low[0]), int(counts.high[0])]
     if rule is not None:
         ends.append(rule)
     if not counts.saturated[0]:
@@ -207,7 +260,8 @@ def _out_of_reach(sized: Sized, target: Target, limit: int) -> str:
 def _named(sized: Sized, solved: Prediction, recommended: int) -> tuple[NamedReading, ...]:
     """The chosen reading first, then the others that count for the range, the likeliest first."""
     read, each = sized.read, sized.counts.each[0]
-    order = [k for k in np.argsort(-read.weight[0], kind="stable") if read.kept[0, k] and k != sized.chosen]
+    counts = counting(read)
+    order = [k for k in np.argsort(-read.weight[0], kind="stable") if counts[k] and k != sized.chosen]
     found = []
     for k in (sized.chosen, *order):
         closed = read.kind(k) in ("closed", "active")

@@ -19,7 +19,6 @@ from planner.sizing.comparison import Gain
 LEAST_ERROR: Final = 0.005  # of a wait; less is negligible
 MOST_NAMED: Final = 4  # readings beside the preferred one
 PATH_SHARE: Final = 1 / 3  # of the service time in pend or disconnect: the limit lies behind the volume
-BURSTY: Final = ("batches", "mixed batches", "fixed batches", "periodic", "active", "on-off")
 
 
 def demand(readings: Sequence[NamedReading], recommended: int) -> str:
@@ -55,11 +54,12 @@ def volume_remarks(
     *,
     helps: bool,
     growth: float,
+    bursty: bool,
+    left_out: Sequence[str] = (),
 ) -> Remarks:
     """Sentences for one volume."""
-    run, more = runs[-1], list(runs[-1].notes)
+    run, more = runs[-1], [*left_out, *runs[-1].notes]
     several = len({reading.count for reading in readings}) > 1
-    bursty = any(reading.kind in BURSTY for reading in readings)
     if bursty and several and len(runs) == 1:
         more.append(
             "One row of averages does not tell how the I/Os come together, hence the range. A row with another number of "
