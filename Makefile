@@ -9,7 +9,7 @@ LISTINGS := data/hyperpav
 
 DOCS := build/docs
 
-.PHONY: demo docs test test-all test-oldest check format coverage bench models pictures notebooks test-notebooks clean
+.PHONY: demo docs test test-all test-oldest check format coverage bench models examples pictures notebooks test-notebooks clean
 
 demo: $(VENV)/core
 	$(BIN)/planner aliases pool $(LISTINGS)/pool-0-aliases.listing
@@ -55,6 +55,10 @@ models: $(VENV)/core
 	$(BIN)/planner calibrate $(LISTINGS)/pool-*.listing --kind pool --population 3 \
 	  --title "HyperPAV report: the runs of the pool alone" -o models/hyperpav-pool-runs.toml --force
 	$(BIN)/python -c "from pathlib import Path; from planner.published import write_models; write_models(Path('models'))"
+
+# Runs the commands of README.md and docs/ and writes what they print below them; a test holds that they agree.
+examples: $(VENV)/test
+	$(BIN)/python -m tests.examples
 
 # Draws the pictures of README.md and docs/ again; look at them before you commit them.
 pictures: $(VENV)/core

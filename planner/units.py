@@ -237,3 +237,73 @@ def half_digit(number: str) -> float:
     mantissa, _, exponent = number.lower().partition("e")
     decimals = len(mantissa.partition(".")[2])
     return float(f"5e{int(exponent or 0) - decimals - 1}")
+
+
+def parse_share(text: str, *, argument: str = "value") -> float:
+    """Read a share, as a bare number or in percent.
+
+    Parameters
+    ----------
+    text : str
+        As ``0.9`` or ``90%``.
+    argument : str, optional
+        Name to use in an error message.
+
+    Returns
+    -------
+    float
+        From 0 to 1.
+
+    Raises
+    ------
+    InputError
+        No number, or above 1.
+
+    Examples
+    --------
+    >>> parse_share("90%")
+    0.9
+    """
+    percent = text.strip().endswith("%")
+    value = (
+        parse(text, "share", argument=argument, zero=True)
+        if percent
+        else parse_count(text, argument=argument)
+    )
+    if value > 1:
+        raise InputError(argument, text, "a share from 0 to 1, or 0% to 100%")
+    return value
+
+
+def parse_ratio(text: str, *, argument: str = "value") -> float:
+    """Read what is read to what is written, as the share that is read.
+
+    Parameters
+    ----------
+    text : str
+        As ``70:30``.
+    argument : str, optional
+        Name to use in an error message.
+
+    Returns
+    -------
+    float
+        From 0 to 1.
+
+    Raises
+    ------
+    InputError
+        Not two numbers of zero or more, one of them above zero.
+
+    Examples
+    --------
+    >>> parse_ratio("70:30")
+    0.7
+    """
+    read, colon, written = text.partition(":")
+    if not colon:
+        raise InputError(argument, text, "read to written, such as 70:30")
+    one, other = (parse_count(part, argument=argument) for part in (read, written))
+    if one + other == 0:
+        raise InputError(argument, text, "read to written, at least one of them above zero")
+    return one / (one + other)

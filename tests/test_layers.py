@@ -13,6 +13,7 @@ from tests.checkout import modules
 # From the top down; a module may import from its own layer and from those below.
 LAYERS = (
     ("cli", "__main__"),
+    ("site", "system"),
     ("scoreboard", "figures", "explain"),
     ("advice", "calibrate", "published", "sizing", "whatif", "demand", "measurements", "supply"),
     ("devices", "reports", "library"),

@@ -195,7 +195,7 @@ class Calibration(Tabular):
                 render.Column(name="off by", unit="sigma", decimals=1,
                               values=[each.off_by for each in self.comparisons]),
             ),
-            marks=tuple("in use" if each.run in self.outliers else "" for each in self.comparisons),
+            marks=tuple("outlier" if each.run in self.outliers else "" for each in self.comparisons),
         )  # fmt: skip
 
     def headline(self) -> str:

@@ -55,6 +55,9 @@ class CostLaw:
         Range that the measurements cover, by key.
     population : int or None
         Requesters while it was measured.
+    coefficients : int or None
+        Parameters that count against the degrees of freedom even at a bound, where the law may bend although the
+        measurements show no sign of it; those between their bounds where None.
     """
 
     kind: str
@@ -65,6 +68,7 @@ class CostLaw:
     held: tuple[Estimate, ...] = ()
     validity: Mapping[str, tuple[float, float]]
     population: int | None = None
+    coefficients: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -112,31 +112,26 @@ class Measurements:
         return ReportError(self.path, problem, line=self.line, column=self.columns.get(heading))
 
 
-def read_measurements(paths: Sequence[Path], headings: Sequence[Heading]) -> list[Measurements]:
-    """Read runs from CSV files of one kind.
+def read_measurements(
+    paths: Sequence[Path],
+    headings: Sequence[Heading],
+    *,
+    what: str = "measurements",
+    one_of: Sequence[Sequence[str]] = (),
+    others: bool = False,
+) -> list[Measurements]:
+    """Read runs from CSV files of one kind, one a row; `run` names them.
 
-    Parameters
-    ----------
-    paths : sequence of Path
-        The files.
-    headings : sequence of Heading
-        Columns of the kind, beside `run`, which names the runs.
-
-    Returns
-    -------
-    list of Measurements
-        One a row, in order.
-
-    Raises
-    ------
-    ReportError
-        A file cannot be read, a column is missing or unknown, or a cell holds what its column does not allow.
+    Of the groups of headings in `one_of` a file has at least one; columns that no heading knows are refused, or ignored
+    where there may be `others`. `what` says in messages what the files should hold.
     """
     needed = [each.name for each in headings if each.needed]
-    known = ["run", *(each.name for each in headings)]
+    known = None if others else ["run", *(each.name for each in headings)]
     found: list[Measurements] = []
     for path in paths:
-        table = read_csv(path, needed, "measurements", known=known)
+        table = read_csv(path, needed, what, known=known)
+        if one_of and not any(all(map(table.has, group)) for group in one_of):
+            raise table.missing(", or ".join(" and ".join(group) for group in one_of), what)
         found += _measurements(table, [each for each in headings if table.has(each.name)])
     return found
 

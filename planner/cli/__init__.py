@@ -9,8 +9,8 @@ if TYPE_CHECKING:
 
 
 ORDER = (
-    "aliases", "storage", "processors", "paging", "disk", "calibrate", "predict", "whatif", "scoreboard", "figures",
-    "explain", "read",
+    "aliases", "storage", "system", "processors", "paging", "disk", "calibrate", "predict", "whatif", "growth",
+    "scoreboard", "figures", "explain", "read",
 )  # fmt: skip
 INTERRUPTED = 130  # 128 and the number of the signal, as shells count
 HELP = """Capacity planning for z/VM disk I/O and storage.
@@ -40,12 +40,14 @@ def build() -> typer.Typer:
         disk,
         explain,
         figures,
+        growth,
         paging,
         predict,
         processors,
         read,
         scoreboard,
         storage,
+        system,
         whatif,
     )
 
@@ -83,6 +85,7 @@ def build() -> typer.Typer:
     app.command(name="paging", help=paging.HELP)(paging.paging)
     app.add_typer(disk.app, name="disk", short_help="Compare disks, minidisk cache, channel programs.")
     app.command(name="processors", help=processors.HELP)(processors.processors)
+    app.command(name="system", help=system.HELP)(system.system)
     app.command(name="calibrate", help=calibrate.HELP)(calibrate.calibrate)
     app.command(name="predict", help=predict.HELP)(predict.predict)
     app.command(name="whatif", help=whatif.HELP)(whatif.whatif)
@@ -92,6 +95,9 @@ def build() -> typer.Typer:
     )
     app.command(name="explain", help=explain.HELP)(explain.explain)
     app.command(name="figures", help=figures.HELP)(figures.figures)
+    app.command(name="growth", help=growth.HELP, short_help="Find from when on a limit no longer holds.")(
+        growth.growth
+    )
     return app
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from planner.devices import parameters
 from planner.devices.parameters import Parameter
 from planner.devices.question import Figures, Question, Scenario, Shown
-from planner.errors import InputError, ReportError
+from planner.errors import InputError
 from planner.library import Model
 from planner.results import Array
 from planner.units import MEGABYTE, MILLISECOND
@@ -127,11 +127,7 @@ class ChannelProgram:
         ReportError
             The model lacks a parameter.
         """
-        found = parameters.values(model, KIND, cls.PARAMETERS)
-        missing = [p.file_key for p in cls.PARAMETERS if p.key not in found]
-        if missing:
-            raise ReportError(model.title, f"expected `parameters.{missing[0]}`")
-        return cls(**found)
+        return cls(**parameters.complete(model, KIND, cls.PARAMETERS))
 
     def time_per_mb(self, bits: int, *, fast: bool, read_share: float = 0.0) -> float:
         """CP processor time per MB moved.

@@ -13,7 +13,6 @@ from planner import queueing
 from planner.devices import parameters
 from planner.devices.parameters import Parameter
 from planner.devices.question import Figures, Question, Scenario, Shown
-from planner.errors import ReportError
 from planner.library import Model
 from planner.queueing import Steady
 from planner.results import Array, Result, quantity
@@ -166,10 +165,7 @@ class PagingDevice:
         ReportError
             The model lacks a parameter.
         """
-        found = parameters.values(model, KIND, cls.PARAMETERS)
-        for parameter in cls.PARAMETERS:
-            if parameter.key not in found and parameter is not CP_SYSTEM_TIME:
-                raise ReportError(model.title, f"expected `parameters.{parameter.file_key}`")
+        found = parameters.complete(model, KIND, cls.PARAMETERS, optional=(CP_SYSTEM_TIME,))
         return cls(
             service_time=found["service_time"],
             pages_per_transfer=found["pages_per_transfer"],

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from planner.errors import InputError
+from planner.errors import InputError, ReportError
 
 if TYPE_CHECKING:
     from planner.library import Model
@@ -91,4 +91,15 @@ def values(model: Model, kind: str, wanted: Sequence[Parameter]) -> dict[str, fl
             raise InputError(
                 parameter.file_key, value, f"{parameter.low:g} to {parameter.high:g}", parameter.unit
             )
+    return found
+
+
+def complete(
+    model: Model, kind: str, wanted: Sequence[Parameter], optional: Sequence[Parameter] = ()
+) -> dict[str, float]:
+    """Take the values as `values` does, and refuse a model that lacks one which is not `optional`."""
+    found = values(model, kind, wanted)
+    for parameter in wanted:
+        if parameter.key not in found and parameter not in optional:
+            raise ReportError(model.title, f"expected `parameters.{parameter.file_key}`")
     return found

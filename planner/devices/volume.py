@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -9,7 +10,8 @@ from numpy.typing import ArrayLike
 
 from planner.devices import parameters
 from planner.devices.pool import FIGURES, QUESTIONS, Performance, Pool, VolumeClass
-from planner.devices.question import Question, Shown
+from planner.devices.question import Figures, Question, Scenario, Shown
+from planner.results import Array
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +43,24 @@ class Volume:
     )
     QUESTIONS: ClassVar[tuple[Question, ...]] = QUESTIONS
     FIGURES: ClassVar[tuple[Shown, ...]] = FIGURES
-    ask = Pool.ask
+
+    @classmethod
+    def ask(cls, values: Mapping[str, Array], scenarios: Sequence[Scenario]) -> Figures:
+        """Answer scenarios for parameter sets as a pool does.
+
+        Parameters
+        ----------
+        values : mapping
+            Parameters by key, each of shape (sets,), SI.
+        scenarios : sequence of mapping
+            Aliases and volumes of each.
+
+        Returns
+        -------
+        dict
+            Figures of shape (sets, scenarios), SI.
+        """
+        return Pool.ask(values, scenarios)
 
     def solve(self, aliases: ArrayLike) -> Performance:
         """Solve the volume for each alias count.

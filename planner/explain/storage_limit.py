@@ -8,8 +8,7 @@ from fractions import Fraction
 import sympy
 from sympy import Integer, Min, Symbol, floor
 
-from planner.devices.storage.layout import FRAMES_PER_PGMBK, SEGMENTS_PER_PTRM_SPACE
-from planner.devices.storage.limit import ptrm_limit, real_storage_limit
+from planner.devices.storage import FRAMES_PER_PGMBK, SEGMENTS_PER_PTRM_SPACE, ptrm_limit, real_storage_limit
 from planner.explain.topic import Equation, Exact, Input, Topic
 from planner.units import FRAME, SEGMENT
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from planner import style
-from planner.devices.processors import published, scaling
+from planner.advice.processors import published, scaling
 from planner.library import data_path
 from planner.reports import read_table
 
@@ -58,29 +58,22 @@ def rate_over_processors() -> Axes:
     rows = published()
     fitted = scaling(rows)
     counts = np.arange(min(row.processors for row in rows), MOST_PROCESSORS + 1)
-    law = [fitted.predict(int(count)) for count in counts]
+    law = fitted.rates(counts.tolist())
     axes = style.new_axes()
     axes.fill_between(
-        counts, [one.low for one in law], [one.high for one in law], color=style.COLORS[0], alpha=style.BAND,
-        label="90% of the law",
+        counts, law.low, law.high, color=style.COLORS[0], alpha=style.BAND, label=f"law, {style.NINETY}",
     )  # fmt: skip
     most = max(row.processors for row in rows)
     for part, line, label in (
-        ([one for one in law if one.processors <= most], "-", "law, fitted to all five runs"),
-        ([one for one in law if one.processors >= most], ":", "beyond what was measured"),
+        (counts <= most, "-", "law, fitted to all five runs"),
+        (counts >= most, ":", "beyond what was measured"),
     ):
-        axes.plot(
-            [one.processors for one in part],
-            [one.itr for one in part],
-            line,
-            color=style.COLORS[0],
-            label=label,
-        )
-    left_out = fitted.left_out()
-    bars = [[one.itr - one.low for one in left_out], [one.high - one.itr for one in left_out]]
+        axes.plot(counts[part], law.value[part], line, color=style.COLORS[0], label=label)
+    out = fitted.left_out
     axes.errorbar(
-        [one.processors for one in left_out], [one.itr for one in left_out], bars, fmt="x", color=style.COLORS[1],
-        markersize=9, capsize=4, label="each from the other four runs, 90%",
+        [row.processors for row in rows], [one.value for one in out],
+        [[one.value - one.low for one in out], [one.high - one.value for one in out]], fmt="x", color=style.COLORS[1],
+        markersize=9, capsize=4, label=f"each from the other four runs, {style.NINETY}",
     )  # fmt: skip
     axes.plot(
         [row.processors for row in rows], [row.internal_throughput for row in rows], "o", color=style.MEASURED,

@@ -131,9 +131,9 @@ def _listings(source: Source, options: Options) -> schema.Tables:
     from planner.reports.any_listing import read_tables
 
     try:
-        return read_tables(source.path, source.data)
+        return read_tables(source.path, source.content)
     except ReportError as error:
-        if error.line is None and source.headings and b"FCX" not in source.data:
+        if error.line is None and source.headings and b"FCX" not in source.head:
             raise ReportError(source.path, f"of no known format; {WANTED}") from error
         raise
 

@@ -9,6 +9,7 @@ from planner.published.channel_program import calibrate_channel_program
 from planner.published.disk import calibrate_disk
 from planner.published.paging import calibrate_paging
 from planner.published.processors import calibrate_processors
+from planner.published.whole_system import calibrate_whole_system
 
 
 def calibrate_all() -> dict[str, library.Model]:
@@ -29,6 +30,7 @@ def calibrate_all() -> dict[str, library.Model]:
         **{f"disk-{workload}-{kind}": model for (workload, kind), model in calibrate_disk().items()},
         "channel-program": calibrate_channel_program(),
         "processors": calibrate_processors(),
+        "system-xiv-serialized": calibrate_whole_system(),
     }
 
 

@@ -55,7 +55,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
-    """Equally long `columns`; `marks` names the state of each row ("recommended", "in use", or "")."""
+    """Equally long `columns`; `marks` names the state of each row (a key of `planner.render.text.MARKS`, or "")."""
 
     columns: tuple[Column, ...]
     marks: tuple[str, ...] = field(default=())

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from typing import Final
 
-from planner.devices.processors import Scaling, published, scaling
-from planner.devices.storage.layout import FRAMES_PER_PGMBK, PAGES_PER_PTRM_SPACE
+from planner.advice.processors import Scaling, published, scaling
+from planner.devices.storage import FRAMES_PER_PGMBK, PAGES_PER_PTRM_SPACE
 from planner.library import data_path, read_model, read_source
 from planner.reports import PublishedTable, read_table
 from planner.reports.dspacesh import DataSpace, read_data_spaces
@@ -206,8 +206,8 @@ def _left_out_itr(at: Cell) -> Said:
     """ITR of a configuration from the other four."""
     counts = [each.processors for each in _scaling().configurations]
     place = counts.index(int(at.at("Processors").value))
-    return Said(kind="left-out", predicted=Span.exactly(_scaling().left_out()[place].itr), group="processors",
-                note=f"{_scaling().chosen.name} scaling of the other four configurations")  # fmt: skip
+    return Said(kind="left-out", predicted=Span.exactly(float(_scaling().left_out[place].value)), group="processors",
+                note="scaling of the other four configurations")  # fmt: skip
 
 
 def _cpu_time(at: Cell) -> Said:

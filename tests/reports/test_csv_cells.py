@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from planner.advice.processors import read_configurations
 from planner.calibrate.data_file import read_observations
 from planner.calibrate.disk import HEADINGS
 from planner.calibrate.tables import read_measurements
 from planner.cli import main
-from planner.devices.processors import read_configurations
 from planner.errors import ReportError
 from planner.reports import read_table
 from planner.reports.csv_table import read_cells
