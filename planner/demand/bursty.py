@@ -18,8 +18,8 @@ from planner.results import Array
 
 MOST_ALIASES: Final = 255  # 256 addresses of a control unit, one of them the base
 WAIT_SHARE: Final = 0.05  # of the service time: queueing is gone
-KEPT: Final = 0.02  # least weight of a reading that counts for the range
-POINT: Final = 0.65  # quantile of the counts: too few costs more than too many
+KEPT: Final = 0.04  # least weight of a reading that counts for the range
+POINT: Final = 0.645  # quantile of the counts: too few costs more than too many
 FIRST_STEP: Final = 3  # aliases, where the demand of a saturated row is unknown
 SATURATED_LOAD: Final = 0.985
 SATURATED_WAIT: Final = 30.0  # service times

@@ -31,23 +31,23 @@ STRONG: Final = 3.0  # load while on beyond which a phase is nearly a batch
 class Scales:
     """Weights of the kinds, and their decay: with the size of batches, of fixed batches and groups, with the wait of requesters."""
 
-    batch: float = 3.0
-    fixed: float = 6.0
-    active: float = 5.0
+    batch: float = 2.0
+    fixed: float = 4.0
+    active: float = 12.0
     of_batches: float = 1.0
-    of_mixed: float = 0.4
-    of_fixed: float = 0.5
-    of_periodic: float = 1.0
-    of_variable: float = 3.0
-    of_active: float = 1.0
-    of_phases: float = 0.125
-    of_strong: float = 0.15  # of the phases nearly as strong as batches
-    slow: float = 60.0  # service times; shorter phases are less likely
-    steady: float = 1.5  # of all others, where steady
+    of_mixed: float = 0.8
+    of_fixed: float = 0.25
+    of_periodic: float = 0.9
+    of_variable: float = 4.5
+    of_active: float = 0.6
+    of_phases: float = 0.04
+    of_strong: float = 0.5  # of the phases nearly as strong as batches
+    slow: float = 200.0  # service times; shorter phases are less likely
+    steady: float = 2.0  # of all others, where steady
 
 
 ONE_ROW: Final = Scales()
-TWO_ROWS: Final = Scales(batch=4.0, fixed=8.0, active=6.0)
+TWO_ROWS: Final = Scales(batch=4.0, fixed=8.0, active=11.0)
 
 
 def weights(
