@@ -18,8 +18,8 @@ from planner.results import Array
 
 MOST_ALIASES: Final = 255  # 256 addresses of a control unit, one of them the base
 WAIT_SHARE: Final = 0.05  # of the service time: queueing is gone
-KEPT: Final = 0.02  # least weight of a reading that counts for the range
-POINT: Final = 0.65  # quantile of the counts: too few costs more than too many
+KEPT: Final = 0.04  # least weight of a reading that counts for the range
+POINT: Final = 0.645  # quantile of the counts: too few costs more than too many
 FIRST_STEP: Final = 3  # aliases, where the demand of a saturated row is unknown
 SATURATED_LOAD: Final = 0.985
 SATURATED_WAIT: Final = 30.0  # service times
@@ -154,6 +154,8 @@ class Readings:
         How far the printed digits are strained; 1 is the limit of what they leave open.
     ratio : ndarray
         Measured wait, less half a digit, over that of Poisson arrivals, (volumes,).
+    wait : ndarray
+        Mean wait of each reading without aliases [service times].
     rows : Rows
         What was measured.
     growth : float
@@ -169,6 +171,7 @@ class Readings:
     weight: Array
     strain: Array
     ratio: Array
+    wait: Array
     rows: Rows
     growth: float = 0.0
     others: tuple[Rows, ...] = ()
@@ -293,7 +296,7 @@ class Readings:
         """
         return replace(
             self, demands=self.demands.rows(index), service_time=self.service_time[index], weight=self.weight[index],
-            strain=self.strain[index], ratio=self.ratio[index], rows=self.rows.of(index), others=tuple(rows.of(index) for rows in self.others),
+            strain=self.strain[index], ratio=self.ratio[index], wait=self.wait[index], rows=self.rows.of(index), others=tuple(rows.of(index) for rows in self.others),
         )  # fmt: skip
 
     def grown(self, growth: float) -> Readings:
@@ -569,17 +572,18 @@ def read_rows(rows: Rows, law: Law, layout: Layout, scales: priors.Scales) -> Re
     steady = np.isin(layout.kind, kinds.STEADY)
     strain = np.where(steady, strain, np.where(np.isfinite(strain), 0.0, np.nan))
     # Of Poisson arrivals at the measured rate, whether or not they fit the queue.
-    load = rows.rate[:, None] * rows.service[:, None]
-    ratio = _ratio(rows, law)
+    poisson = _poisson_queue(rows, law)
+    ratio = np.maximum(rows.queue_low, 0.0) / poisson
+    # Service times more or less variable than exponential ones: scv .2 to 1.3.
+    variable = (ratio <= priors.POISSON_RATIOS[1]) & (rows.queue_high / poisson >= priors.POISSON_RATIOS[0])
     with np.errstate(invalid="ignore"):
         alone = here.queue[0] / np.where(here.rate[0] > 0, here.rate[0], np.nan)
-    weight = priors.weights(demands, layout, alone, np.where(unknown, 0.0, ratio), strain, scales)
+    weight = priors.weights(demands, layout, alone, np.where(unknown, 0.0, ratio), strain, variable, scales)
     weight[unknown] = 0.0
     weight[unknown, 0] = 1.0
-    del load
     return Readings(
         law=law, layout=layout, demands=demands, service_time=service_time, weight=weight, strain=strain, ratio=ratio,
-        rows=rows,
+        wait=alone, rows=rows,
     )  # fmt: skip
 
 
@@ -599,8 +603,8 @@ def _widened(rows: Rows, law: Law) -> Rows:
     )  # fmt: skip
 
 
-def _ratio(rows: Rows, law: Law) -> Array:
-    """Measured wait, less half a digit, over that of Poisson arrivals at the measured rate; 0 where those saturate."""
+def _poisson_queue(rows: Rows, law: Law) -> Array:
+    """Queue of Poisson arrivals at the measured rate; inf where they saturate."""
     one = np.ones_like(rows.rate)
     alone = rows.service.copy()
     queue = one
@@ -609,7 +613,7 @@ def _ratio(rows: Rows, law: Law) -> Array:
                                          gap=law.redrive_time / alone)  # fmt: skip
         rate, queue, busy = rowwise.chains.batches(station, rows.rate * alone, one, one).at(rows.devices)
         alone = rows.service / np.maximum(busy / rate, 1.0)
-    return np.divide(np.maximum(rows.queue_low, 0.0), queue)
+    return queue
 
 
 def _rows(io_rate: Interval, service: Interval, queued: Interval, aliases: ArrayLike) -> Rows:

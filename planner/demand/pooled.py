@@ -23,6 +23,7 @@ LEVELS: Final = 255  # I/Os present of one volume, and more than there are alias
 STRONG: Final = 4.0  # load while on from which phases are left out: unlimited servers would not hold them
 SATURATED_WAIT: Final = 3.0  # service times: what is asked of a volume that never idles
 LOW, HIGH = 0.75, 1.35  # of the count
+HALVINGS: Final = 30
 
 
 def present(readings: Readings, levels: int) -> Array:
@@ -108,6 +109,66 @@ def _of_phases(load: Array, on_load: Array, on_time: Array, steps: Array) -> Arr
 
 def _whole(laws: Array) -> Array:
     return laws / laws.sum(axis=0)
+
+
+def base_busy(readings: Readings, law: Array) -> Array:
+    """Share of the time that the base of each volume serves, with unlimited aliases, (volumes, readings).
+
+    An I/O takes the base only if it comes while the base is free: a loss system of one server. Of instants of rate a each takes
+    the base with the chance that it is free, a / (1 + a); phases are a chain of four states, requesters a balance of flows.
+    """
+    demands, layout = readings.demands, readings.layout
+    n = np.arange(law.shape[0])[:, None, None]
+    mean = np.nansum(law * n, axis=0)
+    steps = chains.Station(most=law.shape[0] - 1, inflation=readings.law.inflation, gap=np.zeros(1)).steps
+    flow = np.nansum(law * steps[:, None, None], axis=0)
+    growth = np.where(flow > 0, mean / np.where(flow > 0, flow, 1.0), 1.0)
+    batch = np.where(np.isfinite(demands.batch), demands.batch, 1.0)
+    share = np.where(np.isfinite(demands.share), demands.share, 1.0)
+    instants = demands.load * (share / batch + 1 - share) * growth
+    found = instants / (1 + instants)
+    found = np.where(layout.kind == kinds.PERIODIC, np.minimum(instants, 1.0), found)
+    found = np.where(layout.kind == kinds.ON_OFF, _phase_busy(demands, growth), found)
+    requesters = np.isin(layout.kind, (kinds.CLOSED, kinds.ACTIVE))
+    return np.where(requesters, _requester_busy(demands, mean, growth), found)
+
+
+def _phase_busy(demands: kinds.Demands, growth: Array) -> Array:
+    """M/M/1/1 in phases: with the base busy b1 while on and b0 while off, balances of both and of the phases."""
+    alpha = growth / demands.on_time
+    share = np.minimum(demands.load / demands.on_load, 1 - 1e-9)
+    beta = alpha * share / (1 - share)
+    rate = demands.on_load * growth
+    # b0 (1 + beta) = alpha b1;  b1 (1 + alpha) = rate (share - b1) + beta b0
+    back = alpha / (1 + beta)
+    on = rate * share / (1 + alpha + rate - beta * back)
+    return on * (1 + back)
+
+
+def _requester_busy(demands: kinds.Demands, mean: Array, growth: Array) -> Array:
+    """Base busy y while active: y = (1 - y) (N - n + y) s / Z, with n - y I/Os at aliases whether or not the base is busy."""
+    active = np.where(np.isfinite(demands.active), demands.active, 1.0)
+    idle = np.maximum(demands.population - mean / np.maximum(active, 1e-12), 0.0)
+    think = demands.think / growth
+    half = (1 - idle - think) / 2
+    return active * np.clip(half + np.sqrt(half**2 + idle), 0.0, 1.0)
+
+
+def alias_law(law: Array, busy: Array) -> Array:
+    """Law of the aliases in use from that of the I/Os present: with n present the base is busy with chance n / (n + d).
+
+    The one number d is such that the base is busy as often as it is; I/Os on aliases stay there when the base becomes free.
+    """
+    n = np.arange(law.shape[0])[:, None, None]
+    low, high = np.full(busy.shape, -20.0), np.full(busy.shape, 20.0)
+    for _ in range(HALVINGS):
+        middle = 0.5 * (low + high)
+        more = np.sum(law * n / (n + np.exp(middle)), axis=0) > busy
+        low, high = np.where(more, middle, low), np.where(more, high, middle)
+    with_base = law * n / (n + np.exp(low))
+    found = law - with_base
+    found[:-1] += with_base[1:]
+    return found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
