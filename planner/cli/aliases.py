@@ -168,7 +168,7 @@ def pool(
 
     options.exclusive({"--pools": members, "--bases": bases}, "each says which devices")
     options.exclusive({"--pools": members, "--aliases": alias_range}, "each says which devices")
-    with options.spelled(source="FILE", aliases="--aliases"):
+    with options.spelled(source="FILE", aliases="--aliases", members="--pools"):
         answer = sizing.answer_for(
             **question.asked(files), kind="pool", bases=bases, alias_devices=alias_range, exclude=exclude,
             members=members, pool=only, volumes=volumes, progress=options.progress,

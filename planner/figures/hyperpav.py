@@ -7,14 +7,12 @@ from typing import TYPE_CHECKING, Final
 from planner import sizing, style
 from planner.demand import Law
 from planner.library import data_path, read_model
-from planner.measurements import listing_run, pool_run, volume_runs
-from planner.reports import read_devices
+from planner.measurements import intervals, read, system_runs
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from planner.measurements import Run
-    from planner.reports import DeviceListing
 
 PUBLICATION: Final = "hyperpav"
 # Each system is judged by a law that was fitted to the other one.
@@ -33,8 +31,7 @@ def volume_over_aliases() -> Axes:
     matplotlib.axes.Axes
         The band of the answer, and the three published runs.
     """
-    asked = volume_runs(_listing(VOLUME[0]))[0]
-    return _over_aliases(asked, VOLUME, VOLUME_LAW, "Volume 522A, law fitted to the pool alone")
+    return _over_aliases(VOLUME, VOLUME_LAW, "Volume 522A, law fitted to the pool alone")
 
 
 def pool_over_aliases() -> Axes:
@@ -45,12 +42,12 @@ def pool_over_aliases() -> Axes:
     matplotlib.axes.Axes
         The band of the answer, and the three published runs.
     """
-    asked = pool_run(_listing(POOL[0]))
-    return _over_aliases(asked, POOL, POOL_LAW, "Pool 522A-5231, law fitted to volume 522A alone")
+    return _over_aliases(POOL, POOL_LAW, "Pool 522A-5231, law fitted to volume 522A alone")
 
 
-def _over_aliases(asked: Run, names: tuple[str, ...], law: str, title: str) -> Axes:
-    answer = sizing.aliases(asked, Law.from_model(law))
+def _over_aliases(names: tuple[str, ...], law: str, title: str) -> Axes:
+    runs = [_run(name) for name in names]
+    answer = sizing.aliases(runs[0], Law.from_model(law))
     axes = style.new_axes()
     counts = answer.rows.aliases
     axes.fill_between(
@@ -58,15 +55,14 @@ def _over_aliases(asked: Run, names: tuple[str, ...], law: str, title: str) -> A
         label="all readings of the run without aliases, 90%",
     )  # fmt: skip
     axes.plot(counts, answer.rows.io_rate, color=style.COLORS[0], label="preferred reading")
-    runs = [listing_run(_listing(name)) for name in names]
     named = read_model(ALL_RUNS).fit.outliers
     axes.plot(
-        [run.aliases for run in runs], [run.io_rate for run in runs], "o", color=style.MEASURED, zorder=style.ABOVE,
+        [run.aliases for run in runs], [run.total_rate.value for run in runs], "o", color=style.MEASURED, zorder=style.ABOVE,
         clip_on=False, label="measured",
     )  # fmt: skip
-    for name, run in zip(names, runs, strict=True):
-        if f"{_listing(name).run} {run.name} +{run.aliases}" in named:
-            axes.annotate("named outlier:\nits service time", (run.aliases, run.io_rate), (8, -4),
+    for run in runs:
+        if f"{run.source} {run.name} +{run.aliases}" in named:
+            axes.annotate("named outlier:\nits service time", (run.aliases, run.total_rate.value), (8, -4),
                           textcoords="offset points", va="top", fontsize="small")  # fmt: skip
     axes.set(xlabel="aliases", ylabel="I/O rate [1/s]", title=title, ylim=(0, None))
     style.whole_numbers(axes)
@@ -74,6 +70,8 @@ def _over_aliases(asked: Run, names: tuple[str, ...], law: str, title: str) -> A
     return axes
 
 
-def _listing(name: str) -> DeviceListing:
-    (listing,) = read_devices(data_path(PUBLICATION, f"{name}.listing"))
-    return listing
+def _run(name: str) -> Run:
+    """The volume or the pool of a listing."""
+    (rows,) = intervals(read(data_path(PUBLICATION, f"{name}.listing")))
+    (run,) = system_runs(rows)
+    return run

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from planner.errors import InputError
+from planner.errors import InputError, ReportError
 from planner.interval import Interval
 from planner.measurements.read import Measured
 from planner.reports.device_range import device_range
@@ -121,9 +121,25 @@ def intervals(measured: Measured) -> list[Rows]:
         _of_frame(part)
         for part in frame.partition_by(["system", "file", "source", "start"], maintain_order=True)
     ]
+    for rows in found:
+        _refuse_twice(rows)
     if all(rows.end is not None for rows in found):
         found.sort(key=lambda rows: str(rows.end))
     return found
+
+
+def _refuse_twice(rows: Rows) -> None:
+    """Each device, or volume of a pool, stands in an interval once."""
+    known: dict[tuple[object, str], int] = {}
+    pools = rows.words["pool"]
+    for k, name in enumerate(rows.names):
+        key = ("" if rows.words["device"][k] is not None else pools[k], name)
+        if key in known:
+            raise ReportError(
+                rows.file, f"{name} a second time, first in line {rows.line[known[key]]}: expected each volume once",
+                line=int(rows.line[k]),
+            )  # fmt: skip
+        known[key] = k
 
 
 def _of_frame(frame: pl.DataFrame) -> Rows:

@@ -272,7 +272,7 @@ def _table_pools(rows: Rows, bases: Devices | None, exclude: Devices | None) -> 
         groups = {str(pool): np.flatnonzero(pools == pool) for pool in dict.fromkeys(pools)}
     found = []
     for name, members in groups.items():
-        aliases = _aliases_of(rows, int(members[0]))
+        aliases = _same_aliases(rows, name, members)
         room = ADDRESSES_PER_CONTROL_UNIT - aliases
         if len(members) > room:
             raise ReportError(
@@ -289,6 +289,19 @@ def _table_pools(rows: Rows, bases: Devices | None, exclude: Devices | None) -> 
         found.append(PoolRun(name=name, volumes=len(members), aliases=aliases, run=run))
     left = len(whole) - len(rows)
     return found, [f"Not taken: {_counted(left, 'further volume')} of {rows.file.name}."] if left else []
+
+
+def _same_aliases(rows: Rows, pool: str, members: Array) -> int:
+    """Aliases of a pool, of which all its rows say the same."""
+    counts = np.nan_to_num(rows.pool_aliases[members])
+    other = np.flatnonzero(counts != counts[0])
+    if other.size:
+        k, first = int(members[other[0]]), int(members[0])
+        raise ReportError(
+            rows.file, f"{counts[other[0]]:.0f} aliases of pool {pool} are not {counts[0]:.0f} as in line "
+            f"{rows.line[first]}: expected one number", line=int(rows.line[k]),
+        )  # fmt: skip
+    return int(counts[0])
 
 
 def _run(rows: Rows, name: str, *, pool: bool, aliases: int, idle: int = 0) -> Run:

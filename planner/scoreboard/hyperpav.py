@@ -12,7 +12,7 @@ import numpy as np
 from planner import queueing
 from planner.calibrate import fit
 from planner.library import data_path, read_model, read_source
-from planner.measurements import Run, listing_run
+from planner.measurements import Run, intervals, read, system_runs
 from planner.queueing import PoolSteady
 from planner.reports import Device, DeviceListing, Printed, read_devices
 from planner.scoreboard.figure import Figure, Kind
@@ -45,7 +45,9 @@ def _listings() -> tuple[Listed, ...]:
     found = []
     for entry in read_source(REPORT)["listing"]:
         (listing,) = read_devices(data_path(REPORT, entry["file"]))
-        found.append(Listed(listing=listing, run=listing_run(listing), kind=entry["kind"]))
+        (rows,) = intervals(read(data_path(REPORT, entry["file"])))
+        (run,) = system_runs(rows)
+        found.append(Listed(listing=listing, run=run, kind=entry["kind"]))
     return tuple(found)
 
 
@@ -150,11 +152,11 @@ def _fitted(runs: list[Run]) -> Law:
 
 
 def _total(run: Run, law: Law, kind: Kind, note: str) -> Figure:
-    half = sum(part.io_rate.high - part.io_rate.low for part in run.classes) / 2
+    rate = run.total_rate
     predicted = float(np.asarray(_solve(run, law).pool_throughput))
     return Figure(
         report=REPORT, table="totals of runs", row=f"{run.source} {run.name} +{run.aliases}", column="I/O",
-        published=Span(run.io_rate - half, run.io_rate, run.io_rate + half), kind=kind,
+        published=Span(rate.low, rate.value, rate.high), kind=kind,
         predicted=Span.exactly(predicted), group="throughput", outlier=run.source == OUTLIER,
         note=f"{note}, {law['population']:.0f} requesters",
     )  # fmt: skip

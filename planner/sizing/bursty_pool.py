@@ -136,6 +136,8 @@ def size_bursty_pool(
     rows = rows if growth else as_measured(rows, runs)
     ends = [math.floor(LOW * recommended), math.ceil(HIGH * recommended), *([] if rule is None else [rule])]
     low, high = max(min(ends), 0), min(max(max(ends), recommended + 1), run.most_aliases)
+    each = grown.point_and_range(target.of_readings())
+    classic = None if each.unmet.any() else int(each.point[groups].sum())
     gains = _gains(run, total, model, groups, recommended, now)
     helps = helped(rows, run.aliases, recommended)
     named = _named(read, groups, recommended, float(model.io_rate[recommended]))
@@ -143,8 +145,8 @@ def size_bursty_pool(
         name=run.name, recommended=recommended, range=(low, high), rule_of_thumb=rule, in_use=run.aliases,
         measured=tuple(each.aliases for each in runs), target=target, growth=growth, readings=named, rows=rows, rate=rate,
         response=response, saturated=bool(read.saturated.any()) and run.aliases == 0, helps=helps, strain=0.0,
-        waiting=run.waiting, classic=None, gains=gains, grouping_error=0.0,
-        remarks=bursty_remarks(runs, read, groups, named, recommended, helps=helps, growth=growth, gains=gains),
+        waiting=run.waiting, classic=classic, gains=gains, grouping_error=0.0,
+        remarks=bursty_remarks(runs, read, groups, named, recommended, helps=helps, growth=growth, gains=gains, classic=classic),
     )  # fmt: skip
 
 

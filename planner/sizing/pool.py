@@ -179,7 +179,7 @@ def size_pool(runs: Sequence[Run], law: Law, target: Target, growth: float) -> A
     low, high = span([*counts, *wanted], rule)
     if strain > 1.0:
         low, high = max(low - 1, 0), min(high + 1, run.most_aliases)
-    classic = classic_aliases([asked[0].main], target)[0]
+    classic = classic_aliases([asked[0].main], target)[0] if run.pool else None
     gained = gains(asked[0].main, model, min(run.aliases, last), recommended)
     if run.own and not growth:
         gained = own_gains(gained, run, asked[0].classes)
@@ -290,6 +290,8 @@ def meanings_of(runs: Sequence[Run], law: Law) -> tuple[list[Meaning], bool, tup
         return [_of_fit(each, run) for each in fits], True, left_out
     if run.aliases:
         return _in_use(run, law), False, ()
+    if not run.queue_known:
+        return [_offered(run)], False, ()
     return _alone(run, law), False, ()
 
 
@@ -316,8 +318,8 @@ def bursty_readings(runs: Sequence[Run], law: Law) -> tuple[Readings, Indices] |
 def _alone(run: Run, law: Law) -> list[Meaning]:
     """Without aliases each volume is read for itself; those that the digits cannot tell apart are read as their mean."""
     read, groups = read_unshared(run, law)
-    rate, queued = (means(each, groups) for each in (run.io_rate, run.queued))
-    each = [_columns(read, row, queued) for row in range(read.volumes)]
+    rate = means(run.io_rate, groups)
+    each = [_columns(read, row) for row in range(read.volumes)]
     most = max(map(len, each))
     # The smallest and the largest of many readings bound the answer; a few between them show the way.
     picked = np.unique(np.linspace(0, most - 1, min(most, MOST_READINGS)).round().astype(int))
@@ -338,12 +340,19 @@ def _alone(run: Run, law: Law) -> list[Meaning]:
     return found
 
 
-def _columns(read: Readings, volume: int, queued: Interval) -> list[int]:
+def _offered(run: Run) -> Meaning:
+    """Rates and service times alone are an offered load: open arrivals at the measured rates."""
+    nothing = np.full(run.bases, np.nan)
+    demands = Demands(
+        population=nothing, think_time=nothing, arrival_rate=run.io_rate.value, service_time=run.service.value
+    )
+    return Meaning(demands=demands)
+
+
+def _columns(read: Readings, volume: int) -> list[int]:
     """Steady readings of a volume that fit, the preferred one first; the nearest where none does."""
     strain = read.strain[volume]
     steady = [k for k in range(strain.size) if read.kind(k) in ("poisson", "closed") and math.isfinite(strain[k])]
-    if not np.isfinite(queued.high[volume]):
-        return [0]
     fits = [k for k in steady if strain[k] <= 1.0]
     if not fits:
         return [min(steady, key=lambda k: float(strain[k]))]

@@ -23,6 +23,7 @@ from planner.measurements import (
     read,
     volume_runs,
 )
+from planner.reports.membership import Membership, read_membership
 from planner.reports.schema import CLASSIC_ALIAS, VOLUME
 from planner.sizing.answer import AliasAnswer
 from planner.sizing.many import Unanswered, VolumesAnswer, in_order
@@ -195,8 +196,15 @@ def aliases(
     if numbers.given:
         given = " and ".join(numbers.given)
         raise InputError(given, "beside files", "either files or numbers: they exclude each other")
-    measured = read(source, members)
+    if members is not None and (bases is not None or alias_devices is not None):
+        raise InputError("members", str(members), "it, or the bases and aliases: each says which devices")
+    membership = None if members is None else read_membership(members)
+    measured = read(source, membership)
     every = intervals(measured)
+    if members is not None and every and all(rows.of_kind(VOLUME).all() for rows in every):
+        raise InputError(
+            "members", str(members), "it with a listing only; a table has pools and aliases in its columns"
+        )
     if not every:
         raise InputError(
             "source", str(source), f"devices or volumes; found {', '.join(measured.what) or 'none'}"
@@ -209,7 +217,7 @@ def aliases(
         None if alias_devices is None else Devices(alias_devices, "aliases", labels=False),
         _devices(exclude, "exclude"),
     )
-    return _pools(every, chosen, pool, law, target, share, measured.notes, progress)
+    return _pools(every, chosen, membership, pool, law, target, share, measured.notes, progress)
 
 
 def _devices(text: str | None, argument: str) -> Devices | None:
@@ -261,8 +269,8 @@ def _silent(title: str, parts: int) -> AbstractContextManager[Callable[[int], No
 
 
 def _pools(
-    every: Sequence[Rows], chosen: tuple[Devices | None, Devices | None, Devices | None], name: str | None, law: Law,
-    target: Target, growth: float, said: Sequence[str], progress: Progress | None,
+    every: Sequence[Rows], chosen: tuple[Devices | None, Devices | None, Devices | None],
+    membership: Membership | None, name: str | None, law: Law, target: Target, growth: float, said: Sequence[str], progress: Progress | None,
 ) -> AliasAnswer | Subsystem:  # fmt: skip
     """One pool in full, or a row for each of several."""
     bases, aliases_, exclude = chosen
@@ -276,12 +284,16 @@ def _pools(
         found, told = pool_runs(rows, bases, aliases_, exclude)
         notes += [note for note in told if note not in notes]
         for each in found:
+            volumes = each.volumes
             runs = () if each.run is None else (each.run,)
+            if membership is not None:  # members that the listing does not show are devices without I/O
+                volumes = max(volumes, len(membership.of(each.name, "base")))
+                runs = tuple(replace(run, idle=volumes - run.bases) for run in runs)
             earlier = pools.get(each.name)
             if earlier is not None:
                 runs = (*earlier.runs, *runs)
             pools[each.name] = MeasuredPool(
-                name=each.name, volumes=each.volumes, aliases=each.aliases, runs=runs
+                name=each.name, volumes=volumes, aliases=each.aliases, runs=runs
             )
     several = list(pools.values())
     if name is not None:

@@ -51,5 +51,6 @@ def aliases(
     check_same(several)
     for run in several:
         run.check()
-    size = size_pool if several[-1].pool else size_volume
+    # Without a queue arrivals are open at the measured rate, which a volume answers as a pool of one does.
+    size = size_pool if several[-1].pool or not several[-1].queue_known else size_volume
     return size(several, law, target or Target(), growth)

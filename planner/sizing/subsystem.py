@@ -12,11 +12,13 @@ from planner.demand import Law
 from planner.devices import Performance, Pool
 from planner.errors import InputError, PlannerError
 from planner.measurements import Run
+from planner.sizing.answer import AliasAnswer
 from planner.sizing.bounds import span
+from planner.sizing.bursty_pool import size_bursty_pool
 from planner.sizing.classic import classic_aliases
 from planner.sizing.fewest import Tried
 from planner.sizing.overview import Subsystem
-from planner.sizing.pool import Asked, Meaning, meanings_of
+from planner.sizing.pool import Asked, Meaning, bursty_readings, meanings_of
 from planner.sizing.pool_count import PoolCount, Traffic
 from planner.sizing.target import Target
 
@@ -146,6 +148,9 @@ def _count(pool: MeasuredPool, law: Law, target: Target, growth: float) -> tuple
     try:
         for each in pool.runs:
             each.check()
+        bursty = bursty_readings(pool.runs, law)
+        if bursty is not None:
+            return _of_answer(plain, size_bursty_pool(pool.runs, *bursty, target, growth)), None
         meanings = _extremes(meanings_of(pool.runs, law)[0])
         asked = [Asked.of(meaning, run, law, growth) for meaning in meanings]
         now = _now(asked[0], run, growth)
@@ -153,6 +158,21 @@ def _count(pool: MeasuredPool, law: Law, target: Target, growth: float) -> tuple
         return _sized(plain, asked, run, target), asked[0].main
     except PlannerError as problem:
         return replace(plain, problem=str(problem), exit_code=problem.exit_code), None
+
+
+def _of_answer(plain: PoolCount, answer: AliasAnswer) -> PoolCount:
+    """The row of a pool that was answered in full."""
+    now, then = (
+        Traffic(
+            io_rate=float(answer.rows.io_rate[k]), response_time=float(answer.rows.response_time[k]),
+            queued=float(answer.rows.queued[k]),
+        )
+        for k in (answer.in_use, answer.recommended)
+    )  # fmt: skip
+    return replace(
+        plain, recommended=answer.recommended, range=answer.range, classic=answer.classic, now=now, then=then,
+        notes=("bursty volumes",),
+    )  # fmt: skip
 
 
 def _now(asked: Asked, run: Run, growth: float) -> Traffic:

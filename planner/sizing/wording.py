@@ -147,13 +147,8 @@ def pool_remarks(
     """Sentences for one pool."""
     run = runs[-1]
     more = [*left_out]
-    if classic is not None and classic > recommended:
-        saved = render.counted(classic - recommended, "device number")
-        more.append(f"Classic PAV would take {classic} aliases for the same target: the pool saves {saved}.")
-    if len(gains) > 1 and recommended > 0:
-        shown = [str(gain) for gain in gains[:MOST_NAMED]]
-        rest = sum(gain.volumes for gain in gains[MOST_NAMED:])
-        more.append(f"Gain with {recommended}: {'; '.join(shown)}{f'; {rest} further volumes' if rest else ''}.")
+    more += _classic(classic, recommended)
+    more += _gained(gains, recommended)
     if pool is not None and error >= LEAST_ERROR:
         classes = render.counted(len(pool.classes), "class").replace("classs", "classes")
         bound = f"about {error:.1%}" if math.isfinite(error) else "an unknown share"
@@ -171,9 +166,27 @@ def pool_remarks(
 
 
 
+def _classic(classic: int | None, recommended: int) -> list[str]:
+    """What classic PAV would take."""
+    if classic is None or classic <= recommended:
+        return []
+    saved = render.counted(classic - recommended, "device number")
+    return [f"Classic PAV would take {classic} aliases for the same target: the pool saves {saved}."]
+
+
+def _gained(gains: Sequence[Gain], recommended: int) -> list[str]:
+    """Which volumes gain, where they are unequal."""
+    if len(gains) <= 1 or recommended == 0:
+        return []
+    shown = "; ".join(str(gain) for gain in gains[:MOST_NAMED])
+    rest = sum(gain.volumes for gain in gains[MOST_NAMED:])
+    more = f"; {render.counted(rest, 'further volume')}" if rest else ""
+    return [f"Gain with {recommended}: {shown}{more}."]
+
+
 def bursty_remarks(
     runs: Sequence[Run], read: Readings, groups: NDArray[np.int64], readings: Sequence[NamedReading], recommended: int, *,
-    helps: bool, growth: float, gains: Sequence[Gain],
+    helps: bool, growth: float, gains: Sequence[Gain], classic: int | None,
 ) -> Remarks:  # fmt: skip
     """Sentences for a pool with bursty volumes."""
     run = runs[-1]
@@ -181,10 +194,7 @@ def bursty_remarks(
         "Volumes are bursty: each is read for itself, and the pool by mean and variance of what all of them ask for "
         "(Hayward). The range is what such answers were off by; supply counters of the pool (planner aliases supply) decide."
     ]
-    if len(gains) > 1 and recommended > 0:
-        shown = [str(gain) for gain in gains[:MOST_NAMED]]
-        rest = sum(gain.volumes for gain in gains[MOST_NAMED:])
-        more.append(f"Gain with {recommended}: {'; '.join(shown)}{f'; {rest} further volumes' if rest else ''}.")
+    more += [*_classic(classic, recommended), *_gained(gains, recommended)]
     step = next_step(runs, recommended, helps=helps, open_yet=True)
     return Remarks(
         why=demand(readings, recommended), more=(*more, *run.notes, *_grown(growth), *behind(run)), step=step
