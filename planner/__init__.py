@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from planner.errors import ReportError as ReportError
     from planner.library import read_model as read_model
     from planner.library import write_model as write_model
-    from planner.measurements import read as read
-    from planner.sizing import answer_for as aliases
+    from planner.measurements.read import read as read
+    from planner.sizing.question import aliases as aliases
 
 # Public name -> where it lives; a room stands for itself. A test holds that the imports above say the same.
 _ROOMS: Final = (
@@ -38,8 +38,8 @@ _ROOMS: Final = (
     "scoreboard", "sizing", "supply", "whatif",
 )  # fmt: skip
 _HOME: Final = {
-    "aliases": ("planner.sizing", "answer_for"),
-    "read": ("planner.measurements", "read"),
+    "aliases": ("planner.sizing.question", "aliases"),
+    "read": ("planner.measurements.read", "read"),
     "CalibrationError": ("planner.errors", "CalibrationError"),
     "ConvergenceError": ("planner.errors", "ConvergenceError"),
     "InfeasibleError": ("planner.errors", "InfeasibleError"),

@@ -98,7 +98,7 @@ def test_aliases_in_use_leave_the_demand_readable(population: int, think: float,
 @pytest.mark.parametrize("population", [2, 4])
 @pytest.mark.parametrize("think", [2e-3, 1e-2])
 def test_the_demand_is_readable_beside_a_long_gap(population: int, think: float) -> None:
-    """The gap in units of the service time is far off until the service time is known; four times the longest measured."""
+    """The gap in units of the service time is far off until the service time is known; four times the measured one."""
     law = Law(inflation=0.3, redrive_time=2.6e-4, model_error=0.02)
     run = closed_run(population, think, 1, law=law, half=1e-6)
     found = [each for each in sizing.aliases(run, law).readings if each.population == population]
@@ -132,7 +132,8 @@ def test_growth_moves_the_demand_by_that_share(share: float) -> None:
     think = answer.readings[0].think_time
     assert think is not None
     rates = [
-        float(queueing.finite_source(n, think, float(answer.rows.service_time[0]), 1).throughput) for n in range(3, 8)
+        float(queueing.finite_source(n, think, float(answer.rows.service_time[0]), 1).throughput)
+        for n in range(3, 8)
     ]
     expected = np.interp(3 * (1 + share), range(3, 8), rates)
     assert answer.rows.io_rate[0] == pytest.approx(expected, rel=2e-3)

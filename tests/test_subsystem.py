@@ -59,7 +59,14 @@ HEADER = "pool,volume,io_rate,service_ms,queued"
 
 
 def test_volumes_that_the_digits_cannot_tell_apart_are_alike(tmp_path: Path) -> None:
-    lines = ("1,a,500,1.3,.30", "1,b,505,1.3,.31", "1,c,100,1.3,.02", "1,d,98,1.3,.02", "1,e,98,2.6,.02", "1,f,99,1.3,.9")
+    lines = (
+        "1,a,500,1.3,.30",
+        "1,b,505,1.3,.31",
+        "1,c,100,1.3,.02",
+        "1,d,98,1.3,.02",
+        "1,e,98,2.6,.02",
+        "1,f,99,1.3,.9",
+    )
     (run,) = runs_of(tmp_path, HEADER, *lines)
     groups = alike(run)
     assert groups[0] == groups[1]
@@ -74,7 +81,9 @@ def test_open_volumes_ask_at_their_own_rates(tmp_path: Path) -> None:
     )
     (meaning,), _, _ = meanings_of([run], LAW)
     asked = meaning.demands
-    assert sorted(asked.arrival_rate) == pytest.approx(rates, rel=0.035)  # 300 and 320 within the digits of 1.3
+    assert sorted(asked.arrival_rate) == pytest.approx(
+        rates, rel=0.035
+    )  # 300 and 320 within the digits of 1.3
     assert asked.service_time == pytest.approx(SERVICE)
     assert np.isnan(asked.population).all()
 

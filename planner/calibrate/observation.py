@@ -145,7 +145,9 @@ def observe(run: Run) -> Observation:
     """
     rate, service, queued = run.total_rate, run.service, run.total_queue
     if not run.queue_known:
-        raise InputError(f"queued of {run.name}", None, "the mean queue, or the response time, of every volume")
+        raise InputError(
+            f"queued of {run.name}", None, "the mean queue, or the response time, of every volume"
+        )
     return Observation(
         name=" ".join(filter(None, (run.source, run.name, f"+{run.aliases}"))),
         volumes=run.bases,

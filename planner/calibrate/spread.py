@@ -184,8 +184,8 @@ def _chi_square(solution: Solution, logs: Array) -> Array:
 def points(count: int, width: int) -> Array:
     """Quasi-random standard normal points; always the same ones.
 
-    The Halton sequence with scrambled digits (Owen 2017). It is written out here since `scipy.stats`, which has it, takes
-    longer to import than most answers take; a test holds that both give the same points.
+    The Halton sequence with scrambled digits (Owen 2017). It is written out here since `scipy.stats`, which has it,
+    takes longer to import than most answers take; a test holds that both give the same points.
 
     Parameters
     ----------

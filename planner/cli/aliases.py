@@ -12,14 +12,15 @@ from planner.cli import options
 from planner.errors import InputError
 
 if TYPE_CHECKING:
+    from planner.measurements import Run
     from planner.sizing import Target
 
 DEFAULT_MODEL = "hyperpav"
 
 app = typer.Typer(
+    cls=options.Once,
     no_args_is_help=True,
     rich_markup_mode=None,
-    context_settings=options.CONTEXT,
     help="How many aliases a volume (classic PAV) or a pool (HyperPAV) needs.\n\n"
     "Example: planner aliases pool DEVICE.listing --bases 522A-5231",
 )
@@ -89,9 +90,7 @@ class Question:
             wait=None if self.wait is None else units.parse(self.wait, "time", argument="--wait"),
             queued=None if self.queued is None else units.parse_count(self.queued, argument="--queued"),
             response=None if response is None else units.parse(response, "time", argument="--response"),
-            no_alias=None
-            if self.no_alias is None
-            else units.share(self.no_alias, "--no-alias", zero=False),
+            no_alias=None if self.no_alias is None else units.share(self.no_alias, "--no-alias", zero=False),
         )
 
     def asked(self, files: list[Path] | None) -> dict[str, Any]:
@@ -119,9 +118,9 @@ def volume(
 ) -> None:
     """Aliases for volumes that have their own (classic PAV).
 
-    Without --device every base that did I/O has a line, longest wait first; --device shows one in full. Several listings
-    with different alias counts of the same volumes decide more. With numbers, --response is the measurement; with files,
-    the target.
+    Without --device every base that did I/O has a line, longest wait first; --device shows one in full. Several
+    listings with different alias counts of the same volumes decide more. With numbers, --response is the measurement;
+    with files, the target.
 
     Example: planner aliases volume --rate 755/s --service 1.3ms --response 3.7ms --queue 1.84
     """
@@ -213,7 +212,7 @@ def supply(
         pools = tuple(each for each in pools if each.pool == pool)
         if not pools:
             raise InputError("--pool", pool, f"one of {names}")
-    runs = {}
+    runs: dict[str, Run] = {}
     if volumes is not None:
         for rows in intervals(read(volumes)):
             runs |= {found.name: found.run for found in pool_runs(rows)[0] if found.run is not None}

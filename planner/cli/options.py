@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar, get_type_hints
 
 import typer
+from typer.core import TyperGroup
 
 from planner import files, render
 from planner.answer import Answer
@@ -32,7 +33,19 @@ Model = Annotated[
 ]
 Value = TypeVar("Value")
 STANDARD_OUTPUT: Final = "-"
-ARGUMENTS: Final = ("rate", "service", "response", "queue", "in_use", "volumes", "growth", "device", "bases", "exclude", "pool")
+ARGUMENTS: Final = (
+    "rate",
+    "service",
+    "response",
+    "queue",
+    "in_use",
+    "volumes",
+    "growth",
+    "device",
+    "bases",
+    "exclude",
+    "pool",
+)
 CONTEXT: Final[dict[str, Any]] = {"help_option_names": ["-h", "--help"]}
 PATIENCE: Final = 2.0  # seconds before a progress bar shows
 
@@ -241,6 +254,23 @@ def exclusive(given: Mapping[str, object], why: str) -> None:
     named = [name for name, value in given.items() if value is not None]
     if len(named) > 1:
         raise InputError(" and ".join(named), "together", f"one of them: {why}")
+
+
+class Once(TyperGroup):
+    """A group of commands that refuses an option given twice: the later of two would silence the earlier one."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Find the command of the words, and look at them before it does."""
+        name, command, rest = super().resolve_command(ctx, args)
+        words = rest[: rest.index("--")] if "--" in rest else rest
+        for parameter in [] if command is None or hasattr(command, "commands") else command.params:
+            if getattr(parameter, "multiple", True) or getattr(parameter, "count", False):
+                continue
+            spellings = tuple(parameter.opts)
+            given = [word for word in words if word.partition("=")[0] in spellings]
+            if len(given) > 1:
+                raise InputError(max(spellings, key=len), "given twice", "it once")
+        return name, command, rest
 
 
 @contextmanager

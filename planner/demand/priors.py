@@ -68,8 +68,18 @@ def weights(
         (kinds.BATCHES, scales.of_batches * bursts),
         (kinds.MIXED, scales.of_mixed * bursts),
         (kinds.FIXED, scales.of_fixed * longer),
-        (kinds.PERIODIC, scales.of_periodic * longer * np.minimum(1.0, r) * np.where(demands.load > 0.45, 0.2, 1.0) * (r > 0.25)),
-        (kinds.VARIABLE, scales.of_variable * np.exp(-np.maximum(0.0, r - 1.5) / 0.3) * (r > 1.0) * (r < VARIABLE_UP_TO)),
+        (
+            kinds.PERIODIC,
+            scales.of_periodic
+            * longer
+            * np.minimum(1.0, r)
+            * np.where(demands.load > 0.45, 0.2, 1.0)
+            * (r > 0.25),
+        ),
+        (
+            kinds.VARIABLE,
+            scales.of_variable * np.exp(-np.maximum(0.0, r - 1.5) / 0.3) * (r > 1.0) * (r < VARIABLE_UP_TO),
+        ),
         (kinds.ACTIVE, scales.of_active * _requesters(layout) * np.exp(-wait / scales.active)),
         (kinds.ON_OFF, _phases(demands, layout, wait, scales)),
     ):

@@ -1,4 +1,4 @@
-"""Readings of a pool whose aliases are at work: its volumes taken as equal, turned around by the pool's own solution."""
+"""Readings of a pool whose aliases are at work: volumes taken as equal, turned around by the pool's own solution."""
 
 from __future__ import annotations
 

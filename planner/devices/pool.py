@@ -259,7 +259,9 @@ class Pool:
             "population": [part.population for part in self.classes],
             "think_time": [part.think_time for part in self.classes],
             "arrival_rate": [part.arrival_rate for part in self.classes],
-            "service_time": self.service_times[0] if len(set(self.service_times)) == 1 else self.service_times,
+            "service_time": self.service_times[0]
+            if len(set(self.service_times)) == 1
+            else self.service_times,
             "inflation": self.inflation,
             "redrive_time": self.redrive_time,
         }

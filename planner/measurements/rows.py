@@ -107,13 +107,14 @@ class Rows:
         if missing.size:
             row = int(missing[0])
             raise InputError(
-                f"{name} of device {self.names[row]}", "....", f"a number; line {self.line[row]} of {self.file} has none"
+                f"{name} of device {self.names[row]}", "....",
+                f"a number; line {self.line[row]} of {self.file} has none",
             )  # fmt: skip
         return found
 
 
 def intervals(measured: Measured) -> list[Rows]:
-    """Cut the table of devices into its intervals, the newest last where every one has a date, else as they were read."""
+    """Cut the table of devices into its intervals, the newest last where all have a date, else as they were read."""
     frame = measured.devices
     if not frame.height:
         return []

@@ -90,12 +90,13 @@ class Run:
     def mean_service(self) -> Interval:
         """Mean service time, weighted by rate [s]."""
         share = self.io_rate.value / self.total_rate.value
-        return (self.service * share).sum()
+        found: Interval = (self.service * share).sum()
+        return found
 
     @property
     def mean_response(self) -> float:
         """Mean service plus all queues over the rate of all volumes [s]."""
-        return self.mean_service.value + self.total_queue.value / self.total_rate.value
+        return float(self.mean_service.value + self.total_queue.value / self.total_rate.value)
 
     @property
     def responses(self) -> Array:
@@ -149,8 +150,8 @@ class Run:
             rate, service = float(self.io_rate.value[k]), float(self.service.value[k])
             raise InputError(
                 f"service time of {self.volumes[k]}", service / MILLISECOND,
-                f"at most {devices / rate / MILLISECOND:.4g} ms at {rate:.4g}/s: {_devices(self.aliases)} cannot be busy "
-                f"{rate * service:.3g} times at once, and a queue was measured with the rate",
+                f"at most {devices / rate / MILLISECOND:.4g} ms at {rate:.4g}/s: {_devices(self.aliases)} cannot be "
+                f"busy {rate * service:.3g} times at once, and a queue was measured with the rate",
                 "ms",
             )  # fmt: skip
         if self.pool and float(each.sum()) > self.bases + self.idle + self.aliases:
@@ -169,7 +170,9 @@ def stacked(intervals: Sequence[Interval]) -> Interval:
     return Interval(*(np.array(ends, dtype=np.float64) for ends in zip(*intervals, strict=True)))
 
 
-def queue_of(queued: Interval | None, io_rate: Interval, service: Interval, response: Interval | None) -> Interval:
+def queue_of(
+    queued: Interval | None, io_rate: Interval, service: Interval, response: Interval | None
+) -> Interval:
     """The queue as printed, as the response time tells it by Little's law, or as both allow.
 
     Where a report prints both, its response is the printed service + queued / rate: it sharpens a queue of few digits.
@@ -205,8 +208,8 @@ def check_response(
     shown = service.value / MILLISECOND
     if response.high < service.low:
         raise InputError(
-            f"response{of}", response.value / MILLISECOND, f"at least the service time, {shown:.4g} ms: it is service and "
-            "wait together", "ms",
+            f"response{of}", response.value / MILLISECOND,
+            f"at least the service time, {shown:.4g} ms: it is service and wait together", "ms",
         )  # fmt: skip
     if queued is None:
         return
@@ -279,4 +282,3 @@ def from_numbers(
         queued=all_of(queue),
         queue_shown=np.full(volumes, float((queued or queue).value)),
     )
-

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from planner.errors import InputError, ReportError
 from planner.interval import Interval
-from planner.measurements.rows import Devices, Rows, shown
+from planner.measurements.rows import Devices, Index, Rows, shown
 from planner.measurements.run import (
     ADDRESSES_PER_CONTROL_UNIT,
     Run,
@@ -28,8 +29,8 @@ NO_QUEUE: Final = (
 )
 EQUAL: Final = "Volumes are taken as equal: a listing does not say for which volume an alias worked."
 OWN_RESPONSE: Final = (
-    "With aliases in use, response is service + queue / I/O rate of the volume; the Resp that the listing prints divides "
-    "by the rate of the base alone."
+    "With aliases in use, response is service + queue / I/O rate of the volume; the Resp that the listing prints "
+    "divides by the rate of the base alone."
 )
 
 
@@ -66,7 +67,7 @@ def volume_runs(rows: Rows, only: Devices | None = None, exclude: Devices | None
     return sorted(found, key=lambda run: -float(run.queued.value[0]))
 
 
-def _bases(rows: Rows, only: Devices | None, exclude: Devices | None) -> Array:
+def _bases(rows: Rows, only: Devices | None, exclude: Devices | None) -> NDArray[np.bool_]:
     """Rows that are volumes and asked for; whoever asks for something else is told."""
     chosen = rows.is_base
     if only is not None:
@@ -155,9 +156,7 @@ def pool_runs(
     run = _listed_pool(rows, f"pool {name}", volumes, used)
     if run is None:
         raise InputError("listing", str(rows.file), "a base device with I/O; there is none")
-    return [PoolRun(name=name, volumes=len(volumes), aliases=len(used), run=run)], _taken(
-        rows, volumes, used
-    )
+    return [PoolRun(name=name, volumes=len(volumes), aliases=len(used), run=run)], _taken(rows, volumes, used)
 
 
 def system_runs(rows: Rows) -> list[Run]:
@@ -181,7 +180,7 @@ def system_runs(rows: Rows) -> list[Run]:
     return [pool.run for pool in pool_runs(rows)[0] if pool.run is not None][:1]
 
 
-def _taken(rows: Rows, volumes: Array, used: Array) -> list[str]:
+def _taken(rows: Rows, volumes: Index, used: Index) -> list[str]:
     """Which devices a pool question took, and which others are active."""
     inside = np.zeros(len(rows), dtype=bool)
     inside[volumes] = inside[used] = True
@@ -227,7 +226,7 @@ def _named_pools(rows: Rows) -> tuple[list[PoolRun], list[str]]:
     return found, notes
 
 
-def _listed_pool(rows: Rows, name: str, volumes: Array, used: Array, absent: int = 0) -> Run | None:
+def _listed_pool(rows: Rows, name: str, volumes: Index, used: Index, absent: int = 0) -> Run | None:
     """The run of a pool of a listing; `absent` aliases of it are not in the listing."""
     names = [rows.names[k] for k in volumes]
     classic = rows.of_kind(CLASSIC_ALIAS) & np.isin(rows.words["alias_of"].astype(str), names)
@@ -255,12 +254,17 @@ def _listed_pool(rows: Rows, name: str, volumes: Array, used: Array, absent: int
     return _run(members, name, pool=True, aliases=0, idle=idle)
 
 
-def _table_pools(rows: Rows, bases: Devices | None, exclude: Devices | None) -> tuple[list[PoolRun], list[str]]:
+def _table_pools(
+    rows: Rows, bases: Devices | None, exclude: Devices | None
+) -> tuple[list[PoolRun], list[str]]:
     """Pools of a table of volumes; one without pools is one pool, as a listing is."""
     whole = rows
     rows = rows[np.flatnonzero(_bases(rows, bases, exclude))]
     pools = rows.words["pool"]
-    if all(pool is None for pool in pools) and not (np.nan_to_num(rows.numbers["alias_rate"].value) > 0).any():
+    if (
+        all(pool is None for pool in pools)
+        and not (np.nan_to_num(rows.numbers["alias_rate"].value) > 0).any()
+    ):
         groups = {rows.file.stem: np.arange(len(rows))}
     else:
         for k, pool in enumerate(pools):
@@ -291,7 +295,7 @@ def _table_pools(rows: Rows, bases: Devices | None, exclude: Devices | None) -> 
     return found, [f"Not taken: {_counted(left, 'further volume')} of {rows.file.name}."] if left else []
 
 
-def _same_aliases(rows: Rows, pool: str, members: Array) -> int:
+def _same_aliases(rows: Rows, pool: str, members: Index) -> int:
     """Aliases of a pool, of which all its rows say the same."""
     counts = np.nan_to_num(rows.pool_aliases[members])
     other = np.flatnonzero(counts != counts[0])
@@ -330,7 +334,8 @@ def _run(rows: Rows, name: str, *, pool: bool, aliases: int, idle: int = 0) -> R
     return Run(
         name=name, pool=pool, aliases=aliases, volumes=tuple(rows.names),
         io_rate=_widened(rate, error), service=_widened(service, error), queued=_widened(queue, error),
-        queue_shown=np.where(np.isnan(shown_queue), queue.value, shown_queue), idle=idle, path_share=share, cu_wait=wait,
+        queue_shown=np.asarray(np.where(np.isnan(shown_queue), queue.value, shown_queue), dtype=np.float64),
+        idle=idle, path_share=share, cu_wait=wait,
         source=rows.source, end=rows.end, notes=_notes(idle, unknown=bool(missing), mean=False, in_use=False),
     )  # fmt: skip
 
@@ -380,7 +385,9 @@ def _notes(idle: int, *, unknown: bool, mean: bool, in_use: bool) -> tuple[str, 
 def _rate(rows: Rows) -> Interval:
     rate = rows.required("io_rate")
     if len(rows) == 1 and rate.value[0] <= 0:
-        raise InputError(f"io_rate of {rows.names[0]}", 0.0, "a rate above zero: the device did no I/O", "1/s")
+        raise InputError(
+            f"io_rate of {rows.names[0]}", 0.0, "a rate above zero: the device did no I/O", "1/s"
+        )
     return rate
 
 
@@ -390,7 +397,8 @@ def _service(rows: Rows) -> Interval:
     half = found.high - found.value
     listed = ~rows.of_kind(VOLUME)
     parts = sum(
-        (np.nan_to_num(rows.numbers[name].high - rows.numbers[name].value) for name in ("pend", "disconnect", "connect")),
+        (np.nan_to_num(rows.numbers[name].high - rows.numbers[name].value)
+         for name in ("pend", "disconnect", "connect")),
         np.zeros(len(rows)),
     )  # fmt: skip
     half = np.where(listed, np.maximum(half, parts), half)

@@ -71,7 +71,8 @@ class NamedReading:
             Keys for JSON.
         """
         return {
-            "kind": self.kind, "words": self.words, "weight": self.weight, "aliases": self.count, "io_rate": self.io_rate,
+            "kind": self.kind, "words": self.words, "weight": self.weight, "aliases": self.count,
+            "io_rate": self.io_rate,
             "population": self.population,
             "think_time_ms": None if self.think_time is None else self.think_time / MILLISECOND,
         }  # fmt: skip
@@ -189,6 +190,9 @@ class AliasAnswer(Answer):
     @property
     def headline(self) -> str:
         """Count, range, gain and cost."""
+        return self._headline()
+
+    def _headline(self) -> str:  # noqa: PLR0911 - one sentence a case
         if self.saturated:
             low, high = self.range
             return (
@@ -210,15 +214,19 @@ class AliasAnswer(Answer):
             return f"{head}{used}: {self._gain(self.recommended)}; {more}{' more' if self.in_use else ''}."
         if self.recommended < self.in_use:
             spare = self.in_use - self.recommended
-            return f"{head}{used}: {spare} could serve elsewhere; with {self.recommended} {self._gain(self.recommended)}."
+            left = f"with {self.recommended} {self._gain(self.recommended)}"
+            return f"{head}{used}: {spare} could serve elsewhere; {left}."
         if self.in_use:
             return f"{head}: those in use are enough; {self._now()}."
         if self.waiting:
             return f"{head}: the wait meets the target without any; {self._now()}."
-        return f"{head}: {'no I/Os are waiting' if self.waiting is False else 'none is needed'}; {self._now()}."
+        return (
+            f"{head}: {'no I/Os are waiting' if self.waiting is False else 'none is needed'}; {self._now()}."
+        )
 
     def _now(self) -> str:
-        return f"I/O rate {_rate(self.rows.io_rate[self.in_use])}/s, response {_ms(self.rows.response_time[self.in_use])} ms"
+        rate, response = self.rows.io_rate[self.in_use], self.rows.response_time[self.in_use]
+        return f"I/O rate {_rate(rate)}/s, response {_ms(response)} ms"
 
     def _gain(self, count: int) -> str:
         """From now to `count`: rate with its ends, response."""
@@ -240,10 +248,12 @@ class AliasAnswer(Answer):
         return (self.why, *self._more(), *filter(None, (self.remarks.step,)))
 
     def _more(self) -> tuple[str, ...]:
-        rule = ()
+        rule: tuple[str, ...] = ()
         if self.rule_of_thumb is not None:
             grown = ", grown with the demand" if self.growth else ""
-            rule = (f"Rule of thumb, aliases in use and the queue{grown}: rule of thumb {self.rule_of_thumb}.",)
+            rule = (
+                f"Rule of thumb, aliases in use and the queue{grown}: rule of thumb {self.rule_of_thumb}.",
+            )
         return (*rule, *self.remarks.more, SCOPE)
 
     def table(self) -> render.Table:
@@ -264,7 +274,13 @@ class AliasAnswer(Answer):
             ("wait", "ms", rows.wait_time / ms, "wait", 2),
             ("response", "ms", rows.response_time / ms, "response", 2),
             ("queued", "", rows.queued, "queued", 2),
-            ("no_alias", "share", [None if math.isnan(each) else each for each in rows.no_alias.tolist()], "no alias", 3),
+            (
+                "no_alias",
+                "share",
+                [None if math.isnan(each) else each for each in rows.no_alias.tolist()],
+                "no alias",
+                3,
+            ),
             ("response_low", "ms", self.response.low / ms, "from", 2),
             ("response_high", "ms", self.response.high / ms, "to", 2),
         )
@@ -307,7 +323,13 @@ class AliasAnswer(Answer):
         if many <= MOST_ROWS:
             return range(many)
         low, high = self.range
-        wanted = {0, *self.measured, low, min(high, many - 1), *range(self.recommended - 3, self.recommended + 3)}
+        wanted = {
+            0,
+            *self.measured,
+            low,
+            min(high, many - 1),
+            *range(self.recommended - 3, self.recommended + 3),
+        }
         wanted |= set(np.linspace(0, many - 1, MOST_ROWS // 2).round().astype(int).tolist())
         return sorted(k for k in wanted if 0 <= k < many)
 

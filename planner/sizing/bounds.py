@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from planner.calibrate.possible import central, smeared
 from planner.calibrate.spread import points
@@ -44,7 +45,7 @@ class Draws:
     column: int
 
     @classmethod
-    def of(cls, read: Readings, column: int, law: Law, sweep: Array) -> Draws:
+    def of(cls, read: Readings, column: int, law: Law, sweep: NDArray[np.int64]) -> Draws:
         """Move the law along each axis, and the think time, which was read by it, by its error."""
         only = np.zeros_like(read.weight)
         only[:, column] = 1.0
@@ -86,7 +87,7 @@ def _response(found: Prediction) -> Array:
     return times
 
 
-def _stack(rows: Sequence[Array], sweep: Array) -> Array:
+def _stack(rows: Sequence[Array], sweep: NDArray[np.int64]) -> Array:
     return np.array(rows).reshape(len(rows), sweep.size)
 
 
@@ -96,9 +97,9 @@ def band(
 ) -> Interval:  # fmt: skip
     """Smallest and largest value over the readings, widened by all that calibration and error of the law allow.
 
-    The value under each of the possible laws counts from the count in use, where the demand was read. Between the ends of
-    each axis the logarithm is a parabola. At a count that was measured stands what its digits leave open. Where a queue
-    may grow without bound there is no upper end. A rate (`rising`) does not fall as aliases are added, nor do its ends.
+    The value under each of the possible laws counts from the count in use, where the demand was read. Between the ends
+    of each axis the logarithm is a parabola. At a count that was measured stands what its digits leave open. Where a
+    queue may grow without bound there is no upper end. A rate (`rising`) does not fall as aliases are added, nor do its ends.
 
     Parameters
     ----------
@@ -137,9 +138,7 @@ def band(
     error = law.model_error * min(max(strain, 1.0), MOST_STRAIN)
     low, high = central(smeared(found, error))
     least = np.minimum(values.min(axis=0), chosen) * np.exp(np.minimum(low, 0.0))
-    most = np.where(
-        bounded, np.maximum(values.max(axis=0), chosen) * np.exp(np.maximum(high, 0.0)), np.inf
-    )
+    most = np.where(bounded, np.maximum(values.max(axis=0), chosen) * np.exp(np.maximum(high, 0.0)), np.inf)
     value = chosen.copy()
     for count, interval in known.items():
         if count < value.size and not math.isnan(interval.value):
@@ -156,7 +155,7 @@ def measured_rate(run: Run) -> Interval:
 
 
 def measured_response(run: Run) -> Interval:
-    """Response time of a run [s]: service, with its digits, and queue over rate; nan where the queue was not measured."""
+    """Response time of a run [s]: service and queue over rate, with their digits; nan where no queue was measured."""
     if not run.queue_known:
         return Interval(math.nan, math.nan, math.nan)
     wait = run.total_queue / run.total_rate
@@ -170,7 +169,11 @@ def span(counts: Sequence[int], rule_of_thumb: int | None) -> tuple[int, int]:
 
 
 def spaced(queued: Interval) -> Interval:
-    """A queue whose value does not lie on an end, as sharpening by the response may leave it: each side has some room."""
+    """A queue whose value does not lie on an end, as sharpening by the response may leave it."""
     room = LEAST_ROOM * (queued.high - queued.low)
     room = np.where(np.isfinite(room), room, 0.0)
-    return Interval(np.minimum(queued.low, queued.value - room), queued.value, np.maximum(queued.high, queued.value + room))
+    return Interval(
+        np.minimum(queued.low, queued.value - room),
+        queued.value,
+        np.maximum(queued.high, queued.value + room),
+    )

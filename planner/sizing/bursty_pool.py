@@ -1,4 +1,4 @@
-"""Aliases of a pool with bursty volumes: each read for itself, the pool by the peakedness of what all of them ask for."""
+"""Aliases of a pool with bursty volumes: each read for itself, the pool by the peakedness of what all ask for."""
 
 from __future__ import annotations
 
@@ -47,7 +47,9 @@ def read_shared(run: Run, law: Law) -> tuple[Readings, Indices]:
     for _ in range(PASSES):  # rate and service time without aliases are known once the readings are
         total = expanded(pooled(found), groups)
         rows = _rows(total, _now(found, groups), np.array([0, run.aliases]))
-        slower = math.sqrt(slower * float(rows.service_time[1] / rows.service_time[0]))  # damped: another reading may
+        slower = math.sqrt(
+            slower * float(rows.service_time[1] / rows.service_time[0])
+        )  # damped: another reading may
         faster = math.sqrt(faster * float(rows.io_rate[1] / rows.io_rate[0]))  # take over
         found = _matched(run, law, groups, rate * (1.0 / faster), service * (1.0 / slower))
     return found, groups
@@ -59,6 +61,7 @@ def _matched(run: Run, law: Law, groups: Indices, rate: Interval, service: Inter
     share = share / max(float(share @ np.bincount(groups)), 1e-12)
     wanted = float(run.total_queue.value)
     low, high, total = 1e-3, MOST_QUEUE * run.bases, max(float(wanted), 0.05)
+    found: Readings | None = None
     for _ in range(STEPS):
         queue = np.maximum(share * total, 1e-6)
         found = read_volumes(rate, service, Interval(0.98 * queue, queue, 1.02 * queue), aliases=0, law=law)
@@ -67,6 +70,7 @@ def _matched(run: Run, law: Law, groups: Indices, rate: Interval, service: Inter
             break
         low, high = (total, high) if here < wanted else (low, total)
         total = math.sqrt(low * high)
+    assert found is not None
     return found
 
 
@@ -76,7 +80,7 @@ def _now(read: Readings, groups: Indices) -> Array:
     return np.asarray(np.nansum(np.where(read.weight > 0, read.weight * _finite(rate), 0.0), axis=1))[groups]
 
 
-def _queues(total: PoolReadings, sweep: Array) -> Array:
+def _queues(total: PoolReadings, sweep: Indices) -> Array:
     """Queue of the pool; where too few aliases say nothing of it, straight down from the one without any."""
     found = total.queued(sweep)
     before = float(total.queue.sum())
@@ -111,31 +115,33 @@ def size_bursty_pool(
     if target.no_alias is not None:
         raise InputError(
             "no_alias", target.no_alias,
-            "a target for wait, queue or response: volumes of the pool are bursty, and only its supply counters say how "
-            "many tries fail (planner aliases supply)",
+            "a target for wait, queue or response: volumes of the pool are bursty, and only its supply counters say "
+            "how many tries fail (planner aliases supply)",
         )  # fmt: skip
     grown = read.grown(growth) if growth else read
     now = _now(grown, groups) if growth or run.aliases else run.io_rate.value
     total = expanded(pooled(grown), groups)
     if growth:
         found = grown.predict([0])
-        queue = np.nansum(np.where(grown.weight > 0, grown.weight * _finite(found.queue[..., 0]), 0.0), axis=1)[groups]
+        queue = np.nansum(
+            np.where(grown.weight > 0, grown.weight * _finite(found.queue[..., 0]), 0.0), axis=1
+        )[groups]
         total = replace(total, queue=queue)
     sweep = np.arange(run.most_aliases + 1)
     rows = _rows(total, now, sweep)
     met = target.met(rows)
     if not met.any():
-        raise InfeasibleError(f"{run.name}: no count up to {run.most_aliases} aliases meets the target ({target})")
+        raise InfeasibleError(
+            f"{run.name}: no count up to {run.most_aliases} aliases meets the target ({target})"
+        )
     recommended, rule = int(np.argmax(met)), run.rule_of_thumb
-    last = min(
-        max(recommended, rule or 0, *(each.aliases for each in runs)) + ROWS_BEYOND, run.most_aliases
-    )
+    last = min(max(recommended, rule or 0, *(each.aliases for each in runs)) + ROWS_BEYOND, run.most_aliases)
     sweep, rows = sweep[: last + 1], rows.first(last + 1)
     rate, response = _bands(grown, groups, total, rows, runs, growth)
     model = rows
     rows = rows if growth else as_measured(rows, runs)
     ends = [math.floor(LOW * recommended), math.ceil(HIGH * recommended), *([] if rule is None else [rule])]
-    low, high = max(min(ends), 0), min(max(max(ends), recommended + 1), run.most_aliases)
+    low, high = max(min(ends), 0), min(max(*ends, recommended + 1), run.most_aliases)
     each = grown.point_and_range(target.of_readings())
     classic = None if each.unmet.any() else int(each.point[groups].sum())
     gains = _gains(run, total, model, groups, recommended, now)
@@ -143,10 +149,12 @@ def size_bursty_pool(
     named = _named(read, groups, recommended, float(model.io_rate[recommended]))
     return AliasAnswer(
         name=run.name, recommended=recommended, range=(low, high), rule_of_thumb=rule, in_use=run.aliases,
-        measured=tuple(each.aliases for each in runs), target=target, growth=growth, readings=named, rows=rows, rate=rate,
-        response=response, saturated=bool(read.saturated.any()) and run.aliases == 0, helps=helps, strain=0.0,
-        waiting=run.waiting, classic=classic, gains=gains, grouping_error=0.0,
-        remarks=bursty_remarks(runs, read, groups, named, recommended, helps=helps, growth=growth, gains=gains, classic=classic),
+        measured=tuple(each.aliases for each in runs), target=target, growth=growth, readings=named, rows=rows,
+        rate=rate, response=response, saturated=bool(read.saturated.any()) and run.aliases == 0, helps=helps,
+        strain=0.0, waiting=run.waiting, classic=classic, gains=gains, grouping_error=0.0,
+        remarks=bursty_remarks(
+            runs, named, recommended, helps=helps, growth=growth, gains=gains, classic=classic
+        ),
     )  # fmt: skip
 
 
@@ -154,7 +162,7 @@ def _finite(values: Array) -> Array:
     return np.where(np.isfinite(values), values, 0.0)
 
 
-def _rows(total: PoolReadings, now: Array, sweep: Array) -> Performance:
+def _rows(total: PoolReadings, now: Array, sweep: Indices) -> Performance:
     """Figures of the pool: queue by its peakedness; rate and service go from those without aliases to those of many."""
     queued = _queues(total, sweep)
     before = float(queued[0])
@@ -174,9 +182,14 @@ def _rows(total: PoolReadings, now: Array, sweep: Array) -> Performance:
 
 
 def _bands(
-    read: Readings, groups: Indices, total: PoolReadings, rows: Performance, runs: Sequence[Run], growth: float
+    read: Readings,
+    groups: Indices,
+    total: PoolReadings,
+    rows: Performance,
+    runs: Sequence[Run],
+    growth: float,
 ) -> tuple[Interval, Interval]:
-    """Rate over the readings of all volumes; response with as many aliases more or fewer as the range of the count allows."""
+    """Rate over the readings of all volumes; response with more or fewer aliases, as the range of the count allows."""
     many = read.predict([MANY]).rate[..., 0]
     weight = np.where(np.isfinite(many), read.weight, 0.0)
     mean = np.nansum(weight * _finite(many), axis=1)
@@ -216,7 +229,9 @@ def _gains(
         before = float(now[members].mean())
         many = max(float(total.rate[members].mean()), before)
         service = float(run.service.value[members].mean())
-        inflated = max(float(total.busy[members].sum() / max(float(total.rate[members].sum()), 1e-300)), service)
+        inflated = max(
+            float(total.busy[members].sum() / max(float(total.rate[members].sum()), 1e-300)), service
+        )
         wait = float(run.queued.value[members].mean()) / before
         found.append(
             Gain(
@@ -236,5 +251,7 @@ def _named(read: Readings, groups: Indices, recommended: int, io_rate: float) ->
     column = int(np.argmax(read.weight[row]))
     words = f"{bursty} of {steady.size} volumes bursty, the longest queue as if {read.words(row, column)}"
     return (
-        NamedReading(kind="bursty", words=words, weight=None, count=recommended, io_rate=io_rate, population=None),
+        NamedReading(
+            kind="bursty", words=words, weight=None, count=recommended, io_rate=io_rate, population=None
+        ),
     )

@@ -106,7 +106,11 @@ def own_gains(found: Sequence[Gain], run: Run, classes: NDArray[np.int64]) -> tu
         members = np.flatnonzero(classes == k)
         rates = run.io_rate.value[members]
         before = float(rates.mean())
-        response = float(np.average(run.responses[members], weights=rates)) if run.queue_known else gain.response_before
+        response = (
+            float(np.average(run.responses[members], weights=rates))
+            if run.queue_known
+            else gain.response_before
+        )
         measured.append(
             replace(gain, rate_before=before, rate_after=gain.rate_after * before / gain.rate_before,
                     response_before=response)
@@ -137,5 +141,10 @@ def as_measured(rows: Performance, runs: Sequence[Run]) -> Performance:
         if run.bases == 1:
             rates[k, 0], responses[k, 0] = rate[k], service[k] + queued[k] / rate[k]
     return replace(
-        rows, io_rate=rate, service_time=service, queued=queued, volume_rates=rates, volume_responses=responses
+        rows,
+        io_rate=rate,
+        service_time=service,
+        queued=queued,
+        volume_rates=rates,
+        volume_responses=responses,
     )

@@ -94,7 +94,9 @@ class VolumesAnswer(Answer):
         strained = [a.name for a in self.answers if a.strain > 1.0]
         if strained:
             seen.append(f"No demand explains the measurement of {_listed(strained)}.")
-        common = dict.fromkeys(note for answer in self.answers for note in answer.remarks.more if note in COMMON)
+        common = dict.fromkeys(
+            note for answer in self.answers for note in answer.remarks.more if note in COMMON
+        )
         return (
             *seen, *self.remarks, *common, SCOPE,
             "Next: --device shows one in full, with what else its numbers could mean.",
@@ -117,13 +119,21 @@ class VolumesAnswer(Answer):
             ("io_rate", "1/s", "I/O rate", self._decimals, lambda a: float(a.rows.io_rate[a.in_use])),
             ("io_rate_after", "1/s", "then", self._decimals, lambda a: float(a.rows.io_rate[a.recommended])),
             ("response", "ms", "response", 2, lambda a: float(a.rows.response_time[a.in_use]) / MILLISECOND),
-            ("response_after", "ms", "then", 2, lambda a: float(a.rows.response_time[a.recommended]) / MILLISECOND),
+            (
+                "response_after",
+                "ms",
+                "then",
+                2,
+                lambda a: float(a.rows.response_time[a.recommended]) / MILLISECOND,
+            ),
             ("queued", "", "queued", 2, lambda a: float(a.rows.queued[a.in_use])),
             ("verdict", "", "", None, verdict),
         )
         return render.Table(
             columns=tuple(
-                render.Column(name=name, unit=unit, values=[of(a) for a in self.answers], label=label or " ", decimals=digits)
+                render.Column(
+                    name=name, unit=unit, values=[of(a) for a in self.answers], label=label or " ", decimals=digits
+                )
                 for name, unit, label, digits, of in columns
             )
         )  # fmt: skip

@@ -23,7 +23,7 @@ MOST_NAMED: Final = 20  # pools that a note names
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subsystem(Answer):
-    """Answers for many `pools`: the `target` of each, the `growth` reckoned with, and `remarks` on how they were read."""
+    """Answers for many `pools`: `target` and `growth` of each, and `remarks` on how they were read."""
 
     pools: tuple[PoolCount, ...]
     target: Target
@@ -123,7 +123,9 @@ class Subsystem(Answer):
         if total.now is not None and total.then is not None and math.isfinite(total.now.response_time):
             rates = (total.now.io_rate, total.then.io_rate)
             times = (1e3 * total.now.response_time, 1e3 * total.then.response_time)
-            gain = f" I/O rate {rates[0]:.0f} to {rates[1]:.0f}/s, response {times[0]:.2g} to {times[1]:.2g} ms."
+            gain = (
+                f" I/O rate {rates[0]:.0f} to {rates[1]:.0f}/s, response {times[0]:.2g} to {times[1]:.2g} ms."
+            )
         return (
             f"{render.counted(len(self.pools), 'pool')}, {render.counted(volumes, 'volume')}: {total.recommended} "
             f"aliases (range {low}{f' to {high}' if high > low else ''}), {total.in_use} in use.{gain}"

@@ -38,7 +38,10 @@ def draw(answer: AliasAnswer, axes: Axes | None) -> Axes:
         )  # fmt: skip
         panel.plot(counts, values / unit, "o-", color=style.COLORS[0], markersize=3, label="chosen reading")
         panel.axvline(
-            answer.recommended, color=style.COLORS[0], linestyle="--", label=f"recommended: {answer.recommended}"
+            answer.recommended,
+            color=style.COLORS[0],
+            linestyle="--",
+            label=f"recommended: {answer.recommended}",
         )
         if measured:
             panel.plot(
@@ -71,7 +74,12 @@ def draw_many(
         linewidth=max(0.5, min(6.0, 200.0 * room)), label="range",
     )  # fmt: skip
     axes.plot(
-        places, [counts[k] for k in order], "_", color=style.COLORS[0], markersize=2 * size, label="recommended"
+        places,
+        [counts[k] for k in order],
+        "_",
+        color=style.COLORS[0],
+        markersize=2 * size,
+        label="recommended",
     )
     axes.plot(
         places, [in_use[k] for k in order], "o", color=style.MEASURED, markersize=size, fillstyle="none", clip_on=False,

@@ -11,9 +11,9 @@ import numpy as np
 
 from planner.calibrate import Fit, fit, observe
 from planner.demand import Law, Readings
+from planner.demand.shared import shared_readings
 from planner.devices import Performance, Pool
 from planner.errors import InfeasibleError, InputError
-from planner.interval import Interval
 from planner.measurements import Run
 from planner.results import Array
 from planner.sizing.answer import UNEQUAL, AliasAnswer, NamedReading
@@ -22,9 +22,8 @@ from planner.sizing.bursty_pool import read_shared, read_unshared, size_bursty_p
 from planner.sizing.classic import classic_aliases
 from planner.sizing.comparison import as_measured, gains, helped, own_gains
 from planner.sizing.fewest import Tried, fewest
-from planner.demand.shared import shared_readings
 from planner.sizing.target import Target
-from planner.sizing.volumes import Demands, Indices, alike, interpolated, means, own_rates, think_in_use
+from planner.sizing.volumes import Demands, Indices, interpolated, means, own_rates, think_in_use
 from planner.sizing.wording import pool_remarks
 from planner.units import MILLISECOND
 
@@ -57,9 +56,10 @@ class Meaning:
         closed = ~np.isnan(people)
         parts = []
         if closed.any():
-            parts.append(
-                f"{_from_to(people[closed])} requesters a volume with {_from_to(think[closed] / MILLISECOND)} ms between I/Os"
-            )
+            between_ios = _from_to(think[closed] / MILLISECOND)
+            many = _from_to(people[closed])
+            noun = "requester" if many == "1" else "requesters"
+            parts.append(f"{many} {noun} a volume with {between_ios} ms between I/Os")
         if not closed.all():
             parts.append(f"open arrivals, {_from_to(self.demands.arrival_rate[~closed])}/s a volume")
         same = closed.all() and np.unique(people).size == 1
@@ -117,7 +117,9 @@ class Asked:
         self, target: Target, run: Run, begin: int | None, tried: dict[int, Tried]
     ) -> tuple[int, dict[int, Tried]]:
         """The smallest count that meets the target."""
-        found = [fewest(pool, target, run, begin, tried if len(self.pools) == 1 else {}) for pool in self.pools]
+        found = [
+            fewest(pool, target, run, begin, tried if len(self.pools) == 1 else {}) for pool in self.pools
+        ]
         if len(found) == 1:
             return found[0]
         low, high = sorted(count for count, _ in found)
@@ -155,9 +157,7 @@ def size_pool(runs: Sequence[Run], law: Law, target: Target, growth: float) -> A
             raise InfeasibleError(f"{run.name}: {error}") from None
         counts.append(begin)
     recommended, rule = counts[0], run.rule_of_thumb
-    last = min(
-        max(recommended, rule or 0, *(each.aliases for each in runs)) + ROWS_BEYOND, run.most_aliases
-    )
+    last = min(max(recommended, rule or 0, *(each.aliases for each in runs)) + ROWS_BEYOND, run.most_aliases)
     sweep = np.arange(last + 1, dtype=np.float64)
     few = some_counts(last, recommended, [run.aliases for run in runs])
     rows = asked[0].solve(sweep)
@@ -165,7 +165,9 @@ def size_pool(runs: Sequence[Run], law: Law, target: Target, growth: float) -> A
     known = () if growth else tuple(runs)
     laws = moved_pools(asked[0].main, law, rows, min(run.aliases, last))
     moved = [pool.solve(sweep[few]) for pool in laws]
-    wanted = [needed(pool, each, target, run, recommended, tried) for pool, each in zip(laws, moved, strict=True)]
+    wanted = [
+        needed(pool, each, target, run, recommended, tried) for pool, each in zip(laws, moved, strict=True)
+    ]
     strain = 0.0 if fitted else meanings[0].strain
     bands = []
     for of, measured, rising in ((_io_rate, measured_rate, True), (_response, measured_response, False)):
@@ -246,14 +248,16 @@ def between(values: Array, chosen: Array, few: Indices) -> Array:
         return np.full(chosen.shape, np.inf)
     ratio = np.interp(every, few[bounded], np.log(values[bounded] / chosen[few[bounded]]))
     unbounded = every < few[bounded][0] if not bounded.all() else np.zeros(every.shape, dtype=bool)
-    found: Array = np.where(unbounded | ~np.isfinite(chosen), np.inf, np.exp(ratio) * np.where(np.isfinite(chosen), chosen, 1.0))
+    found: Array = np.where(
+        unbounded | ~np.isfinite(chosen), np.inf, np.exp(ratio) * np.where(np.isfinite(chosen), chosen, 1.0)
+    )
     return found
 
 
 def needed(
     pool: Pool, rows: Performance, target: Target, run: Run, begin: int, like: dict[int, Tried]
 ) -> int:
-    """Fewest aliases under another law, of which `rows` are a few counts; as many as there can be where none are enough."""
+    """Fewest aliases under another law, of which `rows` are a few counts; as many as there can be where none do."""
     met = target.met(rows)
     counts = rows.aliases.astype(int)
     first = int(np.argmax(met)) if met.any() else -1
@@ -316,7 +320,7 @@ def bursty_readings(runs: Sequence[Run], law: Law) -> tuple[Readings, Indices] |
 
 
 def _alone(run: Run, law: Law) -> list[Meaning]:
-    """Without aliases each volume is read for itself; those that the digits cannot tell apart are read as their mean."""
+    """Without aliases each volume is read for itself; volumes that the digits cannot tell apart, as their mean."""
     read, groups = read_unshared(run, law)
     rate = means(run.io_rate, groups)
     each = [_columns(read, row) for row in range(read.volumes)]
@@ -331,7 +335,9 @@ def _alone(run: Run, law: Law) -> list[Meaning]:
         opened = np.array([read.kind(int(column)) == "poisson" for column in columns])
         demands = Demands(
             population=np.where(opened, np.nan, read.demands.population[here])[groups],
-            think_time=np.where(opened, np.nan, np.maximum(read.demands.think[here], LEAST_SHARE) * alone)[groups],
+            think_time=np.where(opened, np.nan, np.maximum(read.demands.think[here], LEAST_SHARE) * alone)[
+                groups
+            ],
             arrival_rate=np.where(opened, rate.value, np.nan)[groups],
             service_time=alone[groups],
         )
@@ -352,7 +358,9 @@ def _offered(run: Run) -> Meaning:
 def _columns(read: Readings, volume: int) -> list[int]:
     """Steady readings of a volume that fit, the preferred one first; the nearest where none does."""
     strain = read.strain[volume]
-    steady = [k for k in range(strain.size) if read.kind(k) in ("poisson", "closed") and math.isfinite(strain[k])]
+    steady = [
+        k for k in range(strain.size) if read.kind(k) in ("poisson", "closed") and math.isfinite(strain[k])
+    ]
     fits = [k for k in steady if strain[k] <= 1.0]
     if not fits:
         return [min(steady, key=lambda k: float(strain[k]))]
@@ -384,7 +392,10 @@ def _in_use(run: Run, law: Law) -> list[Meaning]:
             people = float(reading.population)
             think = think_in_use(people, reading.think_time, reading.service_time, run.aliases, rates, law)
             demands = Demands(
-                population=np.full(run.bases, people), think_time=think, arrival_rate=nothing, service_time=service
+                population=np.full(run.bases, people),
+                think_time=think,
+                arrival_rate=nothing,
+                service_time=service,
             )
         found.append(Meaning(demands=demands, strain=reading.strain))
     return found
@@ -414,4 +425,3 @@ def fitted(runs: Sequence[Run], law: Law) -> tuple[list[Fit], tuple[str, ...]]:
     best = min(fits, key=lambda item: item.chi_square)
     left_out = tuple(f"{name} does not belong to the other runs and was left out." for name in best.outliers)
     return [item for item in fits if item.chi_square <= best.chi_square + CHI_SQUARE_95], left_out
-

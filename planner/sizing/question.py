@@ -68,7 +68,9 @@ class Numbers:
             ("service", self.service, "1.3ms"),
         ):
             if value is None:
-                raise InputError(argument, None, f"a quantity such as {example}; it is needed with the other numbers")
+                raise InputError(
+                    argument, None, f"a quantity such as {example}; it is needed with the other numbers"
+                )
         assert self.rate is not None and self.service is not None
         volumes = 1 if self.volumes is None else self.volumes
         if volumes < 1:
@@ -137,10 +139,11 @@ def aliases(
         below take its place.
     kind : {"volume", "pool"}, optional
         Whether each volume has aliases of its own (classic PAV) or all share them (HyperPAV). Told from what was
-        measured where None: pools where it names some or HyperPAV aliases are at work, volumes where classic aliases are or
-        there is one base only, else a pool.
+        measured where None: pools where it names some or HyperPAV aliases are at work, volumes where classic aliases
+        are or there is one base only, else a pool.
     rate, service, response, queue : str or float, optional
-        Of one volume: ``"755/s"``, ``"1.3ms"``, ``"3.7ms"``, ``1.84``; numbers without a unit are SI [1/s], [s], [s], [1].
+        Of one volume: ``"755/s"``, ``"1.3ms"``, ``"3.7ms"``, ``1.84``; numbers without a unit are SI
+        [1/s], [s], [s], [1].
     in_use : int, optional
         With numbers: aliases at the time.
     volumes : int, optional
@@ -211,7 +214,9 @@ def aliases(
         )
     if (kind or _kind(every)) == "volume":
         only = None if device is None else Devices(device, "device")
-        return _volumes(every, only, _devices(exclude, "exclude"), law, target, share, measured.notes, progress)
+        return _volumes(
+            every, only, _devices(exclude, "exclude"), law, target, share, measured.notes, progress
+        )
     chosen = (
         _devices(bases if bases is not None else device, "bases"),
         None if alias_devices is None else Devices(alias_devices, "aliases", labels=False),
@@ -270,7 +275,8 @@ def _silent(title: str, parts: int) -> AbstractContextManager[Callable[[int], No
 
 def _pools(
     every: Sequence[Rows], chosen: tuple[Devices | None, Devices | None, Devices | None],
-    membership: Membership | None, name: str | None, law: Law, target: Target, growth: float, said: Sequence[str], progress: Progress | None,
+    membership: Membership | None, name: str | None, law: Law, target: Target, growth: float, said: Sequence[str],
+    progress: Progress | None,
 ) -> AliasAnswer | Subsystem:  # fmt: skip
     """One pool in full, or a row for each of several."""
     bases, aliases_, exclude = chosen
@@ -285,16 +291,14 @@ def _pools(
         notes += [note for note in told if note not in notes]
         for each in found:
             volumes = each.volumes
-            runs = () if each.run is None else (each.run,)
+            runs: tuple[Run, ...] = () if each.run is None else (each.run,)
             if membership is not None:  # members that the listing does not show are devices without I/O
                 volumes = max(volumes, len(membership.of(each.name, "base")))
                 runs = tuple(replace(run, idle=volumes - run.bases) for run in runs)
             earlier = pools.get(each.name)
             if earlier is not None:
                 runs = (*earlier.runs, *runs)
-            pools[each.name] = MeasuredPool(
-                name=each.name, volumes=volumes, aliases=each.aliases, runs=runs
-            )
+            pools[each.name] = MeasuredPool(name=each.name, volumes=volumes, aliases=each.aliases, runs=runs)
     several = list(pools.values())
     if name is not None:
         names = ", ".join(pools)

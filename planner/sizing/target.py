@@ -51,7 +51,7 @@ class _Listed(AliasTarget):
         limits = [(value, limit) for value, limit in given if limit is not None]
         if not limits:
             return np.asarray(wait <= self.wait_share * rows.service)
-        return np.logical_and.reduce([value <= limit for value, limit in limits])
+        return np.asarray(np.logical_and.reduce([value <= limit for value, limit in limits]))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

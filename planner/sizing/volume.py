@@ -63,13 +63,17 @@ def size_volume(runs: Sequence[Run], law: Law, target: Target, growth: float) ->
 def read_runs(runs: Sequence[Run], law: Law) -> tuple[Readings, bool, tuple[str, ...]]:
     """Readings of a volume, whether they are fits, and what was left out: from one row, or rows at several counts.
 
-    Rows of steady demand are fitted together, by least squares for every number of requesters; those of bursty demand weigh
-    its readings.
+    Rows of steady demand are fitted together, by least squares for every number of requesters; those of bursty demand
+    weigh its readings.
     """
     run = runs[-1]
     rates = [each.total_rate.value for each in runs]
     if len({each.aliases for each in runs}) == 1:
-        return read_volumes(run.io_rate, run.service, spaced(run.queued), aliases=run.aliases, law=law), False, ()
+        return (
+            read_volumes(run.io_rate, run.service, spaced(run.queued), aliases=run.aliases, law=law),
+            False,
+            (),
+        )
     rows = [(each.io_rate, each.service, spaced(each.queued), each.aliases) for each in runs]
     read = read_several(rows, law=law)
     if not read.steady[0] or max(rates) <= (1 + SAME_RATE) * min(rates):
@@ -92,9 +96,7 @@ def _of_fits(read: Readings, fits: Sequence[Fit]) -> Readings:
         strain[0, k] = math.sqrt(item.chi_square / len(item.comparisons)) / NORMAL_90
     active = np.where(np.isin(np.arange(service.shape[1]), columns), 1.0, read.demands.active)
     demands = replace(read.demands, population=population, think=think, active=active)
-    return replace(
-        read, demands=demands, service_time=service, weight=weight / weight.sum(), strain=strain
-    )
+    return replace(read, demands=demands, service_time=service, weight=weight / weight.sum(), strain=strain)
 
 
 def _answer(sized: Sized, law: Law, target: Target, growth: float) -> AliasAnswer:
@@ -130,8 +132,10 @@ def _answer(sized: Sized, law: Law, target: Target, growth: float) -> AliasAnswe
         measured=tuple(each.aliases for each in sized.runs), target=target, growth=growth, readings=named, rows=rows,
         rate=rate, response=response, saturated=saturated, helps=helps, strain=strain, waiting=run.waiting,
         classic=None, gains=(), grouping_error=0.0,
-        remarks=volume_remarks(sized.runs, named, counts, recommended, helps=helps, growth=growth, bursty=not bool(sized.read.steady[0]),
-                               left_out=sized.left_out),
+        remarks=volume_remarks(
+            sized.runs, named, counts, recommended, helps=helps, growth=growth, bursty=not bool(read.steady[0]),
+            left_out=sized.left_out,
+        ),
     )  # fmt: skip
 
 
@@ -144,12 +148,12 @@ def counting(read: Readings) -> NDArray[np.bool_]:
     always = read.demands.active[0] > ALWAYS
     same = np.array([read.kind(k) == "active" for k in range(kept.size)]) & always
     kept = kept & ~same  # requesters that never rest are a closed reading, less well fitted
-    return kept if kept.any() else read.used[0]
+    return np.asarray(kept if kept.any() else read.used[0])
 
 
 def _kept(read: Readings, values: Array) -> Array:
     """Values of the readings that count for the range, (readings, counts)."""
-    return values[0, counting(read)]
+    return np.asarray(values[0, counting(read)])
 
 
 def _strain(sized: Sized) -> float:
@@ -160,8 +164,8 @@ def _strain(sized: Sized) -> float:
     return least if math.isfinite(least) else 0.0
 
 
-def _rows(sized: Sized, solved: Prediction, sweep: Array) -> Performance:
-    """The table under the chosen reading: of steady demand by the chain of a pool, which knows the tries for an alias."""
+def _rows(sized: Sized, solved: Prediction, sweep: NDArray[np.int64]) -> Performance:
+    """The table under the chosen reading; of steady demand by the chain of a pool, which knows the tries."""
     k = sized.chosen
     steady = _tries(sized.read, k, sweep)
     if steady is not None:
@@ -176,7 +180,7 @@ def _rows(sized: Sized, solved: Prediction, sweep: Array) -> Performance:
     )  # fmt: skip
 
 
-def _tries(read: Readings, column: int, sweep: Array) -> Performance | None:
+def _tries(read: Readings, column: int, sweep: NDArray[np.int64]) -> Performance | None:
     """How often an alias is asked for: of steady demand with whole requesters, which the chain of a pool answers."""
     kind = read.kind(column)
     service = float(read.service_time[0, column])
@@ -184,7 +188,7 @@ def _tries(read: Readings, column: int, sweep: Array) -> Performance | None:
         demand = VolumeClass(arrival_rate=float(read.demands.load[0, column]) / service)
     elif kind == "closed":
         people = float(read.demands.population[0, column])
-        if abs(people - round(people)) > 1e-9 or people > MOST_REQUESTERS:
+        if not people.is_integer() or people > MOST_REQUESTERS:
             return None
         think = max(float(read.demands.think[0, column]), LEAST_THINK) * service
         demand = VolumeClass(population=round(people), think_time=think)
@@ -223,10 +227,8 @@ def _with_tries(sized: Sized, target: Target, recommended: int) -> int:
     """The count that also meets a target for the tries; only steady demand says how often one fails."""
     only = all(each is None for each in (target.wait, target.response, target.queued))
     kind = sized.read.kind(sized.chosen)
-    if kind == "closed":
-        most = math.ceil(float(sized.read.demands.population[0, sized.chosen]))
-    else:
-        most = MOST_REQUESTERS
+    people = float(sized.read.demands.population[0, sized.chosen])
+    most = math.ceil(people) if kind == "closed" else MOST_REQUESTERS
     found = _tries(sized.read, sized.chosen, np.arange(min(most, sized.run.most_aliases) + 1))
     if found is None:
         raise InputError(

@@ -35,8 +35,8 @@ Indices = NDArray[np.int64]
 class Demands:
     """What each volume asks for under one reading, arrays (volumes,), nan where of the other sort.
 
-    `population` requesters with `think_time` [s], or `arrival_rate` [1/s]; `service_time` of an I/O that is alone on its
-    volume [s].
+    `population` requesters with `think_time` [s], or `arrival_rate` [1/s]; `service_time` of an I/O that is alone on
+    its volume [s].
     """
 
     population: Array
@@ -75,8 +75,8 @@ class Demands:
     def pool(self, law: Law, most_aliases: int) -> tuple[Pool, Indices, float]:
         """Group volumes of nearly equal demand, in as few classes as the error allows.
 
-        Returns the classes, the class of each volume (-1 where it asks for nothing), and the largest change of the wait of
-        a volume when they were last made finer; inf where there is no room for finer ones.
+        Returns the classes, the class of each volume (-1 where it asks for nothing), and the largest change of the wait
+        of a volume when they were last made finer; inf where there is no room for finer ones.
         """
         present = np.nan_to_num(self.population, nan=1.0) > 0
         rows: dict[str, Array] = {
@@ -92,7 +92,7 @@ class Demands:
         guess = min(first_guess(self._pool(groups, service, law)), most_aliases)
         solved = alias_pool_of_volumes(
             guess, tolerance=TOLERANCE, most_classes=MOST_CLASSES, inflation=law.inflation,
-            redrive_time=law.redrive_time, **{"service_time": float(service.mean()), **rows},
+            redrive_time=law.redrive_time, **{"service_time": float(service.mean()), **rows},  # type: ignore[arg-type]
         )  # fmt: skip
         return self._pool(solved.groups, service, law), _classes(present, solved.groups), solved.error
 
@@ -147,16 +147,18 @@ def means(interval: Interval, groups: Indices) -> Interval:
 
 def own_rates(run: Run) -> Array:
     """Rates of the volumes; those that the digits of the service time let be equal to the mean are the mean."""
-    rates = run.io_rate.value
+    rates: Array = run.io_rate.value
     mean = float(rates.mean())
     if not run.queue_known:
         return rates
     room = (run.service.high - run.service.value) / run.service.value
-    return np.where(np.abs(rates / mean - 1) <= room, mean, rates)
+    return np.asarray(np.where(np.abs(rates / mean - 1) <= room, mean, rates))
 
 
-def think_in_use(people: float, think_time: float, service: float, aliases: int, rates: Array, law: Law) -> Array:
-    """Think times at which each volume has its own rate in the whole pool: requesters / rate - response of its class."""
+def think_in_use(
+    people: float, think_time: float, service: float, aliases: int, rates: Array, law: Law
+) -> Array:
+    """Think times at which each volume has its own rate in the pool: requesters / rate - response of its class."""
     mean = float(rates.mean())
     if np.all(rates == mean):
         return np.full(rates.size, think_time)

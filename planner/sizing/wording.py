@@ -6,11 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import Final
 
-import numpy as np
-from numpy.typing import NDArray
-
 from planner import render
-from planner.demand import Counts, Readings
+from planner.demand import Counts
 from planner.devices import Pool
 from planner.measurements import Run
 from planner.sizing.answer import NamedReading, Remarks
@@ -62,25 +59,25 @@ def volume_remarks(
     several = len({reading.count for reading in readings}) > 1
     if bursty and several and len(runs) == 1:
         more.append(
-            "One row of averages does not tell how the I/Os come together, hence the range. A row with another number of "
-            "aliases decides; without a change, ten or more short intervals of equal length narrow it."
+            "One row of averages does not tell how the I/Os come together, hence the range. A row with another number "
+            "of aliases decides; without a change, ten or more short intervals of equal length narrow it."
         )
     if counts.taken_over[0] and not counts.saturated[0]:
         more.append(
-            f"With a shorter queue the answer would be higher: so long a wait reads as phases of overload. Were it batches, "
-            f"{_most(int(counts.most[0]))} would be needed."
+            "With a shorter queue the answer would be higher: so long a wait reads as phases of overload. Were it "
+            f"batches, {_most(int(counts.most[0]))} would be needed."
         )
     if counts.open_above[0]:
-        more.append("Nothing waits with the aliases in use: how much burstier the demand could be is open above.")
+        more.append(
+            "Nothing waits with the aliases in use: how much burstier the demand could be is open above."
+        )
     if counts.extrapolated[0]:
         more.append(
-            "More than 3 I/Os in service at once, as many as the model was measured with: from there on the growth of the "
-            "service time is extrapolated."
+            "More than 3 I/Os in service at once, as many as the model was measured with: from there on the growth of "
+            "the service time is extrapolated."
         )
     step = next_step(runs, recommended, helps=helps, open_yet=several or len(readings) > 1)
-    return Remarks(
-        why=demand(readings, recommended), more=(*more, *_grown(growth), *behind(run)), step=step
-    )
+    return Remarks(why=demand(readings, recommended), more=(*more, *_grown(growth), *behind(run)), step=step)
 
 
 def _most(count: int) -> str:
@@ -104,7 +101,9 @@ def behind(run: Run) -> list[str]:
     return found
 
 
-def next_step(runs: Sequence[Run], recommended: int, *, helps: bool, open_yet: bool) -> str:
+def next_step(  # noqa: PLR0911 - one sentence a case
+    runs: Sequence[Run], recommended: int, *, helps: bool, open_yet: bool
+) -> str:
     """What to do next, from the latest measurement and the counts that were measured."""
     run = runs[-1]
     counts = {each.aliases: each for each in runs}
@@ -116,7 +115,8 @@ def next_step(runs: Sequence[Run], recommended: int, *, helps: bool, open_yet: b
         return "Next: nothing to add; what makes the service time is the place to look."
     if recommended in counts and len(counts) > 1:
         seen = counts[recommended]
-        words = f"{recommended} were measured ({_rate(seen.total_rate.value)}/s{f', {seen.source}' if seen.source else ''})"
+        source = f", {seen.source}" if seen.source else ""
+        words = f"{recommended} were measured ({_rate(seen.total_rate.value)}/s{source})"
         if recommended == run.aliases:
             return f"Next: nothing; {words} and are in use."
         return f"Next: set {recommended}; {words}, so that there is nothing to measure again."
@@ -127,7 +127,8 @@ def next_step(runs: Sequence[Run], recommended: int, *, helps: bool, open_yet: b
         return text + (decides if open_yet else "") + "."
     if recommended < run.aliases:
         spare = run.aliases - recommended
-        return f"Next: {spare} of the {run.aliases} aliases in use could serve elsewhere; take some away and measure again."
+        could = f"{spare} of the {run.aliases} aliases in use could serve elsewhere"
+        return f"Next: {could}; take some away and measure again."
     return "Next: nothing; the aliases in use are enough and none is too many."
 
 
@@ -164,8 +165,6 @@ def pool_remarks(
     )
 
 
-
-
 def _classic(classic: int | None, recommended: int) -> list[str]:
     """What classic PAV would take."""
     if classic is None or classic <= recommended:
@@ -185,14 +184,15 @@ def _gained(gains: Sequence[Gain], recommended: int) -> list[str]:
 
 
 def bursty_remarks(
-    runs: Sequence[Run], read: Readings, groups: NDArray[np.int64], readings: Sequence[NamedReading], recommended: int, *,
+    runs: Sequence[Run], readings: Sequence[NamedReading], recommended: int, *,
     helps: bool, growth: float, gains: Sequence[Gain], classic: int | None,
 ) -> Remarks:  # fmt: skip
     """Sentences for a pool with bursty volumes."""
     run = runs[-1]
     more = [
         "Volumes are bursty: each is read for itself, and the pool by mean and variance of what all of them ask for "
-        "(Hayward). The range is what such answers were off by; supply counters of the pool (planner aliases supply) decide."
+        "(Hayward). The range is what such answers were off by; supply counters of the pool (planner aliases supply) "
+        "decide."
     ]
     more += [*_classic(classic, recommended), *_gained(gains, recommended)]
     step = next_step(runs, recommended, helps=helps, open_yet=True)

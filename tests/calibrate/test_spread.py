@@ -25,4 +25,6 @@ def test_stretched_points_are_students() -> None:
 
 def test_stretch_of_many_degrees_is_none() -> None:
     assert stretch(1e9) == pytest.approx(1.0, abs=1e-8)
-    assert stretch(2.0) == pytest.approx(2.9199855803537256 / 1.6448536269514722)  # tables of Student's t, 2 degrees
+    assert stretch(2.0) == pytest.approx(
+        2.9199855803537256 / 1.6448536269514722
+    )  # tables of Student's t, 2 degrees

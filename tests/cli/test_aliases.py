@@ -142,7 +142,9 @@ BAD = {
     "queue in letters": (("volume", "--rate", "755/s", "--service", "1.3ms", "--queue", "many"), "--queue"),
     "service alone": (("volume", "--service", "1.3ms"), "--rate"),
     "nothing but a target": (("volume", "--wait", "1ms"), "files, or the numbers rate and service"),
-    "listing and numbers": (("volume", VOLUME, "--rate", "755/s", "--service", "1.3ms", "--queue", "1"), "exclude each other"),
+    "listing and numbers": (
+        ("volume", VOLUME, "--rate", "755/s", "--service", "1.3ms", "--queue", "1"), "exclude each other",
+    ),
     "no such device": (("volume", VOLUME, "--device", "9999"), "522A"),
     "an alias as device": (("volume", ONE_ALIAS, "--device", "5249"), "alias of 522A"),
     "range without bases": (("pool", POOL, "--bases", "6000-6010"), "6000-6010"),
