@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import re
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple, get_args
 
 from planner.errors import InputError
 
@@ -27,19 +27,68 @@ MOST_BARE_SHARE: Final = 5.0  # bare numbers from here on are taken for percent 
 
 Dimension = Literal["time", "rate", "data rate", "storage", "share"]
 
-FACTORS: Final[dict[Dimension, dict[str, float]]] = {
-    "time": {"s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9, "min": 60.0, "h": 3600.0},
-    "rate": {"/s": 1.0, "/min": 1 / 60, "/h": 1 / 3600},
-    "data rate": {
+
+class Unit(NamedTuple):
+    """What a unit means.
+
+    Attributes
+    ----------
+    dimension : str
+        What it measures; empty for a bare number.
+    factor : float
+        SI units in one.
+    typed : bool
+        Whether people type it behind a number; the others are units of columns, keys and models.
+    suffix : str or None
+        What a key ends in; the unit itself where None, nothing where empty: rates are per second and counts are bare.
+    shown : str
+        Unit in which people read a number that is kept in this one.
+    """
+
+    dimension: Dimension | Literal[""]
+    factor: float
+    typed: bool = True
+    suffix: str | None = None
+    shown: str = ""
+
+
+def _typed(dimension: Dimension, factors: dict[str, float]) -> dict[str, Unit]:
+    return {name: Unit(dimension, factor) for name, factor in factors.items()}
+
+
+# The only map of units: factors, keys of files, columns of tables and what may be typed follow from it.
+UNITS: Final[dict[str, Unit]] = {
+    **_typed("time", {"s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9, "min": 60.0, "h": 3600.0}),
+    **_typed("rate", {"/s": 1.0, "/min": 1 / 60, "/h": 1 / 3600}),
+    **_typed("data rate", {
         "B/s": 1.0, "KB/s": 2.0**10, "KiB/s": 2.0**10, "MB/s": 2.0**20, "MiB/s": 2.0**20, "GB/s": 2.0**30,
         "GiB/s": 2.0**30,
-    },
-    "storage": {
+    }),
+    **_typed("storage", {
         "B": 1.0, "KB": 2.0**10, "KiB": 2.0**10, "MB": 2.0**20, "MiB": 2.0**20, "GB": 2.0**30, "GiB": 2.0**30,
         "G": 2.0**30, "TB": 2.0**40, "TiB": 2.0**40, "T": 2.0**40, "frames": float(FRAME),
-    },
-    "share": {"%": 0.01},
+    }),
+    **_typed("share", {"%": 0.01}),
+    "": Unit("", 1.0, typed=False, suffix=""),
+    "s": Unit("time", 1.0, shown="ms"),
+    "1/s": Unit("rate", 1.0, typed=False, suffix=""),
+    "share": Unit("share", 1.0, typed=False, suffix=""),
+    "percent": Unit("share", 0.01, typed=False),
+    "bytes": Unit("storage", 1.0, typed=False, shown="GB"),
+    "kb": Unit("storage", 2.0**10, typed=False),
+    "mb": Unit("storage", 2.0**20, typed=False),
+    "bytes_per_s": Unit("data rate", 1.0, typed=False, shown="MB/s"),
+    "s_per_mb": Unit("time", 1.0, typed=False, shown="ms/MB"),
+    "ms/MB": Unit("time", 1e-3, typed=False, suffix="ms_per_mb"),
+    "us/page": Unit("time", 1e-6, typed=False, suffix="us_per_page"),
+    "MB/s": Unit("data rate", 2.0**20, suffix="mb_per_s"),
 }  # fmt: skip
+FACTORS: Final[dict[Dimension, dict[str, float]]] = {
+    dimension: {
+        name: unit.factor for name, unit in UNITS.items() if unit.typed and unit.dimension == dimension
+    }
+    for dimension in get_args(Dimension)
+}
 EXAMPLES: Final[dict[Dimension, str]] = {
     "time": "a time such as 1.3ms",
     "rate": "a rate such as 755/s",
@@ -47,6 +96,59 @@ EXAMPLES: Final[dict[Dimension, str]] = {
     "storage": "a size such as 256GB",
     "share": "a share such as 5%",
 }
+SPANS: Final[dict[str, str]] = {  # ranges as one types them, by dimension
+    "time": "0.1ms:1ms:0.1ms",
+    "rate": "100/s:500/s:100/s",
+    "data rate": "10MB/s:50MB/s:10MB/s",
+}
+
+
+def suffix(unit: str) -> str:
+    """What the name of a number ends in, so that a file says its unit.
+
+    Parameters
+    ----------
+    unit : str
+        A key of `UNITS`, or another one, which stands for itself.
+
+    Returns
+    -------
+    str
+        With its underscore; empty for rates, shares and counts.
+
+    Examples
+    --------
+    >>> suffix("ms"), suffix("MB/s"), suffix("1/s")
+    ('_ms', '_mb_per_s', '')
+    """
+    known = UNITS.get(unit)
+    text = unit.replace("/", "_per_") if known is None or known.suffix is None else known.suffix
+    return f"_{text}" if text else ""
+
+
+def shown(unit: str) -> tuple[str, float]:
+    """In which unit people read a number.
+
+    Parameters
+    ----------
+    unit : str
+        The unit that the number is kept in.
+
+    Returns
+    -------
+    name : str
+        The unit to show.
+    factor : float
+        Units of the number in one of it.
+
+    Examples
+    --------
+    >>> shown("s"), shown("1/s")
+    (('ms', 0.001), ('1/s', 1.0))
+    """
+    name = UNITS[unit].shown or unit
+    return name, UNITS[name].factor / UNITS[unit].factor
+
 
 _NUMBER: Final = re.compile(
     r"\s*(?P<number>[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)\s*(?P<unit>\S*)\s*", re.ASCII

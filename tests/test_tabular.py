@@ -26,10 +26,10 @@ from planner.devices.disk import DiskPath
 from planner.explain import explain
 from planner.library import data_path, read_model
 from planner.measurements import volume_runs
+from planner.published import scoreboard
 from planner.reports import read_data_spaces, read_devices
 from planner.reports.supply import read_supply
 from planner.results import Result
-from planner.scoreboard import scoreboard
 from planner.supply import judge
 from planner.whatif import predict
 from tests.checkout import ROOT, modules

@@ -11,7 +11,7 @@ from planner import library, render, style
 from planner.answer import Answer
 from planner.calibrate.possible import intervals
 from planner.devices.channel_program import WIDTHS, ChannelProgram
-from planner.devices.question import Scenario
+from planner.devices.parameters import Scenario
 from planner.errors import InputError
 from planner.interval import Interval
 from planner.units import MEGABYTE, MILLISECOND

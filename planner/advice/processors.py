@@ -15,7 +15,7 @@ from planner import library, render, style
 from planner.answer import Answer
 from planner.calibrate.model_file import model_of_costs
 from planner.calibrate.possible import interval
-from planner.calibrate.processors import HEADINGS, TIMES, cpu_time, fit_scaling
+from planner.calibrate.processors import HEADINGS, NEEDED, TIMES, cpu_time, fit_scaling
 from planner.calibrate.tables import Measurements, read_measurements
 from planner.devices.processors import Processors
 from planner.errors import InputError
@@ -143,7 +143,7 @@ def read_configurations(path: Path) -> tuple[Configuration, ...]:
     ReportError
         The file cannot be read, a column is missing, or a cell holds no number above zero.
     """
-    rows = read_measurements([path], HEADINGS, what=WANTED, one_of=TIMES, others=True)
+    rows = read_measurements([path], HEADINGS, NEEDED, what=WANTED, one_of=TIMES, others=True)
     return tuple(_read(row) for row in rows)
 
 

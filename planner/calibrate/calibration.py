@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from planner import render, style
 from planner.answer import Answer
-from planner.devices.parameters import Parameter
 from planner.library import Status
+from planner.quantity import Quantity
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,7 +24,7 @@ class Estimate:
 
     Attributes
     ----------
-    parameter : Parameter
+    parameter : Quantity
         What was fitted.
     value : float
         Estimate, SI; what is believed of such devices where the data say nothing.
@@ -38,7 +38,7 @@ class Estimate:
         Ends of the 90 % interval, SI; None where it is open, or was not worked out.
     """
 
-    parameter: Parameter
+    parameter: Quantity
     value: float
     standard_error: float
     status: Status

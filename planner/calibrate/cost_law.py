@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from planner import library
 from planner.calibrate.calibration import Calibration, Estimate
-from planner.devices.parameters import Parameter
+from planner.quantity import Quantity
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +41,7 @@ class CostLaw:
     ----------
     kind : str
         Device kind.
-    parameters : tuple of Parameter
+    parameters : tuple of Quantity
         What is fitted.
     start : tuple of float
         Where the search begins, SI, above zero.
@@ -61,7 +61,7 @@ class CostLaw:
     """
 
     kind: str
-    parameters: tuple[Parameter, ...]
+    parameters: tuple[Quantity, ...]
     start: tuple[float, ...]
     predict: Callable[[Mapping[str, float]], Sequence[float]]
     conventions: Callable[[Mapping[str, float]], Sequence[float]] | None = None
@@ -93,12 +93,12 @@ class CostFit(Calibration):
     uncertainty: library.Uncertainty
 
 
-def given(parameter: Parameter, value: float) -> Estimate:
+def given(parameter: Quantity, value: float) -> Estimate:
     """Enter a parameter that is known, not fitted.
 
     Parameters
     ----------
-    parameter : Parameter
+    parameter : Quantity
         What.
     value : float
         SI.

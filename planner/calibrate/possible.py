@@ -11,10 +11,10 @@ import numpy as np
 from planner import library
 from planner.calibrate.spread import points
 from planner.devices.kinds import KINDS
-from planner.devices.parameters import POPULATION, Parameter
-from planner.devices.question import Figures, Scenario, Shown
+from planner.devices.parameters import POPULATION, Figures, Scenario
 from planner.errors import InputError, ReportError
 from planner.interval import Interval
+from planner.quantity import Quantity
 from planner.results import Array
 
 DRAWN_AT_ONCE: Final = 4096
@@ -81,7 +81,7 @@ def intervals(
         unbounded = _open(model, shown, best, sets, given, scenarios)
         # The estimate is the likeliest set, not the middle one: an interval that left it out would puzzle.
         found[shown.key] = Interval(
-            np.minimum(low, value), value, np.where(unbounded, shown.most, np.maximum(high, value))
+            np.minimum(low, value), value, np.where(unbounded, shown.high, np.maximum(high, value))
         )
     return found
 
@@ -100,18 +100,18 @@ def _ask(
         raise ReportError(model.title, f"expected `parameters.{known.get(key, key)}`") from error
 
 
-def _ends(shown: Shown, drawn: Figures, fit: library.Fit) -> tuple[Array, Array]:
+def _ends(shown: Quantity, drawn: Figures, fit: library.Fit) -> tuple[Array, Array]:
     """Central 90 % of what the parameter sets say, each smeared by the error of the law, shape (scenarios,)."""
     values, size = drawn[shown.key], drawn[shown.error_of or shown.key]
     degrees = fit.degrees_of_freedom
     if degrees is not None and degrees < 1:
-        return np.zeros(values.shape[-1]), np.full(values.shape[-1], shown.most)
+        return np.zeros(values.shape[-1]), np.full(values.shape[-1], shown.high)
     error = fit.model_error * (1.0 if degrees is None else stretch(degrees))
-    return central(np.clip(smeared(values, error, size), 0.0, shown.most))
+    return central(np.clip(smeared(values, error, size), 0.0, shown.high))
 
 
 def _open(
-    model: library.Model, shown: Shown, best: Figures, sets: Possible, given: Mapping[str, float],
+    model: library.Model, shown: Quantity, best: Figures, sets: Possible, given: Mapping[str, float],
     scenarios: Sequence[Scenario],
 ) -> Array:  # fmt: skip
     """Where nothing bounds a figure from above, shape (scenarios,).
@@ -198,7 +198,7 @@ def possible(model: library.Model, count: int) -> Possible:
 
 
 def _mixture(
-    alternatives: Sequence[library.Alternative], known: Mapping[str, Parameter], count: int
+    alternatives: Sequence[library.Alternative], known: Mapping[str, Quantity], count: int
 ) -> dict[str, Array]:
     """Sets of every number of requesters, as many as its share wants."""
     free = [known[key] for key in alternatives[0].parameters]
@@ -223,14 +223,14 @@ def _mixture(
     }
 
 
-def cut_off(uncertainty: library.Uncertainty, free: Sequence[Parameter], count: int) -> Array:
+def cut_off(uncertainty: library.Uncertainty, free: Sequence[Quantity], count: int) -> Array:
     """Draw from a normal distribution what lies between the bounds.
 
     Parameters
     ----------
     uncertainty : library.Uncertainty
         The distribution.
-    free : sequence of Parameter
+    free : sequence of Quantity
         Its parameters.
     count : int
         Sets.

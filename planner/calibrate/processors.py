@@ -7,23 +7,25 @@ from typing import Final
 
 from planner.calibrate.cost_fit import fit_costs
 from planner.calibrate.cost_law import CostFit, CostLaw, Measured
-from planner.calibrate.tables import Heading, Measurements
+from planner.calibrate.tables import Measurements
 from planner.devices.processors import COHERENCY, CONTENTION, CPU_TIME
 from planner.errors import InputError
+from planner.quantity import Quantity
 from planner.reports import Printed
-from planner.units import GIB, MILLISECOND
+from planner.units import MILLISECOND
 
 KIND: Final = "processors"
 FEWEST: Final = 3  # configurations, as many as parameters
 BENDS_TWICE_FROM: Final = 5  # configurations: fewer leave three coefficients less than two degrees of freedom
 HEADINGS: Final = (
-    Heading(name="processors", meaning="processors that shared the work", needed=True, whole=True),
-    Heading(name="cpu_ms", meaning="CPU time of a transaction, in guests and in CP", factor=MILLISECOND),
-    Heading(name="emulation_cpu_ms", meaning="the part of it in guests", factor=MILLISECOND),
-    Heading(name="cp_cpu_ms", meaning="the part of it in CP", factor=MILLISECOND),
-    Heading(name="itr", meaning="instead: transactions per second of fully busy processors"),
-    Heading(name="real_storage_GB", meaning="real storage; not used by the law", factor=GIB),
+    Quantity(key="processors", meaning="processors that shared the work", whole=True),
+    Quantity(key="cpu", unit="ms", meaning="CPU time of a transaction, in guests and in CP"),
+    Quantity(key="emulation_cpu", unit="ms", meaning="the part of it in guests"),
+    Quantity(key="cp_cpu", unit="ms", meaning="the part of it in CP"),
+    Quantity(key="itr", unit="1/s", meaning="instead: transactions of fully busy processors"),
+    Quantity(key="real_storage", unit="GB", meaning="real storage; not used by the law"),
 )
+NEEDED: Final = ("processors",)
 TIMES: Final = (
     ("emulation_cpu_ms", "cp_cpu_ms"),
     ("cpu_ms",),
@@ -32,7 +34,7 @@ TIMES: Final = (
 START: Final = (1.0, 5e-2, 5e-3)  # of the least CPU time, and of the coefficients: large ones
 
 
-def fit_processors(runs: Sequence[Measurements], fixed: Mapping[str, float] | None = None) -> CostFit:
+def calibrate(runs: Sequence[Measurements], fixed: Mapping[str, float] | None = None) -> CostFit:
     """Fit ``t(n) = t1 (1 + alpha (n - 1) + beta n (n - 1))`` to the CPU time of a transaction, in logarithms.
 
     Parameters
@@ -67,7 +69,7 @@ def fit_processors(runs: Sequence[Measurements], fixed: Mapping[str, float] | No
 
 
 def fit_scaling(runs: Sequence[Measurements], fixed: Mapping[str, float] | None = None) -> CostFit:
-    """Fit as `fit_processors` does, however few the runs: without a degree of freedom nothing bounds a prediction."""
+    """Fit as `calibrate` does, however few the runs: without a degree of freedom nothing bounds a prediction."""
     counts = [run.value("processors") for run in runs]
     measured = [
         Measured(run=run.name, quantity="cpu_ms", factor=MILLISECOND, value=time.value, half=time.resolution)

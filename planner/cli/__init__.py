@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 ORDER = (
     "aliases", "storage", "system", "processors", "paging", "disk", "calibrate", "predict", "whatif", "growth",
-    "scoreboard", "figures", "explain", "read",
+    "scoreboard", "figures", "explain", "read", "example",
 )  # fmt: skip
 INTERRUPTED = 130  # 128 and the number of the signal, as shells count
 HELP = """Capacity planning for z/VM disk I/O and storage.
@@ -37,6 +37,7 @@ def build() -> typer.Typer:
         aliases,
         calibrate,
         disk,
+        example,
         explain,
         figures,
         growth,
@@ -98,6 +99,7 @@ def build() -> typer.Typer:
     app.command(name="growth", help=growth.HELP, short_help="Find from when on a limit no longer holds.")(
         growth.growth
     )
+    app.command(name="example", help=example.HELP, short_help="Make a seeded year of a site.")(example.example)
     return app
 
 

@@ -11,13 +11,12 @@ from numpy.typing import ArrayLike
 
 from planner import queueing
 from planner.devices import parameters
-from planner.devices.parameters import Parameter
-from planner.devices.question import Figures, Question, Scenario, Shown
+from planner.devices.parameters import Figures, Scenario
 from planner.errors import InputError, ReportError
 from planner.library import Model
+from planner.quantity import Quantity
 from planner.queueing import checks
 from planner.results import Array, Result, quantity
-from planner.units import MEGABYTE, MICROSECOND
 
 KIND: Final = "disk"
 Mode = Literal["off", "cached"]
@@ -39,8 +38,8 @@ _FIELDS: Final = {  # figures of an answer, and what a result names them
 }  # fmt: skip
 
 
-def _fact(key: str, unit: str, meaning: str) -> Parameter:
-    return Parameter(key=key, symbol=key[0], unit=unit, low=0, high=1e12, default=0, meaning=meaning)
+def _fact(key: str, unit: str, meaning: str) -> Quantity:
+    return Quantity(key=key, symbol=key[0], unit=unit, low=0, high=1e12, default=0, meaning=meaning)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,9 +100,9 @@ class DiskPath:
     write_bytes: float
     channel_rate: float
     measured_hit_ratio: float | None = None
-    PARAMETERS: ClassVar[tuple[Parameter, ...]] = (
+    PARAMETERS: ClassVar[tuple[Quantity, ...]] = (
         *(
-            Parameter(
+            Quantity(
                 key=f"{part}_{cost}", symbol=f"{symbol}_{part}", unit="s", low=0, high=100, default=0,
                 meaning=f"{text} per transaction, {where}",
             )
@@ -117,25 +116,25 @@ class DiskPath:
         _fact("channel_rate", "bytes_per_s", "data rate of the channel"),
         _fact("measured_hit_ratio", "", "hit ratio of the cached run, where it is neither 0 nor 1"),
     )  # fmt: skip
-    QUESTIONS: ClassVar[tuple[Question, ...]] = (
-        Question(key="mode", meaning="off: without minidisk cache; cached: through it", words=("off", "cached"),
+    QUESTIONS: ClassVar[tuple[Quantity, ...]] = (
+        Quantity(key="mode", meaning="off: without minidisk cache; cached: through it", words=("off", "cached"),
                  example="mode=cached"),
-        Question(key="hit_ratio", meaning="reads that the minidisk cache answers", unit="share", high=1.0, default=0.0,
+        Quantity(key="hit_ratio", meaning="reads that the minidisk cache answers", unit="share", high=1.0, default=0.0,
                  example="hit_ratio=0.9"),
-        Question(key="requesters", meaning="guests with one transaction each at a time", low=1, high=1000, whole=True,
+        Quantity(key="requesters", meaning="guests with one transaction each at a time", low=1, high=1000, whole=True,
                  default=1.0, example="requesters=8"),
-        Question(key="processors", meaning="real processors", low=1, high=1000, whole=True, default=1.0,
+        Quantity(key="processors", meaning="real processors", low=1, high=1000, whole=True, default=1.0,
                  example="processors=2"),
-        Question(key="disks", meaning="disks that the data are spread over", low=1, high=1000, whole=True, default=1.0,
+        Quantity(key="disks", meaning="disks that the data are spread over", low=1, high=1000, whole=True, default=1.0,
                  example="disks=4"),
     )  # fmt: skip
-    FIGURES: ClassVar[tuple[Shown, ...]] = (
-        Shown(key="rate", label="rate", unit="1/s"),
-        Shown(key="data_rate", label="data", unit="MB/s", factor=MEGABYTE, decimals=1),
-        Shown(key="cp", label="CP", unit="us", factor=MICROSECOND, decimals=1),
-        Shown(key="virtual", label="virtual", unit="us", factor=MICROSECOND, decimals=1),
-        Shown(key="wait", label="disk wait", unit="us", factor=MICROSECOND, decimals=1, error_of="elapsed"),
-        Shown(key="processors_busy", label="busy"),
+    FIGURES: ClassVar[tuple[Quantity, ...]] = (
+        Quantity(key="rate", label="rate", unit="1/s"),
+        Quantity(key="data_rate", label="data", unit="MB/s", decimals=1),
+        Quantity(key="cp", label="CP", unit="us", decimals=1),
+        Quantity(key="virtual", label="virtual", unit="us", decimals=1),
+        Quantity(key="wait", label="disk wait", unit="us", decimals=1, error_of="elapsed"),
+        Quantity(key="processors_busy", label="busy"),
     )
 
     @classmethod

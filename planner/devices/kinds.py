@@ -8,11 +8,11 @@ from typing import ClassVar, Final, Protocol
 from planner.devices.channel_program import ChannelProgram
 from planner.devices.disk import DiskPath
 from planner.devices.paging import PagingDevice
-from planner.devices.parameters import Parameter
+from planner.devices.parameters import Figures, Scenario
 from planner.devices.pool import Pool
 from planner.devices.processors import Processors
-from planner.devices.question import Figures, Question, Scenario, Shown
 from planner.devices.volume import Volume
+from planner.quantity import Quantity
 from planner.results import Array
 
 
@@ -23,9 +23,9 @@ class Kind(Protocol):
     answers; `ask` takes parameters, each of shape (sets,), and scenarios, and gives figures of shape (sets, scenarios).
     """
 
-    PARAMETERS: ClassVar[tuple[Parameter, ...]]
-    QUESTIONS: ClassVar[tuple[Question, ...]]
-    FIGURES: ClassVar[tuple[Shown, ...]]
+    PARAMETERS: ClassVar[tuple[Quantity, ...]]
+    QUESTIONS: ClassVar[tuple[Quantity, ...]]
+    FIGURES: ClassVar[tuple[Quantity, ...]]
 
     @classmethod
     def ask(cls, values: Mapping[str, Array], scenarios: Sequence[Scenario]) -> Figures:

@@ -13,24 +13,24 @@ from numpy.typing import ArrayLike
 from planner import queueing
 from planner.devices import parameters
 from planner.devices.free_aliases import free_marks
-from planner.devices.question import Figures, Question, Scenario, Shown
+from planner.devices.parameters import Figures, Scenario
+from planner.quantity import Quantity
 from planner.results import Array, Result, quantity
-from planner.units import MILLISECOND
 
-ALIASES: Final = Question(
+ALIASES: Final = Quantity(
     key="aliases", meaning="aliases of the volume or the pool", whole=True, example="aliases=2"
 )
-VOLUMES: Final = Question(
+VOLUMES: Final = Quantity(
     key="volumes", meaning="equal volumes that share them", low=1, high=256, whole=True, example="volumes=8"
 )
 QUESTIONS: Final = (ALIASES, VOLUMES)
 FIGURES: Final = (
-    Shown(key="io_rate", label="I/O rate", unit="1/s", decimals=0, open_above=True),
-    Shown(key="service", label="service", unit="ms", factor=MILLISECOND),
-    Shown(key="wait", label="wait", unit="ms", factor=MILLISECOND, error_of="response", open_above=True),
-    Shown(key="response", label="response", unit="ms", factor=MILLISECOND, open_above=True),
-    Shown(key="queued", label="queued", error_of="present", open_above=True),
-    Shown(key="no_alias", label="no alias", unit="share", decimals=3, most=1.0),
+    Quantity(key="io_rate", label="I/O rate", unit="1/s", decimals=0, open_above=True),
+    Quantity(key="service", label="service", unit="ms"),
+    Quantity(key="wait", label="wait", unit="ms", error_of="response", open_above=True),
+    Quantity(key="response", label="response", unit="ms", open_above=True),
+    Quantity(key="queued", label="queued", error_of="present", open_above=True),
+    Quantity(key="no_alias", label="no alias", unit="share", decimals=3, high=1.0),
 )
 
 
@@ -132,7 +132,7 @@ class Pool:
     service_time: float
     inflation: float = 0.0
     redrive_time: float = 0.0
-    PARAMETERS: ClassVar[tuple[parameters.Parameter, ...]] = (
+    PARAMETERS: ClassVar[tuple[Quantity, ...]] = (
         parameters.SERVICE_TIME,
         parameters.INFLATION,
         parameters.REDRIVE_TIME,
@@ -140,8 +140,8 @@ class Pool:
         parameters.POPULATION,
         parameters.VOLUMES,
     )
-    QUESTIONS: ClassVar[tuple[Question, ...]] = QUESTIONS
-    FIGURES: ClassVar[tuple[Shown, ...]] = FIGURES
+    QUESTIONS: ClassVar[tuple[Quantity, ...]] = QUESTIONS
+    FIGURES: ClassVar[tuple[Quantity, ...]] = FIGURES
 
     @classmethod
     def ask(cls, values: Mapping[str, Array], scenarios: Sequence[Scenario]) -> Figures:

@@ -11,23 +11,22 @@ from numpy.typing import ArrayLike
 
 from planner import queueing
 from planner.devices import parameters
-from planner.devices.parameters import Parameter
-from planner.devices.question import Figures, Question, Scenario, Shown
+from planner.devices.parameters import Figures, Scenario
 from planner.errors import InputError
 from planner.library import Model
+from planner.quantity import Quantity
 from planner.results import Array
-from planner.units import MILLISECOND
 
 KIND: Final = "processors"
-CPU_TIME = Parameter(
+CPU_TIME = Quantity(
     key="cpu_time", symbol="t1", unit="s", low=1e-9, high=1e3, default=1e-2,
-    meaning="CPU time of a transaction, emulation and CP, on one processor", zero=False,
+    meaning="CPU time of a transaction, emulation and CP, on one processor",
 )  # fmt: skip
-CONTENTION = Parameter(
+CONTENTION = Quantity(
     key="contention", symbol="alpha", unit="", low=0.0, high=1.0, default=0.0,
     meaning="relative growth of the CPU time with each further processor",
 )  # fmt: skip
-COHERENCY = Parameter(
+COHERENCY = Quantity(
     key="coherency", symbol="beta", unit="", low=0.0, high=1.0, default=0.0,
     meaning="relative growth of the CPU time with each further pair of processors",
 )  # fmt: skip
@@ -44,15 +43,15 @@ class Processors:
     cpu_time: float
     contention: float = 0.0
     coherency: float = 0.0
-    PARAMETERS: ClassVar[tuple[Parameter, ...]] = (CPU_TIME, CONTENTION, COHERENCY)
-    QUESTIONS: ClassVar[tuple[Question, ...]] = (
-        Question(key="processors", meaning="processors that share the work", low=1, high=1000, whole=True,
+    PARAMETERS: ClassVar[tuple[Quantity, ...]] = (CPU_TIME, CONTENTION, COHERENCY)
+    QUESTIONS: ClassVar[tuple[Quantity, ...]] = (
+        Quantity(key="processors", meaning="processors that share the work", low=1, high=1000, whole=True,
                  example="processors=14"),
     )  # fmt: skip
-    FIGURES: ClassVar[tuple[Shown, ...]] = (
-        Shown(key="itr", label="ITR", unit="1/s", decimals=1),
-        Shown(key="cpu", label="CPU time", unit="ms", factor=MILLISECOND, decimals=3),
-        Shown(key="speedup", label="times one processor"),
+    FIGURES: ClassVar[tuple[Quantity, ...]] = (
+        Quantity(key="itr", label="ITR", unit="1/s", decimals=1),
+        Quantity(key="cpu", label="CPU time", unit="ms", decimals=3),
+        Quantity(key="speedup", label="times one processor"),
     )
 
     @classmethod

@@ -9,8 +9,9 @@ from typing import ClassVar
 from numpy.typing import ArrayLike
 
 from planner.devices import parameters
+from planner.devices.parameters import Figures, Scenario
 from planner.devices.pool import FIGURES, QUESTIONS, Performance, Pool, VolumeClass
-from planner.devices.question import Figures, Question, Scenario, Shown
+from planner.quantity import Quantity
 from planner.results import Array
 
 
@@ -34,15 +35,15 @@ class Volume:
     service_time: float
     inflation: float = 0.0
     redrive_time: float = 0.0
-    PARAMETERS: ClassVar[tuple[parameters.Parameter, ...]] = (
+    PARAMETERS: ClassVar[tuple[Quantity, ...]] = (
         parameters.SERVICE_TIME,
         parameters.INFLATION,
         parameters.REDRIVE_TIME,
         parameters.THINK_TIME,
         parameters.POPULATION,
     )
-    QUESTIONS: ClassVar[tuple[Question, ...]] = QUESTIONS
-    FIGURES: ClassVar[tuple[Shown, ...]] = FIGURES
+    QUESTIONS: ClassVar[tuple[Quantity, ...]] = QUESTIONS
+    FIGURES: ClassVar[tuple[Quantity, ...]] = FIGURES
 
     @classmethod
     def ask(cls, values: Mapping[str, Array], scenarios: Sequence[Scenario]) -> Figures:

@@ -9,11 +9,11 @@ from typing import Any, Final
 import numpy as np
 
 from planner import library
+from planner.advice.storage import guest_frame_budget
 from planner.calibrate.cost_fit import fit_costs
 from planner.calibrate.cost_law import CostLaw, Measured
-from planner.devices.storage import guest_frame_budget
 from planner.devices.touching import KIND, PARAMETERS
-from planner.published.entries import compared, published_model, quotient, table
+from planner.published.report import compared, published_model, quotient, table
 from planner.queueing import closed_network
 from planner.reports import Printed
 from planner.units import FRAME, KILOBYTE, MICROSECOND

@@ -105,7 +105,7 @@ def read_tables(path: Path, data: bytes | None = None) -> schema.Tables:
         devices=taken.frame(scanned) if scanned.listings else None,
         storage=storage_frame(spaces) if spaces else None,
         notes=tuple(notes),
-        what=" and ".join(f"{READERS[report][0]} listings" for report in found),
+        what=" and ".join(READERS[report][0] for report in found) + " listings",
     )
 
 

@@ -11,28 +11,21 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from planner import library, render, style
+from planner import library, render, style, units
 from planner.answer import Answer
 from planner.calibrate.possible import intervals, possible
 from planner.devices.kinds import KINDS
-from planner.devices.parameters import Parameter
-from planner.devices.question import Question, Scenario, Shown, Value, listed
+from planner.devices.parameters import Scenario
 from planner.errors import InputError
 from planner.interval import Interval
 from planner.library import Model
+from planner.quantity import Quantity, Value, listed
 from planner.results import Array
-from planner.units import MEGABYTE, MILLISECOND
 from planner.whatif.settings import LARGEST_GRID, keys_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# SI unit of a key: unit in which it is shown, SI units in one of them.
-DISPLAYED: Final = {
-    "s": ("ms", MILLISECOND),
-    "s_per_mb": ("ms/MB", MILLISECOND),
-    "bytes_per_s": ("MB/s", float(MEGABYTE)),
-}
 OR_MORE: Final = "or more"
 
 
@@ -62,13 +55,13 @@ class Prediction(Answer):
     title: str
     kind: str
     keys: tuple[str, ...]
-    known: Mapping[str, Question | Parameter]
+    known: Mapping[str, Quantity]
     settings: tuple[Scenario, ...]
     values: Mapping[str, Interval]
     warnings: tuple[str, ...]
 
     @property
-    def figures(self) -> tuple[Shown, ...]:
+    def figures(self) -> tuple[Quantity, ...]:
         """What the kind answers with."""
         return KINDS[self.kind].FIGURES
 
@@ -151,7 +144,7 @@ class Prediction(Answer):
         """Columns of what was varied or set."""
         found = []
         for key, what in self.known.items():
-            unit, factor = DISPLAYED.get(what.unit, (what.unit, 1.0))
+            unit, factor = units.shown(what.unit)
             values = [_plain(each[key], factor, what) for each in self.settings]
             found.append(render.Column(name=key, unit=unit, values=values))
         return found
@@ -278,7 +271,7 @@ def _completed(model: Model, base: dict[str, Value], over: Mapping[str, Sequence
     return base
 
 
-def _wanted(question: Question, low: float, high: float) -> str:
+def _wanted(question: Quantity, low: float, high: float) -> str:
     what = " or ".join(question.words) if question.words else "a count" if question.whole else "a value"
     measured = "" if math.isnan(low) else f": the model was measured with {low:g} to {high:g} {question.key}"
     return f"{what}, such as {question.example}{measured}"
@@ -319,11 +312,10 @@ def _half(best: float, low: float, high: float, decimals: int) -> str:
     return render.format_value((high - low) / 2 if np.isfinite(high) and np.isfinite(low) else None, decimals)
 
 
-def _plain(value: Value, factor: float, what: Question | Parameter) -> Value | int:
+def _plain(value: Value, factor: float, what: Quantity) -> Value | int:
     if isinstance(value, str):
         return value
-    whole = (isinstance(what, Question) and what.whole) or what.key == "population"
-    return int(value) if whole else value / factor
+    return int(value) if what.whole else value / factor
 
 
 def _worded(column: render.Column, place: int) -> str:

@@ -155,3 +155,36 @@ class Site:
 def written(site: Site, samples: int = 3) -> bytes:
     """A MONWRITE file of a system."""
     return monwrite(site.sets(samples))
+
+
+class Example(Site):
+    """One pool of four volumes with two aliases that are too few: the file that docs/monitor.md shows."""
+
+    def work(self, seconds: float) -> None:
+        """A load that grows a little from sample to sample."""
+        self.load = getattr(self, "load", 0.9) + 0.1
+        ios = (self.load * seconds * np.array([420, 380, 240, 90, 310, 290, 3])).astype(np.int64)
+        by_alias = (self.load * seconds * np.array([230, 190, 130, 50, 0, 0, 0])).astype(np.int64)
+        rise = {"SSCH": ios, "COUNT": ios, "PAVSSCH": by_alias, "PAVCOUNT": by_alias}
+        for name, units in zip(TIMES, (1.6, 6.2, 2.1, 0.0, 0.0), strict=True):
+            rise[name], rise[f"PAV{name}"] = (
+                np.rint(each * units).astype(np.int64) for each in (ios, by_alias)
+            )
+        sampled = round(seconds / 2)
+        rise["HFRDEVCT"] = np.full(7, sampled)
+        rise["HFCTIO"] = np.rint(self.load**3 * sampled * np.array([1.1, 0.8, 0.3, 0.0, 0, 0, 0])).astype(
+            np.int64
+        )
+        tries = np.array([round(self.load * seconds * 900)])
+        pool = {"TRIES": tries, "FAILS": np.rint(tries * 0.15 * self.load).astype(np.int64)}
+        for counts, more in ((self.count, rise), (self.pool_count, pool)):
+            for name, each in more.items():
+                counts[name] = counts[name] + each
+        self.space_count = self.space_count + 1000
+        self.rise = rise | pool
+        self.time += seconds
+
+
+def example() -> bytes:
+    """The file docs/examples/monitor.monwrite."""
+    return written(Example(name="VMSYS1", bases=4, aliases=2, pools=1), 4)

@@ -17,7 +17,8 @@ from planner.errors import ReportError
 from planner.reports import schema
 from planner.reports.monitor import layouts
 from planner.reports.monitor.reader import MonitorTables, batches, read_monitor
-from tests.reports.monitor_site import ALIAS_BIT, BASE_BIT, TIMES, UNIT, Site, written
+from tests.checkout import ROOT
+from tests.reports.monitor_site import ALIAS_BIT, BASE_BIT, TIMES, UNIT, Site, example, written
 from tests.reports.monitor_writer import LAYOUTS, PRINTED, Run, capture, layout, monwrite, records, rows
 
 
@@ -237,6 +238,57 @@ def test_which_high_frequency_field_counts_samples_is_seen_on_the_file(tmp_path:
     assert last(read(tmp_path, monwrite(sets)).devices)["queued"].to_list() == plain
 
 
+def test_devices_of_another_subchannel_set_have_five_digits(tmp_path: Path) -> None:
+    site = Site(bases=2, pools=1, aliases=2)
+    content = bytearray(written(site))
+    for number in (0x5202, 0x5203):  # now aliases of set 1, with the numbers of the bases
+        old = (0x10000 + number).to_bytes(4, "big")
+        while (at := content.find(old)) >= 0:
+            content[at : at + 4] = (0x30000 + number - 2).to_bytes(4, "big")
+        while (at := content.find(number.to_bytes(2, "big"))) >= 0:
+            content[at : at + 2] = (number - 2).to_bytes(2, "big")
+    frame = last(read(tmp_path, bytes(content)).devices)
+    assert frame.select("device", "kind", "type").rows() == [
+        ("5200", "volume", "3390"), ("5201", "volume", "3390"), ("15200", "alias", "3390"), ("15201", "alias", "3390"),
+        ("5204", "other", "3088"),
+    ]  # fmt: skip
+    check_last(site, MonitorTables(devices=frame))
+
+
+def test_a_device_may_change_its_pool_and_a_pool_its_aliases(tmp_path: Path) -> None:
+    site = Site()
+    sets = site.sets(2)
+    site.pool[0], site.aliases = 1, 4
+    site.work(60.0)
+    sets.append([site.sample()])
+    found = read(tmp_path, monwrite(sets))
+    assert found.devices is not None and found.supply is not None
+    assert found.devices.filter(pl.col("device") == "5200").select("pool", "pool_aliases").rows() == [
+        ("0", 3),
+        ("1", 4),
+    ]
+    assert found.supply["plain"].to_list() == [True, True, False, False]
+
+
+def test_a_sample_of_configuration_alone_makes_no_device_a_late_one(tmp_path: Path) -> None:
+    site = Site()
+    head = Run(site.configuration() + rows(records((1, 11), site.time - 5, {})))
+    found = read(tmp_path, monwrite([[head], *site.sets(2)[1:]]))
+    assert found.notes == ()
+    check_last(site, found)
+
+
+def test_flags_are_found_by_labels_where_counts_of_pools_say_too_little(tmp_path: Path) -> None:
+    site = Site()
+    sets = site.sets(2)
+    for runs in sets[1:]:  # D6R28 counts a base that is offline, and has no record of its own
+        record = bytearray(runs[0].records[0])
+        record[24:28] = (5).to_bytes(4, "big")
+        runs[0].records[0] = bytes(record)
+    frame = last(read(tmp_path, monwrite(sets)).devices)
+    assert frame["kind"].to_list() == ["volume"] * 8 + ["alias"] * 6 + ["other"]
+
+
 def test_classic_aliases_are_told_by_their_base(tmp_path: Path) -> None:
     site = Site(aliases=0, pools=1)
     base = {"RDEVDEV": 0x5203, "RDEVSID": 0x15203, "RDEVDVID": 0x3390, "CALRDEVDEV": 0x5200}
@@ -353,3 +405,7 @@ def test_bits_are_found_wherever_they_are(tmp_path: Path) -> None:
     site = Site(bases=3, aliases=3)  # as many bases as aliases: labels tell them apart
     frame = last(read(tmp_path, written(site)).devices)
     assert frame["kind"].to_list() == ["volume"] * 6 + ["alias"] * 6 + ["other"]
+
+
+def test_the_example_of_the_pages_is_what_the_writer_writes() -> None:
+    assert (ROOT / "docs/examples/monitor.monwrite").read_bytes() == example()
