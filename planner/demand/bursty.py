@@ -486,7 +486,7 @@ def read_volumes(
     InputError
         A rate or service time that is not above zero, or a queue below zero.
     """
-    return read_rows(_rows(io_rate, service, queued, aliases), law, COARSE, priors.ONE_ROW)
+    return read_rows(make_rows(io_rate, service, queued, aliases), law, COARSE, priors.ONE_ROW)
 
 
 def read_several(rows: Sequence[tuple[Interval, Interval, Interval, ArrayLike]], *, law: Law) -> Readings:
@@ -514,7 +514,7 @@ def read_several(rows: Sequence[tuple[Interval, Interval, Interval, ArrayLike]],
     """
     if not rows:
         raise InputError("rows", 0, "one row of averages or more")
-    given = [_rows(*row) for row in rows]
+    given = [make_rows(*row) for row in rows]
     if len(given) == 1:
         return read_rows(given[0], law, COARSE, priors.ONE_ROW)
     fewest = np.argmin([each.devices for each in given], axis=0)
@@ -621,7 +621,7 @@ def _poisson_queue(rows: Rows, law: Law) -> Array:
     return queue
 
 
-def _rows(io_rate: Interval, service: Interval, queued: Interval, aliases: ArrayLike) -> Rows:
+def make_rows(io_rate: Interval, service: Interval, queued: Interval, aliases: ArrayLike) -> Rows:
     """Checked arrays of one shape."""
     parts = [np.asarray(end, dtype=np.float64) for each in (io_rate, service, queued) for end in each]
     *flat, used = (np.atleast_1d(a).astype(float).ravel() for a in np.broadcast_arrays(*parts, aliases))
