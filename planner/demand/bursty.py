@@ -25,6 +25,8 @@ SATURATED_LOAD: Final = 0.985
 SATURATED_WAIT: Final = 30.0  # service times
 SAME_WAIT: Final = 0.03  # service times
 WAIT_ERROR: Final = 0.15  # of a predicted wait, in its logarithm
+UNIFORM: Final = 3**-0.5  # standard deviation of half a digit
+LARGEST_STRAIN: Final = 1e3
 RATIO_ERROR: Final = 0.05  # of the ratio of two rates
 STAGES: Final = (6, 16, 48, MOST_ALIASES + 1)  # devices: most counts are small
 Indices = NDArray[np.int64]
@@ -237,12 +239,13 @@ class Readings:
         if self.growth:
             return missed, met
         for rows in (self.rows, *self.others):
-            wait = rows.queue / rows.rate
-            reached = target.met(
-                Prediction(rate=rows.rate, wait=wait, service=rows.service, queue=rows.queue)
+            # Only what the digits decide: the largest queue that they leave open meets it, or the smallest misses it.
+            worst, best = (
+                target.met(Prediction(rate=rows.rate, wait=queue / rows.rate, service=rows.service, queue=queue))
+                for queue in (rows.queue_high, np.maximum(rows.queue_low, 0.0))
             )
-            missed = np.where(reached, missed, np.maximum(missed, rows.devices - 1))
-            met = np.where(reached, np.minimum(met, rows.devices - 1), met)
+            missed = np.where(best, missed, np.maximum(missed, rows.devices - 1))
+            met = np.where(worst, np.minimum(met, rows.devices - 1), met)
         return np.where(missed < met, missed, met - 1), met
 
     def with_queues(self, volumes: Indices, waits: Array) -> Readings:
@@ -483,7 +486,7 @@ def read_volumes(
     InputError
         A rate or service time that is not above zero, or a queue below zero.
     """
-    return read_rows(_rows(io_rate, service, queued, aliases), law, COARSE, priors.ONE_ROW)
+    return read_rows(make_rows(io_rate, service, queued, aliases), law, COARSE, priors.ONE_ROW)
 
 
 def read_several(rows: Sequence[tuple[Interval, Interval, Interval, ArrayLike]], *, law: Law) -> Readings:
@@ -511,7 +514,7 @@ def read_several(rows: Sequence[tuple[Interval, Interval, Interval, ArrayLike]],
     """
     if not rows:
         raise InputError("rows", 0, "one row of averages or more")
-    given = [_rows(*row) for row in rows]
+    given = [make_rows(*row) for row in rows]
     if len(given) == 1:
         return read_rows(given[0], law, COARSE, priors.ONE_ROW)
     fewest = np.argmin([each.devices for each in given], axis=0)
@@ -544,7 +547,9 @@ def _weighed(readings: Readings, rows: Rows) -> Readings:
     with np.errstate(divide="ignore", invalid="ignore"):
         predicted = queue / rate / service
         measured = (rows.queue / rows.rate / rows.service)[:, None]
-        off = (np.log((predicted + SAME_WAIT) / (measured + SAME_WAIT)) / WAIT_ERROR) ** 2
+        digits = ((rows.queue_high - rows.queue) / rows.rate / rows.service)[:, None] * UNIFORM
+        error = np.hypot(WAIT_ERROR * (np.minimum(predicted, measured) + SAME_WAIT), digits)
+        off = np.minimum((predicted - measured) / error, LARGEST_STRAIN) ** 2
         off += ((rate / readings.rows.rate[:, None] - ratio[:, None]) / RATIO_ERROR) ** 2
     off = np.where(np.isfinite(off), off, np.inf)
     least = np.min(np.where(readings.used, off, np.inf), axis=1, keepdims=True)
@@ -616,7 +621,7 @@ def _poisson_queue(rows: Rows, law: Law) -> Array:
     return queue
 
 
-def _rows(io_rate: Interval, service: Interval, queued: Interval, aliases: ArrayLike) -> Rows:
+def make_rows(io_rate: Interval, service: Interval, queued: Interval, aliases: ArrayLike) -> Rows:
     """Checked arrays of one shape."""
     parts = [np.asarray(end, dtype=np.float64) for each in (io_rate, service, queued) for end in each]
     *flat, used = (np.atleast_1d(a).astype(float).ravel() for a in np.broadcast_arrays(*parts, aliases))

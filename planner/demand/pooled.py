@@ -11,18 +11,26 @@ from dataclasses import dataclass, fields, replace
 from typing import Final
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import gammaincc, gammaln
 
 from planner.demand import chains, kinds, priors
-from planner.demand.bursty import KEPT, AliasTarget, Readings
-from planner.errors import InputError
+from planner.demand.bursty import MOST_ALIASES, AliasTarget, Prediction, Readings, make_rows, read_rows, read_volumes
+from planner.demand.kinds import COARSE
+from planner.demand.law import Law
+from planner.interval import Interval
 from planner.results import Array
 
-LEVELS: Final = 255  # I/Os present of one volume, and more than there are aliases
+LEVELS: Final = 160  # I/Os present of one volume
 STRONG: Final = 4.0  # load while on from which phases are left out: unlimited servers would not hold them
 SATURATED_WAIT: Final = 3.0  # service times: what is asked of a volume that never idles
-LOW, HIGH = 0.75, 1.35  # of the count
+LOW, HIGH = 0.7, 1.45  # of the count
+MOST_IN_USE: Final = 600  # aliases that a convolution follows
+LEAST_WEIGHT: Final = 1e-3
+MULTIPLES: Final = (np.log(0.02), np.log(1e4))  # of the wait of Poisson arrivals
+HALVINGS_IN_USE: Final = 10
+IN_USE_PASSES: Final = 2
+LARGEST_LOAD: Final = 0.97
 HALVINGS: Final = 30
 
 
@@ -181,39 +189,241 @@ def alias_law(law: Array, busy: Array) -> Array:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class PoolReadings:
-    """What a pool asks of its aliases.
+    """What the volumes of one pool ask of its aliases; arrays (volumes,).
 
     Attributes
     ----------
     readings : Readings
         Of its volumes, as they would be without aliases.
-    overflow, variance : ndarray
-        Mean and variance of the I/Os that the base does not hold, with unlimited servers, (volumes,).
-    busy : ndarray
-        Mean I/Os in service then, (volumes,).
-    rate : ndarray
-        Rate then [1/s], (volumes,).
-    queue : ndarray
-        I/Os queued without aliases, (volumes,).
+    in_use, measured : int, float
+        Aliases at the time, and the I/Os queued then [1].
+    usage : ndarray
+        Law of the aliases that each volume uses where there are enough, (aliases + 1, volumes).
+    variance : ndarray
+        Of that number, the mean over the readings.
+    busy, rate, service : ndarray
+        Mean I/Os in service, rate [1/s] and service time [s] then.
+    alone, alone_rate : ndarray
+        I/Os queued [1] and rate [1/s] without aliases.
     """
 
     readings: Readings
-    overflow: Array
+    in_use: int
+    measured: float
+    usage: Array
     variance: Array
     busy: Array
     rate: Array
-    queue: Array
+    alone: Array
+    alone_rate: Array
+
+    @property
+    def steady(self) -> bool:
+        """Whether every volume is steady as far as the digits show: such a pool has exact solutions."""
+        return bool(self.readings.steady.all())
+
+    @property
+    def saturated(self) -> bool:
+        """Whether a volume never idles, so that its demand is unknown."""
+        return bool(self.readings.saturated.any())
+
+    @property
+    def open_above(self) -> bool:
+        """Whether nothing waits with the aliases in use: the volumes may be less bursty, or as bursty as these still hold."""
+        return self.in_use > 0 and bool((self.readings.rows.queue_low <= 0).all())
+
+    @property
+    def mean_usage(self) -> Array:
+        """Mean aliases that each volume uses where there are enough, (volumes,)."""
+        return np.arange(self.usage.shape[0]) @ self.usage
 
     @property
     def peakedness(self) -> float:
-        """Variance of the total overflow over its mean, at least 1."""
-        return float(max(1.0, self.variance.sum() / max(self.overflow.sum(), 1e-300)))
+        """Variance of the aliases in use over their mean, at least 1 (Wilkinson 1956)."""
+        return float(max(1.0, self.variance.sum() / max(self.mean_usage.sum(), 1e-300)))
 
     def queued(self, aliases: ArrayLike) -> Array:
-        """Mean I/Os queued in the pool with each number of aliases, (counts,)."""
-        z, mean = self.peakedness, float(self.overflow.sum())
-        found = z * erlang_queue(mean / z, np.asarray(aliases, dtype=float) / z)
-        return np.minimum(found, self.queue.sum())
+        """Mean I/Os queued in the whole pool.
+
+        Hayward's queue, z times that of M/M/c with load M / z and A / z servers, misses rare crowds; what a convolution of
+        the volumes finds beyond A misses how long a crowd stays. Their sum is kept, and never more than without aliases.
+
+        Parameters
+        ----------
+        aliases : array_like of int
+            Numbers of aliases, (counts,).
+
+        Returns
+        -------
+        ndarray, shape (counts,)
+            I/Os queued [1].
+        """
+        asked = np.atleast_1d(np.asarray(aliases, dtype=float))
+        z, mean = self.peakedness, max(float(self.mean_usage.sum()), 1e-12)
+        total = np.ones(1)
+        for volume in self.usage.T:
+            total = np.convolve(total, volume)[:MOST_IN_USE]
+        held = np.arange(total.size)
+        beyond = np.maximum(held - asked[:, None], 0.0) @ total
+        return np.minimum(z * erlang_queue(mean / z, asked / z) + beyond, self.alone.sum())
+
+    def predict(self, aliases: ArrayLike) -> PoolPrediction:
+        """Figures of the whole pool; between none and enough aliases the rates follow the queue.
+
+        Parameters
+        ----------
+        aliases : array_like of int
+            Numbers of aliases, (counts,).
+
+        Returns
+        -------
+        PoolPrediction
+            Arrays (counts,).
+        """
+        queue = self.queued(aliases)
+        left = np.clip(queue / max(float(self.alone.sum()), 1e-300), 0.0, 1.0)
+        rate = left * self.alone_rate.sum() + (1 - left) * self.rate.sum()
+        alone = float((self.alone_rate * self.readings.rows.service).sum() / self.alone_rate.sum())
+        service = left * alone + (1 - left) * float(self.busy.sum() / self.rate.sum())
+        return PoolPrediction(rate=rate, queue=queue, service=service, wait=queue / rate)
+
+    def volume_queues(self, aliases: ArrayLike) -> Array:
+        """I/Os queued at each volume: all in proportion to what they ask beyond their base.
+
+        Parameters
+        ----------
+        aliases : array_like of int
+            Numbers of aliases, (counts,).
+
+        Returns
+        -------
+        ndarray, shape (volumes, counts)
+            I/Os queued [1].
+        """
+        total = self.queued(aliases)
+        left = np.clip(total / max(float(self.alone.sum()), 1e-300), 0.0, 1.0)
+        crowd = self.variance + self.mean_usage**2
+        many = crowd / max(float(crowd.sum()), 1e-300)
+        few = self.alone / max(float(self.alone.sum()), 1e-300)
+        share = many[:, None] * (1 - left) + few[:, None] * left
+        return np.asarray(share * total)
+
+    def point_and_range(self, target: AliasTarget | None = None) -> tuple[int, int, int]:
+        """Count and range: from .7 to 1.45 times the count, which held in simulated pools.
+
+        Parameters
+        ----------
+        target : AliasTarget, optional
+            By default wait at most 5 % of service, over the whole pool.
+
+        Returns
+        -------
+        tuple of int
+            Count, low and high end; at most as many as there are addresses beside the bases.
+        """
+        target = target or AliasTarget()
+        last = max(MOST_ALIASES + 1 - self.readings.volumes, 0)
+        met = target.met(self.predict(np.arange(last + 1)))
+        point = int(np.argmax(met)) if met.any() else last
+        low, high = int(LOW * point), int(np.ceil(HIGH * point))
+        if self.in_use and not self.readings.growth:
+            if self.met_in_use(target):
+                point, high = min(point, self.in_use), min(high, self.in_use)
+            elif self.missed_in_use(target):
+                point, low = max(point, self.in_use + 1), max(low, self.in_use + 1)
+        return point, min(low, point), min(max(high, point + 1 if point else 1), last)
+
+    def met_in_use(self, target: AliasTarget) -> bool:
+        """Whether the measurement itself, at the upper end of its digits, meets the target."""
+        return self._reached(target, self.readings.rows.queue_high)
+
+    def missed_in_use(self, target: AliasTarget) -> bool:
+        """Whether it misses the target even at the lower end of its digits."""
+        return not self._reached(target, np.maximum(self.readings.rows.queue_low, 0.0))
+
+    def _reached(self, target: AliasTarget, queues: Array) -> bool:
+        rows = self.readings.rows
+        rate = float(rows.rate.sum())
+        service = float((rows.rate * rows.service).sum()) / rate
+        queue = float(queues.sum())
+        return bool(target.met(PoolPrediction(rate=rate, wait=queue / rate, service=service, queue=queue)))
+
+
+def read_pool(
+    io_rate: Interval, service: Interval, queued: Interval, *, aliases: int = 0, law: Law, growth: float = 0.0
+) -> PoolReadings:
+    """Read the volumes of one pool and what they ask of its aliases.
+
+    An I/O takes an alias where its base is busy, and stays there. With enough aliases volume v uses a_v of them; their laws follow
+    from the readings of the volume with unlimited servers. The pool is then queued(A) of `PoolReadings`. Without aliases
+    in use every volume is read for itself. With A in use the volumes are read as if without aliases, each with the same
+    multiple of the wait of Poisson arrivals, such that the pool with A aliases has the queue that was measured.
+
+    Parameters
+    ----------
+    io_rate, service, queued : Interval
+        Of every volume, (volumes,) [1/s], [s], [I/Os].
+    aliases : int, optional
+        Of the pool, in use at the time.
+    law : Law
+        Inflation and redrive gap of the devices.
+    growth : float, optional
+        Share by which the demand grows.
+
+    Returns
+    -------
+    PoolReadings
+        Counts are totals of the pool.
+
+    Raises
+    ------
+    InputError
+        As of `read_volumes`.
+
+    References
+    ----------
+    Fredericks (1980), Congestion in blocking systems, BSTJ 59, for Hayward's approximation; Wilkinson (1956), Theories for toll traffic
+    engineering, BSTJ 35.
+    """
+    if aliases == 0:
+        found = read_volumes(io_rate, service, queued, law=law)
+        return _combined(found.grown(growth) if growth else found, 0, float(found.rows.queue.sum()))
+    rows = make_rows(io_rate, service, queued, 0)
+    measured = float(np.maximum(rows.queue.sum(), rows.queue_high.sum() / 3))
+
+    def with_multiple(log_multiple: float) -> PoolReadings:
+        rate, alone = rows.rate.copy(), rows.service.copy()
+        combined = None
+        for _ in range(IN_USE_PASSES):
+            queue = np.exp(log_multiple) * open_queue(rate * alone, law.redrive_time / alone)
+            asked = replace(rows, rate=rate, service=alone, queue=queue, queue_low=queue, queue_high=queue)
+            combined = _combined(read_rows(asked, law, COARSE, priors.ONE_ROW), aliases, float(rows.queue.sum()))
+            left = float(combined.queued([aliases])[0]) / max(float(combined.alone.sum()), 1e-300)
+            there = left * combined.alone_rate + (1 - left) * combined.rate
+            grown = np.maximum(combined.busy / combined.rate / alone, 1.0) ** (1 - left)
+            rate, alone = rate * rows.rate / there, rows.service / grown
+        assert combined is not None
+        return combined
+
+    low, high = MULTIPLES
+    for _ in range(HALVINGS_IN_USE):
+        middle = 0.5 * (low + high)
+        if with_multiple(middle).queued([aliases])[0] > measured:
+            high = middle
+        else:
+            low = middle
+    found = with_multiple(low)
+    if growth:
+        found = _combined(found.readings.grown(growth), aliases, found.measured)
+    return replace(found, readings=replace(found.readings, rows=replace(rows, devices=np.ones_like(rows.rate))))
+
+
+def open_queue(load: Array, gap: Array) -> Array:
+    """Queue of Poisson arrivals at one device, the load held below saturation."""
+    load = np.minimum(load, LARGEST_LOAD / (1 + gap))
+    one = np.ones_like(load)
+    found: Array = chains.batches(chains.Station(most=1, inflation=0.0, gap=gap), load, one, one).queue[0]
+    return found
 
 
 def erlang_queue(load: float, servers: Array) -> Array:
@@ -226,25 +436,48 @@ def erlang_queue(load: float, servers: Array) -> Array:
     return np.where(inside, delayed * load / (c - load), np.inf)
 
 
-def pooled(readings: Readings) -> PoolReadings:
-    """Combine the readings of the volumes of one pool, measured without aliases."""
-    saturated = np.flatnonzero(readings.saturated)
-    weight = readings.weight
+def _combined(readings: Readings, in_use: int, measured: float) -> PoolReadings:
+    """Combine the readings of the volumes of one pool, read as without aliases."""
+    readings = _bounded(readings)
     steady = np.isin(readings.layout.kind, kinds.STEADY)
     strong = (readings.layout.kind == kinds.ON_OFF) & (readings.layout.number >= STRONG)
-    weight = np.where(readings.steady[:, None] & ~steady, 0.0, np.where(strong, 0.0, weight))
+    weight = np.where((readings.steady[:, None] & ~steady) | strong, 0.0, readings.weight)
     weight = np.where(weight.sum(axis=1, keepdims=True) > 0, weight, readings.weight)
+    weight = np.where(weight >= LEAST_WEIGHT, weight, 0.0)
     weight = weight / weight.sum(axis=1, keepdims=True)
-    laws = present(replace(readings, weight=weight), LEVELS)
-    laws = np.nan_to_num(laws)
-    n = np.arange(LEVELS + 1)[:, None, None]
-    over = np.maximum(n - 1, 0)
-    mean = (laws * over).sum(axis=0)
-    square = (laws * over**2).sum(axis=0)
-    steps = chains.Station(most=LEVELS, inflation=readings.law.inflation, gap=np.zeros(1)).steps
-    rate = np.nan_to_num((laws * steps[:, None, None]).sum(axis=0) / readings.service_time)
-    del saturated
+    levels = LEVELS
+    laws = np.nan_to_num(present(replace(readings, weight=weight), levels))
+    laws[0] = np.where(weight > 0, laws[0], 1.0)
+    usage = alias_law(laws, np.where(weight > 0, base_busy(readings, laws), 0.0))
+    n = np.arange(levels + 1)
+    mean, square = (np.tensordot(n**power, usage, axes=1) for power in (1, 2))
+    steps = chains.Station(most=levels, inflation=readings.law.inflation, gap=np.zeros(1)).steps
+    busy, rate = np.tensordot(n, laws, axes=1), np.tensordot(steps, laws, axes=1) / readings.service_time
+    alone = replace(readings, weight=weight).predict([0])
+    bounded = np.where(np.isfinite(alone.queue[..., 0]), alone.queue[..., 0], 0.0)
+
+    def over_readings(values: Array) -> Array:
+        return np.asarray(np.nansum(weight * np.where(weight > 0, values, 0.0), axis=1))
+
+    queue = readings.rows.queue if readings.growth == 0 else np.maximum(over_readings(bounded), readings.rows.queue)
     return PoolReadings(
-        readings=readings, overflow=(weight * mean).sum(axis=1), variance=(weight * (square - mean**2)).sum(axis=1),
-        busy=(weight * (laws * n).sum(axis=0)).sum(axis=1), rate=(weight * rate).sum(axis=1), queue=readings.rows.queue,
+        readings=readings, in_use=in_use, measured=measured, usage=np.einsum("nvk,vk->nv", usage, weight),
+        variance=over_readings(square - mean**2), busy=over_readings(busy), rate=over_readings(rate), alone=queue,
+        alone_rate=over_readings(alone.rate[..., 0]),
     )  # fmt: skip
+
+
+def _bounded(readings: Readings) -> Readings:
+    """Volumes that never idle are read with a wait of three services: what they ask beyond is unknown."""
+    saturated = np.flatnonzero(readings.saturated)
+    if saturated.size == 0 or readings.growth:
+        return readings
+    waits = readings.rows.queue / (readings.rows.rate * readings.rows.service)
+    waits[saturated] = SATURATED_WAIT
+    found = readings.with_queues(np.arange(readings.volumes), waits)
+    return replace(found, rows=readings.rows)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class PoolPrediction(Prediction):
+    """A `Prediction` of a whole pool: arrays (counts,)."""

@@ -24,6 +24,8 @@ MIXED_UP_TO: Final = 1.5
 STEADY_BESIDE: Final = 0.3  # of all others, where mixed
 VARIABLE_UP_TO: Final = 3.0  # r
 ACTIVE_WEIGHTS: Final = (0.35, 0.25, 0.15, 0.1, 0.1, 0.05)
+CROWD: Final = 10.0  # requesters of one volume, about; more are less and less likely
+FEWER: Final = 4.0
 STRONG: Final = 3.0  # load while on beyond which a phase is nearly a batch
 
 
@@ -68,19 +70,9 @@ def weights(
         (kinds.BATCHES, scales.of_batches * bursts),
         (kinds.MIXED, scales.of_mixed * bursts),
         (kinds.FIXED, scales.of_fixed * longer),
-        (
-            kinds.PERIODIC,
-            scales.of_periodic
-            * longer
-            * np.minimum(1.0, r)
-            * np.where(demands.load > 0.45, 0.2, 1.0)
-            * (r > 0.25),
-        ),
-        (
-            kinds.VARIABLE,
-            scales.of_variable * np.exp(-np.maximum(0.0, r - 1.5) / 0.3) * (r > 1.0) * (r < VARIABLE_UP_TO),
-        ),
-        (kinds.ACTIVE, scales.of_active * _requesters(layout) * np.exp(-wait / scales.active)),
+        (kinds.PERIODIC, scales.of_periodic * longer * np.minimum(1.0, r) * np.where(demands.load > 0.45, 0.2, 1.0) * (r > 0.25)),
+        (kinds.VARIABLE, scales.of_variable * np.exp(-np.maximum(0.0, r - 1.5) / 0.3) * (r > 1.0) * (r < VARIABLE_UP_TO)),
+        (kinds.ACTIVE, scales.of_active * _requesters(layout) * np.exp(-wait / scales.active - np.maximum(wait - CROWD, 0) / FEWER)),
         (kinds.ON_OFF, _phases(demands, layout, wait, scales)),
     ):
         where = layout.columns(kind)

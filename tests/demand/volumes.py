@@ -62,10 +62,12 @@ class Volume:
         return high
 
 
-def printed(row: np.ndarray) -> list[tuple[float, float, float]]:
-    """Low, value, high of rate (.1/s), service (.01 ms) and queue (.01)."""
+def printed(row: np.ndarray, *, listing: bool = True) -> list[tuple[float, float, float]]:
+    """Low, value, high of rate, service and queue: .1/s, .01 ms, .01 as a listing prints them, or three significant digits."""
     found = []
     for value, digit in ((row[0], 0.1), (row[1], 1e-5), (row[2], 0.01)):
+        if not listing:
+            digit = 10.0 ** (math.floor(math.log10(value)) - 2) if value > 0 else 1e-9  # noqa: PLW2901
         shown = round(value / digit) * digit
         found.append((max(shown - digit / 2, 0.0), shown, shown + digit / 2))
     return found
@@ -107,7 +109,7 @@ def drawn(kind: str, rng: np.random.Generator) -> Volume:
         steady = all(name in STEADY for name in pair)
         if kind == "mixture" and steady:
             continue
-        load = _log(rng, 0.03, 0.95 if steady else 0.6)
+        load = rng.uniform(0.03, 0.95) if steady else _log(rng, 0.03, 0.6)
         first = rng.uniform(0.25, 0.75)
         loads = [load * first, load * (1 - first)] if kind == "mixture" else [load]
         parts = np.array(
