@@ -30,6 +30,7 @@ def whatif(
 ) -> None:
     """Predict every combination with 90 % intervals."""
     from planner import library, whatif
+
     from planner.system import is_system
 
     if is_system(model):

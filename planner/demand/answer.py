@@ -133,9 +133,7 @@ def _shorter_queues(readings: Readings, target: AliasTarget) -> tuple[Array, Arr
     poisson = np.where(np.isfinite(poisson), poisson, np.inf)[:, None]
     fixed = np.tile(WAITS, (readings.volumes, 1))
     below = np.concatenate([poisson * RATIOS < wait, fixed < wait], axis=1)
-    next_one = (
-        (fixed >= wait) & (np.append(np.zeros_like(wait), fixed[:, :-1], axis=1) < wait) & (wait > WAITS[0])
-    )
+    next_one = (fixed >= wait) & (np.append(np.zeros_like(wait), fixed[:, :-1], axis=1) < wait) & (wait > WAITS[0])
     asked = below | np.append(np.zeros(poisson.shape + RATIOS.shape, dtype=bool)[:, 0], next_one, axis=1)
     volume, which = np.nonzero(asked)
     if volume.size == 0:

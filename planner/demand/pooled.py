@@ -43,8 +43,7 @@ def present(readings: Readings, levels: int) -> Array:
         where = readings.layout.columns(kind)
         used = readings.used[:, where]
         part = {
-            item.name: getattr(readings.demands, item.name)[:, where][used]
-            for item in fields(readings.demands)
+            item.name: getattr(readings.demands, item.name)[:, where][used] for item in fields(readings.demands)
         }
         if used.any():
             found[:, :, where][:, used] = _laws(kind, part, steps)
@@ -91,11 +90,7 @@ def _of_requesters(population: Array, think: Array, active: Array, steps: Array)
         logs = np.zeros((steps.size, population.size))
         left = whole + k - np.arange(steps.size - 1)[:, None]
         with np.errstate(divide="ignore"):
-            rise = (
-                np.log(np.maximum(left, 0.0))
-                - np.log(np.maximum(think, chains.LEAST_THINK))
-                - np.log(steps[1:, None])
-            )
+            rise = np.log(np.maximum(left, 0.0)) - np.log(np.maximum(think, chains.LEAST_THINK)) - np.log(steps[1:, None])
         logs[1:] = np.cumsum(rise, axis=0)
         laws[k] = _whole(np.exp(logs - logs.max(axis=0)))
     rest = np.clip(population - whole, 0.0, 1.0)
@@ -112,10 +107,7 @@ def _of_phases(load: Array, on_load: Array, on_time: Array, steps: Array) -> Arr
     for level in range(steps.size - 1, -1, -1):
         if level < steps.size - 1:
             down = steps[level + 1]
-            on, off = (
-                down / on_load * (on + off),
-                (alpha * down / on_load * (on + off) + down * off) / (beta + steps[level]),
-            )
+            on, off = down / on_load * (on + off), (alpha * down / on_load * (on + off) + down * off) / (beta + steps[level])
         laws[level] = on + off
         large = np.maximum(on + off, 1.0)
         on, off = on / large, off / large

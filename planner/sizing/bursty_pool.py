@@ -1,16 +1,15 @@
-"""Aliases of a pool with bursty volumes: each read for itself, the pool by the peakedness of what all ask for."""
+"""Aliases of a pool with bursty volumes: each is read for itself, the pool by what all of them ask of its aliases."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Final
 
 import numpy as np
 
-from planner.demand import Law, Readings, read_volumes
-from planner.demand.pooled import HIGH, LOW, PoolReadings, pooled
+from planner.demand import Law
+from planner.demand.pooled import HIGH, LOW, PoolReadings, read_pool
 from planner.devices import Performance
 from planner.errors import InfeasibleError, InputError
 from planner.interval import Interval
@@ -20,88 +19,14 @@ from planner.sizing.answer import AliasAnswer, NamedReading
 from planner.sizing.bounds import NORMAL_90, measured_rate, measured_response, spaced
 from planner.sizing.comparison import Gain, as_measured, helped
 from planner.sizing.target import Target
-from planner.sizing.volumes import Indices, alike, means
+from planner.sizing.volumes import Indices, alike
 from planner.sizing.wording import bursty_remarks
 
 ROWS_BEYOND: Final = 2
 MANY: Final = 16  # aliases of one volume with which hardly anything of it waits
-STEPS: Final = 24  # of the search for the queue that the volumes would have without aliases
-PASSES: Final = 3
-CLOSE: Final = 0.01  # relative, of the queue with the aliases in use
-MOST_QUEUE: Final = 200.0  # I/Os of one volume
 
 
-def read_unshared(run: Run, law: Law) -> tuple[Readings, Indices]:
-    """Readings of the volumes of a pool without aliases, a row a group of volumes that the digits cannot tell apart."""
-    groups = alike(run)
-    rate, service, queued = (means(each, groups) for each in (run.io_rate, run.service, run.queued))
-    return read_volumes(rate, service, spaced(queued), aliases=0, law=law), groups
-
-
-def read_shared(run: Run, law: Law) -> tuple[Readings, Indices]:
-    """The same of a pool whose aliases are at work: the queues without them with which the pool queues as it did."""
-    groups = alike(run) if run.own else np.zeros(run.bases, dtype=np.int64)
-    rate, service = (means(each, groups) for each in (run.io_rate, run.service))
-    found = _matched(run, law, groups, rate, service)
-    faster = slower = 1.0
-    for _ in range(PASSES):  # rate and service time without aliases are known once the readings are
-        total = expanded(pooled(found), groups)
-        rows = _rows(total, _now(found, groups), np.array([0, run.aliases]))
-        slower = math.sqrt(
-            slower * float(rows.service_time[1] / rows.service_time[0])
-        )  # damped: another reading may
-        faster = math.sqrt(faster * float(rows.io_rate[1] / rows.io_rate[0]))  # take over
-        found = _matched(run, law, groups, rate * (1.0 / faster), service * (1.0 / slower))
-    return found, groups
-
-
-def _matched(run: Run, law: Law, groups: Indices, rate: Interval, service: Interval) -> Readings:
-    """Search the queue without aliases, shared out as the measured one."""
-    share = means(run.queued, groups).value
-    share = share / max(float(share @ np.bincount(groups)), 1e-12)
-    wanted = float(run.total_queue.value)
-    low, high, total = 1e-3, MOST_QUEUE * run.bases, max(float(wanted), 0.05)
-    found: Readings | None = None
-    for _ in range(STEPS):
-        queue = np.maximum(share * total, 1e-6)
-        found = read_volumes(rate, service, Interval(0.98 * queue, queue, 1.02 * queue), aliases=0, law=law)
-        here = float(expanded(pooled(found), groups).queued([run.aliases])[0])
-        if abs(here / wanted - 1) < CLOSE or high < low * (1 + CLOSE):
-            break
-        low, high = (total, high) if here < wanted else (low, total)
-        total = math.sqrt(low * high)
-    assert found is not None
-    return found
-
-
-def _now(read: Readings, groups: Indices) -> Array:
-    """Rate of each volume without aliases, the mean over its readings."""
-    rate = read.predict([0]).rate[..., 0]
-    return np.asarray(np.nansum(np.where(read.weight > 0, read.weight * _finite(rate), 0.0), axis=1))[groups]
-
-
-def _queues(total: PoolReadings, sweep: Indices) -> Array:
-    """Queue of the pool; where too few aliases say nothing of it, straight down from the one without any."""
-    found = total.queued(sweep)
-    before = float(total.queue.sum())
-    told = np.flatnonzero((found < before * (1 - CLOSE)) & (sweep > 0))
-    if told.size and sweep.size > 2:  # noqa: PLR2004 - a sweep
-        first = int(told[0])
-        found[:first] = np.interp(sweep[:first], [0, sweep[first]], [before, found[first]])
-    return np.minimum.accumulate(found)
-
-
-def expanded(found: PoolReadings, groups: Indices) -> PoolReadings:
-    """Every volume as its group."""
-    return replace(
-        found,
-        **{name: getattr(found, name)[groups] for name in ("overflow", "variance", "busy", "rate", "queue")},
-    )
-
-
-def size_bursty_pool(
-    runs: Sequence[Run], read: Readings, groups: Indices, target: Target, growth: float
-) -> AliasAnswer:
+def size_bursty_pool(runs: Sequence[Run], law: Law, target: Target, growth: float) -> AliasAnswer:
     """Find the smallest number of aliases that meets a target.
 
     Raises
@@ -118,140 +43,113 @@ def size_bursty_pool(
             "a target for wait, queue or response: volumes of the pool are bursty, and only its supply counters say "
             "how many tries fail (planner aliases supply)",
         )  # fmt: skip
-    grown = read.grown(growth) if growth else read
-    now = _now(grown, groups) if growth or run.aliases else run.io_rate.value
-    total = expanded(pooled(grown), groups)
-    if growth:
-        found = grown.predict([0])
-        queue = np.nansum(
-            np.where(grown.weight > 0, grown.weight * _finite(found.queue[..., 0]), 0.0), axis=1
-        )[groups]
-        total = replace(total, queue=queue)
-    sweep = np.arange(run.most_aliases + 1)
-    rows = _rows(total, now, sweep)
-    met = target.met(rows)
-    if not met.any():
+    pool = read_pool(
+        run.io_rate, run.service, spaced(run.queued), aliases=run.aliases, law=law, growth=growth
+    )
+    asked = target.of_readings()
+    every = _rows(pool, np.arange(run.most_aliases + 1))
+    if not target.met(every).any():
         raise InfeasibleError(
             f"{run.name}: no count up to {run.most_aliases} aliases meets the target ({target})"
         )
-    recommended, rule = int(np.argmax(met)), run.rule_of_thumb
-    last = min(max(recommended, rule or 0, *(each.aliases for each in runs)) + ROWS_BEYOND, run.most_aliases)
-    sweep, rows = sweep[: last + 1], rows.first(last + 1)
-    rate, response = _bands(grown, groups, total, rows, runs, growth)
-    model = rows
-    rows = rows if growth else as_measured(rows, runs)
-    ends = [math.floor(LOW * recommended), math.ceil(HIGH * recommended), *([] if rule is None else [rule])]
-    low, high = max(min(ends), 0), min(max(*ends, recommended + 1), run.most_aliases)
-    each = grown.point_and_range(target.of_readings())
-    classic = None if each.unmet.any() else int(each.point[groups].sum())
-    gains = _gains(run, total, model, groups, recommended, now)
+    recommended, low, high = pool.point_and_range(asked)
+    rule = run.rule_of_thumb
+    ends = [low, high, *([] if rule is None else [rule])]
+    last = min(
+        max(recommended, rule or 0, *(each.aliases for each in runs)) + ROWS_BEYOND, run.most_aliases
+    )
+    model = every.first(last + 1)
+    rate, response = _bands(pool, model, runs, growth)
+    rows = model if growth else as_measured(model, runs)
+    each = pool.readings.point_and_range(asked) if not run.aliases else None
+    classic = None if each is None or each.unmet.any() else int(each.point.sum())
+    gains = _gains(run, pool, alike(run), recommended) if run.own and not run.aliases else ()
     helps = helped(rows, run.aliases, recommended)
-    named = _named(read, groups, recommended, float(model.io_rate[recommended]))
+    named = _named(pool, recommended, float(model.io_rate[recommended]))
     return AliasAnswer(
-        name=run.name, recommended=recommended, range=(low, high), rule_of_thumb=rule, in_use=run.aliases,
-        measured=tuple(each.aliases for each in runs), target=target, growth=growth, readings=named, rows=rows,
-        rate=rate, response=response, saturated=bool(read.saturated.any()) and run.aliases == 0, helps=helps,
-        strain=0.0, waiting=run.waiting, classic=classic, gains=gains, grouping_error=0.0,
+        name=run.name, recommended=recommended, range=(min(ends), min(max(ends), run.most_aliases)), rule_of_thumb=rule,
+        in_use=run.aliases, measured=tuple(each.aliases for each in runs), target=target, growth=growth, readings=named,
+        rows=rows, rate=rate, response=response, saturated=pool.saturated and not run.aliases, helps=helps, strain=0.0,
+        waiting=run.waiting, classic=classic, gains=gains, grouping_error=0.0,
         remarks=bursty_remarks(
             runs, named, recommended, helps=helps, growth=growth, gains=gains, classic=classic
         ),
     )  # fmt: skip
 
 
-def _finite(values: Array) -> Array:
-    return np.where(np.isfinite(values), values, 0.0)
-
-
-def _rows(total: PoolReadings, now: Array, sweep: Indices) -> Performance:
-    """Figures of the pool: queue by its peakedness; rate and service go from those without aliases to those of many."""
-    queued = _queues(total, sweep)
-    before = float(queued[0])
-    served = 1.0 - queued / before if before > 0 else np.ones(sweep.size)
-    many = float(np.maximum(total.rate, now).sum())
-    rate = float(now.sum()) + (many - float(now.sum())) * served
-    measured = total.readings.rows
-    alone = float(np.average(measured.service, weights=measured.rate))
-    inflated = float(total.busy.sum() / max(float(total.rate.sum()), 1e-300))
-    service = alone + (max(inflated, alone) - alone) * served
+def _rows(pool: PoolReadings, sweep: Indices) -> Performance:
+    """Figures of the pool with each number of aliases."""
+    found = pool.predict(sweep)
     nothing = np.full(sweep.size, np.nan)
+    rate, service, queue = (np.asarray(each, dtype=np.float64) for each in (found.rate, found.service, found.queue))
     return Performance(
-        aliases=sweep.astype(np.float64), io_rate=rate, service_time=service, queued=queued, no_alias=nothing,
-        base_rate=nothing, tries=nothing, fails=nothing, fewest_free=nothing, most_free=nothing,
-        volume_rates=(rate / now.size)[:, None], volume_responses=(service + queued / rate)[:, None],
+        aliases=sweep.astype(np.float64), io_rate=rate, service_time=service, queued=np.minimum.accumulate(queue),
+        no_alias=nothing, base_rate=nothing, tries=nothing, fails=nothing, fewest_free=nothing, most_free=nothing,
+        volume_rates=(rate / pool.readings.volumes)[:, None], volume_responses=(service + queue / rate)[:, None],
     )  # fmt: skip
 
 
-def _bands(
-    read: Readings,
-    groups: Indices,
-    total: PoolReadings,
-    rows: Performance,
-    runs: Sequence[Run],
-    growth: float,
-) -> tuple[Interval, Interval]:
+def _bands(pool: PoolReadings, rows: Performance, runs: Sequence[Run], growth: float) -> tuple[Interval, Interval]:
     """Rate over the readings of all volumes; response with more or fewer aliases, as the range of the count allows."""
+    read = pool.readings
     many = read.predict([MANY]).rate[..., 0]
-    weight = np.where(np.isfinite(many), read.weight, 0.0)
-    mean = np.nansum(weight * _finite(many), axis=1)
-    spread = np.nansum(weight * (_finite(many) - mean[:, None]) ** 2, axis=1)
-    half = NORMAL_90 * math.sqrt(float(spread[groups].sum()))
-    counts, before = rows.aliases, float(rows.queued[0])
-    served = 1.0 - rows.queued / before if before > 0 else np.ones(counts.size)
-    least, most = rows.io_rate - half * served, rows.io_rate + half * served
-    worse, better = (np.minimum(total.queued(counts / share), before) for share in (HIGH, LOW))
-    slow = rows.service_time + worse / rows.io_rate
-    fast = rows.service_time + better / rows.io_rate
-    value_rate, value_response = rows.io_rate.copy(), rows.response_time.copy()
-    if not growth:
-        for run in runs:
-            k = run.aliases
-            if k < counts.size:
-                least[k], value_rate[k], most[k] = measured_rate(run)
-                fast[k], value_response[k], slow[k] = measured_response(run)
+    known = np.isfinite(many) & (read.weight > 0)
+    weight, rates = np.where(known, read.weight, 0.0), np.where(known, many, 0.0)
+    mean = (weight * rates).sum(axis=1)
+    half = NORMAL_90 * math.sqrt(float((weight * (rates - mean[:, None]) ** 2).sum()))
+    counts, before = rows.aliases, max(float(rows.queued[0]), 1e-300)
+    served = np.clip(1.0 - rows.queued / before, 0.0, 1.0)
+    least, most = np.maximum(rows.io_rate - half * served, 0.0), rows.io_rate + half * served
+    worse, better = (_queue_at(rows, counts / share) for share in (HIGH, LOW))
+    slow, fast = rows.service_time + worse / rows.io_rate, rows.service_time + better / rows.io_rate
+    rate, response = rows.io_rate.copy(), rows.response_time.copy()
+    for run in () if growth else runs:
+        k = run.aliases
+        if k < counts.size:
+            least[k], rate[k], most[k] = measured_rate(run)
+            fast[k], response[k], slow[k] = measured_response(run)
     least = np.maximum.accumulate(least)
     most = np.minimum.accumulate(most[::-1])[::-1]
     return (
-        Interval(np.minimum(least, value_rate), value_rate, np.maximum(most, value_rate)),
-        Interval(np.minimum(fast, value_response), value_response, np.maximum(slow, value_response)),
+        Interval(np.minimum(least, rate), rate, np.maximum(most, rate)),
+        Interval(np.minimum(fast, response), response, np.maximum(slow, response)),
     )
 
 
-def _gains(
-    run: Run, total: PoolReadings, rows: Performance, groups: Indices, recommended: int, now: Array
-) -> tuple[Gain, ...]:
-    """Each group of equal volumes: its own wait shrinks as the queue of the pool does."""
-    if not run.own or not run.queue_known or run.aliases:
-        return ()
-    left = float(rows.queued[recommended] / rows.queued[0]) if rows.queued[0] > 0 else 0.0
+def _queue_at(rows: Performance, counts: Array) -> Array:
+    """The queue between counts; beyond the last one as with it."""
+    return np.asarray(np.interp(counts, rows.aliases, rows.queued))
+
+
+def _gains(run: Run, pool: PoolReadings, groups: Indices, recommended: int) -> tuple[Gain, ...]:
+    """What each group of volumes that the digits cannot tell apart gets, those with the longest queues first."""
+    waiting = pool.volume_queues([0, recommended])
+    left = float(pool.queued([recommended])[0]) / max(float(pool.alone.sum()), 1e-300)
     found = []
     for group in np.unique(groups):
         members = np.flatnonzero(groups == group)
-        before = float(now[members].mean())
-        many = max(float(total.rate[members].mean()), before)
+        before = float(run.io_rate.value[members].mean())
+        many = max(float(pool.rate[members].mean()), before)
+        after = before + (many - before) * (1 - left)
         service = float(run.service.value[members].mean())
-        inflated = max(
-            float(total.busy[members].sum() / max(float(total.rate[members].sum()), 1e-300)), service
-        )
-        wait = float(run.queued.value[members].mean()) / before
+        inflated = max(float(pool.busy[members].sum() / max(float(pool.rate[members].sum()), 1e-300)), service)
         found.append(
             Gain(
-                volumes=members.size, rate_before=before, rate_after=before + (many - before) * (1 - left),
-                response_before=service + wait,
-                response_after=service + (inflated - service) * (1 - left) + wait * left,
+                volumes=members.size, rate_before=before, rate_after=after,
+                response_before=float(np.average(run.responses[members], weights=run.io_rate.value[members])),
+                response_after=service + (inflated - service) * (1 - left) + float(waiting[members, 1].mean()) / after,
             )
         )  # fmt: skip
     return tuple(sorted(found, key=lambda gain: -gain.rate_before * gain.response_before))
 
 
-def _named(read: Readings, groups: Indices, recommended: int, io_rate: float) -> tuple[NamedReading, ...]:
+def _named(pool: PoolReadings, recommended: int, io_rate: float) -> tuple[NamedReading, ...]:
     """The pool as one reading: how many volumes are bursty, and what the one that waits most does."""
-    steady = read.steady[groups]
-    bursty = int((~steady).sum())
+    read = pool.readings
+    bursty = int((~read.steady).sum())
     row = int(np.argmax(np.where(read.steady, -1.0, read.rows.queue)))
-    column = int(np.argmax(read.weight[row]))
-    words = f"{bursty} of {steady.size} volumes bursty, the longest queue as if {read.words(row, column)}"
-    return (
-        NamedReading(
-            kind="bursty", words=words, weight=None, count=recommended, io_rate=io_rate, population=None
-        ),
+    words = (
+        f"{bursty} of {read.volumes} volumes bursty, the longest queue as if "
+        f"{read.words(row, int(np.argmax(read.weight[row])))}"
     )
+    return (NamedReading(kind="bursty", words=words, weight=None, count=recommended, io_rate=io_rate),)

@@ -10,20 +10,20 @@ from typing import Final
 import numpy as np
 
 from planner.calibrate import Fit, fit, observe
-from planner.demand import Law, Readings
+from planner.demand import Law, Readings, read_volumes
 from planner.demand.shared import shared_readings
 from planner.devices import Performance, Pool
 from planner.errors import InfeasibleError, InputError
 from planner.measurements import Run
 from planner.results import Array
 from planner.sizing.answer import UNEQUAL, AliasAnswer, NamedReading
-from planner.sizing.bounds import LEAST_THINK, NORMAL_90, band, measured_rate, measured_response, span
-from planner.sizing.bursty_pool import read_shared, read_unshared, size_bursty_pool
+from planner.sizing.bounds import LEAST_THINK, NORMAL_90, band, measured_rate, measured_response, spaced, span
+from planner.sizing.bursty_pool import size_bursty_pool
 from planner.sizing.classic import classic_aliases
 from planner.sizing.comparison import as_measured, gains, helped, own_gains
 from planner.sizing.fewest import Tried, fewest
 from planner.sizing.target import Target
-from planner.sizing.volumes import Demands, Indices, interpolated, means, own_rates, think_in_use
+from planner.sizing.volumes import Demands, Indices, alike, interpolated, means, own_rates, think_in_use
 from planner.sizing.wording import pool_remarks
 from planner.units import MILLISECOND
 
@@ -142,9 +142,8 @@ def size_pool(runs: Sequence[Run], law: Law, target: Target, growth: float) -> A
         The pool could not be solved.
     """
     run = runs[-1]
-    bursty = bursty_readings(runs, law)
-    if bursty is not None:
-        return size_bursty_pool(runs, *bursty, target, growth)
+    if is_bursty(runs, law):
+        return size_bursty_pool(runs, law, target, growth)
     meanings, fitted, left_out = meanings_of(runs, law)
     asked = [Asked.of(meaning, run, law, growth) for meaning in meanings]
     counts: list[int] = []
@@ -305,18 +304,24 @@ def check_same(runs: Sequence[Run]) -> None:
         raise InputError("listings", [run.name for run in runs], "measurements of the same volumes")
 
 
-def bursty_readings(runs: Sequence[Run], law: Law) -> tuple[Readings, Indices] | None:
-    """Readings of the volumes and the group of each, where steady demand does not explain the latest measurement."""
+def is_bursty(runs: Sequence[Run], law: Law) -> bool:
+    """Whether steady demand does not explain the latest measurement of a pool."""
     check_same(runs)
     run = runs[-1]
     if not run.queue_known:
-        return None
+        return False
     if not run.aliases:
-        read, groups = read_unshared(run, law)
-        return None if read.steady.all() else (read, groups)
-    if all(reading.strain > 1.0 for reading in shared_readings(run, law)) and run.total_queue.value > 0:
-        return read_shared(run, law)
-    return None
+        return not bool(read_unshared(run, law)[0].steady.all())
+    return run.total_queue.value > 0 and all(
+        reading.strain > 1.0 for reading in shared_readings(run, law)
+    )
+
+
+def read_unshared(run: Run, law: Law) -> tuple[Readings, Indices]:
+    """Readings of the volumes of a pool without aliases, a row a group of volumes that the digits cannot tell apart."""
+    groups = alike(run)
+    rate, service, queued = (means(each, groups) for each in (run.io_rate, run.service, run.queued))
+    return read_volumes(rate, service, spaced(queued), aliases=0, law=law), groups
 
 
 def _alone(run: Run, law: Law) -> list[Meaning]:

@@ -18,7 +18,7 @@ from planner.sizing.bursty_pool import size_bursty_pool
 from planner.sizing.classic import classic_aliases
 from planner.sizing.fewest import Tried
 from planner.sizing.overview import Subsystem
-from planner.sizing.pool import Asked, Meaning, bursty_readings, meanings_of
+from planner.sizing.pool import Asked, Meaning, is_bursty, meanings_of
 from planner.sizing.pool_count import PoolCount, Traffic
 from planner.sizing.target import Target
 
@@ -148,9 +148,8 @@ def _count(pool: MeasuredPool, law: Law, target: Target, growth: float) -> tuple
     try:
         for each in pool.runs:
             each.check()
-        bursty = bursty_readings(pool.runs, law)
-        if bursty is not None:
-            return _of_answer(plain, size_bursty_pool(pool.runs, *bursty, target, growth)), None
+        if is_bursty(pool.runs, law):
+            return _of_answer(plain, size_bursty_pool(pool.runs, law, target, growth)), None
         meanings = _extremes(meanings_of(pool.runs, law)[0])
         asked = [Asked.of(meaning, run, law, growth) for meaning in meanings]
         now = _now(asked[0], run, growth)

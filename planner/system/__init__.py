@@ -122,9 +122,7 @@ def _system(system: System | Path | str) -> System:
 
 def _require_guests(system: System) -> None:
     if not system.of("guests") and not system.of("paging"):
-        raise InputError(
-            "[[guests]]", None, "at least one group of guests; planner system --template minimal shows one"
-        )
+        raise InputError("[[guests]]", None, "at least one group of guests; planner system --template minimal shows one")
     if system.of("guests") and not any(guest.numbers["count"] for guest in system.of("guests")):
         raise InputError("guests.count", 0, "at least one guest")
     _require_room(system)

@@ -112,13 +112,9 @@ class SystemAnswer(Answer):
             return
         yield Row(what="overcommitment", number=found["overcommitment"])
         yield Row(what="frames for pages", number=found["frames_for_pages"], unit="GiB", factor=PAGES_GIB)
-        yield Row(
-            what="pages without a frame", number=found["pages_without_frame"], unit="GiB", factor=PAGES_GIB
-        )
+        yield Row(what="pages without a frame", number=found["pages_without_frame"], unit="GiB", factor=PAGES_GIB)
         yield Row(what="misses per page visit", number=self.found.miss_ratio, unit="%", factor=0.01)
-        yield Row(
-            what="real storage without paging", number=found["storage_without_paging"], unit="GiB", factor=GIB
-        )
+        yield Row(what="real storage without paging", number=found["storage_without_paging"], unit="GiB", factor=GIB)
         for name, number in found.items():
             if name.startswith("guests_that_fit"):
                 yield Row(what=f"guests that fit: {name.partition(' ')[2]}", number=number)
@@ -148,10 +144,7 @@ class SystemAnswer(Answer):
         numbers = [row.number.to_dict(row.factor) for row in rows]
         columns = [render.Column(name="figure", unit="", values=[row.what for row in rows]),
                    render.Column(name="unit", unit="", values=[row.unit for row in rows])]  # fmt: skip
-        columns += [
-            render.Column(name=key, unit="", values=[n[key] for n in numbers])
-            for key in ("value", "low", "high", "basis")
-        ]
+        columns += [render.Column(name=key, unit="", values=[n[key] for n in numbers]) for key in ("value", "low", "high", "basis")]
         return render.Table(columns=tuple(columns))
 
     @property
@@ -216,9 +209,7 @@ def _shown(rows: Sequence[Row]) -> render.Table:
     columns = [
         render.Column(name="figure", unit="", label="", values=[_labeled(row) for row in rows]),
         render.Column(name="value", unit="", values=[cell(row.number.value, row) for row in rows]),
-        render.Column(
-            name="low", unit="", label="90 % from", values=[cell(row.number.low, row) for row in rows]
-        ),
+        render.Column(name="low", unit="", label="90 % from", values=[cell(row.number.low, row) for row in rows]),
         render.Column(name="high", unit="", label="to", values=[cell(row.number.high, row) for row in rows]),
     ]
     columns.append(render.Column(name="basis", unit="", values=[row.number.basis for row in rows]))
@@ -234,11 +225,7 @@ def as_dict(system: System, found: Found, notes: Sequence[str]) -> dict[str, Any
     ranked = [name for name, _ in found.ranked()]
     storage = {name: number.to_dict() for name, number in found.storage.items()}
     outside = Number(None, None, None, "outside").to_dict()
-    fit = {
-        name.partition(" ")[2]: number
-        for name, number in found.storage.items()
-        if name.startswith("guests_that_fit")
-    }
+    fit = {name.partition(" ")[2]: number for name, number in found.storage.items() if name.startswith("guests_that_fit")}
     nothing = Number(0.0, 0.0, 0.0, "arithmetic").to_dict()
     return {
         "name": system.name,
@@ -248,18 +235,14 @@ def as_dict(system: System, found: Found, notes: Sequence[str]) -> dict[str, Any
         "frames_for_pages": storage.get("frames_for_pages", outside),
         "pages_without_frame": storage.get("pages_without_frame", outside),
         "overcommitment": storage.get("overcommitment", outside),
-        "storage_without_paging_gib": found.storage["storage_without_paging"].to_dict(GIB)
-        if storage
-        else outside,
+        "storage_without_paging_gib": found.storage["storage_without_paging"].to_dict(GIB) if storage else outside,
         "page_rate": found.page_rate.to_dict() if system.of("paging") else nothing,
         "io_rate": found.io_rate.to_dict(),
         "guests": [
             {
                 "name": guest.name,
                 "count": int(guest.numbers["count"]),
-                "throughput": found.guests[guest.name]["throughput"].to_dict()
-                if guest.name in found.guests
-                else outside,
+                "throughput": found.guests[guest.name]["throughput"].to_dict() if guest.name in found.guests else outside,
                 "guests_that_fit": fit[guest.name].to_dict() if guest.name in fit else outside,
             }
             for guest in system.of("guests")
@@ -269,9 +252,7 @@ def as_dict(system: System, found: Found, notes: Sequence[str]) -> dict[str, Any
                 "name": name,
                 "devices": found.devices[name],
                 **{
-                    f"{key}_ms" if key in STATION_UNITS else key: number.to_dict(
-                        STATION_UNITS.get(key, ("", 1.0))[1]
-                    )
+                    f"{key}_ms" if key in STATION_UNITS else key: number.to_dict(STATION_UNITS.get(key, ("", 1.0))[1])
                     for key, number in station.items()
                 },
             }
@@ -300,11 +281,7 @@ def _notes(system: System, found: Found) -> Iterator[str]:
         yield f"Only storage is known of guests {', '.join(idle)}: touch_time_us or io_to would say what they do."
     if any(number.basis == "outside" for number in found.processors.values()) and system.of("paging"):
         yield from _outside(system)
-    if (
-        found.throughput.value
-        and found.miss_ratio.value == 0
-        and any(g.word("model") for g in system.of("guests"))
-    ):
+    if found.throughput.value and found.miss_ratio.value == 0 and any(g.word("model") for g in system.of("guests")):
         yield (
             "Nothing is paged, and the processor time per touch was measured on a system that paged: an extrapolation."
         )
@@ -313,17 +290,9 @@ def _notes(system: System, found: Found) -> Iterator[str]:
     yield from _releases(system)
     if found.shares:
         widest = sorted(found.shares.items(), key=lambda pair: -pair[1])[:3]
-        parts = ", ".join(
-            f"{'error of the law' if name == 'law' else name} {part:.1%}" for name, part in widest if part > 0
-        )
-        yield (
-            f"What the interval of the throughput is made of: {parts}."
-            if parts
-            else "All numbers are taken as exact."
-        )
-    steep = [
-        (name, n) for name, n in found.elasticity.items() if n.value is not None and abs(n.value) > SENSITIVE
-    ]
+        parts = ", ".join(f"{'error of the law' if name == 'law' else name} {part:.1%}" for name, part in widest if part > 0)
+        yield f"What the interval of the throughput is made of: {parts}." if parts else "All numbers are taken as exact."
+    steep = [(name, n) for name, n in found.elasticity.items() if n.value is not None and abs(n.value) > SENSITIVE]
     for name, number in steep:
         yield f"One percent of {name} moves the throughput by {abs(number.value or 0):.0f} %: near this edge no number is safe."
     if found.storage and found.storage["pages_without_frame"].value:
@@ -360,3 +329,4 @@ def numbers_of(system: System) -> Mapping[str, float | str]:
         found |= {f"{entry.label}.{key}": value for key, value in entry.numbers.items()}
         found |= {f"{entry.label}.{key}": value for key, value in entry.words.items()}
     return found
+

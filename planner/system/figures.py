@@ -45,10 +45,7 @@ class Number:
         dict
             value, low, high, basis.
         """
-        ends = [
-            None if end is None or not math.isfinite(end) else end / factor
-            for end in (self.value, self.low, self.high)
-        ]
+        ends = [None if end is None or not math.isfinite(end) else end / factor for end in (self.value, self.low, self.high)]
         return {"value": ends[0], "low": ends[1], "high": ends[2], "basis": self.basis}
 
 
@@ -91,9 +88,7 @@ class _Sets:
         """Sets of a scenario."""
         return 1 + 2 * len(self.ways)
 
-    def scenarios(
-        self, moves: Sequence[Callable[[dict[tuple[str, str, str], Array]], None]] = ()
-    ) -> Scenarios:
+    def scenarios(self, moves: Sequence[Callable[[dict[tuple[str, str, str], Array]], None]] = ()) -> Scenarios:
         """All sets of all scenarios; each move of `moves` repeats them with changed numbers."""
         base = _stacked(self.systems, self.width)
         cost = np.ones(len(self.systems) * self.width)
@@ -152,11 +147,7 @@ def outside_mode(system: System) -> bool:
             measured = None if model is None else model.validity.get("queue_depth")
             brought = {entry.origin.get(key) for key in ("cp_system", "cp_charged", "touch_time")}
             pooled = bool(group.word("pool"))
-            if (
-                measured
-                and entry.word("model") in brought
-                and (pooled or not measured[0] <= depth <= measured[1])
-            ):
+            if measured and entry.word("model") in brought and (pooled or not measured[0] <= depth <= measured[1]):
                 return True
     return False
 
@@ -209,11 +200,7 @@ def _moves(system: System) -> dict[str, tuple[Move, Move]]:
     for table in ("paging", "pool", "volumes"):
         entries = [e for e in system.of(table) if "service_time" in e.numbers]
         for entry in entries:
-            label = (
-                f"{table}.service_time"
-                if len(system.of(table)) == 1
-                else f"{table}[{entry.name}].service_time"
-            )
+            label = f"{table}.service_time" if len(system.of(table)) == 1 else f"{table}[{entry.name}].service_time"
             places = [(table, entry.name, "service_time")]
             found[label] = (scaled(places, 1 - STEP), scaled(places, 1 + STEP))
     for guest in system.of("guests"):
@@ -246,14 +233,9 @@ class _Maker:
             return Number(best, best, best, basis)
         change = np.where(np.isfinite(rows[1:]), rows[1:], best).reshape(-1, 2) - best
         if basis == "arithmetic":  # a sum of ends: nothing is known of how roundings go together
-            up, down = (
-                np.maximum(change.max(-1, initial=0.0), 0.0).sum(),
-                np.minimum(change.min(-1, initial=0.0), 0.0).sum(),
-            )
+            up, down = np.maximum(change.max(-1, initial=0.0), 0.0).sum(), np.minimum(change.min(-1, initial=0.0), 0.0).sum()
         else:
-            up = math.hypot(
-                float(np.sqrt((np.maximum(change.max(-1, initial=0.0), 0.0) ** 2).sum())), error * abs(best)
-            )
+            up = math.hypot(float(np.sqrt((np.maximum(change.max(-1, initial=0.0), 0.0) ** 2).sum())), error * abs(best))
             down = -math.hypot(
                 float(np.sqrt((np.minimum(change.min(-1, initial=0.0), 0.0) ** 2).sum())), error * abs(best)
             )
@@ -286,17 +268,12 @@ class _Maker:
                 for key in STATION
             }  # fmt: skip
         return Found(
-            throughput=OUTSIDE
-            if out.throughput is None
-            else self.interval(out.throughput, k, "predicted", law=True),
+            throughput=OUTSIDE if out.throughput is None else self.interval(out.throughput, k, "predicted", law=True),
             miss_ratio=self._miss(system, k),
             io_rate=self.interval(out.io_rate, k, "predicted", law=True),
             page_rate=self.interval(out.page_rate, k, known, law=True),
             storage=self._storage(system, k),
-            guests={
-                name: {"throughput": self.interval(rate, k, "predicted", law=True)}
-                for name, rate in out.guests.items()
-            },
+            guests={name: {"throughput": self.interval(rate, k, "predicted", law=True)} for name, rate in out.guests.items()},
             stations=stations,
             devices={name: int(self._central(row["devices"], k)) for name, row in out.stations.items()},
             processors=costs,
@@ -345,9 +322,7 @@ class _Maker:
         miss = self.outcome.miss_ratio
         if miss is None:
             return OUTSIDE
-        touching = [
-            g for g in system.of("guests") if g.number("virtual") or g.number("miss_ratio") is not None
-        ]
+        touching = [g for g in system.of("guests") if g.number("virtual") or g.number("miss_ratio") is not None]
         given = all("miss_ratio" in guest.numbers for guest in touching)
         basis = "given" if given else "arithmetic" if self._central(miss, k) == 0 else "predicted"
         return self.interval(miss, k, basis, law=False, most=1.0)
@@ -413,11 +388,7 @@ def _as_measured(system: System) -> bool:
         "real_storage_gib": storage.numbers["real"] / 2**30, "instantiated": guests[0].numbers.get("instantiated", 0.0),
         "virtual_storage_gib": guests[0].numbers.get("virtual", 0.0) / 2**30,
     }  # fmt: skip
-    plain = (
-        storage.numbers["other"] == 0
-        and storage.numbers["minidisk_cache"] == 0
-        and not paging[0].word("pool")
-    )
+    plain = storage.numbers["other"] == 0 and storage.numbers["minidisk_cache"] == 0 and not paging[0].word("pool")
     return plain and set(brought) == {paging[0].word("model")} and all(
         key in model.validity and math.isclose(value, model.validity[key][0], rel_tol=SAME)
         for key, value in is_so.items()

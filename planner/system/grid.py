@@ -85,11 +85,7 @@ class SystemGrid(Answer):
     @property
     def headline(self) -> str:
         """The largest throughput and where it is reached."""
-        rows = [
-            (f.throughput.value, k)
-            for k, f in enumerate(self.found)
-            if isinstance(f, Found) and f.throughput.value
-        ]
+        rows = [(f.throughput.value, k) for k, f in enumerate(self.found) if isinstance(f, Found) and f.throughput.value]
         name = f"{self.system.name} over {', '.join(r.target.label for r in self.ranges)}: "
         if not rows:
             stopped = [each for each in self.found if isinstance(each, str)]
@@ -109,9 +105,7 @@ class SystemGrid(Answer):
         lines = []
         for k in stopped[:1]:
             where = ", ".join(_worded(r, v) for r, v in zip(self.ranges, self.settings[k], strict=True))
-            lines.append(
-                f"{len(stopped)} of {len(self.found)} cannot run; the first, {where}: {self.found[k]}."
-            )
+            lines.append(f"{len(stopped)} of {len(self.found)} cannot run; the first, {where}: {self.found[k]}.")
         if any(isinstance(f, Found) and f.processors["total_busy"].value is None for f in self.found):
             lines.append("Processor time has no number where its mode was not measured.")
         lines.append("Intervals are 90 %; --json holds every figure with its basis.")
@@ -145,14 +139,10 @@ class SystemGrid(Answer):
             columns += [
                 column(f"{name}_transfers", "1/s", lambda f, n=name: f.stations[n]["transfers"].value),
                 column(f"{name}_utilization", "", lambda f, n=name: f.stations[n]["utilization"].value),
-                column(
-                    f"{name}_response", "ms", lambda f, n=name: f.stations[n]["response"].value, MILLISECOND
-                ),
+                column(f"{name}_response", "ms", lambda f, n=name: f.stations[n]["response"].value, MILLISECOND),
             ]
         names = [row.ranked()[0][0] if row is not None and row.ranked() else None for row in rows]
-        texts = [
-            name or ("cannot run" if row is None else "-") for name, row in zip(names, rows, strict=True)
-        ]
+        texts = [name or ("cannot run" if row is None else "-") for name, row in zip(names, rows, strict=True)]
         columns.append(render.Column(name="bottleneck", unit="", values=texts))
         return render.Table(columns=tuple(columns))
 
@@ -162,11 +152,7 @@ class SystemGrid(Answer):
         if target.key.suffix == "us":
             unit, factor = "us", MICROSECOND
         values = [
-            row[k]
-            if isinstance(row[k], str)
-            else "unlimited"
-            if math.isinf(float(row[k]))
-            else float(row[k]) / factor
+            row[k] if isinstance(row[k], str) else "unlimited" if math.isinf(float(row[k])) else float(row[k]) / factor
             for row in self.settings
         ]
         if not any(isinstance(value, str) for value in values) and target.key.whole:
@@ -214,21 +200,16 @@ class SystemGrid(Answer):
         first = self._setting(0)
         for k, each in enumerate(self.found):
             others = ", ".join(
-                f"{r.target.label} {_worded(r, v)}"
-                for r, v in zip(self.ranges[1:], self.settings[k][1:], strict=True)
+                f"{r.target.label} {_worded(r, v)}" for r, v in zip(self.ranges[1:], self.settings[k][1:], strict=True)
             )
             number = each.throughput if isinstance(each, Found) else None
             if number is None or number.value is None:
                 continue
             x = first.values[k] if not isinstance(first.values[k], str) else k
-            lines.setdefault(others, []).append(
-                (float(x), number.value, number.low or 0.0, number.high or 0.0)
-            )
+            lines.setdefault(others, []).append((float(x), number.value, number.low or 0.0, number.high or 0.0))
         unit = f" [{first.unit}]" if first.unit else ""
         words = [str(v) for v in first.values] if any(isinstance(v, str) for v in first.values) else None
-        return grid_picture(
-            self.system.name, f"{first.name}{unit}", throughput_unit(self.system), lines, words, axes
-        )
+        return grid_picture(self.system.name, f"{first.name}{unit}", throughput_unit(self.system), lines, words, axes)
 
 
 def _plain(of: Range, value: float | str) -> float | str | int:
@@ -358,9 +339,7 @@ class SystemComparison(Answer):
             unit = (a or b).unit if (a or b) else ""  # type: ignore[union-attr] # one of them is there
             x, y = (None if r is None else r.number.to_dict(r.factor)["value"] for r in (a, b))
             change = y / x - 1 if x and y is not None else None
-            rows.append(
-                (what, unit, x, y, change, a.number.basis if a else "-", b.number.basis if b else "-")
-            )
+            rows.append((what, unit, x, y, change, a.number.basis if a else "-", b.number.basis if b else "-"))
         heads = ("figure", "unit", "first", "second", "change", "basis_first", "basis_second")
         labels = ("", "unit", *self.names, "change", "basis", "basis")
         return render.Table(
@@ -465,11 +444,7 @@ def compare(one: SystemAnswer, two: SystemAnswer) -> SystemComparison:
         place, _, key = label.rpartition(".")
         entry = next((e for e in one.system.entries if e.label == place), None)
         value = second.get(label)
-        if (
-            entry is not None
-            and value is not None
-            and not (isinstance(value, str) and label.endswith("_from"))
-        ):
+        if entry is not None and value is not None and not (isinstance(value, str) and label.endswith("_from")):
             alone[label] = one.system.changed([(entry, key, value, 0.0)])
     effects = dict(zip(alone, solve_all(list(alone.values())), strict=True))
     rows = []
@@ -491,3 +466,5 @@ def _value(label: str, value: float | str | None) -> str:
     declared = TABLES[table].bare(key)
     unit, factor = SHOWN.get(declared.unit if declared else "", ("", 1.0))
     return "unlimited" if math.isinf(value) else f"{value / factor:g} {unit}".rstrip()
+
+

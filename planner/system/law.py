@@ -233,9 +233,7 @@ def _cycle(case: Scenarios, guest: Entry, storage: Storage | None) -> Cycle | No
     touch = case.at(guest, "touch_time") * scaling
     through = 1 - case.at(guest, "reads", 1.0) * case.at(guest, "cache_hit") if io else np.zeros(len(case))
     opened = io and case.known(guest, "io_rate")
-    per_guest = (
-        case.at(guest, "requesters") if case.known(guest, "requesters") else case.at(guest, "processors", 1.0)
-    )
+    per_guest = case.at(guest, "requesters") if case.known(guest, "requesters") else case.at(guest, "processors", 1.0)
     return Cycle(
         name=guest.name,
         guest=guest,
@@ -341,8 +339,7 @@ class _Loop:
             for group in self.volumes:
                 group.update(self, found)
             moved = max(
-                (float(np.abs(self.times[n] / np.maximum(before[n], 1e-300) - 1).max()) for n in before),
-                default=0.0,
+                (float(np.abs(self.times[n] / np.maximum(before[n], 1e-300) - 1).max()) for n in before), default=0.0
             )
             if moved <= SETTLED:
                 return found
@@ -397,9 +394,7 @@ class _Loop:
 
     def _size(self, rates: Array, at: NDArray[np.int64]) -> Array:
         """One number that stands for the progress: cycles a second, each in its shortest time."""
-        alone = np.stack(
-            [np.maximum(c.alone(self.groups, self.times), 1e-300)[at] for c in self.cycles], axis=-1
-        )
+        alone = np.stack([np.maximum(c.alone(self.groups, self.times), 1e-300)[at] for c in self.cycles], axis=-1)
         return np.asarray((rates * alone).sum(-1))
 
     def loads(self, rates: Array) -> list[Array]:
@@ -409,11 +404,7 @@ class _Loop:
         for group in self.groups:
             reads = self.reads(group, rates)
             written = sum(
-                (
-                    rates[:, k] * c.paging[group.name] * c.writes
-                    for k, c in enumerate(self.cycles)
-                    if group.name in c.paging
-                ),
+                (rates[:, k] * c.paging[group.name] * c.writes for k, c in enumerate(self.cycles) if group.name in c.paging),
                 np.zeros(len(rates)),
             )
             system = system + group.cp_system * (reads + written + group.other)
@@ -444,10 +435,7 @@ def _figures(
         reads = loop.reads(group, found.rates) if loop.cycles else zero
         transfers[group.name] = reads + found.loads[1 + k]
         pages = pages + transfers[group.name] * group.pages
-    stations = {
-        group.name: _paging_station(group, transfers[group.name], k, found)
-        for k, group in enumerate(loop.groups)
-    }
+    stations = {group.name: _paging_station(group, transfers[group.name], k, found) for k, group in enumerate(loop.groups)}
     for volume in loop.volumes:
         stations[volume.name] = volume.station()
     own = sum((rates[c.name] * c.own_time for c in moving), zero)
@@ -456,9 +444,7 @@ def _figures(
     throughput = touched if touching else ios if moving else None
     processors = {"guest_busy": own, "cp_charged_busy": charged, "cp_system_busy": system,
                   "total_busy": own + charged + system}  # fmt: skip
-    bounds = (
-        {} if throughput is None else _bounds(case, moving, loop, rates, transfers, throughput, processors)
-    )
+    bounds = {} if throughput is None else _bounds(case, moving, loop, rates, transfers, throughput, processors)
     return Outcome(
         storage=storage,
         throughput=throughput,
@@ -525,8 +511,7 @@ def _bounds(
             own = [c for c in waits if (c.own_time + c.charged_time > 0).any()]
             if len(own) == len(waits):
                 found["virtual processors"] = sum(
-                    c.virtual_processors * (c.touches if touching else c.ios) / (c.own_time + c.charged_time)
-                    for c in own
+                    c.virtual_processors * (c.touches if touching else c.ios) / (c.own_time + c.charged_time) for c in own
                 )
         for group in loop.groups:
             if np.isinf(group.depth).all():
@@ -542,3 +527,5 @@ def _bounds(
         if entry is not None and (processors["total_busy"] > 0).any():
             found["processors"] = throughput * case.at(entry, "count") / processors["total_busy"]
     return {name: np.where(np.isnan(values), np.inf, values) for name, values in found.items()}
+
+

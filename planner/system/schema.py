@@ -88,19 +88,10 @@ def _name(meaning: str) -> Key:
     return Key(key="name", unit="text", needed=True, meaning=meaning)
 
 
-LIKE: Final = Key(
-    key="like", unit="text", meaning="name of another table of this kind; what is not said here is as there"
-)
-MODEL: Final = Key(
-    key="model", unit="text", meaning="calibrated model, shipped or a file, for what is not said here"
-)
+LIKE: Final = Key(key="like", unit="text", meaning="name of another table of this kind; what is not said here is as there")
+MODEL: Final = Key(key="model", unit="text", meaning="calibrated model, shipped or a file, for what is not said here")
 SERVICE: Final = Key(
-    key="service_time",
-    unit="s",
-    suffix="ms",
-    low=1e-9,
-    digits=True,
-    meaning="time of a transfer that waits for nothing",
+    key="service_time", unit="s", suffix="ms", low=1e-9, digits=True, meaning="time of a transfer that waits for nothing"
 )
 INFLATION: Final = Key(
     key="inflation", high=10.0, digits=True,

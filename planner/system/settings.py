@@ -43,15 +43,11 @@ def find(system: System, selector: str, option: str = "--set") -> Target:
         raise InputError(option, selector, EXAMPLE)
     table, name = match["table"], match["name"]
     if table not in TABLES:
-        raise InputError(
-            option, selector, did_you_mean(table, TABLES) + f"one of the tables {', '.join(TABLES)}"
-        )
+        raise InputError(option, selector, did_you_mean(table, TABLES) + f"one of the tables {', '.join(TABLES)}")
     entries = system.of(table) if name is None else tuple(e for e in system.of(table) if e.name == name)
     if not entries:
         names = [entry.name for entry in system.of(table)]
-        there = (
-            f"one of {', '.join(names)}" if any(names) else f"a table that the file has; it has no [{table}]"
-        )
+        there = f"one of {', '.join(names)}" if any(names) else f"a table that the file has; it has no [{table}]"
         raise InputError(option, selector, did_you_mean(name or "", names) + there)
     declared = TABLES[table]
     bare = declared.bare(match["key"])
@@ -59,9 +55,7 @@ def find(system: System, selector: str, option: str = "--set") -> Target:
     key, factor = (bare, None) if bare is not None else found if found is not None else (None, None)
     if key is None or key.key in {"name", "like"}:
         known = [each.key for each in declared.keys if each.key not in {"name", "like"}]
-        raise InputError(
-            option, selector, did_you_mean(match["key"], known) + f"one of the keys {', '.join(known)}"
-        )
+        raise InputError(option, selector, did_you_mean(match["key"], known) + f"one of the keys {', '.join(known)}")
     label = f"{table}[{name}].{key.key}" if name is not None else f"{table}.{key.key}"
     return Target(label=label, entries=entries, key=key, factor=factor)
 
@@ -169,9 +163,7 @@ def parse_range(system: System, text: str) -> Range:
         return Range(target=target, values=tuple(read(target, part, "--over")[0] for part in parts))
     counted = target.key.whole
     if not sign or target.key.text or len(parts) not in PARTS or (len(parts) == PARTS[0] and not counted):
-        raise InputError(
-            "--over", text, "TABLE.key=first:last:step, as guests.count=10:40:2 (counts step by 1 without it)"
-        )
+        raise InputError("--over", text, "TABLE.key=first:last:step, as guests.count=10:40:2 (counts step by 1 without it)")
     low, high = (float(read(target, part, "--over")[0]) for part in parts[:2])
     step = _step(target, parts[2], text) if len(parts) == PARTS[1] else 1.0
     if step <= 0 or high < low:

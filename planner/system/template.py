@@ -101,9 +101,7 @@ def written(comment: str, tables: Sequence[tuple[str, Mapping[str, Any]]]) -> st
     str
         The file.
     """
-    parts = [
-        textwrap.fill(comment, WIDTH, initial_indent="# ", subsequent_indent="# ", break_on_hyphens=False)
-    ]
+    parts = [textwrap.fill(comment, WIDTH, initial_indent="# ", subsequent_indent="# ", break_on_hyphens=False)]
     for table, keys in tables:
         declared = TABLES[table]
         head = f"[[{table}]]" if declared.many else f"[{table}]"
