@@ -31,7 +31,6 @@ def build() -> typer.Typer:
         The application with all commands.
     """
     import typer
-    from typer.core import TyperGroup
 
     from planner import __version__
     from planner.cli import (
@@ -52,8 +51,9 @@ def build() -> typer.Typer:
         system,
         whatif,
     )
+    from planner.cli import options as options_of_all
 
-    class InOrder(TyperGroup):
+    class InOrder(options_of_all.Once):
         """Lists commands by what people ask first, not by how they were added."""
 
         def list_commands(self, ctx: Any) -> list[str]:
@@ -63,7 +63,7 @@ def build() -> typer.Typer:
         name="planner",
         cls=InOrder,
         no_args_is_help=True,
-        add_completion=False,
+        context_settings=options_of_all.CONTEXT,
         pretty_exceptions_enable=False,
         rich_markup_mode=None,
         help=HELP,
