@@ -7,7 +7,9 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 LISTINGS := data/hyperpav
 
-.PHONY: demo test test-all nightly test-oldest check format coverage bench models examples pictures notebooks test-notebooks clean
+DOCS := build/docs
+
+.PHONY: demo docs test test-all nightly test-oldest check format coverage bench models examples pictures notebooks test-notebooks clean
 
 demo: $(VENV)/core
 	$(BIN)/planner aliases pool $(LISTINGS)/pool-0-aliases.listing
@@ -69,6 +71,13 @@ test-notebooks: $(VENV)/notebook
 	$(BIN)/python -m pytest --nbmake -n $(JOBS) notebooks
 	$(BIN)/python -m pytest -m slow tests/test_notebooks.py
 
+# The documentation site: pages, reference and notebooks with their output; a warning is an error. Open $(DOCS)/html/index.html.
+docs: $(VENV)/docs
+	rm -rf $(DOCS) && mkdir -p $(DOCS)/source/notebooks
+	cp -r docs/. $(DOCS)/source && cp CHANGELOG.md $(DOCS)/source/changelog.md
+	$(BIN)/jupyter nbconvert --to notebook --execute --output-dir $(DOCS)/source/notebooks notebooks/*.ipynb --log-level WARN
+	$(BIN)/sphinx-build -q -W --keep-going -b html $(DOCS)/source $(DOCS)/html
+
 clean:
 	rm -rf $(VENV) $(VENV)-oldest build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage
 
@@ -83,6 +92,10 @@ $(VENV)/test: $(VENV)/made setup.cfg pyproject.toml
 
 $(VENV)/notebook: $(VENV)/made setup.cfg pyproject.toml
 	$(PIP) --editable '.[test,notebook]'
+	@touch $@
+
+$(VENV)/docs: $(VENV)/made setup.cfg pyproject.toml
+	$(PIP) --editable '.[notebook,docs]'
 	@touch $@
 
 $(VENV)/bench: $(VENV)/made setup.cfg pyproject.toml

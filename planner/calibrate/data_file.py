@@ -13,9 +13,7 @@ from planner.calibrate.observation import ABSOLUTE, Figure, Observation, observe
 from planner.errors import InputError, ReportError
 from planner.measurements import listing_run, totals_runs, volume_runs
 from planner.reports import read_devices
-from planner.reports.csv_cells import shown
-from planner.reports.csv_numbers import Allowed
-from planner.reports.csv_table import CsvTable, read_csv
+from planner.reports.csv_table import Allowed, CsvTable, read_csv, shown
 from planner.reports.volume_totals import read_totals
 from planner.units import MILLISECOND
 

@@ -9,9 +9,7 @@ from pathlib import Path
 from planner.errors import ReportError
 from planner.quantity import Quantity
 from planner.reports import Printed
-from planner.reports.csv_cells import shown
-from planner.reports.csv_numbers import Allowed
-from planner.reports.csv_table import CsvTable, read_csv
+from planner.reports.csv_table import Allowed, CsvTable, read_csv, shown
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -291,12 +291,6 @@ def emit(text: str, data: Any, table: render.Table, form: Form) -> None:
     """
     answer = render.to_json(data) if form.json else render.to_csv(table) if form.csv else text
     if form.output is None:
-        try:
-            typer.echo(answer.rstrip("\n"))
-        except BrokenPipeError:
-            raise  # the reader has seen enough
-        except OSError as error:
-            wanted = f"a place that can be written ({error.strerror})"
-            raise InputError("output", "standard output", wanted) from error
+        files.say(answer.rstrip("\n"))
     else:
         files.save(answer, form.output, force=form.force)

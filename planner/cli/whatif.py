@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -29,7 +30,13 @@ def whatif(
 ) -> None:
     """Predict every combination with 90 % intervals."""
     from planner import library, whatif
+    from planner.system import is_system
 
+    if is_system(model):
+        from planner import system
+
+        options.show(system.whatif(Path(model), over, settings or []), form)
+        return
     found = library.read_model(model)
     answer = whatif.predict(
         found,

@@ -114,6 +114,9 @@ def test_a_full_disk_is_told(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Cap
     assert wanted in capsys.readouterr().err
 
 
-def test_an_answer_without_standard_output_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_closed_standard_output_is_bad_input(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setattr(sys, "stdout", None)
-    assert main(["explain", "usl"]) == 0
+    assert main(["explain", "usl"]) == 2
+    assert "it is closed" in capsys.readouterr().err

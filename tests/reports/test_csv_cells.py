@@ -16,7 +16,7 @@ from planner.calibrate.tables import read_measurements
 from planner.cli import main
 from planner.errors import ReportError
 from planner.reports import read_table
-from planner.reports.csv_cells import read_cells
+from planner.reports.csv_table import read_cells
 from planner.reports.membership import read_membership
 from planner.reports.supply import read_supply
 from planner.reports.volume_totals import read_totals

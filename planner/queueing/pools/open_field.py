@@ -82,7 +82,7 @@ def suits_open_field(pool: Pool, aliases: int) -> bool:
         False for inflation, closed classes alone, and most mixed pools.
     """
     closed = pool.closed
-    if pool.inflation > 0.0 or closed.all():
+    if pool.inflation > 0.0 or closed.all() or not pool.even:
         return False
     if not closed.any():
         return True

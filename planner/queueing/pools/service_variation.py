@@ -36,7 +36,7 @@ def wait_factor(pool: Pool, aliases: int, outcome: Outcome, scv: float) -> float
     float
         The factor [1].
     """
-    fails = float(outcome.fails @ pool.volumes)
+    fails = float(outcome.fails @ (pool.volumes * pool.service))
     depth = float(outcome.queue @ pool.volumes) / fails if fails > 0.0 else 0.0
     constant = 0.5 + 0.5 * aliases / (aliases + 1.0) / (1.0 + DEPTH * np.sqrt(depth))
     return float((1.0 + scv) / ((1.0 - scv) / constant + 2.0 * scv))

@@ -31,7 +31,7 @@ def alias_pool(
     aliases: ArrayLike,
     *,
     volumes: ArrayLike,
-    service_time: float,
+    service_time: ArrayLike,
     population: ArrayLike | None = None,
     think_time: ArrayLike | None = None,
     arrival_rate: ArrayLike | None = None,
@@ -68,8 +68,9 @@ def alias_pool(
         Aliases A of the pool; a sweep may have one axis, shape () or (aliases,) [1].
     volumes : array_like
         Volumes of each class of equal volumes, shape (classes,) [1].
-    service_time : float
-        Mean service time of an I/O served alone, on base and alias alike [s].
+    service_time : array_like
+        Mean service time of an I/O served alone, on base and alias alike; one for all classes or one for each, shape
+        () or (classes,) [s].
     population : array_like, optional
         Requesters at each volume of a class, each with at most one I/O outstanding; nan where open, shape
         (classes,) [1].
