@@ -90,7 +90,10 @@ def test_imports_point_down() -> None:
 
 
 # Circles that go when a room is rebuilt; what no longer holds must leave this list.
-KNOWN = {("planner.inversion", "planner.demand")}
+KNOWN = {
+    ("planner.inversion", "planner.demand"),
+    ("planner.site.growth_pictures", "planner.site.growth"),
+}
 
 
 def test_no_import_cycles() -> None:

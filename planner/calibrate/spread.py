@@ -71,40 +71,14 @@ class Spread:
     weights: Array
 
     def interval(self, key: str, probability: float) -> tuple[float, float]:
-        """Central interval of a parameter.
-
-        Parameters
-        ----------
-        key : str
-            Parameter key, or "population".
-        probability : float
-            What it holds, such as 0.9.
-
-        Returns
-        -------
-        tuple of float
-            Both ends, SI.
-        """
+        """Central interval of a parameter."""
         column = self.populations if key == "population" else self.values[:, KEYS.index(key)]
         low, high = quantiles(column, self.weights, ((1 - probability) / 2, (1 + probability) / 2))
         return float(low), float(high)
 
 
 def quantiles(values: Array, weights: Array, probabilities: Sequence[float]) -> Array:
-    """Quantiles of weighted values.
-
-    Parameters
-    ----------
-    values, weights : ndarray, shape (sets,)
-        Values and their weights.
-    probabilities : sequence of float
-        Between 0 and 1.
-
-    Returns
-    -------
-    ndarray, shape (probabilities,)
-        Values; between two of them interpolated by the middles of their weights.
-    """
+    """Quantiles of values with weights, both of shape (sets,): shape (probabilities,)."""
     order = np.argsort(values)
     middle = np.cumsum(weights[order]) - weights[order] / 2
     found: Array = np.interp(probabilities, middle / weights.sum(), values[order])
@@ -112,20 +86,7 @@ def quantiles(values: Array, weights: Array, probabilities: Sequence[float]) -> 
 
 
 def spread_of(solutions: Sequence[Solution], degrees: float) -> Spread:
-    """Draw and weigh parameter sets around solutions.
-
-    Parameters
-    ----------
-    solutions : sequence of Solution
-        One a population, of one problem, the best first.
-    degrees : float
-        Degrees of freedom nu.
-
-    Returns
-    -------
-    Spread
-        Intervals and components.
-    """
+    """Draw and weigh parameter sets around solutions, one a population, the best first."""
     odds = np.array([each.log_odds for each in solutions])
     share = np.exp(odds - odds.max())
     kept = [each for each, s in zip(solutions, share / share.sum(), strict=True) if s > NEGLIGIBLE]
@@ -179,18 +140,7 @@ def _chi_square(solution: Solution, logs: Array) -> Array:
 
 
 def points(count: int, width: int) -> Array:
-    """Quasi-random standard normal points; always the same ones.
-
-    Parameters
-    ----------
-    count, width : int
-        How many, of how many coordinates.
-
-    Returns
-    -------
-    ndarray, shape (count, width)
-        Each coordinate is standard normal.
-    """
+    """Quasi-random standard normal points; always the same ones, shape (count, width)."""
     from scipy.stats import norm, qmc
 
     cube = qmc.Halton(width, scramble=True, rng=20070204).random(count)
