@@ -93,6 +93,8 @@ def test_imports_point_down() -> None:
 KNOWN = {
     ("planner.inversion", "planner.demand"),
     ("planner.site.growth_pictures", "planner.site.growth"),
+    ("planner.reports.pictures", "planner.reports.device"),
+    ("planner.reports.pictures", "planner.reports.dspacesh"),
 }
 
 

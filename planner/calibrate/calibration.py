@@ -67,7 +67,7 @@ class Estimate:
 
 
 def readable(number: float, digits: int = 4) -> str:
-    """A number with so many digits, without an exponent where that reads well."""
+    """A number with a few digits, without an exponent where that reads well."""
     if number and not SMALLEST <= abs(number) < LARGEST:
         return f"{number:.{digits}g}"
     return f"{number:.{max(digits - 1 - math.floor(math.log10(abs(number))), 0)}f}" if number else "0"
@@ -88,7 +88,7 @@ class Comparison:
     sigma : float
         Standard deviation that gave the measurement its weight, in the same unit.
     off_by : float
-        What the law says beyond the measurement, in standard deviations on the scale of the fit.
+        Law less measurement, in standard deviations on the scale of the fit.
     """
 
     run: str

@@ -61,7 +61,7 @@ class CostLaw:
     conventions : callable or None
         From values by key to what shall be zero where the figures leave it open, dimensionless.
     held : tuple of Estimate
-        Other parameters, which no figure tells.
+        Other parameters, which no figure determines.
     validity : mapping
         Range that the measurements cover, by key.
     population : int or None

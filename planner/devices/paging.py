@@ -28,7 +28,7 @@ QUEUE_DEPTH: Final = Quantity(
 )  # fmt: skip
 OUTSTANDING: Final = Quantity(
     key="outstanding", symbol="n", unit="", low=1, high=1000, default=1,
-    meaning="requests outstanding per device while it was measured; beyond it nothing was measured",
+    meaning="requests outstanding per device while it was measured; no more were measured",
 )  # fmt: skip
 CP_TIME: Final = Quantity(
     key="cp_time", symbol="u", unit="s", low=0, high=1, default=0,

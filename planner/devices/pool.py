@@ -251,7 +251,7 @@ class Pool:
         Returns
         -------
         Approach
-            `performance` tells what its answers mean.
+            `performance` says what its answers mean.
 
         Raises
         ------
