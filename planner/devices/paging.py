@@ -102,25 +102,7 @@ class PagingDevice:
 
     @classmethod
     def ask(cls, values: Mapping[str, Array], scenarios: Sequence[Scenario]) -> Figures:
-        """Answer scenarios for parameter sets.
-
-        Parameters
-        ----------
-        values : mapping
-            Parameters by key, each of shape (sets,), SI.
-        scenarios : sequence of mapping
-            Requests with their think time, or pages that come at random.
-
-        Returns
-        -------
-        dict
-            Figures of shape (sets, scenarios), SI.
-
-        Raises
-        ------
-        InputError
-            An argument outside its domain.
-        """
+        """Requests with their think time, or pages that come at random."""
         service, pages, cp, depth = (
             values[key][:, None] for key in ("service_time", "pages_per_transfer", "cp_time", "queue_depth")
         )

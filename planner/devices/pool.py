@@ -160,28 +160,7 @@ class Pool:
 
     @classmethod
     def ask(cls, values: Mapping[str, Array], scenarios: Sequence[Scenario]) -> Figures:
-        """Answer scenarios for parameter sets.
-
-        Parameters
-        ----------
-        values : mapping
-            Parameters by key, each of shape (sets,), SI.
-        scenarios : sequence of mapping
-            Aliases and volumes of each.
-
-        Returns
-        -------
-        dict
-            Figures, and I/Os `present`, each of shape (sets, scenarios), SI; `no_alias` is nan where a volume is solved
-            for many sets at once.
-
-        Raises
-        ------
-        InputError
-            A parameter outside its domain.
-        ConvergenceError
-            A pool could not be solved.
-        """
+        """Figures, and I/Os `present`; `no_alias` is nan where a volume is solved for many sets at once."""
         sets = len(values["service_time"])
         found = {
             key: np.full((sets, len(scenarios)), np.nan)
@@ -353,20 +332,7 @@ class Volume:
 
     @classmethod
     def ask(cls, values: Mapping[str, Array], scenarios: Sequence[Scenario]) -> Figures:
-        """Answer scenarios for parameter sets as a pool does.
-
-        Parameters
-        ----------
-        values : mapping
-            Parameters by key, each of shape (sets,), SI.
-        scenarios : sequence of mapping
-            Aliases and volumes of each.
-
-        Returns
-        -------
-        dict
-            Figures of shape (sets, scenarios), SI.
-        """
+        """Answer as a pool of one volume does."""
         return Pool.ask(values, scenarios)
 
     def solve(self, aliases: ArrayLike) -> Performance:
