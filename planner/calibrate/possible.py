@@ -241,9 +241,9 @@ def cut_off(uncertainty: library.Uncertainty, free: Sequence[Quantity], count: i
 
 def smeared(values: Array, model_error: float, size: Array | float = 1.0) -> Array:
     """Add the error of the law to what every parameter set says, shape (more sets, scenarios)."""
-    from scipy.stats import norm
+    from scipy.special import ndtri
 
-    noise = model_error * norm.ppf(NODES)[:, None, None]
+    noise = model_error * ndtri(NODES)[:, None, None]
     finite = np.where(np.isfinite(size), size, 0.0)
     return np.asarray((values + noise * finite).reshape(-1, values.shape[-1]))
 
@@ -258,7 +258,7 @@ def central(values: Array) -> tuple[Array, Array]:
 
 def stretch(degrees: float) -> float:
     """How much further Student's t reaches than the normal distribution, at 90 %."""
-    from scipy.stats import norm, t
+    from scipy.special import ndtri, stdtrit
 
     end = (1 + PROBABILITY) / 2
-    return float(t.ppf(end, degrees) / norm.ppf(end))
+    return float(stdtrit(degrees, end) / ndtri(end))

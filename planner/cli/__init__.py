@@ -25,7 +25,9 @@ COMMANDS: Final = {
     "scoreboard": "",
     "figures": "",
     "explain": "",
-    "read": "Print a listing or counters as table, CSV or JSON.",
+    "read": "Print measurements, or what an archive holds.",
+    "collect": "Collect measurements in an archive.",
+    "example": "Make a seeded year of a site.",
 }
 ORDER: Final = tuple(COMMANDS)
 INTERRUPTED = 130  # 128 and the number of the signal, as shells count
@@ -47,11 +49,11 @@ def build() -> typer.Typer:
         The application with all commands.
     """
     import typer
-    from typer.core import TyperGroup
 
     from planner import __version__
+    from planner.cli import options as options_of_all
 
-    class InOrder(TyperGroup):
+    class InOrder(options_of_all.Once):
         """Lists commands by what people ask first, not by how they were added."""
 
         def list_commands(self, ctx: Any) -> list[str]:
@@ -61,7 +63,7 @@ def build() -> typer.Typer:
         name="planner",
         cls=InOrder,
         no_args_is_help=True,
-        add_completion=False,
+        context_settings=options_of_all.CONTEXT,
         pretty_exceptions_enable=False,
         rich_markup_mode=None,
         help=HELP,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar, Final
 
 import numpy as np
@@ -70,13 +70,14 @@ FIGURES: Final = (
 class VolumeClass:
     """Equal volumes and what they are asked for: `population` and `think_time` [s], or `arrival_rate` [1/s].
 
-    Numbers that a class of the other sort has are nan.
+    Numbers that a class of the other sort has are nan; so is `service_time` [s] where it is that of the pool.
     """
 
     volumes: int = 1
     population: float = math.nan
     think_time: float = math.nan
     arrival_rate: float = math.nan
+    service_time: float = math.nan
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -88,7 +89,7 @@ class Performance(Result):
 
     Attributes
     ----------
-    aliases, io_rate, service_time, queued : ndarray, shape (counts,)
+    aliases, io_rate, service_time, queued, base_rate : ndarray, shape (counts,)
         Totals of all volumes.
     no_alias : ndarray, shape (counts,)
         Fails / tries: chance that an I/O in need of an alias finds none; 0 where nothing was tried.
@@ -105,6 +106,7 @@ class Performance(Result):
     service_time: Array = quantity("service time", "s")
     queued: Array = quantity("queued")
     no_alias: Array = quantity("no alias")
+    base_rate: Array = quantity("I/O rate of the bases", "1/s")
     tries: Array = quantity("tries for an alias", "1/s")
     fails: Array = quantity("tries that failed", "1/s")
     fewest_free: Array = quantity("fewest free aliases")
@@ -115,6 +117,21 @@ class Performance(Result):
         "wait_time": ("wait time", "s"),
         "response_time": ("response time", "s"),
     }
+
+    def first(self, counts: int) -> Performance:
+        """Keep the first elements.
+
+        Parameters
+        ----------
+        counts : int
+            How many.
+
+        Returns
+        -------
+        Performance
+            Shape (counts,).
+        """
+        return replace(self, **{item.name: getattr(self, item.name)[:counts] for item in fields(self)})
 
     @property
     def wait_time(self) -> Array:
@@ -136,7 +153,7 @@ class Pool:
     classes : tuple of VolumeClass
         Classes of equal volumes.
     service_time : float
-        Of an I/O that is alone on its volume [s].
+        Of an I/O that is alone on its volume, where its class has none of its own [s].
     inflation : float
         Relative growth of the service time with each further I/O in service on the volume.
     redrive_time : float
@@ -183,6 +200,13 @@ class Pool:
     def bases(self) -> int:
         """Number of volumes, hence of base devices."""
         return sum(part.volumes for part in self.classes)
+
+    @property
+    def service_times(self) -> tuple[float, ...]:
+        """Service time of each class [s]."""
+        return tuple(
+            self.service_time if math.isnan(part.service_time) else part.service_time for part in self.classes
+        )
 
     def solve(self, aliases: ArrayLike) -> Performance:
         """Solve the pool for each alias count.
@@ -246,7 +270,9 @@ class Pool:
             "population": [part.population for part in self.classes],
             "think_time": [part.think_time for part in self.classes],
             "arrival_rate": [part.arrival_rate for part in self.classes],
-            "service_time": self.service_time,
+            "service_time": self.service_times[0]
+            if len(set(self.service_times)) == 1
+            else self.service_times,
             "inflation": self.inflation,
             "redrive_time": self.redrive_time,
         }
@@ -262,6 +288,7 @@ def performance(steady: queueing.PoolSteady) -> Performance:
         service_time=(steady.throughput * steady.service_time) @ steady.volumes / total,
         queued=(steady.queue_length - steady.in_gap) @ steady.volumes,
         no_alias=steady.fail_fraction,
+        base_rate=steady.base_throughput @ steady.volumes,
         tries=steady.tries_rate @ steady.volumes,
         fails=steady.fails_rate @ steady.volumes,
         fewest_free=fewest,

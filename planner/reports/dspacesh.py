@@ -18,7 +18,7 @@ from planner import render
 from planner.errors import ReportError
 from planner.reports.columns import Columns, Span, is_number
 from planner.reports.device_rows import may_be_row
-from planner.reports.headings import DSPACESH, LEFT, NO_HEAD, RIGHT, is_half, is_header
+from planner.reports.headings import DSPACESH, LEFT, NO_HEAD, RIGHT, STRAY_ROW, is_half, is_header
 from planner.reports.listing import Document, Head, Line, Page, heading, read_pages
 from planner.reports.printed import Printed
 from planner.tabular import Tabular
@@ -217,7 +217,7 @@ def read_data_spaces(path: Path | str, data: bytes | None = None) -> tuple[DataS
             raise line.error(document.path, NO_HEAD)
     for line in document.preamble if is_there else ():
         if may_be_row(line.text):
-            raise line.error(document.path, NO_HEAD)
+            raise line.error(document.path, STRAY_ROW)
     return data_spaces_of(document)
 
 

@@ -16,6 +16,7 @@ NO_HEAD: Final = (
     "a half of a DSPACESH listing without its page head: expected a DSPACESH listing, which starts with "
     f"'{DSPACESH}  Run ...'"
 )
+STRAY_ROW: Final = "a row without its page head: expected 'FCXnnn  Run ...' and a heading above it"
 
 
 def is_header(line: Line, headings: Sequence[str]) -> bool:

@@ -227,7 +227,7 @@ class Scanner:
         """Take sound rows, all of one page; they may stand below a heading only."""
         page = self.page
         if page is None or page.report != device.REPORT:
-            raise self.lines.line(first).error(self.path, device.NO_HEAD)
+            raise self.lines.line(first).error(self.path, headings.STRAY_ROW)
         if page.columns is None:
             self._row_above_heading(first)
         if page.state not in {"heading", "rows"}:
@@ -380,7 +380,7 @@ class Scanner:
         if _HINT.search(raw):
             self._refuse_tables(self.lines.line(index))
         if device.may_be_row(self.lines.text(index)):
-            raise self.lines.line(index).error(self.path, device.NO_HEAD)
+            raise self.lines.line(index).error(self.path, headings.STRAY_ROW)
 
     def _refuse_tables(self, line: Line) -> None:
         """Refuse a table that does not stand below a head of its own: its interval is unknown."""

@@ -68,11 +68,18 @@ def daily_levels(days: int, growth: float, shift: float, generator: np.random.Ge
         level * np.array(WEEK)[weekday] * np.where(last_working, MONTH_END, 1.0) * (1 + DAILY_NOISE * noise)
     )
     found[generator.random(days) < GAPS] = np.nan
-    return found
+    return np.asarray(found)
 
 
 def example_volumes(
-    *, days: int = 365, systems: int = 1, pools: int = 2, volumes: int = 4, aliases: int = 3, seed: int = 1
+    *,
+    days: int = 365,
+    systems: int = 1,
+    pools: int = 2,
+    volumes: int = 4,
+    aliases: int = 3,
+    hours: int = 24,
+    seed: int = 1,
 ) -> pl.DataFrame:
     """Make the volumes of a site, hour by hour: what `planner growth` reads as a table of volumes.
 
@@ -82,6 +89,8 @@ def example_volumes(
         How many: days, systems, pools of each system, volumes of each pool.
     aliases : int, optional
         Aliases of each pool.
+    hours : int, optional
+        Busiest hours of each day that are kept.
     seed : int, optional
         Another one gives other noise.
 
@@ -105,7 +114,10 @@ def example_volumes(
         raise InputError("pools, volumes", (pools, volumes), f"at most {MOST_DEVICES} volumes of a system")
     if not 0 <= aliases <= MOST_ALIASES:
         raise InputError("aliases", aliases, f"0 to {MOST_ALIASES}")
-    if days * systems * pools * volumes * HOURS.size > MOST:
+    if not 1 <= hours <= HOURS.size:
+        raise InputError("hours", hours, f"1 to {HOURS.size}")
+    kept = np.sort(np.argsort(-HOURS, kind="stable")[:hours])
+    if days * systems * pools * volumes * hours > MOST:
         raise InputError(
             "days, systems, pools, volumes", tuple(sizes.values()), f"at most {MOST} rows together"
         )
@@ -116,15 +128,13 @@ def example_volumes(
             levels = daily_levels(days, GROWTH[pool % len(GROWTH)], SHIFT if pool % 2 else 0.0, generator)
             known = np.flatnonzero(np.isfinite(levels))
             shares = generator.uniform(0.6, 1.4, volumes)
-            hourly = levels[known, None, None] * HOURS[:, None] * (shares / shares.mean())
+            hourly = levels[known, None, None] * HOURS[kept, None] * (shares / shares.mean())
             rates = (
                 1e3 * BUSY / SERVICE * hourly * (1 + HOURLY_NOISE * generator.standard_normal(hourly.shape))
             )
             service = SERVICE * (1 + 0.01 * generator.standard_normal(hourly.shape))
             begin = datetime(FIRST.year, FIRST.month, FIRST.day)
-            starts = [
-                begin + timedelta(days=int(day), hours=hour) for day in known for hour in range(HOURS.size)
-            ]
+            starts = [begin + timedelta(days=int(day), hours=hour) for day in known for hour in kept.tolist()]
             devices = [f"{1 + pool * volumes + k:04X}" for k in range(volumes)]
             parts.append(
                 pl.DataFrame(

@@ -38,6 +38,7 @@ BUSY: Final = 0.85  # of the busiest weekday; those from here on are one kind
 WORKDAYS: Final = 5
 MEASURED_OF_WEEK: Final = 4
 FIRST_NOISE: Final = 0.1  # share of the level
+LEAST_NOISE: Final = 1e-4  # share of the level: what the printed digits leave of a series without noise
 TINY: Final = 1e-300  # in place of no load, which nothing can be a share of
 LEAST_FACTOR: Final = 0.02
 SPREADS: Final = (0.002, 0.01, 0.03, 0.1)  # of the factors of weekdays that are about as busy as the busiest
@@ -190,13 +191,14 @@ def ridge_of(model: Linear, variance: Array) -> Array:
     return np.where(model.used, model.prior * variance[:, None] + 1e-9, 1.0)
 
 
-def posterior(plain: Array, both: Array, response: Array, ridge: Array) -> tuple[Array, Array, Array]:
-    """Covariance over the noise variance, mean, and residual sum of squares."""
+def posterior(
+    plain: Array, both: Array, response: Array, ridge: Array, count: Array
+) -> tuple[Array, Array, Array]:
+    """Covariance over the noise variance, mean, and residual sum of squares, that of printed digits at least."""
     covariance = np.asarray(np.linalg.inv(plain + ridge[:, :, None] * np.eye(ridge.shape[1])))
     mean = (covariance @ both[:, :, None])[:, :, 0]
     rest = response - np.sum(mean * both, axis=1)
-    least: Array = np.maximum(rest, 1e-12 * response + 1e-300)
-    return covariance, np.asarray(mean), least
+    return covariance, np.asarray(mean), np.maximum(rest, LEAST_NOISE**2 * count)
 
 
 def solve(state: State, model: Linear, phi: float) -> Solved:
@@ -209,9 +211,9 @@ def solve(state: State, model: Linear, phi: float) -> Solved:
     count = np.maximum(model.count, 1)
     # The ridge is in units of the noise variance: of a first guess, a tenth of the level, and of what that leaves.
     first = ridge_of(model, FIRST_NOISE**2 * response / count)
-    _, _, rest = posterior(plain, both, response, first)
+    _, _, rest = posterior(plain, both, response, first, count)
     ridge = ridge_of(model, rest / count)
-    covariance, mean, rest = posterior(plain, both, response, ridge)
+    covariance, mean, rest = posterior(plain, both, response, ridge, count)
     evidence = (
         -0.5 * model.count * np.log(rest)
         + 0.5 * np.linalg.slogdet(covariance)[1]
@@ -502,6 +504,14 @@ class Fit:
             else:
                 joined[item.name] = np.concatenate([first, second])[order]
         return Fit(**joined)
+
+    def pick(self, these: NDArray[np.intp]) -> Fit:
+        """Only these series, in this order; one may come twice."""
+        picked: dict[str, Any] = {}
+        for item in fields(self):
+            value = getattr(self, item.name)
+            picked[item.name] = tuple(value[k] for k in these) if isinstance(value, tuple) else value[these]
+        return Fit(**picked)
 
     @property
     def shifted(self) -> tuple[Array, Array]:

@@ -33,17 +33,23 @@ class Limit:
     days : int
         Measured days.
     now : float
-        Busy-day level on the last day, in the unit of the series: that of a typical working day's busy hour.
+        On the last day: the busy-day level, that of a typical working day's busy hour, or what it needs.
     trend : Interval or None
         Straight-line change a year as a share of the level on the first day, 90 %; None for too few days.
     limit : float or None
-        Where it ends, in the unit of the series.
+        Where it ends, in the same unit.
+    load : float
+        Load at which it ends, in the unit of the load; inf where none within reach is too much, nan without a limit.
+    grows : Measured
+        The load that grows; what the limit is of, where that is the load itself.
     reached, reached_low, reached_high : datetime.date or None
         First day on which level times weekly pattern passes the limit, and its 90 % interval; None beyond the horizon.
     verdict : str or None
         "already", "within horizon", "not within horizon", "too few days"; None without a limit.
     levels : tuple of Interval
-        Busy-day level 90, 180 and 365 days after the last one, 90 %.
+        Busy-day level of the load 90, 180 and 365 days after the last one, 90 %.
+    needs : tuple of Interval
+        What `now` becomes by then, where that is not the load itself.
     week : tuple of float
         Factor of each weekday from Monday on, at most 1.
     month_end : tuple of str and Interval, or None
@@ -63,11 +69,14 @@ class Limit:
     now: float
     trend: Interval | None
     limit: float | None
+    load: float
+    grows: Measured
     reached: date | None
     reached_low: date | None
     reached_high: date | None
     verdict: Verdict | None
     levels: tuple[Interval, ...]
+    needs: tuple[Interval, ...]
     week: tuple[float, ...]
     month_end: tuple[str, Interval] | None
     shifts: tuple[Shift, ...]
@@ -108,8 +117,8 @@ class Limit:
         """
         month = self.month_end
         return {
-            "system": self.measured.system,
-            "what": self.measured.what,
+            "system": self.grows.system,
+            "what": self.grows.what,
             "first_day": iso(self.first),
             "last_day": iso(self.last),
             "days": self.days,

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from planner.site.growth import Growth
+    from planner.site.growth_limit import Limit
 
 MOST_LIMITS: Final = 40  # rows that one picture can show
 BEYOND: Final = 90  # days drawn after the date
@@ -39,15 +40,16 @@ def draw_series(answer: Growth, place: int, axes: Axes | None = None) -> Axes:
     low, middle, high = np.quantile(draws, (0.05, 0.5, 0.95), axis=0)
     points.plot(days, middle, color=style.COLORS[0], linewidth=1.2, label="level of a busy day")
     points.fill_between(days, low, high, color=style.COLORS[0], alpha=style.BAND, linewidth=0, label="90 %")
-    unit = limit.measured.unit
-    if limit.limit is not None:
-        axes.axhline(limit.limit, color=style.COLORS[1], linestyle="--", linewidth=1, label="limit")
-        _mark_date(axes, limit.reached, limit.reached_low, limit.reached_high, limit.limit, days[-1])
-    top = max(np.nanmax(daily.values[series]), middle.max(), limit.limit or 0.0)
+    unit = limit.grows.unit
+    at = limit.load if limit.limit is not None and np.isfinite(limit.load) else None
+    if at is not None:
+        axes.axhline(at, color=style.COLORS[1], linestyle="--", linewidth=1, label="limit")
+        _mark_date(axes, limit.reached, limit.reached_low, limit.reached_high, at, days[-1])
+    top = max(np.nanmax(daily.values[series]), middle.max(), at or 0.0)
     axes.set(
         ylim=(0, 1.25 * top),
         title=_title(limit),
-        ylabel=f"{limit.measured.what}{f' [{unit}]' if unit else ''}",
+        ylabel=f"{limit.grows.what}{f' [{unit}]' if unit else ''}",
     )
     _dated(axes)
     axes.legend(frameon=False, loc="lower right", fontsize="small")
@@ -74,14 +76,15 @@ def _mark_date(
         )
 
 
-def _title(limit: Any) -> str:
+def _title(limit: Limit) -> str:
     if limit.limit is None:
         return f"{limit.measured.name}: {amount(limit.now, limit.measured.unit)} on a busy day"
     words = {
         "already": "already", "too few days": "too few days for a date", "within horizon": str(limit.reached),
-        "not within horizon": "not within the horizon",
+        "not within horizon": "not within the horizon", "": "no verdict",
     }  # fmt: skip
-    return f"{limit.measured.name} above {amount(limit.limit, limit.measured.unit)}: {words[limit.verdict]}"
+    at = amount(limit.limit, limit.measured.unit)
+    return f"{limit.measured.name} above {at}: {words[limit.verdict or '']}"
 
 
 def _dated(axes: Axes) -> None:
@@ -96,32 +99,33 @@ def _dated(axes: Axes) -> None:
 def draw_limits(answer: Growth, axes: Axes | None = None) -> Axes:
     """What breaks first: one row a limit, its date as a mark and the 90 % range as a bar."""
     shown = answer.limits[:MOST_LIMITS]
-    axes = axes or style.new_axes(8.0, 1.4 + 0.3 * len(shown))
+    axes = axes or style.new_axes(8.0, 1.6 + 0.3 * len(shown))
     points: Any = axes
     begin = max(limit.last for limit in shown)
     end = begin + timedelta(days=answer.horizon)
+    several = len({limit.measured.system for limit in shown}) > 1
     for row, limit in enumerate(shown):
         if limit.reached_low is not None:
             points.plot([limit.reached_low, limit.reached_high or end], [row, row], color=style.COLORS[0],
                         linewidth=6, alpha=0.4, solid_capstyle="butt")  # fmt: skip
-        if limit.reached is not None:
-            points.plot([limit.reached], [row], "D", color=style.COLORS[1], markersize=6)
+            if limit.reached_high is None:
+                points.plot([end], [row], ">", color=style.COLORS[0], markersize=7)
         elif limit.verdict is not None:
             points.annotate(limit.verdict, (end, row), ha="right", va="center", fontsize="small")
-    points.plot([], [], "D", color=style.COLORS[1], label="limit reached")
-    points.plot([], [], color=style.COLORS[0], linewidth=6, alpha=0.4, label="90 %")
-    points.axvline(begin, color=style.MEASURED, linewidth=1)
-    axes.set_yticks(range(len(shown)), [_row(limit) for limit in shown])
+        if limit.reached is not None:
+            points.plot([limit.reached], [row], "D", color=style.COLORS[1], markersize=6)
+    points.axvline(begin, color=style.MEASURED, linewidth=1, label="last measured day")
+    points.plot([], [], "D", color=style.COLORS[1], linestyle="none", label="limit reached")
+    points.plot([], [], color=style.COLORS[0], linewidth=6, alpha=0.4, label="90 %; arrow: or later")
+    axes.set_yticks(range(len(shown)), [_row(limit, several=several) for limit in shown])
     more = len(answer.limits) - len(shown)
-    axes.set(
-        ylim=(len(shown) - 0.4, -0.6),
-        title="What breaks first" + (f" ({more} later ones not shown)" if more else ""),
-    )
+    axes.set(ylim=(len(shown) - 0.4, -0.6))
+    axes.set_title("What breaks first" + (f" ({more} later ones not shown)" if more else ""))
     _dated(axes)
-    axes.legend(frameon=False, loc="lower left", fontsize="small")
+    axes.legend(frameon=False, loc="upper center", bbox_to_anchor=(0.4, -0.08), ncols=3, fontsize="small")
     return axes
 
 
-def _row(limit: Any) -> str:
-    end = "" if limit.limit is None else f" {amount(limit.limit, limit.measured.unit)}"
-    return f"{limit.measured.name}{end}"
+def _row(limit: Limit, *, several: bool) -> str:
+    name = limit.measured.name if several else limit.measured.what
+    return name if limit.limit is None else f"{name}: {amount(limit.limit, limit.measured.unit)}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from datetime import date, timedelta
 from typing import Final
@@ -10,11 +11,13 @@ from planner import render
 from planner.interval import Interval
 from planner.render.text import counted
 from planner.site.growth_limit import Limit
+from planner.site.series import Measured
 
 AHEAD: Final = (90, 180, 365)  # days: three, six and twelve months
 WEEKDAYS: Final = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 NAMED: Final = 5  # days or series that a sentence lists
 DIGITS: Final = 4
+COUNTED: Final = ("", "share", "aliases", "addresses")  # units that the name of a limit says
 THOUSAND: Final = 1000  # from which digits are grouped
 TWO_DIGITS: Final = 0.095  # shares below are shown with a decimal
 CORRELATED: Final = 0.7
@@ -39,6 +42,8 @@ def signed(share: float) -> str:
 
 def amount(value: float, unit: str) -> str:
     """A level with its unit."""
+    if unit in COUNTED:
+        return number(value)
     return f"{number(value)}{'/s' if unit == '1/s' else f' {unit}' if unit else ''}"
 
 
@@ -81,13 +86,15 @@ def _trend(limit: Limit) -> str:
     ends = f"(90 %: {percent(low)} to {percent(high)})"
     if low <= 0 <= high:
         return f"no clear trend, {percent(value)} a year {ends}"
-    return f"it {'grows' if value > 0 else 'falls'} by {percent(abs(value))} a year {ends}"
+    what = "its load" if limit.needs else "it"
+    return f"{what} {'grows' if value > 0 else 'falls'} by {percent(abs(value))} a year {ends}"
 
 
 def notes_on_days(limits: Sequence[Limit]) -> list[str]:
     """Days left out, series that ended before the others, and noise that makes ranges wide."""
+    each_load = loads(limits)
     found = []
-    unlike = [each for each in limits if each.unlike]
+    unlike = [each for each in each_load if each.unlike]
     if unlike:
         days = sum(len(each.unlike) for each in unlike)
         which = (
@@ -100,18 +107,18 @@ def notes_on_days(limits: Sequence[Limit]) -> list[str]:
             f"{counted(days, 'day')} {be} unlike all others and left out of the fit ({which}): check {them}."
         )
     last = max((each.last for each in limits), default=date.min)
-    ended = [each for each in limits if (last - each.last) > timedelta(days=7)]
+    ended = [each for each in each_load if (last - each.last) > timedelta(days=7)]
     if ended:
-        names = _listed([f"{each.measured.name} ({each.last})" for each in ended])
+        names = _listed([f"{each.grows.name} ({each.last})" for each in ended])
         found.append(
             f"Not measured up to the last day, {last}: {names}. Dates count from the own last day of each."
         )
     first = min((each.first for each in limits), default=date.min)
-    later = [each for each in limits if (each.first - first) > timedelta(days=7)]
+    later = [each for each in each_load if (each.first - first) > timedelta(days=7)]
     if later:
-        names = _listed([f"{each.measured.name} ({each.first})" for each in later])
+        names = _listed([f"{each.grows.name} ({each.first})" for each in later])
         found.append(f"Measured only from a later day on: {names}.")
-    shifts = [each for each in limits if each.shifts]
+    shifts = [each for each in each_load if each.shifts]
     if shifts:
         found.append("A level shift is no trend: the line goes on from the level after the last one.")
     if any(each.correlation > CORRELATED for each in limits):
@@ -133,7 +140,7 @@ def _listed(names: Sequence[str]) -> str:
 
 def limit_table(limits: Sequence[Limit]) -> render.Table:
     """One row a limit, in order of date."""
-    columns = [_column("what", [each.measured.name for each in limits])]
+    columns = [_column("what", _names([each.measured for each in limits], limits))]
     columns += [
         _column("now", [amount(each.now, each.measured.unit) for each in limits]),
         _column("trend a year", [None if each.trend is None else _range(each.trend) for each in limits]),
@@ -155,24 +162,50 @@ def _range(trend: Interval) -> str:
     return f"{percent(trend.value)} ({100 * trend.low:.0f} to {100 * trend.high:.0f})"
 
 
+def loads(limits: Sequence[Limit]) -> list[Limit]:
+    """The first limit of each load: what grows is said once."""
+    return list({each.grows: each for each in reversed(limits)}.values())[::-1]
+
+
 def level_table(limits: Sequence[Limit]) -> render.Table:
-    """Levels three, six and twelve months ahead; one row a limit and time."""
-    rows = [(each, days, level) for each in limits for days, level in zip(AHEAD, each.levels, strict=False)]
-    columns = (
-        _column("what", [each.measured.name for each, _, _ in rows]),
-        _column("days ahead", [str(days) for _, days, _ in rows]),
-        _column("date", [each.last + timedelta(days=days) for each, days, _ in rows]),
-        _column("level", [amount(level.value, each.measured.unit) for each, _, level in rows]),
-        _column("90 % range", [f"{number(level.low)} to {number(level.high)}" for _, _, level in rows]),
+    """Levels three, six and twelve months ahead; one row a load."""
+    known = [each for each in loads(limits) if each.levels]
+    columns = [_column("what", _names([each.grows for each in known], limits))]
+    columns += [
+        _column(f"in {days} days", [_level(each.levels[k]) for each in known]) for k, days in enumerate(AHEAD)
+    ]
+    return render.Table(columns=tuple(columns))
+
+
+def _level(level: Interval) -> str:
+    return f"{number(level.value)} ({number(level.low)} to {number(level.high)})"
+
+
+def need_table(limits: Sequence[Limit]) -> render.Table:
+    """What is needed now and three, six and twelve months ahead; one row a limit that the queueing model answered."""
+    known = [each for each in limits if each.needs]
+    columns = [_column("what", _names([each.measured for each in known], limits))]
+    columns.append(_column("now", [_needed(Interval(each.now, each.now, each.now)) for each in known]))
+    columns += [
+        _column(f"in {days} days", [_needed(each.needs[k]) for each in known]) for k, days in enumerate(AHEAD)
+    ]
+    return render.Table(columns=tuple(columns))
+
+
+def _needed(need: Interval) -> str:
+    """A count with its range; inf is more than there are addresses for."""
+    low, value, high = (
+        "not solved" if math.isnan(end) else f"{end:.0f}" if math.isfinite(end) else "too many"
+        for end in need
     )
-    return render.Table(columns=columns)
+    return value if low == high else f"{value} ({low} to {high})"
 
 
 def shift_table(limits: Sequence[Limit]) -> render.Table:
     """One row a level shift."""
-    rows = [(each, shift) for each in limits for shift in each.shifts]
+    rows = [(each, shift) for each in loads(limits) for shift in each.shifts]
     columns = (
-        _column("what", [each.measured.name for each, _ in rows]),
+        _column("what", _names([each.grows for each, _ in rows], limits)),
         _column("from", [shift.day for _, shift in rows]),
         _column("by", [signed(shift.size.value) for _, shift in rows]),
         _column(
@@ -184,8 +217,8 @@ def shift_table(limits: Sequence[Limit]) -> render.Table:
 
 def week_table(limits: Sequence[Limit]) -> render.Table:
     """One row a series: factors of the weekdays and of the month end."""
-    known = [each for each in limits if each.trend is not None]
-    columns = [_column("what", [each.measured.name for each in known])]
+    known = [each for each in loads(limits) if each.trend is not None]
+    columns = [_column("what", _names([each.grows for each in known], limits))]
     columns += [_column(day, [f"{each.week[k]:.2f}" for each in known]) for k, day in enumerate(WEEKDAYS)]
     if any(each.month_end for each in known):
         ends = [
@@ -194,6 +227,12 @@ def week_table(limits: Sequence[Limit]) -> render.Table:
         ]
         columns.append(_column("month end", ends))
     return render.Table(columns=tuple(columns))
+
+
+def _names(measured: Sequence[Measured], limits: Sequence[Limit]) -> list[str]:
+    """Names, with their system where there are several."""
+    several = len({each.measured.system for each in limits}) > 1
+    return [each.name if several else each.what for each in measured]
 
 
 def _column(label: str, values: Sequence[object]) -> render.Column:

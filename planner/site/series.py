@@ -39,6 +39,7 @@ FEWEST_ABOUT_JUMP: Final = 3  # days
 SUNDAY: Final = 3  # days since 1970-01-01, a Thursday, modulo 7
 NIGHT: Final = 4  # hour before which clocks are set
 CLOCK_GAP: Final = 60  # days; a longer gap, and longer than all days measured, is a wrong clock
+SITE_COLUMNS: Final = frozenset({"device", "volume", "pool", "tries", "owner", "kind"})
 UNITS: Final = {
     "_ms": "ms", "_us": "us", "_s": "s", "_percent": "%", "_share": "share", "_gb": "GB", "_mb": "MB", "_kb": "KB",
     "_bytes": "bytes", "_frames": "frames", "_pages": "pages", "_per_s": "1/s", "rate": "1/s",
@@ -107,6 +108,28 @@ class Daily:
             The day.
         """
         return self.first + timedelta(days=int(index))
+
+
+def is_series(path: Path | str) -> bool:
+    """Tell a measured series from measurements of a site, by its headings.
+
+    Parameters
+    ----------
+    path : Path or str
+        A file.
+
+    Returns
+    -------
+    bool
+        Whether it has a column start, and none that a table of devices, pools or data spaces has.
+    """
+    from planner.measurements.read import Source
+
+    path = Path(path)
+    if path.is_dir():
+        return False
+    names = Source(path).headings
+    return "start" in names and not names & SITE_COLUMNS
 
 
 def read_series(path: Path | str, value: str | None = None) -> Daily:

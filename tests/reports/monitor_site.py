@@ -42,6 +42,8 @@ class Site:
         self.is_alias = ~self.is_base & (np.arange(self.devices.size) < bases + aliases)
         self.pool = np.where(self.is_base | self.is_alias, np.arange(self.devices.size) % self.pools, 0)
         self.alive = np.ones(self.devices.size, bool)
+        self.extra = np.zeros(self.devices.size, np.int64)  # other flags
+        self.labelled = self.is_base
         n = self.devices.size
         for name in ("SSCH", "COUNT", *TIMES, "PAVSSCH", "PAVCOUNT", *(f"PAV{each}" for each in TIMES)):
             self.count[name] = self.random.integers(0, 2**20, n)
@@ -58,7 +60,8 @@ class Site:
     @property
     def labels(self) -> list[str]:
         return [
-            f"VL{device:04X}" if base else "" for device, base in zip(self.devices, self.is_base, strict=True)
+            f"VL{device:04X}" if labelled else ""
+            for device, labelled in zip(self.devices, self.labelled, strict=True)
         ]
 
     def work(self, seconds: float) -> None:
@@ -107,7 +110,7 @@ class Site:
             "RDEVSER": [label for label, alive in zip(self.labels, self.alive, strict=True) if alive],
             "RDEVLCNT": 3, "SCMSSCH": count["SSCH"], "SCMCOUNT": count["COUNT"], "SCGSSCH": count["SSCH"] * wide,
             "SCGCOUNT": count["COUNT"] * wide, "RDEVHPPL": self.pool[self.alive],
-            "RDEVPVFG": (self.is_base * BASE_BIT + self.is_alias * ALIAS_BIT + 0x80)[self.alive],
+            "RDEVPVFG": (self.is_base * BASE_BIT + self.is_alias * ALIAS_BIT + 0x80 + self.extra)[self.alive],
             "HFRDEVCT": count["HFRDEVCT"], "HFCTIO": count["HFCTIO"],
             "PAVSSCH": count["PAVSSCH"], "PAVCOUNT": count["PAVCOUNT"],
         }  # fmt: skip
@@ -155,3 +158,36 @@ class Site:
 def written(site: Site, samples: int = 3) -> bytes:
     """A MONWRITE file of a system."""
     return monwrite(site.sets(samples))
+
+
+class Example(Site):
+    """One pool of four volumes with two aliases that are too few: the file that docs/monitor.md shows."""
+
+    def work(self, seconds: float) -> None:
+        """A load that grows a little from sample to sample."""
+        self.load = getattr(self, "load", 0.9) + 0.1
+        ios = (self.load * seconds * np.array([420, 380, 240, 90, 310, 290, 3])).astype(np.int64)
+        by_alias = (self.load * seconds * np.array([230, 190, 130, 50, 0, 0, 0])).astype(np.int64)
+        rise = {"SSCH": ios, "COUNT": ios, "PAVSSCH": by_alias, "PAVCOUNT": by_alias}
+        for name, units in zip(TIMES, (1.6, 6.2, 2.1, 0.0, 0.0), strict=True):
+            rise[name], rise[f"PAV{name}"] = (
+                np.rint(each * units).astype(np.int64) for each in (ios, by_alias)
+            )
+        sampled = round(seconds / 2)
+        rise["HFRDEVCT"] = np.full(7, sampled)
+        rise["HFCTIO"] = np.rint(self.load**3 * sampled * np.array([1.1, 0.8, 0.3, 0.0, 0, 0, 0])).astype(
+            np.int64
+        )
+        tries = np.array([round(self.load * seconds * 900)])
+        pool = {"TRIES": tries, "FAILS": np.rint(tries * 0.15 * self.load).astype(np.int64)}
+        for counts, more in ((self.count, rise), (self.pool_count, pool)):
+            for name, each in more.items():
+                counts[name] = counts[name] + each
+        self.space_count = self.space_count + 1000
+        self.rise = rise | pool
+        self.time += seconds
+
+
+def example() -> bytes:
+    """The file docs/examples/monitor.monwrite."""
+    return written(Example(name="VMSYS1", bases=4, aliases=2, pools=1), 4)

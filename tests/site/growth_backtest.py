@@ -15,9 +15,9 @@ from datetime import date
 import numpy as np
 
 from planner.results import Array
-from planner.site.growth import month_forms
 from planner.site.growth_dates import Future, passing_days, quantiles
 from planner.site.growth_fit import YEAR, Fit, fit_days
+from planner.site.growth_goals import month_forms
 from tests.site.growth_series import Known, make
 
 MONDAY = date(2025, 1, 6)

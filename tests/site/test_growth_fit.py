@@ -9,10 +9,10 @@ import pytest
 from scipy import linalg
 
 from planner.results import Array
-from planner.site.growth import month_forms
 from planner.site.growth_ar import Rows
 from planner.site.growth_dates import Future, passed_days, passing_days, quantiles
 from planner.site.growth_fit import Fit, linear, solve, start, step_candidates
+from planner.site.growth_goals import month_forms
 from tests.site.growth_backtest import MONDAY, ends_of, fit_known, judge, true_days
 from tests.site.growth_series import Known, make
 

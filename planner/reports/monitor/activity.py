@@ -149,7 +149,9 @@ def _frame(rows: Columns, pairs: Pairs, numbers: dict[str, Array], span: Span) -
     index = pl.Series(device, dtype=pl.UInt32)
     code = rows["RDEVSER"][pairs.now].astype(np.uint64) << np.uint64(16) | rows["RDEVSER2"][pairs.now]
     data = span.common(sample, rows["line"][pairs.now]) | {
-        "device": hexadecimal().gather(index),
+        "device": hexadecimal(
+            devices.NUMBERS * (devices.SETS if (device >= devices.NUMBERS).any() else 1)
+        ).gather(index),
         "kind": pl.Series(schema.KINDS, dtype=pl.Enum(schema.KINDS)).gather(
             pl.Series(kinds, dtype=pl.UInt32)
         ),

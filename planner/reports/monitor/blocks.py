@@ -7,6 +7,7 @@ element of 12 bytes and then just the bytes of its run. Records never cross a pa
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.errors import ReportError
+from planner.reports.listing import unreadable
 from planner.reports.monitor.layouts import HEADER, HIGHEST_DOMAIN, PAGE
 
 SAMPLE: Final = 0xE2  # 'S'
@@ -73,6 +75,12 @@ def is_capture(head: bytes) -> bool:
     )
 
 
+def is_monitor(head: bytes) -> bool:
+    """Tell by its first bytes whether a file is monitor data, or was before it was cut or transferred as text."""
+    damaged = len(head) > FIRST and head[FIRST] in b"\xe2\xc5SE" and head[:FIRST].count(0) > FIRST // 2
+    return is_monwrite(head) or is_capture(head) or damaged
+
+
 def is_header(header: bytes) -> bool:
     """Tell whether bytes can be the header of a record."""
     length = int.from_bytes(header[:2], "big")
@@ -87,7 +95,7 @@ def is_header(header: bytes) -> bool:
 def elements(block: bytes) -> ElementTable:
     """Elements of a control record: those before the first that is neither sample nor event; none if one is absurd."""
     table = np.frombuffer(block, _ELEMENT, MOST, FIRST)
-    other = ~np.isin(table["flag"], (SAMPLE, EVENT))
+    other = (table["flag"] != SAMPLE) & (table["flag"] != EVENT)
     found = table[: int(other.argmax())] if other.any() else table
     return found if _sane(found) else found[:0]
 
@@ -97,9 +105,9 @@ def _sane(table: ElementTable) -> bool:
     return bool(((size >= HEADER) & (size <= LARGEST)).all())
 
 
-def chunks(path: Path, *, chunk: int = CHUNK) -> Iterator[Chunk]:
-    """Read a file of either form, some whole runs at a time."""
-    with path.open("rb") as file:
+def chunks(path: Path, data: bytes | None = None, *, chunk: int = CHUNK) -> Iterator[Chunk]:
+    """Read a file of either form, or its bytes, some whole runs at a time."""
+    with _opened(path, data) as file:
         head = file.read(2 * PAGE)
         file.seek(0)
         if is_monwrite(head):
@@ -108,6 +116,15 @@ def chunks(path: Path, *, chunk: int = CHUNK) -> Iterator[Chunk]:
             yield from _gather(_capture(file, path), chunk)
         else:
             raise ReportError(path, not_monitor(head))
+
+
+def _opened(path: Path, data: bytes | None) -> BinaryIO:
+    if data is not None:
+        return io.BytesIO(data)
+    try:
+        return path.open("rb")
+    except (OSError, ValueError) as error:
+        raise unreadable(path, error, "expected z/VM monitor data") from error
 
 
 def not_monitor(head: bytes) -> str:

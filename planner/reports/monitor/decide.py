@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from planner.reports.monitor.blocks import Integers
 from planner.reports.monitor.counters import Words
-from planner.reports.monitor.layouts import ACTIVITY, ACTIVITY_BYTES, SHIFTS, dtype, kind
+from planner.reports.monitor.layouts import ACTIVITY, ACTIVITY_BYTES, SHIFTS, dtype, full_number, kind
 
 NEARLY_ALL: Final = 0.99
 BITS: Final = 8
@@ -55,7 +55,7 @@ class Fit:
 
 def fit(rows: NDArray[Any], shift: int, devices: Mapping[int, int]) -> Fit:
     """Judge one shift by the rows of one sample; `devices` are the configured numbers by subchannel."""
-    number = rows["RDEVDEV"]
+    number = full_number(rows["RDEVSID"], rows["RDEVDEV"])
     busy = rows["SCMSSCH"] > 0
     wide = bool((rows["SCGSSCH"] > 0).any())
     same = (rows["SCGSSCH"] & 0xFFFF == rows["SCMSSCH"]) & (rows["SCGCOUNT"] & 0xFFFF == rows["SCMCOUNT"])

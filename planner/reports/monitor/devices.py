@@ -17,14 +17,15 @@ from planner.reports import schema
 from planner.reports.monitor.blocks import Integers
 from planner.reports.monitor.counters import MOST_EVENTS, Pairs, Words
 from planner.reports.monitor.decide import NEARLY_ALL, PoolBits
-from planner.reports.monitor.layouts import EBCDIC
+from planner.reports.monitor.layouts import EBCDIC, full_number
 from planner.results import Array
 from planner.units import MONITOR_TIME
 
 if TYPE_CHECKING:
     import polars as pl
 
-NUMBERS: Final = 2**16  # device numbers, and pool numbers
+NUMBERS: Final = 2**16  # pool numbers, and device numbers of a subchannel set
+SETS: Final = 4
 BASE_EVENTS: Final = ("SCGSSCH", "SCGCOUNT")
 BASE_TIMES: Final = ("SCMFPTIM", "SCMCNTIM", "SCMDDTIM", "SCMDATIM", "SCMCQTIM")
 ALIAS_EVENTS: Final = ("PAVSSCH", "PAVCOUNT")
@@ -49,16 +50,19 @@ class Configuration:
 
     def add(self, rows: NDArray[Any]) -> None:
         """Take device configuration records (D1R6)."""
-        for sid, device, type_, base in rows[["RDEVSID", "RDEVDEV", "RDEVDVID", "CALRDEVDEV"]].tolist():
-            self.numbers[sid] = device
-            self.types[device] = f"{type_:04X}" if type_ else ""
-            if base and base != device:
-                self.bases[device] = base
+        numbers = full_number(rows["RDEVSID"], rows["RDEVDEV"]).tolist()
+        bases = full_number(rows["CALRDEVSID"], rows["CALRDEVDEV"]).tolist()
+        columns = (rows["RDEVSID"].tolist(), numbers, rows["RDEVDVID"].tolist(), bases)
+        for sid, number, type_, base in zip(*columns, strict=True):
+            self.numbers[sid] = number
+            self.types[number] = f"{type_:04X}" if type_ else ""
+            if base and base != number:
+                self.bases[number] = base
 
 
 @dataclass(frozen=True, slots=True)
 class Static:
-    """Type, role and base of every device number, from the configuration; index 65536 is null."""
+    """Type, role and base of every device number, from the configuration."""
 
     types: pl.Series
     alias_of: pl.Series
@@ -72,9 +76,9 @@ class Static:
         """Spread the configuration over all device numbers."""
         import polars as pl
 
-        flags = np.zeros((4, NUMBERS), bool)
-        types: list[str | None] = [None] * NUMBERS
-        alias_of: list[str | None] = [None] * NUMBERS
+        flags = np.zeros((4, SETS * NUMBERS), bool)
+        types: list[str | None] = [None] * (SETS * NUMBERS)
+        alias_of = types.copy()
         for device, type_ in configuration.types.items():
             types[device] = type_ or None
             flags[1, device] = True

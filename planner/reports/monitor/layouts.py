@@ -50,6 +50,8 @@ def _u32(first: int, names: str) -> Fields:
     return {each: (first + 4 * k, ">u4") for k, each in enumerate(names.split())}
 
 
+SID_FIXED: Final = 0xFFF9_0000  # bits of a subchannel id that are the same for all: zeros
+SID_ONE: Final = 0x0001_0000  # and a one; the two between are the subchannel set
 MOVED: Final = 164  # fields of a device from here on stand 4 bytes later where VIUSTAMP is aligned
 SHIFTS: Final = (0, 4)
 
@@ -82,7 +84,7 @@ LAYOUTS: Final[dict[int, tuple[int, Fields]]] = {  # kind: bytes that are needed
     kind(DEVICE): (
         72,
         {"RDEVDVID": (22, ">u2"), "RDEVDEV": (26, ">u2"), "RDEVSID": (28, ">u4"), "RDEVSER": (46, "S6"),
-         "CALRDEVDEV": (68, ">u2")},
+         "CALRDEVSID": (64, ">u4"), "CALRDEVDEV": (68, ">u2")},
     ),
     kind(SAMPLING): (36, {"INTERVAL": (20, ">i4")}),
     kind(END_OF_INTERVAL): (HEADER, {}),
@@ -121,6 +123,12 @@ def dtype(record: int, shift: int = 0) -> np.dtype[Any]:
     offsets = [at + (moved if at >= MOVED else 0) for at, _ in fields.values()]
     names, formats = list(fields), [form for _, form in fields.values()]
     return np.dtype({"names": names, "formats": formats, "offsets": offsets, "itemsize": size + moved})
+
+
+def full_number(sid: Any, device: Any) -> Any:
+    """Device numbers with their subchannel set, which the subchannel id has, as a fifth hexadecimal digit."""
+    sets = np.where(sid & SID_FIXED == SID_ONE, sid >> 17 & 3, 0)
+    return device.astype(np.uint32) | sets.astype(np.uint32) << np.uint32(16)
 
 
 def text(values: NDArray[np.bytes_]) -> list[str | None]:

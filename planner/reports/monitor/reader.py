@@ -38,6 +38,7 @@ SLACK: Final = 1_000_000  # us; by which a record may be outside of its interval
 FARTHEST_ZONE: Final = 15 * 3600  # s
 ZONE_STEP: Final = 900  # s
 FORMAT_1: Final = 0x80
+MOST_OF_A_SET: Final = 0xFFFF
 WHAT: Final = "z/VM monitor data"
 
 
@@ -49,9 +50,9 @@ class MonitorTables(schema.Tables):
     emulated: pl.DataFrame | None = None
 
 
-def read_monitor(path: Path | str, *, pools_known: bool = False) -> MonitorTables:
-    """Read a whole file at once; see `batches`."""
-    parts = list(batches(path, pools_known=pools_known))
+def read_monitor(path: Path | str, data: bytes | None = None, *, pools_known: bool = False) -> MonitorTables:
+    """Read a whole file at once, or its bytes; see `batches`."""
+    parts = list(batches(path, data, pools_known=pools_known))
     columns = {"devices": schema.DEVICES, "supply": schema.SUPPLY, "storage": schema.STORAGE,
                "paging": storage.PAGING, "emulated": storage.EMULATED}  # fmt: skip
     joined = {
@@ -62,14 +63,14 @@ def read_monitor(path: Path | str, *, pools_known: bool = False) -> MonitorTable
 
 
 def batches(
-    path: Path | str, *, pools_known: bool = False, chunk: int = blocks.CHUNK
+    path: Path | str, data: bytes | None = None, *, pools_known: bool = False, chunk: int = blocks.CHUNK
 ) -> Iterator[MonitorTables]:
     """Read monitor data, some samples a step; the last step has the notes.
 
     With `pools_known` the members of the pools come from elsewhere, and the file need not say which they are.
     """
     reader = Reader(Path(path), pools_known)
-    for piece in blocks.chunks(reader.path, chunk=chunk):
+    for piece in blocks.chunks(reader.path, data, chunk=chunk):
         yield from reader.take(walk(piece, reader.path, reader.records + 1))
     yield reader.finish()
 
@@ -167,7 +168,8 @@ class Reader:
             self.system.static = None
         which = part[(records.kind[part] == layouts.kind(layouts.MEASUREMENT_OFF)) & records.event[part]]
         if which.size:
-            stopped = self._rows(records, which, layouts.kind(layouts.MEASUREMENT_OFF))["RDEVDEV"].tolist()
+            rows = self._rows(records, which, layouts.kind(layouts.MEASUREMENT_OFF))
+            stopped = layouts.full_number(rows["RDEVSID"], rows["RDEVDEV"]).tolist()
             self.system.stops += zip(stopped, self._times(records, which).tolist(), strict=True)
 
     # Samples
@@ -262,7 +264,8 @@ class Reader:
             except decide.UndecidedError as error:
                 raise self._error(records, int(which[0]), f"D6R3, {error}: expected one to fit") from None
         rows = self._rows(records, which, ACTIVITY, system.shift)
-        return {name: rows[name].astype(np.uint32) for name in rows.dtype.names or ()}
+        columns = {name: rows[name].astype(np.uint32) for name in rows.dtype.names or ()}
+        return columns | {"RDEVDEV": layouts.full_number(columns["RDEVSID"], columns["RDEVDEV"])}
 
     def _close(self, kind: int, rows: Columns) -> Columns:
         """Rows of samples that ended; the others wait for the end of theirs."""
@@ -317,7 +320,8 @@ class Reader:
         followed = np.zeros(before.size, bool)
         followed[before[before >= 0]] = True
         gone = ~followed & (rows["sample"] < self.system.samples - 1)
-        come = (before < 0) & (rows["sample"] >= span.first) & (rows["sample"] > 0)
+        since = self.system.since.setdefault(kind, int(rows["sample"][0]))
+        come = (before < 0) & (rows["sample"] >= span.first) & (rows["sample"] > since)
         for which, reason in ((come, "came"), (gone, "went")):
             for row in np.flatnonzero(which).tolist():
                 self.notes.count(layouts.name(kind), reason, _who(kind, rows, row))
@@ -348,7 +352,8 @@ class Reader:
 def _keys(kind: int, rows: Columns) -> Any:
     """What tells the rows of a sample apart, as something that sorts."""
     if kind == ACTIVITY:
-        return rows["RDEVDEV"].astype(np.uint16)
+        numbers = rows["RDEVDEV"]
+        return numbers if (numbers > MOST_OF_A_SET).any() else numbers.astype(np.uint16)  # which sorts faster
     if kind == POOL_ACTIVITY:
         return rows["rows"]["HPPOOLNM"].astype(np.uint16)
     names, *others = (rows["rows"][name] for name in SIMPLE[kind][0])

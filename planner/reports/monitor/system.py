@@ -43,6 +43,7 @@ class System:
     queue: tuple[str, str] | None = None  # fields: I/Os found, high-frequency samples
     labels: dict[int, str | None] = field(default_factory=dict)
     samples: int = 0  # that ended
+    since: dict[int, int] = field(default_factory=dict)  # first sample that has a kind of record
     end: int | None = None  # of the last [us]
     lengths: deque[float] = field(default_factory=lambda: deque(maxlen=USUAL))
     last: dict[int, Columns] = field(default_factory=dict)
@@ -111,11 +112,11 @@ def moment(time: int) -> str:
 
 
 @cache
-def hexadecimal() -> pl.Series:
-    """All device numbers."""
+def hexadecimal(most: int) -> pl.Series:
+    """Device numbers below `most`."""
     import polars as pl
 
-    return pl.Series([f"{number:04X}" for number in range(NUMBERS)])
+    return pl.Series([f"{number:04X}" for number in range(most)])
 
 
 @cache
