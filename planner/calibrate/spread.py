@@ -26,7 +26,7 @@ SETS_OF_POOLS: Final = 64
 NEGLIGIBLE: Final = 1e-3  # share of a population that is left out
 EDGE: Final = 1e-6  # of the quasi-random numbers, so that none is infinitely far out
 SEED: Final = 20070204
-PRIMES: Final = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29)  # one a coordinate
+PRIMES: Final = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53)  # one a coordinate
 WIDER: Final = 1.2  # proposals reach a little further than the curvature says
 
 
