@@ -119,7 +119,7 @@ def intervals(measured: Measured) -> list[Rows]:
     if not frame.height:
         return []
     found = [
-        _of_frame(part)
+        of_frame(part)
         for part in frame.partition_by(["system", "file", "source", "start"], maintain_order=True)
     ]
     for rows in found:
@@ -143,20 +143,27 @@ def _refuse_twice(rows: Rows) -> None:
         known[key] = k
 
 
-def _of_frame(frame: pl.DataFrame) -> Rows:
-    file, source, start = frame.row(0, named=True)["file"], frame["source"][0], frame["start"][0]
+def of_frame(frame: pl.DataFrame) -> Rows:
+    """Rows of one interval; what the frame has no column for is not known."""
+    first = frame.row(0, named=True)
 
     def floats(name: str) -> Array:
+        if name not in frame.columns:
+            return np.full(frame.height, np.nan)
         return np.asarray(frame[name].cast(float).fill_null(np.nan).to_numpy(), dtype=np.float64)
 
+    def words(name: str) -> Words:
+        values = frame[name].to_list() if name in frame.columns else [None] * frame.height
+        return np.array(values, dtype=object)
+
     return Rows(
-        file=Path(file or "data frame"), source=source or "", end=start,
-        words={name: np.array(frame[name].to_list(), dtype=object) for name in WORDS},
+        file=Path(first.get("file") or "data frame"), source=first.get("source") or "", end=first.get("start"),
+        words={name: words(name) for name in WORDS},
         numbers={
             name: Interval(*(floats(f"{name}{end}") for end in ("_low", "", "_high"))) for name in NUMBERS
         },
         pool_aliases=floats("pool_aliases"), seconds=floats("interval"),
-        line=np.asarray(frame["line"].fill_null(0).to_numpy(), dtype=np.int64),
+        line=np.nan_to_num(floats("line")).astype(np.int64),
     )  # fmt: skip
 
 
