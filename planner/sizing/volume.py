@@ -61,8 +61,10 @@ def size_volume(runs: Sequence[Run], law: Law, target: Target, growth: float) ->
 
 
 def _fewest_requesters(run: Run, read: Readings, counts: Counts) -> Counts:
-    """Busy steady devices with aliases in use: the fewest requesters that fit, as without aliases; the range stays."""
-    if not run.aliases or read.others or not read.steady[0] or run.busy < FAR_FROM_SATURATED:
+    """Busy steady devices: the fewest requesters that fit; the range stays that of all readings."""
+    wait = float(run.total_queue.value / run.total_rate.value)
+    short = run.busy >= FAR_FROM_SATURATED and wait < SHORT_WAIT * run.mean_service.value
+    if read.others or not read.steady[0] or not short:
         return counts
     fits = [k for k in np.flatnonzero(read.fits[0]) if read.kind(int(k)) == "closed"]
     found = [k for k in fits if math.isfinite(counts.each[0, k])]
@@ -213,7 +215,8 @@ def _tries(read: Readings, column: int, sweep: NDArray[np.int64]) -> Performance
     return volume.solve(sweep.astype(np.float64))
 
 
-MOST_REQUESTERS: Final = 64
+SHORT_WAIT: Final = 5.0  # service times up to which a wait speaks for few requesters
+MOST_REQUESTERS: Final = 16  # that the exact chain of a volume follows
 LEAST_THINK: Final = 1e-6  # of the service time
 
 

@@ -98,7 +98,7 @@ BAD = {
     "no such pool": (("aliases", "supply", SUPPLY, "--pool", "9"), "one of 0, 1, 2"),
     "supply as volumes": (("read", SUPPLY, "--volume-totals"), "missing device, IODDEV_SCGSSCH"),
     "pools alone": (("read", VOLUMES, "--pools", POOLS), "--volume-totals"),
-    "counters as totals": (("aliases", "pool", VOLUMES), "missing io_rate, service_ms"),
+    "counters as totals": (("aliases", "pool", VOLUMES), "is in no pool"),
 }  # fmt: skip
 
 
