@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from planner.demand import Law, Reading, readings_of
+from planner.demand import Law
 from planner.devices import Pool, VolumeClass
 from planner.errors import ConvergenceError, InfeasibleError
 from planner.interval import Interval
-from planner.measurements.run import ADDRESSES_PER_CONTROL_UNIT, Run
-from planner.measurements.totals import by_pool
-from planner.reports.volume_totals import Known, TotalRow
+from planner.measurements import Run, pool_runs
+from planner.measurements.rows import of_frame
+from planner.measurements.run import ADDRESSES_PER_CONTROL_UNIT
+from planner.reports.schema import VOLUME
 from planner.sizing.fewest import Tried, fewest
-from planner.sizing.pools import combined_readings, pools_of
+from planner.sizing.pool import Asked, extremes, meanings_of
 from planner.sizing.target import Target
 
 if TYPE_CHECKING:
@@ -129,49 +129,18 @@ def read_pool(rows: pl.DataFrame, law: Law, target: Target) -> PoolNeeds | None:
 
     `rows` has a row a volume: device or label, pool, pool_aliases, interval, and numbers as in the one table.
     """
-    totals = [_total(row) for row in rows.iter_rows(named=True)]
-    ((volumes, run),) = by_pool(totals, queue_needed=False)
-    if run is None:
+    import polars as pl
+
+    table = of_frame(rows.with_columns(kind=pl.lit(VOLUME)))
+    (found,), _ = pool_runs(table)
+    if found.run is None:
         return None
-    combined = combined_readings(readings_of(run.classes, law))
-    chosen = _extremes(combined) if run.classes[0].queue_known else combined[:1]
-    pools, _ = pools_of(chosen, run, law, 0.0)
-    load = sum(row.io_rate.value for row in totals)
+    meanings = extremes(meanings_of([found.run], law)[0])
     return PoolNeeds(
-        name=run.name.removeprefix("pool "),
-        run=run,
-        pools=tuple(pools),
+        name=found.name,
+        run=found.run,
+        pools=tuple(Asked.of(meaning, found.run, law, 0.0).main for meaning in meanings),
         target=target,
-        volumes=len(volumes),
-        load=load,
+        volumes=found.volumes,
+        load=float(found.run.total_rate.value),
     )
-
-
-def _extremes(combined: list[tuple[Reading, ...]]) -> list[tuple[Reading, ...]]:
-    """The preferred reading, that of the fewest requesters and that of the most."""
-
-    def requesters(reading: tuple[Reading, ...]) -> float:
-        return sum(
-            math.inf if each.population is None else each.population * each.volumes for each in reading
-        )
-
-    ordered = sorted(combined[1:], key=requesters)
-    return [combined[0], *ordered[:1], *ordered[1:][-1:]]
-
-
-def _total(row: dict[str, Any]) -> TotalRow:
-    """One volume as the sizing takes it."""
-
-    def known(name: str) -> Known | None:
-        if row[name] is None:
-            return None
-        return Known(value=row[name], half=max(row[f"{name}_high"] - row[name], 0.0))
-
-    rate = known("io_rate")
-    assert rate is not None  # rows without a rate are left out before
-    return TotalRow(
-        volume=row["device"] or row["label"], pool=row["pool"], aliases=row["pool_aliases"], seconds=row["interval"],
-        io_rate=rate, alias_rate=0.0, service=known("service"), response=known("response"), queued=known("queued"),
-        pend=None, disconnect=None, path=Path(row["file"] or "measurements"), line=row["line"] or 0,
-        is_device=row["device"] is not None,
-    )  # fmt: skip
