@@ -6,14 +6,12 @@ import math
 from collections.abc import Mapping
 from typing import Any, Final
 
-import numpy as np
-
 from planner import library
 from planner.advice.storage import guest_frame_budget
 from planner.calibrate.cost_fit import fit_costs
 from planner.calibrate.cost_law import CostLaw, Measured
 from planner.devices.touching import KIND, PARAMETERS
-from planner.published.report import compared, published_model, quotient, table
+from planner.published.report import compared, misfit, published_model, quotient, table
 from planner.queueing import closed_network
 from planner.reports import Printed
 from planner.units import FRAME, KILOBYTE, MICROSECOND
@@ -45,7 +43,7 @@ def calibrate_whole_system() -> library.Model:
 
     Five figures and five parameters: transfers of a device (with the closed network of guests and devices), pages of
     a transfer, and guest, charged and system processor time. Throughput and the concurrent run are not used; the
-    error of the law is what it is off by there, as the root mean square of four figures.
+    error of the law is what it is off by there at worst.
 
     Returns
     -------
@@ -94,7 +92,7 @@ def calibrate_whole_system() -> library.Model:
         tables=[table(XIV, "table-1"), table(XIV, "table-2")],
         environment=library.read_source(XIV)["environment"],
         runs=[*fitted, *ahead],
-        model_error=math.sqrt(float(np.mean([(run.predicted / run.measured - 1) ** 2 for run in ahead]))),
+        model_error=misfit(ahead),
     )
 
 
