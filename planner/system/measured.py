@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from planner import measurements
 from planner.errors import InputError
+from planner.measurements.archive import is_archive, open_archive
 from planner.reports.schema import BASE, VOLUME
 from planner.system.schema import one_of
 from planner.system.template import to_fill_in, written
@@ -38,8 +41,8 @@ def from_devices(devices: pl.DataFrame, system: str | None = None) -> str:
 
     I/Os of volumes that are busy most of the time, which no random arrivals could be, come from requesters that wait:
     one more than the mean number present, so many as a volume has. Others are taken to come at random; where guests
-    wait for them, `think_time_ms` in place of `io_rate` says so. Storage, processors and paging are not in a table of devices: they stand in the file
-    as comments to fill in.
+    wait for them, `think_time_ms` in place of `io_rate` says so. Storage, processors and paging are not in a table of
+    devices: they stand in the file as comments to fill in.
 
     Parameters
     ----------
@@ -70,6 +73,35 @@ def from_devices(devices: pl.DataFrame, system: str | None = None) -> str:
         [("system", head), *tables],
     )
     return text + "\n" + "\n\n".join(to_fill_in(table, keys) for table, keys in MISSING) + "\n"
+
+
+def from_measurements(source: Path | str, system: str | None = None) -> str:
+    """Write what an archive or a file of measurements knows of a system.
+
+    Parameters
+    ----------
+    source : Path or str
+        An archive that `planner collect` wrote, or any file that `planner read` reads.
+    system : str, optional
+        Which system, where it holds several.
+
+    Returns
+    -------
+    str
+        TOML that `planner system` answers, with comments.
+
+    Raises
+    ------
+    InputError
+        No such archive or system, several and none chosen, or no devices.
+    ReportError
+        A file cannot be read.
+    """
+    path = Path(source)
+    devices = open_archive(path).read() if is_archive(path) else measurements.read(path).devices
+    if devices is None:
+        raise InputError("--from", str(source), "measurements of devices")
+    return from_devices(devices, system)
 
 
 def _chosen(devices: pl.DataFrame, system: str | None) -> pl.DataFrame:
