@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 from planner import library
-from planner.devices import KINDS, ChannelProgram, touching
+from planner.devices import KINDS, ChannelProgram
 from planner.devices.channel_program import WIDTHS
+from planner.devices.touching import KIND, PARAMETERS
 from planner.published import calibrate_all, write_models
 from planner.published.report import table
 from planner.units import MICROSECOND
@@ -73,9 +74,9 @@ def test_the_files_are_what_the_fits_write(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", TABLES)
 def test_a_model_holds_parameters_of_its_kind_only(name: str) -> None:
-    of_system = FITTED[name].kind == touching.KIND  # asked by `planner system`, no kind of device
-    parameters = touching.PARAMETERS if of_system else KINDS[FITTED[name].kind].PARAMETERS
-    known = {parameter.file_key for parameter in parameters}
+    kind = FITTED[name].kind
+    declared = PARAMETERS if kind == KIND else KINDS[kind].PARAMETERS
+    known = {parameter.file_key for parameter in declared}
     assert set(FITTED[name].parameters) <= known
 
 
