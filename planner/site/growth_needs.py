@@ -66,7 +66,7 @@ class PoolNeeds:
         return ADDRESSES_PER_CONTROL_UNIT - self.volumes
 
     def count(self, load: float) -> Interval:
-        """Aliases needed at a load [1/s], over the readings; inf where none meets the target, nan where it is not solved."""
+        """Aliases needed at a load [1/s], over the readings; inf where none meets the target, nan where not solved."""
         times = min(load / self.load, MOST_GROWN)
         if times <= 0:
             return Interval(0.0, 0.0, 0.0)
@@ -87,7 +87,7 @@ class PoolNeeds:
         return Interval(min(loads), loads[0], max(loads))
 
     def _largest(self, pool: Pool, aliases: int, most: float) -> float:
-        """Climb to the first load that is too much, then bisect: far beyond it a pool is unstable and slow to solve."""
+        """Climb to the first load that is too much, then bisect: beyond it a pool is unstable and slow to solve."""
         low, high, most_grown = 0.0, 1.0, min(most / self.load, MOST_GROWN)
         while self._met(grown(pool, high), aliases):
             if high >= most_grown:
