@@ -245,7 +245,10 @@ class CsvTable:
         values = column.cast(pl.Float64, strict=False)
         full = column != ""
         # A zero with other digits in it is too small for a float; so is a whole number that is none.
-        doubtful = values.is_null() | ~values.is_finite() | (values <= 0) | (values > allowed.most)
+        doubtful = values.is_null() | ~values.is_finite() | (values < 0) | (values > allowed.most)
+        zero = values == 0
+        if zero.any():
+            doubtful |= zero & (column.str.contains("^[^eE]*[1-9]") if allowed.zero else True)
         if allowed.whole:
             doubtful |= values.floor() != values
         for row in np.flatnonzero((full & doubtful.fill_null(True)).to_numpy()):

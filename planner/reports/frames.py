@@ -10,38 +10,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from planner.reports import schema
-from planner.reports.device import MEASURED, DeviceListing
 from planner.reports.dspacesh import PAGES, RATES, DataSpaceListing
 from planner.reports.membership import Membership
 from planner.reports.printed import Printed
 from planner.reports.supply import PoolSupply
 from planner.reports.volume_counters import CountedVolumes, alias_devices
-from planner.reports.volumes import kind_of
 
 if TYPE_CHECKING:
     import polars as pl
-
-
-def devices_frame(listings: Sequence[DeviceListing]) -> pl.DataFrame:
-    """Rows of DEVICE listings."""
-    import polars as pl
-
-    pairs = [(listing, row) for listing in listings for row in listing.rows]
-    data: dict[str, Any] = _when(listings)
-    data |= {
-        "device": [row.address for _, row in pairs],
-        "label": [row.label or None for _, row in pairs],
-        "type": [row.type for _, row in pairs],
-        "alias_of": [row.alias_of for _, row in pairs],
-        "links": [row.links for _, row in pairs],
-        "paths": [row.paths for _, row in pairs],
-        "line": [row.line for _, row in pairs],
-    }
-    for name in MEASURED:
-        data |= _ends(name, [getattr(row, name) for _, row in pairs])
-    frame = schema.frame(schema.DEVICES, data, len(pairs))
-    kinds = pl.Enum(schema.KINDS)
-    return frame.with_columns(kind_of(pl.col("type"), pl.col("label")).cast(kinds).alias("kind"))
 
 
 def storage_frame(listings: Sequence[DataSpaceListing]) -> pl.DataFrame:
@@ -60,7 +36,7 @@ def storage_frame(listings: Sequence[DataSpaceListing]) -> pl.DataFrame:
     return schema.frame(schema.STORAGE, data, len(pairs))
 
 
-def _when(listings: Sequence[DeviceListing] | Sequence[DataSpaceListing]) -> dict[str, Any]:
+def _when(listings: Sequence[DataSpaceListing]) -> dict[str, Any]:
     """What the head of each row's listing says."""
     heads = [listing for listing in listings for _ in listing.rows]
     return {

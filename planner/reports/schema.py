@@ -102,6 +102,9 @@ SUPPLY: Final = (
     Column("fails", "UInt64", "", "those that found none free"),
     Column("fewest_free", "UInt32", "", "fewest free aliases that a request found"),
     Column("most_free", "UInt32", "", "most free aliases that a request found"),
+    Column(
+        "most_used", "UInt32", "", "most aliases in use at once; null where the source says what was free"
+    ),
     Column("aliases", "UInt32", "", "aliases of the pool at the end of the interval"),
     Column("bases", "UInt32", "", "bases of the pool; null where the source does not say"),
     Column("borrowed", "Float64", "1/s", "aliases borrowed from other control units (SuperPAV)"),

@@ -349,7 +349,7 @@ def refine(state: State, solved: list[Solved]) -> None:
 
 
 def first_week(values: Array, weekday: NDArray[np.intp]) -> Array:
-    """Median of each weekday over the running week about it; 1 for the busiest, and for all where most days are idle."""
+    """Median of each weekday over the running week about it; 1 for the busiest, and for all of an idle series."""
     series = len(values)
     padded = np.pad(values, ((0, 0), (3, 3)), constant_values=np.nan)
     windows = np.lib.stride_tricks.sliding_window_view(padded, 7, axis=1)

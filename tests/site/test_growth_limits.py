@@ -17,7 +17,7 @@ from planner.measurements.read import Measured, read
 from planner.reports import schema
 from planner.site.example import FIRST, GROWTH, SHIFT, daily_levels, example_series, example_volumes
 from planner.site.growth import Growth
-from planner.site.growth_limits import Given, site_growth, volume_means
+from planner.site.growth_limits import Given, one_interval, site_growth
 from planner.site.growth_needs import grown, read_pool
 from planner.sizing import Target, aliases
 from tests.checkout import ROOT
@@ -44,7 +44,7 @@ def by_name(answer: Growth) -> dict[str, Any]:
 
 def one_hour(site: Measured, pool: str) -> pl.DataFrame:
     rows = site.devices.filter(pl.col("pool") == pool)
-    return volume_means(rows.filter(pl.col("start") == rows["start"].max()))
+    return one_interval(rows.filter(pl.col("start") == rows["start"].max()))
 
 
 def test_the_files_of_the_documentation_are_what_the_maker_makes() -> None:
