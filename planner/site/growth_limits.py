@@ -142,10 +142,10 @@ class PoolLoad(Load):
         needs = read_pool(self._hour(daily, index, now), given.law, given.target)
         if needs is None:
             return [], []
-        count = needs.count(now)
+        count, *counts = needs.counts([now, *np.ravel(ahead).tolist()])
         later = tuple(
-            Interval(needs.count(low).low, needs.count(middle).value, needs.count(high).high)
-            for low, middle, high in ahead
+            Interval(low.low, middle.value, high.high)
+            for low, middle, high in zip(counts[::3], counts[1::3], counts[2::3], strict=True)
         )
         system = self.measured.system
         found = [

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
+
+import numpy as np
 
 from planner.demand import Law
 from planner.devices import Pool, VolumeClass
@@ -73,18 +75,40 @@ class PoolNeeds:
         times = min(load / self.load, MOST_GROWN)
         return Interval(0.0, 0.0, 0.0) if times < LEAST_GROWN else self._count(times)
 
+    def counts(self, loads: Sequence[float]) -> list[Interval]:
+        """The same at many loads; between two loads of one count there is no other."""
+        order = np.argsort(loads, kind="stable").tolist()
+        found: dict[int, Interval] = {}
+
+        def fill(first: int, last: int) -> None:
+            for place in (first, last):
+                found.setdefault(order[place], self.count(loads[order[place]]))
+            if last - first > 1:
+                if found[order[first]] == found[order[last]]:
+                    found.update((order[place], found[order[first]]) for place in range(first, last))
+                    return
+                middle = (first + last) // 2
+                fill(first, middle)
+                fill(middle, last)
+
+        fill(0, len(order) - 1)
+        return [found[place] for place in range(len(order))]
+
     def _count(self, times: float) -> Interval:
         if times not in self._known:
             self._known[times] = self._steady(times) if self.pools else self._bursty(times)
         return self._known[times]
 
     def _steady(self, times: float) -> Interval:
-        counts = [self._fewest(grown(pool, times)) for pool in self.pools]
+        near = min(self._known, key=lambda known: abs(known - times), default=None)
+        begin = math.nan if near is None else self._known[near].value
+        counts = [self._fewest(grown(pool, times), begin) for pool in self.pools]
         return Interval(min(counts), counts[0], max(counts))
 
-    def _fewest(self, pool: Pool) -> float:
+    def _fewest(self, pool: Pool, begin: float) -> float:
+        """Search from a count that a load near by needs."""
         try:
-            return float(fewest(pool, self.target, self.run)[0])
+            return float(fewest(pool, self.target, self.run, int(begin) if math.isfinite(begin) else None)[0])
         except InfeasibleError:
             return math.inf
         except ConvergenceError:
@@ -100,6 +124,8 @@ class PoolNeeds:
 
     def largest_load(self, aliases: int, most: float) -> Interval:
         """Load up to which so many aliases meet the target [1/s]; inf beyond `most`. Low is the earliest reading."""
+        if self.count(most).high <= aliases:
+            return Interval(math.inf, math.inf, math.inf)
         if self.pools:
             found = [self._largest(partial(self._met, pool, aliases), most) for pool in self.pools]
             return Interval(min(found), found[0], max(found))
