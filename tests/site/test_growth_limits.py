@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ import pytest
 
 from planner.demand import Law
 from planner.errors import InputError
+from planner.measurements.collect import collect
 from planner.measurements.read import Measured, read
 from planner.reports import schema
 from planner.site.example import FIRST, GROWTH, SHIFT, daily_levels, example_series, example_volumes
@@ -95,6 +97,20 @@ def test_the_load_at_the_limit_is_where_one_alias_more_is_needed(site: Measured,
         at = needs.largest_load(limit, 1e6).value
         assert needs.count(0.99 * at).value <= limit < needs.count(1.01 * at).value
     assert needs.largest_load(5, needs.load).value == np.inf  # met at the largest load asked about
+
+
+def test_counts_at_many_loads_are_those_at_each(site: Measured, given: Given) -> None:
+    needs, again = (read_pool(one_hour(site, "P1"), given.law, given.target) for _ in range(2))
+    assert needs is not None
+    assert again is not None
+    loads = [needs.load * times for times in (1.4, 0.0, 1.0, 1.45, 0.5, 1.02)]
+    assert needs.counts(loads) == [again.count(load) for load in loads]
+
+
+def test_an_archive_is_a_site(answer: Growth, given: Given, tmp_path: Path) -> None:
+    collect([ROOT / "docs" / "examples" / "site.csv"], tmp_path / "archive")
+    kept = site_growth(read(tmp_path / "archive"), given)
+    assert [each.record() for each in kept.limits[:2]] == [each.record() for each in answer.limits[:2]]
 
 
 def test_needs_do_not_scale_with_the_load(site: Measured, given: Given) -> None:
