@@ -99,7 +99,9 @@ def build() -> typer.Typer:
     app.command(name="growth", help=growth.HELP, short_help="Find from when on a limit no longer holds.")(
         growth.growth
     )
-    app.command(name="example", help=example.HELP, short_help="Make a seeded year of a site.")(example.example)
+    app.command(name="example", help=example.HELP, short_help="Make a seeded year of a site.")(
+        example.example
+    )
     return app
 
 

@@ -75,7 +75,11 @@ def _alone(file: Path | None, form: options.PlotForm, *, template: str | None, s
     from planner import system as model
 
     if file is not None or (template is not None and schema):
-        raise InputError("--template" if template is not None else "--schema", template or "", "no file and nothing else beside it")
+        raise InputError(
+            "--template" if template is not None else "--schema",
+            template or "",
+            "no file and nothing else beside it",
+        )
     text = render.to_json(model.json_schema()) if schema else model.template(template or "")
     if form.output is None:
         typer.echo(text.rstrip("\n"))
