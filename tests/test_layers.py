@@ -15,7 +15,7 @@ LAYERS = (
     ("cli", "__main__"),
     ("site", "system", "page", "published", "explain"),
     ("sizing", "supply", "whatif", "advice"),
-    ("demand", "inversion"),
+    ("demand",),
     ("calibrate",),
     ("measurements",),
     ("devices", "reports", "library"),

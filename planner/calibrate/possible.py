@@ -271,9 +271,9 @@ def smeared(values: Array, model_error: float, size: Array | float = 1.0) -> Arr
     ndarray, shape (more sets, scenarios)
         All equally likely.
     """
-    from scipy.stats import norm
+    from scipy.special import ndtri
 
-    noise = model_error * norm.ppf(NODES)[:, None, None]
+    noise = model_error * ndtri(NODES)[:, None, None]
     finite = np.where(np.isfinite(size), size, 0.0)
     return np.asarray((values + noise * finite).reshape(-1, values.shape[-1]))
 
@@ -310,7 +310,7 @@ def stretch(degrees: float) -> float:
     float
         At least 1.
     """
-    from scipy.stats import norm, t
+    from scipy.special import ndtri, stdtrit
 
     end = (1 + PROBABILITY) / 2
-    return float(t.ppf(end, degrees) / norm.ppf(end))
+    return float(stdtrit(degrees, end) / ndtri(end))

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 ORDER = (
     "aliases", "storage", "system", "processors", "paging", "disk", "calibrate", "predict", "whatif", "growth",
-    "scoreboard", "figures", "explain", "read", "example",
+    "scoreboard", "figures", "explain", "read", "collect", "example",
 )  # fmt: skip
 INTERRUPTED = 130  # 128 and the number of the signal, as shells count
 HELP = """Capacity planning for z/VM disk I/O and storage.
@@ -31,12 +31,12 @@ def build() -> typer.Typer:
         The application with all commands.
     """
     import typer
-    from typer.core import TyperGroup
 
     from planner import __version__
     from planner.cli import (
         aliases,
         calibrate,
+        collect,
         disk,
         example,
         explain,
@@ -51,8 +51,9 @@ def build() -> typer.Typer:
         system,
         whatif,
     )
+    from planner.cli import options as options_of_all
 
-    class InOrder(TyperGroup):
+    class InOrder(options_of_all.Once):
         """Lists commands by what people ask first, not by how they were added."""
 
         def list_commands(self, ctx: Any) -> list[str]:
@@ -62,7 +63,7 @@ def build() -> typer.Typer:
         name="planner",
         cls=InOrder,
         no_args_is_help=True,
-        add_completion=False,
+        context_settings=options_of_all.CONTEXT,
         pretty_exceptions_enable=False,
         rich_markup_mode=None,
         help=HELP,
@@ -91,9 +92,10 @@ def build() -> typer.Typer:
     app.command(name="predict", help=predict.HELP)(predict.predict)
     app.command(name="whatif", help=whatif.HELP)(whatif.whatif)
     app.command(name="scoreboard", help=scoreboard.HELP)(scoreboard.scoreboard)
-    app.command(name="read", help=read.HELP, short_help="Print a listing or counters as table, CSV or JSON.")(
+    app.command(name="read", help=read.HELP, short_help="Print measurements, or what an archive holds.")(
         read.read
     )
+    app.command(name="collect", help=collect.HELP, short_help="Collect measurements in an archive.")(collect.collect)
     app.command(name="explain", help=explain.HELP)(explain.explain)
     app.command(name="figures", help=figures.HELP)(figures.figures)
     app.command(name="growth", help=growth.HELP, short_help="Find from when on a limit no longer holds.")(

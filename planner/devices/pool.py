@@ -38,13 +38,14 @@ FIGURES: Final = (
 class VolumeClass:
     """Equal volumes and what they are asked for: `population` and `think_time` [s], or `arrival_rate` [1/s].
 
-    Numbers that a class of the other sort has are nan.
+    Numbers that a class of the other sort has are nan; so is `service_time` [s] where it is that of the pool.
     """
 
     volumes: int = 1
     population: float = math.nan
     think_time: float = math.nan
     arrival_rate: float = math.nan
+    service_time: float = math.nan
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -120,7 +121,7 @@ class Pool:
     classes : tuple of VolumeClass
         Classes of equal volumes.
     service_time : float
-        Of an I/O that is alone on its volume [s].
+        Of an I/O that is alone on its volume, where its class has none of its own [s].
     inflation : float
         Relative growth of the service time with each further I/O in service on the volume.
     redrive_time : float
@@ -189,6 +190,13 @@ class Pool:
         """Number of volumes, hence of base devices."""
         return sum(part.volumes for part in self.classes)
 
+    @property
+    def service_times(self) -> tuple[float, ...]:
+        """Service time of each class [s]."""
+        return tuple(
+            self.service_time if math.isnan(part.service_time) else part.service_time for part in self.classes
+        )
+
     def solve(self, aliases: ArrayLike) -> Performance:
         """Solve the pool for each alias count.
 
@@ -251,7 +259,9 @@ class Pool:
             "population": [part.population for part in self.classes],
             "think_time": [part.think_time for part in self.classes],
             "arrival_rate": [part.arrival_rate for part in self.classes],
-            "service_time": self.service_time,
+            "service_time": self.service_times[0]
+            if len(set(self.service_times)) == 1
+            else self.service_times,
             "inflation": self.inflation,
             "redrive_time": self.redrive_time,
         }

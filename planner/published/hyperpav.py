@@ -11,8 +11,7 @@ import numpy as np
 
 from planner import calibrate, library, queueing, sizing, style
 from planner.demand import Law as DemandLaw
-from planner.interval import Interval
-from planner.measurements import Run, listing_run, pool_run, volume_runs
+from planner.measurements import Run, intervals, read, system_runs
 from planner.published.report import Kind, PublishedFigure, Report, known, printed
 from planner.queueing import PoolSteady
 from planner.reports import Device, DeviceListing, Printed, read_devices
@@ -68,7 +67,7 @@ def _listings() -> tuple[Listed, ...]:
     found = []
     for entry in library.read_source(FOLDER)["listing"]:
         (listing,) = read_devices(library.data_path(FOLDER, entry["file"]))
-        found.append(Listed(listing=listing, run=listing_run(listing), kind=entry["kind"]))
+        found.append(Listed(listing=listing, run=_run(entry["file"]), kind=entry["kind"]))
     return tuple(found)
 
 
@@ -165,11 +164,10 @@ def _fitted(runs: list[Run]) -> Law:
 
 
 def _total(run: Run, law: Law, kind: Kind, note: str) -> PublishedFigure:
-    half = sum(part.io_rate.high - part.io_rate.low for part in run.classes) / 2
     predicted = float(np.asarray(_solve(run, law).pool_throughput))
     return PublishedFigure(
         report=FOLDER, table="totals of runs", row=f"{run.source} {run.name} +{run.aliases}", column="I/O",
-        published=Interval(run.io_rate - half, run.io_rate, run.io_rate + half), kind=kind,
+        published=run.total_rate, kind=kind,
         predicted=known(predicted), group="throughput", outlier=run.source == OUTLIER,
         note=f"{note}, {law['population']:.0f} requesters",
     )  # fmt: skip
@@ -177,18 +175,17 @@ def _total(run: Run, law: Law, kind: Kind, note: str) -> PublishedFigure:
 
 def volume_over_aliases() -> Axes:
     """I/O rate of volume 522A over its classic PAV aliases."""
-    asked = volume_runs(_listing(VOLUME[0]))[0]
-    return _over_aliases(asked, VOLUME, VOLUME_LAW, "Volume 522A, law fitted to the pool alone")
+    return _over_aliases(VOLUME, VOLUME_LAW, "Volume 522A, law fitted to the pool alone")
 
 
 def pool_over_aliases() -> Axes:
     """I/O rate of the pool of eight volumes over its HyperPAV aliases."""
-    asked = pool_run(_listing(POOL[0]))
-    return _over_aliases(asked, POOL, POOL_LAW, "Pool 522A-5231, law fitted to volume 522A alone")
+    return _over_aliases(POOL, POOL_LAW, "Pool 522A-5231, law fitted to volume 522A alone")
 
 
-def _over_aliases(asked: Run, names: tuple[str, ...], law: str, title: str) -> Axes:
-    answer = sizing.aliases(asked, DemandLaw.from_model(law))
+def _over_aliases(names: tuple[str, ...], law: str, title: str) -> Axes:
+    runs = [_run(f"{name}.listing") for name in names]
+    answer = sizing.aliases(runs[0], DemandLaw.from_model(law))
     axes = style.new_axes()
     counts = answer.rows.aliases
     axes.fill_between(
@@ -196,15 +193,14 @@ def _over_aliases(asked: Run, names: tuple[str, ...], law: str, title: str) -> A
         label=f"all readings of the run without aliases, {style.NINETY}",
     )  # fmt: skip
     axes.plot(counts, answer.rows.io_rate, color=style.COLORS[0], label="preferred reading")
-    runs = [listing_run(_listing(name)) for name in names]
     named = library.read_model(ALL_RUNS).fit.outliers
     axes.plot(
-        [run.aliases for run in runs], [run.io_rate for run in runs], "o", color=style.MEASURED, zorder=style.ABOVE,
+        [run.aliases for run in runs], [run.total_rate.value for run in runs], "o", color=style.MEASURED, zorder=style.ABOVE,
         clip_on=False, label="measured",
     )  # fmt: skip
-    for name, run in zip(names, runs, strict=True):
-        if f"{_listing(name).run} {run.name} +{run.aliases}" in named:
-            axes.annotate("named outlier: its service\ntime is above the law", (run.aliases, run.io_rate), (8, -4),
+    for run in runs:
+        if f"{run.source} {run.name} +{run.aliases}" in named:
+            axes.annotate("named outlier: its service\ntime is above the law", (run.aliases, run.total_rate.value), (8, -4),
                           textcoords="offset points", va="top", fontsize="small")  # fmt: skip
     axes.set(xlabel="aliases", ylabel="I/O rate [1/s]", title=title, ylim=(0, None))
     style.whole_numbers(axes)
@@ -212,9 +208,11 @@ def _over_aliases(asked: Run, names: tuple[str, ...], law: str, title: str) -> A
     return axes
 
 
-def _listing(name: str) -> DeviceListing:
-    (listing,) = read_devices(library.data_path(FOLDER, f"{name}.listing"))
-    return listing
+def _run(file: str) -> Run:
+    """The volume or the pool of a listing."""
+    (rows,) = intervals(read(library.data_path(FOLDER, file)))
+    (run,) = system_runs(rows)
+    return run
 
 
 REPORT: Final = Report(

@@ -10,7 +10,14 @@ from planner.render.table import Section, Table
 
 WIDTH: Final = 80
 HARD_SPACE: Final = "\N{NO-BREAK SPACE}"
-MARKS: Final = {"recommended": ">", "in use": "*", "nearest": "*", "outlier": "!", "in doubt": "!"}
+MARKS: Final = {
+    "recommended": ">",
+    "in use": "*",
+    "measured": "*",
+    "nearest": "*",
+    "outlier": "!",
+    "in doubt": "!",
+}
 
 
 def answer_text(headline: str, sections: Sequence[Section], notes: Sequence[str], width: int = WIDTH) -> str:
