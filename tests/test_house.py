@@ -82,16 +82,20 @@ def test_lazy_names_and_typed_names_are_the_same() -> None:
     for node in guarded.body:
         assert isinstance(node, ast.ImportFrom)
         for alias in node.names:
-            assert alias.asname == alias.name, f"{alias.name} is not exported"
-            inside = "" if node.module != "planner" else f".{alias.name}"
-            typed[alias.name] = f"{node.module}{inside}"
-    assert typed == planner._HOME
+            assert alias.asname, f"{alias.name} is not exported"
+            name = alias.asname or alias.name
+            typed[name] = None if node.module == "planner" else (node.module, alias.name)
+    assert typed == {**dict.fromkeys(planner._ROOMS), **planner._HOME}
 
 
-@pytest.mark.parametrize("name", sorted(planner._HOME))
+@pytest.mark.parametrize("name", sorted({*planner._HOME, *planner._ROOMS}))
 def test_each_public_name_is_there(name: str) -> None:
     assert getattr(planner, name).__name__.rpartition(".")[2] == name
     assert name in dir(planner)
+
+
+def test_the_front_door_shows_nothing_else() -> None:
+    assert set(dir(planner)) == {*planner._HOME, *planner._ROOMS, "__version__"}
 
 
 def test_an_unknown_public_name_is_an_attribute_error() -> None:

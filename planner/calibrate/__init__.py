@@ -8,7 +8,7 @@ from planner.calibrate.kinds import CALIBRATORS, Task, calibrate
 from planner.calibrate.model_error import MODEL_ERROR
 from planner.calibrate.model_file import to_model
 from planner.calibrate.observation import Figure, Observation, observe
-from planner.calibrate.possible import Possible, possible
+from planner.calibrate.possible import Possible, interval, possible
 from planner.calibrate.problem import PRIORS, Prior
 from planner.calibrate.result import Fit, Outlier
 from planner.calibrate.settings import known_values
@@ -30,6 +30,7 @@ __all__ = [
     "Task",
     "calibrate",
     "fit",
+    "interval",
     "known_values",
     "observe",
     "possible",

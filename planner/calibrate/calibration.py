@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from planner import render, style
-from planner.devices.parameters import Parameter
+from planner.answer import Answer
 from planner.library import Status
-from planner.tabular import Tabular
+from planner.quantity import Quantity
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,7 +24,7 @@ class Estimate:
 
     Attributes
     ----------
-    parameter : Parameter
+    parameter : Quantity
         What was fitted.
     value : float
         Estimate, SI; what is believed of such devices where the data say nothing.
@@ -38,7 +38,7 @@ class Estimate:
         Ends of the 90 % interval, SI; None where it is open, or was not worked out.
     """
 
-    parameter: Parameter
+    parameter: Quantity
     value: float
     standard_error: float
     status: Status
@@ -93,7 +93,7 @@ class Comparison:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Calibration(Tabular):
+class Calibration(Answer):
     """A law fitted to measurements.
 
     Attributes
@@ -195,27 +195,40 @@ class Calibration(Tabular):
                 render.Column(name="off by", unit="sigma", decimals=1,
                               values=[each.off_by for each in self.comparisons]),
             ),
-            marks=tuple("in use" if each.run in self.outliers else "" for each in self.comparisons),
+            marks=tuple("outlier" if each.run in self.outliers else "" for each in self.comparisons),
         )  # fmt: skip
 
+    def comparison_table(self) -> render.Table:
+        """One row a measured number, with all its digits, as ``--csv`` shows it.
+
+        Returns
+        -------
+        render.Table
+            In the units of the measurements.
+        """
+        columns: dict[str, Sequence[Any]] = {
+            "run": [each.run for each in self.comparisons],
+            "quantity": [each.quantity for each in self.comparisons],
+            "measured": [each.measured for each in self.comparisons],
+            "law": [each.predicted for each in self.comparisons],
+        }
+        off = render.Column(name="off by", unit="sigma", values=[each.off_by for each in self.comparisons])
+        return render.Table(
+            columns=(*(render.Column(name=name, unit="", values=values) for name, values in columns.items()), off)
+        )
+
+    @property
     def headline(self) -> str:
-        """What was found, in one line.
+        """What was found, in one sentence."""
+        fitted = sum(each.status == "fitted" for each in self.estimates.values())
+        return (
+            f"{render.counted(fitted, 'parameter')} fitted to {render.counted(len(self.comparisons), 'number')}; model error "
+            f"{self.model_error:.1%}"
+        )
 
-        Returns
-        -------
-        str
-            Empty where the tables say all.
-        """
-        return ""
-
-    def notes(self) -> list[str]:
-        """What the tables do not say.
-
-        Returns
-        -------
-        list of str
-            Sentences.
-        """
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the tables do not say."""
         lines = [f"model error {self.model_error:.1%}; intervals hold 90 %"]
         unknown = [each.parameter.key for each in self.estimates.values() if each.status == "not determined"]
         if unknown:
@@ -225,7 +238,17 @@ class Calibration(Tabular):
             )
         for (one, other), value in self.strong_correlations().items():
             lines.append(f"{one} and {other} are correlated: {value:.2f}")
-        return lines
+        return tuple(lines)
+
+    def sections(self) -> tuple[render.Section, ...]:
+        """Parameters with their errors, and every measurement beside the law.
+
+        Returns
+        -------
+        tuple of render.Section
+            Two.
+        """
+        return (render.Section(table=self.parameter_table()), render.Section(table=self.residual_table()))
 
     def strong_correlations(self) -> dict[tuple[str, str], float]:
         """Pairs of parameters that the data hardly tell apart.
@@ -236,18 +259,6 @@ class Calibration(Tabular):
             Correlations beyond .9.
         """
         return {pair: value for pair, value in self.correlation.items() if abs(value) > STRONG_CORRELATION}
-
-    def text(self) -> str:
-        """Parameters with their errors, and every measurement beside the law.
-
-        Returns
-        -------
-        str
-            Two tables and what to know of them.
-        """
-        tables = (render.to_text(self.parameter_table()), render.to_text(self.residual_table()))
-        parts = [self.headline(), *[f"{table}\n" for table in tables], *map(render.wrap, self.notes())]
-        return "\n".join(filter(None, parts))
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain data; an open end of an interval is None.
@@ -272,11 +283,6 @@ class Calibration(Tabular):
                 for pair, value in self.strong_correlations().items()
             ],
         }
-
-    def _repr_html_(self) -> str:
-        head = f"<p>{self.headline()}</p>" if self.headline() else ""
-        tables = render.to_html(self.parameter_table()) + render.to_html(self.residual_table())
-        return head + tables + "".join(f"<p>{line}</p>" for line in self.notes())
 
     def plot(self, axes: Axes | None = None) -> Axes:
         """Draw what the law says over what was measured, one point a number, with the band of the model error.
@@ -309,6 +315,6 @@ class Calibration(Tabular):
                 label=quantity,
             )  # fmt: skip
         axes.set_xticks(range(len(names)), names, rotation=30, ha="right", fontsize="small")
-        axes.set(ylabel="law over measurement [percent]", title=self.headline())
+        axes.set(ylabel="law over measurement [percent]", title=self.headline)
         axes.legend(frameon=False, fontsize="small", loc="upper left", bbox_to_anchor=(1.0, 1.0))
         return axes

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from planner import library
 from planner.calibrate.calibration import Calibration, Estimate
-from planner.devices.parameters import Parameter
+from planner.quantity import Quantity
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +41,7 @@ class CostLaw:
     ----------
     kind : str
         Device kind.
-    parameters : tuple of Parameter
+    parameters : tuple of Quantity
         What is fitted.
     start : tuple of float
         Where the search begins, SI, above zero.
@@ -55,16 +55,20 @@ class CostLaw:
         Range that the measurements cover, by key.
     population : int or None
         Requesters while it was measured.
+    coefficients : int or None
+        Parameters that count against the degrees of freedom even at a bound, where the law may bend although the
+        measurements show no sign of it; those between their bounds where None.
     """
 
     kind: str
-    parameters: tuple[Parameter, ...]
+    parameters: tuple[Quantity, ...]
     start: tuple[float, ...]
     predict: Callable[[Mapping[str, float]], Sequence[float]]
     conventions: Callable[[Mapping[str, float]], Sequence[float]] | None = None
     held: tuple[Estimate, ...] = ()
     validity: Mapping[str, tuple[float, float]]
     population: int | None = None
+    coefficients: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,12 +93,12 @@ class CostFit(Calibration):
     uncertainty: library.Uncertainty
 
 
-def given(parameter: Parameter, value: float) -> Estimate:
+def given(parameter: Quantity, value: float) -> Estimate:
     """Enter a parameter that is known, not fitted.
 
     Parameters
     ----------
-    parameter : Parameter
+    parameter : Quantity
         What.
     value : float
         SI.

@@ -15,8 +15,8 @@ import numpy as np
 
 from planner.calibrate.cost_law import CostLaw, Measured
 from planner.calibrate.model_error import restricted_estimate
-from planner.devices.parameters import Parameter
 from planner.errors import CalibrationError
+from planner.quantity import Quantity
 from planner.results import Array
 
 CONVENTION: Final = 1e-3  # weight of a convention, of a measured figure of 100 % error
@@ -33,7 +33,7 @@ class CostProblem:
     measured: tuple[Measured, ...]
     law: CostLaw
     known: Mapping[str, float]
-    free: tuple[Parameter, ...]
+    free: tuple[Quantity, ...]
     scale: Array
     size: Array
     error: float

@@ -10,10 +10,11 @@ import numpy as np
 from planner import queueing
 from planner.calibrate.observation import LOGARITHMIC, Observation
 from planner.devices import Pool, VolumeClass
-from planner.devices.parameters import INFLATION, REDRIVE_TIME, SERVICE_TIME, THINK_TIME, Parameter
+from planner.devices.parameters import INFLATION, REDRIVE_TIME, SERVICE_TIME, THINK_TIME
+from planner.quantity import Quantity
 from planner.results import Array
 
-PARAMETERS: Final[tuple[Parameter, ...]] = (SERVICE_TIME, THINK_TIME, INFLATION, REDRIVE_TIME)
+PARAMETERS: Final[tuple[Quantity, ...]] = (SERVICE_TIME, THINK_TIME, INFLATION, REDRIVE_TIME)
 KEYS: Final = tuple(parameter.key for parameter in PARAMETERS)
 
 

@@ -87,15 +87,10 @@ class Fit(Calibration):
         low, high = self.spread.interval("population", PROBABILITY)
         return low, None if self.population_status == "not determined" else high
 
-    def notes(self) -> list[str]:
-        """What the tables do not say.
-
-        Returns
-        -------
-        list of str
-            Sentences.
-        """
-        first, *others = Calibration.notes(self)
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the tables do not say."""
+        first, *others = Calibration.notes.fget(self)  # type: ignore[attr-defined] # the property of the base
         lines = [first]
         if self.outlier is not None:
             lines.append(
@@ -107,16 +102,11 @@ class Fit(Calibration):
                 "all devices were busy in every run: the runs tell what the devices carry, not how much is asked of "
                 "them; predictions for more devices have no upper end"
             )
-        return [*lines, *others]
+        return (*lines, *others)
 
+    @property
     def headline(self) -> str:
-        """Requesters of a volume, given or estimated.
-
-        Returns
-        -------
-        str
-            One line.
-        """
+        """Requesters of a volume, given or estimated."""
         if self.population_status == "fixed":
             return f"{self.population} requesters a volume (given)"
         others = [f"{n} ({share:.0%})" for n, share in self.populations.items() if share >= LIKELY]

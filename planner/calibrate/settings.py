@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from planner.devices.kinds import KINDS
-from planner.devices.question import listed, read_value
 from planner.errors import InputError
+from planner.quantity import listed
 
 
 def known_values(settings: Sequence[str], kind: str = "volume") -> dict[str, float]:
@@ -42,5 +42,5 @@ def known_values(settings: Sequence[str], kind: str = "volume") -> dict[str, flo
             raise InputError("--fix", setting, f"KEY=VALUE with a key of {listed(known)}")
         if key in found:
             raise InputError("--fix", f"{key} twice", "each of them once")
-        found[key] = float(read_value(text, known[key]))
+        found[key] = float(known[key].read(text))
     return found

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -10,9 +9,10 @@ if TYPE_CHECKING:
 
 
 ORDER = (
-    "aliases", "storage", "processors", "paging", "disk", "calibrate", "predict", "whatif", "scoreboard", "figures",
-    "explain", "read",
+    "aliases", "storage", "system", "processors", "paging", "disk", "calibrate", "predict", "whatif", "growth",
+    "scoreboard", "figures", "explain", "read", "collect", "example",
 )  # fmt: skip
+INTERRUPTED = 130  # 128 and the number of the signal, as shells count
 HELP = """Capacity planning for z/VM disk I/O and storage.
 
 Start with a Performance Toolkit DEVICE listing: planner aliases pool LISTING
@@ -31,25 +31,29 @@ def build() -> typer.Typer:
         The application with all commands.
     """
     import typer
-    from typer.core import TyperGroup
 
     from planner import __version__
     from planner.cli import (
         aliases,
         calibrate,
+        collect,
         disk,
+        example,
         explain,
         figures,
+        growth,
         paging,
         predict,
         processors,
         read,
         scoreboard,
         storage,
+        system,
         whatif,
     )
+    from planner.cli import options as options_of_all
 
-    class InOrder(TyperGroup):
+    class InOrder(options_of_all.Once):
         """Lists commands by what people ask first, not by how they were added."""
 
         def list_commands(self, ctx: Any) -> list[str]:
@@ -59,7 +63,7 @@ def build() -> typer.Typer:
         name="planner",
         cls=InOrder,
         no_args_is_help=True,
-        add_completion=False,
+        context_settings=options_of_all.CONTEXT,
         pretty_exceptions_enable=False,
         rich_markup_mode=None,
         help=HELP,
@@ -83,15 +87,23 @@ def build() -> typer.Typer:
     app.command(name="paging", help=paging.HELP)(paging.paging)
     app.add_typer(disk.app, name="disk", short_help="Compare disks, minidisk cache, channel programs.")
     app.command(name="processors", help=processors.HELP)(processors.processors)
+    app.command(name="system", help=system.HELP)(system.system)
     app.command(name="calibrate", help=calibrate.HELP)(calibrate.calibrate)
     app.command(name="predict", help=predict.HELP)(predict.predict)
     app.command(name="whatif", help=whatif.HELP)(whatif.whatif)
     app.command(name="scoreboard", help=scoreboard.HELP)(scoreboard.scoreboard)
-    app.command(name="read", help=read.HELP, short_help="Print a listing or counters as table, CSV or JSON.")(
+    app.command(name="read", help=read.HELP, short_help="Print measurements, or what an archive holds.")(
         read.read
     )
+    app.command(name="collect", help=collect.HELP, short_help="Collect measurements in an archive.")(collect.collect)
     app.command(name="explain", help=explain.HELP)(explain.explain)
     app.command(name="figures", help=figures.HELP)(figures.figures)
+    app.command(name="growth", help=growth.HELP, short_help="Find from when on a limit no longer holds.")(
+        growth.growth
+    )
+    app.command(name="example", help=example.HELP, short_help="Make a seeded year of a site.")(
+        example.example
+    )
     return app
 
 
@@ -106,8 +118,9 @@ def main(arguments: list[str] | None = None) -> int:
     Returns
     -------
     int
-        0 answered, 1 no feasible answer, 2 bad input or no convergence.
+        0 answered, 1 no feasible answer, 2 bad input or no convergence, 130 interrupted.
     """
+    from planner import files
     from planner.errors import PlannerError
 
     try:
@@ -115,8 +128,13 @@ def main(arguments: list[str] | None = None) -> int:
     except SystemExit as done:
         return int(done.code or 0)
     except PlannerError as error:
-        print(f"planner: {error}", file=sys.stderr)
+        files.complain(f"planner: {error}")
         return error.exit_code
-    except BrokenPipeError:
-        sys.stderr.close()  # the reader of a pipe has gone; there is nobody to tell
+    except KeyboardInterrupt:
+        files.complain("planner: interrupted")
+        return INTERRUPTED
+    except OSError:
+        if files.heard():
+            raise
+        return PlannerError.exit_code  # the command line was refused, and nobody can be told why
     return 0

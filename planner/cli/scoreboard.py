@@ -19,10 +19,10 @@ def scoreboard(
     form: options.Form,
 ) -> None:
     """Compute the scoreboard and print it."""
-    from planner.scoreboard import scoreboard as compute
+    from planner.published import scoreboard as compute
 
     with options.working("Comparing every figure"):
         found = compute()
     options.show(found, form)
-    if found.failures():
-        raise typer.Exit(1)
+    if found.exit_code:
+        raise typer.Exit(found.exit_code)

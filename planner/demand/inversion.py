@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from planner import queueing
 from planner.devices import VolumeClass
 from planner.errors import ConvergenceError
-from planner.measurements import Measurement
+from planner.demand.total import Measurement
 from planner.results import Array
 
 if TYPE_CHECKING:

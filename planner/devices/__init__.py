@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from planner.devices.paging import PagingDevice
     from planner.devices.pool import Performance, Pool, VolumeClass
     from planner.devices.processors import Processors
-    from planner.devices.storage import StorageBudget
     from planner.devices.volume import Volume
 
 __all__ = [
@@ -23,7 +22,6 @@ __all__ = [
     "Performance",
     "Pool",
     "Processors",
-    "StorageBudget",
     "Volume",
     "VolumeClass",
 ]
@@ -36,7 +34,6 @@ _HOME: Final = {
     "Performance": "pool",
     "Pool": "pool",
     "Processors": "processors",
-    "StorageBudget": "storage",
     "Volume": "volume",
     "VolumeClass": "pool",
 }

@@ -13,24 +13,24 @@ from numpy.typing import ArrayLike
 from planner import queueing
 from planner.devices import parameters
 from planner.devices.free_aliases import free_marks
-from planner.devices.question import Figures, Question, Scenario, Shown
+from planner.devices.parameters import Figures, Scenario
+from planner.quantity import Quantity
 from planner.results import Array, Result, quantity
-from planner.units import MILLISECOND
 
-ALIASES: Final = Question(
+ALIASES: Final = Quantity(
     key="aliases", meaning="aliases of the volume or the pool", whole=True, example="aliases=2"
 )
-VOLUMES: Final = Question(
+VOLUMES: Final = Quantity(
     key="volumes", meaning="equal volumes that share them", low=1, high=256, whole=True, example="volumes=8"
 )
 QUESTIONS: Final = (ALIASES, VOLUMES)
 FIGURES: Final = (
-    Shown(key="io_rate", label="I/O rate", unit="1/s", decimals=0, open_above=True),
-    Shown(key="service", label="service", unit="ms", factor=MILLISECOND),
-    Shown(key="wait", label="wait", unit="ms", factor=MILLISECOND, error_of="response", open_above=True),
-    Shown(key="response", label="response", unit="ms", factor=MILLISECOND, open_above=True),
-    Shown(key="queued", label="queued", error_of="present", open_above=True),
-    Shown(key="no_alias", label="no alias", unit="share", decimals=3, most=1.0),
+    Quantity(key="io_rate", label="I/O rate", unit="1/s", decimals=0, open_above=True),
+    Quantity(key="service", label="service", unit="ms"),
+    Quantity(key="wait", label="wait", unit="ms", error_of="response", open_above=True),
+    Quantity(key="response", label="response", unit="ms", open_above=True),
+    Quantity(key="queued", label="queued", error_of="present", open_above=True),
+    Quantity(key="no_alias", label="no alias", unit="share", decimals=3, high=1.0),
 )
 
 
@@ -38,13 +38,14 @@ FIGURES: Final = (
 class VolumeClass:
     """Equal volumes and what they are asked for: `population` and `think_time` [s], or `arrival_rate` [1/s].
 
-    Numbers that a class of the other sort has are nan.
+    Numbers that a class of the other sort has are nan; so is `service_time` [s] where it is that of the pool.
     """
 
     volumes: int = 1
     population: float = math.nan
     think_time: float = math.nan
     arrival_rate: float = math.nan
+    service_time: float = math.nan
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -120,7 +121,7 @@ class Pool:
     classes : tuple of VolumeClass
         Classes of equal volumes.
     service_time : float
-        Of an I/O that is alone on its volume [s].
+        Of an I/O that is alone on its volume, where its class has none of its own [s].
     inflation : float
         Relative growth of the service time with each further I/O in service on the volume.
     redrive_time : float
@@ -131,7 +132,7 @@ class Pool:
     service_time: float
     inflation: float = 0.0
     redrive_time: float = 0.0
-    PARAMETERS: ClassVar[tuple[parameters.Parameter, ...]] = (
+    PARAMETERS: ClassVar[tuple[Quantity, ...]] = (
         parameters.SERVICE_TIME,
         parameters.INFLATION,
         parameters.REDRIVE_TIME,
@@ -139,8 +140,8 @@ class Pool:
         parameters.POPULATION,
         parameters.VOLUMES,
     )
-    QUESTIONS: ClassVar[tuple[Question, ...]] = QUESTIONS
-    FIGURES: ClassVar[tuple[Shown, ...]] = FIGURES
+    QUESTIONS: ClassVar[tuple[Quantity, ...]] = QUESTIONS
+    FIGURES: ClassVar[tuple[Quantity, ...]] = FIGURES
 
     @classmethod
     def ask(cls, values: Mapping[str, Array], scenarios: Sequence[Scenario]) -> Figures:
@@ -188,6 +189,13 @@ class Pool:
     def bases(self) -> int:
         """Number of volumes, hence of base devices."""
         return sum(part.volumes for part in self.classes)
+
+    @property
+    def service_times(self) -> tuple[float, ...]:
+        """Service time of each class [s]."""
+        return tuple(
+            self.service_time if math.isnan(part.service_time) else part.service_time for part in self.classes
+        )
 
     def solve(self, aliases: ArrayLike) -> Performance:
         """Solve the pool for each alias count.
@@ -251,7 +259,9 @@ class Pool:
             "population": [part.population for part in self.classes],
             "think_time": [part.think_time for part in self.classes],
             "arrival_rate": [part.arrival_rate for part in self.classes],
-            "service_time": self.service_time,
+            "service_time": self.service_times[0]
+            if len(set(self.service_times)) == 1
+            else self.service_times,
             "inflation": self.inflation,
             "redrive_time": self.redrive_time,
         }

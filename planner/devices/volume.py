@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 from numpy.typing import ArrayLike
 
 from planner.devices import parameters
+from planner.devices.parameters import Figures, Scenario
 from planner.devices.pool import FIGURES, QUESTIONS, Performance, Pool, VolumeClass
-from planner.devices.question import Question, Shown
+from planner.quantity import Quantity
+from planner.results import Array
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,16 +35,33 @@ class Volume:
     service_time: float
     inflation: float = 0.0
     redrive_time: float = 0.0
-    PARAMETERS: ClassVar[tuple[parameters.Parameter, ...]] = (
+    PARAMETERS: ClassVar[tuple[Quantity, ...]] = (
         parameters.SERVICE_TIME,
         parameters.INFLATION,
         parameters.REDRIVE_TIME,
         parameters.THINK_TIME,
         parameters.POPULATION,
     )
-    QUESTIONS: ClassVar[tuple[Question, ...]] = QUESTIONS
-    FIGURES: ClassVar[tuple[Shown, ...]] = FIGURES
-    ask = Pool.ask
+    QUESTIONS: ClassVar[tuple[Quantity, ...]] = QUESTIONS
+    FIGURES: ClassVar[tuple[Quantity, ...]] = FIGURES
+
+    @classmethod
+    def ask(cls, values: Mapping[str, Array], scenarios: Sequence[Scenario]) -> Figures:
+        """Answer scenarios for parameter sets as a pool does.
+
+        Parameters
+        ----------
+        values : mapping
+            Parameters by key, each of shape (sets,), SI.
+        scenarios : sequence of mapping
+            Aliases and volumes of each.
+
+        Returns
+        -------
+        dict
+            Figures of shape (sets, scenarios), SI.
+        """
+        return Pool.ask(values, scenarios)
 
     def solve(self, aliases: ArrayLike) -> Performance:
         """Solve the volume for each alias count.

@@ -15,7 +15,7 @@ from planner import render, style
 from planner.errors import InputError
 from planner.explain import printing
 from planner.explain.told import Told
-from planner.explain.topic import SI, Equation, Topic
+from planner.explain.topic import Equation, Topic
 from planner.explain.wording import body, hanging, indent, number, readable
 from planner.tabular import Tabular
 
@@ -158,7 +158,7 @@ class Explanation(Tabular):
                 render.Column(
                     name="value",
                     unit="",
-                    values=[readable(float(self.numbers[i.key]), SI[i.dimension]) for i in self.topic.inputs],
+                    values=[readable(float(self.numbers[i.key]), i.unit) for i in self.topic.inputs],
                 ),
                 render.Column(name="input", unit="", values=[i.key for i in self.topic.inputs]),
                 render.Column(name="meaning", unit="", values=[i.meaning for i in self.topic.inputs]),
@@ -198,9 +198,7 @@ class Explanation(Tabular):
             "topic": self.topic.name,
             "title": self.topic.title,
             "inputs": {
-                render.Column(name=item.key, unit=SI[item.dimension], values=()).key: float(
-                    self.numbers[item.key]
-                )
+                render.Column(name=item.key, unit=item.unit, values=()).key: float(self.numbers[item.key])
                 for item in self.topic.inputs
             },
             "steps": [
@@ -289,11 +287,11 @@ def _sensitivities(topic: Topic, numbers: dict[str, Any]) -> list[tuple[str, flo
     found = []
     for item in topic.inputs:
         before = numbers[item.key]
-        if item.dimension == "count":
+        if item.whole:
             changed, words = before + 1, f"one more: {item.key}"
         else:
             changed, words = before * (1 + CHANGE), f"1% more: {item.key}"
-        if changed == before or (item.dimension == "count" and changed > item.most):
+        if changed == before or (item.whole and changed > item.high):
             continue
         with suppress(InputError):  # one more may be more than is solved in symbols
             found.append((words, float(topic.evaluate({**numbers, item.key: changed})[topic.answer])))

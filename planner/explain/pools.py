@@ -12,7 +12,8 @@ from sympy.polys.matrices import DomainMatrix
 
 from planner import queueing
 from planner.errors import InputError
-from planner.explain.topic import Equation, Exact, Input, Topic
+from planner.explain.topic import MOST, TINY, Equation, Exact, Topic
+from planner.quantity import Quantity
 
 MOST_STATES: Final = 25
 
@@ -167,13 +168,13 @@ ALIAS_POOL = Topic(
     name="alias-pool",
     title="Volumes that share aliases (HyperPAV), small enough to be solved in symbols",
     inputs=(
-        Input(key="volumes", symbol=volumes, dimension="count", default="2", meaning="volumes", most=6),
-        Input(key="aliases", symbol=aliases, dimension="count", default="1", meaning="aliases", least=0),
-        Input(key="population", symbol=population, dimension="count", default="2", meaning="requesters", most=8),
-        Input(
-            key="think_time", symbol=think, dimension="time", default="0.2ms", meaning="between two I/Os"
+        Quantity(key="volumes", symbol=volumes, whole=True, low=1, high=6, default="2", meaning="volumes"),
+        Quantity(key="aliases", symbol=aliases, whole=True, low=0, high=MOST, default="1", meaning="aliases"),
+        Quantity(key="population", symbol=population, whole=True, low=1, high=8, default="2", meaning="requesters"),
+        Quantity(
+            key="think_time", symbol=think, unit="s", low=TINY, default="0.2ms", meaning="between two I/Os"
         ),
-        Input(key="service_time", symbol=service, dimension="time", default="1.3ms", meaning="service time"),
+        Quantity(key="service_time", symbol=service, unit="s", low=TINY, default="1.3ms", meaning="service time"),
     ),
     equations=_equations,
     answer=throughput,

@@ -11,7 +11,8 @@ import sympy
 
 from planner.explain import printing
 from planner.explain.topic import Equation, exact
-from planner.explain.wording import READ_AS, SHOWN, hanging, indent, number, readable
+from planner.explain.wording import SHOWN, hanging, indent, number, readable
+from planner.units import shown as shown_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +104,7 @@ class Told:
         if math.isinf(value):
             return "saturated"
         shown = f"{number(value, SHOWN)} {step.unit}".rstrip()
-        return shown + (f" = {readable(value, step.unit)}" if step.unit in READ_AS else "")
+        return shown + (f" = {readable(value, step.unit)}" if shown_in(step.unit)[0] != step.unit else "")
 
     def _value_latex(self) -> str:
         if self.step.index:

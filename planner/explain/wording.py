@@ -6,14 +6,9 @@ import math
 import textwrap
 from typing import Final
 
-from planner import render
-from planner.units import FACTORS, MILLISECOND
+from planner import render, units
 
 SHOWN: Final = 5  # significant digits of a number within a formula
-READ_AS: Final = {
-    "s": ("ms", MILLISECOND),
-    "bytes": ("GB", FACTORS["storage"]["GB"]),
-}  # SI unit -> what people use
 SMALL: Final = 1e-4
 LARGE: Final = 1e6
 WHOLE: Final = 1e13  # whole numbers below are shown with all their digits
@@ -33,8 +28,8 @@ def number(value: float, digits: int, infinite: str = "saturated") -> str:
 
 def readable(value: float, unit: str) -> str:
     """A value in SI as people read it: times in milliseconds, sizes in GB."""
-    if math.isfinite(value) and unit in READ_AS:
-        name, factor = READ_AS[unit]
+    name, factor = units.shown(unit)
+    if math.isfinite(value) and name != unit:
         return f"{number(value / factor, SHOWN)} {name}"
     return number(value, SHOWN) + (f" {unit}" if unit and math.isfinite(value) else "")
 

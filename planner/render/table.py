@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
+from planner import units
+
 SIGNIFICANT_DIGITS: Final = 4
-BARE_UNITS: Final = frozenset({"", "1/s", "share"})  # rates are per second and counts are bare: no suffix
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,10 +29,7 @@ class Column:
     @property
     def key(self) -> str:
         """Name with its unit as a suffix, as CSV and JSON show it."""
-        if self.unit in BARE_UNITS:
-            return self.name
-        suffix = self.unit.replace("/", "_per_").lower() if "/" in self.unit else self.unit
-        return f"{self.name}_{suffix}"
+        return self.name + units.suffix(self.unit)
 
     def texts(self) -> list[str]:
         """All values as people read them, with equal decimals.
@@ -55,7 +53,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
-    """Equally long `columns`; `marks` names the state of each row ("recommended", "in use", or "")."""
+    """Equally long `columns`; `marks` names the state of each row (a key of `planner.render.text.MARKS`, or "")."""
 
     columns: tuple[Column, ...]
     marks: tuple[str, ...] = field(default=())

@@ -9,7 +9,15 @@ from typing import Final
 from planner.render.table import Section, Table
 
 WIDTH: Final = 80
-MARKS: Final = {"recommended": ">", "in use": "*"}
+HARD_SPACE: Final = "\N{NO-BREAK SPACE}"
+MARKS: Final = {
+    "recommended": ">",
+    "in use": "*",
+    "measured": "*",
+    "nearest": "*",
+    "outlier": "!",
+    "in doubt": "!",
+}
 
 
 def answer_text(headline: str, sections: Sequence[Section], notes: Sequence[str], width: int = WIDTH) -> str:
@@ -142,4 +150,6 @@ def wrap(text: str, width: int = WIDTH) -> str:
     str
         Lines, the later ones indented by two.
     """
-    return textwrap.fill(text, width, subsequent_indent="  ", break_on_hyphens=False)
+    bound = text.replace(" %", f"{HARD_SPACE}%")  # a number stays with its percent sign
+    filled = textwrap.fill(bound, width, subsequent_indent="  ", break_on_hyphens=False)
+    return filled.replace(HARD_SPACE, " ")

@@ -41,7 +41,9 @@ def test_every_burst_gives_the_measured_row_back(aliases: int) -> None:
 
 
 def test_counts_of_a_volume_ten_percent_busy_are_those_of_an_independent_prototype() -> None:
-    readings = read(100.0, 1e-3, [0.1, 0.3, 0.8, 2.0], law=Law(inflation=0.15, redrive_time=4e-5, model_error=0.02))
+    readings = read(
+        100.0, 1e-3, [0.1, 0.3, 0.8, 2.0], law=Law(inflation=0.15, redrive_time=4e-5, model_error=0.02)
+    )
     counts = readings.counts()
     column = {kind: readings.layout.columns(kind).start for kind in range(len(kinds.KINDS))}
     for kind, expected in (
@@ -138,7 +140,12 @@ def test_a_second_row_tells_readings_apart() -> None:
     column = one.layout.columns(kinds.BATCHES).start
     truth = one.predict([3])
     rows = [
-        (Interval.around(np.array([100.0]), 0.05), Interval.around(np.array([1e-3]), 5e-6), Interval.around(np.array([q]), 0.005), a)
+        (
+            Interval.around(np.array([100.0]), 0.05),
+            Interval.around(np.array([1e-3]), 5e-6),
+            Interval.around(np.array([q]), 0.005),
+            a,
+        )
         for a, q in ((0, 0.3), (3, float(truth.queue[0, column, 0])))
     ]
     both = read_several(rows, law=PLAIN)
@@ -151,7 +158,12 @@ def test_a_second_row_tells_readings_apart() -> None:
 
 def test_a_row_that_met_the_target_bounds_the_count() -> None:
     rows = [
-        (Interval.around(np.array([100.0]), 0.05), Interval.around(np.array([1e-3]), 5e-6), Interval.around(np.array([q]), 0.0005), a)
+        (
+            Interval.around(np.array([100.0]), 0.05),
+            Interval.around(np.array([1e-3]), 5e-6),
+            Interval.around(np.array([q]), 0.0005),
+            a,
+        )
         for a, q in ((0, 0.3), (4, 0.002))
     ]
     counts = read_several(rows, law=PLAIN).point_and_range()
@@ -168,12 +180,16 @@ def test_targets_of_every_sort() -> None:
     readings = read(100.0, 1e-3, 0.5)
     default = readings.counts()
     for target in (AliasTarget(wait=0.05e-3), AliasTarget(queue=0.005), AliasTarget(wait=0.05e-3, queue=0.5)):
-        np.testing.assert_allclose(readings.counts(target), default, rtol=0.2, atol=1)  # inflation moves the shares
+        np.testing.assert_allclose(
+            readings.counts(target), default, rtol=0.2, atol=1
+        )  # inflation moves the shares
     assert (readings.counts(AliasTarget(response=3e-3)) <= default)[readings.used].all()
 
 
 def test_a_queue_not_measured_is_an_offered_load() -> None:
-    readings = read_volumes(Interval.around(500.0, 0.5), Interval.around(1e-3, 5e-6), Interval(0.0, 0.0, np.inf), law=LAW)
+    readings = read_volumes(
+        Interval.around(500.0, 0.5), Interval.around(1e-3, 5e-6), Interval(0.0, 0.0, np.inf), law=LAW
+    )
     assert readings.weight[0, 0] == 1.0
     assert readings.predict([0]).rate[0, 0, 0] == pytest.approx(500.0)
 
@@ -194,7 +210,9 @@ def test_nonsense_is_refused(arguments: tuple[float, ...], named: str) -> None:
 
 def test_words_name_every_kind() -> None:
     readings = read([100.0, 400.0], [1e-3, 1e-3], [0.15, 0.3])
-    said = {readings.kind(k): readings.words(v, k) for v in range(2) for k in np.flatnonzero(readings.used[v])}
+    said = {
+        readings.kind(k): readings.words(v, k) for v in range(2) for k in np.flatnonzero(readings.used[v])
+    }
     assert "I/Os come together" in said["batches"]
     assert "of the time" in said["active"] and "of the time" in said["on-off"]
     assert all(text and "nan" not in text for text in said.values())

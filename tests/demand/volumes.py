@@ -112,7 +112,9 @@ def drawn(kind: str, rng: np.random.Generator) -> Volume:
         load = rng.uniform(0.03, 0.95) if steady else _log(rng, 0.03, 0.6)
         first = rng.uniform(0.25, 0.75)
         loads = [load * first, load * (1 - first)] if kind == "mixture" else [load]
-        parts = np.array([component(str(name), each, rng) for name, each in zip(pair, loads, strict=True)], dtype=float)
+        parts = np.array(
+            [component(str(name), each, rng) for name, each in zip(pair, loads, strict=True)], dtype=float
+        )
         return Volume(
             kind=kind, components=parts, service=_log(rng, 3e-4, 6e-3), scv=float(rng.choice([0.25, 0.5, 1.0, 1.0, 2.0])),
             inflation=float(rng.choice([0.0, 0.1, 0.18])), gap=float(rng.choice([0.0, 2e-5, 5e-5])),

@@ -164,7 +164,9 @@ def states_of(pool: Pool, k: int, aliases: int, levels: int) -> VolumeStates:
             possible, number[busy, held, queue - 1], -1, ((queue > 0) * 1.0)[:, None] + np.zeros(levels)
         ),
         idling=_moves(possible, number[0, held, 0], 0, (one & (queue == 0))[:, None] + np.zeros(levels)),
-        alias_ends=Moves.joined([_moves(possible, to, -1, rate) for to, rate in alias_ends]),
+        alias_ends=Moves.joined(
+            [_moves(possible, to, -1, np.asarray(rate, dtype=np.float64)) for to, rate in alias_ends]
+        ),
     )
 
 

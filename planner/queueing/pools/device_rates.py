@@ -26,13 +26,15 @@ class Gaps:
     alias: float = 0.0
 
 
-def idle_base_alias_ends(pool: Pool, gaps: Gaps, beyond: Array) -> Array:
+def idle_base_alias_ends(pool: Pool, k: int, gaps: Gaps, beyond: Array) -> Array:
     """Rate at which the aliases of a volume with idle base end, all of its I/Os holding one.
 
     Parameters
     ----------
     pool : Pool
         The pool.
+    k : int
+        Class of the volume.
     gaps : Gaps
         Mean gaps of its devices.
     beyond : ndarray
@@ -43,12 +45,15 @@ def idle_base_alias_ends(pool: Pool, gaps: Gaps, beyond: Array) -> Array:
     ndarray
         Rates, shape (d,) [1/service time].
     """
-    others = np.maximum(beyond - 1.0, 0.0) / (1.0 + gaps.alias)
-    return np.asarray(beyond / (1.0 + pool.inflation * others + gaps.alias))
+    own = pool.service[k]
+    gap = gaps.alias / own
+    others = np.maximum(beyond - 1.0, 0.0) / (1.0 + gap)
+    return np.asarray(beyond / (1.0 + pool.inflation * others + gap) / own)
 
 
 def busy_base_ends(
     pool: Pool,
+    k: int,
     gaps: Gaps,
     alias_share: Array,
     at_busy: Array,
@@ -66,6 +71,8 @@ def busy_base_ends(
     ----------
     pool : Pool
         The pool.
+    k : int
+        Class of the volume.
     gaps : Gaps
         Mean gaps of its devices.
     alias_share : ndarray
@@ -84,11 +91,12 @@ def busy_base_ends(
     tuple of ndarray
         Rate of the base and of the aliases together, each of shape (D, d) [1/service time].
     """
-    base_gap = gap_now(pool.redrive_time, gaps.base, waits)
-    alias_gap = gap_now(pool.alias_redrive_time, gaps.alias, any_waits)[:, None]
+    own = pool.service[k]  # the unit of time below
+    base_gap = gap_now(pool.redrive_time, gaps.base, waits) / own
+    alias_gap = gap_now(pool.alias_redrive_time, gaps.alias, any_waits)[:, None] / own
     held = alias_share[:, None] * beyond
     if pool.inflation == 0.0:
-        return 1.0 / (1.0 + base_gap), held / (1.0 + alias_gap)
+        return 1.0 / (1.0 + base_gap) / own, held / (1.0 + alias_gap) / own
     spread = np.clip((at_busy[:, None] - beyond) / np.maximum(at_busy[:, None] - 1.0, TINY), 0.0, 1.0)
     variance = held * (1.0 - alias_share)[:, None] * spread
     growth = pool.inflation / (1.0 + alias_gap)
@@ -98,7 +106,7 @@ def busy_base_ends(
     base = 1.0 / base_time + growth**2 * variance / base_time**3
     # Divided one by one: the cube of a time far from the solution would overflow.
     aliases = (held - growth * alone * variance / alias_time / alias_time) / alias_time
-    return base, aliases
+    return base / own, aliases / own
 
 
 def gap_now(gap: float, mean: float | Array, waits: Array) -> Array:
@@ -133,7 +141,7 @@ class Paces:
     queued, alone : ndarray
         Of a base with a queue and without, shape (classes,) [1/service time].
     alias : ndarray
-        Of an alias given D, shape (D,) [1/service time].
+        Of an alias with an I/O of a class given D, shape (classes, D) [1/service time].
     """
 
     queued: Array
@@ -161,9 +169,10 @@ class Paces:
             Rates with which the time lost to gaps is the pickups times the gap.
         """
         queued, alone = (
-            1.0 / (1.0 + gap_now(pool.redrive_time, base_gap, np.full_like(base_gap, waits)))
+            1.0 / (pool.service + gap_now(pool.redrive_time, base_gap, np.full_like(base_gap, waits)))
             for waits in (1.0, 0.0)
         )
         mean = np.full_like(waiting, alias_gap)
         waits = np.where(waiting > 0.0, 1.0, 0.0)
-        return cls(queued, alone, 1.0 / (1.0 + gap_now(pool.alias_redrive_time, mean, waits)))
+        gaps = gap_now(pool.alias_redrive_time, mean, waits)
+        return cls(queued, alone, 1.0 / (pool.service[:, None] + gaps))

@@ -148,6 +148,7 @@ def _ends(
     empty = own_queue_empty(split.alias_share[k], split.at_busy, waiting, given.beyond)
     base, held = busy_base_ends(
         pool,
+        k,
         rates.gaps,
         split.alias_share[k],
         split.at_busy,
@@ -155,7 +156,7 @@ def _ends(
         waits=1.0 - empty,
         any_waits=np.where(waiting > 0.0, 1.0, 0.0),
     )
-    idle = idle_base_alias_ends(pool, rates.gaps, given.beyond)
+    idle = idle_base_alias_ends(pool, k, rates.gaps, given.beyond)
     ends = base if given.hazard is None else base * given.hazard
     return VolumeEnds(idle, held, ends * (1.0 - empty), ends * empty, base)
 

@@ -35,6 +35,10 @@ class VolumeGroups:
     population, think_time, arrival_rate : ndarray
         Of each class, that of its volumes on average, nan where it does not apply, shape (classes,) [1], [s],
         [1/s].
+    service_time : ndarray
+        Of each class, that of its volumes on average over their I/Os, nan where none was given, shape (classes,) [s].
+    kind : ndarray of int
+        Kind of each class: classes of one kind differ by their rate alone, shape (classes,).
     """
 
     group: NDArray[np.int64]
@@ -43,6 +47,8 @@ class VolumeGroups:
     population: Array
     think_time: Array
     arrival_rate: Array
+    service_time: Array
+    kind: NDArray[np.int64]
 
     def at_own_rate(self, values: Array) -> Array:
         """Read the values of each volume from those of the classes, linear in the rate between classes of one kind.
@@ -59,12 +65,11 @@ class VolumeGroups:
         """
         result = np.array(values[..., self.group])
         class_rate = np.where(np.isnan(self.arrival_rate), 1.0 / self.think_time, self.arrival_rate)
-        kinds = np.where(np.isnan(self.population), -1.0, self.population)
-        for kind in np.unique(kinds):
-            classes = np.flatnonzero(kinds == kind)[::-1]  # by rising rate
+        for kind in np.unique(self.kind):
+            classes = np.flatnonzero(self.kind == kind)[::-1]  # by rising rate
             if classes.size == 1:
                 continue
-            members = np.flatnonzero(kinds[self.group] == kind)
+            members = np.flatnonzero(self.kind[self.group] == kind)
             right = np.clip(np.searchsorted(class_rate[classes], self.rate[members]), 1, classes.size - 1)
             low, high = classes[right - 1], classes[right]
             part = (self.rate[members] - class_rate[low]) / (class_rate[high] - class_rate[low])
@@ -80,9 +85,11 @@ class VolumeGroups:
         Returns
         -------
         dict
-            Volumes, population, think time and arrival rate of the classes.
+            Volumes, population, think time and arrival rate of the classes; service time where it was given.
         """
-        names = ("volumes", "population", "think_time", "arrival_rate")
+        names = ["volumes", "population", "think_time", "arrival_rate"]
+        if not np.isnan(self.service_time).any():
+            names.append("service_time")
         return {name: getattr(self, name) for name in names}
 
 
@@ -115,14 +122,16 @@ def group_volumes(
     population: ArrayLike | None = None,
     think_time: ArrayLike | None = None,
     arrival_rate: ArrayLike | None = None,
+    service_time: ArrayLike | None = None,
     spread: float,
 ) -> VolumeGroups:
-    """Group volumes whose rates differ little.
+    """Group volumes whose rates and service times differ little.
 
-    Volumes are sorted by their rate (open: the arrival rate; closed: one over the think time, for equal
-    populations only). From the busiest down a class takes in volumes until their rates differ by more than
-    `spread` times the larger of its highest rate and the mean rate. The rate of a class is the mean of its
-    volumes, which keeps the load.
+    Volumes are sorted by their service time, where it is given: from the longest down a kind takes in volumes until
+    it differs by more than `spread` times its longest. Within a kind they are sorted by their rate (open: the arrival
+    rate; closed: one over the think time, for equal populations only). From the busiest down a class takes in volumes
+    until their rates differ by more than `spread` times the larger of its highest rate and the mean rate. Rate and
+    service time of a class are means over its volumes and over their I/Os, which keeps the load.
 
     Parameters
     ----------
@@ -132,13 +141,15 @@ def group_volumes(
         Think time of each volume, nan where open, shape (volumes,) [s].
     arrival_rate : array_like, optional
         Arrivals at each volume, nan where closed, shape (volumes,) [1/s].
+    service_time : array_like, optional
+        Service time of each volume, shape (volumes,) [s]; nothing is grouped by it where it is not given.
     spread : float
-        Largest relative difference of rates within a class, 0 or more [1].
+        Largest relative difference of rates, and of service times, within a class, 0 or more [1].
 
     Returns
     -------
     VolumeGroups
-        The classes, closed ones first, busiest first.
+        The classes, closed ones first, the longest service first, busiest first.
 
     Raises
     ------
@@ -157,41 +168,68 @@ def group_volumes(
     if not spread >= 0.0:
         raise InputError("spread", spread, "a number, 0 or more")
     each = check_pool(
-        volumes=np.ones(np.size(given)), service_time=1.0, population=population, think_time=think_time,
-        arrival_rate=arrival_rate, scv=1.0, inflation=0.0, redrive_time=0.0, alias_redrive_time=None,
-    )  # fmt: skip
+        volumes=np.ones(np.size(given)),
+        service_time=1.0 if service_time is None else service_time,
+        population=population,
+        think_time=think_time,
+        arrival_rate=arrival_rate,
+        scv=1.0,
+        inflation=0.0,
+        redrive_time=0.0,
+        alias_redrive_time=None,
+    )
     rate = np.where(each.closed, 1.0 / np.where(each.closed, each.think_time, 1.0), each.arrival_rate)
-    group = np.full(rate.size, -1, dtype=np.int64)
-    kinds = np.where(each.closed, each.population, -1.0)
-    for kind in np.unique(kinds)[::-1]:
-        members = np.flatnonzero(kinds == kind)
-        floor = float(rate[members].mean())
-        top = np.inf
-        for volume in members[np.argsort(-rate[members], kind="stable")]:
-            if top - rate[volume] > spread * max(top, floor) or top == np.inf:
-                group[volume] = group.max() + 1
-                top = rate[volume]
-            else:
-                group[volume] = group.max()
-    count = np.bincount(group).astype(np.float64)
+    rate /= each.service_time
+    requesters = np.where(each.closed, each.population, -1.0)
+    kinds: list[NDArray[np.int64]] = []
+    for number in np.unique(requesters)[::-1]:
+        kinds += _within(each.service, np.flatnonzero(requesters == number), spread)
+    classes = [_within(rate, members, spread) for members in kinds]
+    group = np.empty(rate.size, dtype=np.int64)
+    for k, members in enumerate(joined := [members for kind in classes for members in kind]):
+        group[members] = k
+    count = np.array([members.size for members in joined], dtype=np.float64)
     mean = np.bincount(group, weights=rate) / count
+    service = np.array([_mean_service(each.service[members], rate[members]) for members in joined])
     closed = np.bincount(group, weights=each.closed) > 0.0
     return VolumeGroups(
         group=group,
         rate=rate,
         volumes=count,
         population=np.where(
-            closed, np.bincount(group, weights=np.where(each.closed, kinds, 0.0)) / count, np.nan
+            closed, np.bincount(group, weights=np.where(each.closed, requesters, 0.0)) / count, np.nan
         ),
         think_time=np.where(closed, 1.0 / np.where(closed, mean, 1.0), np.nan),
         arrival_rate=np.where(closed, np.nan, mean),
+        service_time=service * (np.nan if service_time is None else each.service_time),
+        kind=np.repeat(np.arange(len(kinds)), [len(kind) for kind in classes]),
     )
+
+
+def _within(values: Array, members: NDArray[np.int64], spread: float) -> list[NDArray[np.int64]]:
+    """Split some volumes, from the largest value down, where they differ by more than the spread allows."""
+    floor = float(values[members].mean())
+    groups: list[list[int]] = []
+    top = np.inf
+    for volume in members[np.argsort(-values[members], kind="stable")].tolist():
+        if top == np.inf or top - values[volume] > spread * max(top, floor):
+            groups.append([])
+            top = float(values[volume])
+        groups[-1].append(volume)
+    return [np.array(group, dtype=np.int64) for group in groups]
+
+
+def _mean_service(service: Array, rate: Array) -> float:
+    """Mean over the I/Os of some volumes; over the volumes where there are none."""
+    if np.all(service == service[0]) or not rate.any():
+        return float(service.mean())
+    return float(service @ rate / rate.sum())
 
 
 def alias_pool_of_volumes(
     aliases: ArrayLike,
     *,
-    service_time: float,
+    service_time: ArrayLike,
     population: ArrayLike | None = None,
     think_time: ArrayLike | None = None,
     arrival_rate: ArrayLike | None = None,
@@ -210,8 +248,8 @@ def alias_pool_of_volumes(
     ----------
     aliases : array_like
         As of `alias_pool`, shape () or (aliases,) [1].
-    service_time : float
-        As of `alias_pool` [s].
+    service_time : array_like
+        One for all volumes or one for each, shape () or (volumes,) [s].
     population, think_time, arrival_rate : array_like, optional
         Of each volume, shape (volumes,) [1], [s], [1/s].
     tolerance : float, optional
@@ -244,10 +282,13 @@ def alias_pool_of_volumes(
         raise InputError("tolerance", tolerance, "a number above 0")
     spread, error = FIRST_SPREAD, np.inf
     rows = {"population": population, "think_time": think_time, "arrival_rate": arrival_rate}
+    one: dict[str, ArrayLike] = {"service_time": service_time} if np.ndim(service_time) == 0 else {}
+    if not one:
+        rows["service_time"] = service_time
 
     def solved(classes: VolumeGroups) -> PoolSteady:
-        arguments: dict[str, Any] = {**classes.arguments(), **law}
-        return alias_pool(aliases, service_time=service_time, **arguments)
+        arguments: dict[str, Any] = {**one, **classes.arguments(), **law}
+        return alias_pool(aliases, **arguments)
 
     groups = group_volumes(**rows, spread=spread)
     pool = solved(groups)
@@ -263,14 +304,15 @@ def alias_pool_of_volumes(
         if finer.volumes.size > groups.volumes.size:
             groups, pool, before = finer, solved(finer), wait
             wait = groups.at_own_rate(pool.wait_time)
-            error = _largest_change(before, wait, service_time)
+            error = _largest_change(before, wait, np.asarray(service_time, dtype=np.float64))
     return GroupedPool(pool=pool, groups=groups, wait_time=wait, error=error)
 
 
-def _largest_change(before: Array, after: Array, service_time: float) -> float:
+def _largest_change(before: Array, after: Array, service_time: Array) -> float:
     """Largest relative change of a wait; none where both are infinite."""
     both = np.isfinite(before) & np.isfinite(after)
     change = np.full(before.shape, np.inf)
     change[np.isinf(before) & np.isinf(after)] = 0.0
-    change[both] = np.abs(after[both] - before[both]) / np.maximum(after[both], LEAST_WAIT * service_time)
+    least = np.broadcast_to(LEAST_WAIT * service_time, after.shape)[both]
+    change[both] = np.abs(after[both] - before[both]) / np.maximum(after[both], least)
     return float(change.max())

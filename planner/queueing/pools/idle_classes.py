@@ -45,7 +45,7 @@ def without_idle(pool: Pool) -> Pool:
     active = active_classes(pool)
     if active.all():
         return pool
-    names = ("volumes", "population", "think_time", "arrival_rate")
+    names = ("volumes", "population", "think_time", "arrival_rate", "service")
     return replace(pool, **{name: getattr(pool, name)[active] for name in names})
 
 

@@ -74,18 +74,18 @@ def solve_one(pool: Pool, k: int, aliases: int) -> Outcome:
     Outcome
         The exact answer.
     """
-    names = ("population", "think_time", "arrival_rate")
-    alone = replace(pool, volumes=np.ones(1), **{name: getattr(pool, name)[[k]] for name in names})
+    alone = pool.of_one(k)
     if not pool.closed[k]:
-        return with_variation(alone, aliases, solve_single_open(alone, aliases), alone.scv)
+        opened = with_variation(alone, aliases, solve_single_open(alone, aliases), alone.scv)
+        return opened.in_units_of(pool, k)
     useful = min(aliases, int(pool.population[k]) - 1)
     # Too many phases for the chain: with an alias for everybody nobody waits, whatever the service.
     phased = pool.scv != 1.0 and (useful == 0 or phased_states(pool, k, useful) <= MAX_PHASED)
     outcome = solve_single_closed(alone, useful) if phased else solve_lumped(alone, useful)
     return replace(
-        outcome,
+        outcome.in_units_of(pool, k),
         free_law=np.pad(outcome.free_law, (aliases - useful, 0)),
-        tries_by_free=np.pad(outcome.tries_by_free, (aliases - useful, 0)),
+        tries_by_free=np.pad(outcome.tries_by_free / pool.service[k], (aliases - useful, 0)),
     )
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.errors import ConvergenceError
-from planner.queueing.pools.lumped_states import Layout, lumped_states
+from planner.queueing.pools.lumped_states import Drive, Layout, lumped_states
 from planner.queueing.pools.outcome import Outcome
 from planner.queueing.pools.pool import Pool
 from planner.results import Array
@@ -91,7 +91,7 @@ def solve_lumped(pool: Pool, aliases: int, most: int = MAX_STATES) -> Outcome:
     at_busy = states.thinking_at_busy / pool.think_time
     fails = law @ (at_busy * (states.free == 0)[:, None]) * per_volume
     turn_rate = 1.0 / pool.service_growth(np.arange(float(states.turns.shape[0])))
-    base_pickups = turn_rate @ (law @ states.turns) * per_volume
+    base_pickups = turn_rate @ (law @ states.turns) * per_volume / pool.service
     return Outcome(
         throughput=law @ states.thinking / pool.think_time * per_volume,
         tries=law @ at_busy * per_volume,
@@ -201,14 +201,14 @@ def _eliminated(step: Array) -> Array:
     return np.asarray(flow / flow.sum())
 
 
-def drive_rate(pool: Pool, drive: tuple[str, int]) -> float:
+def drive_rate(pool: Pool, drive: Drive) -> float:
     """Rate of one drive of the chain.
 
     Parameters
     ----------
     pool : Pool
         The pool.
-    drive : tuple of (str, int)
+    drive : tuple of (str, int, int)
         As `lumped_states` names it.
 
     Returns
@@ -216,9 +216,9 @@ def drive_rate(pool: Pool, drive: tuple[str, int]) -> float:
     float
         The rate [1/service time].
     """
-    kind, index = drive
+    kind, k, in_service = drive
     if kind == "think":
-        return float(1.0 / pool.think_time[index])
+        return float(1.0 / pool.think_time[k])
     if kind == "service":
-        return float(1.0 / pool.service_growth(np.array(float(index))))
+        return float(1.0 / pool.service_growth(np.array(float(in_service))) / pool.service[k])
     return 1.0 / (pool.redrive_time if kind == "base_gap" else pool.alias_redrive_time)

@@ -21,9 +21,11 @@ IDLE, SERVES, GAP = 0, 1, 2
 
 Volume = tuple[int, int, int, int]
 State = tuple[tuple[tuple[Volume, int], ...], ...]
-Move = tuple[State, tuple[str, int], float]
-"""The next state, the drive ("think", class), ("service", number in service), ("base_gap", 0) or ("alias_gap", 0),
-and how many independent drives of that kind lead there."""
+Drive = tuple[str, int, int]
+"""What drives a move: ("think", class, 0), ("service", class, number in service), ("base_gap", 0, 0) or
+("alias_gap", 0, 0)."""
+Move = tuple[State, Drive, float]
+"""The next state, the drive, and how many independent drives of that kind lead there."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +53,7 @@ class LumpedStates:
     target: NDArray[np.int64]
     drive: NDArray[np.int64]
     weight: Array
-    drives: tuple[tuple[str, int], ...]
+    drives: tuple[Drive, ...]
     queued: Array
     base_serves: Array
     alias_serves: Array
@@ -101,7 +103,7 @@ def lumped_states(layout: Layout, most: int) -> LumpedStates:
     empty: State = tuple((((IDLE, 0, 0, 0), count),) for count in layout.volumes)
     index = {empty: 0}
     states = [empty]
-    drives: dict[tuple[str, int], int] = {}
+    drives: dict[Drive, int] = {}
     moves: list[tuple[int, int, int, float]] = []
     for here, state in enumerate(states):
         for following, drive, weight in _moves(state, layout):
@@ -140,24 +142,24 @@ def _moves(state: State, layout: Layout) -> Iterator[Move]:
             in_service = (base == SERVES) + serving
             if thinking:
                 after = _arrival(volume, held < layout.aliases)
-                yield _replace(state, k, volume, after), ("think", k), float(count * thinking)
+                yield _replace(state, k, volume, after), ("think", k, 0), float(count * thinking)
             if base == SERVES:
                 after = (IDLE, serving, in_gap, 0)
                 if queued:
                     after = (GAP if layout.base_gap else SERVES, serving, in_gap, queued - 1)
-                yield _replace(state, k, volume, after), ("service", in_service), float(count)
+                yield _replace(state, k, volume, after), ("service", k, in_service), float(count)
             if base == GAP:
                 yield (
                     _replace(state, k, volume, (SERVES, serving, in_gap, queued)),
-                    ("base_gap", 0),
+                    ("base_gap", 0, 0),
                     float(count),
                 )
             if in_gap:
                 after = (base, serving + 1, in_gap - 1, queued)
-                yield _replace(state, k, volume, after), ("alias_gap", 0), float(count * in_gap)
+                yield _replace(state, k, volume, after), ("alias_gap", 0, 0), float(count * in_gap)
             if serving:
                 freed = _replace(state, k, volume, (base, serving - 1, in_gap, queued))
-                drive = ("service", in_service)
+                drive = ("service", k, in_service)
                 if not waiting:
                     yield freed, drive, float(count * serving)
                 yield from _alias_turns(freed, drive, count * serving, (k, volume), waiting, layout)
@@ -165,7 +167,7 @@ def _moves(state: State, layout: Layout) -> Iterator[Move]:
 
 def _alias_turns(
     freed: State,
-    drive: tuple[str, int],
+    drive: Drive,
     weight: int,
     left: tuple[int, Volume],
     waiting: list[tuple[int, Volume, int]],

@@ -177,9 +177,9 @@ def _outcome(pool: Pool, levels: Levels, kept: list[Level], laws: list[Array], s
             sums["fails"] += tries
         if level.waiting:
             sums["queue"] += law @ queued
-            sums["base_pickups"] += law @ (queued > 0)
-            sums["alias_pickups"] += aliases / level.waiting * (law @ queued)
-    sums["alias_in_service"] = sums["tries"] - sums["fails"] + sums["alias_pickups"]
+            sums["base_pickups"] += law @ (queued > 0) * levels.pace
+            sums["alias_pickups"] += (law * levels.alias_ends(level)) @ queued / level.waiting
+    sums["alias_in_service"] = (sums["tries"] - sums["fails"] + sums["alias_pickups"]) / levels.pace
     per_volume: dict[str, Any] = {
         name: np.bincount(levels.volume_class, weights=values) / pool.volumes for name, values in sums.items()
     }

@@ -2,7 +2,8 @@
 
 With exponential service of one mean it does not matter which I/O an open volume has on its aliases: min(D, A) are busy.
 A state is therefore D and, for each volume, the I/Os on its base and behind it; for a closed volume also the aliases it
-holds, since its requesters are counted. Equal volumes are exchangeable: their states are kept in order.
+holds, since its requesters are counted, and for every one where service times differ by class. Equal volumes are
+exchangeable: their states are kept in order.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ class Level:
     own : ndarray of int
         On the base of each volume and behind it, shape (states, volumes) [1].
     held : ndarray of int
-        Aliases that each volume holds, 0 for open ones, shape (states, volumes) [1].
+        Aliases that each volume holds, 0 where that is not followed, shape (states, volumes) [1].
     keys : ndarray of int
         What the states are found by, rising, shape (states,).
     """
@@ -85,8 +86,9 @@ class Levels:
         self.aliases = aliases
         self.volume_class = np.repeat(np.arange(pool.classes), pool.volumes.astype(np.int64))
         closed = pool.closed[self.volume_class]
-        self._closed = np.flatnonzero(closed)
-        self._open_too = bool(not closed.all())
+        self.pace = 1.0 / pool.service[self.volume_class]
+        self._held = closed | (not pool.even)  # volumes whose aliases are followed
+        self._not_held = bool(not self._held.all())
         self._population = np.where(closed, pool.population[self.volume_class], np.inf)
         self._rate = np.where(closed, 0.0, pool.arrival_rate[self.volume_class])
         self._rate[closed] = 1.0 / pool.think_time[self.volume_class[closed]]
@@ -118,7 +120,7 @@ class Levels:
             held = np.column_stack([held[before], on_alias[choice]])
             queue_left = queue_left[before] - queued[choice]
             alias_left = alias_left[before] - on_alias[choice]
-        whole = (queue_left == 0) & ((alias_left == 0) | self._open_too)
+        whole = (queue_left == 0) & ((alias_left == 0) | self._not_held)
         keys, first = np.unique(self._keys(total, rows[whole], held[whole]), return_index=True)
         return Level(total, waiting, rows[whole][first], held[whole][first], keys)
 
@@ -126,7 +128,7 @@ class Levels:
         """What one volume can have on and behind its base, and on aliases."""
         people = self._population[volume]
         own = np.arange(int(min(waiting + 1, people)) + 1)
-        if np.isinf(people):
+        if not self._held[volume]:
             return own, np.zeros_like(own)
         held = np.arange(int(min(busy, people)) + 1)
         own, held = (each.ravel() for each in np.meshgrid(own, held, indexing="ij"))
@@ -169,19 +171,19 @@ class Levels:
             np.add.at(matrix, (some, to), rate[some])
 
         for volume, unit in enumerate(np.eye(self._population.size, dtype=np.int64)):
-            closed = unit * np.isfinite(self._population)
+            held, pace = unit * self._held, self.pace[volume]
             idle = here.own[:, volume] == 0
             rate = np.full(here.size, self._rate[volume])
-            if closed.any():
+            if np.isfinite(self._population[volume]):
                 rate *= self._population[volume] - here.own[:, volume] - here.held[:, volume]
             add(within, here, rate * idle, here.own + unit, here.held)
             if here.total < self.aliases:
-                add(up, above, rate * ~idle, here.own, here.held + closed)
+                add(up, above, rate * ~idle, here.own, here.held + held)
             else:
                 add(up, above, rate * ~idle, here.own + unit, here.held)
-            add(within, here, (here.own[:, volume] == 1) * 1.0, here.own - unit, here.held)
+            add(within, here, (here.own[:, volume] == 1) * pace, here.own - unit, here.held)
             if below is not None:
-                add(down, below, (here.own[:, volume] > 1) * 1.0, here.own - unit, here.held)
+                add(down, below, (here.own[:, volume] > 1) * pace, here.own - unit, here.held)
         if below is not None:
             for rate, freed in self._alias_ends(here):
                 if not here.waiting:
@@ -189,19 +191,23 @@ class Levels:
                     continue
                 for volume, unit in enumerate(np.eye(self._population.size, dtype=np.int64)):
                     share = np.maximum(here.own[:, volume] - 1, 0) / here.waiting
-                    taken = freed + unit * np.isfinite(self._population)
+                    taken = freed + unit * self._held
                     add(down, below, rate * share, here.own - unit, taken)
         return Moves(within, up, down)
 
     def _alias_ends(self, here: Level) -> list[tuple[Array, Counts]]:
-        """Rates at which aliases end, of the open volumes together and of each closed one, and what is held then."""
+        """Rates at which aliases end, of volumes not followed together and of each other, and what is held then."""
         busy = min(here.total, self.aliases)
         ends = [((busy - here.held.sum(axis=1)).astype(np.float64), here.held)]
-        for volume in self._closed:
+        for volume in np.flatnonzero(self._held):
             unit = np.zeros(self._population.size, dtype=np.int64)
             unit[volume] = 1
-            ends.append((here.held[:, volume].astype(np.float64), here.held - unit))
+            ends.append((here.held[:, volume] * self.pace[volume], here.held - unit))
         return ends
+
+    def alias_ends(self, here: Level) -> Array:
+        """Rate at which aliases end in each state, shape (states,) [1/service time]."""
+        return np.asarray(sum(rate for rate, _ in self._alias_ends(here)))
 
     def arrivals(self, here: Level) -> Array:
         """Arrival rates at each volume, shape (states, volumes) [1/service time]."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -49,6 +50,12 @@ class Outcome:
     tries_by_free: Array
     residual: float
     stable: bool = True
+
+    def in_units_of(self, pool: Pool, k: int) -> Outcome:
+        """What `Pool.of_one` came to for class k, in the units of time of its pool."""
+        rates = ("throughput", "tries", "fails", "base_pickups", "alias_pickups", "tries_by_free")
+        changed: dict[str, Any] = {name: getattr(self, name) / pool.service[k] for name in rates}
+        return replace(self, **changed)
 
     def in_gap(self, pool: Pool) -> Array:
         """Mean number of I/Os of one volume in the gap of their device, shape (classes,) [1]."""

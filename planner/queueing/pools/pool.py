@@ -1,8 +1,8 @@
-"""What a pool is: its classes of equal volumes, checked, with the mean service time as the unit of time."""
+"""What a pool is: its classes of equal volumes, checked, with a mean service time as the unit of time."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,7 +16,7 @@ MAX_DEVICES = 256
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Pool:
-    """Classes of equal volumes that share aliases; every time is in units of the uninflated service time.
+    """Classes of equal volumes that share aliases; every time is in units of the mean uninflated service time.
 
     Attributes
     ----------
@@ -29,7 +29,9 @@ class Pool:
     arrival_rate : ndarray of float
         Arrivals at each volume, `nan` for a closed class, shape (classes,) [1/service time].
     service_time : float
-        The unit of time [s].
+        The unit of time: the mean service time of the volumes [s].
+    service : ndarray
+        Mean service time of an I/O served alone, shape (classes,) [service times].
     scv : float
         Squared coefficient of variation of the service time [1].
     inflation : float
@@ -43,6 +45,7 @@ class Pool:
     think_time: Array
     arrival_rate: Array
     service_time: float
+    service: Array
     scv: float = 1.0
     inflation: float = 0.0
     redrive_time: float = 0.0
@@ -64,6 +67,11 @@ class Pool:
         return np.isfinite(self.population)
 
     @property
+    def even(self) -> bool:
+        """Whether all classes have one service time, so that it does not matter whose I/O holds an alias."""
+        return bool(np.all(self.service == 1.0))
+
+    @property
     def most_beyond(self) -> float:
         """Most I/Os that no base holds, inf with an open class [1]."""
         return float(self.volumes @ np.where(self.closed, self.population - 1.0, np.inf))
@@ -74,14 +82,29 @@ class Pool:
         return self.inflation > 0.0 or self.redrive_time > 0.0 or self.alias_redrive_time > 0.0
 
     def service_growth(self, in_service: Array) -> Array:
-        """Mean service time with `in_service` I/Os of the volume in service [service times]."""
+        """Factor of the service time with `in_service` I/Os of the volume in service [1]."""
         return 1.0 + self.inflation * np.maximum(in_service - 1.0, 0.0)
+
+    def of_one(self, k: int) -> Pool:
+        """One volume of class k by itself, its own service time as the unit of time."""
+        own = float(self.service[k])
+        return replace(
+            self,
+            volumes=np.ones(1),
+            population=self.population[[k]],
+            think_time=self.think_time[[k]] / own,
+            arrival_rate=self.arrival_rate[[k]] * own,
+            service_time=self.service_time * own,
+            service=np.ones(1),
+            redrive_time=self.redrive_time / own,
+            alias_redrive_time=self.alias_redrive_time / own,
+        )
 
 
 def check_pool(
     *,
     volumes: ArrayLike,
-    service_time: float,
+    service_time: ArrayLike,
     population: ArrayLike | None,
     think_time: ArrayLike | None,
     arrival_rate: ArrayLike | None,
@@ -109,8 +132,8 @@ def check_pool(
         When a value lies outside its domain or the classes do not fit together.
     """
     count = _per_class("volumes", volumes, None)
-    unit = _number("service_time", service_time, above=0.0, unit="s")
     classes = count.size
+    service, unit = _service_times(service_time, count)
     for value in count:
         if not value >= 1 or value != round(value):
             raise InputError("volumes", float(value), "a whole number of volumes, 1 or more, in each class")
@@ -129,6 +152,7 @@ def check_pool(
         think_time=think / unit,
         arrival_rate=rate * unit,
         service_time=unit,
+        service=service,
         scv=_number("scv", scv, at_least=0.0),
         inflation=_number("inflation", inflation, at_least=0.0),
         redrive_time=gap / unit,
@@ -188,6 +212,25 @@ def _per_class(name: str, value: ArrayLike | None, classes: int | None) -> Array
     return values
 
 
+def _service_times(value: ArrayLike, volumes: Array) -> tuple[Array, float]:
+    """Service time of each class, relative to their mean over the volumes, and that mean; 1 where all are equal."""
+    expected = (
+        f"a finite time above 0, one for all or one for each of the {volumes.size} classes that volumes has"
+    )
+    if np.ndim(value) == 0:
+        return np.ones(volumes.size), _number("service_time", value, above=0.0, unit="s")
+    times = _per_class("service_time", value, None)
+    if times.size != volumes.size:
+        raise InputError("service_time", value, expected, "s")
+    for time in times:
+        if not 0.0 < time < np.inf:
+            raise InputError("service_time", float(time), expected, "s")
+    if np.all(times == times[0]):
+        return np.ones(volumes.size), float(times[0])
+    mean = float(times @ volumes / volumes.sum())
+    return times / mean, mean
+
+
 def _check_class(population: float, think_time: float, arrival_rate: float) -> None:
     """A class is closed (population and think time) or open (arrival rate), never both or neither."""
     closed = not bool(np.isnan(population))
@@ -211,7 +254,7 @@ def _check_class(population: float, think_time: float, arrival_rate: float) -> N
 
 
 def _number(
-    name: str, value: float, *, above: float = -np.inf, at_least: float = -np.inf, unit: str = ""
+    name: str, value: ArrayLike, *, above: float = -np.inf, at_least: float = -np.inf, unit: str = ""
 ) -> float:
     """One finite number within its domain."""
     expected = (

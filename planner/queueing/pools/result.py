@@ -190,7 +190,7 @@ def pool_steady(pool: Pool, aliases: Array, outcomes: list[Outcome], method: str
     tries = per_class([each.tries for each in outcomes])
     on_base = throughput - tries + per_class([each.base_pickups for each in outcomes])
     fails = per_class([each.fails for each in outcomes])
-    service = second * _ratio(base_service + alias_service, throughput, 1.0)
+    service = second * _ratio(base_service + alias_service, throughput, pool.service)
     wait = second * _ratio(queue, throughput)
     laws, found = np.zeros((2, len(outcomes), int(aliases.max()) + 1))
     for i, each in enumerate(outcomes):
@@ -224,10 +224,12 @@ def pool_steady(pool: Pool, aliases: Array, outcomes: list[Outcome], method: str
     )
 
 
-def _ratio(part: Array, whole: Array, otherwise: float = 0.0) -> Array:
+def _ratio(part: Array, whole: Array, otherwise: float | Array = 0.0) -> Array:
     """Quotient, and what to say where there is nothing to divide by."""
     whole = np.asarray(whole)
-    return np.asarray(np.divide(part, whole, out=np.full(whole.shape, otherwise), where=whole > 0.0))
+    return np.asarray(
+        np.divide(part, whole, out=np.broadcast_to(otherwise, whole.shape).copy(), where=whole > 0.0)
+    )
 
 
 def _read_only(values: Array) -> Array:

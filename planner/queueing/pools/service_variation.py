@@ -36,7 +36,7 @@ def wait_factor(pool: Pool, aliases: int, outcome: Outcome, scv: float) -> float
     float
         The factor [1].
     """
-    fails = float(outcome.fails @ pool.volumes)
+    fails = float(outcome.fails @ (pool.volumes * pool.service))
     depth = float(outcome.queue @ pool.volumes) / fails if fails > 0.0 else 0.0
     constant = 0.5 + 0.5 * aliases / (aliases + 1.0) / (1.0 + DEPTH * np.sqrt(depth))
     return float((1.0 + scv) / ((1.0 - scv) / constant + 2.0 * scv))
@@ -62,9 +62,10 @@ def scv_with_gaps(pool: Pool, outcome: Outcome) -> float:
     """
     mean, square = 1.0, 1.0 + pool.scv
     whole = float(pool.volumes @ outcome.throughput)
+    service = float(pool.volumes @ (outcome.throughput * pool.service)) / whole
     for gap, pickups in (
-        (pool.redrive_time, outcome.base_pickups),
-        (pool.alias_redrive_time, outcome.alias_pickups),
+        (pool.redrive_time / service, outcome.base_pickups),
+        (pool.alias_redrive_time / service, outcome.alias_pickups),
     ):
         share = float(pool.volumes @ pickups) / whole
         mean += share * gap

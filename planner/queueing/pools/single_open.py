@@ -47,7 +47,7 @@ def solve_single_open(pool: Pool, aliases: int) -> Outcome:
     layout = Layout(aliases, (1,), (aliases + 3,), pool.redrive_time > 0.0, pool.alias_redrive_time > 0.0)
     states = lumped_states(layout, MAX_STATES)
     rates = np.array([drive_rate(pool, drive) for drive in states.drives])[states.drive] * states.weight
-    arrivals = np.array([kind == "think" for kind, _ in states.drives])[states.drive]
+    arrivals = np.array([kind == "think" for kind, *_ in states.drives])[states.drive]
     rates[arrivals] = pool.arrival_rate[0]
     from scipy import sparse
 

@@ -31,7 +31,7 @@ def alias_pool(
     aliases: ArrayLike,
     *,
     volumes: ArrayLike,
-    service_time: float,
+    service_time: ArrayLike,
     population: ArrayLike | None = None,
     think_time: ArrayLike | None = None,
     arrival_rate: ArrayLike | None = None,
@@ -59,8 +59,10 @@ def alias_pool(
     corrected by a fitted two-moment law. "auto" takes the exact chain where that costs no more: for one volume,
     for closed pools where a bound on the states is below 1,000, and for two or three volumes with open classes
     whose queue ends within 6,000 states, else the mean field; a sweep is answered by one method throughout, and
-    `method` says by which. Without aliases and with one for every requester but the first of each volume the
-    volumes are independent: exact in either method, as is a single closed volume in phases up to 10,000 states.
+    `method` says by which. Where service times differ by class, the chains follow whose I/O every alias serves; the
+    field knows it on average (docs/aliases.md has its errors). Without aliases and with one for every requester but the
+    first of each volume the volumes are independent: exact in either method, as is a single closed volume in phases up
+    to 10,000 states.
 
     Parameters
     ----------
@@ -68,8 +70,9 @@ def alias_pool(
         Aliases A of the pool; a sweep may have one axis, shape () or (aliases,) [1].
     volumes : array_like
         Volumes of each class of equal volumes, shape (classes,) [1].
-    service_time : float
-        Mean service time of an I/O served alone, on base and alias alike [s].
+    service_time : array_like
+        Mean service time of an I/O served alone, on base and alias alike; one for all classes or one for each, shape
+        () or (classes,) [s].
     population : array_like, optional
         Requesters at each volume of a class, each with at most one I/O outstanding; nan where open, shape
         (classes,) [1].

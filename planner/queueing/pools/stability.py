@@ -34,10 +34,9 @@ def aliases_in_use(pool: Pool) -> Array:
     ndarray
         Means, inf where no number of aliases is enough, shape (classes,) [1].
     """
-    load = np.where(pool.closed, 0.0, pool.arrival_rate)
-    growth = pool.inflation / (1.0 + pool.alias_redrive_time)
-    beside = 1.0 + pool.inflation / (1.0 + pool.redrive_time) - growth + pool.alias_redrive_time
-    missing = np.maximum(load - 1.0 / (1.0 + pool.redrive_time), 0.0)
+    load = np.where(pool.closed, 0.0, pool.arrival_rate * pool.service)
+    base, growth, beside = _rates_in_overload(pool)
+    missing = np.maximum(load - base, 0.0)
     spare = 1.0 - growth * load
     need = np.divide((growth + beside) * missing, spare, out=np.full_like(load, np.inf), where=spare > 0.0)
     return np.where(missing > 0.0, need, 0.0)
@@ -100,13 +99,14 @@ def solve_saturated(pool: Pool, aliases: int) -> Outcome:
         name: np.array([np.nan if each is None else getattr(each, name)[0] for each in alone])
         for name in PER_CLASS
     }
-    base = 1.0 / (1.0 + pool.redrive_time)
-    missing = np.where(over, np.where(pool.closed, 0.0, pool.arrival_rate) - base, 0.0)
-    held = aliases * missing / max(float(pool.volumes @ missing), TINY)
-    growth = pool.inflation / (1.0 + pool.alias_redrive_time)
-    beside = 1.0 + pool.inflation / (1.0 + pool.redrive_time) - growth + pool.alias_redrive_time
-    by_base = base * (growth + beside) / (growth + beside + growth * held)
-    by_alias = held / (growth + beside + growth * held)
+    base, growth, beside = _rates_in_overload(pool)
+    missing = np.where(over, np.where(pool.closed, 0.0, pool.arrival_rate * pool.service) - base, 0.0)
+    wanted = missing * (
+        growth + beside
+    )  # queues grow as I/Os are missing, and aliases take of each as it grows
+    held = aliases * wanted / max(float(pool.volumes @ wanted), TINY)
+    by_base = base * (growth + beside) / (growth + beside + growth * held) / pool.service
+    by_alias = held / (growth + beside + growth * held) / pool.service
     saturated = {
         "throughput": by_base + by_alias,
         "tries": pool.arrival_rate,
@@ -131,6 +131,15 @@ def solve_saturated(pool: Pool, aliases: int) -> Outcome:
 
 def _overloaded(pool: Pool) -> NDArray[np.bool_]:
     """Open classes whose bases alone do not serve them."""
-    return np.logical_not(pool.closed) & (
-        np.where(pool.closed, 0.0, pool.arrival_rate) >= 1.0 / (1.0 + pool.redrive_time)
-    )
+    load = np.where(pool.closed, 0.0, pool.arrival_rate * pool.service)
+    return np.logical_not(pool.closed) & (load >= 1.0 / (1.0 + pool.redrive_time / pool.service))
+
+
+def _rates_in_overload(pool: Pool) -> tuple[Array, Array, Array]:
+    """Of one volume whose queue never ends, all in its own service times, shape (classes,) each.
+
+    What its base serves, by how much an alias slows the others down, and the time of an alias beside the base.
+    """
+    gap, alias_gap = pool.redrive_time / pool.service, pool.alias_redrive_time / pool.service
+    growth = pool.inflation / (1.0 + alias_gap)
+    return 1.0 / (1.0 + gap), growth, 1.0 + pool.inflation / (1.0 + gap) - growth + alias_gap

@@ -96,7 +96,16 @@ def first_rates(pool: Pool, k: int) -> VolumeRates:
     size = int(pool.population[k]) if pool.closed[k] else FIRST_SIZE
     beyond = np.arange(float(size))
     picks = np.where(beyond > 0.0, 0.3, 0.0)
-    return VolumeRates(beyond, 0.7 * beyond, picks, 1.0 - picks, np.ones(size), Gaps(), 0.0)
+    pace = 1.0 / pool.service[k]
+    return VolumeRates(
+        beyond * pace,
+        0.7 * beyond * pace,
+        picks * pace,
+        (1.0 - picks) * pace,
+        np.full(size, pace),
+        Gaps(),
+        0.0,
+    )
 
 
 def arrival_rates(pool: Pool, k: int, size: int) -> tuple[Array, Array]:

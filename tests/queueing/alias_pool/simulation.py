@@ -71,7 +71,7 @@ def simulate(
         people,
         think,
         rate,
-        service_time,
+        np.broadcast_to(np.asarray(service_time, dtype=np.float64), (classes,)).copy(),
         law,
         inflation,
         gaps,
@@ -204,7 +204,7 @@ def _run(aliases, group, people, think, rate, mean, law, inflation, gaps, comple
                 in_queue[k] += 1.0
             else:
                 volume[device], state[device] = v, SERVES
-                end[device] = now + mean * _draw(law) * (1.0 + inflation * max(serving[v], 0))
+                end[device] = now + mean[k] * _draw(law) * (1.0 + inflation * max(serving[v], 0))
                 _grow(v, 1, serving, volume, state, end, now, inflation, device)
                 in_service[k] += 1.0
         else:
@@ -212,7 +212,7 @@ def _run(aliases, group, people, think, rate, mean, law, inflation, gaps, comple
             k = group[v]
             if state[first] == GAP:
                 state[first] = SERVES
-                end[first] = now + mean * _draw(law) * (1.0 + inflation * serving[v])
+                end[first] = now + mean[k] * _draw(law) * (1.0 + inflation * serving[v])
                 _grow(v, 1, serving, volume, state, end, now, inflation, first)
                 in_queue[k] -= 1.0
                 in_service[k] += 1.0
@@ -247,7 +247,7 @@ def _run(aliases, group, people, think, rate, mean, law, inflation, gaps, comple
                         end[first] = now + gap * np.random.exponential()
                     else:
                         state[first] = SERVES
-                        end[first] = now + mean * _draw(law) * (1.0 + inflation * serving[w])
+                        end[first] = now + mean[group[w]] * _draw(law) * (1.0 + inflation * serving[w])
                         _grow(w, 1, serving, volume, state, end, now, inflation, first)
                         in_queue[group[w]] -= 1.0
                         in_service[group[w]] += 1.0

@@ -21,12 +21,13 @@ def open_pool(volumes, rates):
     )  # fmt: skip
 
 
-def plain_chain(aliases, volumes, most_beyond):
+def plain_chain(aliases, volumes, most_beyond, service=None):
     """Mean queue, tries, base pickups of each volume from a chain on (base, aliases, queued) of each, lumping nothing.
 
     `volumes` are arrival rates (open) or pairs of requesters and think time (closed); I/Os that would make more than
-    `most_beyond` of them wait for or hold an alias are lost.
+    `most_beyond` of them wait for or hold an alias are lost. `service` has the service time of each volume.
     """
+    pace = np.ones(len(volumes)) if service is None else 1.0 / np.asarray(service)
 
     def arrivals(volume, state):
         if isinstance(volume, tuple):
@@ -56,12 +57,12 @@ def plain_chain(aliases, volumes, most_beyond):
             elif held + queued < most_beyond:
                 add(rate, (v, 2, 1))
             if base:
-                add(1.0, (v, 2, -1) if waits else (v, 0, -1))
+                add(pace[v], (v, 2, -1) if waits else (v, 0, -1))
             if mine and not queued:
-                add(float(mine), (v, 1, -1))
+                add(mine * pace[v], (v, 1, -1))
             for w, (_, _, others) in enumerate(state):
                 if mine and others:
-                    add(mine * others / queued, (v, 1, -1), (w, 1, 1), (w, 2, -1))
+                    add(pace[v] * mine * others / queued, (v, 1, -1), (w, 1, 1), (w, 2, -1))
         for rate, new in following:
             if rate > 0.0:
                 if new not in index:

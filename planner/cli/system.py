@@ -1,0 +1,87 @@
+"""``planner system``: storage, paging, devices, processors and throughput of one system from one file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from planner.cli import options
+from planner.errors import InputError
+
+if TYPE_CHECKING:
+    from planner.answer import Answer
+
+HELP = """A whole system in one file: storage, paging, devices, processors and throughput together.
+
+The file is TOML; --template prints one to start from, --schema describes every key to an editor.
+
+Example: planner system xiv.toml --set storage.real=1088GiB --over guests.count=16:24"""
+
+
+@options.expanded
+def system(
+    file: Annotated[
+        Path | None, typer.Argument(metavar="[FILE.toml]", help="The system.", show_default=False)
+    ] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set", metavar="TABLE.KEY=VALUE",
+            help="As storage.real=1088GiB, paging.depth=unlimited or guests[linux].count=17; may be repeated.",
+        ),
+    ] = None,
+    over: Annotated[
+        list[str] | None,
+        typer.Option(metavar="TABLE.KEY=lo:hi:step", help="As guests.count=10:40:2; may be repeated."),
+    ] = None,
+    compare: Annotated[
+        Path | None, typer.Option(metavar="OTHER.toml", help="Put another system beside it; --set changes both.")
+    ] = None,
+    template: Annotated[
+        str | None, typer.Option(metavar="xiv|hyperpav|minimal", help="Print a commented file to start from.")
+    ] = None,
+    schema: Annotated[bool, typer.Option("--schema", help="Print the JSON Schema of the file, for editors.")] = False,
+    *,
+    form: options.PlotForm,
+) -> None:  # fmt: skip
+    """Read, solve, print."""
+    from planner import system as model
+
+    if template is not None or schema:
+        _alone(file, form, template=template, schema=schema)
+        return
+    if file is None:
+        raise InputError("FILE.toml", None, "a system file; --template minimal prints one to start from")
+    if over and compare is not None:
+        raise InputError("--over --compare", "both", "one of them")
+    answer: Answer
+    with options.working("Solving the system"):
+        if over:
+            answer = model.whatif(file, over, settings or [])
+        else:
+            answer = model.solve(file, settings or [])
+            if compare is not None:
+                answer = model.compare(answer, model.solve(compare, settings or []))
+    options.show(answer, form)
+    if answer.exit_code:
+        raise typer.Exit(answer.exit_code)
+
+
+def _alone(file: Path | None, form: options.PlotForm, *, template: str | None, schema: bool) -> None:
+    """What needs no file: a template as text, the schema as JSON."""
+    from planner import files, render
+    from planner import system as model
+
+    if file is not None or (template is not None and schema):
+        raise InputError(
+            "--template" if template is not None else "--schema",
+            template or "",
+            "no file and nothing else beside it",
+        )
+    text = render.to_json(model.json_schema()) if schema else model.template(template or "")
+    if form.output is None:
+        typer.echo(text.rstrip("\n"))
+    else:
+        files.save(text, form.output, force=form.force)
