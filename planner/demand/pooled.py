@@ -1,8 +1,11 @@
-"""Pools of unequal, partly bursty volumes: overflow of every volume from its readings, the pool by Hayward's approximation.
+"""Pools of unequal, partly bursty volumes: what each asks of the aliases, summed.
 
-With unlimited servers volumes do not touch each other: volume v has n_v I/Os present and asks aliases for O_v = (n_v - 1)+ of them. Their sum
-has mean M and variance V, and peakedness z = V / M. Hayward (Fredericks 1980): A aliases serve it as A / z servers serve Poisson
-traffic M / z, queue = z x queue of M/M/c at real-valued c. Without aliases the volumes are alone again and each has its own queue.
+With unlimited servers volumes do not touch each other: volume v has n_v I/Os present and asks aliases for O_v =
+(n_v - 1)+ of them. Their sum
+has mean M and variance V, and peakedness z = V / M. Hayward (Fredericks 1980): A aliases serve it as A / z servers
+serve Poisson
+traffic M / z, queue = z x queue of M/M/c at real-valued c. Without aliases the volumes are alone again and each has
+its own queue.
 """
 
 from __future__ import annotations
@@ -15,7 +18,15 @@ from numpy.typing import ArrayLike
 from scipy.special import gammaincc, gammaln
 
 from planner.demand import chains, kinds, priors
-from planner.demand.bursty import MOST_ALIASES, AliasTarget, Prediction, Readings, make_rows, read_rows, read_volumes
+from planner.demand.bursty import (
+    MOST_ALIASES,
+    AliasTarget,
+    Prediction,
+    Readings,
+    make_rows,
+    read_rows,
+    read_volumes,
+)
 from planner.demand.kinds import COARSE
 from planner.demand.law import Law
 from planner.interval import Interval
@@ -36,7 +47,7 @@ HALVINGS: Final = 30
 
 
 def present(readings: Readings, levels: int) -> Array:
-    """Law of the I/Os present with unlimited servers, (levels + 1, volumes, readings); nan where a reading is unused."""
+    """Law of the I/Os present with unlimited servers, (levels + 1, volumes, readings); nan where unused."""
     volumes, columns = readings.weight.shape
     found = np.full((levels + 1, volumes, columns), np.nan)
     steps = chains.Station(most=levels, inflation=readings.law.inflation, gap=np.zeros(1)).steps
@@ -44,7 +55,8 @@ def present(readings: Readings, levels: int) -> Array:
         where = readings.layout.columns(kind)
         used = readings.used[:, where]
         part = {
-            item.name: getattr(readings.demands, item.name)[:, where][used] for item in fields(readings.demands)
+            item.name: getattr(readings.demands, item.name)[:, where][used]
+            for item in fields(readings.demands)
         }
         if used.any():
             found[:, :, where][:, used] = _laws(kind, part, steps)
@@ -91,7 +103,11 @@ def _of_requesters(population: Array, think: Array, active: Array, steps: Array)
         logs = np.zeros((steps.size, population.size))
         left = whole + k - np.arange(steps.size - 1)[:, None]
         with np.errstate(divide="ignore"):
-            rise = np.log(np.maximum(left, 0.0)) - np.log(np.maximum(think, chains.LEAST_THINK)) - np.log(steps[1:, None])
+            rise = (
+                np.log(np.maximum(left, 0.0))
+                - np.log(np.maximum(think, chains.LEAST_THINK))
+                - np.log(steps[1:, None])
+            )
         logs[1:] = np.cumsum(rise, axis=0)
         laws[k] = _whole(np.exp(logs - logs.max(axis=0)))
     rest = np.clip(population - whole, 0.0, 1.0)
@@ -108,7 +124,10 @@ def _of_phases(load: Array, on_load: Array, on_time: Array, steps: Array) -> Arr
     for level in range(steps.size - 1, -1, -1):
         if level < steps.size - 1:
             down = steps[level + 1]
-            on, off = down / on_load * (on + off), (alpha * down / on_load * (on + off) + down * off) / (beta + steps[level])
+            on, off = (
+                down / on_load * (on + off),
+                (alpha * down / on_load * (on + off) + down * off) / (beta + steps[level]),
+            )
         laws[level] = on + off
         large = np.maximum(on + off, 1.0)
         on, off = on / large, off / large
@@ -123,8 +142,10 @@ def _whole(laws: Array) -> Array:
 def base_busy(readings: Readings, law: Array) -> Array:
     """Share of the time that the base of each volume serves, with unlimited aliases, (volumes, readings).
 
-    An I/O takes the base only if it comes while the base is free: a loss system of one server. Of instants of rate a each takes
-    the base with the chance that it is free, a / (1 + a); phases are a chain of four states, requesters a balance of flows.
+    An I/O takes the base only if it comes while the base is free: a loss system of one server. Of instants of rate
+    a each takes
+    the base with the chance that it is free, a / (1 + a); phases are a chain of four states, requesters a balance
+    of flows.
     """
     demands, layout = readings.demands, readings.layout
     n = np.arange(law.shape[0])[:, None, None]
@@ -155,7 +176,7 @@ def _phase_busy(demands: kinds.Demands, growth: Array) -> Array:
 
 
 def _requester_busy(demands: kinds.Demands, mean: Array, growth: Array) -> Array:
-    """Base busy y while active: y = (1 - y) (N - n + y) s / Z, with n - y I/Os at aliases whether or not the base is busy."""
+    """Base busy y while active: y = (1 - y) (N - n + y) s / Z, with n - y I/Os at aliases."""
     active = np.where(np.isfinite(demands.active), demands.active, 1.0)
     idle = np.maximum(demands.population - mean / np.maximum(active, 1e-12), 0.0)
     think = demands.think / growth
@@ -166,7 +187,8 @@ def _requester_busy(demands: kinds.Demands, mean: Array, growth: Array) -> Array
 def alias_law(law: Array, busy: Array) -> Array:
     """Law of the aliases in use from that of the I/Os present: with n present the base is busy with chance n / (n + d).
 
-    The one number d is such that the base is busy as often as it is; I/Os on aliases stay there when the base becomes free.
+    The one number d is such that the base is busy as often as it is; I/Os on aliases stay there when the base
+    becomes free.
     """
     n = np.arange(law.shape[0])[:, None, None]
     low, high = np.full(busy.shape, -20.0), np.full(busy.shape, 20.0)
@@ -175,7 +197,7 @@ def alias_law(law: Array, busy: Array) -> Array:
         more = np.sum(law * n / (n + np.exp(middle)), axis=0) > busy
         low, high = np.where(more, middle, low), np.where(more, high, middle)
     with_base = law * n / (n + np.exp(low))
-    found = law - with_base
+    found: Array = law - with_base
     found[:-1] += with_base[1:]
     return found
 
@@ -225,7 +247,7 @@ class PoolReadings:
 
     @property
     def open_above(self) -> bool:
-        """Whether nothing waits with the aliases in use: the volumes may be less bursty, or as bursty as these still hold."""
+        """Whether nothing waits with the aliases in use: the demand may be anything that they hold."""
         return self.in_use > 0 and bool((self.readings.rows.queue_low <= 0).all())
 
     @property
@@ -241,8 +263,10 @@ class PoolReadings:
     def queued(self, aliases: ArrayLike) -> Array:
         """Mean I/Os queued in the whole pool.
 
-        Hayward's queue, z times that of M/M/c with load M / z and A / z servers, misses rare crowds; what a convolution of
-        the volumes finds beyond A misses how long a crowd stays. Their sum is kept, and never more than without aliases.
+        Hayward's queue, z times that of M/M/c with load M / z and A / z servers, misses rare crowds; what a
+        convolution of
+        the volumes finds beyond A misses how long a crowd stays. Their sum is kept, and never more than without
+        aliases.
 
         Parameters
         ----------
@@ -261,7 +285,8 @@ class PoolReadings:
             total = np.convolve(total, volume)[:MOST_IN_USE]
         held = np.arange(total.size)
         beyond = np.maximum(held - asked[:, None], 0.0) @ total
-        return np.minimum(z * erlang_queue(mean / z, asked / z) + beyond, self.alone.sum())
+        found: Array = np.minimum(z * erlang_queue(mean / z, asked / z) + beyond, self.alone.sum())
+        return found
 
     def predict(self, aliases: ArrayLike) -> PoolPrediction:
         """Figures of the whole pool; between none and enough aliases the rates follow the queue.
@@ -339,10 +364,9 @@ class PoolReadings:
 
     def _reached(self, target: AliasTarget, queues: Array) -> bool:
         rows = self.readings.rows
-        rate = float(rows.rate.sum())
-        service = float((rows.rate * rows.service).sum()) / rate
-        queue = float(queues.sum())
-        return bool(target.met(PoolPrediction(rate=rate, wait=queue / rate, service=service, queue=queue)))
+        rate, queue = np.array([rows.rate.sum()]), np.array([queues.sum()])
+        service = (rows.rate * rows.service).sum() / rate
+        return bool(target.met(PoolPrediction(rate=rate, wait=queue / rate, service=service, queue=queue))[0])
 
 
 def read_pool(
@@ -350,8 +374,10 @@ def read_pool(
 ) -> PoolReadings:
     """Read the volumes of one pool and what they ask of its aliases.
 
-    An I/O takes an alias where its base is busy, and stays there. With enough aliases volume v uses a_v of them; their laws follow
-    from the readings of the volume with unlimited servers. The pool is then queued(A) of `PoolReadings`. Without aliases
+    An I/O takes an alias where its base is busy, and stays there. With enough aliases volume v uses a_v of them;
+    their laws follow
+    from the readings of the volume with unlimited servers. The pool is then queued(A) of `PoolReadings`. Without
+    aliases
     in use every volume is read for itself. With A in use the volumes are read as if without aliases, each with the same
     multiple of the wait of Poisson arrivals, such that the pool with A aliases has the queue that was measured.
 
@@ -378,12 +404,13 @@ def read_pool(
 
     References
     ----------
-    Fredericks (1980), Congestion in blocking systems, BSTJ 59, for Hayward's approximation; Wilkinson (1956), Theories for toll traffic
+    Fredericks (1980), Congestion in blocking systems, BSTJ 59, for Hayward's approximation; Wilkinson (1956),
+    Theories for toll traffic
     engineering, BSTJ 35.
     """
     if aliases == 0:
-        found = read_volumes(io_rate, service, queued, law=law)
-        return _combined(found.grown(growth) if growth else found, 0, float(found.rows.queue.sum()))
+        read = read_volumes(io_rate, service, queued, law=law)
+        return _combined(read.grown(growth) if growth else read, 0, float(read.rows.queue.sum()))
     rows = make_rows(io_rate, service, queued, 0)
     measured = float(max(rows.queue.sum(), rows.queue_high.sum() / 6))
 
@@ -407,7 +434,9 @@ def read_pool(
     assert found is not None
     if growth:
         found = _combined(found.readings.grown(growth), aliases, found.measured)
-    return replace(found, readings=replace(found.readings, rows=replace(rows, devices=np.ones_like(rows.rate))))
+    return replace(
+        found, readings=replace(found.readings, rows=replace(rows, devices=np.ones_like(rows.rate)))
+    )
 
 
 def open_queue(load: Array, gap: Array) -> Array:
@@ -452,10 +481,15 @@ def _combined(readings: Readings, in_use: int, measured: float) -> PoolReadings:
     def over_readings(values: Array) -> Array:
         return np.asarray(np.nansum(weight * np.where(weight > 0, values, 0.0), axis=1))
 
-    queue = readings.rows.queue if readings.growth == 0 else np.maximum(over_readings(bounded), readings.rows.queue)
+    queue = (
+        readings.rows.queue
+        if readings.growth == 0
+        else np.maximum(over_readings(bounded), readings.rows.queue)
+    )
     return PoolReadings(
         readings=readings, in_use=in_use, measured=measured, usage=np.einsum("nvk,vk->nv", usage, weight),
-        variance=over_readings(square - mean**2), busy=over_readings(busy), rate=over_readings(rate), lone=over_readings(readings.service_time), alone=queue,
+        variance=over_readings(square - mean**2), busy=over_readings(busy), rate=over_readings(rate),
+        lone=over_readings(readings.service_time), alone=queue,
         alone_rate=over_readings(alone.rate[..., 0]),
     )  # fmt: skip
 
@@ -463,11 +497,14 @@ def _combined(readings: Readings, in_use: int, measured: float) -> PoolReadings:
 def _trimmed(weight: Array, size: Array) -> Array:
     """Weights without the readings that ask most of the aliases: a few unlikely ones would rule the mean of a pool."""
     order = np.argsort(np.where(weight > 0, size, np.inf), axis=1)
-    below = np.cumsum(np.take_along_axis(weight, order, axis=1), axis=1) - np.take_along_axis(weight, order, axis=1)
+    below = np.cumsum(np.take_along_axis(weight, order, axis=1), axis=1) - np.take_along_axis(
+        weight, order, axis=1
+    )
     kept = np.zeros_like(weight)
     np.put_along_axis(kept, order, (below < TRIMMED_AT).astype(float), axis=1)
     kept *= weight
-    return kept / kept.sum(axis=1, keepdims=True)
+    found: Array = kept / kept.sum(axis=1, keepdims=True)
+    return found
 
 
 def _bounded(readings: Readings) -> Readings:
