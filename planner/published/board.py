@@ -101,13 +101,7 @@ class Scoreboard(Answer):
     figures: tuple[PublishedFigure, ...]
 
     def failures(self) -> list[str]:
-        """What does not hold: identities beyond the errata, promised accuracies, errata that are not listed.
-
-        Returns
-        -------
-        list of str
-            Empty where all holds.
-        """
+        """What does not hold: identities beyond the errata, promised accuracies, errata that are not listed."""
         broken = [
             f"{each.report}, {each.table}, {each.row} {each.column}: {each.published.value:g} printed, "
             f"{each.predicted.value:g} ({each.predicted.low:g} to {each.predicted.high:g}) follows"
@@ -122,13 +116,7 @@ class Scoreboard(Answer):
         return broken + missed
 
     def promises(self) -> list[tuple[str, float, float]]:
-        """Name, reached and promised value of each stated accuracy.
-
-        Returns
-        -------
-        list of tuple
-            In the order of `PROMISES`.
-        """
+        """Name, reached and promised value of each stated accuracy."""
         return [
             (each.name, each.measure([f for f in self.figures if each.figures(f)]), each.limit)
             for each in PROMISES

@@ -43,19 +43,9 @@ FIGURES: Final = {
 def calibrate_whole_system() -> library.Model:
     """Fit service time, pages per transfer and processor times to the serialized run.
 
-    Five figures and five parameters: transfers of a device (with the closed network of guests and devices), pages of
-    a transfer, and guest, charged and system processor time. Throughput and the concurrent run are not used; the
-    error of the law is what it is off by there, as the root mean square of four figures.
-
-    Returns
-    -------
-    library.Model
-        Of kind `system`.
-
-    Raises
-    ------
-    CalibrationError
-        The fit did not converge.
+    Five figures and five parameters: transfers of a device (with the closed network of guests and devices), pages of a
+    transfer, and guest, charged and system processor time. Throughput and the concurrent run are not used; the error
+    of the law is what it is off by there, as the root mean square of four figures.
     """
     figures = measured(SERIALIZED)
     law = CostLaw(
@@ -98,7 +88,7 @@ def calibrate_whole_system() -> library.Model:
     )
 
 
-def _ahead(values: Mapping[str, float]) -> list[library.Run]:
+def _ahead(values: Mapping[str, float]) -> list[library.ComparedRun]:
     """What was not fitted: throughput of both runs, page rate and transfers of the concurrent one."""
     wanted = [
         (SERIALIZED, 1.0, ("throughput",)),
@@ -112,18 +102,7 @@ def _ahead(values: Mapping[str, float]) -> list[library.Run]:
 
 
 def measured(run: str) -> dict[str, Printed]:
-    """What a run printed, and what follows from it by division.
-
-    Parameters
-    ----------
-    run : {"serialized", "concurrent"}
-        Which.
-
-    Returns
-    -------
-    dict
-        Figures by name, SI; `transfers` of one device, processor times per touch and per transfer.
-    """
+    """What a run printed, and what follows from it by division."""
     busy, device = table(XIV, "table-1"), table(XIV, "table-2")
     transfers = device.printed(run.title(), "transfers")
     all_transfers = Printed(DEVICES * transfers.value, DEVICES * transfers.resolution)
@@ -141,20 +120,7 @@ def measured(run: str) -> dict[str, Printed]:
 
 
 def predicted(values: Mapping[str, float], depth: float) -> dict[str, float]:
-    """What five parameters say of the published system, transfers one at a time or all at once.
-
-    Parameters
-    ----------
-    values : mapping
-        Parameters by key, SI.
-    depth : float
-        Transfers that a device works on at a time; inf: nothing waits.
-
-    Returns
-    -------
-    dict
-        The figures of `measured`.
-    """
+    """What five parameters say of the published system, transfers one at a time or all at once."""
     touches = values["pages_per_transfer"] / miss_ratio()
     own = touches * values["touch_time"] + values["cp_charged"]
     steady = closed_network(

@@ -15,7 +15,7 @@ from planner.devices.paging import PagingDevice
 from planner.interval import Interval
 from planner.published.report import (
     Cell,
-    Kind,
+    Origin,
     PublishedFigure,
     Report,
     Rule,
@@ -56,9 +56,11 @@ HALF_A_BOX: Final = 0.3
 
 
 def models() -> dict[str, library.Model]:
-    """Both kinds of device, from Table 2 and CP time per page of Table 1; and the whole system of the serialized run."""
-    devices = {f"paging-{kind}": _xiv(kind, column, depth) for kind, (column, depth) in XIV_RUNS.items()}
-    return {**devices, "system-xiv-serialized": calibrate_whole_system()}
+    """Both kinds of device (Table 2, and CP time per page from Table 1), and the whole system of the serialized run."""
+    return {
+        "system-xiv-serialized": calibrate_whole_system(),
+        **{f"paging-{kind}": _xiv(kind, column, depth) for kind, (column, depth) in XIV_RUNS.items()},
+    }
 
 
 def xiv_device(column: str, queue_depth: int) -> PagingDevice:
@@ -168,7 +170,7 @@ def _total_busy(at: Cell) -> Interval:
     return at.at("guest busy") + at.at("c-CP busy") + at.at("nc-CP busy")
 
 
-def _asked(run: str) -> tuple[PagingDevice, Kind, str]:
+def _asked(run: str) -> tuple[PagingDevice, Origin, str]:
     """The device of a run: its own model, or the concurrent one predicted from the serialized run."""
     if run == "serialized":
         return (
@@ -206,7 +208,7 @@ def _device(at: Cell) -> Said:
     return Said(kind=kind, predicted=known(value), group=_group(kind), note=note)
 
 
-def _group(kind: Kind) -> str:
+def _group(kind: Origin) -> str:
     """A model of one run meets it by construction: no accuracy is stated for that."""
     return "throughput" if kind == "transferred" else ""
 

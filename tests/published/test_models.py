@@ -44,7 +44,7 @@ def test_the_files_are_what_the_fits_write(tmp_path: Path) -> None:
     """
     write_models(tmp_path)
     written = {path.stem: path for path in tmp_path.iterdir()}
-    assert len(written) == len(FITTED) == 15
+    assert len(written) == len(FITTED) == 16
     for name, path in written.items():
         content, shipped = (
             tomllib.loads(each.read_text(encoding="utf-8")) for each in (path, library.models_path(name))
