@@ -7,7 +7,9 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 LISTINGS := data/hyperpav
 
-.PHONY: demo test test-all test-oldest check format coverage bench models pictures notebooks test-notebooks clean
+DOCS := build/docs
+
+.PHONY: demo docs test test-all nightly test-oldest check format coverage bench models examples pictures notebooks test-notebooks clean
 
 demo: $(VENV)/core
 	$(BIN)/planner aliases pool $(LISTINGS)/pool-0-aliases.listing
@@ -15,6 +17,11 @@ demo: $(VENV)/core
 
 test: $(VENV)/test
 	$(BIN)/python -m pytest -n $(JOBS)
+
+# What is too long for every change: accuracy of pools against simulation, slow tests, notebooks, oldest releases.
+nightly: $(VENV)/test
+	$(BIN)/python -m tests.queueing.alias_pool.accuracy
+	$(MAKE) test-all test-notebooks test-oldest
 
 test-all: $(VENV)/test
 	$(BIN)/python -m pytest -n $(JOBS) -m "slow or not slow"
@@ -42,22 +49,20 @@ coverage: $(VENV)/test
 bench: $(VENV)/bench
 	OMP_NUM_THREADS=1 $(BIN)/python tests/bench/queueing_speed.py
 	OMP_NUM_THREADS=1 $(BIN)/python -m tests.bench.bench_alias_pool
+	OMP_NUM_THREADS=1 POLARS_MAX_THREADS=1 $(BIN)/python -m tests.bench.bench_monitor 70
 
-# Writes the shipped model files again; git shows whether anything changed. Published tables have a run a column: they
-# are turned into rows first, and go through the same fits.
+# Writes the shipped model files again; git shows whether anything changed.
 models: $(VENV)/core
-	$(BIN)/planner calibrate $(LISTINGS)/522A-*.listing $(LISTINGS)/pool-*.listing --kind pool --population 3 \
-	  --title "HyperPAV report: 522A and the pool of eight volumes" -o models/hyperpav.toml --force
-	$(BIN)/planner calibrate $(LISTINGS)/522A-*.listing --kind volume --population 3 \
-	  --title "HyperPAV report: the classic PAV runs of 522A alone" -o models/hyperpav-volume-runs.toml --force
-	$(BIN)/planner calibrate $(LISTINGS)/pool-*.listing --kind pool --population 3 \
-	  --title "HyperPAV report: the runs of the pool alone" -o models/hyperpav-pool-runs.toml --force
 	$(BIN)/python -c "from pathlib import Path; from planner.published import write_models; write_models(Path('models'))"
 
-# Draws the pictures of README.md and docs/ again; look at them before you commit them.
-pictures: $(VENV)/core
-	$(BIN)/planner figures -o docs/pictures --force
-	$(BIN)/planner aliases pool $(LISTINGS)/pool-0-aliases.listing --plot docs/pictures/pool-aliases.png --force > /dev/null
+# Runs the commands of README.md and docs/ and writes what they print below them; a test holds that they agree.
+examples: $(VENV)/test
+	$(BIN)/python -m tests.examples
+
+# Draws the pictures of README.md and docs/ again, and keeps what they show beside them, which a test compares; look at
+# them before you commit them.
+pictures: $(VENV)/test
+	$(BIN)/python -m tests.pictures
 
 notebooks: $(VENV)/notebook
 	$(BIN)/jupyter lab notebooks
@@ -66,6 +71,13 @@ notebooks: $(VENV)/notebook
 test-notebooks: $(VENV)/notebook
 	$(BIN)/python -m pytest --nbmake -n $(JOBS) notebooks
 	$(BIN)/python -m pytest -m slow tests/test_notebooks.py
+
+# The documentation site: pages, reference and notebooks with their output; a warning is an error. Open $(DOCS)/html/index.html.
+docs: $(VENV)/docs
+	rm -rf $(DOCS) && mkdir -p $(DOCS)/source/notebooks
+	cp -r docs/. $(DOCS)/source && cp CHANGELOG.md $(DOCS)/source/changelog.md
+	$(BIN)/jupyter nbconvert --to notebook --execute --output-dir $(DOCS)/source/notebooks notebooks/*.ipynb --log-level WARN
+	$(BIN)/sphinx-build -q -W --keep-going -b html $(DOCS)/source $(DOCS)/html
 
 clean:
 	rm -rf $(VENV) $(VENV)-oldest build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage
@@ -81,6 +93,10 @@ $(VENV)/test: $(VENV)/made setup.cfg pyproject.toml
 
 $(VENV)/notebook: $(VENV)/made setup.cfg pyproject.toml
 	$(PIP) --editable '.[test,notebook]'
+	@touch $@
+
+$(VENV)/docs: $(VENV)/made setup.cfg pyproject.toml
+	$(PIP) --editable '.[notebook,docs]'
 	@touch $@
 
 $(VENV)/bench: $(VENV)/made setup.cfg pyproject.toml

@@ -1,7 +1,13 @@
-"""Answers and pictures to files: never over an existing one without leave, and refused before any work is done."""
+"""Answers and pictures to files and to standard output: whole or not at all, never over a file without leave."""
 
 from __future__ import annotations
 
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -31,10 +37,144 @@ def save(text: str, path: Path, *, force: bool = False) -> None:
         The file exists and `force` is not given, or its folder cannot be written to.
     """
     writable(path, force=force)
+    data = _encoded(text if text.endswith("\n") else text + "\n", "output")
+    with replacing(path, "output") as beside:
+        beside.write_bytes(data)
+
+
+@contextmanager
+def replacing(path: Path, argument: str) -> Iterator[Path]:
+    """Write beside a file and move the result over it: what is interrupted leaves the old file as it was.
+
+    Parameters
+    ----------
+    path : Path
+        The file. Of a link, what it leads to; what is no ordinary file (a pipe, a terminal) is written to directly.
+    argument : str
+        Where the user named it, for a message.
+
+    Yields
+    ------
+    Path
+        Where to write.
+
+    Raises
+    ------
+    InputError
+        It cannot be written.
+    """
     try:
-        path.write_text(text if text.endswith("\n") else text + "\n", encoding="utf-8")
+        target = path.resolve()
+        if target.exists() and not target.is_file():
+            yield target
+            return
+        handle, name = tempfile.mkstemp(prefix=".planner-", suffix=target.suffix, dir=target.parent)
+        os.close(handle)
+        beside = Path(name)
+        try:
+            _same_mode(target, beside)
+            yield beside
+            beside.replace(target)
+        finally:
+            beside.unlink(missing_ok=True)
     except OSError as error:
-        raise InputError("output", str(path), f"a file that can be written ({error.strerror})") from error
+        raise InputError(argument, str(path), f"a file that can be written ({error.strerror})") from error
+
+
+def _same_mode(old: Path, new: Path) -> None:
+    """Give a new file the permissions of the old one, or those that any new file gets."""
+    if old.exists():
+        shutil.copymode(old, new)
+    else:
+        mask = os.umask(0)
+        os.umask(mask)
+        new.chmod(0o666 & ~mask)
+
+
+def _encoded(text: str, argument: str) -> bytes:
+    """Text as UTF-8; a name with bytes that are none cannot be written."""
+    try:
+        return text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        wrong = error.object[error.start : error.end]
+        raise InputError(argument, wrong, "text in UTF-8; a name or title has bytes that are none") from None
+
+
+def say(text: str) -> None:
+    """Write to standard output, all of it.
+
+    Parameters
+    ----------
+    text : str
+        Lines; a last line feed is added. What the terminal cannot show is escaped.
+
+    Raises
+    ------
+    InputError
+        Standard output is closed or cannot be written.
+    SystemExit
+        The reader of the pipe has seen enough: 0.
+    """
+    if sys.stdout is None:
+        raise InputError("output", "standard output", "a place that can be written (it is closed)")
+    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+    try:
+        sys.stdout.write(text.encode(encoding, "backslashreplace").decode(encoding) + "\n")
+        sys.stdout.flush()
+    except BrokenPipeError:
+        silence("stdout")
+        raise SystemExit(0) from None
+    except OSError as error:
+        silence("stdout")
+        wanted = f"a place that can be written ({error.strerror})"
+        raise InputError("output", "standard output", wanted) from error
+
+
+def complain(text: str) -> None:
+    """Write a line to standard error; where that cannot be written, nobody can be told.
+
+    Parameters
+    ----------
+    text : str
+        One line.
+    """
+    if sys.stderr is None:
+        return
+    try:
+        print(text, file=sys.stderr, flush=True)
+    except OSError:
+        silence("stderr")
+
+
+def heard() -> bool:
+    """Tell, by a blank line, whether standard error can be written.
+
+    Returns
+    -------
+    bool
+        False where it cannot; it is silent from then on.
+    """
+    try:
+        os.write(2, b"\n")
+    except OSError:
+        silence("stderr")
+        return False
+    return True
+
+
+def silence(stream: str) -> None:
+    """Let what a stream still holds go nowhere, so that closing it at the end does not fail once more.
+
+    Parameters
+    ----------
+    stream : str
+        "stdout" or "stderr".
+    """
+    with open(os.devnull, "w", encoding="utf-8") as nowhere:  # noqa: PTH123 # a device, not a path of the user
+        try:
+            os.dup2(nowhere.fileno(), getattr(sys, stream).fileno())
+        except (OSError, AttributeError, ValueError):
+            setattr(sys, stream, None)
 
 
 def writable(path: Path, *, force: bool = False) -> None:
@@ -50,12 +190,24 @@ def writable(path: Path, *, force: bool = False) -> None:
     Raises
     ------
     InputError
-        The file exists and `force` is not given, it is a folder, or its folder does not exist.
+        The file exists and `force` is not given, it is a folder or a link that leads nowhere, its folder does not
+        exist, or its name is too long.
     """
-    if path.is_dir() or not path.parent.is_dir():
-        raise InputError("output", str(path), "a file in a folder that exists")
-    if path.exists() and not force:
-        raise InputError("output", str(path), "a new file; --force writes over an existing one")
+    try:
+        if path.is_dir() or not path.parent.is_dir():
+            raise InputError("output", str(path), "a file in a folder that exists")
+        if path.is_symlink() and not path.exists():
+            raise InputError("output", str(path), "a file; this link leads nowhere")
+        if path.exists() and not force:
+            raise InputError("output", str(path), "a new file; --force writes over an existing one")
+        path.lstat()
+    except FileNotFoundError:
+        pass
+    except (OSError, ValueError) as error:
+        if isinstance(error, InputError):
+            raise
+        reason = getattr(error, "strerror", None) or str(error)
+        raise InputError("output", str(path), f"a file that can be written ({reason})") from error
 
 
 def make_folder(path: Path) -> None:
@@ -117,7 +269,5 @@ def save_axes(axes: Axes, path: Path, *, force: bool = False) -> None:
     drawable(path, force=force)
     figure = axes.get_figure(root=True)
     assert figure is not None
-    try:
-        figure.savefig(path, dpi=150)
-    except OSError as error:
-        raise InputError("plot", str(path), f"a file that can be written ({error.strerror})") from error
+    with replacing(path, "plot") as beside:
+        figure.savefig(beside, dpi=150, format=path.suffix.lower().removeprefix("."))

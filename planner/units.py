@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import re
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple, get_args
 
 from planner.errors import InputError
 
@@ -23,21 +23,72 @@ GIB: Final = 2**30
 KILOBYTE: Final = 2**10
 MEGABYTE: Final = 2**20
 
+MOST_BARE_SHARE: Final = 5.0  # bare numbers from here on are taken for percent without their sign
+
 Dimension = Literal["time", "rate", "data rate", "storage", "share"]
 
-FACTORS: Final[dict[Dimension, dict[str, float]]] = {
-    "time": {"s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9, "min": 60.0, "h": 3600.0},
-    "rate": {"/s": 1.0, "/min": 1 / 60, "/h": 1 / 3600},
-    "data rate": {
+
+class Unit(NamedTuple):
+    """What a unit means.
+
+    Attributes
+    ----------
+    dimension : str
+        What it measures; empty for a bare number.
+    factor : float
+        SI units in one.
+    typed : bool
+        Whether people type it behind a number; the others are units of columns, keys and models.
+    suffix : str or None
+        What a key ends in; the unit itself where None, nothing where empty: rates are per second and counts are bare.
+    shown : str
+        Unit in which people read a number that is kept in this one.
+    """
+
+    dimension: Dimension | Literal[""]
+    factor: float
+    typed: bool = True
+    suffix: str | None = None
+    shown: str = ""
+
+
+def _typed(dimension: Dimension, factors: dict[str, float]) -> dict[str, Unit]:
+    return {name: Unit(dimension, factor) for name, factor in factors.items()}
+
+
+# The only map of units: factors, keys of files, columns of tables and what may be typed follow from it.
+UNITS: Final[dict[str, Unit]] = {
+    **_typed("time", {"s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9, "min": 60.0, "h": 3600.0}),
+    **_typed("rate", {"/s": 1.0, "/min": 1 / 60, "/h": 1 / 3600}),
+    **_typed("data rate", {
         "B/s": 1.0, "KB/s": 2.0**10, "KiB/s": 2.0**10, "MB/s": 2.0**20, "MiB/s": 2.0**20, "GB/s": 2.0**30,
         "GiB/s": 2.0**30,
-    },
-    "storage": {
+    }),
+    **_typed("storage", {
         "B": 1.0, "KB": 2.0**10, "KiB": 2.0**10, "MB": 2.0**20, "MiB": 2.0**20, "GB": 2.0**30, "GiB": 2.0**30,
         "G": 2.0**30, "TB": 2.0**40, "TiB": 2.0**40, "T": 2.0**40, "frames": float(FRAME),
-    },
-    "share": {"%": 0.01},
+    }),
+    **_typed("share", {"%": 0.01}),
+    "": Unit("", 1.0, typed=False, suffix=""),
+    "s": Unit("time", 1.0, shown="ms"),
+    "1/s": Unit("rate", 1.0, typed=False, suffix=""),
+    "share": Unit("share", 1.0, typed=False, suffix=""),
+    "percent": Unit("share", 0.01, typed=False),
+    "bytes": Unit("storage", 1.0, typed=False, shown="GB"),
+    "kb": Unit("storage", 2.0**10, typed=False),
+    "mb": Unit("storage", 2.0**20, typed=False),
+    "bytes_per_s": Unit("data rate", 1.0, typed=False, shown="MB/s"),
+    "s_per_mb": Unit("time", 1.0, typed=False, shown="ms/MB"),
+    "ms/MB": Unit("time", 1e-3, typed=False, suffix="ms_per_mb"),
+    "us/page": Unit("time", 1e-6, typed=False, suffix="us_per_page"),
+    "MB/s": Unit("data rate", 2.0**20, suffix="mb_per_s"),
 }  # fmt: skip
+FACTORS: Final[dict[Dimension, dict[str, float]]] = {
+    dimension: {
+        name: unit.factor for name, unit in UNITS.items() if unit.typed and unit.dimension == dimension
+    }
+    for dimension in get_args(Dimension)
+}
 EXAMPLES: Final[dict[Dimension, str]] = {
     "time": "a time such as 1.3ms",
     "rate": "a rate such as 755/s",
@@ -45,6 +96,59 @@ EXAMPLES: Final[dict[Dimension, str]] = {
     "storage": "a size such as 256GB",
     "share": "a share such as 5%",
 }
+SPANS: Final[dict[str, str]] = {  # ranges as one types them, by dimension
+    "time": "0.1ms:1ms:0.1ms",
+    "rate": "100/s:500/s:100/s",
+    "data rate": "10MB/s:50MB/s:10MB/s",
+}
+
+
+def suffix(unit: str) -> str:
+    """What the name of a number ends in, so that a file says its unit.
+
+    Parameters
+    ----------
+    unit : str
+        A key of `UNITS`, or another one, which stands for itself.
+
+    Returns
+    -------
+    str
+        With its underscore; empty for rates, shares and counts.
+
+    Examples
+    --------
+    >>> suffix("ms"), suffix("MB/s"), suffix("1/s")
+    ('_ms', '_mb_per_s', '')
+    """
+    known = UNITS.get(unit)
+    text = unit.replace("/", "_per_") if known is None or known.suffix is None else known.suffix
+    return f"_{text}" if text else ""
+
+
+def shown(unit: str) -> tuple[str, float]:
+    """In which unit people read a number.
+
+    Parameters
+    ----------
+    unit : str
+        The unit that the number is kept in.
+
+    Returns
+    -------
+    name : str
+        The unit to show.
+    factor : float
+        Units of the number in one of it.
+
+    Examples
+    --------
+    >>> shown("s"), shown("1/s")
+    (('ms', 0.001), ('1/s', 1.0))
+    """
+    name = UNITS[unit].shown or unit
+    return name, UNITS[name].factor / UNITS[unit].factor
+
 
 _NUMBER: Final = re.compile(
     r"\s*(?P<number>[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)\s*(?P<unit>\S*)\s*", re.ASCII
@@ -101,6 +205,49 @@ def parse(text: str, dimension: Dimension, *, argument: str = "value", zero: boo
     value = float(number) * factor
     if not math.isfinite(value) or value < 0 or (value == 0 and not zero):
         raise InputError(argument, text, EXAMPLES[dimension] + ("" if zero else ", greater than zero"))
+    return value
+
+
+def share(given: str | float, argument: str, *, zero: bool = True) -> float:
+    """Read a share of one: ``30%``, or a bare number such as 0.3.
+
+    Parameters
+    ----------
+    given : str or float
+        With a percent sign, or a number of its own.
+    argument : str
+        Name to use in an error message.
+    zero : bool, optional
+        Whether 0 is allowed. Negative values never are.
+
+    Returns
+    -------
+    float
+        Share of one.
+
+    Raises
+    ------
+    InputError
+        Not a share, negative, not finite, or zero where it must not be; a bare number of 5 and more, which may be
+        meant in percent.
+
+    Examples
+    --------
+    >>> share("30%", "growth"), share(0.3, "growth"), share("0.3", "growth")
+    (0.3, 0.3, 0.3)
+    """
+    wanted = "a share such as 30% or 0.3" + ("" if zero else ", greater than zero")
+    text = str(given).strip()
+    if text.endswith("%"):
+        return parse(text, "share", argument=argument, zero=zero)
+    match = _NUMBER.fullmatch(text)
+    if match is None or match["unit"]:
+        raise InputError(argument, given, wanted)
+    value = float(match["number"])
+    if not math.isfinite(value) or value < 0 or (value == 0 and not zero):
+        raise InputError(argument, given, wanted)
+    if value >= MOST_BARE_SHARE:
+        raise InputError(argument, given, f"{wanted}; {text} of itself, or {text}%? A percent sign tells")
     return value
 
 
@@ -192,3 +339,73 @@ def half_digit(number: str) -> float:
     mantissa, _, exponent = number.lower().partition("e")
     decimals = len(mantissa.partition(".")[2])
     return float(f"5e{int(exponent or 0) - decimals - 1}")
+
+
+def parse_share(text: str, *, argument: str = "value") -> float:
+    """Read a share, as a bare number or in percent.
+
+    Parameters
+    ----------
+    text : str
+        As ``0.9`` or ``90%``.
+    argument : str, optional
+        Name to use in an error message.
+
+    Returns
+    -------
+    float
+        From 0 to 1.
+
+    Raises
+    ------
+    InputError
+        No number, or above 1.
+
+    Examples
+    --------
+    >>> parse_share("90%")
+    0.9
+    """
+    percent = text.strip().endswith("%")
+    value = (
+        parse(text, "share", argument=argument, zero=True)
+        if percent
+        else parse_count(text, argument=argument)
+    )
+    if value > 1:
+        raise InputError(argument, text, "a share from 0 to 1, or 0% to 100%")
+    return value
+
+
+def parse_ratio(text: str, *, argument: str = "value") -> float:
+    """Read what is read to what is written, as the share that is read.
+
+    Parameters
+    ----------
+    text : str
+        As ``70:30``.
+    argument : str, optional
+        Name to use in an error message.
+
+    Returns
+    -------
+    float
+        From 0 to 1.
+
+    Raises
+    ------
+    InputError
+        Not two numbers of zero or more, one of them above zero.
+
+    Examples
+    --------
+    >>> parse_ratio("70:30")
+    0.7
+    """
+    read, colon, written = text.partition(":")
+    if not colon:
+        raise InputError(argument, text, "read to written, such as 70:30")
+    one, other = (parse_count(part, argument=argument) for part in (read, written))
+    if one + other == 0:
+        raise InputError(argument, text, "read to written, at least one of them above zero")
+    return one / (one + other)

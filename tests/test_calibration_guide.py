@@ -9,11 +9,8 @@ from pathlib import Path
 import pytest
 
 from planner.calibrate import CALIBRATORS
-from planner.calibrate.channel_program import HEADINGS as CHANNEL_PROGRAM
 from planner.calibrate.data_file import COLUMNS
-from planner.calibrate.disk import HEADINGS as DISK
-from planner.calibrate.paging import HEADINGS as PAGING
-from planner.calibrate.processors import HEADINGS as PROCESSORS
+from planner.calibrate.kinds import COSTS
 from planner.cli import main
 from planner.devices import KINDS
 from planner.library import read_model
@@ -34,7 +31,7 @@ def test_its_commands_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_it_names_every_column_and_key() -> None:
-    headings = [heading.name for kind in (PAGING, DISK, CHANNEL_PROGRAM, PROCESSORS) for heading in kind]
+    headings = [heading.file_key for module in COSTS.values() for heading in module.HEADINGS]
     for name in (
         *COLUMNS,
         *headings,

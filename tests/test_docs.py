@@ -4,28 +4,14 @@ from __future__ import annotations
 
 import doctest
 import re
-import shlex
 from pathlib import Path
 
 import pytest
 
-from planner.cli import main
 from tests.checkout import ROOT
+from tests.examples import PAGES, Example, examples
 
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-
-
-def commands(page: Path) -> list[tuple[str, str, str]]:
-    """Page, command and shown output of every console block; a block may hold several commands."""
-    found = []
-    for block in re.findall(r"```console\n(.*?)```", page.read_text(encoding="utf-8"), re.S):
-        for part in re.split(r"^\$ ", block, flags=re.M)[1:]:
-            command, _, output = part.partition("\n")
-            found.append((page.name, command, output))
-    return found
-
-
-COMMANDS = [found for page in PAGES for found in commands(page)]
+EXAMPLES = [example for page in PAGES for example in examples(page)]
 
 
 @pytest.fixture(autouse=True)
@@ -33,24 +19,12 @@ def in_checkout(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
 
 
-@pytest.mark.parametrize(("page", "command", "output"), COMMANDS, ids=lambda text: text[:40])
-def test_commands_print_what_is_shown(
-    page: str, command: str, output: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    program, *words = shlex.split(command)
-    assert program == "planner", page
-    assert main(expanded(words)) == 0, page
-    printed = capsys.readouterr().out
-    assert printed.strip() if not output.strip() else printed.strip() == output.strip()
-
-
-def expanded(words: list[str]) -> list[str]:
-    """File names as a shell expands them."""
-    return [
-        name
-        for word in words
-        for name in (sorted(str(path) for path in Path().glob(word)) if "*" in word else [word])
-    ]
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: f"{example.page} {example.command}"[:60])
+def test_commands_print_what_is_shown(example: Example) -> None:
+    """`make examples` writes the blocks again; look at what changed before you commit it."""
+    code, printed = example.run()
+    assert code == 0
+    assert printed if not example.output.strip() else printed == example.output.strip()
 
 
 LINK = re.compile(r"\]\((?!https?://|#)([^)#]+)")

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -55,8 +58,7 @@ def test_a_folder_without_leave_to_write_is_one_line_and_two(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     option, name = WRITES[kind]
-    monkeypatch.setattr(Path, "write_text", denied)
-    monkeypatch.setattr("matplotlib.figure.Figure.savefig", denied)
+    monkeypatch.setattr("tempfile.mkstemp", denied)
     assert main([*LIMITS, *option, str(tmp_path / name)]) == 2
     assert capsys.readouterr().err.rstrip().endswith("a file that can be written (Permission denied)")
 
@@ -73,3 +75,86 @@ def test_a_command_spares_an_existing_file(
     assert path.read_text() == "mine"
     assert main([*LIMITS, *option, str(path), "--force"]) == 0
     assert path.read_bytes() != b"mine"
+
+
+def full(*_: Any, **__: Any) -> None:
+    raise OSError(28, "No space left on device")
+
+
+@pytest.mark.parametrize("kind", WRITES)
+def test_a_full_disk_leaves_the_old_file_and_no_part_of_a_new_one(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    option, name = WRITES[kind]
+    path = tmp_path / name
+    path.write_text("mine")
+    monkeypatch.setattr(Path, "write_bytes", full)
+    monkeypatch.setattr("matplotlib.figure.Figure.savefig", full)
+    assert main([*LIMITS, *option, str(path), "--force"]) == 2
+    assert "No space left on device" in capsys.readouterr().err
+    assert path.read_text() == "mine"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_link_is_followed_to_a_file_and_refused_where_it_leads_nowhere(tmp_path: Path) -> None:
+    target, link = tmp_path / "target.txt", tmp_path / "link.txt"
+    link.symlink_to(target)
+    with pytest.raises(InputError, match="leads nowhere"):
+        files.save("a", link, force=True)
+    assert not target.exists()
+    target.write_text("old")
+    target.chmod(0o640)
+    files.save("a", link, force=True)
+    assert link.is_symlink() and target.read_text() == "a\n"
+    assert target.stat().st_mode & 0o777 == 0o640
+
+
+def test_a_name_that_no_file_system_takes_is_bad_input(tmp_path: Path) -> None:
+    for name in ("x" * 300, "a\0b"):
+        with pytest.raises(InputError, match=r"a file that can be written|a file in a folder"):
+            files.save("a", tmp_path / name)
+
+
+def test_bytes_that_are_no_text_leave_no_file(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="UTF-8"):
+        files.save("title \udcff", tmp_path / "model.toml")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "redirected", "code"),
+    [
+        (LIMITS, ">&-", 2),
+        (LIMITS, ">/dev/full", 2),
+        (LIMITS, "2>/dev/full", 0),
+        (["storage", "limits", "--release", "no"], "2>/dev/full", 2),
+        (["storage", "limits", "--release", "no"], "2>&-", 2),
+        (["storage", "no such command"], "2>/dev/full", 2),
+        (LIMITS, "| true", 0),
+    ],
+)
+def test_exit_codes_with_streams_that_cannot_be_written(
+    arguments: list[str], redirected: str, code: int
+) -> None:
+    if not Path("/dev/full").exists():
+        pytest.skip("no /dev/full on this system")
+    command = shlex.join([sys.executable, "-m", "planner", *arguments])
+    done = subprocess.run(
+        ["bash", "-o", "pipefail", "-c", f"{command} {redirected}"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == code
+    assert "Traceback" not in done.stderr
+
+
+def test_an_interrupt_while_packages_load_is_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted() -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("planner.cli.build", interrupted)
+    assert main([]) == 130
+    assert capsys.readouterr().err == "planner: interrupted\n"

@@ -17,21 +17,19 @@ from matplotlib.collections import PolyCollection
 from planner import calibrate, queueing, render, sizing, style
 from planner.advice.channel_program import channel_programs
 from planner.advice.disk import Setting, disk_rates
-from planner.advice.paging import kinds, paging_devices
-from planner.advice.paging_count import Load
+from planner.advice.paging import Load, kinds, paging_devices
+from planner.advice.processors import published, scaling
+from planner.advice.storage import StorageBudget, guest_frame_budget, storage_usage
 from planner.demand import Law
 from planner.devices import Pool, VolumeClass
 from planner.devices.disk import DiskPath
-from planner.devices.processors import published, scaling
-from planner.devices.storage import StorageBudget, guest_frame_budget
 from planner.explain import explain
 from planner.library import data_path, read_model
-from planner.measurements import volume_runs
-from planner.measurements.storage import storage_usage
+from planner.measurements import Rows, intervals, read, volume_runs
+from planner.published import scoreboard
 from planner.reports import read_data_spaces, read_devices
 from planner.reports.supply import read_supply
 from planner.results import Result
-from planner.scoreboard import scoreboard
 from planner.supply import judge
 from planner.whatif import predict
 from tests.checkout import ROOT, modules
@@ -43,14 +41,18 @@ def listing() -> Any:
     return read_devices(data_path("hyperpav", "522A-0-aliases.listing"))[0]
 
 
+def rows_of_listing() -> Rows:
+    return intervals(read(data_path("hyperpav", "522A-0-aliases.listing")))[0]
+
+
 def calibrated(kind: str, *names: str) -> Any:
     return calibrate.calibrate(kind, calibrate.Task(files=[ROOT / name for name in names]))[0]
 
 
 # One of each class; a test holds that none is missing.
 MADE = {
-    "AliasAnswer": lambda: sizing.aliases(volume_runs(listing())[0], Law.from_model("hyperpav")),
-    "Answer": lambda: predict(read_model("hyperpav"), {"volumes": 1}, {"aliases": [0.0, 1.0, 2.0]}),
+    "AliasAnswer": lambda: sizing.aliases(volume_runs(rows_of_listing())[0], Law.from_model("hyperpav")),
+    "Prediction": lambda: predict(read_model("hyperpav"), {"volumes": 1}, {"aliases": [0.0, 1.0, 2.0]}),
     "Bounds": lambda: queueing.asymptotic_bounds([1e-3, 2e-3], [1, 2, 3]),
     "CcwAnswer": lambda: channel_programs(64, 0.3),
     "CostFit": lambda: calibrated("channel-program", "docs/examples/fast-ccw.csv"),
@@ -84,12 +86,13 @@ MADE = {
     "StorageLimits": lambda: StorageBudget(release="5.3", real_storage="256GB", resident_pages=50).limits(),
     "StorageUsage": lambda: storage_usage(read_data_spaces(data_path("real-storage", "5-users.listing"))),
     "Subsystem": lambda: sizing.subsystem(
-        [sizing.MeasuredPool(name="1", volumes=1, aliases=0, runs=(volume_runs(listing())[0],))],
+        [sizing.MeasuredPool(name="1", volumes=1, aliases=0, runs=(volume_runs(rows_of_listing())[0],))],
         Law.from_model("hyperpav"),
     ),
     "SupplyAnswer": lambda: judge(read_supply(ROOT / "docs" / "examples" / "supply-counters.csv")),
+    "VolumesAnswer": lambda: sizing.answer_for(data_path("hyperpav", "pool-0-aliases.listing"), kind="volume"),
 }
-BASES = {"Calibration", "Result", "Tabular"}
+BASES = {"Answer", "Calibration", "Result", "Tabular"}
 SUFFIX = re.compile(r"_(ms|us|s|gb|mb|bytes|percent)(_per_\w+)?$", re.IGNORECASE)
 
 
@@ -150,9 +153,11 @@ def test_every_time_rate_and_size_of_a_table_has_its_unit(name: str) -> None:
 
 
 def test_a_prediction_is_drawn_with_its_band() -> None:
-    found = made("Answer")
+    found = made("Prediction")
     for shown in found.figures[:-1]:  # the chance of no alias has no band
-        (band,) = [each for each in found.plot(shown.key).collections if isinstance(each, PolyCollection)]
+        (band,) = [
+            each for each in found.plot(figure=shown.key).collections if isinstance(each, PolyCollection)
+        ]
         heights = band.get_paths()[0].vertices[:, 1]
         assert heights.min() == pytest.approx(found.low[shown.key].min() / shown.factor)
         assert heights.max() == pytest.approx(found.high[shown.key].max() / shown.factor)

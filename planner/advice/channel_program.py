@@ -5,17 +5,23 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from planner import library, render
+import numpy as np
+
+from planner import library, render, style
+from planner.answer import Answer
+from planner.calibrate.possible import intervals
 from planner.devices.channel_program import WIDTHS, ChannelProgram
+from planner.devices.parameters import Scenario
 from planner.errors import InputError
-from planner.tabular import Tabular
+from planner.interval import Interval
 from planner.units import MEGABYTE, MILLISECOND
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 MODEL: Final = "channel-program"
-WIDE: Final = 2.0  # standard deviations on each side: about 95 % of the runs
+WAYS: Final = {True: "fast", False: "slow"}
+PASSES: Final = ("write only", "write and read")
 CONVENTION: Final = (
     "The runs determine three combinations of the four costs. Convention: a CCW translated fast costs nothing of its "
     "own, its cost is counted into the Start Subchannel; no answer here depends on it."
@@ -23,8 +29,47 @@ CONVENTION: Final = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CcwAnswer(Tabular):
-    """CP time of a mix: `law` and its `model`, `bits`, whether `fast`, `read_share`, `data_rate` [bytes/s]."""
+class PublishedRun:
+    """One of the sixteen runs, read off its token ``smmffr``: `bits`, `fast`, `passes` over each MB, `time_per_mb` [s].
+
+    A pass writes the file, a second one reads it; the time is that of a MB of file, however often it is moved.
+    """
+
+    bits: int
+    fast: bool
+    passes: int
+    time_per_mb: float
+
+    @classmethod
+    def of(cls, run: library.ComparedRun) -> PublishedRun:
+        """Read the token of a run of the model file."""
+        return cls(
+            bits=max(WIDTHS) if run.name[0] == "6" else min(WIDTHS),
+            fast=run.name[3:5] == "F1",
+            passes=1 + int(run.name[5]),
+            time_per_mb=run.measured * MILLISECOND,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CcwAnswer(Answer):
+    """CP time of a mix of reads and writes.
+
+    Attributes
+    ----------
+    law : ChannelProgram
+        The costs.
+    model : planner.library.Model
+        Where they come from.
+    bits : int
+        Width of the addresses.
+    fast : bool
+        Whether CP translates the channel programs fast.
+    read_share : float
+        Part of the data that is read.
+    data_rate : float or None
+        Data moved [bytes/s].
+    """
 
     law: ChannelProgram
     model: library.Model
@@ -34,71 +79,63 @@ class CcwAnswer(Tabular):
     data_rate: float | None
 
     @property
-    def model_error(self) -> float:
-        """Relative standard deviation of a run from the law."""
-        return self.model.fit.model_error
+    def runs(self) -> tuple[PublishedRun, ...]:
+        """The sixteen published runs."""
+        return tuple(map(PublishedRun.of, self.model.fit.runs))
 
     @property
     def measured_savings(self) -> dict[int, list[float]]:
         """What fast translation saved in the runs, by width: first written only, then written once and read once."""
-        totals: dict[str, float] = {}
-        for run in self.model.fit.runs:  # named smmffr
-            totals[run.name[0] + run.name[3:]] = totals.get(run.name[0] + run.name[3:], 0.0) + run.measured
+        totals: dict[tuple[int, bool, int], float] = {}
+        for run in self.runs:
+            key = (run.bits, run.fast, run.passes)
+            totals[key] = totals.get(key, 0.0) + run.time_per_mb
         return {
-            bits: [1 - totals[f"{guest}F1{passes}"] / totals[f"{guest}F0{passes}"] for passes in "01"]
-            for guest, bits in zip("36", WIDTHS, strict=True)
+            bits: [1 - totals[bits, True, passes] / totals[bits, False, passes] for passes in (1, 2)]
+            for bits in WIDTHS
         }
 
+    def _within(self) -> dict[str, Interval]:
+        """CP time [s/MB], processors and saving [share] with their 90 % intervals."""
+        asked: Scenario = {
+            "bits": str(self.bits), "translation": WAYS[self.fast], "read_share": self.read_share,
+            "data_rate": float(MEGABYTE) if self.data_rate is None else self.data_rate,
+        }  # fmt: skip
+        return {key: each[0] for key, each in intervals(self.model, [asked]).items()}
+
     @property
-    def time_per_mb(self) -> float:
+    def time_per_mb(self) -> Interval:
         """CP processor time per MB moved [s/MB]."""
-        return self.law.time_per_mb(self.bits, fast=self.fast, read_share=self.read_share)
+        return self._within()["cp"]
 
     @property
-    def saving(self) -> float:
+    def saving(self) -> Interval:
         """Share of the CP processor time per MB that fast translation saves."""
-        return self.law.saving(self.bits)
+        return self._within()["saving"]
 
     @property
-    def processors(self) -> float | None:
+    def processors(self) -> Interval | None:
         """Processors that CP spends at the data rate; None without one."""
-        return None if self.data_rate is None else self.data_rate / MEGABYTE * self.time_per_mb
+        return None if self.data_rate is None else self._within()["processors"]
 
-    def around(self, value: float) -> tuple[float, float]:
-        """Where about 95 % of the runs of such a value lie.
-
-        Parameters
-        ----------
-        value : float
-            A time or a number of processors.
-
-        Returns
-        -------
-        tuple of float
-            Low and high.
-        """
-        half = WIDE * self.model_error
-        return value * (1 - half), value * (1 + half)
-
-    def saving_around(self) -> tuple[float, float]:
-        """Where about 95 % of the pairs of runs show the saving.
-
-        Returns
-        -------
-        tuple of float
-            Low and high share.
-        """
-        half = WIDE * (1 - self.saving) * self.model_error * 2**0.5
-        return max(0.0, self.saving - half), min(1.0, self.saving + half)
+    @property
+    def headline(self) -> str:
+        """CP time per MB, processors, saving, each with its interval."""
+        low, value, high = self.time_per_mb / MILLISECOND
+        head = (
+            f"{self.bits}-bit channel programs, {self.read_share:.0%} read, {WAYS[self.fast]} translation: "
+            f"{value:.2f} ms of CP per MB ({low:.2f} to {high:.2f}, {style.NINETY})"
+        )
+        if self.processors is not None and self.data_rate is not None:
+            low, value, high = self.processors
+            head += (
+                f", {value:.3f} processors ({low:.3f} to {high:.3f}) at {self.data_rate / MEGABYTE:g} MB/s"
+            )
+        low, value, high = self.saving
+        return f"{head}; fast translation saves {value:.0%} ({low:.0%} to {high:.0%}) of CP time per MB."
 
     def table(self) -> render.Table:
-        """CP time per MB of both widths and both ways of translation.
-
-        Returns
-        -------
-        render.Table
-            One row a width.
-        """
+        """CP time per MB of both widths and both ways of translation."""
         fast, slow = (
             [
                 self.law.time_per_mb(bits, fast=way, read_share=self.read_share) / MILLISECOND
@@ -106,98 +143,82 @@ class CcwAnswer(Tabular):
             ]
             for way in (True, False)
         )
+        saved = [self.law.saving(bits) for bits in WIDTHS]
         return render.Table(
             columns=(
                 render.Column(name="bits", unit="", values=list(WIDTHS)),
                 render.Column(name="cp_fast", unit="ms/MB", label="CP, fast", values=fast, decimals=3),
                 render.Column(name="cp_slow", unit="ms/MB", label="CP, slow", values=slow, decimals=3),
-                render.Column(
-                    name="saving", unit="share", label="saved", values=[self.law.saving(b) for b in WIDTHS], decimals=3
-                ),
+                render.Column(name="saving", unit="share", label="saved", values=saved, decimals=3),
             ),
             marks=tuple("in use" if bits == self.bits else "" for bits in WIDTHS),
-        )  # fmt: skip
+        )
 
-    def notes(self) -> list[str]:
-        """What else is to be said.
-
-        Returns
-        -------
-        list of str
-            Sentences: the convention, how well the law meets the runs, reading and writing.
-        """
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """The convention, how well the law meets the runs, reading and writing."""
         shown = "; ".join(
             f"{bits}-bit {self.law.saving(bits):.1%}, in the runs {written:.1%} written only and {both:.1%} written "
             "and read"
             for bits, (written, both) in self.measured_savings.items()
         )
         read = self.model.parameters["read_factor"]
-        return [
+        return (
             CONVENTION,
-            f"The law meets the sixteen runs within {self.model_error:.1%} (standard deviation): no run was repeated, "
-            f"and the report warns of variation. Fast translation saves by the law {shown}.",
+            f"The law meets the sixteen runs within {self.model.fit.model_error:.1%} (standard deviation): no run was "
+            f"repeated, and the report warns of variation. Fast translation saves by the law {shown}.",
             f"Reading is taken to cost what writing costs ({read.low:.2f} to {read.high:.2f} times in the runs), so "
             "the mix of both does not matter.",
-        ]
-
-    def text(self) -> str:
-        """The answer for people.
-
-        Returns
-        -------
-        str
-            A headline, the table, the notes.
-        """
-        low, high = (end / MILLISECOND for end in self.around(self.time_per_mb))
-        way = "fast" if self.fast else "slow"
-        head = (
-            f"{self.bits}-bit channel programs, {self.read_share:.0%} read, {way} translation: "
-            f"{self.time_per_mb / MILLISECOND:.2f} ms of CP per MB ({low:.2f} to {high:.2f})"
+            "Measured on {machine}, {release}.".format(**self.model.environment),
         )
-        if self.processors is not None and self.data_rate is not None:
-            low, high = self.around(self.processors)
-            moved = self.data_rate / MEGABYTE
-            head += f", {self.processors:.3f} processors ({low:.3f} to {high:.3f}) at {moved:g} MB/s"
-        low, high = self.saving_around()
-        saved = f"Fast translation saves {self.saving:.0%} ({low:.0%} to {high:.0%}) of CP time per MB"
-        place = "{machine}, {release}".format(**self.model.environment)
-        told = [render.wrap(head), render.wrap(f"{saved} ({place})."), "", render.to_text(self.table()), ""]
-        return "\n".join([*told, *map(render.wrap, self.notes())])
 
     def to_dict(self) -> dict[str, Any]:
-        """What ``--json`` shows.
-
-        Returns
-        -------
-        dict
-            `cp_ms_per_mb`, `processors`, `saving`, each with its interval.
-        """
-        processors = self.processors
+        """`cp_ms_per_mb`, `processors`, `saving`, each with its interval."""
+        time, processors, saving = self.time_per_mb / MILLISECOND, self.processors, self.saving
         return {
             "bits": self.bits,
-            "translation": "fast" if self.fast else "slow",
+            "translation": WAYS[self.fast],
             "read_share": self.read_share,
-            "cp_ms_per_mb": self.time_per_mb / MILLISECOND,
-            "cp_ms_per_mb_interval": [end / MILLISECOND for end in self.around(self.time_per_mb)],
-            "processors": processors,
-            "processors_interval": None if processors is None else list(self.around(processors)),
-            "saving": self.saving,
-            "saving_interval": list(self.saving_around()),
+            "cp_ms_per_mb": float(time.value),
+            "cp_ms_per_mb_interval": [float(time.low), float(time.high)],
+            "processors": None if processors is None else float(processors.value),
+            "processors_interval": None
+            if processors is None
+            else [float(processors.low), float(processors.high)],
+            "saving": float(saving.value),
+            "saving_interval": [float(saving.low), float(saving.high)],
             "saving_measured": self.measured_savings[self.bits],
-            "notes": self.notes(),
+            "notes": list(self.notes),
         }
 
-    def plot(self) -> Axes:
-        """Draw the published runs beside the law.
-
-        Returns
-        -------
-        matplotlib.axes.Axes
-            The axes.
-        """
-        from planner.advice.pictures import cp_time_per_mb
-
-        return cp_time_per_mb(self.law)
+    def plot(self, axes: Axes | None = None) -> Axes:
+        """Draw the published runs beside the law, those that also read halved per MB moved."""
+        axes = style.new_axes() if axes is None else axes
+        cases = [(bits, fast) for bits in WIDTHS for fast in (True, False)]
+        asked: list[Scenario] = [
+            {"bits": str(bits), "translation": WAYS[fast], "read_share": 0.0, "data_rate": float(MEGABYTE)}
+            for bits, fast in cases
+        ]
+        law = intervals(self.model, asked)["cp"] / MILLISECOND
+        ends = [law.value - law.low, law.high - law.value]
+        axes.bar(range(len(cases)), law.value, yerr=ends, color="#cccccc", width=0.7, capsize=8)
+        for place, case in enumerate(cases):
+            for passes, (label, marker) in enumerate(zip(PASSES, ("o", "^"), strict=True)):
+                shown = [
+                    run.time_per_mb / run.passes / MILLISECOND
+                    for run in self.runs
+                    if (run.bits, run.fast) == case and run.passes == 1 + passes
+                ]
+                axes.plot(place + np.array([-0.24, -0.12]) + 0.36 * passes, shown, marker,
+                          color=style.COLORS[passes], zorder=style.ABOVE, clip_on=False,
+                          label=label if place == 0 else None)  # fmt: skip
+        axes.set_xticks(range(len(cases)), [f"{bits}-bit, {WAYS[fast]}" for bits, fast in cases])
+        axes.set_ylabel("CP time per MB moved [ms]")
+        axes.set_title(
+            f"Bars: law, with where {style.NINETY} of the runs lie; points: published runs", fontsize="medium"
+        )
+        axes.legend(frameon=False)
+        return axes
 
 
 def channel_programs(
@@ -225,17 +246,15 @@ def channel_programs(
     ------
     InputError
         A number outside its domain.
+
+    Examples
+    --------
+    >>> round(channel_programs(64, 0.7).time_per_mb.value * 1e3, 2)
+    2.18
     """
-    model = library.read_model(MODEL)
-    answer = CcwAnswer(
-        law=ChannelProgram.from_model(model),
-        model=model,
-        bits=bits,
-        fast=fast,
-        read_share=read_share,
-        data_rate=data_rate,
-    )
     if data_rate is not None and not 0 < data_rate < float("inf"):
         raise InputError("data_rate", data_rate, "a finite number above zero", "bytes/s")
-    answer.time_per_mb  # noqa: B018 - refuses bits and share
-    return answer
+    model = library.read_model(MODEL)
+    law = ChannelProgram.from_model(model)
+    law.time_per_mb(bits, fast=fast, read_share=read_share)  # refuses bits and share
+    return CcwAnswer(law=law, model=model, bits=bits, fast=fast, read_share=read_share, data_rate=data_rate)

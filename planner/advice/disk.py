@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from planner import library, render
-from planner.devices.disk import DiskPath, Mode
-from planner.devices.disk_performance import DiskPerformance
+from planner import library, render, style
+from planner.answer import Answer
+from planner.calibrate.possible import interval
+from planner.devices.disk import DiskPath, DiskPerformance, Mode
 from planner.errors import InputError
-from planner.tabular import Tabular
-from planner.units import MEGABYTE, MICROSECOND
+from planner.interval import Interval
+from planner.units import KILOBYTE, MEGABYTE, MICROSECOND
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,7 +24,10 @@ WORKLOADS: Final = {
     "xedit": ("eckd-minidisk", "emulated-fba"),
     "iozone": ("eckd-dedicated", "eckd-minidisk", "emulated-fba", "native-scsi"),
 }
+TITLES: Final = {"xedit": "XEDIT loop", "iozone": "Linux iozone"}
+MEASURED_ON: Final = "2064-109, z/VM 5.1.0; ECKD on ESCON, SCSI on FCP"
 GRID: Final = 501  # hit ratios among which a break-even is looked for
+DRAWN: Final = 41  # hit ratios of a line
 NEARLY: Final = 0.9  # share of a bound from which the bound is named
 COMPARED: Final = ("emulated-fba", "eckd-minidisk")
 
@@ -39,37 +43,38 @@ class Setting:
     disks: int = 1
 
     def solve(self, path: DiskPath, mode: Mode, hit_ratio: ArrayLike | None = None) -> DiskPerformance:
-        """Solve a path for the setting.
-
-        Parameters
-        ----------
-        path : DiskPath
-            The path.
-        mode : {"off", "cached"}
-            Without minidisk cache, or through it.
-        hit_ratio : array_like, optional
-            Instead of the setting's own.
-
-        Returns
-        -------
-        DiskPerformance
-            In the shape of the hit ratio.
-        """
+        """Solve a path at the hit ratio of the setting, or at others, in their shape."""
         ratio = self.hit_ratio if hit_ratio is None else hit_ratio
         return path.solve(
             mode, ratio, requesters=self.requesters, processors=self.processors, disks=self.disks
         )
 
+    def rate(self, kind: str, mode: Mode, hit_ratio: Sequence[float] | None = None) -> Interval:
+        """Transactions with their 90 % interval at these hit ratios, shape (ratios,) [1/s]."""
+        numbers = {"requesters": self.requesters, "processors": self.processors, "disks": self.disks}
+        ratios = [self.hit_ratio] if hit_ratio is None else hit_ratio
+        scenarios = [{"mode": mode, "hit_ratio": float(ratio), **numbers} for ratio in ratios]
+        return interval("rate", library.read_model(f"disk-{self.workload}-{kind}"), scenarios)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DiskRow:
-    """A kind of disk in one mode: `kind`, `mode`, its `path`, what it does (`at`) in a `setting`."""
+    """A kind of disk in one mode: `kind`, `mode`, its `path`, its performance (`at`) in a `setting`.
+
+    `rate` is that of its transactions with the 90 % interval [1/s].
+    """
 
     kind: str
     mode: Mode
     path: DiskPath
     at: DiskPerformance
+    rate: Interval
     setting: Setting
+
+    @property
+    def name(self) -> str:
+        """Kind and mode, for people."""
+        return f"{self.kind}, {self.mode}" if self.mode == "cached" else f"{self.kind}, cache off"
 
     @property
     def limit(self) -> str:
@@ -86,21 +91,22 @@ class DiskRow:
         """Whether one requester, as measured, moves more than the channel carries."""
         return float(self.at.rate_alone) > float(self.at.channel_bound)
 
-    def to_dict(self) -> dict[str, Any]:
-        """What ``--json`` shows of the row.
+    @property
+    def in_doubt(self) -> bool:
+        """Whether the rate itself, and not only the run that it rests on, is more than the channel carries."""
+        return float(self.at.rate) > float(self.at.channel_bound) * (1 + 1e-9)
 
-        Returns
-        -------
-        dict
-            Numbers with their unit as a suffix.
-        """
-        at, ios = self.at, self.path.virtual_ios(self.mode)
+    def to_dict(self) -> dict[str, Any]:
+        """What ``--json`` shows of the row; numbers with their unit as a suffix."""
+        at, ios, within = self.at, self.path.virtual_ios(self.mode), self.rate
         rate, cp, virtual = float(at.rate), float(at.cp_time), float(at.virtual_time)
         return {
             "kind": self.kind,
             "mode": self.mode,
             "hit_ratio": self.setting.hit_ratio if self.mode == "cached" else None,
             "rate": rate,
+            "rate_low": float(within.low),
+            "rate_high": float(within.high),
             "data_rate_mb_per_s": rate * (self.path.read_bytes + self.path.write_bytes) / MEGABYTE,
             "cp_us": cp / MICROSECOND,
             "virtual_us": virtual / MICROSECOND,
@@ -115,31 +121,52 @@ class DiskRow:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DiskAnswer(Tabular):
-    """Rates of each kind of disk in a `setting`: `rows`, and `break_even_hit_ratio`, where two kinds are equal."""
+class DiskAnswer(Answer):
+    """Rates of each kind of disk.
+
+    Attributes
+    ----------
+    setting : Setting
+        What was asked for.
+    rows : tuple of DiskRow
+        One a kind and mode.
+    break_even_hit_ratio : float or None
+        Where two kinds are equal; None where one is the faster one throughout.
+    """
 
     setting: Setting
     rows: tuple[DiskRow, ...]
     break_even_hit_ratio: float | None
 
     def records(self) -> list[dict[str, Any]]:
-        """All rows as dictionaries.
-
-        Returns
-        -------
-        list of dict
-            One a kind and mode.
-        """
+        """All rows as dictionaries, one a kind and mode."""
         return [row.to_dict() for row in self.rows]
 
-    def table(self) -> render.Table:
-        """One row a kind and mode.
+    @property
+    def headline(self) -> str:
+        """The fastest that is not in doubt, and what is in doubt."""
+        at = self.setting
+        asked = (
+            f"{at.workload}, hit ratio {at.hit_ratio:g}, {render.counted(at.requesters, 'requester')}, "
+            f"{render.counted(at.processors, 'processor')}, {render.counted(at.disks, 'disk')}"
+        )
+        best = max(
+            (row for row in self.rows if not row.in_doubt), key=lambda row: float(row.at.rate), default=None
+        )
+        parts = []
+        if best is not None:
+            low, rate, high = best.rate
+            parts.append(f"most by {best.name}: {rate:.4g}/s ({low:.4g} to {high:.4g}, {style.NINETY})")
+        parts += [
+            f"{row.name}, as measured {float(row.at.rate):.4g}/s, cannot have come from its disk, whose channel "
+            f"carries {float(row.at.channel_bound):.3g}/s"
+            for row in self.rows
+            if row.in_doubt
+        ]
+        return f"{asked}: {'; '.join(parts)}."
 
-        Returns
-        -------
-        render.Table
-            Rate, data rate, processor times, processors busy, what one processor carries, what bounds the rate.
-        """
+    def table(self) -> render.Table:
+        """Rate, data rate, processor times, processors busy, what one processor carries, what bounds the rate."""
         records = self.records()
 
         def column(name: str, unit: str, label: str, decimals: int | None = None) -> render.Column:
@@ -161,17 +188,39 @@ class DiskAnswer(Tabular):
                 column("rate_per_processor", "1/s", "rate/processor", 1),
                 column("io_rate_per_processor", "1/s", "vio/processor", 1),
                 column("limit", "", "limit"),
-            )
+                column("rate_low", "1/s", "at least", 1),
+                column("rate_high", "1/s", "at most", 1),
+            ),
+            marks=tuple("in doubt" if row.in_doubt else "" for row in self.rows),
         )
 
-    def notes(self) -> list[str]:
-        """What else is to be said.
+    def sections(self) -> tuple[render.Section, ...]:
+        """Rates with their 90 % intervals, then what a transaction costs, then what processors do."""
+        table = self.table()
+        every = {column.name: column for column in table.columns}
 
-        Returns
-        -------
-        list of str
-            Sentences: the break-even hit ratio, what was not measured, what was measured and cannot be so.
-        """
+        def part(*names: str) -> render.Table:
+            return render.Table(
+                columns=tuple(every[name] for name in ("kind", "mode", *names)), marks=table.marks
+            )
+
+        doubt = "! the run moved more than the channel carries" if any(table.marks) else ""
+        rates = part("hit_ratio", "rate", "rate_low", "rate_high", "data_rate", "limit")
+        costs = part("cp", "virtual", "cp_per_virtual_io", "virtual_per_virtual_io")
+        work = part("processors", "rate_per_processor", "io_rate_per_processor")
+        return (
+            render.Section(
+                table=rates, title=f"Transactions, at least and at most: {style.NINETY}", caption=doubt
+            ),
+            render.Section(
+                table=costs, title="Processor time of a transaction, and of its virtual I/Os (vio)"
+            ),
+            render.Section(table=work, title="Processors busy, and what one of them carries"),
+        )
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """The break-even hit ratio, what was not measured, what was measured and cannot be so."""
         lines = [self._break_even()] if self._both() else []
         lines += [
             f"{row.kind}, {row.mode}: the run that this rests on shows no wait for the disk and moves "
@@ -181,21 +230,21 @@ class DiskAnswer(Tabular):
             for row in self.rows
             if row.beats_channel
         ]
-        beyond = [
+        other = [
             row.kind
             for row in self.rows
             if row.mode == "cached" and row.path.measured_hit_ratio not in {None, self.setting.hit_ratio}
         ]
-        if beyond:
+        if other:
             lines.append(
-                f"Processor time of {', '.join(beyond)} with cache was measured at hit ratio .5 only, over hits and "
+                f"Processor time of {', '.join(other)} with cache was measured at hit ratio .5 only, over hits and "
                 "misses together; its division is a convention. Rates rest on elapsed times, measured for each."
             )
         if self.setting.requesters > 1 or self.setting.processors > 1:
             lines.append(
                 "One requester on one processor was measured; more are a closed network of processors and disks."
             )
-        return lines
+        return (*lines, f"Measured on {MEASURED_ON}.")
 
     def _both(self) -> bool:
         cached = {row.kind for row in self.rows if row.mode == "cached"}
@@ -212,32 +261,8 @@ class DiskAnswer(Tabular):
         faster = one if float(one.at.rate) > float(other.at.rate) else other
         return f"{faster.kind} is the faster one at every hit ratio; channels of {channels} MB/s are compared, too."
 
-    def text(self) -> str:
-        """The answer for people.
-
-        Returns
-        -------
-        str
-            A headline, the table, the notes.
-        """
-        at = self.setting
-        head = (
-            f"{at.workload}, hit ratio {at.hit_ratio:g}, {render.counted(at.requesters, 'requester')}, "
-            f"{render.counted(at.processors, 'processor')}, {render.counted(at.disks, 'disk')} "
-            "(2064-109, z/VM 5.1.0; ECKD on ESCON, SCSI on FCP)"
-        )
-        return "\n".join(
-            [render.wrap(head), "", render.to_text(self.table()), "", *map(render.wrap, self.notes())]
-        )
-
     def to_dict(self) -> dict[str, Any]:
-        """What ``--json`` shows.
-
-        Returns
-        -------
-        dict
-            `rows` and `break_even_hit_ratio`, beside the question.
-        """
+        """`rows` and `break_even_hit_ratio`, beside the question."""
         at = self.setting
         return {
             "workload": at.workload,
@@ -246,42 +271,62 @@ class DiskAnswer(Tabular):
             "disks": at.disks,
             "rows": self.records(),
             "break_even_hit_ratio": self.break_even_hit_ratio,
-            "notes": self.notes(),
+            "notes": list(self.notes),
         }
 
-    def plot(self) -> Axes:
-        """Draw the rate against the hit ratio, with the published runs.
+    def plot(self, axes: Axes | None = None) -> Axes:
+        """Draw the rate against the hit ratio, with the published runs of one requester."""
+        from matplotlib.ticker import LogLocator
 
-        Returns
-        -------
-        matplotlib.axes.Axes
-            The axes.
-        """
-        from planner.advice.pictures import rate_over_hit_ratio
+        axes = style.new_axes(width=8.0) if axes is None else axes
+        paths = {row.kind: row.path for row in self.rows}
+        for color, (marker, size), (kind, path) in zip(
+            style.COLORS, style.MARKERS, paths.items(), strict=False
+        ):
+            for mode in reversed(path.modes):
+                _draw(axes, self.setting, kind, path, mode, color)
+            for place, rate in _measured_rates(self.setting.workload, kind, path):
+                axes.plot(
+                    place, rate, marker, color=color, markersize=size, zorder=style.ABOVE, clip_on=False
+                )
+        axes.set_yscale("log")
+        axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        axes.yaxis.set_major_formatter("{x:g}")
+        axes.yaxis.set_minor_formatter("")
+        axes.set(xlim=(0, 1), xlabel="hit ratio of the minidisk cache", ylabel="transactions [1/s]")
+        title = TITLES[self.setting.workload]
+        title += f", {self.setting.requesters} requesters" if self.setting.requesters > 1 else ""
+        title += f"; points: published runs, one requester; bands: {style.NINETY}"
+        axes.set_title(title, fontsize="medium")
+        axes.legend(frameon=False, fontsize="small", loc="upper left", bbox_to_anchor=(1.02, 1.0))
+        return axes
 
-        return rate_over_hit_ratio(self.setting, {row.kind: row.path for row in self.rows})
+
+def _draw(axes: Axes, setting: Setting, kind: str, path: DiskPath, mode: Mode, color: str) -> None:
+    """One kind in one mode: a fine line and its band; dashed without cache."""
+    ratio = np.linspace(0, 1, 201)
+    line, label = ("-", f"{kind}, cached") if mode == "cached" else ("--", f"{kind}, no cache")
+    axes.plot(ratio, setting.solve(path, mode, ratio).rate, line, color=color, label=label)
+    places = np.linspace(0, 1, DRAWN if mode == "cached" else 2)
+    band = setting.rate(kind, mode, places.tolist())
+    axes.fill_between(places, band.low, band.high, color=color, alpha=style.BAND)
+
+
+def _measured_rates(workload: str, kind: str, path: DiskPath) -> list[tuple[float, float]]:
+    """Hit ratio and transactions per second of the published runs; those without cache stand at 0."""
+    runs = library.read_model(f"disk-{workload}-{kind}").fit.runs
+    if workload == "xedit":  # without cache, all misses, all hits
+        return [(place, run.measured) for place, run in zip((0.0, 0.0, 1.0), runs, strict=True)]
+    times: dict[str, float] = {}
+    for run in runs:  # the four phases of a run, KB/s
+        name = run.name.partition(" ")[0]
+        times[name] = times.get(name, 0.0) + path.read_bytes / 2 / KILOBYTE / run.measured
+    places = (0.0, path.measured_hit_ratio or 0.0)
+    return [(place, 1 / time) for place, time in zip(places, times.values(), strict=False)]
 
 
 def disk_paths(workload: str, kinds: Sequence[str] = ()) -> dict[str, DiskPath]:
-    """Read the shipped disk paths of a workload.
-
-    Parameters
-    ----------
-    workload : str
-        "xedit" or "iozone".
-    kinds : sequence of str, optional
-        Kinds of disk; all that were measured where empty.
-
-    Returns
-    -------
-    dict
-        Path by kind.
-
-    Raises
-    ------
-    InputError
-        No such workload, or the workload was not measured on that kind.
-    """
+    """Read the shipped disk paths of a workload by kind of disk, all that were measured where `kinds` is empty."""
     if workload not in WORKLOADS:
         raise InputError("workload", workload, f"one of {', '.join(WORKLOADS)}")
     for kind in kinds:
@@ -315,14 +360,21 @@ def disk_rates(setting: Setting, kinds: Sequence[str] = ()) -> DiskAnswer:
     """
     paths = disk_paths(setting.workload, kinds)
     rows = tuple(
-        DiskRow(kind=kind, mode=mode, path=path, at=setting.solve(path, mode), setting=setting)
+        DiskRow(
+            kind=kind,
+            mode=mode,
+            path=path,
+            at=setting.solve(path, mode),
+            rate=setting.rate(kind, mode)[0],
+            setting=setting,
+        )
         for kind, path in paths.items()
         for mode in path.modes
     )
     return DiskAnswer(setting=setting, rows=rows, break_even_hit_ratio=_break_even(setting, paths))
 
 
-def _break_even(setting: Setting, paths: dict[str, DiskPath]) -> float | None:
+def _break_even(setting: Setting, paths: Mapping[str, DiskPath]) -> float | None:
     """Highest hit ratio at which both cached paths carry the same rate; None where one is faster throughout."""
     from scipy.optimize import brentq
 

@@ -3,32 +3,216 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final
 
-from planner import render
-from planner.advice.paging_count import LARGEST_COUNT, ROUNDING, Load, Outcome, carried_by, fewest, outcome
-from planner.advice.paging_kinds import Kind, kinds
-from planner.devices.paging import PagingDevice
+import numpy as np
+
+from planner import library, render, style
+from planner.answer import Answer
+from planner.calibrate.possible import interval
+from planner.devices.paging import PagingDevice, PagingPerformance
 from planner.errors import InfeasibleError, InputError
-from planner.tabular import Tabular
+from planner.results import Array
 from planner.units import MICROSECOND, MILLISECOND
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+PAGING_KINDS: Final = ("eckd", "emulated-fba", "xiv-serialized", "xiv-concurrent")
+REQUESTS_PER_GUEST: Final = (
+    2  # a fault read that the guest waits for, and the page write that makes room for it
+)
+LARGEST_COUNT: Final = 255  # devices: an assumption of ours, where the search ends unless a count is given
+LONGEST_RESPONSE: Final = 2.0  # default target, in service times: wait as long as service
+FARTHEST: Final = 2**40
+ROUNDING: Final = 1e-12  # a page rate that just fits is not refused for the rounding of floating point
+FARTHEST_THINK: Final = 30.0  # service times between two requests of the least loaded point of a line
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PagingKind:
+    """A shipped kind of paging device: `name`, the `device`, and the `model` that it was read from."""
+
+    name: str
+    device: PagingDevice
+    model: library.Model
+
+    @property
+    def machine(self) -> str:
+        """Machine that its processor times were measured on."""
+        return self.model.environment["machine"]
+
+    @property
+    def most_requests(self) -> float:
+        """Most requests per device that were measured."""
+        return self.model.validity["outstanding"][1]
+
+    @property
+    def error(self) -> tuple[float, float]:
+        """Ends of the 90 % interval of what one device carries with the requests that were measured, over its value."""
+        asked = {"outstanding": self.most_requests, "think_time": 0.0, "arrival_rate": 0.0, "scv": 1.0}
+        low, rate, high = interval("page_rate", self.model, [asked])[0]
+        return float(low / rate), float(high / rate)
+
+
+def kinds(names: Sequence[str] = ()) -> list[PagingKind]:
+    """Read the shipped kinds of paging device in the order asked for, all where `names` is empty."""
+    found = []
+    for name in names or PAGING_KINDS:
+        if name not in PAGING_KINDS:
+            raise InputError("kind", name, f"one of {', '.join(PAGING_KINDS)}")
+        model = library.read_model(f"paging-{name}")
+        found.append(PagingKind(name=name, device=PagingDevice.from_model(model), model=model))
+    return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Load:
+    """What is asked for.
+
+    `page_rate` [1/s]; `guests` that fault (None: pages come at random); `target` [s], twice the service time of each
+    kind where None; `scv` is the squared coefficient of variation of a transfer's service, which no measurement gives.
+    """
+
+    page_rate: float
+    guests: int | None = None
+    target: float | None = None
+    scv: float = 1.0
+
+    @property
+    def requests(self) -> int | None:
+        """Requests outstanding or about to come back; None where pages come at random."""
+        return None if self.guests is None else REQUESTS_PER_GUEST * self.guests
+
+    def times(self, factor: float) -> Load:
+        """The same for `factor` times the page rate."""
+        return replace(self, page_rate=factor * self.page_rate)
+
+    def target_of(self, device: PagingDevice) -> float:
+        """Longest response time that is accepted of a device [s]."""
+        return LONGEST_RESPONSE * device.service_time if self.target is None else self.target
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PagingOutcome:
+    """What a number of devices does: its `count`, `utilization`, `response_time` [s], `requests` present per device."""
+
+    count: int
+    utilization: float
+    response_time: float
+    requests: float
+
+
+def carried_by(device: PagingDevice, load: Load) -> float:
+    """Fewest devices that carry the page rate at all, each always busy; a whole number."""
+    return math.ceil(load.page_rate / device.capacity * (1 - ROUNDING))
+
+
+def outcome(device: PagingDevice, load: Load, count: int) -> PagingOutcome:
+    """Solve a number of devices for a load that is spread evenly over them.
+
+    Requests of guests are dealt evenly: some devices have one more than the others. The time between two
+    requests of a guest is what makes their page rate the one asked for. Utilization 1 and an infinite response time
+    where they do not carry it.
+    """
+    if load.requests is None:
+        alone = device.open(load.page_rate / count, scv=load.scv)
+        return PagingOutcome(count=count, utilization=float(alone.utilization),
+                       response_time=float(alone.response_time), requests=float(alone.requests))  # fmt: skip
+    return _Dealt(device=device, load=load, count=count, requests=load.requests).outcome()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Dealt:
+    """Requests of guests dealt evenly to a number of devices: some have one more than the others."""
+
+    device: PagingDevice
+    load: Load
+    count: int
+    requests: int
+
+    @property
+    def devices(self) -> Array:
+        """Devices that have the fewer requests, and those that have one more; the rest idle."""
+        more = self.requests % min(self.count, self.requests)
+        return np.array([min(self.count, self.requests) - more, more], dtype=np.float64)
+
+    @property
+    def round_time(self) -> float:
+        """Time from one request of a guest to its next at the page rate asked for [s]."""
+        return self.requests * self.device.pages_per_transfer / self.load.page_rate
+
+    def at(self, think_time: float) -> PagingPerformance:
+        """One device of each sort."""
+        each = self.requests // min(self.count, self.requests)
+        return self.device.closed(np.array([each, each + 1]), think_time, scv=self.load.scv)
+
+    def excess(self, think_time: float) -> float:
+        """Page rate over the one asked for, less 1."""
+        return float(self.devices @ self.at(think_time).page_rate) / self.load.page_rate - 1
+
+    def meets(self, target: float) -> bool:
+        """Whether the response time stays within the target: then the guests may think for the rest of a round."""
+        return self.excess(max(0.0, self.round_time - target)) >= -ROUNDING
+
+    def outcome(self) -> PagingOutcome:
+        """Solve for the think time that gives the page rate."""
+        from scipy.optimize import brentq
+
+        most = self.excess(0.0)
+        if most < -ROUNDING:
+            present = self.requests / self.count
+            return PagingOutcome(count=self.count, utilization=1.0, response_time=math.inf, requests=present)
+        think = 0.0 if most <= 0 else float(brentq(self.excess, 0.0, self.round_time, xtol=1e-15, rtol=1e-12))
+        solved = self.at(think)
+        return PagingOutcome(
+            count=self.count,
+            utilization=float(self.devices @ solved.utilization) / self.count,
+            response_time=self.round_time - think,
+            requests=float(self.devices @ solved.requests) / self.count,
+        )
+
+
+def fewest(device: PagingDevice, load: Load) -> PagingOutcome | None:
+    """Find the smallest number of devices that carries the page rate within the target.
+
+    None where no number does: the target lies below the service time, or too few requests are outstanding.
+    """
+    target = load.target_of(device)
+    least = max(1, int(carried_by(device, load)))
+    most = FARTHEST if load.requests is None else load.requests
+
+    def meets(count: int) -> bool:
+        if load.requests is None:
+            return outcome(device, load, count).response_time <= target
+        return _Dealt(device=device, load=load, count=count, requests=load.requests).meets(target)
+
+    unreachable = target <= device.service_time if load.requests is None else target < device.service_time
+    if unreachable or least > most or not meets(most):
+        return None
+    return outcome(device, load, _smallest(meets, least, most))
+
+
+def _smallest(holds: Callable[[int], bool], low: int, high: int) -> int:
+    """Smallest whole number for which `holds`, which stays true from there on and is true at `high`."""
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if holds(middle) else (middle + 1, high)
+    return low
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
-    """A kind and how it fares: `outcome`, or None with the `reason`; `processors` that CP spends on its paging.
+    """A kind and its answer: `outcome`, or None with the `reason`; `processors` that CP spends on its paging.
 
-    `least` and `most` devices are needed where the page rate is off by the error of the law, as many as no number
-    of devices carries where None.
+    `least` and `most` devices are needed within the 90 % interval of what one carries, as many as no number of devices
+    carries where None.
     """
 
-    kind: Kind
-    outcome: Outcome | None
+    kind: PagingKind
+    outcome: PagingOutcome | None
     processors: float
     reason: str = ""
     least: int | None = None
@@ -36,10 +220,12 @@ class Choice:
 
     @property
     def span(self) -> str | None:
-        """Devices needed within the error of the law, for people."""
+        """Devices needed within the 90 % interval, for people."""
         if self.least is None:
             return None
-        return f"{self.least} to {self.most}" if self.most is not None else f"{self.least} or more"
+        if self.most is None:
+            return f"{self.least} or more"
+        return f"{self.least}" if self.least == self.most else f"{self.least} to {self.most}"
 
     @property
     def feasible(self) -> bool:
@@ -47,8 +233,15 @@ class Choice:
         return self.outcome is not None and not self.reason
 
     @property
+    def words(self) -> str:
+        """The count with its kind, and its range where that is more than one number."""
+        assert self.outcome is not None
+        beside = f" ({self.span}, {style.NINETY})" if self.span and self.least != self.most else ""
+        return f"{self.outcome.count} {self.kind.name}{beside}"
+
+    @property
     def warning(self) -> str:
-        """What lies beyond the measurement; empty where nothing does."""
+        """Where the answer leaves what was measured; empty where it does not."""
         at = self.outcome
         if at is None or not self.feasible or at.requests <= self.kind.most_requests * (1 + 1e-9):
             return ""
@@ -58,13 +251,7 @@ class Choice:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """What ``--json`` shows of the kind.
-
-        Returns
-        -------
-        dict
-            Numbers with their unit as a suffix.
-        """
+        """What ``--json`` shows of the kind; numbers with their unit as a suffix."""
         at, model, system = self.outcome, self.kind.model, self.kind.device.cp_system_time
         found = at is not None and (self.feasible or math.isfinite(at.response_time))
         return {
@@ -89,8 +276,18 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PagingAnswer(Tabular):
-    """How each kind of paging device carries a `load`: `choices`, and the `speeds` of machines that were given."""
+class PagingAnswer(Answer):
+    """Which devices carry a page rate.
+
+    Attributes
+    ----------
+    load : Load
+        What was asked for.
+    choices : tuple of Choice
+        One a kind of device.
+    speeds : mapping
+        By machine, how much faster its processor is than those without an entry.
+    """
 
     load: Load
     choices: tuple[Choice, ...]
@@ -104,14 +301,19 @@ class PagingAnswer(Tabular):
             return None
         return min(feasible, key=lambda choice: choice.processors).kind.name
 
-    def table(self) -> render.Table:
-        """One row a kind.
+    @property
+    def headline(self) -> str:
+        """How many devices of which kind, for what."""
+        load = self.load
+        asked = f"{load.page_rate:g} pages/s"
+        if load.guests is not None:
+            asked += f" of {render.counted(load.guests, 'guest')} with a fault read and a page write outstanding each"
+        within = "twice the service time" if load.target is None else f"{load.target / MILLISECOND:g} ms"
+        found = [choice.words for choice in self.choices if choice.feasible]
+        return f"{asked}, response at most {within}: {', or '.join(found)}."
 
-        Returns
-        -------
-        render.Table
-            Count, utilization, response time, requests per device, processors, and where it was measured.
-        """
+    def table(self) -> render.Table:
+        """One row a kind: count, utilization, response time, processors, and where it was measured."""
         rows = [choice.to_dict() for choice in self.choices]
 
         def column(
@@ -124,7 +326,7 @@ class PagingAnswer(Tabular):
             columns=(
                 column("kind", "", "kind"),
                 column("count", "", "devices", 0),
-                column("range", "", "range"),
+                column("range", "", style.NINETY),
                 column("utilization", "", "busy", 2),
                 column("response", "ms", "response", 2, "response_ms"),
                 column("requests_per_device", "", "req/dev", 2),
@@ -137,14 +339,15 @@ class PagingAnswer(Tabular):
             )
         )
 
-    def notes(self) -> list[str]:
-        """What else is to be said.
+    def sections(self) -> tuple[render.Section, ...]:
+        """The answer, then what each kind costs and where it was measured."""
+        columns = self.table().columns
+        parts = (columns[:7], (columns[0], *columns[7:9]), (columns[0], *columns[9:]))
+        return tuple(render.Section(table=render.Table(columns=part)) for part in parts)
 
-        Returns
-        -------
-        list of str
-            Sentences: why a kind has no answer, what was not measured, why several small devices, what is cheapest.
-        """
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Why a kind has no answer, what was not measured, why several small devices, what is cheapest."""
         lines = [f"{choice.kind.name}: {choice.reason}." for choice in self.choices if choice.reason]
         lines += [choice.warning for choice in self.choices if choice.warning]
         if self.load.guests is None:
@@ -152,10 +355,12 @@ class PagingAnswer(Tabular):
                 "Pages are taken to come at random. All runs had guests that wait for their pages (--guests), which "
                 "queue less."
             )
+        if self.load.target is None:
+            lines.append("No response time was asked for (--target): the wait may be as long as the service.")
         lines.append(self._several())
         if sum(choice.feasible for choice in self.choices) > 1:
             lines.append(self._cost())
-        return lines
+        return tuple(lines)
 
     def _several(self) -> str:
         choice = next(choice for choice in self.choices if choice.feasible)
@@ -177,54 +382,51 @@ class PagingAnswer(Tabular):
             "machines; --cpu-speed MACHINE=FACTOR says how much faster one is than the other."
         )
 
-    def text(self) -> str:
-        """The answer for people.
-
-        Returns
-        -------
-        str
-            A headline, the table, the notes.
-        """
-        load = self.load
-        head = f"{load.page_rate:g} pages/s"
-        if load.requests is not None:
-            head += f", {load.guests} guests with a fault read and a page write outstanding each"
-        if load.target is not None:
-            head += f", response at most {load.target / MILLISECOND:g} ms"
-        elif load.requests is None:
-            head += ", response at most twice the service time"
-        return "\n".join(
-            [render.wrap(head), "", render.to_text(self.table()), "", *map(render.wrap, self.notes())]
-        )
-
     def to_dict(self) -> dict[str, Any]:
-        """What ``--json`` shows.
-
-        Returns
-        -------
-        dict
-            `devices`, one a kind, beside the question and the cheapest kind.
-        """
+        """`devices`, one a kind, beside the question and the cheapest kind."""
         return {
             "page_rate": self.load.page_rate,
             "guests": self.load.guests,
             "target_ms": None if self.load.target is None else self.load.target / MILLISECOND,
             "devices": [choice.to_dict() for choice in self.choices],
             "cheapest": self.cheapest,
-            "notes": self.notes(),
+            "notes": list(self.notes),
         }
 
-    def plot(self) -> Axes:
-        """Draw the response time of one device of each kind against its page rate, and the published runs.
+    def plot(self, axes: Axes | None = None) -> Axes:
+        """Draw the response time of one device of each kind against its page rate, and the published runs."""
+        axes = style.new_axes() if axes is None else axes
+        for color, look, choice in zip(style.COLORS, style.LINES, self.choices, strict=False):
+            _draw(axes, choice.kind, color, look)
+        axes.set_xscale("log")
+        axes.set_ylim(bottom=0)
+        axes.set_xlabel("page rate of one device [1/s]")
+        axes.set_ylabel("response time of a transfer [ms]")
+        title = f"Points: published page rates, response by the law; bands: {style.NINETY}"
+        axes.set_title(title, fontsize="medium")
+        axes.legend(frameon=False)
+        return axes
 
-        Returns
-        -------
-        matplotlib.axes.Axes
-            The axes.
-        """
-        from planner.advice.pictures import paging_response
 
-        return paging_response([choice.kind for choice in self.choices])
+def _draw(axes: Axes, kind: PagingKind, color: str, look: str) -> None:
+    """One kind with as many requests as were measured: line, band, published run."""
+    device, requests = kind.device, kind.model.population
+    assert requests is not None
+    think = np.append(0.0, np.geomspace(1e-3, FARTHEST_THINK, 100)) * device.service_time
+    line = device.closed(requests, think)
+    scenarios = [
+        {"outstanding": float(requests), "think_time": float(each), "arrival_rate": 0.0, "scv": 1.0} for each in think
+    ]  # fmt: skip
+    band = interval("response", kind.model, scenarios)
+    axes.plot(line.page_rate, line.response_time / MILLISECOND, look, color=color, label=kind.name)
+    axes.fill_between(
+        line.page_rate, band.low / MILLISECOND, band.high / MILLISECOND, color=color, alpha=style.BAND
+    )
+    first = kind.model.fit.runs[0]
+    measured = first.measured * (device.pages_per_transfer if first.quantity == "transfer_rate" else 1.0)
+    # The run's response time was not printed: it is that of the law, at the printed rate.
+    at = np.interp(-measured, -line.page_rate, line.response_time)
+    axes.plot(measured, at / MILLISECOND, "o", color=color, markersize=8, zorder=style.ABOVE, clip_on=False)
 
 
 def paging_devices(
@@ -272,8 +474,8 @@ def paging_devices(
     return PagingAnswer(load=load, choices=choices, speeds=factors)
 
 
-def _require_carried(found: Sequence[Kind], load: Load, count: int) -> None:
-    """Refuse a page rate that so many devices of no kind carry."""
+def _require_carried(found: Sequence[PagingKind], load: Load, count: int) -> None:
+    """Refuse a page rate that this number of devices carries of no kind."""
     needed = {kind.name: carried_by(kind.device, load) for kind in found}
     if min(needed.values()) > count:
         would = ", ".join(f"{number:.0f} {name}" for name, number in needed.items())
@@ -283,7 +485,7 @@ def _require_carried(found: Sequence[Kind], load: Load, count: int) -> None:
         )
 
 
-def _choose(kind: Kind, load: Load, count: int | None, speed: float) -> Choice:
+def _choose(kind: PagingKind, load: Load, count: int | None, speed: float) -> Choice:
     """One kind: the fewest devices, or the given ones, and what speaks against them."""
     device = kind.device
     at = fewest(device, load) if count is None else outcome(device, load, count)
@@ -300,7 +502,7 @@ def _choose(kind: Kind, load: Load, count: int | None, speed: float) -> Choice:
     spent = load.page_rate * device.cp_time * speed
     if reason or count is not None:
         return Choice(kind=kind, outcome=at, processors=spent, reason=reason)
-    low, high = (fewest(device, load.times(1 + sign * kind.model.fit.model_error)) for sign in (-1, 1))
+    low, high = (fewest(device, load.times(1 / end)) for end in reversed(kind.error))
     return Choice(
         kind=kind,
         outcome=at,

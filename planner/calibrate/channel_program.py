@@ -9,25 +9,25 @@ from typing import Final
 from planner.calibrate.calibration import Estimate
 from planner.calibrate.cost_fit import fit_costs
 from planner.calibrate.cost_law import CostFit, CostLaw, Measured, given
-from planner.calibrate.tables import Heading, Measurements
+from planner.calibrate.tables import Measurements
 from planner.devices.channel_program import KIND, WIDTHS, ChannelProgram
 from planner.errors import InputError
-from planner.units import MILLISECOND
+from planner.quantity import Quantity
+from planner.units import MEGABYTE, MILLISECOND
 
 HEADINGS: Final = (
-    Heading(
-        name="bits", meaning="31 or 64: width of the addresses", needed=True, words=tuple(map(str, WIDTHS))
-    ),
-    Heading(name="translation", meaning="fast or slow", needed=True, words=("fast", "slow")),
-    Heading(name="cp_ms", meaning="CP processor time of the run", factor=MILLISECOND, needed=True),
-    Heading(name="written_mb", meaning="MB (2^20 bytes) written in that time", zero=True),
-    Heading(name="read_mb", meaning="MB read in that time", zero=True),
+    Quantity(key="bits", meaning="31 or 64: width of the addresses", words=tuple(map(str, WIDTHS))),
+    Quantity(key="translation", meaning="fast or slow", words=("fast", "slow")),
+    Quantity(key="cp", unit="ms", meaning="CP processor time of the run"),
+    Quantity(key="written", unit="mb", meaning="MB (2^20 bytes) written in that time", zero=True),
+    Quantity(key="read", unit="mb", meaning="MB read in that time", zero=True),
 )
+NEEDED: Final = ("bits", "translation", "cp_ms")
 COSTS: Final = {parameter.key: parameter for parameter in ChannelProgram.PARAMETERS}
 WIDE: Final = 2.0  # standard errors on each side within which reading may cost what writing costs
 
 
-def fit_channel_program(runs: Sequence[Measurements], fixed: Mapping[str, float] | None = None) -> CostFit:
+def calibrate(runs: Sequence[Measurements], fixed: Mapping[str, float] | None = None) -> CostFit:
     """Fit the costs of channel programs.
 
     CP times determine a + f, s - f and 2 (a + b) - a of the four costs at most. The convention is f = 0: what a CCW
@@ -44,7 +44,7 @@ def fit_channel_program(runs: Sequence[Measurements], fixed: Mapping[str, float]
     Returns
     -------
     CostFit
-        The costs; one that no run tells is 0 and not determined.
+        The costs; one that no run determines is 0 and not determined.
 
     Raises
     ------
@@ -65,7 +65,7 @@ def fit_channel_program(runs: Sequence[Measurements], fixed: Mapping[str, float]
         any(run.words[key] == word for run in runs) for key, word in (("bits", "64"), ("translation", "slow"))
     )
     told = ["ssch_time", *(["ssch_64_time"] if wide else []), *(["slow_ccw_time"] if slow else [])]
-    shares = {round(run.value("read_mb") / _moved(run), 9) for run in runs}
+    shares = {round(run.value("read_mb") / MEGABYTE / _moved(run), 9) for run in runs}
     if "read_factor" in held or len(shares) == 1:
         return _fit(runs, told, held, given(COSTS["read_factor"], held.get("read_factor", 1.0)))
     both = _fit(runs, [*told, "read_factor"], held, None)
@@ -82,7 +82,8 @@ def fit_channel_program(runs: Sequence[Measurements], fixed: Mapping[str, float]
 
 
 def _moved(run: Measurements) -> float:
-    return run.value("written_mb") + run.value("read_mb")
+    """MB written and read."""
+    return (run.value("written_mb") + run.value("read_mb")) / MEGABYTE
 
 
 def _fit(
@@ -105,7 +106,7 @@ def _fit(
             _moved(run)
             * law.time_per_mb(
                 int(run.words["bits"]), fast=run.words["translation"] == "fast",
-                read_share=run.value("read_mb") / _moved(run),
+                read_share=run.value("read_mb") / MEGABYTE / _moved(run),
             )
             for run in runs
         ]  # fmt: skip
@@ -138,5 +139,5 @@ def _unknown(key: str, most: float) -> Estimate:
 
 def _validity(runs: Sequence[Measurements]) -> dict[str, tuple[float, float]]:
     bits = [float(run.words["bits"]) for run in runs]
-    shares = [run.value("read_mb") / _moved(run) for run in runs]
+    shares = [run.value("read_mb") / MEGABYTE / _moved(run) for run in runs]
     return {"bits": (min(bits), max(bits)), "read_share": (min(shares), max(shares))}

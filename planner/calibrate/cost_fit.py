@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
@@ -10,8 +11,7 @@ import numpy as np
 
 from planner import library
 from planner.calibrate.calibration import Comparison, Estimate
-from planner.calibrate.cost_law import CostFit, CostLaw, Measured, given
-from planner.calibrate.cost_problem import SEEN, CostProblem
+from planner.calibrate.cost_law import SEEN, CostFit, CostLaw, CostProblem, Measured, given
 from planner.calibrate.model_error import GIVEN, MODEL_ERROR
 from planner.calibrate.possible import cut_off, stretch
 from planner.errors import CalibrationError, InputError
@@ -29,29 +29,7 @@ ENDS: Final = (0.05, 0.95)
 def fit_costs(
     measured: Sequence[Measured], law: CostLaw, fixed: Mapping[str, float] | None = None
 ) -> CostFit:
-    """Fit the parameters of a law to measured figures.
-
-    Parameters
-    ----------
-    measured : sequence of Measured
-        Figures above zero, in the order of the law.
-    law : CostLaw
-        How they follow from the parameters.
-    fixed : mapping, optional
-        Parameters that are known, SI, by key.
-
-    Returns
-    -------
-    CostFit
-        Estimates with standard errors and all residuals.
-
-    Raises
-    ------
-    InputError
-        A fixed parameter that the law does not have, or outside its bounds.
-    CalibrationError
-        The fit did not converge, or the measurements contradict each other.
-    """
+    """Fit the parameters of a law to measured figures."""
     known = _known(law, fixed or {})
     free = [k for k, parameter in enumerate(law.parameters) if parameter.key not in known]
     if not free:
@@ -95,7 +73,7 @@ def _result(problem: CostProblem, at: Array) -> CostFit:
             f"{problem.error:.0%} of them; the worst is {worst.quantity} of {worst.run}"
         )
     inside, slope, belief = problem.inside(at), problem.slope(at) / problem.sigma[:, None], problem.belief(at)
-    degrees = GIVEN if problem.error <= MODEL_ERROR else max(problem.freedom(at, slope), 1)
+    degrees, wider = _degrees(problem, at, slope)
     covariance = np.linalg.inv(slope.T @ slope + belief.T @ belief)
     own, own_belief = slope[:, inside], belief[inside][:, inside]
     within = np.linalg.inv(own.T @ own + own_belief.T @ own_belief)
@@ -104,7 +82,7 @@ def _result(problem: CostProblem, at: Array) -> CostFit:
     # A bound holds the estimate, not what is possible: that lies around where the figures pull it, cut off there.
     pull = slope.T @ (problem.off(at) / problem.sigma)
     uncertainty = _uncertainty(
-        problem, at - covariance @ pull, np.asarray(covariance * stretch(degrees) ** 2)
+        problem, at - covariance @ pull, np.asarray(covariance * (wider * stretch(max(degrees, 1))) ** 2)
     )
     unseen = _unseen(slope)
     estimates = _estimates(problem, at, errors, unseen, uncertainty)
@@ -112,13 +90,25 @@ def _result(problem: CostProblem, at: Array) -> CostFit:
         kind=problem.law.kind,
         estimates={each.parameter.key: each for each in (*estimates, *problem.law.held)},
         comparisons=_comparisons(problem, at),
-        model_error=problem.error,
+        model_error=problem.error * wider,
         degrees=float(degrees),
         correlation=_correlation(problem, inside, unseen, within),
         validity=problem.law.validity,
         population=problem.law.population,
         uncertainty=uncertainty,
     )
+
+
+def _degrees(problem: CostProblem, at: Array, slope: Array) -> tuple[float, float]:
+    """Degrees of freedom of the error of the law, and by what it grows since coefficients at a bound count as well.
+
+    Without any degree of freedom (0) nothing bounds what a law that may bend says of other arguments.
+    """
+    between = max(problem.freedom(at, slope), 1)
+    if problem.law.coefficients is None:
+        return GIVEN if problem.error <= MODEL_ERROR else between, 1.0
+    left = max(len(problem.measured) - problem.law.coefficients, 0)
+    return left, math.sqrt(max(between / max(left, 1), 1.0))
 
 
 def _unseen(slope: Array) -> Array:

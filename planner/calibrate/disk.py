@@ -10,26 +10,26 @@ import numpy as np
 from planner.calibrate.calibration import Estimate
 from planner.calibrate.cost_fit import fit_costs
 from planner.calibrate.cost_law import CostFit, CostLaw, Measured, given
-from planner.calibrate.tables import Heading, Measurements
+from planner.calibrate.tables import Measurements
 from planner.devices.disk import COSTS, KIND, DiskPath
 from planner.errors import InputError
-from planner.units import KILOBYTE, MEGABYTE, MICROSECOND
+from planner.quantity import Quantity
+from planner.units import MICROSECOND
 
 HEADINGS: Final = (
-    Heading(name="cache", meaning="on or off: minidisk cache", needed=True, words=("on", "off")),
-    Heading(
-        name="hit_ratio", meaning="share of the reads that the cache answers, 0 to 1", zero=True, most=1.0
+    Quantity(key="cache", meaning="on or off: minidisk cache", words=("on", "off")),
+    Quantity(
+        key="hit_ratio", meaning="share of the reads that the cache answers, 0 to 1", zero=True, high=1.0
     ),
-    Heading(name="rate", meaning="transactions per second of one requester"),
-    Heading(name="cp_us", meaning="CP time of a transaction", factor=MICROSECOND, zero=True),
-    Heading(
-        name="virtual_us", meaning="virtual machine time of a transaction", factor=MICROSECOND, zero=True
-    ),
-    Heading(name="virtual_ios", meaning="virtual I/Os of a transaction"),
-    Heading(name="read_kb", meaning="KB (2^10 bytes) that it reads", factor=KILOBYTE, needed=True, zero=True),
-    Heading(name="write_kb", meaning="KB that it writes", factor=KILOBYTE, zero=True),
-    Heading(name="channel_mb_per_s", meaning="data rate of the channel", factor=MEGABYTE, needed=True),
+    Quantity(key="rate", unit="1/s", meaning="transactions of one requester"),
+    Quantity(key="cp", unit="us", meaning="CP time of a transaction", zero=True),
+    Quantity(key="virtual", unit="us", meaning="virtual machine time of a transaction", zero=True),
+    Quantity(key="virtual_ios", meaning="virtual I/Os of a transaction"),
+    Quantity(key="read", unit="kb", meaning="KB (2^10 bytes) that it reads", zero=True),
+    Quantity(key="write", unit="kb", meaning="KB that it writes", zero=True),
+    Quantity(key="channel", unit="MB/s", meaning="data rate of the channel"),
 )
+NEEDED: Final = ("cache", "read_kb", "channel_mb_per_s")
 FIGURES: Final = ("rate", "cp_us", "virtual_us")
 SUMS: Final = {"rate": tuple(COSTS), "cp_us": ("cp_time",), "virtual_us": ("virtual_time",)}
 ENTRIES: Final = {parameter.key: parameter for parameter in DiskPath.PARAMETERS}
@@ -39,7 +39,7 @@ ALL: Final = 0.999  # of the bytes of a transaction
 Shares = Mapping[str, float]
 
 
-def fit_disk(runs: Sequence[Measurements], fixed: Mapping[str, float] | None = None) -> CostFit:
+def calibrate(runs: Sequence[Measurements], fixed: Mapping[str, float] | None = None) -> CostFit:
     """Fit one workload on one kind of disk, one requester at a time.
 
     A run may do a whole transaction or part of it: `read_kb` and `write_kb` say how much, and the largest of each are
@@ -64,7 +64,7 @@ def fit_disk(runs: Sequence[Measurements], fixed: Mapping[str, float] | None = N
     InputError
         No runs.
     ReportError
-        A run tells nothing, has no hit ratio, or contradicts itself or the others.
+        A run measured nothing, has no hit ratio, or contradicts itself or the others.
     CalibrationError
         The fit did not converge, or the measurements contradict each other.
     """
@@ -77,7 +77,7 @@ def fit_disk(runs: Sequence[Measurements], fixed: Mapping[str, float] | None = N
     parts = [part for part in ("write", "off", "miss", "hit") if any(each.get(part) for each in shares)]
     pairs = [(run, each, name) for run, each in zip(runs, shares, strict=True) for name in FIGURES
              if run.value(name) > 0]  # fmt: skip
-    factors = {heading.name: heading.factor for heading in HEADINGS}
+    factors = {heading.file_key: heading.factor for heading in HEADINGS}
     known = dict(fixed or {})
     law = CostLaw(
         kind=KIND,
@@ -98,7 +98,7 @@ def fit_disk(runs: Sequence[Measurements], fixed: Mapping[str, float] | None = N
 
 
 def _check(run: Measurements, first: Measurements) -> None:
-    """Refuse a row that tells nothing, or something impossible."""
+    """Refuse a row that measured nothing, or something impossible."""
     if not any(run.value(name) > 0 for name in FIGURES):
         raise run.error(f"expected a number above zero in one of {', '.join(FIGURES)}")
     if run.words["cache"] == "on" and "hit_ratio" not in run.numbers and run.value("read_kb") > 0:

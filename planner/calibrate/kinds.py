@@ -6,25 +6,56 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Final, Protocol
 
 from planner import library
+from planner.calibrate import channel_program, disk, paging, processors
 from planner.calibrate.calibration import Calibration
-from planner.calibrate.channel_program import HEADINGS as CHANNEL_PROGRAM
-from planner.calibrate.channel_program import fit_channel_program
 from planner.calibrate.cost_law import CostFit
 from planner.calibrate.data_file import read_observations
-from planner.calibrate.disk import HEADINGS as DISK
-from planner.calibrate.disk import fit_disk
 from planner.calibrate.fit import fit
 from planner.calibrate.model_file import model_of_costs, to_model
-from planner.calibrate.paging import HEADINGS as PAGING
-from planner.calibrate.paging import fit_paging
-from planner.calibrate.processors import HEADINGS as PROCESSORS
-from planner.calibrate.processors import fit_processors
-from planner.calibrate.settings import known_values
-from planner.calibrate.tables import Heading, Measurements, read_measurements
+from planner.calibrate.tables import Measurements, read_measurements
+from planner.devices.kinds import KINDS
 from planner.errors import InputError
+from planner.quantity import Quantity, listed
+
+
+def known_values(settings: Sequence[str], kind: str = "volume") -> dict[str, float]:
+    """Read what is known of the parameters.
+
+    Parameters
+    ----------
+    settings : sequence of str
+        Key and value of each; a time carries its unit.
+    kind : str, optional
+        Device kind.
+
+    Returns
+    -------
+    dict
+        SI values by key.
+
+    Raises
+    ------
+    InputError
+        No such parameter, one twice, or no such value.
+
+    Examples
+    --------
+    >>> known_values(["think_time=0.2ms", "inflation=0"])
+    {'think_time': 0.0002, 'inflation': 0.0}
+    """
+    known = {parameter.key: parameter for parameter in KINDS[kind].PARAMETERS}
+    found = {}
+    for setting in settings:
+        key, sign, text = setting.partition("=")
+        if not sign or key not in known:
+            raise InputError("--fix", setting, f"KEY=VALUE with a key of {listed(known)}")
+        if key in found:
+            raise InputError("--fix", f"{key} twice", "each of them once")
+        found[key] = float(known[key].read(text))
+    return found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,11 +68,34 @@ class Task:
     fix: Sequence[str] = field(default=())
 
 
-Answer = tuple[Calibration, library.Model]
-CostFitter = Callable[[Sequence[Measurements], Mapping[str, float]], CostFit]
+Calibrated = tuple[Calibration, library.Model]
 
 
-def _requesters(kind: str, task: Task) -> Answer:
+class CostModule(Protocol):
+    """A module that calibrates a device whose costs follow from a table; mypy holds that every one of `COSTS` does."""
+
+    @property
+    def HEADINGS(self) -> Sequence[Quantity]:  # noqa: N802 - a constant of the module
+        """Columns of its table."""
+
+    @property
+    def NEEDED(self) -> Sequence[str]:  # noqa: N802 - a constant of the module
+        """Those that every row has."""
+
+    @property
+    def calibrate(self) -> Callable[[Sequence[Measurements], Mapping[str, float]], CostFit]:
+        """Its fit, from rows and what is known of the parameters."""
+
+
+COSTS: Final[Mapping[str, CostModule]] = {
+    "paging": paging,
+    "disk": disk,
+    "channel-program": channel_program,
+    "processors": processors,
+}
+
+
+def _requesters(kind: str, task: Task) -> Calibrated:
     """A volume or a pool, from listings or tables."""
     if task.population is not None and task.population < 1:
         raise InputError("--population", task.population, "a count of at least 1")
@@ -51,28 +105,23 @@ def _requesters(kind: str, task: Task) -> Answer:
     return found, to_model(found, kind=kind, title=task.title, files=task.files, runs=runs)
 
 
-def _costs(kind: str, headings: Sequence[Heading], fitter: CostFitter, task: Task) -> Answer:
+def _costs(kind: str, module: CostModule, task: Task) -> Calibrated:
     """A device whose costs follow from a table."""
     if task.population is not None:
-        raise InputError(
-            "--population", task.population, f"none: a {kind} is not fitted to requesters of volumes"
-        )
+        problem = f"none: a {kind} is not fitted to requesters of volumes"
+        raise InputError("--population", task.population, problem)
     fixed = known_values(task.fix, kind)
-    found = fitter(read_measurements(task.files, headings), fixed)
+    found = module.calibrate(read_measurements(task.files, module.HEADINGS, module.NEEDED), fixed)
     return found, model_of_costs(found, title=task.title, files=task.files)
 
 
-CALIBRATORS: Final[Mapping[str, Callable[[Task], Answer]]] = {
-    "volume": partial(_requesters, "volume"),
-    "pool": partial(_requesters, "pool"),
-    "paging": partial(_costs, "paging", PAGING, fit_paging),
-    "disk": partial(_costs, "disk", DISK, fit_disk),
-    "channel-program": partial(_costs, "channel-program", CHANNEL_PROGRAM, fit_channel_program),
-    "processors": partial(_costs, "processors", PROCESSORS, fit_processors),
+CALIBRATORS: Final[Mapping[str, Callable[[Task], Calibrated]]] = {
+    **{kind: partial(_requesters, kind) for kind in ("volume", "pool")},
+    **{kind: partial(_costs, kind, module) for kind, module in COSTS.items()},
 }
 
 
-def calibrate(kind: str, task: Task) -> Answer:
+def calibrate(kind: str, task: Task) -> Calibrated:
     """Calibrate a device of any kind.
 
     Parameters

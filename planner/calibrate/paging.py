@@ -11,7 +11,7 @@ from typing import Final
 
 from planner.calibrate.cost_fit import fit_costs
 from planner.calibrate.cost_law import CostFit, CostLaw, Measured, given
-from planner.calibrate.tables import Heading, Measurements
+from planner.calibrate.tables import Measurements
 from planner.devices.paging import (
     CP_SYSTEM_TIME,
     CP_TIME,
@@ -21,20 +21,23 @@ from planner.devices.paging import (
     QUEUE_DEPTH,
     PagingDevice,
 )
-from planner.devices.parameters import SERVICE_TIME, Parameter
+from planner.devices.parameters import SERVICE_TIME
 from planner.errors import InputError
+from planner.quantity import Quantity
 from planner.units import MICROSECOND
 
 HEADINGS: Final = (
-    Heading(name="outstanding", meaning="requests present all the time", needed=True, whole=True),
-    Heading(name="queue_depth", meaning="transfers at a time; 1 is serialized", needed=True, whole=True),
-    Heading(name="transfer_rate", meaning="transfers per second of one device", needed=True),
-    Heading(name="page_rate", meaning="pages per second of the same device"),
-    Heading(name="think_us", meaning="from the end of a transfer to the next request; 0 where empty",
-            factor=MICROSECOND, zero=True),
-    Heading(name="cp_us_per_page", meaning="CP time per page, charged to users and system", factor=MICROSECOND),
-    Heading(name="cp_system_us_per_page", meaning="the part of it charged to the system", factor=MICROSECOND),
-)  # fmt: skip
+    Quantity(key="outstanding", meaning="requests present all the time", whole=True),
+    Quantity(key="queue_depth", meaning="transfers at a time; 1 is serialized", whole=True),
+    Quantity(key="transfer_rate", unit="1/s", meaning="transfers of one device"),
+    Quantity(key="page_rate", unit="1/s", meaning="pages of the same device"),
+    Quantity(
+        key="think", unit="us", zero=True, meaning="from the end of a transfer to the next request, or 0"
+    ),
+    Quantity(key="cp", unit="us/page", meaning="CP time per page, charged to users and system"),
+    Quantity(key="cp_system", unit="us/page", meaning="the part of it charged to the system"),
+)
+NEEDED: Final = ("outstanding", "queue_depth", "transfer_rate")
 FITTED: Final = (
     (SERVICE_TIME, "transfer_rate"),
     (PAGES_PER_TRANSFER, "page_rate"),
@@ -44,7 +47,7 @@ FITTED: Final = (
 CONTRADICTION: Final = 0.85  # pages a transfer, below the least that there can be
 
 
-def fit_paging(runs: Sequence[Measurements], fixed: Mapping[str, float] | None = None) -> CostFit:
+def calibrate(runs: Sequence[Measurements], fixed: Mapping[str, float] | None = None) -> CostFit:
     """Fit one device to its runs.
 
     Parameters
@@ -77,7 +80,7 @@ def fit_paging(runs: Sequence[Measurements], fixed: Mapping[str, float] | None =
                 f"transfer_rate of {run.value('transfer_rate'):g}: the measurements contradict each other",
                 "page_rate",
             )
-    factors = {heading.name: heading.factor for heading in HEADINGS}
+    factors = {heading.file_key: heading.factor for heading in HEADINGS}
     told = [pair for pair in FITTED if any(pair[1] in run.numbers for run in runs)]
     pairs = [(run, name) for run in runs for _, name in FITTED if name in run.numbers]
     measured = [
@@ -111,7 +114,7 @@ def _figure(values: Mapping[str, float], run: Measurements, name: str) -> float:
     return float(solved.page_rate if name == "page_rate" else solved.transfer_rate)
 
 
-def _start(parameter: Parameter, name: str, runs: Sequence[Measurements]) -> float:
+def _start(parameter: Quantity, name: str, runs: Sequence[Measurements]) -> float:
     run = next(run for run in runs if name in run.numbers)
     if parameter is SERVICE_TIME:
         cycle = run.value("outstanding") / run.value(name) - run.value("think_us")
@@ -128,7 +131,7 @@ def _start(parameter: Parameter, name: str, runs: Sequence[Measurements]) -> flo
     return run.value(name)
 
 
-def _held(last: Measurements, told: Sequence[Parameter]) -> list[tuple[Parameter, float]]:
+def _held(last: Measurements, told: Sequence[Quantity]) -> list[tuple[Quantity, float]]:
     """What is not fitted: how the device was run, and what stands for a figure that was not measured."""
     assumed = [
         (parameter, parameter.default) for parameter in (PAGES_PER_TRANSFER, CP_TIME) if parameter not in told

@@ -1,4 +1,4 @@
-"""Parameter sets that stand for all that a calibration left open, equally likely."""
+"""The one error bar: parameter sets that stand for all that a calibration left open, and the intervals they give."""
 
 from __future__ import annotations
 
@@ -11,14 +11,130 @@ import numpy as np
 from planner import library
 from planner.calibrate.spread import points
 from planner.devices.kinds import KINDS
-from planner.devices.parameters import POPULATION, Parameter
-from planner.errors import ReportError
+from planner.devices.parameters import POPULATION, Figures, Scenario
+from planner.errors import InputError, ReportError
+from planner.interval import Interval
+from planner.quantity import Quantity
 from planner.results import Array
 
 DRAWN_AT_ONCE: Final = 4096
 LARGEST_DRAW: Final = 65_536  # normal points among which enough must lie between the bounds
 PROBABILITY: Final = 0.9
+SETS: Final = 64  # parameter sets that stand for all that are possible
+NOTICED: Final = 1e-3  # relative change of a figure that counts as one
 NODES: Final = (np.arange(9) + 0.5) / 9  # of the distribution of the error of the law, equally likely
+
+
+def interval(
+    figure: str, model: library.Model, scenarios: Sequence[Scenario], given: Mapping[str, float] | None = None
+) -> Interval:
+    """Bound a figure that follows from a model: the one error bar of every command, notebook and picture.
+
+    Parameters
+    ----------
+    figure : str
+        Key of a figure that the kind of the model answers with.
+    model : library.Model
+        A calibrated model of any kind.
+    scenarios : sequence of mapping
+        All that the kind asks, by key, SI.
+    given : mapping, optional
+        Parameters that differ from those of the model, SI, by key.
+
+    Returns
+    -------
+    Interval
+        The figure by the best parameters between the ends of its 90 % interval, SI, each of shape (scenarios,); the
+        upper end is infinite where nothing bounds it, both are nan where the error is not known.
+
+    Raises
+    ------
+    InputError
+        The kind has no such figure, or something it asks is missing.
+    ReportError
+        The model lacks a parameter.
+
+    Examples
+    --------
+    >>> from planner.library import read_model
+    >>> rate = interval("itr", read_model("processors"), [{"processors": 14.0}])
+    >>> bool(rate.low[0] < rate.value[0] < rate.high[0])
+    True
+    """
+    figures = {shown.key for shown in KINDS[model.kind].FIGURES}
+    if figure not in figures:
+        raise InputError("figure", figure, f"one of {', '.join(sorted(figures))}")
+    return intervals(model, scenarios, given)[figure]
+
+
+def intervals(
+    model: library.Model, scenarios: Sequence[Scenario], given: Mapping[str, float] | None = None
+) -> dict[str, Interval]:
+    """Bound every figure of a model's kind as `interval` does, by key."""
+    sets, given = possible(model, SETS), dict(given or {})
+    best = _ask(model, {key: np.array([value]) for key, value in sets.best.items()}, given, scenarios)
+    drawn = _ask(model, sets.sets, given, scenarios)
+    found = {}
+    for shown in KINDS[model.kind].FIGURES:
+        value = best[shown.key][0]
+        low, high = _ends(shown, drawn, model.fit)
+        unbounded = _open(model, shown, best, sets, given, scenarios)
+        # The estimate is the likeliest set, not the middle one: an interval that left it out would puzzle.
+        found[shown.key] = Interval(
+            np.minimum(low, value), value, np.where(unbounded, shown.high, np.maximum(high, value))
+        )
+    return found
+
+
+def _ask(
+    model: library.Model, values: Mapping[str, Array], given: Mapping[str, float], scenarios: Sequence[Scenario]
+) -> Figures:  # fmt: skip
+    """Figures of shape (sets, scenarios) by key."""
+    many = len(next(iter(values.values())))
+    replaced = {key: np.full(many, float(value)) for key, value in given.items()}
+    try:
+        return KINDS[model.kind].ask({**values, **replaced}, scenarios)
+    except KeyError as error:
+        key = error.args[0]
+        known = {parameter.key: parameter.file_key for parameter in KINDS[model.kind].PARAMETERS}
+        raise ReportError(model.title, f"expected `parameters.{known.get(key, key)}`") from error
+
+
+def _ends(shown: Quantity, drawn: Figures, fit: library.FitQuality) -> tuple[Array, Array]:
+    """Central 90 % of what the parameter sets say, each smeared by the error of the law, shape (scenarios,)."""
+    values, size = drawn[shown.key], drawn[shown.error_of or shown.key]
+    degrees = fit.degrees_of_freedom
+    if degrees is not None and degrees < 1:
+        return np.zeros(values.shape[-1]), np.full(values.shape[-1], shown.high)
+    error = fit.model_error * (1.0 if degrees is None else stretch(degrees))
+    return central(np.clip(smeared(values, error, size), 0.0, shown.high))
+
+
+def _open(
+    model: library.Model, shown: Quantity, best: Figures, sets: Possible, given: Mapping[str, float],
+    scenarios: Sequence[Scenario],
+) -> Array:  # fmt: skip
+    """Where nothing bounds a figure from above, shape (scenarios,).
+
+    That is so for more devices than were measured where all of them were busy in every run, and where the answer
+    depends on a parameter that no run determines and nothing bounds.
+    """
+    found = np.zeros(len(scenarios), dtype=bool)
+    if model.fit.saturated and shown.open_above:
+        most = model.validity["aliases"][1]
+        found |= np.array([float(scenario["aliases"]) > most for scenario in scenarios])
+    settled = {*(model.uncertainty.parameters if model.uncertainty else ())}
+    settled |= {key for each in model.alternatives or () for key in each.parameters}
+    for parameter in KINDS[model.kind].PARAMETERS:
+        entry = model.parameters.get(parameter.file_key)
+        if entry is None or parameter.file_key in settled or parameter.key in given:
+            continue
+        if entry.status != "not determined" or entry.high is not None:
+            continue
+        moved = {**sets.best, parameter.key: parameter.high}
+        further = _ask(model, {key: np.array([value]) for key, value in moved.items()}, given, scenarios)
+        found |= further[shown.key][0] > best[shown.key][0] * (1 + NOTICED)
+    return found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +154,7 @@ class Possible:
 
 
 def possible(model: library.Model, count: int) -> Possible:
-    """Take the estimates of a model, and about so many parameter sets that stand for all that the data allow.
+    """Take the estimates of a model, and about `count` parameter sets that stand for all that the data allow.
 
     Parameters
     ----------
@@ -82,7 +198,7 @@ def possible(model: library.Model, count: int) -> Possible:
 
 
 def _mixture(
-    alternatives: Sequence[library.Alternative], known: Mapping[str, Parameter], count: int
+    alternatives: Sequence[library.Alternative], known: Mapping[str, Quantity], count: int
 ) -> dict[str, Array]:
     """Sets of every number of requesters, as many as its share wants."""
     free = [known[key] for key in alternatives[0].parameters]
@@ -107,23 +223,8 @@ def _mixture(
     }
 
 
-def cut_off(uncertainty: library.Uncertainty, free: Sequence[Parameter], count: int) -> Array:
-    """Draw from a normal distribution what lies between the bounds.
-
-    Parameters
-    ----------
-    uncertainty : library.Uncertainty
-        The distribution.
-    free : sequence of Parameter
-        Its parameters.
-    count : int
-        Sets.
-
-    Returns
-    -------
-    ndarray, shape (count or fewer, free)
-        Sets of parameters, SI; the center, moved to the nearest bounds, where hardly any set lies between them.
-    """
+def cut_off(uncertainty: library.Uncertainty, free: Sequence[Quantity], count: int) -> Array:
+    """Draw from a normal distribution what lies between the bounds, shape (count or fewer, free)."""
     center, covariance = np.array(uncertainty.center), np.array(uncertainty.covariance)
     low, high = (np.array([getattr(each, end) for each in free]) for end in ("low", "high"))
     size = np.sqrt(np.maximum(np.diag(covariance), 1e-300))
@@ -139,42 +240,16 @@ def cut_off(uncertainty: library.Uncertainty, free: Sequence[Parameter], count: 
 
 
 def smeared(values: Array, model_error: float, size: Array | float = 1.0) -> Array:
-    """Add the error of the law to what every parameter set says.
+    """Add the error of the law to what every parameter set says, shape (more sets, scenarios)."""
+    from scipy.special import ndtri
 
-    Parameters
-    ----------
-    values : ndarray, shape (sets, scenarios)
-        Logarithms, or numbers whose error is a part of `size`.
-    model_error : float
-        Relative standard deviation of the law.
-    size : array_like, optional
-        What it is a part of; 1 for logarithms.
-
-    Returns
-    -------
-    ndarray, shape (more sets, scenarios)
-        All equally likely.
-    """
-    from scipy.stats import norm
-
-    noise = model_error * norm.ppf(NODES)[:, None, None]
+    noise = model_error * ndtri(NODES)[:, None, None]
     finite = np.where(np.isfinite(size), size, 0.0)
     return np.asarray((values + noise * finite).reshape(-1, values.shape[-1]))
 
 
 def central(values: Array) -> tuple[Array, Array]:
-    """Central 90 % of equally likely values.
-
-    Parameters
-    ----------
-    values : ndarray, shape (sets, scenarios)
-        They may be infinite; nan where a figure is not known.
-
-    Returns
-    -------
-    tuple of ndarray, shape (scenarios,)
-        Both ends; nan where any value is.
-    """
+    """Central 90 % of equally likely values, shape (scenarios,)."""
     ends = ((1 - PROBABILITY) / 2, (1 + PROBABILITY) / 2)
     low, high = np.quantile(values, ends, axis=0, method="inverted_cdf")
     unknown = np.isnan(values).any(axis=0)
@@ -182,19 +257,8 @@ def central(values: Array) -> tuple[Array, Array]:
 
 
 def stretch(degrees: float) -> float:
-    """How much further Student's t reaches than the normal distribution, at 90 %.
-
-    Parameters
-    ----------
-    degrees : float
-        Degrees of freedom.
-
-    Returns
-    -------
-    float
-        At least 1.
-    """
-    from scipy.stats import norm, t
+    """How much further Student's t reaches than the normal distribution, at 90 %."""
+    from scipy.special import ndtri, stdtrit
 
     end = (1 + PROBABILITY) / 2
-    return float(t.ppf(end, degrees) / norm.ppf(end))
+    return float(stdtrit(degrees, end) / ndtri(end))

@@ -7,25 +7,34 @@ from typing import Final
 
 from planner.calibrate.cost_fit import fit_costs
 from planner.calibrate.cost_law import CostFit, CostLaw, Measured
-from planner.calibrate.tables import Heading, Measurements
-from planner.devices.processors.law import COHERENCY, CONTENTION, CPU_TIME
+from planner.calibrate.tables import Measurements
+from planner.devices.processors import COHERENCY, CONTENTION, CPU_TIME
 from planner.errors import InputError
-from planner.units import GIB, MILLISECOND
+from planner.quantity import Quantity
+from planner.reports import Printed
+from planner.units import MILLISECOND
 
 KIND: Final = "processors"
 FEWEST: Final = 3  # configurations, as many as parameters
+BENDS_TWICE_FROM: Final = 5  # configurations: fewer leave three coefficients less than two degrees of freedom
 HEADINGS: Final = (
-    Heading(name="processors", meaning="processors that shared the work", needed=True, whole=True),
-    Heading(name="cpu_ms", meaning="CPU time of a transaction, in guests and in CP", factor=MILLISECOND),
-    Heading(name="emulation_cpu_ms", meaning="the part of it in guests", factor=MILLISECOND),
-    Heading(name="cp_cpu_ms", meaning="the part of it in CP", factor=MILLISECOND),
-    Heading(name="itr", meaning="instead: transactions per second of fully busy processors"),
-    Heading(name="real_storage_GB", meaning="real storage; not used by the law", factor=GIB),
+    Quantity(key="processors", meaning="processors that shared the work", whole=True),
+    Quantity(key="cpu", unit="ms", meaning="CPU time of a transaction, in guests and in CP"),
+    Quantity(key="emulation_cpu", unit="ms", meaning="the part of it in guests"),
+    Quantity(key="cp_cpu", unit="ms", meaning="the part of it in CP"),
+    Quantity(key="itr", unit="1/s", meaning="instead: transactions of fully busy processors"),
+    Quantity(key="real_storage", unit="GB", meaning="real storage; not used by the law"),
 )
+NEEDED: Final = ("processors",)
+TIMES: Final = (
+    ("emulation_cpu_ms", "cp_cpu_ms"),
+    ("cpu_ms",),
+    ("itr",),
+)  # what gives the CPU time of a transaction
 START: Final = (1.0, 5e-2, 5e-3)  # of the least CPU time, and of the coefficients: large ones
 
 
-def fit_processors(runs: Sequence[Measurements], fixed: Mapping[str, float] | None = None) -> CostFit:
+def calibrate(runs: Sequence[Measurements], fixed: Mapping[str, float] | None = None) -> CostFit:
     """Fit ``t(n) = t1 (1 + alpha (n - 1) + beta n (n - 1))`` to the CPU time of a transaction, in logarithms.
 
     Parameters
@@ -45,7 +54,7 @@ def fit_processors(runs: Sequence[Measurements], fixed: Mapping[str, float] | No
     InputError
         Too few configurations.
     ReportError
-        A row tells no CPU time.
+        A row has no CPU time.
     CalibrationError
         The fit did not converge, or the measurements contradict each other.
 
@@ -56,7 +65,17 @@ def fit_processors(runs: Sequence[Measurements], fixed: Mapping[str, float] | No
     counts = [run.value("processors") for run in runs]
     if len(set(counts)) < FEWEST:
         raise InputError("configurations", counts, f"at least {FEWEST} different numbers of processors")
-    measured = [_cpu_time(run) for run in runs]
+    return fit_scaling(runs, fixed)
+
+
+def fit_scaling(runs: Sequence[Measurements], fixed: Mapping[str, float] | None = None) -> CostFit:
+    """Fit as `calibrate` does, however few the runs: without a degree of freedom nothing bounds a prediction."""
+    counts = [run.value("processors") for run in runs]
+    measured = [
+        Measured(run=run.name, quantity="cpu_ms", factor=MILLISECOND, value=time.value, half=time.resolution)
+        for run in runs
+        for time in [cpu_time(run)]
+    ]
     least = min(each.value for each in measured)
 
     def times(values: Mapping[str, float]) -> list[float]:
@@ -69,21 +88,19 @@ def fit_processors(runs: Sequence[Measurements], fixed: Mapping[str, float] | No
         start=(START[0] * least, *START[1:]),
         predict=times,
         validity={"processors": (min(counts), max(counts))},
+        coefficients=3 if len(runs) >= BENDS_TWICE_FROM else 2,
     )
     return fit_costs(measured, law, fixed)
 
 
-def _cpu_time(run: Measurements) -> Measured:
-    """CPU time of a transaction, from whichever columns tell it."""
+def cpu_time(run: Measurements) -> Printed:
+    """CPU time of a transaction, from whichever columns tell it [s]."""
     numbers = run.numbers
     if "cpu_ms" in numbers:
-        value, half = numbers["cpu_ms"].value, numbers["cpu_ms"].resolution
-    elif {"emulation_cpu_ms", "cp_cpu_ms"} <= set(numbers):
-        total = numbers["emulation_cpu_ms"] + numbers["cp_cpu_ms"]
-        value, half = total.value, total.resolution
-    elif "itr" in numbers:
+        return numbers["cpu_ms"]
+    if {"emulation_cpu_ms", "cp_cpu_ms"} <= set(numbers):
+        return numbers["emulation_cpu_ms"] + numbers["cp_cpu_ms"]
+    if "itr" in numbers:
         value = run.value("processors") / numbers["itr"].value
-        half = value * numbers["itr"].resolution / numbers["itr"].value
-    else:
-        raise run.error("expected a number in cpu_ms, in emulation_cpu_ms and cp_cpu_ms, or in itr")
-    return Measured(run=run.name, quantity="cpu_ms", factor=MILLISECOND, value=value, half=half)
+        return Printed(value, value * numbers["itr"].resolution / numbers["itr"].value)
+    raise run.error("expected a number in cpu_ms, in emulation_cpu_ms and cp_cpu_ms, or in itr")

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from planner.cli import options
 from planner.errors import InputError
 
-if TYPE_CHECKING:
-    pass
-
 app = typer.Typer(
+    cls=options.Once,
     no_args_is_help=True,
     rich_markup_mode=None,
     help="ECKD, emulated FBA and native SCSI; minidisk cache; channel programs.\n\n"
@@ -36,6 +34,7 @@ def rate(
 
     Example: planner disk rate --workload xedit --hit-ratio 0.9 --requesters 8 --processors 2
     """
+    from planner import units
     from planner.advice.disk import Setting, disk_rates
 
     for name, count in (("--requesters", requesters), ("--processors", processors), ("--disks", disks)):
@@ -43,7 +42,7 @@ def rate(
             raise InputError(name, count, "a count of at least 1")
     setting = Setting(
         workload=workload,
-        hit_ratio=_share(hit_ratio, "--hit-ratio"),
+        hit_ratio=units.parse_share(hit_ratio, argument="--hit-ratio"),
         requesters=requesters,
         processors=processors,
         disks=disks,
@@ -51,7 +50,7 @@ def rate(
     options.show(disk_rates(setting, kind or []), form)
 
 
-@app.command(name="ccw", no_args_is_help=True, short_help="Tell what channel programs cost CP.")
+@app.command(name="ccw", no_args_is_help=True, short_help="Show what channel programs cost CP.")
 @options.expanded
 def ccw(
     read_write: Annotated[str, typer.Option(metavar="R:W", help="Data read to data written, as 70:30.")],
@@ -71,33 +70,5 @@ def ccw(
     if translation not in {"fast", "slow"}:
         raise InputError("--translation", translation, "fast or slow")
     moved = None if data_rate is None else units.parse(data_rate, "data rate", argument="--data-rate")
-    answer = channel_programs(bits, _read_share(read_write), fast=translation == "fast", data_rate=moved)
-    options.show(answer, form)
-
-
-def _share(text: str, argument: str) -> float:
-    """A share from 0 to 1, as a bare number or in percent."""
-    from planner import units
-
-    percent = text.strip().endswith("%")
-    value = (
-        units.parse(text, "share", argument=argument, zero=True)
-        if percent
-        else units.parse_count(text, argument=argument)
-    )
-    if value > 1:
-        raise InputError(argument, text, "a share from 0 to 1, or 0% to 100%")
-    return value
-
-
-def _read_share(text: str) -> float:
-    """Share of the data that is read, from R:W."""
-    from planner import units
-
-    parts = text.split(":")
-    if len(parts) != 2:  # noqa: PLR2004 - a ratio has two terms
-        raise InputError("--read-write", text, "read to written, such as 70:30")
-    read, written = (units.parse_count(part, argument="--read-write") for part in parts)
-    if read + written == 0:
-        raise InputError("--read-write", text, "read to written, at least one of them above zero")
-    return read / (read + written)
+    share = units.parse_ratio(read_write, argument="--read-write")
+    options.show(channel_programs(bits, share, fast=translation == "fast", data_rate=moved), form)

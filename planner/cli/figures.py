@@ -33,11 +33,12 @@ def figures(
     from rich.console import Console
     from rich.progress import track
 
-    from planner.figures import FIGURES, save_figures
+    from planner.published import figures as known
+    from planner.published import save_figures
 
     bar = Console(stderr=True)
     drawn = save_figures(output, form.value, force=force)
     for path in track(
-        drawn, "Drawing", total=len(FIGURES), console=bar, disable=not bar.is_terminal, transient=True
+        drawn, "Drawing", total=len(known()), console=bar, disable=not bar.is_terminal, transient=True
     ):
         typer.echo(str(path))

@@ -35,8 +35,7 @@ def paging(
 ) -> None:  # fmt: skip
     """Ask, print, draw."""
     from planner import units
-    from planner.advice.paging import paging_devices
-    from planner.advice.paging_count import Load
+    from planner.advice.paging import Load, paging_devices
 
     for name, count in (("--guests", guests), ("--devices", devices)):
         if count is not None and count < 1:
@@ -48,8 +47,7 @@ def paging(
         target=None if target is None else units.parse(target, "time", argument="--target"),
     )
     speeds = options.once(map(_speed, cpu_speed or []), "--cpu-speed")
-    answer = paging_devices(load, names=kind or [], count=devices, speeds=speeds)
-    options.show(answer, form)
+    options.show(paging_devices(load, names=kind or [], count=devices, speeds=speeds), form)
 
 
 def _speed(text: str) -> tuple[str, float]:

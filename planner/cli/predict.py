@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from planner.cli import options
-
-if TYPE_CHECKING:
-    from planner.whatif import Answer
 
 HELP = """Ask a model for one scenario.
 
@@ -32,18 +29,16 @@ def predict(
     form: options.Form,
 ) -> None:
     """Predict with 90 % intervals; a question beyond what was measured is answered with a warning."""
-    from planner.library import read_model
-    from planner.whatif import parse_setting, predict
+    from planner import library, whatif
 
-    found = read_model(model)
-    answer = predict(
-        found, options.once((parse_setting(text, found.kind) for text in settings or []), "--set")
-    )
-    warn(answer)
+    found = library.read_model(model)
+    asked = options.once((whatif.parse_setting(text, found.kind) for text in settings or []), "--set")
+    answer = whatif.predict(found, asked)
+    warn(answer.warnings, form)
     options.show(answer, form)
 
 
-def warn(answer: Answer) -> None:
-    """Say on standard error where a question leaves what was measured."""
-    for warning in answer.warnings:
+def warn(warnings: tuple[str, ...], form: options.Form) -> None:
+    """Say on standard error where a question leaves what was measured, if the answer is for a program."""
+    for warning in warnings if form.json or form.csv or form.output else ():
         typer.echo(f"planner: {warning}", err=True)

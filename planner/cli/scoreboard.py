@@ -8,7 +8,7 @@ from planner.cli import options
 
 HELP = """Compare every published figure with the planner.
 
-Exit code 1 if an identity does not hold beyond the errata, or a stated accuracy is not met.
+Exit code 1 if an identity does not hold and no erratum says why, or a stated accuracy is not met.
 
 Example: planner scoreboard --csv"""
 
@@ -19,10 +19,10 @@ def scoreboard(
     form: options.Form,
 ) -> None:
     """Compute the scoreboard and print it."""
-    from planner.scoreboard import scoreboard as compute
+    from planner.published import scoreboard as compute
 
     with options.working("Comparing every figure"):
         found = compute()
     options.show(found, form)
-    if found.failures():
-        raise typer.Exit(1)
+    if found.exit_code:
+        raise typer.Exit(found.exit_code)

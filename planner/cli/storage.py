@@ -11,6 +11,7 @@ from planner.cli import options
 from planner.errors import InputError
 
 app = typer.Typer(
+    cls=options.Once,
     no_args_is_help=True,
     rich_markup_mode=None,
     help="Storage limits and frame budgets.\n\n"
@@ -59,7 +60,7 @@ def limits(
     Example: planner storage limits --release 5.3 --real-storage 256GB --resident-pages 50 --in-use 900GB
     """
     from planner import units
-    from planner.devices.storage import StorageBudget
+    from planner.advice.storage import StorageBudget
 
     answer = StorageBudget(
         release=release,
@@ -95,7 +96,7 @@ def frames(
     Example: planner storage frames --guests 20x88GB --instantiated 70%
     """
     from planner import units
-    from planner.devices.storage import frame_budget, guest_frame_budget
+    from planner.advice.storage import frame_budget, guest_frame_budget
 
     pages = None if resident_pages is None else units.parse_count(resident_pages, argument="--resident-pages")
     real = _size(real_storage, "--real-storage")
@@ -142,7 +143,7 @@ def usage(
     Example: planner storage usage monday.listing friday.listing --real-storage 120GB --resident-pages 1
     """
     from planner import units
-    from planner.measurements.storage import storage_usage
+    from planner.advice.storage import storage_usage
     from planner.reports.dspacesh import read_data_spaces
 
     answer = storage_usage(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -28,14 +29,16 @@ def whatif(
     form: options.PlotForm,
 ) -> None:
     """Predict every combination with 90 % intervals."""
-    from planner.library import read_model
-    from planner.whatif import parse_range, parse_setting, predict
+    from planner import library, system, whatif
 
-    found = read_model(model)
-    answer = predict(
+    if system.is_system(model):
+        options.show(system.whatif(Path(model), over, settings or []), form)
+        return
+    found = library.read_model(model)
+    answer = whatif.predict(
         found,
-        options.once((parse_setting(text, found.kind) for text in settings or []), "--set"),
-        options.once((parse_range(text, found.kind) for text in over), "--over"),
+        options.once((whatif.parse_setting(text, found.kind) for text in settings or []), "--set"),
+        options.once((whatif.parse_range(text, found.kind) for text in over), "--over"),
     )
-    warn(answer)
+    warn(answer.warnings, form)
     options.show(answer, form)

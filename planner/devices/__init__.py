@@ -10,10 +10,8 @@ if TYPE_CHECKING:
     from planner.devices.disk import DiskPath
     from planner.devices.kinds import KINDS
     from planner.devices.paging import PagingDevice
-    from planner.devices.pool import Performance, Pool, VolumeClass
+    from planner.devices.pool import Performance, Pool, Volume, VolumeClass
     from planner.devices.processors import Processors
-    from planner.devices.storage import StorageBudget
-    from planner.devices.volume import Volume
 
 __all__ = [
     "KINDS",
@@ -23,7 +21,6 @@ __all__ = [
     "Performance",
     "Pool",
     "Processors",
-    "StorageBudget",
     "Volume",
     "VolumeClass",
 ]
@@ -36,8 +33,7 @@ _HOME: Final = {
     "Performance": "pool",
     "Pool": "pool",
     "Processors": "processors",
-    "StorageBudget": "storage",
-    "Volume": "volume",
+    "Volume": "pool",
     "VolumeClass": "pool",
 }
 

@@ -9,20 +9,20 @@ from typing import ClassVar, Final, Self
 import numpy as np
 
 from planner.devices import parameters
-from planner.devices.parameters import Parameter
-from planner.devices.question import Figures, Question, Scenario, Shown
-from planner.errors import InputError, ReportError
+from planner.devices.parameters import Figures, Scenario
+from planner.errors import InputError
 from planner.library import Model
+from planner.quantity import Quantity
 from planner.results import Array
-from planner.units import MEGABYTE, MILLISECOND
+from planner.units import MEGABYTE
 
 KIND: Final = "channel-program"
 WIDTHS: Final = (31, 64)
 
 
-def _cost(key: str, symbol: str, meaning: str) -> Parameter:
+def _cost(key: str, symbol: str, meaning: str) -> Quantity:
     text = f"CP processor time per MB: {meaning}"
-    return Parameter(key=key, symbol=symbol, unit="s_per_mb", low=0, high=1, default=0, meaning=text)
+    return Quantity(key=key, symbol=symbol, unit="s_per_mb", low=0, high=1, default=0, meaning=text)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,53 +41,35 @@ class ChannelProgram:
     fast_ccw_time: float
     slow_ccw_time: float
     read_factor: float = 1.0
-    PARAMETERS: ClassVar[tuple[Parameter, ...]] = (
+    PARAMETERS: ClassVar[tuple[Quantity, ...]] = (
         _cost("ssch_time", "a", "the Start Subchannels of 31-bit I/O"),
         _cost("ssch_64_time", "b", "what as many 64-bit Start Subchannels cost more"),
         _cost("fast_ccw_time", "f", "its CCWs, translated fast"),
         _cost("slow_ccw_time", "s", "its CCWs, translated slowly"),
-        Parameter(
+        Quantity(
             key="read_factor", symbol="r", unit="", low=0.1, high=10, default=1,
             meaning="CP processor time per MB read, of that per MB written",
         ),
     )  # fmt: skip
-    QUESTIONS: ClassVar[tuple[Question, ...]] = (
-        Question(key="bits", meaning="31 or 64: width of the addresses", words=tuple(map(str, WIDTHS)),
+    QUESTIONS: ClassVar[tuple[Quantity, ...]] = (
+        Quantity(key="bits", meaning="31 or 64: width of the addresses", words=tuple(map(str, WIDTHS)),
                  example="bits=64"),
-        Question(key="translation", meaning="fast or slow", words=("fast", "slow"), default="fast",
+        Quantity(key="translation", meaning="fast or slow", words=("fast", "slow"), default="fast",
                  example="translation=slow"),
-        Question(key="read_share", meaning="part of the data that is read", unit="share", high=1.0, default=0.0,
+        Quantity(key="read_share", meaning="part of the data that is read", unit="share", high=1.0, default=0.0,
                  example="read_share=0.7"),
-        Question(key="data_rate", meaning="data moved", unit="bytes_per_s", default=float(MEGABYTE),
+        Quantity(key="data_rate", meaning="data moved", unit="bytes_per_s", default=float(MEGABYTE),
                  example="data_rate=50MB/s"),
     )  # fmt: skip
-    FIGURES: ClassVar[tuple[Shown, ...]] = (
-        Shown(key="cp", label="CP", unit="ms/MB", factor=MILLISECOND, decimals=3),
-        Shown(key="processors", label="processors", decimals=4),
-        Shown(key="saving", label="fast saves", unit="share", decimals=3, error_of="left", most=1.0),
+    FIGURES: ClassVar[tuple[Quantity, ...]] = (
+        Quantity(key="cp", label="CP", unit="ms/MB", decimals=3),
+        Quantity(key="processors", label="processors", decimals=4),
+        Quantity(key="saving", label="fast saves", unit="share", decimals=3, error_of="left", high=1.0),
     )
 
     @classmethod
     def ask(cls, values: Mapping[str, Array], scenarios: Sequence[Scenario]) -> Figures:
-        """Answer scenarios for parameter sets.
-
-        Parameters
-        ----------
-        values : mapping
-            Parameters by key, each of shape (sets,), SI.
-        scenarios : sequence of mapping
-            What `QUESTIONS` ask.
-
-        Returns
-        -------
-        dict
-            Figures, and what a saving leaves with the error of two runs (`left`), of shape (sets, scenarios), SI.
-
-        Raises
-        ------
-        InputError
-            An argument outside its domain.
-        """
+        """Figures, and what a saving leaves with the error of two runs (`left`)."""
         keys = [parameter.key for parameter in cls.PARAMETERS]
         rows = zip(*(values[key] for key in keys), strict=True)
         laws = [cls(**dict(zip(keys, map(float, row), strict=True))) for row in rows]
@@ -127,11 +109,7 @@ class ChannelProgram:
         ReportError
             The model lacks a parameter.
         """
-        found = parameters.values(model, KIND, cls.PARAMETERS)
-        missing = [p.file_key for p in cls.PARAMETERS if p.key not in found]
-        if missing:
-            raise ReportError(model.title, f"expected `parameters.{missing[0]}`")
-        return cls(**found)
+        return cls(**parameters.complete(model, KIND, cls.PARAMETERS))
 
     def time_per_mb(self, bits: int, *, fast: bool, read_share: float = 0.0) -> float:
         """CP processor time per MB moved.

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Final, Literal, Self
+from typing import Any, ClassVar, Final, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from planner import queueing
 from planner.devices import parameters
-from planner.devices.disk_performance import DiskPerformance, Part
-from planner.devices.parameters import Parameter
-from planner.devices.question import Figures, Question, Scenario, Shown
+from planner.devices.parameters import Figures, Scenario
 from planner.errors import InputError, ReportError
 from planner.library import Model
+from planner.quantity import Quantity
 from planner.queueing import checks
-from planner.results import Array
-from planner.units import MEGABYTE, MICROSECOND
+from planner.results import Array, Result, quantity
 
 KIND: Final = "disk"
 Mode = Literal["off", "cached"]
@@ -40,8 +38,46 @@ _FIELDS: Final = {  # figures of an answer, and what a result names them
 }  # fmt: skip
 
 
-def _fact(key: str, unit: str, meaning: str) -> Parameter:
-    return Parameter(key=key, symbol=key[0], unit=unit, low=0, high=1e12, default=0, meaning=meaning)
+def _fact(key: str, unit: str, meaning: str) -> Quantity:
+    return Quantity(key=key, symbol=key[0], unit=unit, low=0, high=1e12, default=0, meaning=meaning)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """Part of a transaction: `cp_time`, `virtual_time` and `wait_time` for the disk [s]."""
+
+    cp_time: float = 0.0
+    virtual_time: float = 0.0
+    wait_time: float = 0.0
+
+    @property
+    def elapsed(self) -> float:
+        """Time that one requester takes for it [s]."""
+        return self.cp_time + self.virtual_time + self.wait_time
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class DiskPerformance(Result):
+    """Transactions of a disk path and what they cost, one element a scenario.
+
+    `channel_bound` is what the data rate of one channel allows, `rate_alone` what one requester reaches.
+    """
+
+    rate: Array = quantity("transactions", "1/s")
+    cp_time: Array = quantity("CP time per transaction", "s")
+    virtual_time: Array = quantity("virtual time per transaction", "s")
+    wait_time: Array = quantity("disk wait of one requester", "s")
+    bytes_moved: Array = quantity("moved through the channel per transaction", "bytes")
+    rate_alone: Array = quantity("transactions of one requester", "1/s")
+    processor_bound: Array = quantity("bound of the processors", "1/s")
+    disk_bound: Array = quantity("bound of the disks", "1/s")
+    channel_bound: Array = quantity("bound of the channel", "1/s")
+    derived: ClassVar[dict[str, tuple[str, str]]] = {"processors": ("processors busy", "")}
+
+    @property
+    def processors(self) -> Array:
+        """Processors busy."""
+        return self.rate * (self.cp_time + self.virtual_time)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,9 +100,9 @@ class DiskPath:
     write_bytes: float
     channel_rate: float
     measured_hit_ratio: float | None = None
-    PARAMETERS: ClassVar[tuple[Parameter, ...]] = (
+    PARAMETERS: ClassVar[tuple[Quantity, ...]] = (
         *(
-            Parameter(
+            Quantity(
                 key=f"{part}_{cost}", symbol=f"{symbol}_{part}", unit="s", low=0, high=100, default=0,
                 meaning=f"{text} per transaction, {where}",
             )
@@ -80,62 +116,42 @@ class DiskPath:
         _fact("channel_rate", "bytes_per_s", "data rate of the channel"),
         _fact("measured_hit_ratio", "", "hit ratio of the cached run, where it is neither 0 nor 1"),
     )  # fmt: skip
-    QUESTIONS: ClassVar[tuple[Question, ...]] = (
-        Question(key="mode", meaning="off: without minidisk cache; cached: through it", words=("off", "cached"),
+    QUESTIONS: ClassVar[tuple[Quantity, ...]] = (
+        Quantity(key="mode", meaning="off: without minidisk cache; cached: through it", words=("off", "cached"),
                  example="mode=cached"),
-        Question(key="hit_ratio", meaning="reads that the minidisk cache answers", unit="share", high=1.0, default=0.0,
+        Quantity(key="hit_ratio", meaning="reads that the minidisk cache answers", unit="share", high=1.0, default=0.0,
                  example="hit_ratio=0.9"),
-        Question(key="requesters", meaning="guests with one transaction each at a time", low=1, high=1000, whole=True,
+        Quantity(key="requesters", meaning="guests with one transaction each at a time", low=1, high=1000, whole=True,
                  default=1.0, example="requesters=8"),
-        Question(key="processors", meaning="real processors", low=1, high=1000, whole=True, default=1.0,
+        Quantity(key="processors", meaning="real processors", low=1, high=1000, whole=True, default=1.0,
                  example="processors=2"),
-        Question(key="disks", meaning="disks that the data are spread over", low=1, high=1000, whole=True, default=1.0,
+        Quantity(key="disks", meaning="disks that the data are spread over", low=1, high=1000, whole=True, default=1.0,
                  example="disks=4"),
     )  # fmt: skip
-    FIGURES: ClassVar[tuple[Shown, ...]] = (
-        Shown(key="rate", label="rate", unit="1/s"),
-        Shown(key="data_rate", label="data", unit="MB/s", factor=MEGABYTE, decimals=1),
-        Shown(key="cp", label="CP", unit="us", factor=MICROSECOND, decimals=1),
-        Shown(key="virtual", label="virtual", unit="us", factor=MICROSECOND, decimals=1),
-        Shown(key="wait", label="disk wait", unit="us", factor=MICROSECOND, decimals=1, error_of="elapsed"),
-        Shown(key="processors_busy", label="busy"),
+    FIGURES: ClassVar[tuple[Quantity, ...]] = (
+        Quantity(key="rate", label="rate", unit="1/s"),
+        Quantity(key="data_rate", label="data", unit="MB/s", decimals=1),
+        Quantity(key="cp", label="CP", unit="us", decimals=1),
+        Quantity(key="virtual", label="virtual", unit="us", decimals=1),
+        Quantity(key="wait", label="disk wait", unit="us", decimals=1, error_of="elapsed"),
+        Quantity(key="processors_busy", label="busy"),
     )
 
     @classmethod
     def ask(cls, values: Mapping[str, Array], scenarios: Sequence[Scenario]) -> Figures:
-        """Answer scenarios for parameter sets.
-
-        Parameters
-        ----------
-        values : mapping
-            Parameters by key, each of shape (sets,), SI.
-        scenarios : sequence of mapping
-            What `QUESTIONS` ask.
-
-        Returns
-        -------
-        dict
-            Figures, and the `elapsed` time of one requester, of shape (sets, scenarios), SI.
-
-        Raises
-        ------
-        InputError
-            An argument outside its domain, or the path has no such mode.
-        """
+        """Figures, and the `elapsed` time of one requester."""
         groups: dict[tuple[Mode, int, int, int], list[int]] = {}
         for k, at in enumerate(scenarios):
             mode: Mode = "off" if at["mode"] == "off" else "cached"
             key = (mode, int(at["requesters"]), int(at["processors"]), int(at["disks"]))
             groups.setdefault(key, []).append(k)
-        sets = len(next(iter(values.values())))
-        found = {key: np.empty((sets, len(scenarios))) for key in _FIELDS}
-        for k, row in enumerate(zip(*values.values(), strict=True)):
-            path = cls.from_values(dict(zip(values, map(float, row), strict=True)))
-            for (mode, requesters, processors, disks), places in groups.items():
-                ratios = [float(scenarios[place]["hit_ratio"]) for place in places]
-                solved = path.solve(mode, ratios, requesters=requesters, processors=processors, disks=disks)
-                for figure, name in _FIELDS.items():
-                    found[figure][k, places] = getattr(solved, name)
+        path = cls.from_values({key: numbers[:, None] for key, numbers in values.items()})
+        found = {key: np.empty((len(values["read_bytes"]), len(scenarios))) for key in _FIELDS}
+        for (mode, requesters, processors, disks), places in groups.items():
+            ratios = [float(scenarios[place]["hit_ratio"]) for place in places]
+            solved = path.solve(mode, ratios, requesters=requesters, processors=processors, disks=disks)
+            for figure, name in _FIELDS.items():
+                found[figure][:, places] = getattr(solved, name)
         size = values["read_bytes"] + values["write_bytes"]
         elapsed = found["cp"] + found["virtual"] + found["wait"]
         return {**found, "data_rate": found["rate"] * size[:, None], "elapsed": elapsed}
@@ -164,7 +180,7 @@ class DiskPath:
         return cls.from_values(parameters.values(model, KIND, cls.PARAMETERS), model.title)
 
     @classmethod
-    def from_values(cls, found: Mapping[str, float], title: str = "disk path") -> Self:
+    def from_values(cls, found: Mapping[str, Any], title: str = "disk path") -> Self:
         """Take the path from values of its parameters.
 
         Parameters

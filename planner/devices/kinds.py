@@ -2,33 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, ClassVar, Final, Protocol
+from collections.abc import Mapping, Sequence
+from typing import ClassVar, Final, Protocol
 
 from planner.devices.channel_program import ChannelProgram
 from planner.devices.disk import DiskPath
 from planner.devices.paging import PagingDevice
-from planner.devices.parameters import Parameter
-from planner.devices.pool import Pool
-from planner.devices.processors.law import Processors
-from planner.devices.question import Question, Shown
-from planner.devices.volume import Volume
+from planner.devices.parameters import Figures, Scenario
+from planner.devices.pool import Pool, Volume
+from planner.devices.processors import Processors
+from planner.quantity import Quantity
+from planner.results import Array
 
 
-class Kind(Protocol):
-    """What a class of devices says of itself.
+class DeviceKind(Protocol):
+    """What a class of devices says of itself; mypy holds that every entry of `KINDS` does.
 
     `PARAMETERS` is what a model file holds and a fit finds, `QUESTIONS` what else one can set, `FIGURES` what it
     answers; `ask` takes parameters, each of shape (sets,), and scenarios, and gives figures of shape (sets, scenarios).
     """
 
-    PARAMETERS: ClassVar[tuple[Parameter, ...]]
-    QUESTIONS: ClassVar[tuple[Question, ...]]
-    FIGURES: ClassVar[tuple[Shown, ...]]
-    ask: ClassVar[Callable[..., Any]]
+    PARAMETERS: ClassVar[tuple[Quantity, ...]]
+    QUESTIONS: ClassVar[tuple[Quantity, ...]]
+    FIGURES: ClassVar[tuple[Quantity, ...]]
+
+    @classmethod
+    def ask(cls, values: Mapping[str, Array], scenarios: Sequence[Scenario]) -> Figures:
+        """Answer scenarios for parameter sets."""
 
 
-KINDS: Final[dict[str, type[Any]]] = {
+KINDS: Final[Mapping[str, type[DeviceKind]]] = {
     "volume": Volume,
     "pool": Pool,
     "paging": PagingDevice,

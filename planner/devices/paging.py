@@ -11,32 +11,30 @@ from numpy.typing import ArrayLike
 
 from planner import queueing
 from planner.devices import parameters
-from planner.devices.parameters import Parameter
-from planner.devices.question import Figures, Question, Scenario, Shown
-from planner.errors import ReportError
+from planner.devices.parameters import Figures, Scenario
 from planner.library import Model
+from planner.quantity import Quantity
 from planner.queueing import Steady
 from planner.results import Array, Result, quantity
-from planner.units import MILLISECOND
 
 KIND: Final = "paging"
-PAGES_PER_TRANSFER: Final = Parameter(
+PAGES_PER_TRANSFER: Final = Quantity(
     key="pages_per_transfer", symbol="p", unit="", low=1, high=1000, default=1,
     meaning="pages that one transfer moves, in the mean",
 )  # fmt: skip
-QUEUE_DEPTH: Final = Parameter(
+QUEUE_DEPTH: Final = Quantity(
     key="queue_depth", symbol="c", unit="", low=1, high=1000, default=1,
     meaning="transfers that the device works on at a time; 1 is serialized",
 )  # fmt: skip
-OUTSTANDING: Final = Parameter(
+OUTSTANDING: Final = Quantity(
     key="outstanding", symbol="n", unit="", low=1, high=1000, default=1,
-    meaning="requests outstanding per device while it was measured; beyond it nothing was measured",
+    meaning="requests outstanding per device while it was measured; no more were measured",
 )  # fmt: skip
-CP_TIME: Final = Parameter(
+CP_TIME: Final = Quantity(
     key="cp_time", symbol="u", unit="s", low=0, high=1, default=0,
     meaning="CP processor time per page, charged to users and to the system",
 )  # fmt: skip
-CP_SYSTEM_TIME: Final = Parameter(
+CP_SYSTEM_TIME: Final = Quantity(
     key="cp_system_time", symbol="u_s", unit="s", low=0, high=1, default=0,
     meaning="the part of it that is charged to the system; missing where only the sum was published",
 )  # fmt: skip
@@ -75,7 +73,7 @@ class PagingDevice:
     cp_time: float = 0.0
     cp_system_time: float | None = None
     outstanding: float = 1.0
-    PARAMETERS: ClassVar[tuple[Parameter, ...]] = (
+    PARAMETERS: ClassVar[tuple[Quantity, ...]] = (
         parameters.SERVICE_TIME,
         PAGES_PER_TRANSFER,
         QUEUE_DEPTH,
@@ -83,46 +81,28 @@ class PagingDevice:
         CP_TIME,
         CP_SYSTEM_TIME,
     )
-    QUESTIONS: ClassVar[tuple[Question, ...]] = (
-        Question(key="outstanding", meaning="requests that are outstanding or about to come back", low=1, whole=True,
+    QUESTIONS: ClassVar[tuple[Quantity, ...]] = (
+        Quantity(key="outstanding", meaning="requests that are outstanding or about to come back", low=1, whole=True,
                  example="outstanding=2"),
-        Question(key="think_time", meaning="time until an answered request comes back", unit="s", default=0.0,
+        Quantity(key="think_time", meaning="time until an answered request comes back", unit="s", default=0.0,
                  example="think_time=1ms"),
-        Question(key="arrival_rate", meaning="instead: pages that come at random; 0 where requests come back",
+        Quantity(key="arrival_rate", meaning="instead: pages that come at random; 0 where requests come back",
                  unit="1/s", default=0.0, example="arrival_rate=500/s"),
-        Question(key="scv", meaning="squared coefficient of variation of the service time", default=1.0,
+        Quantity(key="scv", meaning="squared coefficient of variation of the service time", default=1.0,
                  example="scv=0.5"),
     )  # fmt: skip
-    FIGURES: ClassVar[tuple[Shown, ...]] = (
-        Shown(key="page_rate", label="pages", unit="1/s", decimals=0),
-        Shown(key="transfer_rate", label="transfers", unit="1/s", decimals=1),
-        Shown(key="response", label="response", unit="ms", factor=MILLISECOND),
-        Shown(key="utilization", label="busy", decimals=3, most=1.0),
-        Shown(key="requests", label="requests", decimals=2),
-        Shown(key="processors", label="CP processors", decimals=3),
+    FIGURES: ClassVar[tuple[Quantity, ...]] = (
+        Quantity(key="page_rate", label="pages", unit="1/s", decimals=0),
+        Quantity(key="transfer_rate", label="transfers", unit="1/s", decimals=1),
+        Quantity(key="response", label="response", unit="ms"),
+        Quantity(key="utilization", label="busy", decimals=3, high=1.0),
+        Quantity(key="requests", label="requests", decimals=2),
+        Quantity(key="processors", label="CP processors", decimals=3),
     )
 
     @classmethod
     def ask(cls, values: Mapping[str, Array], scenarios: Sequence[Scenario]) -> Figures:
-        """Answer scenarios for parameter sets.
-
-        Parameters
-        ----------
-        values : mapping
-            Parameters by key, each of shape (sets,), SI.
-        scenarios : sequence of mapping
-            Requests with their think time, or pages that come at random.
-
-        Returns
-        -------
-        dict
-            Figures of shape (sets, scenarios), SI.
-
-        Raises
-        ------
-        InputError
-            An argument outside its domain.
-        """
+        """Requests with their think time, or pages that come at random."""
         service, pages, cp, depth = (
             values[key][:, None] for key in ("service_time", "pages_per_transfer", "cp_time", "queue_depth")
         )
@@ -166,10 +146,7 @@ class PagingDevice:
         ReportError
             The model lacks a parameter.
         """
-        found = parameters.values(model, KIND, cls.PARAMETERS)
-        for parameter in cls.PARAMETERS:
-            if parameter.key not in found and parameter is not CP_SYSTEM_TIME:
-                raise ReportError(model.title, f"expected `parameters.{parameter.file_key}`")
+        found = parameters.complete(model, KIND, cls.PARAMETERS, optional=(CP_SYSTEM_TIME,))
         return cls(
             service_time=found["service_time"],
             pages_per_transfer=found["pages_per_transfer"],

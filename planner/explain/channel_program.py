@@ -8,8 +8,9 @@ import sympy
 from sympy import Symbol
 
 from planner.devices.channel_program import ChannelProgram
-from planner.explain.topic import Equation, Exact, Input, Topic
+from planner.explain.topic import Equation, Exact, Topic
 from planner.library import read_model
+from planner.quantity import Quantity
 from planner.units import MILLISECOND
 
 MODEL = "channel-program"
@@ -52,12 +53,12 @@ def _numerical(values: Mapping[str, float]) -> dict[str, float]:
     return {**costs, **{str(left): law.saving(bits) for bits, left in saved.items()}}
 
 
-def _inputs() -> tuple[Input, ...]:
+def _inputs() -> tuple[Quantity, ...]:
     """The four costs, by default those of the published runs."""
     law = ChannelProgram.from_model(read_model(MODEL))
     return tuple(
-        Input(
-            key=key, symbol=symbol, dimension="time", least=0, meaning=meaning,
+        Quantity(
+            key=key, symbol=symbol, unit="s", meaning=meaning,
             default=f"{getattr(law, key) / MILLISECOND:.6g}ms",
         )
         for symbol, (key, meaning) in zip((starts, wider, fast, slow), MEANINGS.items(), strict=True)

@@ -8,7 +8,8 @@ import sympy
 from sympy import Eq, Function, Max, Min, Piecewise, Sum, Symbol
 
 from planner import queueing
-from planner.explain.topic import Equation, Exact, Input, Topic
+from planner.explain.topic import MOST, TINY, Equation, Exact, Topic
+from planner.quantity import Quantity
 
 population = Symbol("N", positive=True, integer=True)
 think = Symbol("Z", positive=True)
@@ -21,7 +22,7 @@ total, throughput, busy, queue, wait, response = sympy.symbols("G X B L_q W R")
 
 
 def _rate(present: sympy.Expr) -> sympy.Expr:
-    """Rate at which requests leave with so many of them at the station."""
+    """Rate at which requests leave with n of them at the station."""
     served = Min(present, c)
     return served / (service * (1 + growth * (served - 1)))
 
@@ -70,14 +71,20 @@ FINITE_SOURCE = Topic(
     name="finite-source",
     title="M/M/c//N: a few requesters, each with one request outstanding",
     inputs=(
-        Input(key="population", symbol=population, dimension="count", default="3", meaning="requesters", most=40),
-        Input(
-            key="think_time", symbol=think, dimension="time", default="0.2ms", meaning="between two requests"
+        Quantity(key="population", symbol=population, whole=True, low=1, high=40, default="3", meaning="requesters"),
+        Quantity(
+            key="think_time", symbol=think, unit="s", low=TINY, default="0.2ms", meaning="between two requests"
         ),
-        Input(key="service_time", symbol=service, dimension="time", default="1.3ms", meaning="service of one alone"),
-        Input(key="servers", symbol=c, dimension="count", default="1", meaning="servers: base and aliases"),
-        Input(
-            key="inflation", symbol=growth, dimension="number", default="0", least=0,
+        Quantity(
+            key="service_time", symbol=service, unit="s", low=TINY, default="1.3ms",
+            meaning="service of one alone",
+        ),
+        Quantity(
+            key="servers", symbol=c, whole=True, low=1, high=MOST, default="1",
+            meaning="servers: base and aliases",
+        ),
+        Quantity(
+            key="inflation", symbol=growth, low=0, default="0",
             meaning="growth of service with each more in service",
         ),
     ),

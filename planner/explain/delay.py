@@ -8,7 +8,8 @@ import sympy
 from sympy import Piecewise, Sum, Symbol, factorial, oo
 
 from planner import queueing
-from planner.explain.topic import Equation, Exact, Input, Topic
+from planner.explain.topic import MOST, TINY, Equation, Exact, Topic
+from planner.quantity import Quantity
 
 a = Symbol("a", nonnegative=True)
 arrivals = Symbol("lambda", nonnegative=True)
@@ -17,7 +18,7 @@ c = Symbol("c", positive=True, integer=True)
 k = Symbol("k", nonnegative=True, integer=True)
 rho, blocking, delay, wait, queue, response = sympy.symbols("rho B C W L_q R")
 
-SERVERS = Input(key="servers", symbol=c, dimension="count", default="2", meaning="servers")
+SERVERS = Quantity(key="servers", symbol=c, whole=True, low=1, high=MOST, default="2", meaning="servers")
 UTILIZATION = Equation(left=rho, right=a / c, meaning="load of one server")
 BLOCKING = Equation(
     left=blocking,
@@ -74,13 +75,12 @@ ERLANG_C_TOPIC = Topic(
     name="erlang-c",
     title="Erlang's delay formula: how likely is it that a request waits",
     inputs=(
-        Input(
+        Quantity(
             key="offered_load",
             symbol=a,
-            dimension="number",
+            low=0,
             default="0.98",
             meaning="offered load in erlang",
-            least=0,
         ),
         SERVERS,
     ),
@@ -100,15 +100,16 @@ MMC = Topic(
     name="mmc",
     title="M/M/c: Poisson arrivals at a group of servers",
     inputs=(
-        Input(
+        Quantity(
             key="arrival_rate",
             symbol=arrivals,
-            dimension="rate",
+            unit="1/s",
             default="755/s",
             meaning="arrival rate",
-            least=0,
         ),
-        Input(key="service_time", symbol=service, dimension="time", default="1.3ms", meaning="service time"),
+        Quantity(
+            key="service_time", symbol=service, unit="s", low=TINY, default="1.3ms", meaning="service time"
+        ),
         SERVERS,
     ),
     equations=mmc_equations,

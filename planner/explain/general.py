@@ -27,7 +27,8 @@ from sympy import (
 from planner import queueing
 from planner.errors import InputError
 from planner.explain import delay
-from planner.explain.topic import Equation, Exact, Input, Topic
+from planner.explain.topic import Equation, Exact, Topic
+from planner.quantity import Quantity
 from planner.queueing.general_service import BEST_ABOVE, BEST_BELOW, COMPARED_SCV, KNOWN_ERRORS
 
 CRUDER: Final = "allen_cunneen"
@@ -125,23 +126,7 @@ BOXMA_COHEN_HUFFELS: Final = (
 
 
 def law(exact: Exact) -> tuple[Equation, ...]:
-    """Steps from the wait with exponential service to the wait, those that the numerical code takes.
-
-    Parameters
-    ----------
-    exact : mapping
-        Every input.
-
-    Returns
-    -------
-    tuple of Equation
-        For one server, or no spread, or one of 1, fewer than else.
-
-    Raises
-    ------
-    InputError
-        A spread that takes more stages than are evaluated exactly.
-    """
+    """Steps from the wait with exponential service to the wait, those that the numerical code takes."""
     scv, servers, load = exact["scv"], exact["servers"], exact["arrival_rate"] * exact["service_time"]
     if servers == 1 or scv == 1 or not 0 < load < servers:
         meaning = "wait time (Pollaczek and Khinchine)" if servers == 1 else "wait time"
@@ -197,9 +182,9 @@ MGC = Topic(
     title="M/G/c: service of any spread",
     inputs=(
         *delay.MMC.inputs[:2],
-        Input(key="servers", symbol=c, dimension="count", default="2", meaning="servers", most=MOST_SERVERS),
-        Input(
-            key="scv", symbol=spread, dimension="number", default="0.5", least=0,
+        Quantity(key="servers", symbol=c, whole=True, low=1, high=MOST_SERVERS, default="2", meaning="servers"),
+        Quantity(
+            key="scv", symbol=spread, low=0, default="0.5",
             meaning="variance of service over its mean squared",
         ),
     ),

@@ -12,7 +12,8 @@ from sympy.polys.matrices import DomainMatrix
 
 from planner import queueing
 from planner.errors import InputError
-from planner.explain.topic import Equation, Exact, Input, Topic
+from planner.explain.topic import MOST, TINY, Equation, Exact, Topic
+from planner.quantity import Quantity
 
 MOST_STATES: Final = 25
 
@@ -30,22 +31,7 @@ State = tuple[Volume, ...]
 
 
 def moves(state: State, pool_aliases: int, requesters: int) -> Iterator[tuple[State, Any]]:
-    """List the ways out of a state with their rates in units of 1/S, as functions of r = S/Z.
-
-    Parameters
-    ----------
-    state : tuple of tuple
-        Every volume: base busy, I/Os on aliases, I/Os queued.
-    pool_aliases : int
-        Aliases of the pool.
-    requesters : int
-        Requesters of each volume.
-
-    Yields
-    ------
-    tuple
-        The next state and the rate of the move.
-    """
+    """List the ways out of a state with their rates in units of 1/S, as functions of r = S/Z."""
     free = pool_aliases - sum(on_aliases for _, on_aliases, _ in state)
     in_queue = sum(queued for _, _, queued in state)
     for i, (base, held, queued) in enumerate(state):
@@ -71,23 +57,7 @@ def _with(state: State, changed: Mapping[int, Volume]) -> State:
 
 
 def stationary(pool_volumes: int, pool_aliases: int, requesters: int) -> dict[State, Any]:
-    """Solve the balance equations in symbols.
-
-    Parameters
-    ----------
-    pool_volumes, pool_aliases, requesters : int
-        The pool.
-
-    Returns
-    -------
-    dict
-        State to its weight, a polynomial in r; the weights do not sum to one.
-
-    Raises
-    ------
-    InputError
-        More states than are solved in symbols.
-    """
+    """Solve the balance equations in symbols."""
     start: State = ((0, 0, 0),) * pool_volumes
     index = {start: 0}
     rates: dict[tuple[State, State], Any] = {}
@@ -167,13 +137,13 @@ ALIAS_POOL = Topic(
     name="alias-pool",
     title="Volumes that share aliases (HyperPAV), small enough to be solved in symbols",
     inputs=(
-        Input(key="volumes", symbol=volumes, dimension="count", default="2", meaning="volumes", most=6),
-        Input(key="aliases", symbol=aliases, dimension="count", default="1", meaning="aliases", least=0),
-        Input(key="population", symbol=population, dimension="count", default="2", meaning="requesters", most=8),
-        Input(
-            key="think_time", symbol=think, dimension="time", default="0.2ms", meaning="between two I/Os"
+        Quantity(key="volumes", symbol=volumes, whole=True, low=1, high=6, default="2", meaning="volumes"),
+        Quantity(key="aliases", symbol=aliases, whole=True, low=0, high=MOST, default="1", meaning="aliases"),
+        Quantity(key="population", symbol=population, whole=True, low=1, high=8, default="2", meaning="requesters"),
+        Quantity(
+            key="think_time", symbol=think, unit="s", low=TINY, default="0.2ms", meaning="between two I/Os"
         ),
-        Input(key="service_time", symbol=service, dimension="time", default="1.3ms", meaning="service time"),
+        Quantity(key="service_time", symbol=service, unit="s", low=TINY, default="1.3ms", meaning="service time"),
     ),
     equations=_equations,
     answer=throughput,

@@ -8,7 +8,8 @@ import sympy
 from sympy import Piecewise, Symbol, oo, sqrt
 
 from planner import queueing
-from planner.explain.topic import Equation, Exact, Input, Topic
+from planner.explain.topic import TINY, Equation, Exact, Topic
+from planner.quantity import Quantity
 
 n = Symbol("n", positive=True)
 gamma = Symbol("gamma", positive=True)
@@ -45,23 +46,23 @@ USL = Topic(
     name="usl",
     title="The Universal Scalability Law: throughput over concurrency",
     inputs=(
-        Input(key="n", symbol=n, dimension="number", default="12", meaning="processors or requesters"),
-        Input(key="gamma", symbol=gamma, dimension="rate", default="53/s", meaning="throughput of one"),
-        Input(
+        Quantity(key="n", symbol=n, low=1, default="12", meaning="processors or requesters"),
+        Quantity(
+            key="gamma", symbol=gamma, unit="1/s", low=TINY, default="53/s", meaning="throughput of one"
+        ),
+        Quantity(
             key="alpha",
             symbol=alpha,
-            dimension="number",
+            low=0,
             default="0.01",
             meaning="contention: serial share",
-            least=0,
         ),
-        Input(
+        Quantity(
             key="beta",
             symbol=beta,
-            dimension="number",
+            low=0,
             default="0.0005",
             meaning="coherency of each pair",
-            least=0,
         ),
     ),
     equations=_equations,
@@ -71,7 +72,7 @@ USL = Topic(
         "gamma, alpha and beta are fitted to measurements, see queueing.fit_usl",
         "alpha above zero and beta zero is Amdahl's law: throughput never exceeds gamma/alpha",
         "both zero: linear scaling",
-        "three parameters and few points: a fit tells little beyond its measurements",
+        "three parameters and few points: a fit says little outside its measurements",
     ),
     source="Gunther, Guerrilla Capacity Planning (2007), eq. 4.31; Amdahl (1967)",
 )

@@ -8,9 +8,9 @@ from fractions import Fraction
 import sympy
 from sympy import Integer, Min, Symbol, floor
 
-from planner.devices.storage.layout import FRAMES_PER_PGMBK, SEGMENTS_PER_PTRM_SPACE
-from planner.devices.storage.limit import ptrm_limit, real_storage_limit
-from planner.explain.topic import Equation, Exact, Input, Topic
+from planner.devices.storage import FRAMES_PER_PGMBK, SEGMENTS_PER_PTRM_SPACE, ptrm_limit, real_storage_limit
+from planner.explain.topic import MOST, TINY, Equation, Exact, Topic
+from planner.quantity import Quantity
 from planner.units import FRAME, SEGMENT
 
 storage = Symbol("M", positive=True)
@@ -61,12 +61,15 @@ STORAGE_LIMIT = Topic(
     name="storage-limit",
     title="How much virtual storage can be in use",
     inputs=(
-        Input(key="real_storage", symbol=storage, dimension="storage", default="256GB", meaning="real storage"),
-        Input(
-            key="resident_pages", symbol=pages, dimension="number", default="50",
+        Quantity(key="real_storage", symbol=storage, unit="bytes", low=TINY, default="256GB", meaning="real storage"),
+        Quantity(
+            key="resident_pages", symbol=pages, low=1, default="50",
             meaning="resident pages of a segment, 1 to 256",
         ),
-        Input(key="ptrm_spaces", symbol=spaces, dimension="count", default="16", meaning="PTRM data spaces of 4 GB"),
+        Quantity(
+            key="ptrm_spaces", symbol=spaces, whole=True, low=1, high=MOST, default="16",
+            meaning="PTRM data spaces of 4 GB",
+        ),
     ),
     equations=_equations,
     answer=virtual,

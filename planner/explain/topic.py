@@ -10,81 +10,34 @@ import sympy
 
 from planner import units
 from planner.errors import InputError
+from planner.quantity import Quantity
 
 Exact = Mapping[str, Any]  # key of an input -> exact rational number
 MOST_DIGITS: Final = 2000
 PRECISION: Final = 30  # digits where a value is not exact
 DIGITS: Final = 15  # of a double that are kept; the rest is noise of the conversion from decimal
-SI: Final = {"time": "s", "rate": "1/s", "storage": "bytes", "share": "", "number": "", "count": ""}
+MOST: Final = 200  # largest count that is evaluated exactly in reasonable time
+TINY: Final = 5e-324  # above zero
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Input:
-    """One number that the user may give.
+def exactly(item: Quantity, given: str | float) -> Any:
+    """Read what was typed (with its unit), or take a number in SI units, as an exact decimal number."""
+    dimension = units.UNITS[item.unit].dimension
+    if not dimension:
+        value = units.parse_count(str(given), argument=item.key)
+        if not item.holds(value):
+            whole = f"a whole number from {item.low:g} to {item.high:g}"
+            raise InputError(item.key, value, whole if item.whole else f"a number of at least {item.low:g}")
+        return sympy.Integer(int(value)) if item.whole else _rational(value)
+    if isinstance(given, str):
+        return _rational(units.parse(given, dimension, argument=item.key, zero=item.low == 0))
+    if not item.low <= given < float("inf"):
+        raise InputError(item.key, given, "a finite number above zero", item.unit)
+    return _rational(given)
 
-    Attributes
-    ----------
-    key : str
-        Name of the argument, as the numerical code calls it.
-    symbol : sympy.Symbol
-        How equations call it.
-    dimension : str
-        "time", "rate", "storage", "share", "number" or "count".
-    default : str
-        What is taken where none is given, as one would type it.
-    meaning : str
-        In words.
-    least : int
-        Smallest value; zero is allowed where it is zero.
-    most : int
-        Largest count that is evaluated exactly in reasonable time.
-    """
 
-    key: str
-    symbol: sympy.Symbol
-    dimension: str
-    default: str
-    meaning: str
-    least: int = 1
-    most: int = 200
-
-    def parse(self, given: str | float) -> Any:
-        """Read what was typed (with its unit), or take a number in SI units.
-
-        Parameters
-        ----------
-        given : str or float
-            As ``"1.3ms"``, or 1.3e-3.
-
-        Returns
-        -------
-        sympy.Rational
-            The exact decimal number in SI units.
-
-        Raises
-        ------
-        InputError
-            Not such a quantity, or outside the domain.
-        """
-        if self.dimension in ("count", "number"):
-            value = units.parse_count(str(given), argument=self.key)
-            return self._count(value) if self.dimension == "count" else self._rational(value)
-        if isinstance(given, str):
-            zero = self.least == 0
-            return self._rational(units.parse(given, self.dimension, argument=self.key, zero=zero))  # type: ignore[arg-type]
-        if not 0 < given < float("inf") and not (given == 0 and self.least == 0):
-            raise InputError(self.key, given, "a finite number above zero", SI[self.dimension])
-        return self._rational(given)
-
-    def _rational(self, value: float) -> Any:
-        if value < self.least and self.dimension == "number":
-            raise InputError(self.key, value, f"a number of at least {self.least}")
-        return sympy.Rational(format(value, f".{DIGITS}g"))
-
-    def _count(self, value: float) -> Any:
-        if not value.is_integer() or not self.least <= value <= self.most:
-            raise InputError(self.key, value, f"a whole number from {self.least} to {self.most}")
-        return sympy.Integer(int(value))
+def _rational(value: float) -> Any:
+    return sympy.Rational(format(value, f".{DIGITS}g"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,7 +79,7 @@ class Topic:
     ----------
     name, title : str
         As typed after ``planner explain``; in words.
-    inputs : tuple of Input
+    inputs : tuple of Quantity
         Numbers that the user may give.
     equations : callable
         Steps for given counts; most topics have the same ones for all.
@@ -142,7 +95,7 @@ class Topic:
 
     name: str
     title: str
-    inputs: tuple[Input, ...]
+    inputs: tuple[Quantity, ...]
     equations: Callable[[Exact], tuple[Equation, ...]]
     answer: Any
     numerical: Callable[[Mapping[str, float]], Mapping[str, float]]
@@ -150,44 +103,15 @@ class Topic:
     source: str
 
     def numbers(self, given: Mapping[str, str | float]) -> dict[str, Any]:
-        """Exact inputs: what was given, defaults for the rest.
-
-        Parameters
-        ----------
-        given : mapping
-            Key of an input to a text with its unit, or to a number in SI units.
-
-        Returns
-        -------
-        dict
-            Key of every input to its exact number.
-
-        Raises
-        ------
-        InputError
-            An unknown key, or a value outside its domain.
-        """
+        """Exact inputs: what was given, defaults for the rest."""
         known = {item.key: item for item in self.inputs}
         for key, value in given.items():
             if key not in known:
                 raise InputError(key, value, f"one of {', '.join(known)}")
-        return {key: item.parse(given.get(key, item.default)) for key, item in known.items()}
+        return {key: exactly(item, given.get(key, item.default)) for key, item in known.items()}
 
     def evaluate(self, numbers: Exact, keep: tuple[Any, ...] = ()) -> dict[Any, Any]:
-        """Evaluate every step exactly.
-
-        Parameters
-        ----------
-        numbers : mapping
-            Every input.
-        keep : tuple of sympy.Symbol, optional
-            Inputs that stay symbols: the steps become functions of them.
-
-        Returns
-        -------
-        dict
-            Left side to exact value, the inputs first; each member of a family by itself.
-        """
+        """Evaluate every step exactly."""
         known = {item.symbol: numbers[item.key] for item in self.inputs if item.symbol not in keep}
         spelled: dict[
             Any, Any
@@ -226,23 +150,7 @@ def _root(step: Equation, difference: Any) -> Any:
 
 
 def many_digits(expression: Any) -> Any:
-    """Evaluate to `PRECISION` digits, with ever more of them under way until two results agree.
-
-    Parameters
-    ----------
-    expression : sympy.Expr
-        Without free symbols, real; what cancels is paid for with digits.
-
-    Returns
-    -------
-    sympy.Float
-        The number.
-
-    Raises
-    ------
-    InputError
-        No two results agree within `MOST_DIGITS` digits.
-    """
+    """Evaluate to `PRECISION` digits, with ever more of them under way until two results agree."""
     from mpmath import re, workdps
 
     evaluate = sympy.lambdify((), expression, "mpmath")
@@ -259,20 +167,7 @@ def many_digits(expression: Any) -> Any:
 
 
 def exact(expression: Any, known: Mapping[Any, Any]) -> Any:
-    """Put what is known into an expression and carry out its sums and products.
-
-    Parameters
-    ----------
-    expression : sympy.Expr
-        An expression.
-    known : mapping
-        Symbols and applied functions to their values.
-
-    Returns
-    -------
-    sympy.Expr
-        A number, where everything is known.
-    """
+    """Put what is known into an expression and carry out its sums and products."""
     symbols = {key: value for key, value in known.items() if key.is_Symbol}
     families = {key: value for key, value in known.items() if not key.is_Symbol}
     return sympy.sympify(expression).subs(symbols).doit().xreplace(families)

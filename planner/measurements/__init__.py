@@ -1,20 +1,20 @@
-"""What was measured of a volume or a pool: runs, from listings, volume totals or numbers."""
+"""What was measured: `read` takes any file to one table, and its rows become runs of volumes and pools."""
 
-from planner.measurements.listings import address_range, listing_run, member_runs, pool_run, volume_runs
-from planner.measurements.run import Interval, Measurement, Run, from_numbers, sharpened
-from planner.measurements.totals import by_pool, totals_runs
+from planner.measurements.read import Measured, read
+from planner.measurements.rows import Devices, Rows, intervals
+from planner.measurements.run import Run, from_numbers
+from planner.measurements.systems import PoolRun, pool_runs, system_runs, volume_runs
 
 __all__ = [
-    "Interval",
-    "Measurement",
+    "Devices",
+    "Measured",
+    "PoolRun",
+    "Rows",
     "Run",
-    "address_range",
-    "by_pool",
     "from_numbers",
-    "listing_run",
-    "member_runs",
-    "pool_run",
-    "sharpened",
-    "totals_runs",
+    "intervals",
+    "pool_runs",
+    "read",
+    "system_runs",
     "volume_runs",
 ]

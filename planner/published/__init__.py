@@ -1,5 +1,145 @@
-"""The published tables of paging devices, disk paths and channel programs, and the models that they were fitted to."""
+"""What was published: one module a report (its cells, how its models are fitted, its figures), and the scoreboard."""
 
-from planner.published.models import calibrate_all, write_models
+from __future__ import annotations
 
-__all__ = ["calibrate_all", "write_models"]
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from planner.errors import InputError
+from planner.published.every import reports
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from planner.library import Model
+    from planner.published.board import Scoreboard
+
+__all__ = ["calibrate_all", "draw", "figures", "save_figures", "scoreboard", "write_models"]
+
+
+def scoreboard() -> Scoreboard:
+    """Put every published figure beside what the planner says of it.
+
+    Returns
+    -------
+    Scoreboard
+        All reports.
+
+    Raises
+    ------
+    ReportError
+        A shipped file is missing.
+    """
+    from planner.published.board import compare
+
+    return compare()
+
+
+def figures() -> dict[str, Callable[[], Axes]]:
+    """What draws each figure, by the name of its file.
+
+    Returns
+    -------
+    dict
+        Those first that the reports call by these names and do not display.
+    """
+    found = reports()
+    return {
+        name: picture
+        for pictures in (*(report.figures for report in found), *(report.pictures for report in found))
+        for name, picture in pictures.items()
+    }
+
+
+def draw(name: str) -> Axes:
+    """Draw one figure.
+
+    Parameters
+    ----------
+    name : str
+        One of `figures`.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The picture, labeled with units.
+
+    Raises
+    ------
+    InputError
+        No such figure.
+
+    Examples
+    --------
+    >>> draw("scsipt").get_ylabel()
+    'processor time [us]'
+    """
+    known = figures()
+    if name not in known:
+        raise InputError("figure", name, f"one of {', '.join(known)}")
+    return known[name]()
+
+
+def save_figures(folder: Path, form: Literal["png", "svg"] = "png", *, force: bool = False) -> Iterator[Path]:
+    """Draw all figures into a folder, one after the other.
+
+    Parameters
+    ----------
+    folder : Path
+        Where; it is made where it is missing.
+    form : {"png", "svg"}, optional
+        Origin of file.
+    force : bool, optional
+        Whether existing files may be written over.
+
+    Yields
+    ------
+    Path
+        Each file when it is written.
+
+    Raises
+    ------
+    InputError
+        The folder cannot be made or written to, or a file exists and `force` is not given.
+    """
+    from planner import files
+
+    files.make_folder(folder)
+    paths = {name: folder / f"{name}.{form}" for name in figures()}
+    for path in paths.values():
+        files.writable(path, force=force)
+    for name, path in paths.items():
+        files.save_axes(draw(name), path, force=force)
+        yield path
+
+
+def calibrate_all() -> dict[str, Model]:
+    """Fit every shipped model again.
+
+    Returns
+    -------
+    dict
+        Model by name of its file in models/.
+
+    Raises
+    ------
+    CalibrationError
+        A fit did not converge.
+    """
+    found: list[Mapping[str, Any]] = [report.models() for report in reports()]
+    return {name: model for models in found for name, model in models.items()}
+
+
+def write_models(folder: Path) -> None:
+    """Write every model file again.
+
+    Parameters
+    ----------
+    folder : Path
+        Where, as ``models``.
+    """
+    from planner import library
+
+    for name, model in calibrate_all().items():
+        library.write_model(model, folder / f"{name}.toml", force=True)

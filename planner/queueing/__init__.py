@@ -22,6 +22,7 @@ from planner.queueing.server_count import max_load, min_servers
 from planner.queueing.steady import Steady
 
 if TYPE_CHECKING:
+    from planner.queueing.multiclass import MulticlassSteady, closed_network
     from planner.queueing.network import (
         Bounds,
         NetworkSteady,
@@ -37,6 +38,7 @@ __all__ = [
     "Bounds",
     "GeneralSteady",
     "LimitedSteady",
+    "MulticlassSteady",
     "NetworkSteady",
     "OverflowGroup",
     "PoolSteady",
@@ -45,6 +47,7 @@ __all__ = [
     "alias_pool",
     "asymptotic_bounds",
     "balanced_job_bounds",
+    "closed_network",
     "erlang_b",
     "erlang_b_load",
     "erlang_c",
@@ -65,6 +68,8 @@ __all__ = [
 
 # What is not a single station, and where it lives. `overflow_group` shares its name with its module and comes at once.
 _HOME: Final = {
+    "MulticlassSteady": "multiclass",
+    "closed_network": "multiclass",
     "Bounds": "network",
     "NetworkSteady": "network",
     "asymptotic_bounds": "network",

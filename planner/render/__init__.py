@@ -1,20 +1,26 @@
-"""Columns (name, unit, values) to a text table, CSV, JSON, HTML or a data frame; knows no model."""
+"""Columns (name, unit, values) and answers to text, Markdown, CSV, JSON, HTML or a data frame; knows no model."""
 
 from planner.render.data import to_csv, to_frame, to_json
-from planner.render.page import to_html
-from planner.render.table import Column, Table, format_value
-from planner.render.text import WIDTH, counted, to_text, wrap
+from planner.render.markdown import answer_markdown, to_markdown
+from planner.render.page import answer_html, to_html
+from planner.render.table import Column, Section, Table, format_value
+from planner.render.text import WIDTH, answer_text, counted, to_text, wrap
 
 __all__ = [
     "WIDTH",
     "Column",
+    "Section",
     "Table",
+    "answer_html",
+    "answer_markdown",
+    "answer_text",
     "counted",
     "format_value",
     "to_csv",
     "to_frame",
     "to_html",
     "to_json",
+    "to_markdown",
     "to_text",
     "wrap",
 ]

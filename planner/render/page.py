@@ -1,4 +1,4 @@
-"""Tables as HTML, for Jupyter."""
+"""Tables and whole answers as HTML, for Jupyter."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import html
 from collections.abc import Sequence
 from typing import Final
 
-from planner.render.table import Table
+from planner.render.table import Section, Table
 
 LONGEST: Final = 60  # rows; a notebook has no use for more
 
@@ -53,3 +53,31 @@ def to_html(table: Table) -> str:
     ]
     body = "".join(_shortened(rows, marks, len(table.columns)))
     return f"<table><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def answer_html(headline: str, sections: Sequence[Section], notes: Sequence[str]) -> str:
+    """Say an answer in HTML: headline, tables with their captions, notes.
+
+    Parameters
+    ----------
+    headline : str
+        The answer in one sentence.
+    sections : sequence of Section
+        Its tables; empty ones are left out.
+    notes : sequence of str
+        Whole sentences.
+
+    Returns
+    -------
+    str
+        One ``<div>`` element; every text is escaped.
+    """
+    parts = [f"<p><strong>{html.escape(headline)}</strong></p>"]
+    for section in sections:
+        if not len(section.table):
+            continue
+        parts += [f"<p>{html.escape(section.title)}</p>"] if section.title else []
+        parts.append(to_html(section.table))
+        parts += [f"<p><small>{html.escape(section.caption)}</small></p>"] if section.caption else []
+    parts += [f"<p>{html.escape(note)}</p>" for note in notes]
+    return f"<div>{''.join(parts)}</div>"

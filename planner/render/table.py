@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
+from planner import units
+
 SIGNIFICANT_DIGITS: Final = 4
-BARE_UNITS: Final = frozenset({"", "1/s", "share"})  # rates are per second and counts are bare: no suffix
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,19 +29,10 @@ class Column:
     @property
     def key(self) -> str:
         """Name with its unit as a suffix, as CSV and JSON show it."""
-        if self.unit in BARE_UNITS:
-            return self.name
-        suffix = self.unit.replace("/", "_per_").lower() if "/" in self.unit else self.unit
-        return f"{self.name}_{suffix}"
+        return self.name + units.suffix(self.unit)
 
     def texts(self) -> list[str]:
-        """All values as people read them, with equal decimals.
-
-        Returns
-        -------
-        list of str
-            One text a value.
-        """
+        """All values as people read them, with equal decimals."""
         return [format_value(value, self._decimals()) for value in self.values]
 
     def _decimals(self) -> int | None:
@@ -55,7 +47,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
-    """Equally long `columns`; `marks` names the state of each row ("recommended", "in use", or "")."""
+    """Equally long `columns`; `marks` names the state of each row (a key of `planner.render.text.MARKS`, or "")."""
 
     columns: tuple[Column, ...]
     marks: tuple[str, ...] = field(default=())
@@ -65,13 +57,7 @@ class Table:
         return len(self.columns[0].values) if self.columns else 0
 
     def records(self) -> list[dict[str, Any]]:
-        """Rows as dictionaries keyed by name and unit suffix.
-
-        Returns
-        -------
-        list of dict
-            One dictionary a row.
-        """
+        """Rows as dictionaries keyed by name and unit suffix."""
         keys = [column.key for column in self.columns]
         return [
             dict(zip(keys, row, strict=True))
@@ -94,6 +80,15 @@ class Table:
         every = {column.name: column for column in self.columns}
         picked = tuple(replace(every[name], label=label) for name, label in labels.items())
         return Table(columns=picked, marks=self.marks)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Section:
+    """One `table` of an answer under its `title` (empty where there is only one), `caption` below: marks, columns."""
+
+    table: Table
+    title: str = ""
+    caption: str = ""
 
 
 def _is_number(value: Any) -> bool:
@@ -136,20 +131,7 @@ def format_value(value: Any, decimals: int | None = None) -> str:
 
 
 def plain(value: Any, *, finite: bool = True) -> Any:
-    """Turn numpy scalars into Python ones.
-
-    Parameters
-    ----------
-    value : object
-        A number, an array, text, None, or dictionaries and lists of them.
-    finite : bool, optional
-        Whether infinite and undefined numbers, which JSON cannot say, become None.
-
-    Returns
-    -------
-    object
-        The same of Python's own types.
-    """
+    """Turn numpy scalars into Python ones."""
     value = value.item() if hasattr(value, "item") and getattr(value, "ndim", 0) == 0 else value
     if isinstance(value, dict):
         return {key: plain(item, finite=finite) for key, item in value.items()}

@@ -1,17 +1,56 @@
-"""Tables and sentences for a terminal of 80 columns."""
+"""Tables, sentences and whole answers for a terminal; of 80 columns, unless it says otherwise."""
 
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Sequence
 from typing import Final
 
-from planner.render.table import Table
+from planner.render.table import Section, Table
 
 WIDTH: Final = 80
-MARKS: Final = {"recommended": ">", "in use": "*"}
+HARD_SPACE: Final = "\N{NO-BREAK SPACE}"
+MARKS: Final = {
+    "recommended": ">",
+    "in use": "*",
+    "measured": "*",
+    "nearest": "*",
+    "outlier": "!",
+    "in doubt": "!",
+}
 
 
-def to_text(table: Table) -> str:
+def answer_text(headline: str, sections: Sequence[Section], notes: Sequence[str], width: int = WIDTH) -> str:
+    """Say an answer in plain text: headline, tables with their captions, notes.
+
+    Parameters
+    ----------
+    headline : str
+        The answer in one sentence.
+    sections : sequence of Section
+        Its tables; empty ones are left out.
+    notes : sequence of str
+        Whole sentences.
+    width : int, optional
+        Columns of the terminal.
+
+    Returns
+    -------
+    str
+        Lines without a trailing line feed.
+    """
+    lines = [wrap(headline, width), ""]
+    shown = [section for section in sections if len(section.table)]
+    for section in shown:
+        lines += [wrap(section.title, width)] if section.title else []
+        lines += [to_text(section.table, width), ""]
+        lines += [wrap(section.caption, width)] if section.caption else []
+        lines += [""] if section.caption and section is not shown[-1] else []
+    lines += [wrap(note, width) for note in notes]
+    return "\n".join(lines).rstrip("\n")
+
+
+def to_text(table: Table, width: int = WIDTH) -> str:
     """Render a table in plain text: labels, units, rows; numbers to the right, marked rows with a sign.
 
     What is wider than a terminal is broken into blocks; each begins with the columns that tell the rows apart.
@@ -20,6 +59,8 @@ def to_text(table: Table) -> str:
     ----------
     table : Table
         What to show.
+    width : int, optional
+        Columns of the terminal.
 
     Returns
     -------
@@ -31,39 +72,39 @@ def to_text(table: Table) -> str:
     for column, unit in zip(table.columns, units, strict=True):
         texts = column.texts()
         heads = [column.label or column.name] + ([unit] if any(units) else [])
-        width = max(map(len, heads + texts))
+        widest = max(map(len, heads + texts))
         left = any(isinstance(value, str) for value in column.values)
-        cells.append([text.ljust(width) if left else text.rjust(width) for text in heads + texts])
+        cells.append([text.ljust(widest) if left else text.rjust(widest) for text in heads + texts])
     if any(table.marks):
         signs = [" "] * (len(cells[0]) - len(table)) + [MARKS.get(mark, " ") for mark in table.marks]
         cells[0] = [f"{sign} {cell}" for sign, cell in zip(signs, cells[0], strict=True)]
     above = len(cells[0]) - len(table)  # lines of labels and units
     blocks = []
-    for block in _blocks(cells, _telling_apart(cells, above)):
+    for block in _blocks(cells, _telling_apart(cells, above, width), width):
         lines = ["  ".join(row).rstrip() for row in zip(*block, strict=True)]
         labels = filter(None, lines[:above])  # no line of units without units
         blocks.append("\n".join([*labels, *lines[above:]]))
     return "\n\n".join(blocks)
 
 
-def _telling_apart(cells: list[list[str]], heads: int) -> int:
+def _telling_apart(cells: list[list[str]], heads: int, width: int) -> int:
     """How many of the first columns tell all rows apart; one where even half of a terminal does not."""
     for count in range(1, len(cells)):
         rows = list(zip(*(column[heads:] for column in cells[:count]), strict=True))
-        if sum(len(column[0]) + 2 for column in cells[:count]) > WIDTH // 2:
+        if sum(len(column[0]) + 2 for column in cells[:count]) > width // 2:
             return 1
         if len(set(rows)) == len(rows):
             return count
     return 1
 
 
-def _blocks(cells: list[list[str]], keys: int) -> list[list[list[str]]]:
+def _blocks(cells: list[list[str]], keys: int, most: int) -> list[list[list[str]]]:
     """Columns that fit a terminal side by side; further ones go below, behind the first `keys` columns again."""
     first, others = cells[:keys], cells[keys:]
     used = sum(len(column[0]) + 2 for column in first) - 2
     blocks, width = [list(first)], used
     for column in others:
-        if width + 2 + len(column[0]) > WIDTH and len(blocks[-1]) > keys:
+        if width + 2 + len(column[0]) > most and len(blocks[-1]) > keys:
             blocks.append(list(first))
             width = used
         blocks[-1].append(column)
@@ -109,4 +150,6 @@ def wrap(text: str, width: int = WIDTH) -> str:
     str
         Lines, the later ones indented by two.
     """
-    return textwrap.fill(text, width, subsequent_indent="  ", break_on_hyphens=False)
+    bound = text.replace(" %", f"{HARD_SPACE}%")  # a number stays with its percent sign
+    filled = textwrap.fill(bound, width, subsequent_indent="  ", break_on_hyphens=False)
+    return filled.replace(HARD_SPACE, " ")

@@ -2,33 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from datetime import time
 from pathlib import Path
 from typing import Any, Final
 
 from planner import render
 from planner.errors import ReportError
-from planner.reports import device, dspacesh
-from planner.reports.device import DeviceListing
-from planner.reports.dspacesh import DataSpaceListing
-from planner.reports.listing import read_pages
+from planner.reports import device, device_rows, dspacesh, schema
+from planner.reports.device import DeviceListing, listings_of
+from planner.reports.device_frame import DevicesFrame
+from planner.reports.dspacesh import DataSpaceListing, data_spaces_of
+from planner.reports.frames import storage_frame
+from planner.reports.listing import Document
+from planner.reports.listing_scan import Scanned, scan
 
+MOST_IN_FULL: Final = 20  # damaged rows
 Listing = DeviceListing | DataSpaceListing
 
 # Report: what people call it, its reader, and the table of everything that it prints.
 READERS: Final[dict[str, tuple[str, Callable[..., tuple[Listing, ...]], Callable[[Any], render.Table]]]] = {
-    device.REPORT: ("DEVICE", device.read_devices, device.device_table),
+    device_rows.REPORT: ("DEVICE", device.read_devices, device.device_table),
     dspacesh.REPORT: ("DSPACESH", dspacesh.read_data_spaces, dspacesh.data_space_table),
 }
 
 
-def read_listings(path: Path | str) -> dict[str, tuple[Listing, ...]]:
-    """Read every listing of a file, of whatever report.
+def read_listings(path: Path | str, data: bytes | None = None) -> dict[str, tuple[Listing, ...]]:
+    """Read every listing of a file, of whatever report; a damaged row is an error.
 
     Parameters
     ----------
     path : Path or str
         A text file.
+    data : bytes, optional
+        Its content, where that is read already.
 
     Returns
     -------
@@ -45,20 +52,26 @@ def read_listings(path: Path | str) -> dict[str, tuple[Listing, ...]]:
     >>> list(read_listings("data/real-storage/5-users.listing"))
     ['FCX134']
     """
-    path = Path(path)
-    there = dict.fromkeys(page.head.report for page in read_pages(path).pages)
-    found = {report: reader(path) for report, (_, reader, _) in READERS.items() if report in there}
-    if found:
-        return found
-    for _, reader, _ in READERS.values():  # a table without its head is told by the reader that knows it
-        try:
-            reader(path)
-        except ReportError as error:
-            if error.line is not None:
-                raise
-    wanted = " or ".join(f"a {name} listing ({report})" for report, (name, _, _) in READERS.items())
-    held = f"holds {', '.join(there)} only" if there else "holds no Performance Toolkit listing"
-    raise ReportError(path, f"{held}; expected {wanted}, with its page head 'FCXnnn  Run ...'")
+    return _found(scan(Path(path), data, strict=True))
+
+
+def read_with_notes(path: Path) -> tuple[dict[str, tuple[Listing, ...]], list[str]]:
+    """Read every listing of a file, and name its damaged rows."""
+    scanned = scan(path)
+    return _found(scanned), damage_notes(scanned)
+
+
+def _found(scanned: Scanned) -> dict[str, tuple[Listing, ...]]:
+    found: dict[str, tuple[Listing, ...]] = {}
+    if scanned.listings:
+        found[device_rows.REPORT] = listings_of(scanned)
+    if scanned.spaces:
+        found[dspacesh.REPORT] = data_spaces_of(
+            Document(path=scanned.path, preamble=(), pages=tuple(scanned.spaces))
+        )
+    if not found:
+        raise nothing(scanned.path, scanned.reports)
+    return found
 
 
 def listing_table(report: str, listings: tuple[Listing, ...]) -> render.Table:
@@ -77,3 +90,45 @@ def listing_table(report: str, listings: tuple[Listing, ...]) -> render.Table:
         One row a device or a data space, with the printed resolution of each number.
     """
     return READERS[report][2](listings)
+
+
+def read_tables(path: Path, data: bytes | None = None) -> schema.Tables:
+    """Read every listing of a file, or of its content, into tables; damaged rows of DEVICE are named in notes."""
+    taken = DevicesFrame()
+    scanned = scan(path, data, take=taken.take)
+    spaces = (
+        data_spaces_of(Document(path=path, preamble=(), pages=tuple(scanned.spaces)))
+        if scanned.spaces
+        else ()
+    )
+    if not scanned.listings and not spaces:
+        raise nothing(path, scanned.reports)
+    found = [report for report in READERS if report in scanned.reports]
+    heads = [*(each.head for each in scanned.listings), *(page.head for page in scanned.spaces)]
+    notes = damage_notes(scanned)
+    if any(isinstance(head.start, time) for head in heads):
+        notes.append(f"{path}: a screen shows no date; the day of its intervals is unknown.")
+    return schema.Tables(
+        devices=taken.frame(scanned) if scanned.listings else None,
+        storage=storage_frame(spaces) if spaces else None,
+        notes=tuple(notes),
+        what=" and ".join(READERS[report][0] for report in found) + " listings",
+    )
+
+
+def damage_notes(scanned: Scanned) -> list[str]:
+    """Name every damaged row, the first ones in full."""
+    damaged = [each for listing in scanned.listings for each in listing.damaged]
+    notes = [f"{error}; the row is left out: {text}" for error, text in damaged[:MOST_IN_FULL]]
+    if more := damaged[MOST_IN_FULL:]:
+        lines = ", ".join(f"{error.line}" for error, _ in more)
+        notes.append(f"{scanned.path}: {len(more)} more rows are damaged and left out, in lines {lines}.")
+    return notes
+
+
+def nothing(path: Path, reports: Iterable[str]) -> ReportError:
+    """Make the error of a file that holds no listing with a reader, but these reports."""
+    wanted = " or ".join(f"a {name} listing ({report})" for report, (name, _, _) in READERS.items())
+    there = ", ".join(reports)
+    held = f"holds {there} only" if there else "holds no Performance Toolkit listing"
+    return ReportError(path, f"{held}; expected {wanted}, with its page head 'FCXnnn  Run ...'")

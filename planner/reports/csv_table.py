@@ -1,365 +1,531 @@
-"""Tables of measurements in CSV: columns by the names of their header, every cell checked, errors with their place."""
+"""Tables in CSV: one opener for every such file, columns by the names of their header, errors with line and column.
+
+The file is taken apart by polars where every line has as many commas as the header and nothing is in quotation marks;
+else line by line, which also says where a file is no table.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import csv
+import math
+import re
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import TYPE_CHECKING, Final, Never, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from planner.errors import ReportError
-from planner.reports.csv_cells import CsvCells, read_cells, shown
-from planner.reports.csv_numbers import WANTED_TIME, ZERO_OR_ABOVE, Allowed, date, refuse, seconds
+from planner.render.text import counted
 from planner.results import Array
 from planner.units import half_digit
 
+if TYPE_CHECKING:
+    import polars as pl
+
 Value = TypeVar("Value")
 COUNTER_SIZE: Final = 2**32  # monitor counters have 32 bits
+SEPARATORS: Final = {";": "semicolons", "\t": "tabs"}  # of what spreadsheets call CSV, too
+LONGEST: Final = 40  # characters of a cell that a message repeats
+WANTED_TIME: Final = "expected a time such as 2007-05-27T15:01:00, or a number of seconds"
+UNITS: Final = {  # by the end of a heading, the longer ones first
+    "_us_per_page": "us", "_mb_per_s": "MB/s", "_kb": "KB", "_mb": "MB", "_GB": "GB", "_ms": "ms", "_us": "us",
+    "_s": "s", "rate": "1/s", "itr": "1/s",
+}  # fmt: skip
+_CONTROLS: Final = bytes(set(range(32)) - set(b"\n\r\t")) + b"\x7f"
+_CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+_MOST_DECIMALS: Final = 340
+_HALVES: Final = np.array([half_digit("." + "0" * decimals) for decimals in range(_MOST_DECIMALS)])
 
 
-@dataclass(frozen=True, slots=True)
-class CsvTable(CsvCells):
-    """The rows of a CSV file below its header, by column; whatever the case of the headings."""
+def refuse() -> Never:
+    """Refuse a cell; the table that it stands in says its place."""
+    raise ValueError
 
-    @property
+
+def shown(cell: str) -> str:
+    """Quote a cell in a message; a long one by its beginning."""
+    return repr(cell if len(cell) <= LONGEST else cell[:LONGEST] + "...")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Allowed:
+    """The numbers that a column may hold: whether only `whole` ones, whether `zero`, and at `most` which."""
+
+    whole: bool = False
+    zero: bool = True
+    most: float = math.inf
+
+    def read(self, cell: str) -> float:
+        """Read a number, in the unit of its column; ValueError where there is none, or one not allowed.
+
+        >>> Allowed(zero=False).read("1.30")
+        1.3
+        """
+        value = float(cell) if cell.isascii() and "_" not in cell else refuse()
+        if value == 0 and any(digit in cell.lower().partition("e")[0] for digit in "123456789"):
+            refuse()  # smaller than a float can be, not zero
+        fits = math.isfinite(value) and (value > 0 or (self.zero and value == 0)) and value <= self.most
+        return value if fits and (value.is_integer() or not self.whole) else refuse()
+
+    def expected(self, heading: str) -> str:
+        """Say what a column may hold, for a message.
+
+        >>> Allowed().expected("service_ms")
+        'expected a number, zero or above [ms]'
+        >>> Allowed(whole=True, most=255).expected("aliases")
+        'expected a whole number from 0 to 255'
+        """
+        unit = next((f" [{unit}]" for end, unit in UNITS.items() if heading.endswith(end)), "")
+        what = "a whole number" if self.whole else "a number"
+        if self.zero and math.isfinite(self.most):
+            return f"expected {what} from 0 to {self.most:.10g}{unit}"
+        least = ", zero or above" if self.zero else " above zero"
+        most = f", at most {self.most:.10g}" if math.isfinite(self.most) else ""
+        return f"expected {what}{least}{most}{unit}"
+
+
+ZERO_OR_ABOVE: Final = Allowed()
+
+
+def date(cell: str) -> datetime | None:
+    """Read a date with time; None for anything else, digits alone are seconds."""
+    try:
+        float(cell)
+    except ValueError:
+        try:
+            return datetime.fromisoformat(cell) if cell.isascii() else None
+        except ValueError:
+            return None
+    return None
+
+
+def seconds(cell: str, start: datetime | None) -> float:
+    """Read a time in seconds since `start`, or as it is where that is None; ValueError where there is no such time."""
+    if start is None:
+        value = float(cell) if cell.isascii() and "_" not in cell else refuse()
+        return value if math.isfinite(value) else refuse()
+    when = date(cell)
+    return (when - start).total_seconds() if when is not None else refuse()
+
+
+class CsvTable:
+    """The rows of a CSV file below its header, by column; headings in whatever case, cells without blanks around them.
+
+    `path` is the file, `header` the headings as they stand there (one may be empty), `header_line` their line,
+    `cells` a polars frame of strings with a column a heading, `line_numbers` the line in the file of each row.
+    """
+
+    def __init__(
+        self, path: Path, data: bytes, header: Sequence[str], header_line: int, cells: pl.DataFrame,
+        line_numbers: NDArray[np.int64],
+    ) -> None:  # fmt: skip
+        self.path, self.header, self.header_line = path, tuple(header), header_line
+        self.cells, self.line_numbers, self._data = cells, line_numbers, data
+
+    @cached_property
     def names(self) -> tuple[str, ...]:
         """Headings in upper case."""
         return tuple(name.upper() for name in self.header)
 
+    @cached_property
+    def lines(self) -> list[int]:
+        """Line in the file of each row."""
+        return [int(line) for line in self.line_numbers]
+
+    @cached_property
+    def rows(self) -> list[list[str]]:
+        """Cells of each row; as many as the header has."""
+        return [list(row) for row in self.cells.iter_rows()]
+
+    def __len__(self) -> int:
+        """Count the rows."""
+        return self.cells.height
+
     def has(self, name: str) -> bool:
-        """Whether there is such a column.
-
-        Parameters
-        ----------
-        name : str
-            Heading.
-
-        Returns
-        -------
-        bool
-            True where there is.
-        """
+        """Tell whether there is such a column."""
         return name.upper() in self.names
 
+    def series(self, name: str) -> pl.Series:
+        """Take the cells of a column."""
+        return self.cells.to_series(self.names.index(name.upper()))
+
     def require(self, names: Sequence[str], what: str) -> None:
-        """Refuse a table without these columns.
-
-        Parameters
-        ----------
-        names : sequence of str
-            Their headings.
-        what : str
-            What the file should hold, for messages.
-
-        Raises
-        ------
-        ReportError
-            One is missing.
-        """
+        """Refuse a table without these columns; `what` is what the file should hold, for the message."""
         missing = [name for name in names if not self.has(name)]
         if missing:
             raise self.missing(", ".join(missing), what)
 
     def missing(self, names: str, what: str) -> ReportError:
-        """Make the error of a column that is not there.
-
-        Parameters
-        ----------
-        names : str
-            What is missing.
-        what : str
-            What the file should hold.
-
-        Returns
-        -------
-        ReportError
-            At the end of the header.
-        """
+        """Make the error of a column that is not there, at the end of the header."""
         return self.error_at(self.header_line, len(self.header), f"missing {names}: expected {what}")
 
     def refuse_others(self, known: Sequence[str]) -> None:
-        """Refuse a column that means nothing; one without heading and cells is what trailing commas leave.
-
-        Parameters
-        ----------
-        known : sequence of str
-            All headings that there may be.
-
-        Raises
-        ------
-        ReportError
-            Another heading, or a cell below none.
-        """
+        """Refuse a column that means nothing; one without heading and cells is what trailing commas leave."""
         names = {name.upper() for name in known}
         for index, (name, heading) in enumerate(zip(self.names, self.header, strict=True)):
             if name and name not in names:
                 problem = f"unknown column {heading!r}: known are {', '.join(known)}"
                 raise self.error_at(self.header_line, index, problem)
-            full = next((line for line, row in zip(self.lines, self.rows, strict=True) if row[index]), None)
-            if not name and full is not None:
+            full = None if name else _first(self.cells.to_series(index) != "")
+            if full is not None:
                 problem = f"a cell in a column without a heading: known are {', '.join(known)}"
-                raise self.error_at(full, index, problem)
+                raise self.error_at(int(self.line_numbers[full]), index, problem)
+
+    def column_at(self, line: int, index: int) -> int:
+        """Find the character, counted from 1, where a cell of a line begins; one behind the last is the line's end."""
+        text = self._data.split(b"\n", line)[line - 1].decode()
+        return _cell_start(text, index) + 1
+
+    def error_at(self, line: int, index: int, problem: str) -> ReportError:
+        """Make the error of a place: a line of the file and a cell of it, counted from 0."""
+        return ReportError(self.path, problem, line=line, column=self.column_at(line, index))
 
     def error(self, row: int, name: str, problem: str) -> ReportError:
-        """Make the error of one cell.
-
-        Parameters
-        ----------
-        row : int
-            Row, counted from 0 below the header.
-        name : str
-            Heading.
-        problem : str
-            What is wrong and what was expected.
-
-        Returns
-        -------
-        ReportError
-            With line and column of the cell.
-        """
+        """Make the error of one cell: a row, counted from 0 below the header, and a heading."""
         return ReportError(
-            self.path, f"{name} {problem}", line=self.lines[row], column=self.column(row, name)
+            self.path, f"{name} {problem}", line=int(self.line_numbers[row]), column=self.column(row, name)
         )
 
     def column(self, row: int, name: str) -> int:
-        """Find where a cell begins.
-
-        Parameters
-        ----------
-        row : int
-            Row, counted from 0 below the header.
-        name : str
-            Heading.
-
-        Returns
-        -------
-        int
-            Character in its line, counted from 1.
-        """
-        return self.column_at(self.lines[row], self.names.index(name.upper()))
+        """Find the character of its line, counted from 1, where the cell of a row begins."""
+        return self.column_at(int(self.line_numbers[row]), self.names.index(name.upper()))
 
     def words(self, name: str) -> list[str]:
-        """Read a column of words.
+        """Read a column of words; an empty cell is an error."""
+        found = self.texts(name)
+        if "" in found:
+            raise self.error(found.index(""), name, "'': expected a name")
+        return found
 
-        Parameters
-        ----------
-        name : str
-            Heading.
+    def texts(self, name: str) -> list[str]:
+        """Read a column of words or nothing; empty strings where there is no such column."""
+        return [""] * len(self) if not self.has(name) else self.text_series(name).to_list()
 
-        Returns
-        -------
-        list of str
-            Without blanks around them.
-
-        Raises
-        ------
-        ReportError
-            An empty cell.
-        """
-        return self._read(name, lambda cell: cell if cell else refuse(), "expected a name")
+    def text_series(self, name: str) -> pl.Series:
+        """Read a column of words or nothing; control characters in them are an error."""
+        column = self.series(name)
+        bad = _first(column.str.contains(_CONTROL.pattern))
+        if bad is not None:
+            cell = column[bad]
+            raise self.error(bad, name, f"{shown(cell)}: expected text without control characters")
+        return column
 
     def counts(self, name: str, most: int = COUNTER_SIZE - 1) -> NDArray[np.int64]:
-        """Read a column of whole numbers.
+        """Read a column of whole numbers from 0 to `most`."""
+        import polars as pl
 
-        Parameters
-        ----------
-        name : str
-            Heading.
-        most : int, optional
-            Largest number allowed.
-
-        Returns
-        -------
-        ndarray of int
-            The numbers.
-
-        Raises
-        ------
-        ReportError
-            A cell that is no whole number from 0 to `most`.
-        """
-
-        def whole(cell: str) -> int:
-            value = int(cell) if cell.isascii() and cell.isdigit() else refuse()
-            return value if value <= most else refuse()
-
-        return np.array(self._read(name, whole, f"expected a whole number from 0 to {most}"), dtype=np.int64)
+        column = self.series(name)
+        values = column.cast(pl.Int64, strict=False)
+        bad = _first(~column.str.contains(r"^[0-9]+$") | values.is_null() | (values > most))
+        if bad is not None:
+            problem = f"{shown(column[bad])}: expected a whole number from 0 to {most}"
+            raise self.error(bad, name, problem)
+        return values.to_numpy().astype(np.int64, copy=False)
 
     def numbers(self, name: str) -> Array:
-        """Read a column of numbers, zero or above.
+        """Read a column of numbers, zero or above."""
+        values, _ = self.printed(name)
+        if (row := _first(values.is_null())) is not None:
+            raise self.error(row, name, f"'': {ZERO_OR_ABOVE.expected(name)}")
+        return values.to_numpy().astype(np.float64, copy=False)
 
-        Parameters
-        ----------
-        name : str
-            Heading.
+    def printed(self, name: str, allowed: Allowed = ZERO_OR_ABOVE) -> tuple[pl.Series, pl.Series]:
+        """Read a column of numbers or nothing, and half a unit of the last digit of each, in the unit of the column."""
+        import polars as pl
 
-        Returns
-        -------
-        ndarray
-            The numbers.
-
-        Raises
-        ------
-        ReportError
-            A cell that is no finite number of zero or more.
-        """
-        cells = self._read(name, ZERO_OR_ABOVE.read, ZERO_OR_ABOVE.expected(name))
-        return np.array(cells, dtype=np.float64)
+        if not self.has(name):
+            nothing = pl.Series(name, [None], dtype=pl.Float64).new_from_index(0, len(self))
+            return nothing, nothing
+        column = self.series(name)
+        values = column.cast(pl.Float64, strict=False)
+        full = column != ""
+        # A zero with other digits in it is too small for a float; so is a whole number that is none.
+        doubtful = values.is_null() | ~values.is_finite() | (values < 0) | (values > allowed.most)
+        zero = values == 0
+        if zero.any():
+            doubtful |= zero & (column.str.contains("^[^eE]*[1-9]") if allowed.zero else True)
+        if allowed.whole:
+            doubtful |= values.floor() != values
+        for row in np.flatnonzero((full & doubtful.fill_null(True)).to_numpy()):
+            try:
+                allowed.read(column[int(row)])
+            except ValueError:
+                problem = f"{shown(column[int(row)])}: {allowed.expected(name)}"
+                raise self.error(int(row), name, problem) from None
+        return values, _halves(column).set(~full, None)
 
     def known(self, name: str, allowed: Allowed = ZERO_OR_ABOVE) -> list[tuple[float, float] | None]:
-        """Read a column of numbers, or nothing, with what their digits leave open.
-
-        Parameters
-        ----------
-        name : str
-            Heading.
-        allowed : Allowed, optional
-            Which numbers; zero or above where not given.
-
-        Returns
-        -------
-        list of tuple of float or None
-            Number and half a unit of its last digit, in the unit of the column; None for an empty cell, or where there
-            is no such column.
-
-        Raises
-        ------
-        ReportError
-            A cell that is neither empty nor such a number.
-        """
-        if not self.has(name):
-            return [None] * len(self.rows)
-        return self._read(
-            name,
-            lambda cell: (allowed.read(cell), half_digit(cell)) if cell else None,
-            allowed.expected(name),
-        )
+        """Read a column as `printed` does, as pairs; None for an empty cell, or where there is no such column."""
+        values, halves = self.printed(name, allowed)
+        pairs = zip(values.to_list(), halves.to_list(), strict=True)
+        return [None if value is None else (value, half) for value, half in pairs]
 
     def counts_or_none(self, name: str, most: float, *, zero: bool = True) -> list[int | None]:
-        """Read a column of whole numbers, or nothing.
-
-        Parameters
-        ----------
-        name : str
-            Heading.
-        most : float
-            Largest number allowed.
-        zero : bool, optional
-            Whether 0 is allowed.
-
-        Returns
-        -------
-        list of int or None
-            The numbers; None for an empty cell, or where there is no such column.
-
-        Raises
-        ------
-        ReportError
-            A cell that is neither empty nor such a number.
-        """
+        """Read a column of whole numbers up to `most`, or nothing."""
         found = self.known(name, Allowed(whole=True, zero=zero, most=most))
         return [None if each is None else int(each[0]) for each in found]
 
-    def texts(self, name: str) -> list[str]:
-        """Read a column of words or nothing.
-
-        Parameters
-        ----------
-        name : str
-            Heading.
-
-        Returns
-        -------
-        list of str
-            Without blanks around them; empty for an empty cell, or where there is no such column.
-        """
-        if not self.has(name):
-            return [""] * len(self.rows)
-        index = self.names.index(name.upper())
-        return [row[index] for row in self.rows]
-
     def times(self, name: str) -> tuple[Array, datetime | None]:
-        """Read a column of times.
+        """Read a column of times: seconds since the first row and that moment, or seconds as they are and None."""
+        column = self.series(name)
+        start = date(column[0])
+        return np.array(self.each(name, lambda cell: seconds(cell, start), WANTED_TIME)), start
 
-        Parameters
-        ----------
-        name : str
-            Heading.
+    def different(self, name: str) -> list[str]:
+        """Different cells of a column, in the order of their first rows."""
+        return list(self.series(name).unique(maintain_order=True))
 
-        Returns
-        -------
-        times : ndarray
-            Seconds since the first row, or the numbers themselves where the column holds seconds [s].
-        start : datetime or None
-            What the seconds count from; None where the column holds seconds.
+    def each_different(self, name: str, convert: Callable[[str], Value], wanted: str) -> list[Value]:
+        """Convert the different cells of a column; the error of one that does not convert says what is wanted."""
+        found = []
+        for cell in self.different(name):
+            try:
+                found.append(convert(cell))
+            except (ValueError, TypeError):
+                row = _first(self.series(name) == cell)
+                assert row is not None
+                also = " like the first one" if row and wanted == WANTED_TIME else ""
+                raise self.error(row, name, f"{shown(cell)}: {wanted}{also}") from None
+        return found
 
-        Raises
-        ------
-        ReportError
-            A cell that is no time, or of another kind than the first one.
-        """
-        cells = [row[self.names.index(name.upper())] for row in self.rows]
-        start = date(cells[0])
-        known: dict[str, float] = {}
-        for row, cell in enumerate(cells):
-            if cell not in known:
-                try:
-                    known[cell] = seconds(cell, start)
-                except (ValueError, TypeError):
-                    also = " like the first one" if row else ""
-                    raise self.error(row, name, f"{shown(cell)}: {WANTED_TIME}{also}") from None
-        return np.array([known[cell] for cell in cells]), start
+    def each(self, name: str, convert: Callable[[str], Value], wanted: str) -> list[Value]:
+        """Convert every cell of a column, as `each_different` does."""
+        known = dict(zip(self.different(name), self.each_different(name, convert, wanted), strict=True))
+        return [known[cell] for cell in self.series(name)]
 
-    def _read(self, name: str, convert: Callable[[str], Value], wanted: str) -> list[Value]:
-        """Convert every cell of a column; the first that does not convert is the error."""
-        index = self.names.index(name.upper())
-        known: dict[str, Value] = {}
-        values = []
-        for number, row in enumerate(self.rows):
-            cell = row[index]
-            if cell not in known:
-                try:
-                    known[cell] = convert(cell)
-                except ValueError:
-                    raise self.error(number, name, f"{shown(cell)}: {wanted}") from None
-            values.append(known[cell])
-        return values
+
+def _first(mask: pl.Series) -> int | None:
+    """Index of the first true element."""
+    found = mask.fill_null(False).arg_max() if mask.len() else None
+    return int(found) if found is not None and mask[found] else None
+
+
+def _halves(column: pl.Series) -> pl.Series:
+    """Half a unit of the last digit of numbers in a column of strings, some of which may be empty."""
+    import polars as pl
+
+    point = column.str.find(".", literal=True)
+    decimals = (column.str.len_bytes() - point - 1).fill_null(0).to_numpy()
+    halves = pl.Series(column.name, _HALVES[np.minimum(decimals, _MOST_DECIMALS - 1)])
+    exponents = column.str.contains("e", literal=True) | column.str.contains("E", literal=True)
+    for row in np.flatnonzero(exponents.to_numpy()):
+        halves[int(row)] = half_digit(column[int(row)])
+    return halves
 
 
 def read_csv(
-    path: Path | str, required: Sequence[str], what: str, *, known: Sequence[str] | None = None
+    path: Path | str,
+    required: Sequence[str],
+    what: str,
+    *,
+    known: Sequence[str] | None = None,
+    data: bytes | None = None,
 ) -> CsvTable:
-    """Read a table in CSV.
+    """Read a table of measurements in CSV.
 
-    Parameters
-    ----------
-    path : Path or str
-        Text in UTF-8, cells separated by commas; empty lines are passed over.
-    required : sequence of str
-        Headings that must be there, whatever their case and order.
-    what : str
-        What the file should hold, for messages.
-    known : sequence of str, optional
-        All headings that there may be; others are passed over where None.
-
-    Returns
-    -------
-    CsvTable
-        The rows, at least one.
-
-    Raises
-    ------
-    ReportError
-        The file is no such table, a heading is missing, doubled or not among the known ones, or a row has another
-        length.
+    `required` are the headings that must be there, whatever their case and order, `what` is what the file should hold,
+    for messages; `known` are all headings that there may be, others are ignored where it is None; `data` is the content
+    where it is read already. A ReportError says what is no such table.
     """
     columns = f"{what} with the columns {', '.join(required)}" if required else what
-    cells = read_cells(path, columns, required)
-    table = CsvTable(cells.path, cells.header, cells.header_line, cells.rows, cells.lines, cells.text)
+    table = read_cells(path, columns, required, data=data)
     if known is not None:
         table.refuse_others(known)
     return table
+
+
+def read_cells(
+    path: Path | str, expected: str, required: Sequence[str] = (), *, data: bytes | None = None
+) -> CsvTable:
+    """Open a CSV file: text in UTF-8, cells separated by commas, a header and at least one row.
+
+    A byte order mark is ignored, and so are lines of nothing but blanks and commas. A cell in quotation marks may
+    hold commas; it may not run over the end of its line. A ReportError names what is wrong: the file cannot be read or
+    is empty, has other separators than commas, no row, a heading missing or (in whatever case) twice, or a row of
+    another length.
+    """
+    path = Path(path)
+    data = _normal(path, expected, data)
+    table = _by_columns(path, data)
+    if table is not None:
+        _check_header(table, expected, required)
+        return table
+    return _by_lines(path, data, expected, required)
+
+
+def _normal(path: Path, expected: str, data: bytes | None) -> bytes:
+    """Content of a file in UTF-8, without byte order mark, lines ended by line feeds alone."""
+    if data is None:
+        try:
+            data = path.read_bytes()
+        except (OSError, ValueError) as error:
+            why = getattr(error, "strerror", None) or str(error)
+            raise ReportError(path, f"cannot be read ({why}): expected {expected}") from error
+    data = data.removeprefix(b"\xef\xbb\xbf")
+    if not data.isascii():
+        try:
+            data.decode()
+        except UnicodeDecodeError as error:
+            line, column = (
+                data.count(b"\n", 0, error.start) + 1,
+                error.start - data.rfind(b"\n", 0, error.start),
+            )
+            problem = f"no text in UTF-8: expected {expected}, saved as CSV in UTF-8"
+            raise ReportError(path, problem, line=line, column=column) from error
+    # Not splitlines(): it also breaks lines where no editor does, and every number of a line after it would be wrong.
+    return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in data else data
+
+
+def _by_columns(path: Path, data: bytes) -> CsvTable | None:
+    """Take a plain table apart by polars; None where it is not plain."""
+    import polars as pl
+
+    content = data.strip(b"\n")
+    if not _is_plain(data, content):
+        return None
+    cells = pl.read_csv(content, has_header=False, infer_schema=False, quote_char=None).fill_null("")
+    if not content.isascii() or b" " in content or b"\t" in content:
+        cells = cells.with_columns(pl.all().str.strip_chars())
+    first = len(data) - len(data.lstrip(b"\n")) + 1
+    lines = np.arange(first, first + cells.height)
+    blank = cells.select(pl.all_horizontal(pl.all() == "")).to_series()
+    if blank.any():
+        cells, lines = cells.filter(~blank), lines[~blank.to_numpy()]
+    if cells.height <= 1:
+        return None
+    return CsvTable(path, data, cells.row(0), int(lines[0]), cells.slice(1), lines[1:])
+
+
+def _is_plain(data: bytes, content: bytes) -> bool:
+    """Tell whether a table has no quotation marks, no control characters, and as many commas in each line."""
+    if b'"' in data or len(data.translate(None, _CONTROLS)) != len(data):
+        return False
+    buffer = np.frombuffer(content, dtype=np.uint8)
+    ends = np.flatnonzero(buffer == ord("\n"))
+    commas = np.flatnonzero(buffer == ord(","))
+    count = commas.size // (ends.size + 1)
+    if not ends.size or count == 0 or commas.size != count * (ends.size + 1):
+        return False
+    by_line = commas.reshape(-1, count)
+    return bool((by_line[1:, 0] > ends).all() and (by_line[:-1, -1] < ends).all())
+
+
+def _by_lines(path: Path, data: bytes, expected: str, required: Sequence[str]) -> CsvTable:
+    """Take any table apart line by line, and say where it is none."""
+    found = [(line, cells) for line, cells in _parsed(path, data.decode().split("\n")) if any(cells)]
+    if not found:
+        raise ReportError(path, f"an empty file: expected {expected}", line=1, column=1)
+    (first, header), *body = found
+    rows = [row for _, row in body if len(row) == len(header)]
+    cells = _frame(rows, len(header))
+    lines = np.array([line for line, row in body if len(row) == len(header)], dtype=np.int64)
+    table = CsvTable(path, data, header, first, cells, lines)
+    _check_header(table, expected, required)
+    if not body:
+        raise table.error_at(first, len(header), f"no rows below the header: expected {expected}")
+    for line, row in body:
+        if len(row) != len(header):
+            problem = f"{counted(len(row), 'cell')}: expected {len(header)}, as many as the header has"
+            raise table.error_at(line, min(len(header), len(row)), problem)
+    return table
+
+
+def _frame(rows: Sequence[Sequence[str]], width: int) -> pl.DataFrame:
+    import polars as pl
+
+    columns: Iterable[Sequence[str]] = zip(*rows, strict=True) if rows else [()] * width
+    return pl.DataFrame([pl.Series(f"{k}", cells, dtype=pl.String) for k, cells in enumerate(columns)])
+
+
+def _parsed(path: Path, text: list[str]) -> list[tuple[int, list[str]]]:
+    """Cells of each line; a cell may not run over a line end."""
+    reader = csv.reader(text, strict=True)
+    rows: list[tuple[int, list[str]]] = []
+    open_quote = "a quotation mark that is not closed in its line: expected a second one"
+    try:
+        for before, row in enumerate(reader):
+            if reader.line_num != before + 1:
+                raise ReportError(path, open_quote, line=before + 1, column=1)
+            rows.append((reader.line_num, [cell.strip() for cell in row]))
+    except csv.Error as error:
+        line = len(rows) + 1  # where the row that failed began
+        inside = reader.line_num != line or "end of data" in str(error)
+        problem = open_quote if inside else f"no CSV ({error})"
+        raise ReportError(path, problem, line=line, column=1) from error
+    return rows
+
+
+def _check_header(table: CsvTable, expected: str, required: Sequence[str]) -> None:
+    """Missing headings before doubled ones: a file without header has numbers in its place, and some may be equal."""
+    line, header = table.header_line, table.header
+    if len(header) == 1:
+        for mark, name in SEPARATORS.items():
+            if mark in header[0]:
+                problem = f"cells separated by {name}: expected commas between cells and points in numbers"
+                raise ReportError(table.path, problem, line=line, column=_line(table, line).index(mark) + 1)
+    missing = [name for name in required if name.upper() not in table.names]
+    if missing:
+        raise table.error_at(line, len(header), f"missing {', '.join(missing)}: expected {expected}")
+    for index, name in enumerate(table.names):
+        if name and name in table.names[:index]:
+            raise table.error_at(line, index, f"a second column {header[index]}: expected each column once")
+
+
+def _line(table: CsvTable, line: int) -> str:
+    return table._data.split(b"\n", line)[line - 1].decode()
+
+
+def _cell_start(text: str, index: int) -> int:
+    """Position in a line where a cell begins, blanks ignored; the end of the line where there is none."""
+    position = 0
+    while index and position < len(text):
+        quoted, inside = text[position] == '"', False
+        while position < len(text) and (inside or text[position] != ","):
+            inside ^= quoted and text[position] == '"'
+            position += 1
+        position, index = position + 1, index - 1
+    while text[position : position + 1] == " ":
+        position += 1
+    return min(position, len(text))
+
+
+def of_frame(path: Path, frame: pl.DataFrame) -> CsvTable:
+    """Make a table of a data frame; its numbers are exact, its rows are its lines."""
+    return FrameTable(path, b"", frame.columns, 0, frame, np.arange(1, frame.height + 1))
+
+
+class FrameTable(CsvTable):
+    """The columns of a data frame, where words may be words and numbers numbers."""
+
+    def series(self, name: str) -> pl.Series:
+        """Take a column as strings, empty where a value is missing."""
+        import polars as pl
+
+        column = super().series(name)
+        if column.dtype == pl.Datetime:
+            column = column.dt.to_string("iso:strict")
+        return column.cast(pl.String).fill_null("")
+
+    def column_at(self, line: int, index: int) -> int:
+        """Count the column."""
+        return index + 1
+
+    def printed(self, name: str, allowed: Allowed = ZERO_OR_ABOVE) -> tuple[pl.Series, pl.Series]:
+        """Read a column of numbers; what is no text is exact."""
+        import polars as pl
+
+        if not self.has(name) or not (column := super().series(name)).dtype.is_numeric():
+            return super().printed(name, allowed)
+        values = column.cast(pl.Float64).fill_nan(None)
+        wrong = ~values.is_finite() | (values < 0) | (values > allowed.most)
+        wrong |= (values == 0) & (not allowed.zero)
+        if allowed.whole:
+            wrong |= values.floor() != values
+        if (row := _first(wrong)) is not None:
+            raise self.error(row, name, f"{values[row]}: {allowed.expected(name)}")
+        return values, values * 0.0

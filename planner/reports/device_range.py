@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 LAST_DEVICE: Final = 0xFFFF
+_DIGITS: Final = re.compile(
+    r"[0-9A-Fa-f]{1,4}"
+)  # not all that int() takes: 0x522A, 5_22A, +5, digits of other scripts
 
 
 def device_range(text: str) -> tuple[int, int]:
@@ -31,10 +35,10 @@ def device_range(text: str) -> tuple[int, int]:
     True
     """
     first, dash, last = (part.strip() for part in text.partition("-"))
-    try:
-        low, high = int(first, 16), int(last if dash else first, 16)
-    except ValueError:
-        raise ValueError("device numbers in hexadecimal such as 522A-5231") from None
-    if not 0 <= low <= high <= LAST_DEVICE:
+    last = last if dash else first
+    if not (_DIGITS.fullmatch(first) and _DIGITS.fullmatch(last)):
+        raise ValueError("device numbers in hexadecimal such as 522A-5231")
+    low, high = int(first, 16), int(last, 16)
+    if not low <= high <= LAST_DEVICE:
         raise ValueError("a range from a lower to a higher device number, 0000 to FFFF")
     return low, high

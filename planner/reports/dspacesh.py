@@ -17,7 +17,9 @@ from typing import TYPE_CHECKING, Any, Final
 from planner import render
 from planner.errors import ReportError
 from planner.reports.columns import Columns, Span, is_number
-from planner.reports.listing import Head, Line, Page, heading, read_pages
+from planner.reports.device_rows import may_be_row
+from planner.reports.headings import DSPACESH, LEFT, NO_HEAD, RIGHT, STRAY_ROW, is_half, is_header
+from planner.reports.listing import Document, Head, Line, Page, heading, read_pages
 from planner.reports.printed import Printed
 from planner.tabular import Tabular
 
@@ -25,11 +27,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-REPORT: Final = "FCX134"
-LEFT: Final = (
-    "Userid", "Data", "Space", "Name", "Permt", "Pgstl", "Pgrds", "Pgwrt", "X-rds", "X-wrt", "X-mig",
-)  # fmt: skip
-RIGHT: Final = ("Total", "Resid", "R<2GB", "Lock", "L<2GB", "Count", "Lockd", "XSTOR", "DASD")
+REPORT: Final = DSPACESH
 SUFFIXES: Final = {"k": 1e3, "M": 1e6}
 RATES: Final = {  # field: heading
     "steal_rate": "Pgstl",
@@ -145,6 +143,7 @@ class DataSpaceListing(Tabular):
     path: Path
     line: int
     rows: tuple[DataSpace, ...]
+    system: str = ""
 
     def __str__(self) -> str:
         """Say which measurement this is, in one line."""
@@ -183,13 +182,15 @@ class DataSpaceListing(Tabular):
         return resident_pages(self)
 
 
-def read_data_spaces(path: Path | str) -> tuple[DataSpaceListing, ...]:
+def read_data_spaces(path: Path | str, data: bytes | None = None) -> tuple[DataSpaceListing, ...]:
     """Read every DSPACESH listing of a file.
 
     Parameters
     ----------
     path : Path or str
-        A text file; pages of other reports and text around the listings are passed over.
+        A text file; pages of other reports and text around the listings are ignored.
+    data : bytes, optional
+        Its content, where that is read already.
 
     Returns
     -------
@@ -208,15 +209,20 @@ def read_data_spaces(path: Path | str) -> tuple[DataSpaceListing, ...]:
     >>> listing.release, listing.rows[0].resident
     ('5.2', Printed(value=508000.0, resolution=500.0))
     """
-    document = read_pages(Path(path))
-    if all(page.head.report != REPORT for page in document.pages):
-        for line in document.preamble:
-            if _is_header(line, RIGHT) or _is_header(line, LEFT):
-                raise line.error(
-                    document.path,
-                    "a half of a DSPACESH listing without its page head: expected a DSPACESH listing, which "
-                    f"starts with '{REPORT}  Run ...'",
-                )
+    document = read_pages(Path(path), data)
+    is_there = any(page.head.report == REPORT for page in document.pages)
+    elsewhere = [page.lines for page in document.pages if is_there and page.head.report != REPORT]
+    for line in (line for lines in (document.preamble, *elsewhere) for line in lines):
+        if is_half(line):
+            raise line.error(document.path, NO_HEAD)
+    for line in document.preamble if is_there else ():
+        if may_be_row(line.text):
+            raise line.error(document.path, STRAY_ROW)
+    return data_spaces_of(document)
+
+
+def data_spaces_of(document: Document) -> tuple[DataSpaceListing, ...]:
+    """Read the DSPACESH listings among the pages of a file."""
     listings = document.listings(REPORT, "DSPACESH")
     return tuple(_listing(document.path, head, pages) for head, pages in listings)
 
@@ -250,7 +256,7 @@ def _listing(path: Path, head: Head, pages: list[Page]) -> DataSpaceListing:
     ]
     return DataSpaceListing(
         report=REPORT, run=head.run, release=releases[0] if releases else None, start=head.start, end=head.end,
-        interval=head.interval, path=path, line=first.number, rows=rows,
+        interval=head.interval, path=path, line=first.number, rows=rows, system=head.system,
     )  # fmt: skip
 
 
@@ -273,7 +279,7 @@ def _page_rows(path: Path, page: Page) -> Iterator[tuple[Line, dict[str, Any], d
     headings: tuple[str, ...] = ()
     inside = False
     for line in page.lines:
-        header = tuple(names for names in (LEFT, RIGHT) if _is_header(line, names))
+        header = tuple(names for names in (LEFT, RIGHT) if is_header(line, names))
         if header:
             headings = sum(header, ())
             columns, inside = _columns(path, line, headings), True
@@ -286,14 +292,11 @@ def _page_rows(path: Path, page: Page) -> Iterator[tuple[Line, dict[str, Any], d
                 _names(columns, line) if LEFT[0] in headings else {},
                 _counts(columns, line) if RIGHT[0] in headings else {},
             )
+        elif columns is None and may_be_row(line.text):
+            raise line.error(path, f"a row above its heading: expected '{' '.join(LEFT)}' first")
         elif columns is not None and _looks_like_row(headings, line):
             problem = "a row apart from its table: expected rows without a blank line between them"
             raise line.error(path, problem)
-
-
-def _is_header(line: Line, headings: Sequence[str]) -> bool:
-    """Whether most of the headings stand on this line."""
-    return len(set(headings) & set(line.text.split())) > len(headings) // 2
 
 
 def _columns(path: Path, line: Line, headings: Sequence[str]) -> Columns:

@@ -8,6 +8,7 @@ screen, and lasts until the next head line. What its lines mean is for the reade
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime, time
 from itertools import groupby, pairwise
@@ -16,15 +17,15 @@ from typing import Final
 
 from planner.errors import ReportError
 
+EXPECTED: Final = "expected a Performance Toolkit listing as a text file"
 SECONDS_PER_DAY: Final = 86_400
 _BYTE_ORDER_MARKS: Final = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
 _END_OF_FILE: Final = "\x1a"
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f]")
-_LINE_END: Final = re.compile(r"\r*\n|\r")
 
 _CLOCK: Final = r"[0-9]{2}:[0-9]{2}:[0-9]{2}"
 _STAMP: Final = rf"[0-9]{{4}}/[0-9]{{2}}/[0-9]{{2}} {_CLOCK}"
-_HEAD: Final = re.compile(r"(?P<carriage>[01+-]?) *FCX(?P<report>[0-9]{3}) +(?P<kind>Run|CPU)(?= )")
+HEAD: Final = re.compile(r"(?P<carriage>[01+-]?) *FCX(?P<report>[0-9]{3}) +(?P<kind>Run|CPU)(?= )")
 _PRINTED: Final = re.compile(rf".*? Run (?P<produced>{_STAMP})(?: |$)")
 _SCREEN: Final = re.compile(rf".*? Interval (?P<start>{_CLOCK}) *- *(?P<end>{_CLOCK})(?: |$)")
 _FROM_TO: Final = re.compile(rf" *(?P<word>From|To) +(?P<stamp>{_STAMP})(?: |$)")
@@ -32,7 +33,7 @@ _FOR: Final = re.compile(r" *For +(?P<seconds>[0-9]+) Secs +[0-9:]+(?P<rest> .*|
 _RUN: Final = re.compile(
     r" +(?:Result of (?P<result>.+?) Run|This is a performance report for (?P<system>\S+))"
 )
-_CARRIAGE: Final = frozenset("01+-")
+CARRIAGE: Final = frozenset("01+-")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +76,7 @@ class Head:
 
     `report` is the id such as ``FCX108``, `produced` when the listing was made, `start` and `end` the
     measured interval (times of day without a date on a screen), `interval` its length as printed [s], `run`
-    the name of the measurement.
+    the name of the measurement, `system` that of the system.
     """
 
     report: str
@@ -84,6 +85,7 @@ class Head:
     end: datetime | time | None = None
     interval: float | None = None
     run: str = ""
+    system: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,33 +135,29 @@ class Document:
         return [(head, list(same)) for head, same in groupby(pages, lambda page: page.head)]
 
 
-def read_text(path: Path) -> str:
-    """Decode a file that should hold text.
-
-    Parameters
-    ----------
-    path : Path
-        UTF-8, UTF-16 with a byte order mark, or a one-byte code that contains ASCII.
-
-    Returns
-    -------
-    str
-        Its text.
-
-    Raises
-    ------
-    ReportError
-        The file is missing, a folder, not readable, empty or not text.
-    """
-    expected = "expected a Performance Toolkit listing as a text file"
+def read_bytes(path: Path) -> bytes:
+    """Read a file that should hold a listing; a ReportError where it is missing, a folder or not readable."""
     try:
-        data = path.read_bytes()
-    except FileNotFoundError as error:
-        raise ReportError(path, f"no such file; {expected}") from error
-    except IsADirectoryError as error:
-        raise ReportError(path, f"this is a folder; {expected}") from error
+        return path.read_bytes()
     except (OSError, ValueError) as error:
-        raise ReportError(path, f"cannot be opened ({error}); {expected}") from error
+        raise unreadable(path, error, EXPECTED) from error
+
+
+def unreadable(path: Path, error: Exception, expected: str) -> ReportError:
+    """Make the error of a file that cannot be opened."""
+    if isinstance(error, FileNotFoundError):
+        return ReportError(path, f"no such file; {expected}")
+    if isinstance(error, IsADirectoryError):
+        return ReportError(path, f"this is a folder; {expected}")
+    return ReportError(path, f"cannot be opened ({error}); {expected}")
+
+
+def read_text(path: Path, data: bytes | None = None) -> str:
+    """Decode text: UTF-8, UTF-16 with a byte order mark, or a one-byte code that contains ASCII.
+
+    A ReportError says that the file cannot be read, is empty or not text; `data` is its content where that is known.
+    """
+    data = read_bytes(path) if data is None else data
     encoding = next((name for mark, name in _BYTE_ORDER_MARKS.items() if data.startswith(mark)), "utf-8")
     try:
         text = data.decode(encoding)
@@ -167,11 +165,11 @@ def read_text(path: Path) -> str:
         text = data.decode("latin-1")
     text = text.rstrip(_END_OF_FILE)
     if not text.strip():
-        raise ReportError(path, f"the file is empty; {expected}")
+        raise ReportError(path, f"the file is empty; {EXPECTED}")
     if control := _CONTROL.search(text):
-        line = len(_LINE_END.findall(text, 0, control.start())) + 1
+        line = len(list(_text_lines(text[: control.start()])))
         raise ReportError(
-            path, f"not text: it holds the character 0x{ord(control[0]):02X}; {expected}", line=line
+            path, f"not text: it holds the character 0x{ord(control[0]):02X}; {EXPECTED}", line=line
         )
     return text
 
@@ -195,7 +193,7 @@ def split_lines(text: str) -> tuple[Line, ...]:
     [(1, 'a', 0), (2, 'b', 1)]
     """
     lines = []
-    for number, text_line in enumerate(_LINE_END.split(text), start=1):
+    for number, text_line in enumerate(_text_lines(text), start=1):
         offset = 0
         for part in text_line.split("\f"):
             if part.strip() or "\f" not in text_line:
@@ -204,43 +202,38 @@ def split_lines(text: str) -> tuple[Line, ...]:
     return tuple(lines)
 
 
-def read_pages(path: Path) -> Document:
-    """Cut a file into the pages of its listings.
+def _text_lines(text: str) -> Iterator[str]:
+    """Cut text at LF, CR, and at any number of CR before a LF, in linear time."""
+    *ended, last = text.split("\n")
+    for part in ended:
+        yield from part.rstrip("\r").split("\r")
+    yield from last.split("\r")
 
-    Parameters
-    ----------
-    path : Path
-        The file.
 
-    Returns
-    -------
-    Document
-        Its pages, in the order of the file. Where head lines carry ASA carriage control in column 1, the
-        control characters of their pages are replaced by blanks.
+def read_pages(path: Path, data: bytes | None = None) -> Document:
+    """Cut a file, or its content, into the pages of its listings, in the order of the file.
 
-    Raises
-    ------
-    ReportError
-        The file cannot be read as text, or a page head is damaged.
+    Where head lines carry ASA carriage control in column 1, the control characters of their pages are replaced by
+    blanks. A ReportError says that it cannot be read as text, or that a page head is damaged.
     """
-    lines = split_lines(read_text(path))
-    heads = [index for index, line in enumerate(lines) if _HEAD.match(line.text)]
+    lines = split_lines(read_text(path, data))
+    heads = [index for index, line in enumerate(lines) if HEAD.match(line.text)]
     pages = []
     for index, following in pairwise([*heads, len(lines)]):
         page = lines[index:following]
-        if lines[index].text[0] in _CARRIAGE:
+        if lines[index].text[0] in CARRIAGE:
             page = tuple(
-                replace(line, text=" " + line.text[1:]) if line.text[:1] in _CARRIAGE else line
+                replace(line, text=" " + line.text[1:]) if line.text[:1] in CARRIAGE else line
                 for line in page
             )
-        pages.append(Page(head=_read_head(path, page), first=page[0], lines=page[1:]))
+        pages.append(Page(head=read_head(path, page), first=page[0], lines=page[1:]))
     return Document(path=path, preamble=lines[: heads[0]] if heads else lines, pages=tuple(pages))
 
 
-def _read_head(path: Path, page: tuple[Line, ...]) -> Head:
+def read_head(path: Path, page: tuple[Line, ...]) -> Head:
     """Read the head line and the lines From, To, For that follow it up to a rule or a blank line."""
     first = page[0]
-    match = _HEAD.match(first.text)
+    match = HEAD.match(first.text)
     assert match is not None  # a page is cut at such a line
     head = Head(report=f"FCX{match['report']}")
     if match["kind"] == "CPU":
@@ -252,7 +245,12 @@ def _read_head(path: Path, page: tuple[Line, ...]) -> Head:
     for line in page[1:]:
         if not line.text.strip(" _"):
             break
-        head = _interval_line(path, line, head)
+        head = _interval_line(path, line, head) if not line.is_blank else head
+    if (head.start is None) != (head.end is None):
+        there, missing = ("From", "To") if head.end is None else ("To", "From")
+        raise first.error(
+            path, f"a page head with '{there}' alone: expected '{missing} yyyy/mm/dd hh:mm:ss', too"
+        )
     if isinstance(head.start, datetime) and isinstance(head.end, datetime) and head.end <= head.start:
         raise first.error(path, f"the interval ends at {head.end} but starts at {head.start}")
     return head
@@ -273,7 +271,8 @@ def _interval_line(path: Path, line: Line, head: Head) -> Head:
             raise line.error(path, "expected 'For nnn Secs hh:mm:ss'", line.text.index(word))
         run = _RUN.match(found["rest"])
         name = run["result"] or run["system"] if run else ""
-        return replace(head, interval=float(found["seconds"]), run=name.strip())
+        system = run["system"] or "" if run else ""
+        return replace(head, interval=float(found["seconds"]), run=name.strip(), system=system)
     return head
 
 

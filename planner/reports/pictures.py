@@ -10,7 +10,8 @@ from planner.units import MILLISECOND
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from planner.reports.device import Device, DeviceListing
+    from planner.reports.device import DeviceListing
+    from planner.reports.device_rows import Device
     from planner.reports.dspacesh import DataSpaceListing
 
 PARTS: Final = ("pend", "disconnect", "connect")

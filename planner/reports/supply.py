@@ -23,6 +23,7 @@ FAILS: Final = "IODHPP_HPPFAILS"
 FEWEST: Final = "IODHPP_HPPMINCT"
 MOST: Final = "IODHPP_HPPMAXCT"
 COLUMNS: Final = ("time", "pool", TRIES, FAILS, FEWEST, MOST, "aliases")
+WHAT: Final = "supply counters (MRIODHPP)"
 MOST_ALIASES: Final = 255  # a control unit has 256 addresses, one of them a base at least
 OFTEN: Final = 0.25  # share of intervals with a restart above which the columns cannot be such counters
 USUAL: Final = (0.5, 1.5)  # an interval of a length between these times the usual one is not a gap
@@ -75,7 +76,7 @@ class PoolSupply:
     last: float
 
 
-def read_supply(path: Path | str) -> tuple[PoolSupply, ...]:
+def read_supply(path: Path | str, table: CsvTable | None = None) -> tuple[PoolSupply, ...]:
     """Read the supply counters of all pools in a file.
 
     Parameters
@@ -83,6 +84,8 @@ def read_supply(path: Path | str) -> tuple[PoolSupply, ...]:
     path : Path or str
         CSV with the columns time, pool, IODHPP_HPPTRIES, IODHPP_HPPFAILS, IODHPP_HPPMINCT, IODHPP_HPPMAXCT and
         aliases, in any order, beside others. A row is one record of one pool; those of a pool are in order of time.
+    table : CsvTable, optional
+        Its cells, where they are read already.
 
     Returns
     -------
@@ -95,7 +98,8 @@ def read_supply(path: Path | str) -> tuple[PoolSupply, ...]:
         The file is no such table; times are doubled or out of order; counters run backwards without a wrap or restart;
         FAILS above TRIES; water marks above the aliases; not one pool with two records.
     """
-    table = read_csv(path, COLUMNS, "supply counters (MRIODHPP)")
+    table = read_csv(path, COLUMNS, WHAT) if table is None else table
+    table.require(COLUMNS, f"{WHAT} with the columns {', '.join(COLUMNS)}")
     times, start = table.times("time")
     counters = np.array([table.counts(TRIES), table.counts(FAILS)])
     aliases = table.counts("aliases", MOST_ALIASES)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from planner.errors import InputError, ReportError
-from planner.reports.csv_cells import read_cells, shown
+from planner.reports.csv_table import read_cells, shown
 from planner.reports.printed import Printed
 
 

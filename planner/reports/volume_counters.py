@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Final
 
@@ -26,6 +27,7 @@ from planner.units import MONITOR_TIME
 BASE: Final = ("IODDEV_SCGSSCH", "IODDEV_SCMFPTIM", "IODDEV_SCMCNTIM", "IODDEV_SCMDDTIM")
 ALIAS: Final = ("IODDEV_PAVSSCH", "IODDEV_PAVFPTIM", "IODDEV_PAVCNTIM", "IODDEV_PAVDDTIM")
 COLUMNS: Final = ("time", "device", *BASE, *ALIAS)
+WHAT: Final = "volume counters (MRIODDEV)"
 INTERVAL: Final = "interval_s"
 QUEUES: Final = ("queue", "queued", "qued", "base_queue", "req_qued")
 DELTAS_FALL: Final = 0.25  # share of steps that no wrap explains, above which the columns hold deltas
@@ -121,13 +123,36 @@ class VolumeTotals:
 
 
 @dataclass(frozen=True, slots=True)
-class _Device:
-    """Counts of one device: `counted` (8,), `seconds`, `queued`, how many restarts were left out."""
+class DeviceSteps:
+    """What one device counted in its intervals.
+
+    `counted` (8, intervals) are I/Os and times [s] of base and aliases, `seconds` the length of each interval, `ends`
+    and `rows` its end and the row of the file that closes it, `queued` the queue in it; `restarts` were left out.
+    """
 
     counted: Array
-    seconds: float
-    queued: float | None
+    seconds: Array
+    ends: Array
+    rows: NDArray[np.int64]
+    queued: Array | None
     restarts: int
+
+    @property
+    def total(self) -> Array:
+        """Everything counted, shape (8,)."""
+        return np.asarray(self.counted.sum(axis=1))
+
+
+@dataclass(frozen=True, slots=True)
+class CountedVolumes:
+    """A file of volume counters: steps by device, what its clock counts from, its members where they are known."""
+
+    table: CsvTable
+    devices: dict[str, DeviceSteps]
+    start: datetime | None
+    membership: Membership | None
+    inferred: bool
+    by_clock: bool
 
 
 def read_volume_totals(
@@ -159,9 +184,21 @@ def read_volume_totals(
         The file is no such table, times are doubled or out of order, a counter runs backwards without a wrap or a
         restart, a device has one record only, or nothing was counted at all.
     """
-    table = read_csv(path, COLUMNS, "volume counters (MRIODDEV)")
+    return _totals(count_volumes(path, membership, deltas=deltas))
+
+
+def count_volumes(
+    path: Path | str,
+    membership: Membership | None = None,
+    *,
+    deltas: bool | None = None,
+    table: CsvTable | None = None,
+) -> CountedVolumes:
+    """Read volume counters interval by interval; arguments and errors are those of `read_volume_totals`."""
+    table = read_csv(path, COLUMNS, WHAT) if table is None else table
+    table.require(COLUMNS, f"{WHAT} with the columns {', '.join(COLUMNS)}")
     devices = device_words(table)
-    times, _ = table.times("time")
+    times, start = table.times("time")
     counters = np.array([table.counts(name) for name in (*BASE, *ALIAS)])
     queue = _queue_column(table)
     queued = None if queue is None else table.numbers(queue)
@@ -189,7 +226,7 @@ def read_volume_totals(
         )
     if membership is None and table.has(BITS[1]) and table.has(BITS[2]) and table.has(BITS[3]):
         membership = Membership(table.path, members_of(table))
-    return _totals(found, membership, inferred=inferred, by_clock=as_deltas and lengths is None)
+    return CountedVolumes(table, found, start, membership, inferred, by_clock=as_deltas and lengths is None)
 
 
 def _queue_column(table: CsvTable) -> str | None:
@@ -222,8 +259,8 @@ def _count(
     queued: Array | None,
     *,
     deltas: bool,
-) -> _Device:
-    """Add up the rows of one device."""
+) -> DeviceSteps:
+    """Take the rows of one device as intervals."""
     counted, length = counters[:, rows], np.diff(times[rows])
     use = np.ones(rows.size, dtype=bool)
     restarts = 0
@@ -250,23 +287,28 @@ def _count(
         restarts = int(step.restarted.sum())
     if not use.any():
         raise table.error(int(rows[0]), "device", f"{device} began anew between its only records")
-    total = counted[:, use].sum(axis=1).astype(np.float64)
-    total[[1, 2, 3, 5, 6, 7]] *= MONITOR_TIME
-    mean = None if queued is None else float(np.average(queued[rows[use]], weights=seconds[use]))
-    return _Device(total, float(seconds[use].sum()), mean, restarts)
+    steps_counted = counted[:, use].astype(np.float64)
+    steps_counted[[1, 2, 3, 5, 6, 7]] *= MONITOR_TIME
+    return DeviceSteps(
+        steps_counted,
+        seconds[use],
+        times[rows][use],
+        rows[use],
+        None if queued is None else queued[rows[use]],
+        restarts,
+    )
 
 
-def _totals(
-    found: dict[str, _Device], membership: Membership | None, *, inferred: bool, by_clock: bool
-) -> VolumeTotals:
-    """Leave the aliases out and say how the file was read."""
-    roles = membership.members if membership else {}
+def alias_devices(counted: CountedVolumes) -> tuple[list[str], list[str]]:
+    """List the devices that are aliases, as members or their counts say, and notes on how that is known."""
+    found = {device: each.total for device, each in counted.devices.items()}
+    roles = counted.membership.members if counted.membership else {}
     aliases = [device for device in found if device in roles and roles[device].role == "alias"]
     notes = []
-    if membership is None:
-        idle = [device for device, each in found.items() if each.counted[4] == 0 and each.counted[0] > 0]
-        by_aliases = sum(each.counted[4] for each in found.values())
-        if idle and by_aliases and by_aliases == sum(found[device].counted[0] for device in idle):
+    if counted.membership is None:
+        idle = [device for device, each in found.items() if each[4] == 0 and each[0] > 0]
+        by_aliases = sum(each[4] for each in found.values())
+        if idle and by_aliases and by_aliases == sum(found[device][0] for device in idle):
             aliases = idle
             notes.append(
                 f"{', '.join(idle)} did just what the bases say of their aliases: left out as aliases."
@@ -276,22 +318,31 @@ def _totals(
                          "by --pools.")  # fmt: skip
     elif outside := [device for device in found if device not in roles]:
         notes.append(f"In no pool: {', '.join(outside)}.")
-    if inferred:
+    if counted.inferred:
         notes.append(
             "The I/Os fall too often for counters that rise: rows are read as counted since the row before."
         )
-    if by_clock:
+    if counted.by_clock:
         notes.append("The first row of each device only starts the clock.")
-    if restarts := sum(each.restarts for each in found.values()):
+    if restarts := sum(each.restarts for each in counted.devices.values()):
         notes.append(f"{restarts} intervals in which counters began anew are left out.")
+    return aliases, notes
+
+
+def _totals(counted: CountedVolumes) -> VolumeTotals:
+    """Leave the aliases out and add up the intervals of each volume."""
+    aliases, notes = alias_devices(counted)
+    membership = counted.membership
+    roles = membership.members if membership else {}
     volumes = []
-    for device, each in found.items():
+    for device, each in counted.devices.items():
         if device in aliases:
             continue
         pool = roles[device].pool if device in roles else None
         count = len(membership.of(pool, "alias")) if membership and pool is not None else None
         volumes.append(
-            VolumeTotal(device=device, pool=pool, pool_aliases=count, seconds=each.seconds, base=each.counted[:4],
-                        alias=each.counted[4:], queued=each.queued)
+            VolumeTotal(device=device, pool=pool, pool_aliases=count, seconds=float(each.seconds.sum()),
+                        base=each.total[:4], alias=each.total[4:],
+                        queued=None if each.queued is None else float(np.average(each.queued, weights=each.seconds)))
         )  # fmt: skip
     return VolumeTotals(volumes=tuple(volumes), aliases=tuple(aliases), notes=tuple(notes))

@@ -1,36 +1,198 @@
-"""The way from a model and settings to an answer: possible parameter sets, the error of the law, open ends."""
+"""One scenario or a grid of them, asked of a calibrated model: what is missing is named, extrapolation is noted."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import product
-from typing import Any, Final
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from planner.calibrate.possible import Possible, central, possible, smeared, stretch
+from planner import library, render, style, units
+from planner.answer import Answer
+from planner.calibrate.possible import intervals, possible
 from planner.devices.kinds import KINDS
-from planner.devices.question import Figures, Question, Scenario, Shown, Value, listed
-from planner.errors import InputError, ReportError
+from planner.devices.parameters import Scenario
+from planner.errors import InputError
+from planner.interval import Interval
 from planner.library import Model
+from planner.quantity import Quantity, Value, listed
 from planner.results import Array
-from planner.whatif.answer import Answer
 from planner.whatif.settings import LARGEST_GRID, keys_of
 
-SETS: Final = 64  # parameter sets that stand for all that are possible, where a kind names no other number
-NOTICED: Final = 1e-3  # relative change of a figure that counts as one
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+OR_MORE: Final = "or more"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prediction(Answer):
+    """What a model says.
+
+    Attributes
+    ----------
+    title : str
+        What the model was calibrated to.
+    kind : str
+        Its device kind.
+    keys : tuple of str
+        What was varied.
+    known : mapping
+        What was varied or set, by key.
+    settings : tuple of mapping
+        Values of all that was asked, SI, one a row.
+    values : mapping
+        Figures with their 90 % intervals by key, SI, each of shape (rows,); an upper end that nothing bounds is
+        infinite, an interval that is not known is nan.
+    warnings : tuple of str
+        Where the question leaves what was measured.
+    """
+
+    title: str
+    kind: str
+    keys: tuple[str, ...]
+    known: Mapping[str, Quantity]
+    settings: tuple[Scenario, ...]
+    values: Mapping[str, Interval]
+    warnings: tuple[str, ...]
+
+    @property
+    def figures(self) -> tuple[Quantity, ...]:
+        """What the kind answers with."""
+        return KINDS[self.kind].FIGURES
+
+    @property
+    def best(self) -> dict[str, Array]:
+        """Figures by key, SI."""
+        return {key: each.value for key, each in self.values.items()}
+
+    @property
+    def low(self) -> dict[str, Array]:
+        """Lower ends by key, SI."""
+        return {key: each.low for key, each in self.values.items()}
+
+    @property
+    def high(self) -> dict[str, Array]:
+        """Upper ends by key, SI."""
+        return {key: each.high for key, each in self.values.items()}
+
+    @property
+    def headline(self) -> str:
+        """The first figure of a single scenario; what was varied of several."""
+        if self.keys:
+            return (
+                f"{self.title}: {render.counted(len(self.settings), 'scenario')} over {', '.join(self.keys)}."
+            )
+        shown = self.figures[0]
+        low, value, high = (float(end[0]) / shown.factor for end in self.values[shown.key])
+        texts = [render.format_value(number, shown.decimals) for number in (value, low, high)]
+        ends = (
+            f"at least {texts[1]}"
+            if math.isinf(high) and math.isfinite(value)
+            else f"{texts[1]} to {texts[2]}"
+        )
+        per = shown.unit if shown.unit.startswith("/") or not shown.unit else f" {shown.unit}"
+        return f"{self.title}: {shown.label} {texts[0]}{per.replace(' 1/s', '/s')} ({ends}, 90 %)."
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the columns mean, and where the question leaves what was measured."""
+        notes = ["+/- is half of the 90 % interval."]
+        if any((np.isposinf(each.high) & np.isfinite(each.value)).any() for each in self.values.values()):
+            notes.append('"or more": the measurements set no upper end; the lower one is in --json.')
+        return (*notes, *(f"{warning[0].upper()}{warning[1:]}." for warning in self.warnings))
+
+    def table(self) -> render.Table:
+        """All numbers with the ends of their intervals; an end that nothing bounds is infinite."""
+        columns = self._settings()
+        for shown in self.figures:
+            ends = zip(("_low", "", "_high"), self.values[shown.key], strict=True)
+            for end, values in sorted(ends, key=lambda pair: pair[0] != ""):
+                if end and np.isnan(values).all():
+                    continue
+                label = shown.label + end.replace("_", " ")
+                numbers = (values / shown.factor).tolist()
+                columns.append(
+                    render.Column(name=shown.key + end, unit=shown.unit, label=label, values=numbers)
+                )
+        return render.Table(columns=tuple(columns))
+
+    def sections(self) -> tuple[render.Section, ...]:
+        """Each number with +/- half of its interval, or "or more" where it has no upper end."""
+        columns = self._settings()
+        for shown in self.figures:
+            low, best, high = (end / shown.factor for end in self.values[shown.key])
+            columns.append(
+                render.Column(name=shown.key, unit=shown.unit, label=shown.label, decimals=shown.decimals,
+                              values=best.tolist())
+            )  # fmt: skip
+            if np.isnan(low).all():
+                continue
+            texts = [_half(*ends, shown.decimals) for ends in zip(best, low, high, strict=True)]
+            width = max(map(len, texts))
+            columns.append(
+                render.Column(name=f"{shown.key}_half", unit="", label="+/-".rjust(width),
+                              values=[text.rjust(width) for text in texts])
+            )  # fmt: skip
+        return (render.Section(table=render.Table(columns=tuple(columns))),)
+
+    def _settings(self) -> list[render.Column]:
+        """Columns of what was varied or set."""
+        found = []
+        for key, what in self.known.items():
+            unit, factor = units.shown(what.unit)
+            values = [_plain(each[key], factor, what) for each in self.settings]
+            found.append(render.Column(name=key, unit=unit, values=values))
+        return found
+
+    def to_dict(self) -> dict[str, Any]:
+        """The only row as plain data, or all `rows`; an end that nothing bounds is infinite."""
+        records = self.table().records()
+        return records[0] if not self.keys else {"rows": records}
+
+    def plot(self, axes: Axes | None = None, figure: str | None = None) -> Axes:
+        """Draw a figure with its band against what was varied first, one line for each value of the others."""
+        axes = style.new_axes(7.0, 4.0) if axes is None else axes
+        shown = next((each for each in self.figures if each.key == figure), self.figures[0])
+        first, *others = self.keys or tuple(self.known)
+        lines: dict[tuple[Value, ...], list[int]] = {}
+        for k, each in enumerate(self.settings):
+            lines.setdefault(tuple(each[key] for key in others), []).append(k)
+        columns = {column.name: column for column in self._settings()}
+        x = columns[first].values
+        low, best, high = (end / shown.factor for end in self.values[shown.key])
+        finite = np.concatenate([part[np.isfinite(part)] for part in (best, high)])
+        top = 1.1 * float(finite.max(initial=0.0)) or 1.0
+        for places in lines.values():
+            label = ", ".join(_worded(columns[key], places[0]) for key in others)
+            at = [x[k] for k in places]
+            (line,) = axes.plot(at, best[places], "o-", markersize=3, linewidth=1, label=label or shown.label)
+            axes.fill_between(
+                at, np.nan_to_num(low[places], nan=0.0), np.clip(high[places], None, 2 * top),
+                color=line.get_color(), alpha=style.BAND, linewidth=0,
+            )  # fmt: skip
+        unit = f" [{columns[first].unit}]" if columns[first].unit not in {"", "share"} else ""
+        axes.set(xlabel=f"{first}{unit}", ylabel=f"{shown.label} [{shown.unit}]" if shown.unit else shown.label,
+                 title=self.title, ylim=(0, top))  # fmt: skip
+        axes.legend(frameon=False, title=f"band: {style.NINETY}")
+        return axes
 
 
 def predict(
-    model: Model, settings: Mapping[str, Value], over: Mapping[str, Sequence[Value]] | None = None
-) -> Answer:
+    model: Model | Path | str,
+    settings: Mapping[str, Value],
+    over: Mapping[str, Sequence[Value]] | None = None,
+) -> Prediction:
     """Ask a calibrated model of any kind.
 
     Parameters
     ----------
-    model : Model
-        The model.
+    model : Model, Path or str
+        The model, its file, or the name of a shipped one.
     settings : mapping
         Values by key, SI: what its kind asks, and any parameter that shall differ from the model's.
     over : mapping, optional
@@ -38,18 +200,24 @@ def predict(
 
     Returns
     -------
-    Answer
+    Prediction
         One row a combination.
 
     Raises
     ------
     InputError
-        Something that is needed is not said, something is said twice, or there is no such key.
+        Something that is needed is not said, something is said twice, or there is no such key or model.
     ReportError
-        The model lacks a parameter.
+        The model cannot be read, or lacks a parameter.
     ConvergenceError
         A pool could not be solved.
+
+    Examples
+    --------
+    >>> round(float(predict("processors", {"processors": 14.0}).best["itr"][0]))
+    634
     """
+    model = model if isinstance(model, Model) else library.read_model(model)
     known, over = keys_of(model.kind), dict(over or {})
     for key in (*settings, *over):
         if key not in known:
@@ -59,36 +227,30 @@ def predict(
         raise InputError("--over", twice[0], "a key that is not set as well")
     if math.prod(len(values) for values in over.values()) > LARGEST_GRID:
         raise InputError("--over", "the grid", f"at most {LARGEST_GRID} scenarios")
-    sets = possible(model, getattr(KINDS[model.kind], "SETS", SETS))
-    base = _completed(model, {**settings}, over, sets)
+    base = _completed(model, {**settings}, over)
     asked = [base | dict(zip(over, values, strict=True)) for values in product(*over.values())]
-    best, low, high = _figures(model, sets, asked)
-    shown = dict.fromkeys((*over, *settings))
-    return Answer(
+    return Prediction(
         title=model.title,
         kind=model.kind,
         keys=tuple(over),
-        known={key: known[key] for key in shown},
-        settings=tuple({key: each[key] for key in each} for each in asked),
-        best=best,
-        low=low,
-        high=high,
+        known={key: known[key] for key in dict.fromkeys((*over, *settings))},
+        settings=tuple(asked),
+        values=_values(model, asked),
         warnings=_warnings(model, asked),
     )
 
 
-def _completed(
-    model: Model, base: dict[str, Value], over: Mapping[str, Sequence[Value]], sets: Possible
-) -> dict[str, Value]:
+def _completed(model: Model, base: dict[str, Value], over: Mapping[str, Sequence[Value]]) -> dict[str, Value]:
     """Put in what was not set: as measured, or a default."""
+    best = possible(model, 1).best
     for question in KINDS[model.kind].QUESTIONS:
         if question.key in {*base, *over}:
             continue
         low, high = model.validity.get(question.key, (math.nan, math.nan))
         if question.default is not None:
             base[question.key] = question.default
-        elif question.key in sets.best:
-            base[question.key] = sets.best[question.key]
+        elif question.key in best:
+            base[question.key] = best[question.key]
         elif low == high:
             base[question.key] = f"{low:g}" if question.words else low
         else:
@@ -96,95 +258,28 @@ def _completed(
     return base
 
 
-def _wanted(question: Question, low: float, high: float) -> str:
+def _wanted(question: Quantity, low: float, high: float) -> str:
     what = " or ".join(question.words) if question.words else "a count" if question.whole else "a value"
     measured = "" if math.isnan(low) else f": the model was measured with {low:g} to {high:g} {question.key}"
     return f"{what}, such as {question.example}{measured}"
 
 
-def _figures(
-    model: Model, sets: Possible, asked: Sequence[Scenario]
-) -> tuple[Figures, dict[str, Array], dict[str, Array]]:
-    """Estimates and both ends of the intervals of all figures, each of shape (scenarios,)."""
-    kind: Any = KINDS[model.kind]
-    questions = {question.key for question in kind.QUESTIONS}
+def _values(model: Model, asked: Sequence[Scenario]) -> dict[str, Interval]:
+    """All figures, each of shape (scenarios,); scenarios with the same parameters are asked together."""
+    questions = {question.key for question in KINDS[model.kind].QUESTIONS}
     groups: dict[tuple[tuple[str, Value], ...], list[int]] = {}
     for k, each in enumerate(asked):
-        changed = tuple((key, value) for key, value in each.items() if key not in questions)
-        groups.setdefault(changed, []).append(k)
-    names = [shown.key for shown in kind.FIGURES]
-    degrees = model.fit.degrees_of_freedom
-    error = model.fit.model_error * (1.0 if degrees is None else stretch(degrees))
-    best, low, high = ({name: np.full(len(asked), np.nan) for name in names} for _ in range(3))
-    for changed, places in groups.items():
-        scenarios = [asked[k] for k in places]
-        estimate = _ask(
-            model, {key: np.array([value]) for key, value in sets.best.items()}, changed, scenarios
-        )
-        drawn = _ask(model, sets.sets, changed, scenarios)
-        for shown in kind.FIGURES:
-            at = estimate[shown.key][0]
-            ends = _interval(shown, drawn, error)
-            best[shown.key][places] = at
-            # The estimate is the likeliest set, not the middle one: an interval that left it out would puzzle.
-            low[shown.key][places] = np.minimum(ends[0], at)
-            unbounded = _open(model, shown, estimate, sets, changed, scenarios)
-            high[shown.key][places] = np.where(unbounded, shown.most, np.maximum(ends[1], at))
-    return best, low, high
-
-
-def _ask(
-    model: Model,
-    values: Mapping[str, Array],
-    changed: Sequence[tuple[str, Value]],
-    scenarios: Sequence[Scenario],
-) -> Figures:
-    many = len(next(iter(values.values())))
-    given = {key: np.full(many, float(value)) for key, value in changed}
-    try:
-        found: Figures = KINDS[model.kind].ask({**values, **given}, scenarios)
-    except KeyError as error:
-        key = next(
-            (p.file_key for p in KINDS[model.kind].PARAMETERS if p.key == error.args[0]), error.args[0]
-        )
-        raise ReportError(model.title, f"expected `parameters.{key}`") from error
-    return found
-
-
-def _interval(shown: Shown, drawn: Figures, model_error: float) -> tuple[Array, Array]:
-    """Central 90 % of what the parameter sets say, each smeared by the error of the law."""
-    values = drawn[shown.key]
-    size = drawn[shown.error_of or shown.key]
-    return central(np.clip(smeared(values, model_error, size), 0.0, shown.most))
-
-
-def _open(
-    model: Model, shown: Shown, estimate: Figures, sets: Possible, changed: Sequence[tuple[str, Value]],
-    scenarios: Sequence[Scenario],
-) -> Array:  # fmt: skip
-    """Where nothing bounds a figure from above.
-
-    That is the case for more devices than were measured where all of them were busy in every run, and where the answer
-    depends on a parameter that no run tells and nothing bounds.
-    """
-    found = np.zeros(len(scenarios), dtype=bool)
-    if model.fit.saturated and shown.open_above:
-        most = model.validity["aliases"][1]
-        found |= np.array([float(scenario["aliases"]) > most for scenario in scenarios])
-    spoken = {*(model.uncertainty.parameters if model.uncertainty else ())}
-    spoken |= {key for each in model.alternatives or () for key in each.parameters}
-    settled = {key for key, _ in changed}
-    for parameter in KINDS[model.kind].PARAMETERS:
-        entry = model.parameters.get(parameter.file_key)
-        if entry is None or parameter.file_key in spoken or parameter.key in settled:
-            continue
-        if entry.status != "not determined" or entry.high is not None:
-            continue
-        moved = {
-            key: np.array([value]) for key, value in {**sets.best, parameter.key: parameter.high}.items()
-        }
-        further = _ask(model, moved, changed, scenarios)[shown.key][0]
-        found |= further > estimate[shown.key][0] * (1 + NOTICED)
+        given = tuple((key, value) for key, value in each.items() if key not in questions)
+        groups.setdefault(given, []).append(k)
+    found = {
+        shown.key: Interval(*(np.full(len(asked), np.nan) for _ in range(3)))
+        for shown in KINDS[model.kind].FIGURES
+    }
+    for given, places in groups.items():
+        numbers = {key: float(value) for key, value in given}
+        for key, within in intervals(model, [asked[k] for k in places], numbers).items():
+            for whole, part in zip(found[key], within, strict=True):
+                whole[places] = part
     return found
 
 
@@ -196,3 +291,20 @@ def _warnings(model: Model, asked: Sequence[Scenario]) -> tuple[str, ...]:
             span = f"{low:g}" if low == high else f"{low:g} to {high:g}"
             found.append(f"{key} beyond what was measured ({span}): the answer is an extrapolation")
     return tuple(found)
+
+
+def _half(best: float, low: float, high: float, decimals: int) -> str:
+    if np.isposinf(high) and np.isfinite(best):
+        return OR_MORE
+    return render.format_value((high - low) / 2 if np.isfinite(high) and np.isfinite(low) else None, decimals)
+
+
+def _plain(value: Value, factor: float, what: Quantity) -> Value | int:
+    if isinstance(value, str):
+        return value
+    return int(value) if what.whole else value / factor
+
+
+def _worded(column: render.Column, place: int) -> str:
+    value, unit = column.values[place], column.unit if column.unit != "share" else ""
+    return f"{column.name} {value if isinstance(value, str) else f'{value:g}'} {unit}".rstrip()

@@ -8,35 +8,21 @@ from typing import Final
 import numpy as np
 
 from planner.devices.kinds import KINDS
-from planner.devices.parameters import Parameter
-from planner.devices.question import Question, Value, known_keys, listed, read_value
 from planner.errors import InputError
+from planner.quantity import Quantity, Value, listed
 
 LARGEST_GRID: Final = 10_000
 PARTS: Final = (2, 3)  # lo:hi and lo:hi:step
 
 
-def keys_of(kind: str) -> dict[str, Question | Parameter]:
-    """What can be set of a kind of device.
-
-    Parameters
-    ----------
-    kind : str
-        A key of `planner.devices.KINDS`.
-
-    Returns
-    -------
-    dict
-        Questions and parameters by key.
-
-    Raises
-    ------
-    InputError
-        No such kind.
-    """
+def keys_of(kind: str) -> dict[str, Quantity]:
+    """What can be set of a kind of device."""
     if kind not in KINDS:
         raise InputError("kind of the model", kind, f"one of {', '.join(KINDS)}")
-    return known_keys(KINDS[kind].QUESTIONS, KINDS[kind].PARAMETERS)
+    asked, fitted = (
+        {each.key: each for each in part} for part in (KINDS[kind].QUESTIONS, KINDS[kind].PARAMETERS)
+    )
+    return asked | {key: each for key, each in fitted.items() if key not in asked}
 
 
 def parse_setting(text: str, kind: str = "volume") -> tuple[str, Value]:
@@ -68,7 +54,7 @@ def parse_setting(text: str, kind: str = "volume") -> tuple[str, Value]:
     what = _known(key, kind)
     if not sign:
         raise InputError("--set", text, f"KEY=VALUE such as {_example(kind)}")
-    return key, read_value(value, what)
+    return key, what.read(value)
 
 
 def parse_range(text: str, kind: str = "volume") -> tuple[str, tuple[Value, ...]]:
@@ -99,13 +85,12 @@ def parse_range(text: str, kind: str = "volume") -> tuple[str, tuple[Value, ...]
     key, sign, value = text.partition("=")
     what = _known(key, kind)
     parts = value.split(":")
-    if isinstance(what, Question) and what.words and sign:
-        return key, tuple(read_value(part, what) for part in parts)
-    counted = (isinstance(what, Question) and what.whole) or key == "population"
-    example = f"{key}=1:24 or {key}=1:24:4" if counted else f"{key}={_span(what)}"
-    if not sign or len(parts) not in PARTS or (len(parts) == PARTS[0] and not counted):
+    if what.words and sign:
+        return key, tuple(map(what.read, parts))
+    example = f"{key}=1:24 or {key}=1:24:4" if what.whole else f"{key}={what.span}"
+    if not sign or len(parts) not in PARTS or (len(parts) == PARTS[0] and not what.whole):
         raise InputError("--over", text, f"KEY=first:last:step, as {example}")
-    low, high = (float(read_value(part, what)) for part in parts[:2])
+    low, high = (float(what.read(part)) for part in parts[:2])
     step = _step(text, key, parts, what, example) if len(parts) == PARTS[1] else 1.0
     if step <= 0 or high < low:
         raise InputError("--over", text, f"a range that runs upward by a step above zero, as {example}")
@@ -115,29 +100,21 @@ def parse_range(text: str, kind: str = "volume") -> tuple[str, tuple[Value, ...]
     return key, tuple((low + step * np.arange(count)).tolist())
 
 
-def _known(key: str, kind: str) -> Question | Parameter:
+def _known(key: str, kind: str) -> Quantity:
     known = keys_of(kind)
     if key not in known:
         raise InputError("key", key, f"one of {listed(known)}")
     return known[key]
 
 
-def _step(text: str, key: str, parts: list[str], what: Question | Parameter, example: str) -> float:
+def _step(text: str, key: str, parts: list[str], what: Quantity, example: str) -> float:
     """A step may be smaller than the value itself may be."""
-    free = Question(key=key, meaning="step", unit=what.unit, whole=isinstance(what, Question) and what.whole)
+    free = Quantity(key=key, meaning="step", unit=what.unit, whole=what.whole)
     try:
-        return float(read_value(parts[2], free))
+        return float(free.read(parts[2]))
     except InputError as error:
         raise InputError("--over", text, f"a step such as in {example}; {error}") from error
 
 
 def _example(kind: str) -> str:
     return str(KINDS[kind].QUESTIONS[0].example)
-
-
-def _span(what: Question | Parameter) -> str:
-    """A range in the unit of a key."""
-    return {
-        "s": "0.1ms:1ms:0.1ms", "s_per_mb": "0.1ms:1ms:0.1ms", "1/s": "100/s:500/s:100/s",
-        "bytes_per_s": "10MB/s:50MB/s:10MB/s",
-    }.get(what.unit, "0:1:0.1")  # fmt: skip

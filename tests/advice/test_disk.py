@@ -70,7 +70,7 @@ def test_the_miss_without_a_wait_is_named() -> None:
 
 def test_a_hit_ratio_that_was_not_measured_is_named() -> None:
     for ratio, named in ((0.8, True), (0.5, False)):
-        notes = " ".join(disk_rates(Setting(workload="iozone", hit_ratio=ratio)).notes())
+        notes = " ".join(disk_rates(Setting(workload="iozone", hit_ratio=ratio)).notes)
         assert ("measured at hit ratio .5 only" in notes) == named
 
 

@@ -8,16 +8,17 @@ import numpy as np
 import pytest
 
 from planner import whatif
-from planner.calibrate.channel_program import fit_channel_program
+from planner.calibrate.channel_program import calibrate as fit_channel_program
 from planner.calibrate.cost_fit import fit_costs
 from planner.calibrate.cost_law import CostLaw, Measured
-from planner.calibrate.disk import fit_disk
+from planner.calibrate.disk import calibrate as fit_disk
 from planner.calibrate.model_file import model_of_costs
 from planner.calibrate.tables import Measurements
 from planner.devices import ChannelProgram
-from planner.devices.parameters import Parameter
 from planner.errors import CalibrationError, InputError
+from planner.quantity import Quantity
 from planner.reports import Printed
+from planner.units import MEGABYTE
 
 CASES = 60
 SEED = 17
@@ -40,7 +41,7 @@ def test_intervals_of_parameters_and_predictions_hold_90_percent() -> None:
         )  # fmt: skip
         errors = np.exp(0.04 * random.standard_normal(len(ways) + 1))
         runs = [
-            row({"bits": str(bits), "translation": way}, written_mb=100.0,
+            row({"bits": str(bits), "translation": way}, written_mb=100.0 * MEGABYTE,
                 cp_ms=100 * truth.time_per_mb(bits, fast=way == "fast") * float(error))
             for (bits, way), error in zip(ways, errors[1:], strict=True)
         ]  # fmt: skip
@@ -80,8 +81,8 @@ def test_only_what_no_run_touches_is_left_to_conventions() -> None:
     assert one["hit_wait_time"].value == pytest.approx(0.0, abs=1e-6)  # the convention
 
 
-SLOPE = Parameter(key="slope", symbol="b", unit="s", low=0, high=10, default=0, meaning="growth")
-FIRST = Parameter(key="first", symbol="a", unit="s", low=0, high=10, default=0, meaning="at nothing")
+SLOPE = Quantity(key="slope", symbol="b", unit="s", low=0, high=10, default=0, meaning="growth")
+FIRST = Quantity(key="first", symbol="a", unit="s", low=0, high=10, default=0, meaning="at nothing")
 
 
 def line(values: list[float]) -> tuple[list[Measured], CostLaw]:

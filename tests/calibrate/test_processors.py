@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner.calibrate.processors import fit_processors
+from planner.calibrate.processors import calibrate as fit_processors
 from planner.calibrate.tables import Measurements
 from planner.cli import main
 from planner.devices.processors import Processors
 from planner.errors import InputError
 from planner.library import read_model
-from planner.published.processors import calibrate_processors
+from planner.published import real_storage
 from planner.reports import Printed
 
 
@@ -33,7 +33,7 @@ def test_a_known_law_is_found(time: float, contention: float, coherency: float) 
 
 
 def test_the_shipped_model_is_what_its_data_give() -> None:
-    shipped, again = read_model("processors"), calibrate_processors()
+    shipped, again = read_model("processors"), real_storage.models()["processors"]
     for key, value in again.parameters.items():
         assert shipped.parameters[key].value == pytest.approx(value.value, rel=1e-4)
         assert shipped.parameters[key].status == value.status

@@ -26,6 +26,8 @@ OWN = {
     "friday.listing": data_path("real-storage", "128-users.listing"),
     "VOLUMES.csv": ROOT / "docs" / "examples" / "volume-counters.csv",
     "POOLS.csv": ROOT / "docs" / "examples" / "pools.csv",
+    "SERIES.csv": ROOT / "docs" / "examples" / "io-rate.csv",
+    "SITE.csv": ROOT / "docs" / "examples" / "site.csv",
     "COUNTERS.csv": ROOT / "docs" / "examples" / "supply-counters.csv",
 }
 

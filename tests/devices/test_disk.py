@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from planner import library
 from planner.devices import DiskPath
-from planner.devices.disk_performance import Part
+from planner.devices.disk import Part
 from planner.errors import InputError, ReportError
 
 XEDIT = {

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from planner import library
 from planner.devices import PagingDevice
 from planner.errors import InputError, ReportError
-from planner.published.paging import predicted_concurrent, xiv_device
+from planner.published.xiv_concurrent_io import predicted_concurrent, xiv_device
 
 PUBLISHED_TRANSFERS = 571.9
 PUBLISHED_TRANSACTIONS = 1313779.82

@@ -7,7 +7,7 @@ import re
 from planner.advice.disk import disk_paths
 from planner.devices.disk import Mode
 from planner.library import data_path
-from planner.published.paging import predicted_concurrent
+from planner.published.xiv_concurrent_io import predicted_concurrent
 from planner.reports import read_table
 from tests.checkout import ROOT
 

@@ -13,11 +13,18 @@ import pytest
 from planner import library
 from planner.devices import KINDS, ChannelProgram
 from planner.devices.channel_program import WIDTHS
+from planner.devices.touching import KIND, PARAMETERS
 from planner.published import calibrate_all, write_models
-from planner.published.entries import table
+from planner.published.report import table
 from planner.units import MICROSECOND
 
 FITTED = calibrate_all()
+TABLES = [name for name in FITTED if not name.startswith("hyperpav")]  # those are fitted to listings
+SPREAD = (
+    "channel-program",
+    "processors",
+    "system-xiv-serialized",
+)  # no largest misfit
 IOZONE = [name for name in FITTED if name.startswith("disk-iozone")]
 
 
@@ -42,17 +49,21 @@ def test_the_files_are_what_the_fits_write(tmp_path: Path) -> None:
     """
     write_models(tmp_path)
     written = {path.stem: path for path in tmp_path.iterdir()}
-    assert len(written) == len(FITTED) == 12
+    assert len(written) == len(FITTED) == 16
     for name, path in written.items():
         content, shipped = (
             tomllib.loads(each.read_text(encoding="utf-8")) for each in (path, library.models_path(name))
         )
-        found, wanted = content.pop("uncertainty"), shipped.pop("uncertainty")
+        found, wanted = content.pop("uncertainty", None), shipped.pop("uncertainty", None)
         entries, known = (dict(numbers_and_words(each)) for each in (content, shipped))
         assert entries.keys() == known.keys(), name
         for place, entry in entries.items():
             exact = not isinstance(entry, float)
             assert entry == (known[place] if exact else pytest.approx(known[place], rel=LAST_DIGIT)), place
+        if name not in TABLES:
+            assert found is wanted is None
+            continue
+        assert found is not None and wanted is not None
         assert found["parameters"] == wanted["parameters"], name
         covariance = np.array(wanted["covariance"])
         spread = np.sqrt(np.diag(covariance))
@@ -61,13 +72,15 @@ def test_the_files_are_what_the_fits_write(tmp_path: Path) -> None:
         assert (np.abs(found["covariance"] - covariance) <= UNNOTICED * np.outer(spread, spread)).all(), name
 
 
-@pytest.mark.parametrize("name", FITTED)
+@pytest.mark.parametrize("name", TABLES)
 def test_a_model_holds_parameters_of_its_kind_only(name: str) -> None:
-    known = {parameter.file_key for parameter in KINDS[FITTED[name].kind].PARAMETERS}
+    kind = FITTED[name].kind
+    declared = PARAMETERS if kind == KIND else KINDS[kind].PARAMETERS
+    known = {parameter.file_key for parameter in declared}
     assert set(FITTED[name].parameters) <= known
 
 
-@pytest.mark.parametrize("name", FITTED)
+@pytest.mark.parametrize("name", TABLES)
 def test_a_model_names_its_tables_and_where_they_were_measured(name: str) -> None:
     model = FITTED[name]
     for source in model.source:
@@ -75,7 +88,7 @@ def test_a_model_names_its_tables_and_where_they_were_measured(name: str) -> Non
     assert {"machine", "release", "channel"} <= set(model.environment)
 
 
-@pytest.mark.parametrize("name", [name for name in FITTED if not name.startswith("channel")])
+@pytest.mark.parametrize("name", [name for name in TABLES if name not in SPREAD])
 def test_no_run_is_missed_by_more_than_the_model_error(name: str) -> None:
     for run in FITTED[name].fit.runs:
         assert run.predicted == pytest.approx(run.measured, rel=FITTED[name].fit.model_error)
@@ -94,7 +107,7 @@ def test_iozone_phases_are_met_by_one_parameter_set(name: str) -> None:
 def test_iozone_processor_time_of_the_four_phases_is_the_printed_one(name: str) -> None:
     """An identity: the division over the phases is a convention, their sum is not."""
     from planner.devices import DiskPath
-    from planner.published.disk import IOZONE_HIT_RATIO, IOZONE_RUNS
+    from planner.published.emulated_fba import IOZONE_HIT_RATIO, IOZONE_RUNS
 
     path, found = DiskPath.from_model(FITTED[name]), table("emulated-fba", "table-1")
     off, on = IOZONE_RUNS[name.removeprefix("disk-iozone-")]

@@ -136,15 +136,15 @@ def states_of(pool: Pool, k: int, aliases: int, levels: int) -> VolumeStates:
     at_others = waiting - queue[:, None]
     others = np.where(at_others > 0, aliases + at_others, in_use - held[:, None])
     full, comes = total >= aliases, arrivals[:, None] + np.zeros(levels)
-    own = np.where(waiting > 0, queue[:, None] / np.maximum(waiting, 1), 0.0)
-    theirs = np.maximum(in_use - held[:, None], 0.0)
+    own: Array = np.where(waiting > 0, queue[:, None] / np.maximum(waiting, 1), 0.0)
+    theirs: Array = np.maximum(in_use - held[:, None], 0.0)
     one, stays = busy == 1, np.arange(busy.size)
-    alias_ends = (
+    alias_ends: list[tuple[Counts, Array]] = [
         (number[busy, held - 1, queue], held[:, None] * (1.0 - own)),
         (number[busy, held, queue - 1], held[:, None] * own),
         (number[busy, held + 1, queue - 1], theirs * own),
         (stays, theirs * (1.0 - own)),
-    )
+    ]
     return VolumeStates(
         aliases=aliases,
         busy=busy,

@@ -1,0 +1,32 @@
+"""How the documentation site is built: Sphinx reads the pages and the docstrings as they are. `make docs` calls it."""
+
+from __future__ import annotations
+
+import planner
+
+project = "zvm-planner"
+author = "zvm-planner"
+release = version = planner.__version__
+copyright = "zvm-planner contributors, BSD-3-Clause"
+
+extensions = ["myst_nb", "numpydoc", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "sphinx-mathjax-offline"]
+exclude_patterns = ["examples", "templates"]
+nitpicky = False
+suppress_warnings = ["mystnb.unknown_mime_type"]  # sliders show as their picture of the moment
+
+myst_enable_extensions = ["dollarmath", "colon_fence"]
+myst_heading_anchors = 3
+nb_execution_mode = "off"  # `make docs` runs the notebooks first, once
+
+autosummary_generate = True
+autodoc_typehints = "none"  # numpydoc says types and units in words
+autodoc_member_order = "bysource"
+numpydoc_show_class_members = False
+numpydoc_validation_checks: set[str] = set()
+templates_path = ["templates"]
+
+html_theme = "furo"
+html_title = "zvm-planner"
+html_static_path: list[str] = []
+html_show_sphinx = False
+html_copy_source = False

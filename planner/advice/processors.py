@@ -1,0 +1,508 @@
+"""What more processors bring: one law, fitted to measured configurations and judged by leaving each of them out."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from planner import library, render, style
+from planner.answer import Answer
+from planner.calibrate.model_file import model_of_costs
+from planner.calibrate.possible import interval
+from planner.calibrate.processors import HEADINGS, NEEDED, TIMES, cpu_time, fit_scaling
+from planner.calibrate.tables import Measurements, read_measurements
+from planner.devices.processors import Processors
+from planner.errors import InputError
+from planner.interval import Interval
+from planner.reports import Printed, PublishedTable, read_table
+from planner.units import GIB, MILLISECOND
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+REPORT: Final = "real-storage"
+PUBLISHED: Final = {"5.2": "table-3.csv", "5.3": "table-4.csv"}
+OLDER: Final = "5.2"
+FEWEST: Final = 3  # configurations
+PERCENT: Final = 0.01
+CHANGES: Final = {"throughput": "throughput", "total_cpu": "CPU", "virtual_cpu": "virtual", "cp_cpu": "CP"}
+WANTED: Final = (
+    "measured configurations with the columns processors, and cpu_ms or emulation_cpu_ms and cp_cpu_ms or itr; run and "
+    "real_storage_GB are optional"
+)
+GAIN_NOTE: Final = (
+    "The gain grows with contention and with real storage. The throughput of +21.6% contradicts the rates of the "
+    "same runs in Tables 3 and 4, +14.9% (see the errata in data/real-storage)."
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Configuration:
+    """One measured configuration.
+
+    `name` is the run; `processors` share the work; `real_storage` [bytes] is None where it is not known;
+    `emulation_time` and `cp_time` [s] are the CPU times of a transaction in guests and in CP. Where only
+    their sum is known, `emulation_time` is the sum and `cp_time` None. `rounding` is half of what the printed digits
+    leave open of the sum [s].
+    """
+
+    name: str
+    processors: int
+    real_storage: float | None
+    emulation_time: float
+    cp_time: float | None
+    rounding: float = 0.0
+
+    @property
+    def cpu_time(self) -> float:
+        """CPU time of a transaction [s]."""
+        return self.emulation_time + (self.cp_time or 0.0)
+
+    @property
+    def internal_throughput(self) -> float:
+        """Transactions of fully busy processors [1/s]."""
+        return self.processors / self.cpu_time
+
+    @property
+    def run(self) -> Measurements:
+        """The configuration as `planner calibrate` has it."""
+        numbers = {
+            "processors": Printed(float(self.processors), 0.0),
+            "cpu_ms": Printed(self.cpu_time, self.rounding),
+        }
+        return Measurements(name=self.name, path=Path(), line=1, numbers=numbers, words={})
+
+
+def published(release: str = "5.3") -> tuple[Configuration, ...]:
+    """Take the configurations of Table 3 (z/VM 5.2) or Table 4 (z/VM 5.3) of the report on real storage."""
+    if release not in PUBLISHED:
+        raise InputError("release", release, f"a release that was measured: {', '.join(PUBLISHED)}")
+    table = read_table(library.data_path(REPORT, PUBLISHED[release]))
+    return tuple(_published(table, run, split=release != OLDER) for run in table.columns[2:])
+
+
+def _published(table: PublishedTable, run: str, *, split: bool) -> Configuration:
+    """One run of a table; its times with what their digits leave open."""
+    rows = ("Emul CPU/Tx (p)", "CP CPU/Tx (p)") if split else ("Total CPU/Tx (p)",)
+    times = [table.printed(row, run, MILLISECOND) for row in rows]
+    return Configuration(
+        name=run,
+        processors=int(table.value("Processors", run)),
+        real_storage=table.value("Real Storage (GB)", run, GIB),
+        emulation_time=times[0].value,
+        cp_time=times[1].value if split else None,
+        rounding=sum(each.resolution for each in times),
+    )
+
+
+def read_configurations(path: Path) -> tuple[Configuration, ...]:
+    """Read measured configurations from a CSV file."""
+    rows = read_measurements([path], HEADINGS, NEEDED, what=WANTED, one_of=TIMES, others=True)
+    return tuple(_read(row) for row in rows)
+
+
+def _read(row: Measurements) -> Configuration:
+    total, numbers = cpu_time(row), row.numbers
+    apart = "cpu_ms" not in numbers and "cp_cpu_ms" in numbers
+    return Configuration(
+        name=row.name,
+        processors=int(row.value("processors")),
+        real_storage=row.value("real_storage_GB") or None,
+        emulation_time=row.value("emulation_cpu_ms") if apart else total.value,
+        cp_time=row.value("cp_cpu_ms") if apart else None,
+        rounding=total.resolution,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gain:
+    """One pair of runs, Table 1 of the report on real storage.
+
+    `configuration` numbers it; `contention` is page reads per second of processor time on 5.2 [1/s];
+    `real_storage` [bytes]; `processors` of `processor_model`; `throughput`, `total_cpu`, `virtual_cpu` and
+    `cp_cpu` are changes from 5.2 to 5.3 [share], the CPU times those of a transaction.
+    """
+
+    configuration: str
+    contention: float
+    real_storage: float
+    processors: int
+    processor_model: str
+    throughput: float
+    total_cpu: float
+    virtual_cpu: float
+    cp_cpu: float
+
+
+def gains() -> tuple[Gain, ...]:
+    """Take the four measured pairs of z/VM 5.3 and 5.2 as published; no law joins them."""
+    table = read_table(library.data_path(REPORT, "table-1.csv"))
+    return tuple(
+        Gain(
+            configuration=name,
+            contention=table.value("Contention (z/VM 5.2 Pageins/CPU-sec)", name),
+            real_storage=table.value("Real Storage", name, GIB),
+            processors=int(table.value("Processors", name)),
+            processor_model=table.text("Processor Type/Model", name),
+            throughput=table.value("Throughput", name, PERCENT),
+            total_cpu=table.value("Total CPU/tx", name, PERCENT),
+            virtual_cpu=table.value("Virtual CPU/tx", name, PERCENT),
+            cp_cpu=table.value("CP CPU/tx", name, PERCENT),
+        )
+        for name in table.columns[2:]
+    )
+
+
+def nearest(contention: float) -> Gain:
+    """The pair whose contention [1/s] is nearest, as measured; nothing is interpolated."""
+    return min(gains(), key=lambda gain: abs(gain.contention - contention))
+
+
+def gain_table(contention: float | None = None) -> render.Table:
+    """Lay out the pairs, least contention first."""
+    rows = sorted(gains(), key=lambda gain: gain.contention)
+    near = None if contention is None else nearest(contention)
+    changes = {name: [100 * getattr(row, name) for row in rows] for name in CHANGES}
+    return render.Table(
+        columns=(
+            render.Column(name="contention", unit="1/s", label="pageins", values=[row.contention for row in rows]),
+            render.Column(name="real_storage", unit="GB", label="storage",
+                          values=[row.real_storage / GIB for row in rows]),
+            render.Column(name="processors", unit="", values=[row.processors for row in rows]),
+            render.Column(name="processor_model", unit="", label="model", values=[row.processor_model for row in rows]),
+            *(
+                render.Column(name=f"{name}_change", unit="percent", label=CHANGES[name], values=values, decimals=1)
+                for name, values in changes.items()
+            ),
+        ),
+        marks=tuple("nearest" if row == near else "" for row in rows),
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scaling(Answer):
+    """How throughput scales over measured configurations.
+
+    Attributes
+    ----------
+    configurations : tuple of Configuration
+        What was measured.
+    model : planner.library.Model
+        The law fitted to all of them, of kind processors.
+    left_out : tuple of Interval
+        ITR of each configuration, predicted from the others, with its 90 % interval [1/s].
+    counts : tuple of int
+        Numbers of processors that were asked for.
+    real_storage : float or None
+        Real storage that goes with them [bytes].
+    contention : float or None
+        Page reads per second of processor time, where the gain of a release was asked for [1/s].
+    older : tuple of Configuration
+        Those of z/VM 5.2, drawn beside the published ones.
+    """
+
+    configurations: tuple[Configuration, ...]
+    model: library.Model
+    left_out: tuple[Interval, ...]
+    counts: tuple[int, ...] = ()
+    real_storage: float | None = None
+    contention: float | None = None
+    older: tuple[Configuration, ...] = field(default=())
+
+    @property
+    def device(self) -> Processors:
+        """The law with its coefficients."""
+        return Processors.from_model(self.model)
+
+    @property
+    def errors(self) -> tuple[float, ...]:
+        """Each left-out prediction over its measurement, less 1 [share]."""
+        pairs = zip(self.left_out, self.configurations, strict=True)
+        return tuple(one.value / row.internal_throughput - 1 for one, row in pairs)
+
+    @property
+    def median(self) -> float:
+        """Median of the absolute errors [share]."""
+        return float(np.median(np.abs(self.errors)))
+
+    @property
+    def worst(self) -> float:
+        """Largest absolute error [share]."""
+        return max(map(abs, self.errors))
+
+    def predict(self, processors: int) -> Interval:
+        """Predict the ITR of a configuration whose storage grows along as in the measurements.
+
+        Parameters
+        ----------
+        processors : int
+            Number of processors.
+
+        Returns
+        -------
+        Interval
+            ITR with its 90 % interval [1/s].
+
+        Raises
+        ------
+        InputError
+            Not a whole number of at least one.
+
+        Examples
+        --------
+        >>> rate = scaling(published()).predict(14)
+        >>> rate.low < rate.value < rate.high
+        True
+        """
+        return self.rates([processors])[0]
+
+    def rates(self, processors: Sequence[int]) -> Interval:
+        """Predict several configurations as `predict` does one.
+
+        Parameters
+        ----------
+        processors : sequence of int, shape (numbers,)
+            Numbers of processors.
+
+        Returns
+        -------
+        Interval
+            ITR with its 90 % interval, shape (numbers,) [1/s].
+
+        Raises
+        ------
+        InputError
+            Not a whole number of at least one.
+        """
+        return _rates(self.model, processors)
+
+    @property
+    def smallest(self) -> Configuration:
+        """The configuration with the fewest processors."""
+        return min(self.configurations, key=lambda row: row.processors)
+
+    def _predictions(self) -> list[dict[str, float]]:
+        base = self.smallest.internal_throughput
+        return [
+            {"processors": count, "itr": float(one.value), "itr_low": float(one.low), "itr_high": float(one.high),
+             "itr_ratio": float(one.value) / base}
+            for count in self.counts
+            for one in [self.predict(count)]
+        ]  # fmt: skip
+
+    @property
+    def headline(self) -> str:
+        """What the counts asked for bring; how well the law predicts where none was."""
+        judged = (
+            f"the law predicts each of {len(self.configurations)} configurations from the others with a median error "
+            f"of {self.median:.1%}, at worst {self.worst:.1%}"
+        )
+        asked = [
+            f"{one['processors']} processors: ITR {one['itr']:.4g}/s ({one['itr_low']:.4g} to {one['itr_high']:.4g}/s, "
+            f"{style.NINETY}), {one['itr_ratio']:.3g} times that of {self.smallest.processors}"
+            for one in self._predictions()
+        ]
+        return "; ".join([*asked, judged if asked else judged[0].upper() + judged[1:]]) + "."
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the measurements cannot tell."""
+        rows, most = self.configurations, max(row.processors for row in self.configurations)
+        notes = [
+            f"{count} processors lie beyond the {most} that were measured: trust the interval, not the number."
+            for count in self.counts
+            if count > most
+        ]
+        shares = [row.real_storage / row.processors / GIB for row in rows if row.real_storage is not None]
+        if len(shares) == len(rows):
+            notes.append(
+                f"Real storage grew along with the processors, {min(shares):.3g} to {max(shares):.3g} GB each: what "
+                "either brings alone cannot be told."
+            )
+            for count in self.counts if self.real_storage is not None else ():
+                each = (self.real_storage or 0.0) / count / GIB
+                if not min(shares) <= each <= max(shares):
+                    notes.append(f"{each:.3g} GB for each of {count} processors was not measured.")
+        return (*notes, *([] if self.contention is None else [GAIN_NOTE]))
+
+    def table(self) -> render.Table:
+        """One row a configuration: measured, and predicted from the others."""
+        rows, out = self.configurations, self.left_out
+        storage = [None if row.real_storage is None else row.real_storage / GIB for row in rows]
+        cp = [None if row.cp_time is None else row.cp_time / MILLISECOND for row in rows]
+        emulation = [None if row.cp_time is None else row.emulation_time / MILLISECOND for row in rows]
+        highs = [one.high if math.isfinite(one.high) else None for one in out]
+        column = render.Column
+        return render.Table(
+            columns=(
+                column(name="run", unit="", values=[row.name for row in rows]),
+                column(name="processors", unit="", values=[row.processors for row in rows]),
+                column(name="real_storage", unit="GB", label="storage", values=storage),
+                column(name="emulation_cpu", unit="ms", label="emulation", values=emulation),
+                column(name="cp_cpu", unit="ms", label="CP", values=cp),
+                column(name="itr", unit="1/s", label="ITR", values=[row.internal_throughput for row in rows]),
+                column(name="left_out_itr", unit="1/s", label="left out", values=[one.value for one in out]),
+                column(name="left_out_error", unit="percent", label="error", decimals=1,
+                       values=[100 * error for error in self.errors]),
+                column(name="left_out_low", unit="1/s", label="at least", values=[one.low for one in out]),
+                column(name="left_out_high", unit="1/s", label="at most", values=highs),
+            )
+        )  # fmt: skip
+
+    def sections(self) -> tuple[render.Section, ...]:
+        """Configurations without their CPU times; the measured pairs of releases where a contention was given."""
+        columns = [each for each in self.table().columns if not each.name.endswith("_cpu")]
+        measured = render.Section(
+            table=render.Table(columns=tuple(columns)),
+            title=f"Leave-one-out: each configuration predicted from the others, with its {style.NINETY} interval",
+        )
+        if self.contention is None:
+            return (measured,)
+        title = "z/VM 5.3 over 5.2, four measured pairs, no law; the nearest is marked"
+        return measured, render.Section(table=gain_table(self.contention), title=title)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Errors as shares; `trials` holds the one law with its leave-one-out errors."""
+        law, name = self.device, "usl"
+        rms = math.sqrt(sum(error**2 for error in self.errors) / len(self.errors))
+        pairs = gain_table(self.contention) if self.contention is not None else render.Table(columns=())
+        return {
+            "laws": [
+                {"law": name, "cpu_time_ms": law.cpu_time / MILLISECOND, "contention": law.contention,
+                 "coherency": law.coherency}
+            ],
+            "configurations": self.table().records(),
+            "trials": [
+                {"parts": "total", "laws": name, "median_error": self.median, "worst_error": self.worst,
+                 "rms_error": rms, "errors": list(self.errors)}
+            ],
+            "predictions": self._predictions(),
+            "gains": [
+                {**row, "nearest": bool(mark)} for row, mark in zip(pairs.records(), pairs.marks, strict=True)
+            ],
+            "notes": list(self.notes),
+        }  # fmt: skip
+
+    def plot(self, axes: Axes | None = None) -> Axes:
+        """Draw ITR and processors, relative to the smallest configuration, against real storage."""
+        axes = style.new_axes() if axes is None else axes
+        pairs = sorted(
+            zip(self.configurations, self.left_out, strict=True), key=lambda pair: pair[0].processors
+        )
+        rows, out = zip(*pairs, strict=True)
+        base, itr = rows[0], rows[0].internal_throughput
+        known = all(row.real_storage is not None for row in (*rows, *self.older))
+
+        def place(row: Configuration) -> float:
+            return row.real_storage / GIB if known and row.real_storage is not None else row.processors
+
+        x = [place(row) for row in rows]
+        ends = [[one.value - one.low, one.high - one.value] for one in out if math.isfinite(one.high)]
+        bars = np.transpose(ends) / itr if len(ends) == len(out) else None
+        ratios = [row.processors / base.processors for row in rows]
+        axes.plot(x, ratios, "--", color=style.COLORS[0], label="processors")
+        axes.errorbar(x, [one.value / itr for one in out], bars, fmt="x", color=style.COLORS[1], markersize=9,
+                      capsize=4, label=f"left out, {style.NINETY}")  # fmt: skip
+        axes.plot(x, [row.internal_throughput / itr for row in rows], "o-", color=style.MEASURED, zorder=style.ABOVE,
+                  label="ITR")  # fmt: skip
+        if self.older:
+            axes.plot([place(row) for row in self.older], [row.internal_throughput / itr for row in self.older], "s-",
+                      color=style.MEASURED, fillstyle="none", zorder=style.ABOVE, label=f"z/VM {OLDER}")  # fmt: skip
+        axes.set(
+            xlabel="real storage [GB]" if known else "processors",
+            ylabel=f"ratio to {base.name}",
+            ylim=(0, None),
+        )
+        axes.legend(frameon=False)
+        return axes
+
+
+def scaling(
+    configurations: Sequence[Configuration] | Path | None = None,
+    counts: Sequence[int] = (),
+    *,
+    real_storage: float | None = None,
+    contention: float | None = None,
+) -> Scaling:
+    """Fit one law to measured configurations and predict each of them from the others.
+
+    Parameters
+    ----------
+    configurations : sequence of Configuration, or Path, optional
+        At least three, of different numbers of processors, or a CSV file with them; the published ones of z/VM 5.3
+        where None.
+    counts : sequence of int, optional
+        Numbers of processors to predict.
+    real_storage : float, optional
+        Real storage to go with them [bytes].
+    contention : float, optional
+        Page reads per second of processor time on z/VM 5.2, to compare the releases [1/s].
+
+    Returns
+    -------
+    Scaling
+        The law, what it says of the counts, and how far each left-out prediction was off.
+
+    Raises
+    ------
+    InputError
+        Too few configurations, or a count that is no whole number of at least one.
+    ReportError
+        The file cannot be read.
+    CalibrationError
+        A fit failed.
+
+    Notes
+    -----
+    ``t(n) = t1 (1 + alpha (n - 1) + beta n (n - 1))``, the Universal Scalability Law in the CPU time of a transaction
+    (Gunther 2007, eq. 4.31), fitted as `planner calibrate --kind processors` does it. It may bend although the
+    measurements show no sign of it, so all its coefficients count against the degrees of freedom.
+
+    Examples
+    --------
+    >>> answer = scaling(counts=[14])
+    >>> answer.median < 0.05
+    True
+    """
+    older: tuple[Configuration, ...] = ()
+    if configurations is None:
+        rows, older = published(), published(OLDER)
+    else:
+        rows = (
+            read_configurations(configurations) if isinstance(configurations, Path) else tuple(configurations)
+        )
+    if len({row.processors for row in rows}) < FEWEST:
+        numbers = [row.processors for row in rows]
+        raise InputError("configurations", numbers, f"at least {FEWEST} different numbers of processors")
+    answer = Scaling(
+        configurations=rows, model=_model(rows), left_out=_left_out(rows), counts=tuple(counts), older=older,
+        real_storage=real_storage, contention=contention,
+    )  # fmt: skip
+    if counts:
+        answer.rates(counts)  # refuses what is no count
+    return answer
+
+
+@lru_cache(maxsize=64)  # nothing that goes in can change
+def _model(rows: tuple[Configuration, ...]) -> library.Model:
+    return model_of_costs(fit_scaling([row.run for row in rows]), title="", files=[])
+
+
+def _left_out(rows: tuple[Configuration, ...]) -> tuple[Interval, ...]:
+    """ITR of each configuration from the others [1/s]."""
+    folds = ((row.processors, rows[:k] + rows[k + 1 :]) for k, row in enumerate(rows))
+    return tuple(_rates(_model(others), [count])[0] for count, others in folds)
+
+
+def _rates(model: library.Model, processors: Sequence[int]) -> Interval:
+    for count in processors:
+        if not 1 <= count < math.inf or count != int(count):
+            raise InputError("processors", count, "a whole number of at least 1")
+    scenarios: list[Mapping[str, float]] = [{"processors": float(count)} for count in processors]
+    return interval("itr", model, scenarios)

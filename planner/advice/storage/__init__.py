@@ -1,0 +1,15 @@
+"""Storage limits, frame budgets and what is used of each limit; no numpy, so that the calculator starts at once."""
+
+from planner.advice.storage.frames import FrameBudget, frame_budget, guest_frame_budget
+from planner.advice.storage.limits import StorageBudget, StorageLimits
+from planner.advice.storage.usage import StorageUsage, storage_usage
+
+__all__ = [
+    "FrameBudget",
+    "StorageBudget",
+    "StorageLimits",
+    "StorageUsage",
+    "frame_budget",
+    "guest_frame_budget",
+    "storage_usage",
+]

@@ -1,0 +1,271 @@
+"""How much virtual storage can be in use: every limit of a system side by side, and which one is met first."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from planner import render, style
+from planner.answer import Answer
+from planner.devices.storage import (
+    BEYOND,
+    FRAMES_PER_PGMBK,
+    PAGES_PER_SEGMENT,
+    PTRM_DATA_SPACES,
+    SEGMENTS_PER_PTRM_SPACE,
+    Limit,
+    Release,
+    below_2gb_limit,
+    count,
+    first_met,
+    pages_per_segment,
+    ptrm_limit,
+    real_storage_limit,
+    size,
+)
+from planner.devices.storage import release as find_release
+from planner.units import FRAME, GIB
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, init=False)
+class StorageBudget:
+    """A system whose limits are asked for.
+
+    Parameters
+    ----------
+    release : str
+        z/VM release such as ``5.3``.
+    real_storage : float or str
+        Real storage [bytes], or text such as ``256GB``.
+    resident_pages : float
+        Mean number of resident pages in each in-use segment, 1 to 256.
+    in_use : float or str, optional
+        Virtual storage in use [bytes], or text.
+    ptrm_spaces : int, optional
+        PTRM data spaces; those of the release where None.
+
+    Raises
+    ------
+    InputError
+        An unknown release, or a number outside its domain.
+
+    Attributes
+    ----------
+    notes : tuple of str
+        What a reader should know of the release and its numbers.
+
+    Notes
+    -----
+    ``2 + resident pages`` frames hold an in-use segment, ``4 GB / 8 KB`` PGMBKs a PTRM data space; where
+    PGMBKs must lie below the 2 GB line, two frames of it hold each. IBM, "Improved Real Storage
+    Scalability" (z/VM 5.3).
+
+    Examples
+    --------
+    >>> limits = StorageBudget(release="5.3", real_storage="256GB", resident_pages=50).limits()
+    >>> limits.binding.name, limits.binding.segments
+    ('real-storage', 1290555)
+    """
+
+    release: Release
+    real_storage: int
+    resident_pages: Fraction
+    in_use: int | None
+    ptrm_spaces: int
+    notes: tuple[str, ...] = field(default=())
+
+    def __init__(
+        self,
+        *,
+        release: str,
+        real_storage: float | str,
+        resident_pages: float,
+        in_use: float | str | None = None,
+        ptrm_spaces: int | None = None,
+    ) -> None:
+        row = find_release(release)
+        given: dict[str, object] = {
+            "release": row,
+            "real_storage": size("real_storage", real_storage),
+            "resident_pages": pages_per_segment("resident_pages", resident_pages),
+            "in_use": None if in_use is None else size("in_use", in_use),
+            "ptrm_spaces": row.ptrm_spaces if ptrm_spaces is None else count("ptrm_spaces", ptrm_spaces),
+        }
+        for name, value in given.items():
+            object.__setattr__(self, name, value)
+        object.__setattr__(self, "notes", tuple(self._notes(assumed=ptrm_spaces is None)))
+
+    def limits(self) -> StorageLimits:
+        """Work out every limit."""
+        return StorageLimits(
+            budget=self,
+            limits=tuple(self._limits(self.resident_pages)),
+            min_resident_pages_before_ptrm=self._pages_before_ptrm(),
+        )
+
+    def _limits(self, resident_pages: Fraction) -> list[Limit]:
+        below = [below_2gb_limit(self.real_storage)] if self.release.pgmbks_below_2gb else []
+        limits = [*below, real_storage_limit(self.real_storage, resident_pages), ptrm_limit(self.ptrm_spaces)]
+        return [replace(limit, in_use=self.in_use) for limit in limits]
+
+    def _pages_before_ptrm(self) -> int | None:
+        """Smallest whole number of resident pages at which another limit is met no later than PTRM."""
+        if first_met(self._limits(Fraction(1))).name != PTRM_DATA_SPACES:
+            return None
+        frames, ptrm = self.real_storage // FRAME, self.ptrm_spaces * SEGMENTS_PER_PTRM_SPACE
+        return max(
+            1, frames // (ptrm + 1) + 1 - FRAMES_PER_PGMBK
+        )  # frames // (2 + pages) <= ptrm from here on
+
+    def _notes(self, *, assumed: bool) -> list[str]:
+        row, notes = self.release, []
+        if self.real_storage > row.largest_real_storage:
+            notes.append(
+                f"z/VM {row.name} supports up to {row.largest_real_storage / GIB:g} GB of real storage "
+                f"({row.certainty}); the limits here are those of {self.real_storage / GIB:g} GB."
+            )
+        if row.pgmbks_below_2gb:
+            notes.append("Other structures live below 2 GB, too: the practical limit is somewhat less.")
+        elif assumed and row.ptrm_certainty == "default":
+            notes.append(
+                f"{self.ptrm_spaces} PTRM data spaces are what z/VM 5.3 has; not verified for {row.name}, and a later "
+                "release may have more (--ptrm-spaces)."
+            )
+        return notes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StorageLimits(Answer):
+    """All limits of a system.
+
+    Attributes
+    ----------
+    budget : StorageBudget
+        What was asked.
+    limits : tuple of Limit
+        What can be in use by each.
+    min_resident_pages_before_ptrm : int or None
+        Smallest whole number of resident pages in a segment at which PTRM data spaces are no longer met before every
+        other limit (a tie counts as no longer before); None where they never are.
+    """
+
+    budget: StorageBudget
+    limits: tuple[Limit, ...]
+    min_resident_pages_before_ptrm: int | None
+
+    @property
+    def binding(self) -> Limit:
+        """The limit that is met first."""
+        return first_met(self.limits)
+
+    def table(self) -> render.Table:
+        """One row a limit, sizes in GB; the one that is met first is marked."""
+        rows = self.limits
+        headrooms = [limit.headroom_bytes for limit in rows]
+        used = [None if limit.used is None else 100 * limit.used for limit in rows]
+        return render.Table(
+            columns=(
+                render.Column(name="limit", unit="", values=[limit.name for limit in rows]),
+                render.Column(name="kind", unit="", values=[limit.kind for limit in rows]),
+                render.Column(name="in_use_virtual", unit="GB", label="in-use virtual", decimals=1,
+                              values=[limit.in_use_virtual_bytes / GIB for limit in rows]),
+                render.Column(name="headroom", unit="GB", decimals=1,
+                              values=[None if room is None else room / GIB for room in headrooms]),
+                render.Column(name="used", unit="percent", label="used", values=used, decimals=1),
+            ),
+            marks=tuple("recommended" if limit is self.binding else "" for limit in rows),
+        )  # fmt: skip
+
+    def to_dict(self) -> dict[str, Any]:
+        """Sizes in bytes; `in_use_virtual_bytes` is what the limit that is met first allows."""
+        budget = self.budget
+        return {
+            "release": budget.release.name,
+            "release_certainty": budget.release.certainty,
+            "real_storage_bytes": budget.real_storage,
+            "resident_pages": float(budget.resident_pages),
+            "ptrm_spaces": budget.ptrm_spaces,
+            "in_use_virtual_bytes": self.binding.in_use_virtual_bytes,
+            "binding_limit": self.binding.name,
+            "binding_kind": self.binding.kind,
+            "limits": [limit.to_dict() for limit in self.limits],
+            "min_resident_pages_before_ptrm": self.min_resident_pages_before_ptrm,
+            "notes": list(budget.notes),
+        }
+
+    @property
+    def headline(self) -> str:
+        """How much can be in use, and which limit is met first."""
+        first = self.binding
+        return (
+            f"Up to {_gigabytes(first.in_use_virtual_bytes)} of virtual storage can be in use: {first.name} is met "
+            f"first, a {first.kind} limit; {BEYOND[first.kind]}."
+        )
+
+    def sections(self) -> tuple[render.Section, ...]:
+        """The limits under the system that has them."""
+        budget = self.budget
+        asked = (
+            f"z/VM {budget.release.name}, {budget.real_storage / GIB:g} GB of real storage, "
+            f"resident pages in each in-use 1 MB segment: {float(budget.resident_pages):g}."
+        )
+        return (render.Section(table=self.table(), title=asked),)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What is exceeded, where PTRM data spaces come first, what a reader should know of the release."""
+        exceeded = [
+            f"{limit.name} is exceeded by {_gigabytes(-(limit.headroom_bytes or 0))} "
+            f"({limit.kind}: {BEYOND[limit.kind]})."
+            for limit in self.limits
+            if (limit.headroom_bytes or 0) < 0
+        ]
+        return (*exceeded, self._about_ptrm(), *self.budget.notes)
+
+    def _about_ptrm(self) -> str:
+        pages = self.min_resident_pages_before_ptrm
+        if pages is None:
+            return "PTRM data spaces are never met first on this system."
+        if pages > PAGES_PER_SEGMENT:
+            return "PTRM data spaces are met first however many pages are resident."
+        return f"PTRM data spaces are met first below {pages} resident pages in each in-use segment."
+
+    def plot(self, axes: Axes | None = None) -> Axes:
+        """Draw in-use virtual storage against resident pages per segment, every limit as a line.
+
+        A point marks what is in use, or else what can be.
+        """
+        axes = style.new_axes() if axes is None else axes
+        pages = [2 ** (step / 8) for step in range(8 * PAGES_PER_SEGMENT.bit_length() - 7)]
+        curves = [self.budget._limits(Fraction(number)) for number in pages]
+        looks = zip(self.limits, style.COLORS, style.LINES, strict=False)
+        for index, (limit, color, line) in enumerate(looks):
+            heights = [limits[index].in_use_virtual_bytes / GIB for limits in curves]
+            axes.plot(pages, heights, line, color=color, label=f"{limit.name} ({limit.kind})")
+        shown = self.binding.in_use_virtual_bytes if self.budget.in_use is None else self.budget.in_use
+        what = "can be in use" if self.budget.in_use is None else "in use"
+        axes.plot(
+            float(self.budget.resident_pages), shown / GIB, "o", color=style.MEASURED, zorder=style.ABOVE, label=what
+        )  # fmt: skip
+        axes.set(
+            xlabel="resident pages per in-use segment",
+            ylabel="in-use virtual storage [GB]",
+            title=f"z/VM {self.budget.release.name}, {self.budget.real_storage / GIB:g} GB of real storage",
+        )  # fmt: skip
+        axes.set_xscale("log", base=2)
+        axes.set_yscale("log", base=2)
+        for axis in (axes.xaxis, axes.yaxis):
+            axis.set_major_formatter("{x:g}")
+        axes.legend(frameon=False)
+        return axes
+
+
+def _gigabytes(value: int) -> str:
+    """Gigabytes, with terabytes beside them from one terabyte on."""
+    number = value / GIB
+    terabytes = f" ({number / 1024:.4g} TB)" if number >= 1024 else ""  # noqa: PLR2004 - gigabytes in a terabyte
+    return f"{number:.0f} GB{terabytes}" if number >= 10 else f"{number:.3g} GB{terabytes}"  # noqa: PLR2004

@@ -1,0 +1,393 @@
+"""DSPACESH listings to storage in use: PTRM data spaces add up to it, and two listings show how it grows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, time
+from typing import TYPE_CHECKING, Any, Final
+
+from planner import render, style
+from planner.answer import Answer
+from planner.devices.storage import (
+    BEYOND,
+    FRAMES_PER_PGMBK,
+    PAGES_PER_PTRM_SPACE,
+    PGMBK_BELOW_2GB,
+    REAL_STORAGE,
+    Limit,
+    Release,
+    below_2gb_limit,
+    count,
+    first_met,
+    pages_per_segment,
+    ptrm_limit,
+    real_storage_limit,
+    size,
+)
+from planner.devices.storage import release as find_release
+from planner.errors import InputError
+from planner.interval import Interval
+from planner.reports.dspacesh import DataSpace, DataSpaceListing
+from planner.units import GIB, SEGMENT
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+TWO_GB: Final = 2 * GIB
+SECONDS_PER_DAY: Final = 86_400.0
+SPANS: Final = {"day": 1.0, "hour": 1 / 24, "minute": 1 / 1440}  # days
+FEW: Final = 2.0  # of a unit of time: shorter spans are shown in the next one
+LARGE: Final = 1024.0  # GB: a faster growth is shown for the next shorter unit of time
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Snapshot:
+    """PTRM data spaces at the end of an interval: `end` is when, `spaces` how many, `resident` their pages."""
+
+    end: datetime | time | None
+    spaces: int
+    resident: Interval
+
+    @property
+    def in_use(self) -> Interval:
+        """In-use virtual storage [bytes]: each PGMBK of two pages stands for a segment."""
+        return self.resident * (SEGMENT / FRAMES_PER_PGMBK)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StorageUsage(Answer):
+    """How much of each limit is used.
+
+    Attributes
+    ----------
+    latest : Snapshot
+        The last of the listings.
+    limits : tuple of Limit
+        Those that follow from what was given.
+    growth : Interval or None
+        Change of in-use virtual storage [bytes/day]; None with a single listing.
+    release : str
+        z/VM release of the limits.
+    remarks : tuple of str
+        What the listings show that a reader should know.
+    """
+
+    latest: Snapshot
+    limits: tuple[Limit, ...]
+    growth: Interval | None
+    release: str
+    remarks: tuple[str, ...]
+
+    def used(self, limit: Limit) -> Interval:
+        """Work out which share of a limit is in use.
+
+        Parameters
+        ----------
+        limit : Limit
+            One of `limits`.
+
+        Returns
+        -------
+        Interval
+            With what rounding leaves open [share].
+        """
+        return self.latest.in_use / limit.in_use_virtual_bytes
+
+    def days(self, limit: Limit) -> Interval | None:
+        """Work out when a limit is reached at the growth between the listings.
+
+        Parameters
+        ----------
+        limit : Limit
+            One of `limits`.
+
+        Returns
+        -------
+        Interval or None
+            Infinite where storage in use does not grow; None with a single listing [days].
+        """
+        if self.growth is None:
+            return None
+        left, growth, in_use = limit.in_use_virtual_bytes, self.growth, self.latest.in_use
+        pairs = ((in_use.high, growth.high), (in_use.value, growth.value), (in_use.low, growth.low))
+        return Interval(*(max(left - now, 0.0) / rate if rate > 0 else math.inf for now, rate in pairs))
+
+    @property
+    def headline(self) -> str:
+        """How much is in use, and which of the limits considered is met first."""
+        low, value, high = self.latest.in_use / GIB
+        first = first_met(self.limits)
+        considered = "" if self._all_considered else "of the limits considered "
+        return (
+            f"{value:.5g} GB ({low:.5g} to {high:.5g}) of virtual storage are in use, mapped by "
+            f"{render.counted(self.latest.spaces, 'PTRM data space')} (z/VM {self.release}); {considered}{first.name} "
+            f"is met first, a {first.kind} limit: {BEYOND[first.kind]}."
+        )
+
+    @property
+    def _all_considered(self) -> bool:
+        return any(limit.name == REAL_STORAGE for limit in self.limits)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was not considered, how it grows, what the listings show."""
+        notes = []
+        if not self._all_considered:
+            notes.append(
+                "Real storage was not considered and may be met earlier: --real-storage with --resident-pages."
+            )
+        if self.growth is not None:
+            notes.append(f"Growth between the listings: {_pace(self.growth)}.")
+        if any(limit.name == PGMBK_BELOW_2GB for limit in self.limits):
+            notes.append(
+                "z/VM 5.2 with 97 % of PGMBK-below-2GB in use still worked; at 121 %, five users of the report on real "
+                "storage, extremely high paging ended in a soft hang."
+            )
+        return (*notes, *self.remarks)
+
+    def table(self) -> render.Table:
+        """Sizes in GB, shares in percent, days where there is growth; the limit that is met first is marked."""
+        used = [self.used(limit) * 100 for limit in self.limits]
+        days = [self.days(limit) for limit in self.limits]
+        first = first_met(self.limits)
+        columns = [
+            render.Column(name="limit", unit="", values=[limit.name for limit in self.limits]),
+            render.Column(name="kind", unit="", values=[limit.kind for limit in self.limits]),
+            render.Column(name="in_use_virtual", unit="GB", label="in-use virtual", decimals=1,
+                          values=[limit.in_use_virtual_bytes / GIB for limit in self.limits]),
+            render.Column(name="used", unit="percent", values=[share.value for share in used], decimals=1),
+            render.Column(name="used_low", unit="percent", label="at least", decimals=1,
+                          values=[share.low for share in used]),
+            render.Column(name="used_high", unit="percent", label="at most", decimals=1,
+                          values=[share.high for share in used]),
+        ]  # fmt: skip
+        if self.growth is not None:
+            left = [_finite(item.value) if item else None for item in days]
+            columns.append(render.Column(name="days_to_limit", unit="", label="days left", values=left))
+        return render.Table(
+            columns=tuple(columns),
+            marks=tuple("recommended" if limit is first else "" for limit in self.limits),
+        )
+
+    def sections(self) -> tuple[render.Section, ...]:
+        """The same with the time left in a unit that people read."""
+        table = self.table()
+        if self.growth is None:
+            return (render.Section(table=table),)
+        left = [None if value is None else _span(value) for value in table.columns[-1].values]
+        shown = render.Column(name="time_left", unit="", label="time left", values=left)
+        return (render.Section(table=render.Table(columns=(*table.columns[:-1], shown), marks=table.marks)),)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Sizes in bytes; days are null where storage in use does not grow."""
+        in_use, growth = self.latest.in_use, self.growth
+        rows = []
+        for limit in self.limits:
+            used, days = self.used(limit), self.days(limit)
+            left = (None, None, None) if days is None else tuple(map(_finite, days))
+            rows.append(
+                {
+                    **limit.to_dict(), "used_low": used.low, "used_high": used.high,
+                    "days_to_limit_low": left[0], "days_to_limit": left[1], "days_to_limit_high": left[2],
+                }
+            )  # fmt: skip
+        return {
+            "release": self.release,
+            "ptrm_spaces": self.latest.spaces,
+            "ptrm_resident_pages": round(self.latest.resident.value),
+            "in_use_virtual_bytes": round(in_use.value),
+            "in_use_virtual_low_bytes": round(in_use.low),
+            "in_use_virtual_high_bytes": round(in_use.high),
+            "growth_bytes_per_day": None if growth is None else round(growth.value),
+            "limits": rows,
+            "notes": list(self.notes),
+        }
+
+    def plot(self, axes: Axes | None = None) -> Axes:
+        """Draw how much of each limit is used, with what rounding leaves open."""
+        axes = style.new_axes(6.4, 2.4) if axes is None else axes
+        names = [limit.name for limit in self.limits]
+        used = [self.used(limit) * 100 for limit in self.limits]
+        ends = [[share.value - share.low for share in used], [share.high - share.value for share in used]]
+        axes.barh(names, [share.value for share in used], xerr=ends, color=style.COLORS[0], capsize=4)
+        axes.axvline(100, color="black", linestyle="--")
+        axes.set(xlabel="used [%]", title=f"Virtual storage in use, z/VM {self.release}")
+        return axes
+
+
+def storage_usage(
+    listings: Sequence[DataSpaceListing],
+    *,
+    release: str | None = None,
+    real_storage: float | str | None = None,
+    resident_pages: float | None = None,
+    ptrm_spaces: int | None = None,
+) -> StorageUsage:
+    """Work out how much of each limit is used.
+
+    Parameters
+    ----------
+    listings : sequence of DataSpaceListing
+        One for the state, several of different times for the growth, too.
+    release : str, optional
+        z/VM release such as ``5.3``; the one that the listings show where None.
+    real_storage : float or str, optional
+        Real storage [bytes], or text such as ``120GB``; without it the limit of real storage is left out.
+    resident_pages : float, optional
+        Mean number of resident pages in each in-use segment, 1 to 256; goes with `real_storage`.
+    ptrm_spaces : int, optional
+        PTRM data spaces there can be; those of the release where None.
+
+    Returns
+    -------
+    StorageUsage
+        Of the last listing.
+
+    Raises
+    ------
+    InputError
+        No listing, no PTRM data space in one, a release that is not known, several listings without
+        different times, or resident pages without real storage.
+
+    Examples
+    --------
+    >>> from planner.reports.dspacesh import read_data_spaces
+    >>> usage = storage_usage(read_data_spaces("data/real-storage/5-users.listing"))
+    >>> usage.latest.spaces, usage.latest.in_use.value / 2**20
+    (1, 317500.0)
+    """
+    if not listings:
+        raise InputError("listings", 0, "at least one DSPACESH listing")
+    ordered = _in_time(listings)
+    last = ordered[-1]
+    row = _release(release, last)
+    snapshots = [_snapshot(listing) for listing in ordered]
+    limits = _limits(row, real_storage, resident_pages, ptrm_spaces)
+    in_use = round(snapshots[-1].in_use.value)
+    return StorageUsage(
+        latest=snapshots[-1],
+        limits=tuple(replace(limit, in_use=in_use) for limit in limits),
+        growth=_growth(snapshots) if len(snapshots) > 1 else None,
+        release=row.name,
+        remarks=tuple(_remarks(ordered, row, assumed=ptrm_spaces is None)),
+    )
+
+
+def _ptrm_spaces(listing: DataSpaceListing) -> list[DataSpace]:
+    """The PTRM data spaces of a listing, at least one."""
+    found = [space for space in listing.rows if space.is_ptrm]
+    if not found:
+        raise InputError(
+            "listing", str(listing.path), "PTRM data spaces of SYSTEM, PTRM0000 and on; there is none"
+        )
+    return found
+
+
+def _snapshot(listing: DataSpaceListing) -> Snapshot:
+    """Add up the resident pages of the PTRM data spaces; roundings add up, too, but none holds more than it can."""
+    spaces, total = _ptrm_spaces(listing), Interval(0.0, 0.0, 0.0)
+    for space in spaces:
+        if space.resident is None:
+            raise InputError(f"resident pages of {space.name}", "....", "a number; the listing has none here")
+        pages = (space.resident.low, space.resident.value, space.resident.high)
+        total += Interval(*(min(number, PAGES_PER_PTRM_SPACE) for number in pages))
+    return Snapshot(end=listing.end, spaces=len(spaces), resident=total)
+
+
+def _in_time(listings: Sequence[DataSpaceListing]) -> list[DataSpaceListing]:
+    """Order listings by the end of their interval; several need dates, each of another time."""
+    if len(listings) == 1:
+        return list(listings)
+    ends = {listing.end for listing in listings if isinstance(listing.end, datetime)}
+    if len(ends) < len(listings):
+        raise InputError(
+            "listings", [str(listing.end) for listing in listings],
+            "listings with dates, each of another time, since the growth between them is asked for",
+        )  # fmt: skip
+    return sorted(listings, key=lambda listing: str(listing.end))
+
+
+def _growth(snapshots: Sequence[Snapshot]) -> Interval:
+    """Least-squares slope of in-use virtual storage over time, with what rounding leaves open [bytes/day]."""
+    ends = [one.end for one in snapshots if isinstance(one.end, datetime)]
+    days = [(end - ends[0]).total_seconds() / SECONDS_PER_DAY for end in ends]
+    mean = sum(days) / len(days)
+    spread = sum((day - mean) ** 2 for day in days)
+    low = value = high = 0.0
+    for day, one in zip(days, snapshots, strict=True):
+        weight, in_use = (day - mean) / spread, one.in_use
+        least, most = (in_use.low, in_use.high) if weight > 0 else (in_use.high, in_use.low)
+        low, value, high = low + weight * least, value + weight * in_use.value, high + weight * most
+    return Interval(low, value, high)
+
+
+def _release(asked: str | None, listing: DataSpaceListing) -> Release:
+    name = asked or listing.release
+    if name is None:
+        raise InputError("release", None, "the z/VM release (--release); the listing does not show it")
+    return find_release(name)
+
+
+def _limits(
+    row: Release, real_storage: float | str | None, resident_pages: float | None, ptrm_spaces: int | None
+) -> list[Limit]:
+    """Every limit that follows from the given numbers."""
+    if (real_storage is None) != (resident_pages is None):
+        raise InputError(
+            "real_storage, resident_pages", "one of them", "both, for the limit of real storage, or none"
+        )
+    real = None if real_storage is None else size("real_storage", real_storage)
+    limits = [below_2gb_limit(TWO_GB if real is None else real)] if row.pgmbks_below_2gb else []
+    if real is not None and resident_pages is not None:
+        limits.append(real_storage_limit(real, pages_per_segment("resident_pages", resident_pages)))
+    limits.append(ptrm_limit(row.ptrm_spaces if ptrm_spaces is None else count("ptrm_spaces", ptrm_spaces)))
+    return limits
+
+
+def _remarks(listings: Sequence[DataSpaceListing], row: Release, *, assumed: bool) -> list[str]:
+    """What the listings show that a reader should know."""
+    last = listings[-1]
+    notes = []
+    shown = sorted({listing.release for listing in listings if listing.release})
+    if shown and shown != [row.name]:
+        notes.append(f"The listings are of z/VM {' and '.join(shown)}; the limits are those of {row.name}.")
+    for space in _ptrm_spaces(last):
+        if space.total is not None and not space.total.low <= PAGES_PER_PTRM_SPACE <= space.total.high:
+            notes.append(
+                f"{space.name} shows {space.total.value:.0f} pages in total where a 4 GB data space has "
+                f"{PAGES_PER_PTRM_SPACE}: CP monitor of z/VM 5.2 is known to report half. Not corrected, and not "
+                "used here."
+            )
+    full = [
+        s for s in _ptrm_spaces(last) if s.resident is not None and s.resident.high >= PAGES_PER_PTRM_SPACE
+    ]
+    if full:
+        notes.append(
+            f"{len(full)} of the PTRM data spaces are full: {PAGES_PER_PTRM_SPACE} pages each, shown rounded."
+        )
+    if assumed and row.ptrm_certainty == "default" and not row.pgmbks_below_2gb:
+        notes.append(
+            f"{row.ptrm_spaces} PTRM data spaces are what z/VM 5.3 has; not verified for {row.name} (--ptrm-spaces)."
+        )
+    return notes
+
+
+def _finite(number: float) -> float | None:
+    return number if math.isfinite(number) else None
+
+
+def _span(days: float) -> str:
+    """A span of time in the longest unit of which there are a few."""
+    unit = next((unit for unit, length in SPANS.items() if days >= FEW * length), "minute")
+    number = f"{days / SPANS[unit]:.3g}"
+    return f"{number} {unit}{'' if number == '1' else 's'}"
+
+
+def _pace(growth: Interval) -> str:
+    """Growth in GB for the longest unit of time in which it stays readable."""
+    paces = {unit: growth * length / GIB for unit, length in SPANS.items()}
+    unit = next((unit for unit, pace in paces.items() if abs(pace.value) < LARGE), "minute")
+    low, value, high = paces[unit]
+    return f"{value:.4g} GB {'an' if unit == 'hour' else 'a'} {unit} ({low:.4g} to {high:.4g})"

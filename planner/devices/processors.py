@@ -1,0 +1,154 @@
+"""The law of processors: CPU time of a transaction, and its growth with the number of processors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Final, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from planner import queueing
+from planner.devices import parameters
+from planner.devices.parameters import Figures, Scenario
+from planner.errors import InputError
+from planner.library import Model
+from planner.quantity import Quantity
+from planner.results import Array
+
+KIND: Final = "processors"
+CPU_TIME = Quantity(
+    key="cpu_time", symbol="t1", unit="s", low=1e-9, high=1e3, default=1e-2,
+    meaning="CPU time of a transaction, emulation and CP, on one processor",
+)  # fmt: skip
+CONTENTION = Quantity(
+    key="contention", symbol="alpha", unit="", low=0.0, high=1.0, default=0.0,
+    meaning="relative growth of the CPU time with each further processor",
+)  # fmt: skip
+COHERENCY = Quantity(
+    key="coherency", symbol="beta", unit="", low=0.0, high=1.0, default=0.0,
+    meaning="relative growth of the CPU time with each further pair of processors",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Processors:
+    """Processors that share their work.
+
+    `cpu_time` [s] is what a transaction takes on one processor; `contention` and `coherency` are the
+    coefficients of the Universal Scalability Law. Both 0: linear. Only `contention`: Amdahl's law.
+    """
+
+    cpu_time: float
+    contention: float = 0.0
+    coherency: float = 0.0
+    PARAMETERS: ClassVar[tuple[Quantity, ...]] = (CPU_TIME, CONTENTION, COHERENCY)
+    QUESTIONS: ClassVar[tuple[Quantity, ...]] = (
+        Quantity(key="processors", meaning="processors that share the work", low=1, high=1000, whole=True,
+                 example="processors=14"),
+    )  # fmt: skip
+    FIGURES: ClassVar[tuple[Quantity, ...]] = (
+        Quantity(key="itr", label="ITR", unit="1/s", decimals=1),
+        Quantity(key="cpu", label="CPU time", unit="ms", decimals=3),
+        Quantity(key="speedup", label="times one processor"),
+    )
+
+    @classmethod
+    def ask(cls, values: Mapping[str, Array], scenarios: Sequence[Scenario]) -> Figures:
+        """ITR, CPU time of a transaction, times one processor."""
+        first, contention, coherency = (values[p.key][:, None] for p in cls.PARAMETERS)
+        counts = np.array([float(scenario["processors"]) for scenario in scenarios])
+        itr = queueing.usl(counts, 1 / first, contention, coherency)
+        return {"itr": itr, "cpu": counts / itr, "speedup": itr * first}
+
+    @classmethod
+    def from_model(cls, model: Model) -> Self:
+        """Take the law from a model.
+
+        Parameters
+        ----------
+        model : planner.library.Model
+            A model of kind processors.
+
+        Returns
+        -------
+        Processors
+            The law that the model describes.
+
+        Raises
+        ------
+        InputError
+            The model is of another kind, or a value lies outside its bounds.
+        ReportError
+            The model lacks a parameter.
+        """
+        return cls(**parameters.complete(model, KIND, cls.PARAMETERS))
+
+    def internal_throughput(self, processors: ArrayLike) -> Array:
+        """Transactions of fully busy processors.
+
+        Parameters
+        ----------
+        processors : array_like, shape (n,)
+            Number of processors.
+
+        Returns
+        -------
+        ndarray, shape (n,)
+            ITR [1/s].
+
+        Raises
+        ------
+        InputError
+            A number outside its domain.
+
+        Notes
+        -----
+        The law is `planner.queueing.usl`.
+
+        Examples
+        --------
+        >>> Processors(cpu_time=0.02).internal_throughput([3, 6]).tolist()
+        [150.0, 300.0]
+        """
+        return queueing.usl(processors, 1 / self.cpu_time, self.contention, self.coherency)
+
+    def transaction_time(self, processors: ArrayLike) -> Array:
+        """CPU time of a transaction, on whichever processor.
+
+        Parameters
+        ----------
+        processors : array_like, shape (n,)
+            Number of processors.
+
+        Returns
+        -------
+        ndarray, shape (n,)
+            ``processors / ITR`` [s].
+
+        Raises
+        ------
+        InputError
+            A number outside its domain.
+
+        Examples
+        --------
+        >>> Processors(cpu_time=0.018, contention=0.01).transaction_time([1, 11]).round(5).tolist()
+        [0.018, 0.0198]
+        """
+        time: Array = np.asarray(processors, dtype=np.float64) / self.internal_throughput(processors)
+        return time
+
+
+def internal_throughput(transaction_rate: float, utilization: float) -> float:
+    """Internal throughput rate (ITR) as the report on real storage has it: throughput at full utilization [1/s].
+
+    It equals ``processors / CPU time of a transaction``. The report on XIV divides by the busy share in another way;
+    see the definitions in data/xiv-concurrent-io.
+    """
+    if not 0 < utilization <= 1:
+        raise InputError("utilization", utilization, "a share above 0, at most 1")
+    if not transaction_rate > 0:
+        raise InputError("transaction_rate", transaction_rate, "a rate above 0", "1/s")
+    return transaction_rate / utilization

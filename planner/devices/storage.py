@@ -1,0 +1,166 @@
+"""What CP keeps for virtual storage, the limits that follow, and the releases that have them: arithmetic."""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache
+from typing import Any, Final, Literal
+
+from planner import library, units
+from planner.errors import InputError
+from planner.units import FRAME, GIB, SEGMENT
+
+PAGES_PER_SEGMENT: Final = SEGMENT // FRAME
+FRAMES_PER_PGMBK: Final = 2  # contiguous; 8 KB
+PAGES_PER_PTRM_SPACE: Final = 4 * GIB // FRAME
+SEGMENTS_PER_PTRM_SPACE: Final = PAGES_PER_PTRM_SPACE // FRAMES_PER_PGMBK
+TWO_GB_FRAMES: Final = 2 * GIB // FRAME
+
+_FINEST: Final = 10**6  # denominators of shares and means that people type
+REAL_STORAGE: Final = "real-storage"
+PTRM_DATA_SPACES: Final = "PTRM-data-spaces"
+PGMBK_BELOW_2GB: Final = "PGMBK-below-2GB"
+BEYOND: Final = {
+    "soft": "beyond it the system pages PGMBKs and pages, at the expense of performance",
+    "hard": "beyond it CP abends",
+}
+
+
+def size(argument: str, value: float | str) -> int:
+    """Take a size in bytes, or as text with its unit."""
+    number = units.parse(value, "storage", argument=argument) if isinstance(value, str) else value
+    if isinstance(number, bool) or not math.isfinite(number) or number <= 0:
+        raise InputError(argument, value, "a size above zero, such as 256 * 2**30 or '256GB'", "bytes")
+    return math.ceil(number)
+
+
+def pages_per_segment(argument: str, value: float) -> Fraction:
+    """Take a mean number of resident pages for each in-use segment."""
+    if not 1 <= value <= PAGES_PER_SEGMENT:
+        raise InputError(argument, value, f"1 to {PAGES_PER_SEGMENT} pages in each in-use 1 MB segment")
+    return Fraction(value).limit_denominator(_FINEST)
+
+
+def share(argument: str, value: float) -> Fraction:
+    """Take a share above zero, one at most."""
+    exact = Fraction(value).limit_denominator(_FINEST) if math.isfinite(value) else Fraction(0)
+    if not 0 < exact <= 1:
+        raise InputError(argument, value, "a share above 0 and at most 1 (100%)")
+    return exact
+
+
+def count(argument: str, value: int) -> int:
+    """Take a count of at least one."""
+    if isinstance(value, bool) or not 1 <= value < math.inf or value != int(value):
+        raise InputError(argument, value, "a whole number of at least 1")
+    return int(value)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limit:
+    """One limit.
+
+    `name` is ``real-storage``, ``PTRM-data-spaces`` or ``PGMBK-below-2GB``; `kind` is soft (performance
+    goes) or hard (CP abends); `segments` in-use segments of 1 MB reach it; `in_use` is the virtual storage
+    in use [bytes], None where it is not known.
+    """
+
+    name: str
+    kind: Literal["soft", "hard"]
+    segments: int
+    in_use: int | None = None
+
+    @property
+    def in_use_virtual_bytes(self) -> int:
+        """In-use virtual storage that reaches the limit [bytes]."""
+        return self.segments * SEGMENT
+
+    @property
+    def headroom_bytes(self) -> int | None:
+        """What is left of it, negative where it is exceeded [bytes]."""
+        return None if self.in_use is None else self.in_use_virtual_bytes - self.in_use
+
+    @property
+    def used(self) -> float | None:
+        """Share of the limit that is in use [share]."""
+        if self.in_use is None or not self.segments:
+            return None
+        return self.in_use / self.in_use_virtual_bytes
+
+    def to_dict(self) -> dict[str, Any]:
+        """Lay out for JSON."""
+        return {
+            "name": self.name,
+            "kind": self.kind,
+            "in_use_virtual_bytes": self.in_use_virtual_bytes,
+            "headroom_bytes": self.headroom_bytes,
+            "used": self.used,
+        }
+
+
+def real_storage_limit(real_storage: int, resident_pages: Fraction) -> Limit:
+    """Let real storage hold the resident pages of each in-use segment and the two frames of its PGMBK."""
+    segments = real_storage // FRAME // (FRAMES_PER_PGMBK + resident_pages)
+    return Limit(name=REAL_STORAGE, kind="soft", segments=int(segments))
+
+
+def ptrm_limit(spaces: int) -> Limit:
+    """Let PTRM data spaces of 4 GB hold the PGMBKs."""
+    return Limit(name=PTRM_DATA_SPACES, kind="hard", segments=spaces * SEGMENTS_PER_PTRM_SPACE)
+
+
+def below_2gb_limit(real_storage: int) -> Limit:
+    """Let real storage below the 2 GB line hold the resident PGMBKs."""
+    frames = min(real_storage // FRAME, TWO_GB_FRAMES)
+    return Limit(name=PGMBK_BELOW_2GB, kind="soft", segments=frames // FRAMES_PER_PGMBK)
+
+
+def first_met(limits: Sequence[Limit]) -> Limit:
+    """Find the limit that is met first; at a tie the hard one."""
+    return min(limits, key=lambda limit: (limit.segments, limit.kind != "hard"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Release:
+    """One row of the table.
+
+    `name` is such as ``5.3``, `largest_real_storage` [bytes] what the release supports, with its
+    `certainty` (stated, public or inferred); `pgmbks_below_2gb` whether resident PGMBKs must lie below the
+    2 GB line; `ptrm_spaces` the number of PTRM data spaces, with its `ptrm_certainty` (stated or default).
+    """
+
+    name: str
+    largest_real_storage: int
+    certainty: str
+    pgmbks_below_2gb: bool
+    ptrm_spaces: int
+    ptrm_certainty: str
+
+
+@cache
+def releases() -> tuple[Release, ...]:
+    """All releases whose limits are known, oldest first."""
+    with library.data_path("releases", "releases.csv").open(encoding="utf-8", newline="") as file:
+        return tuple(
+            Release(
+                name=row["release"],
+                largest_real_storage=int(row["largest_real_storage_GB"]) * GIB,
+                certainty=row["certainty"],
+                pgmbks_below_2gb=row["pgmbks_below_2GB"] == "yes",
+                ptrm_spaces=int(row["ptrm_spaces"]),
+                ptrm_certainty=row["ptrm_certainty"],
+            )
+            for row in csv.DictReader(file)
+        )
+
+
+def release(name: str) -> Release:
+    """Look up a release."""
+    known = {row.name: row for row in releases()}
+    if name not in known:
+        raise InputError("release", name, f"a z/VM release whose limits are known: {', '.join(known)}")
+    return known[name]

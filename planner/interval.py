@@ -1,0 +1,178 @@
+"""A number with its error: the one type for what printed digits, a fit or a prediction leave open."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Self
+
+from planner.units import half_digit
+
+Number = Any
+"""A float, or an array of numpy; the ends of one interval have the same shape."""
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A number between two ends, or arrays of them.
+
+    Arithmetic takes the worst case: the ends of a sum are the sums of the ends, since nothing is known of how two
+    roundings go together. Products and quotients are for numbers that are not negative, as all measurements are.
+
+    Attributes
+    ----------
+    low, value, high : float or ndarray
+        Lower end, the number itself, upper end, in one unit and one shape; `high` is inf where nothing bounds it.
+
+    Examples
+    --------
+    >>> rate, service = Interval.printed("755"), Interval.around(1.3, 0.15) * 1e-3
+    >>> busy = rate * service
+    >>> round(busy.low, 3), round(busy.value, 3), round(busy.high, 3)
+    (0.868, 0.982, 1.095)
+    """
+
+    low: Number
+    value: Number
+    high: Number
+
+    @classmethod
+    def around(cls, value: Number, half: Number) -> Self:
+        """Make an interval of equal halves, not below zero where the value is not.
+
+        Parameters
+        ----------
+        value : float or ndarray
+            The middle.
+        half : float or ndarray
+            From the middle to either end, in the unit of `value`.
+
+        Returns
+        -------
+        Interval
+            From ``value - half`` to ``value + half``.
+        """
+        low = value - half
+        floored = (low < 0) & (value >= 0)
+        return cls(low * (1 - floored), value, value + half)
+
+    @classmethod
+    def printed(cls, digits: str, factor: float = 1.0) -> Self:
+        """Read decimal digits: whatever rounds to them.
+
+        Parameters
+        ----------
+        digits : str
+            A decimal number; the zero before the point may be missing.
+        factor : float, optional
+            SI units in one printed unit.
+
+        Returns
+        -------
+        Interval
+            Half a unit of the last digit to either side.
+
+        Raises
+        ------
+        ValueError
+            `digits` is not a decimal number.
+
+        Examples
+        --------
+        >>> Interval.printed("1.84")
+        Interval(low=1.835, value=1.84, high=1.845)
+        """
+        return cls.around(float(digits), half_digit(digits)) * factor
+
+    def __iter__(self) -> Iterator[Number]:
+        """Unpack as low, value, high."""
+        return iter((self.low, self.value, self.high))
+
+    def __getitem__(self, key: Any) -> Self:
+        """Pick elements of arrays."""
+        return type(self)(self.low[key], self.value[key], self.high[key])
+
+    def __add__(self, other: Interval | Number) -> Self:
+        """Ends add up."""
+        low, value, high = _ends(other)
+        return type(self)(self.low + low, self.value + value, self.high + high)
+
+    def __sub__(self, other: Interval | Number) -> Self:
+        """Each end less the far end of the other."""
+        low, value, high = _ends(other)
+        return type(self)(self.low - high, self.value - value, self.high - low)
+
+    def __mul__(self, other: Interval | Number) -> Self:
+        """Ends multiply; for numbers that are not negative."""
+        low, value, high = _ends(other)
+        return type(self)(self.low * low, self.value * value, self.high * high)
+
+    def __truediv__(self, other: Interval | Number) -> Self:
+        """Each end over the far end of the other; for numbers that are not negative."""
+        low, value, high = _ends(other)
+        return type(self)(self.low / high, self.value / value, self.high / low)
+
+    __radd__, __rmul__ = __add__, __mul__
+
+    def widened(self, by: Number) -> Self:
+        """Move both ends outward.
+
+        Parameters
+        ----------
+        by : float or ndarray
+            How far, in the unit of the interval.
+
+        Returns
+        -------
+        Interval
+            The same value between wider ends.
+        """
+        return type(self)(self.low - by, self.value, self.high + by)
+
+    def sum(self) -> Self:
+        """Add up the elements of arrays.
+
+        Returns
+        -------
+        Interval
+            Of scalars.
+        """
+        return type(self)(*(float(end.sum()) for end in self))
+
+    def holds(self, number: Number) -> Any:
+        """Tell whether a number lies inside, ends included.
+
+        Parameters
+        ----------
+        number : float or ndarray
+            In the unit of the interval.
+
+        Returns
+        -------
+        bool or ndarray of bool
+            Element by element.
+        """
+        return (self.low <= number) & (number <= self.high)
+
+    def strain(self, guess: Number) -> Any:
+        """Tell how far a guess lies off, in halves of the interval.
+
+        Parameters
+        ----------
+        guess : float or ndarray
+            In the unit of the interval.
+
+        Returns
+        -------
+        float or ndarray
+            0 at the value, -1 and 1 at the ends.
+        """
+        import numpy as np
+
+        half = np.where(guess >= self.value, self.high - self.value, self.value - self.low)
+        return (guess - self.value) / np.maximum(half, np.maximum(1e-9 * np.abs(self.value), 1e-12))
+
+
+def _ends(other: Interval | Number) -> tuple[Number, Number, Number]:
+    """The ends of an interval, or a bare number three times."""
+    return (other.low, other.value, other.high) if isinstance(other, Interval) else (other, other, other)

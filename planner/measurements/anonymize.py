@@ -1,0 +1,98 @@
+"""Names that say nothing, and dates that are shifted: so that a customer can hand measurements on.
+
+A name always gets the same word, as long as the key is the same; the key stays with the customer, beside the archive
+and not in it. Without it a word cannot be traced back, not even by trying names.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+import os
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from planner.errors import InputError, ReportError
+from planner.reports import schema
+
+if TYPE_CHECKING:
+    import polars as pl
+
+KEY_BYTES: Final = 32
+LETTERS: Final = 10  # of a word: chances that two of a million names get one are one in two thousand
+MOST_YEARS: Final = 10
+SYSTEM_SPACES: Final = "PTRM"  # CP's own data spaces, whose names say nothing and mean much
+OWN: Final = ("SYSTEM", "unknown")  # owners and systems that are no names
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """Replaces names by a secret `key`, and shifts dates by whole weeks, so that weekdays and times of day stay."""
+
+    key: bytes
+
+    def word(self, kind: str, name: str) -> str:
+        """Replace a name of this kind."""
+        digest = hmac.new(self.key, f"{kind}:{name}".encode(), hashlib.sha256).digest()
+        return kind + base64.b32encode(digest).decode()[:LETTERS]
+
+    @property
+    def days(self) -> int:
+        """By how many days dates are shifted, backwards."""
+        digest = hmac.new(self.key, b"days", hashlib.sha256).digest()
+        return 7 * (1 + int.from_bytes(digest[:4], "big") % (52 * MOST_YEARS))
+
+    def apply(self, table: str, frame: pl.DataFrame) -> pl.DataFrame:
+        """Replace whatever names a table of the schema holds."""
+        import polars as pl
+
+        kinds: dict[str, tuple[str, Callable[[str], bool]]] = {
+            "system": ("SYS", lambda name: name not in OWN),
+            "source": ("RUN", lambda name: True),
+            "file": ("FILE", lambda name: True),
+            "label": ("VOL", lambda name: True),
+            "owner": ("USER", lambda name: name not in OWN),
+            "pool": ("POOL", lambda name: not name.isdigit()),
+        }
+        if table == "storage":
+            kinds["name"] = ("SPACE", lambda name: not name.startswith(SYSTEM_SPACES))
+        columns = []
+        for name, (kind, hidden) in kinds.items():
+            if name in frame.columns and frame[name].null_count() < frame.height:
+                old = frame[name].unique().drop_nulls().to_list()
+                new = [self.word(kind, each) if hidden(each) else each for each in old]
+                columns.append(pl.col(name).replace_strict(old, new, default=None, return_dtype=pl.String))
+        types = schema.dtypes(schema.TABLES[table])
+        return frame.with_columns(
+            *columns,
+            pl.col("start") - pl.duration(days=self.days),
+            pl.lit(None, types["utc_offset"]).alias("utc_offset"),
+        )
+
+
+def names_of(archive: Path) -> Names:
+    """Read the key of an archive, or make it: in a file beside its folder, for its owner's eyes only."""
+    path = archive.with_name(archive.name + ".key")
+    try:
+        if not path.exists():
+            handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            with os.fdopen(handle, "w") as file:
+                file.write(secrets.token_hex(KEY_BYTES) + "\n")
+        text = path.read_text(encoding="ascii").strip()
+    except OSError as error:
+        raise InputError(
+            "anonymize", str(path), f"a key file that can be made or read ({error.strerror})"
+        ) from error
+    except UnicodeDecodeError as error:
+        raise ReportError(path, "damaged: expected the key that planner collect --anonymize made") from error
+    try:
+        key = bytes.fromhex(text)
+    except ValueError:
+        key = b""
+    if len(key) != KEY_BYTES:
+        raise ReportError(path, "damaged: expected the key that planner collect --anonymize made")
+    return Names(key)

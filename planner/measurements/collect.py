@@ -1,0 +1,471 @@
+"""Writes the archive: what is new in it, whole or not at all, never twice, never in contradiction."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import date, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from planner import render
+from planner.answer import Answer
+from planner.errors import InputError, ReportError
+from planner.measurements.archive import (
+    ABOUT,
+    JOURNAL,
+    STAGING,
+    SUFFIX,
+    UNKNOWN,
+    Archive,
+    Folder,
+    about_text,
+    collected,
+    folder_of,
+    open_archive,
+    scan_files,
+    stored,
+    stored_columns,
+)
+from planner.measurements.read import Data, Measured, read_parts
+from planner.render.text import counted
+from planner.reports import schema
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from planner.measurements.anonymize import Names
+    from planner.reports.membership import Membership
+
+SLACK: Final = timedelta(seconds=1.5)  # clocks of heads are whole seconds: intervals may overlap by as much
+MOST_JOINED: Final = 2**21  # rows that are joined to one file
+ORIGIN: Final = ("source", "file", "line")  # where a row came from: no part of what was measured
+KEYS: Final = {"devices": ("device", "label", "pool"), "supply": ("pool",), "storage": ("owner", "name")}
+KEY: Final = "_key"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Collected(Answer):
+    """What a run added to an archive.
+
+    Attributes
+    ----------
+    archive : Path
+        Its folder.
+    added, known : dict
+        Rows by table that are new, and that were there.
+    systems : tuple of str
+        Systems that the sources speak of.
+    files : int
+        Sources read.
+    notes : tuple of str
+        What was left open.
+    """
+
+    archive: Path
+    added: dict[str, int]
+    known: dict[str, int]
+    systems: tuple[str, ...]
+    files: int
+    notes: tuple[str, ...] = ()
+
+    @property
+    def headline(self) -> str:
+        """How many rows are new."""
+        new, old = sum(self.added.values()), sum(self.known.values())
+        known = f"; {counted(old, 'row')} known already" if old else ""
+        return f"{counted(new, 'row')} added to {self.archive} from {counted(self.files, 'file')}{known}."
+
+    def table(self) -> render.Table:
+        """A row a table."""
+        names = list(self.added)
+        columns = {
+            "table": names,
+            "added": [self.added[name] for name in names],
+            "known": [self.known[name] for name in names],
+        }
+        return render.Table(
+            columns=tuple(
+                render.Column(name=name, unit="", values=list(values)) for name, values in columns.items()
+            )
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same, and the systems."""
+        return {
+            "archive": str(self.archive), "added": self.added, "known": self.known, "systems": list(self.systems),
+            "files": self.files, "notes": list(self.notes),
+        }  # fmt: skip
+
+
+@dataclass(slots=True)
+class _Run:
+    """Rows that wait to be moved into the archive: staged files by the folder that they belong to."""
+
+    archive: Archive
+    staging: Path
+    staged: dict[Folder, list[Path]] = field(default_factory=dict)
+    added: dict[str, int] = field(default_factory=lambda: dict.fromkeys(schema.TABLES, 0))
+    known: dict[str, int] = field(default_factory=lambda: dict.fromkeys(schema.TABLES, 0))
+    systems: set[str] = field(default_factory=set)
+
+
+def collect(
+    sources: Sequence[Data],
+    path: Path | str,
+    *,
+    members: Membership | Path | str | None = None,
+    system: str | None = None,
+    names: Names | None = None,
+    done: Callable[[int], None] = lambda files: None,
+) -> Collected:
+    """Add measurements to an archive; it is made where there is none.
+
+    Parameters
+    ----------
+    sources : sequence
+        What `planner.measurements.read` takes, each by itself.
+    path : Path or str
+        Folder of the archive.
+    members : Membership, Path or str, optional
+        Which device belongs to which alias pool.
+    system : str, optional
+        Name of the system, for rows whose source does not say it; ``unknown`` where None.
+    names : Names, optional
+        Replaces names and shifts dates.
+    done : callable, optional
+        Told of each source that is read.
+
+    Returns
+    -------
+    Collected
+        What was added and what was there.
+
+    Raises
+    ------
+    InputError
+        The folder is no archive, or cannot be written to.
+    ReportError
+        A source cannot be read, has no dates, or contradicts what is there; the archive is as it was then.
+    """
+    path = Path(path)
+    with _locked(path) as archive, _staging(archive) as staging:
+        run = _Run(archive, staging)
+        notes: dict[str, None] = {}
+        for source in sources:
+            for measured in read_parts(source, members):
+                _add(run, measured, system, names, notes)
+            done(1)
+        _commit(run)
+    return Collected(
+        archive=path, added=run.added, known=run.known, systems=tuple(sorted(run.systems)), files=len(sources),
+        notes=tuple(notes),
+    )  # fmt: skip
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[Archive]:
+    """Make the archive where there is none, and keep others from writing to it meanwhile."""
+    try:
+        if not path.exists():
+            path.mkdir(parents=True)
+        if path.is_dir() and not any(path.iterdir()):
+            _write(path / ABOUT, about_text())
+    except OSError as error:
+        raise InputError(
+            "output", str(path), f"a folder that can be written to ({error.strerror})"
+        ) from error
+    lock = None
+    try:
+        import fcntl
+
+        lock = (path / ABOUT).open("r+b") if (path / ABOUT).is_file() else None
+        if lock is not None:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except ImportError:
+        pass  # no such locks on this system
+    except BlockingIOError:
+        raise InputError("output", str(path), "an archive that no other run writes to; wait for it") from None
+    except OSError as error:
+        raise InputError(
+            "output", str(path), f"a folder that can be written to ({error.strerror})"
+        ) from error
+    try:
+        yield open_archive(path)
+    finally:
+        if lock is not None:
+            lock.close()
+
+
+@contextmanager
+def _staging(archive: Archive) -> Iterator[Path]:
+    """A folder for what is not yet part of the archive; what a killed run left there is gone."""
+    import polars as pl
+
+    place = archive.path / STAGING
+    shutil.rmtree(place, ignore_errors=True)
+    try:
+        place.mkdir()
+        yield place
+    except (OSError, pl.exceptions.PolarsError) as error:
+        if isinstance(error, ReportError | InputError):
+            raise
+        why = getattr(error, "strerror", None) or str(error).splitlines()[0]
+        raise InputError(
+            "output", str(archive.path), f"room to write to ({why}); the archive is as it was"
+        ) from error
+    finally:
+        shutil.rmtree(place, ignore_errors=True)
+
+
+def _add(
+    run: _Run, measured: Measured, system: str | None, names: Names | None, notes: dict[str, None]
+) -> None:
+    """Stage the rows of one part of a source."""
+    import polars as pl
+
+    notes.update(dict.fromkeys(measured.notes))
+    for table, columns in schema.TABLES.items():
+        frame: pl.DataFrame = getattr(measured, table)
+        if not frame.height:
+            continue
+        _check_dates(frame, table)
+        nameless = frame["system"].null_count()
+        if nameless and system is None:
+            file = frame.filter(pl.col("system").is_null())["file"][0]
+            notes[f"{file}: names no system; its rows are kept as {UNKNOWN!r} (--system gives the name)."] = (
+                None
+            )
+        frame = frame.with_columns(pl.col("system").fill_null(system or UNKNOWN))
+        if names is not None:
+            frame = names.apply(table, frame)
+        assert frame.columns == [column.name for column in columns]
+        for (of_system, day), rows in _by_day(frame):
+            run.systems.add(of_system)
+            _stage(run, (table, of_system, day), _without_doubles(table, _sorted(table, stored(table, rows))))
+
+
+def _check_dates(frame: pl.DataFrame, table: str) -> None:
+    """Refuse rows without date or length: nobody could tell when they were measured."""
+    for name, wanted in (("start", "a date"), ("interval", "a length")):
+        missing = frame[name].is_null()
+        if missing.any():
+            row = frame.row(int(missing.arg_max() or 0), named=True)
+            problem = f"{table} whose interval has not {wanted}: expected {name} of each row, to keep it in an archive"
+            raise ReportError(row["file"] or "data frame", problem, line=row["line"])
+
+
+def _key(table: str) -> pl.Expr:
+    """What a row is about, as one word."""
+    import polars as pl
+
+    if table == "devices":  # a volume without device number is known by name and pool
+        named = pl.concat_str(
+            pl.lit("="), pl.col("label").fill_null(""), pl.lit("="), pl.col("pool").fill_null("")
+        )
+        return pl.coalesce(pl.col("device"), named).alias(KEY)
+    return pl.concat_str(*(pl.col(name).fill_null("") for name in KEYS[table]), separator="=").alias(KEY)
+
+
+def _sorted(table: str, frame: pl.DataFrame) -> pl.DataFrame:
+    """Order rows by system, what they are about, and time: equal values stand together, and take little room."""
+    keyed = frame.with_columns(_key(table))
+    return keyed.sort("system", KEY, "start", maintain_order=True)
+
+
+def _same_as_above() -> pl.Expr:
+    import polars as pl
+
+    return (pl.col("system") == pl.col("system").shift()) & (pl.col(KEY) == pl.col(KEY).shift())
+
+
+def _without_doubles(table: str, frame: pl.DataFrame) -> pl.DataFrame:
+    """Leave out rows that stand there twice; refuse those that overlap and differ."""
+    import polars as pl
+
+    measured = [name for name in frame.columns if name not in (*ORIGIN, KEY)]
+    end = pl.col("start") + pl.duration(microseconds=(pl.col("interval") * 1e6).cast(pl.Int64))
+    overlaps = (
+        frame.select(_same_as_above() & (pl.col("start") + SLACK < end.shift())).to_series().fill_null(False)
+    )
+    if not overlaps.any():
+        return frame
+    equal = pl.all_horizontal(pl.col(name).eq_missing(pl.col(name).shift()) for name in measured)
+    doubled = frame.select(_same_as_above() & equal).to_series().fill_null(False)
+    wrong = overlaps & ~doubled
+    if wrong.any():
+        row = int(wrong.arg_max() or 0)
+        raise _contradiction(frame.row(row, named=True), frame.row(row - 1, named=True), "")
+    return _without_doubles(table, frame.filter(~doubled))
+
+
+def _contradiction(row: dict[str, Any], other: dict[str, Any], where: str) -> ReportError:
+    """Say of two rows what does not go together."""
+    name = row[KEY].strip("=").replace("=", " of ")
+    there = f"{other['file']}, line {other['line']}{where}"
+    if row["start"] != other["start"] or row["interval"] != other["interval"]:
+        spans = [f"{each['start']} for {each['interval']:g} s" for each in (row, other)]
+        problem = f"{name}: the interval {spans[0]} overlaps {spans[1]} in {there}: expected each time once"
+        return ReportError(row["file"], problem, line=row["line"])
+    different = next(each for each in row if each not in (*ORIGIN, KEY) and row[each] != other[each])
+    problem = (
+        f"{name} at {row['start']} is not as in {there}: {different} is {row[different]}, there {other[different]}; "
+        "expected the same, or another interval"
+    )
+    return ReportError(row["file"], problem, line=row["line"])
+
+
+def _by_day(frame: pl.DataFrame) -> Iterator[tuple[tuple[str, date], pl.DataFrame]]:
+    """Rows of each system and day; where they stand in order already, without a copy."""
+    import polars as pl
+
+    keys = frame.select("system", pl.col("start").dt.date().alias("day"))
+    changes = keys.select(pl.struct("system", "day").rle_id().alias("run")).to_series()
+    starts = changes.search_sorted(pl.int_range(0, int(changes[-1]) + 1, eager=True)).to_list()
+    runs = keys[starts].rows()
+    if len(set(runs)) == len(runs):
+        for key, first, last in zip(runs, starts, [*starts[1:], frame.height], strict=True):
+            yield key, frame.slice(first, last - first)
+        return
+    days = frame.with_columns(keys["day"].alias("_day"))
+    for (system, day), rows in days.partition_by("system", "_day", as_dict=True).items():
+        yield (system, day), rows.drop("_day")
+
+
+def _stage(run: _Run, folder: Folder, rows: pl.DataFrame) -> None:
+    """Write rows beside the archive, those left out that it has already."""
+    table, system, day = folder
+    there = [
+        file
+        for each in (day - timedelta(days=1), day, day + timedelta(days=1))
+        for file in (
+            *run.archive.path.glob(f"{folder_of(table, system, each)}/*{SUFFIX}"),
+            *run.staged.get((table, system, each), ()),
+        )
+    ]
+    height = rows.height
+    if there:
+        rows = _new_rows(run, folder, rows, there)
+        run.known[table] += height - rows.height
+    if rows.height:
+        staged = run.staged.setdefault(folder, [])
+        place = run.staging / folder_of(table, system, day) / f"{len(staged)}{SUFFIX}"
+        place.parent.mkdir(parents=True, exist_ok=True)
+        rows.select(*stored_columns(table)).write_parquet(place, compression="zstd")
+        staged.append(place)
+        run.added[table] += rows.height
+
+
+def _new_rows(run: _Run, folder: Folder, rows: pl.DataFrame, there: Sequence[Path]) -> pl.DataFrame:
+    """Rows that are not in these files; what overlaps them and differs is refused."""
+    import polars as pl
+
+    table, system, _ = folder
+    lazy = scan_files(table, there).with_columns(_key(table))
+    low, high = rows["start"].min(), rows["start"].max()
+    assert low is not None and high is not None
+    margin = timedelta(days=1)
+    near = pl.col("start").is_between(low - margin, high + margin)  # type: ignore[operator]
+    old = collected(lazy.filter(near).select(KEY, "start", "interval"), lambda: there)
+    both = pl.concat([
+        old.with_columns(pl.lit(None, dtype=pl.UInt32).alias("_row")),
+        rows.select(KEY, "start", "interval").with_row_index("_row").select(KEY, "start", "interval", "_row"),
+    ]).sort(KEY, "start", "_row", nulls_last=False, maintain_order=True)  # fmt: skip
+    end = pl.col("start") + pl.duration(microseconds=(pl.col("interval") * 1e6).cast(pl.Int64))
+    same = pl.col(KEY) == pl.col(KEY).shift()
+    over = both.select(
+        (same & (pl.col("start") + SLACK < end.shift())).fill_null(False).alias("with_above"),
+        pl.col("_row"),
+    )
+    if not over["with_above"].any():
+        return rows
+    measured = [name for name in rows.columns if name not in (*ORIGIN, KEY)]
+    full = collected(lazy.filter(near).select(KEY, *measured, *ORIGIN), lambda: there)
+    fresh = rows.join(full, on=[KEY, *measured], how="anti", nulls_equal=True)
+    _check_overlaps(fresh, full, system)
+    return fresh
+
+
+def _check_overlaps(fresh: pl.DataFrame, full: pl.DataFrame, system: str) -> None:
+    """Refuse new rows that overlap others of the archive."""
+    import polars as pl
+
+    if not fresh.height:
+        return
+    columns = [*full.columns]
+    both = pl.concat([full.with_columns(_new=False), fresh.select(columns).with_columns(_new=True)]).sort(
+        KEY, "start", "_new", maintain_order=True
+    )
+    end = pl.col("start") + pl.duration(microseconds=(pl.col("interval") * 1e6).cast(pl.Int64))
+    same = pl.col(KEY) == pl.col(KEY).shift()
+    wrong = both.select(
+        (
+            same & (pl.col("start") + SLACK < end.shift()) & (pl.col("_new") | pl.col("_new").shift())
+        ).fill_null(False)
+    ).to_series()
+    if wrong.any():
+        row = int(wrong.arg_max() or 0)
+        pair = [both.row(row, named=True), both.row(row - 1, named=True)]
+        new, old = pair if pair[0]["_new"] else pair[::-1]
+        raise _contradiction(
+            {name: new[name] for name in columns},
+            {name: old[name] for name in columns},
+            f" (archive, {system})",
+        )
+
+
+def _commit(run: _Run) -> None:
+    """Move what was staged into the archive, by a journal: once that is there, every move is made, sooner or later."""
+    moves = []
+    for folder, files in run.staged.items():
+        place = folder_of(*folder)
+        for file in _joined(folder, files):
+            with file.open("rb") as content:
+                name = hashlib.file_digest(content, "sha256").hexdigest()[:16]
+            _flush(file)
+            moves.append((file.relative_to(run.archive.path), f"{place}/{name}{SUFFIX}"))
+    if not moves:
+        return
+    _write(run.archive.path / JOURNAL, "".join(f"{staged}\t{final}\n" for staged, final in moves))
+    open_archive(run.archive.path)
+
+
+def _joined(folder: Folder, files: Sequence[Path]) -> list[Path]:
+    """Make one file of the small ones of a folder."""
+    import polars as pl
+
+    if len(files) == 1:
+        return list(files)
+    frame = pl.concat([pl.read_parquet(file, hive_partitioning=False) for file in files])
+    if frame.height > MOST_JOINED:
+        return list(files)
+    table = folder[0]
+    place = files[0].with_name(f"all{SUFFIX}")
+    frame.with_columns(_key(table)).sort(KEY, "start").select(*stored_columns(table)).write_parquet(
+        place, compression="zstd"
+    )
+    for file in files:
+        file.unlink()
+    return [place]
+
+
+def _write(path: Path, text: str) -> None:
+    """Write a small file whole or not at all."""
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=".")
+    with os.fdopen(handle, "w", encoding="utf-8") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    Path(name).replace(path)
+    path.chmod(0o644)
+
+
+def _flush(path: Path) -> None:
+    """Let a file reach the disk before it is counted on."""
+    with path.open("rb+") as file:
+        os.fsync(file.fileno())

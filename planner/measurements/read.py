@@ -1,0 +1,503 @@
+"""The one door to files: whatever was measured, in whatever format, as tables of documented columns."""
+
+from __future__ import annotations
+
+import io
+import re
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, Final
+
+from planner.errors import InputError, ReportError
+from planner.measurements import choose
+from planner.reports import schema
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+
+    from planner.reports.csv_table import CsvTable
+    from planner.reports.membership import Membership
+
+STANDARD_INPUT: Final = "-"
+HEAD: Final = 65_536  # bytes that tell what a file is
+Data = Any
+"""A path, ``-`` for standard input, a file object, bytes, a data frame of polars or pandas, or several of these."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measured:
+    """What was read, as tables of `planner.reports.schema`; docs/formats.md explains their columns.
+
+    Attributes
+    ----------
+    devices : polars.DataFrame
+        A row a device (or volume) and interval.
+    supply : polars.DataFrame
+        A row an alias pool and interval: requests for an alias, those that found none free.
+    storage : polars.DataFrame
+        A row a shared data space and interval: its pages, and how they are paged.
+    notes : tuple of str
+        Whole sentences: rows that were damaged, and how a file was understood where it leaves that open.
+    what : tuple of str
+        What each source was.
+    """
+
+    devices: pl.DataFrame
+    supply: pl.DataFrame
+    storage: pl.DataFrame
+    notes: tuple[str, ...] = ()
+    what: tuple[str, ...] = ()
+
+    @property
+    def frame(self) -> pl.DataFrame:
+        """The first table that has rows: devices, supply, storage."""
+        return next((each for each in (self.devices, self.supply, self.storage) if each.height), self.devices)
+
+
+@dataclass(slots=True)
+class Source:
+    """Something to read: its `path` (a name, for messages), and its content once it is needed."""
+
+    path: Path
+    frame: pl.DataFrame | None = None
+    content: bytes | None = None
+    _table: CsvTable | None = None
+
+    @property
+    def head(self) -> bytes:
+        """The first bytes."""
+        if self.frame is not None:
+            return b""
+        if self.content is not None:
+            return self.content[:HEAD]
+        from planner.reports.listing import unreadable
+
+        try:
+            with self.path.open("rb") as file:
+                return file.read(HEAD)
+        except (OSError, ValueError) as error:
+            raise unreadable(self.path, error, WANTED) from error
+
+    @property
+    def data(self) -> bytes:
+        """All bytes."""
+        if self.content is None:
+            self.content = self.path.read_bytes()
+        return self.content
+
+    @property
+    def headings(self) -> frozenset[str]:
+        """Headings of a table in lower case: of a data frame, or the first line of text with a comma; none else."""
+        if self.frame is not None:
+            return frozenset(name.lower() for name in self.frame.columns)
+        text = self.head.removeprefix(b"\xef\xbb\xbf").replace(b"\r", b"\n")
+        line = next((line for line in text.split(b"\n") if line.replace(b",", b"").strip()), b"")
+        names = re.split("[,;\t]", line.decode("utf-8", "replace"))  # whoever reads it refuses all but commas
+        return frozenset(name.strip(' "').lower() for name in names) if len(names) > 1 else frozenset()
+
+    def table(self, what: str) -> CsvTable:
+        """Cells below headings, of CSV or of a data frame."""
+        if self._table is None:
+            from planner.reports.csv_table import of_frame, read_csv
+
+            if self.frame is not None:
+                self._table = of_frame(self.path, self.frame)
+            else:
+                self._table = read_csv(self.path, (), what, data=self.data)
+        return self._table
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Which rows are wanted: of a `system` (the name of one that is not said), from `start` on, before `end`."""
+
+    system: str | None = None
+    start: datetime | None = None
+    end: datetime | None = None
+
+
+EVERYTHING: Final = Span()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """What a caller says beside the source: `members` of pools, whether counters are `deltas`, and the `span`."""
+
+    members: Membership | None = None
+    deltas: bool | None = None
+    span: Span = EVERYTHING
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reader:
+    """A format: its `name`, how it is recognized by content, and what reads it, at once or part by part."""
+
+    name: str
+    recognizes: Callable[[Source], bool]
+    read: Callable[[Source, Options], schema.Tables | Iterator[schema.Tables]]
+
+
+def _archive(source: Source, options: Options) -> schema.Tables:
+    """An archive that planner collect wrote."""
+    from planner.measurements.archive import open_archive
+
+    archive, span = open_archive(source.path), options.span
+    systems = None if span.system is None else [span.system]
+    frames = {
+        table: archive.read(table, systems=systems, start=span.start, end=span.end) for table in schema.TABLES
+    }
+    return schema.Tables(**frames, what="an archive")  # type: ignore[arg-type] # mypy takes the names for any field
+
+
+def _listings(source: Source, options: Options) -> schema.Tables:
+    """Listings of Performance Toolkit, of either report."""
+    from planner.reports.any_listing import read_tables
+
+    try:
+        return read_tables(source.path, source.content)
+    except ReportError as error:
+        if error.line is None and source.headings and b"FCX" not in source.head:
+            raise ReportError(source.path, f"of no known format; {WANTED}") from error
+        raise
+
+
+def _counters(source: Source, options: Options) -> schema.Tables:
+    """Volume counters."""
+    from planner.reports.frames import volumes_frame
+    from planner.reports.volume_counters import count_volumes
+
+    counted = count_volumes(
+        source.path, options.members, deltas=options.deltas, table=source.table("volume counters")
+    )
+    frame, notes = volumes_frame(counted)
+    return schema.Tables(devices=frame, notes=tuple(notes), what="volume counters (MRIODDEV)")
+
+
+def _supply(source: Source, options: Options) -> schema.Tables:
+    """Supply counters."""
+    from planner.reports.frames import supply_frame
+    from planner.reports.supply import read_supply
+
+    pools = read_supply(source.path, source.table("supply counters"))
+    return schema.Tables(supply=supply_frame(pools, source.path), what="supply counters (MRIODHPP)")
+
+
+def _volumes(source: Source, options: Options) -> schema.Tables:
+    """Tables of volumes."""
+    from planner.reports.volumes import read_volumes
+
+    return read_volumes(source.table("a table of volumes"))
+
+
+def _monitor(source: Source, options: Options) -> Iterator[schema.Tables]:
+    """z/VM monitor data, some samples at a time."""
+    from planner.reports.monitor.reader import batches
+
+    return batches(source.path, source.content, pools_known=options.members is not None)
+
+
+def _iostat(source: Source, options: Options) -> schema.Tables:
+    """Linux, iostat."""
+    from planner.reports.linux import read_iostat
+
+    return read_iostat(source.path, source.data)
+
+
+def _dasd_statistics(source: Source, options: Options) -> schema.Tables:
+    """Linux, statistics of the DASD driver."""
+    from planner.reports.dasd_statistics import tables
+
+    return tables(source.path, source.data)
+
+
+def _zos(source: Source, options: Options) -> schema.Tables:
+    """z/OS, SMF 74-1 or 78-3."""
+    from planner.reports import zos
+
+    frame = source.frame if source.frame is not None else zos.read_csv(source.path, source.data)
+    return zos.read_frame(source.path, frame)
+
+
+def _is_monitor(source: Source) -> bool:
+    from planner.reports.monitor.blocks import is_monitor
+
+    return source.frame is None and is_monitor(source.head)
+
+
+def _is_iostat(source: Source) -> bool:
+    from planner.reports.linux import is_iostat
+
+    return source.frame is None and is_iostat(source.head)
+
+
+def _is_dasd_statistics(source: Source) -> bool:
+    from planner.reports.dasd_statistics import is_dasd_statistics
+
+    return source.frame is None and is_dasd_statistics(source.head)
+
+
+def _is_zos(source: Source) -> bool:
+    from planner.reports.zos import is_devices, is_pools
+
+    return is_devices(source.headings) or is_pools(source.headings)
+
+
+def _ready(source: Source, options: Options) -> schema.Tables:
+    """Tables that have the columns of the schema already, such as `Measured.devices`."""
+    assert source.frame is not None
+    name = _schema_of(source) or "devices"
+    frame = schema.conform(schema.TABLES[name], source.frame, source.path)
+    return schema.Tables(**{name: frame}, what=f"a table of {name}")  # type: ignore[arg-type]
+
+
+def _schema_of(source: Source) -> str | None:
+    """Name of the table whose own columns a data frame has."""
+    keys = {"devices": {"device", "kind", "io_rate_low"}, "supply": {"pool", "tries", "fewest_free"},
+            "storage": {"owner", "resident_low"}}  # fmt: skip
+    names = source.headings if source.frame is not None else frozenset()
+    return next((name for name, needed in keys.items() if needed <= names), None)
+
+
+def _has(*names: str) -> Callable[[Source], bool]:
+    return lambda source: source.headings >= {name.lower() for name in names}
+
+
+def _is_volumes(source: Source) -> bool:
+    from planner.reports.volumes import is_table_of_volumes
+
+    return is_table_of_volumes(source.headings)
+
+
+def is_listing(source: Data) -> bool:
+    """Tell whether a source is read as listings of Performance Toolkit."""
+    (only,) = _sources(source)
+    reader = next((each for each in READERS if each.recognizes(only)), None)
+    return reader is not None and reader.read is _listings and (not only.headings or b"FCX" in only.head)
+
+
+def _is_listing(source: Source) -> bool:
+    two_bytes = source.head.startswith((b"\xff\xfe", b"\xfe\xff"))
+    return source.frame is None and (two_bytes or b"\x00" not in source.head)
+
+
+# A new format is one module of `planner.reports` and one line here; the first that recognizes a source reads it.
+READERS: Final = (
+    Reader(name="an archive", recognizes=lambda source: source.frame is None and source.path.is_dir(), read=_archive),
+    Reader(name="a table of this planner", recognizes=lambda source: _schema_of(source) is not None, read=_ready),
+    Reader(name="supply counters", recognizes=_has("IODHPP_HPPTRIES", "IODHPP_HPPFAILS"), read=_supply),
+    Reader(name="volume counters", recognizes=_has("device", "IODDEV_SCGSSCH"), read=_counters),
+    Reader(name="a table of volumes", recognizes=_is_volumes, read=_volumes),
+    Reader(name="SMF 74-1 or 78-3 of SMF Explorer", recognizes=_is_zos, read=_zos),
+    Reader(name="z/VM monitor data", recognizes=_is_monitor, read=_monitor),
+    Reader(name="iostat", recognizes=_is_iostat, read=_iostat),
+    Reader(name="statistics of the DASD driver", recognizes=_is_dasd_statistics, read=_dasd_statistics),
+    Reader(name="listings of Performance Toolkit", recognizes=_is_listing, read=_listings),
+)  # fmt: skip
+WANTED: Final = (
+    "expected measurements: DEVICE (FCX108) or DSPACESH (FCX134) listings, z/VM monitor data, volume or supply "
+    "counters, SMF 74-1 or 78-3 of SMF Explorer, iostat as JSON, statistics of the DASD driver of Linux, or a table of "
+    "volumes with the columns device or volume, io_rate and service_ms"
+)
+
+
+def read(
+    source: Data,
+    members: Membership | Path | str | None = None,
+    *,
+    system: str | None = None,
+    start: datetime | str | None = None,
+    end: datetime | str | None = None,
+    interval: str | None = None,
+    deltas: bool | None = None,
+) -> Measured:
+    """Read measurements, whatever their format: the content says what they are, not the name of the file.
+
+    Parameters
+    ----------
+    source : path, str, file object, bytes, data frame, or a sequence of these
+        What to read: any format of docs/formats.md, data frames of polars and pandas, an archive; ``-`` is standard
+        input.
+    members : Membership, Path or str, optional
+        Which device belongs to which alias pool, or the file that says so (docs/supply.md).
+    system : str, optional
+        Of an archive, the system to read; else the name of the system, for rows whose source does not say it.
+    start, end : datetime or str, optional
+        Only intervals that begin at `start` or later and before `end`, by the clock of the system.
+    interval : str, optional
+        One interval of each device instead of all: ``worst`` (in which most I/Os of its pool wait), ``mean``, or a time
+        such as ``2026-03-01T10:15``.
+    deltas : bool, optional
+        Whether rows of volume counters hold what was counted since the row before; decided by their numbers where None.
+
+    Returns
+    -------
+    Measured
+        Devices, supply and storage, each a table of polars, and notes.
+
+    Raises
+    ------
+    InputError
+        No source at all, or one of no known kind.
+    ReportError
+        A source cannot be read, is of no known format, or is damaged beyond single rows.
+
+    Examples
+    --------
+    >>> measured = read("data/hyperpav/522A-2-aliases.listing")
+    >>> measured.devices.select("device", "kind", "io_rate", "io_rate_high").rows()[0]
+    ('522A', 'base', 552.0, 552.5)
+    """
+    span = Span(system, choose.moment(start, "start"), choose.moment(end, "end"))
+    parts = list(read_parts(source, members, span, deltas=deltas))
+    if not parts:
+        raise InputError("source", source, "at least one file or data frame")
+    frames = {
+        name: schema.join(columns, [getattr(part, name) for part in parts])
+        for name, columns in schema.TABLES.items()
+    }
+    if frames["supply"]["aliases"].null_count():
+        from planner.reports.zos import with_aliases
+
+        frames["supply"] = with_aliases(frames["supply"], frames["devices"])
+    notes = dict.fromkeys(note for part in parts for note in part.notes)
+    what = dict.fromkeys(each for part in parts for each in part.what)
+    if interval is not None:
+        frames["devices"] = choose.at_interval(frames["devices"], interval)
+    return Measured(**frames, notes=tuple(notes), what=tuple(what))
+
+
+def read_parts(
+    source: Data,
+    members: Membership | Path | str | None = None,
+    span: Span = EVERYTHING,
+    *,
+    deltas: bool | None = None,
+) -> Iterator[Measured]:
+    """Read as `read` does, a part at a time: one a source, more where a file is read by and by."""
+    known = _members(members)
+    options = Options(members=known, deltas=deltas, span=span)
+    for each in _sources(source):
+        for tables in _read_one(each, options):
+            frames = {
+                name: schema.empty(columns) if (frame := getattr(tables, name)) is None else frame
+                for name, columns in schema.TABLES.items()
+            }
+            notes = tables.notes
+            if known is not None:
+                from planner.reports.frames import with_pools
+                from planner.reports.linux import LinuxDevices, name_devices
+
+                if isinstance(known, LinuxDevices):
+                    frames["devices"] = name_devices(frames["devices"], known)
+                frames["devices"] = with_pools(frames["devices"], known)
+                notes = (*notes, *getattr(known, "notes", ()))
+            if span.system is not None:
+                import polars as pl
+
+                filled = pl.col("system").fill_null(span.system)
+                frames = {name: frame.with_columns(filled) for name, frame in frames.items()}
+            if span.start is not None or span.end is not None:
+                frames = {name: choose.within(frame, span.start, span.end) for name, frame in frames.items()}
+            yield Measured(**frames, notes=notes, what=(tables.what,) if tables.what else ())
+
+
+def _read_one(source: Source, options: Options) -> Iterator[schema.Tables]:
+    for reader in READERS:
+        if reader.recognizes(source):
+            found = reader.read(source, options)
+            yield from (found,) if isinstance(found, schema.Tables) else found
+            return
+    raise ReportError(source.path, f"of no known format; {WANTED}")
+
+
+def _members(members: Membership | Path | str | None) -> Membership | None:
+    if isinstance(members, str | Path):
+        from planner.reports.linux import is_lsdasd, read_lsdasd
+        from planner.reports.membership import read_membership
+
+        source = Source(Path(members))
+        return read_lsdasd(members) if is_lsdasd(source.head) else read_membership(members)
+    return members
+
+
+def _sources(source: Data) -> Iterator[Source]:
+    """Cut what a caller gave into single sources."""
+    if isinstance(source, str | Path):
+        if str(source) == STANDARD_INPUT:
+            yield Source(Path("standard input"), content=sys.stdin.buffer.read())
+            return
+        path = Path(source)
+        yield Source(path) if path.is_dir() or not _is_columnar(path) else Source(path, frame=_columnar(path))
+    elif isinstance(source, bytes | bytearray):
+        yield Source(Path("bytes"), content=bytes(source))
+    elif (frame := _frame(source)) is not None:
+        yield Source(Path("data frame"), frame=frame)
+    elif isinstance(source, io.IOBase) or hasattr(source, "read"):
+        yield _opened(source)
+    elif isinstance(source, Sequence):
+        for each in source:
+            yield from _sources(each)
+    else:
+        raise InputError(
+            "source", type(source).__name__, "a path, a file object, a data frame, or several of them"
+        )
+
+
+def _opened(file: IO[Any]) -> Source:
+    content = file.read()
+    name = getattr(file, "name", None)
+    path = Path(name) if isinstance(name, str) else Path("file object")
+    return Source(path, content=content.encode() if isinstance(content, str) else content)
+
+
+def _is_columnar(path: Path) -> bool:
+    """Tell Parquet and Arrow files by their first bytes."""
+    try:
+        with path.open("rb") as file:
+            return file.read(6).startswith((b"PAR1", b"ARROW1"))
+    except (OSError, ValueError):
+        return False  # said by whoever opens it
+
+
+def _columnar(path: Path) -> pl.DataFrame:
+    import polars as pl
+
+    try:
+        with path.open("rb") as file:
+            parquet = file.read(4) == b"PAR1"
+        return pl.read_parquet(path) if parquet else pl.read_ipc(path)
+    except (OSError, pl.exceptions.PolarsError) as error:
+        raise ReportError(
+            path, f"damaged ({str(error).splitlines()[0]}): expected a Parquet or Arrow file"
+        ) from error
+
+
+def _frame(source: object) -> pl.DataFrame | None:
+    """A data frame of polars or pandas as polars; None for anything else."""
+    module = type(source).__module__.partition(".")[0]
+    if module == "polars":
+        import polars as pl
+
+        frame = source.collect() if isinstance(source, pl.LazyFrame) else source
+        return frame if isinstance(frame, pl.DataFrame) else None
+    return _from_pandas(source) if module == "pandas" else None  # type: ignore[arg-type]
+
+
+def _from_pandas(frame: pd.DataFrame) -> pl.DataFrame:
+    """Columns of pandas, missing ones null; without pyarrow, which polars would ask for."""
+    import polars as pl
+
+    columns = []
+    for name in frame.columns:
+        column = frame[name]
+        if column.dtype.kind in "fiub":
+            columns.append(pl.Series(str(name), column.to_numpy(), nan_to_null=True))
+        else:
+            gone = column.isna()
+            values = [None if missing else value for value, missing in zip(column, gone, strict=True)]
+            columns.append(pl.Series(str(name), values, strict=False))
+    return pl.DataFrame(columns)

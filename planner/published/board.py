@@ -1,0 +1,285 @@
+"""The scoreboard: all figures of all reports, their summary, and the accuracy that is promised."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from planner import render, style
+from planner.answer import Answer
+from planner.published.every import reports
+from planner.published.report import ANSWERED, KINDS, PublishedFigure
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+WORST_SHOWN: Final = 5
+NINE_IN_TEN: Final = 90.0
+KINDS_SHOWN: Final = ("fitted", "left-out", "transferred")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Promise:
+    """An accuracy that is stated.
+
+    Attributes
+    ----------
+    name : str
+        What it is of.
+    figures : callable
+        Whether it speaks of a figure.
+    measure : callable
+        What is taken of all those figures.
+    limit : float
+        The largest that the measure may be.
+    """
+
+    name: str
+    figures: Callable[[PublishedFigure], bool]
+    measure: Callable[[Sequence[PublishedFigure]], float]
+    limit: float
+
+
+def _errors(figures: Sequence[PublishedFigure]) -> list[float]:
+    return [abs(figure.relative_error) for figure in figures if figure.relative_error is not None]
+
+
+def _median(figures: Sequence[PublishedFigure]) -> float:
+    return float(np.median(_errors(figures)))
+
+
+def _worst(figures: Sequence[PublishedFigure]) -> float:
+    return max(_errors(figures))
+
+
+def _ninth(figures: Sequence[PublishedFigure]) -> float:
+    return float(np.percentile(_errors(figures), NINE_IN_TEN))
+
+
+def _ninth_difference(figures: Sequence[PublishedFigure]) -> float:
+    return float(np.percentile([abs(figure.difference or 0.0) for figure in figures], NINE_IN_TEN))
+
+
+def _counted(group: str, *kinds: str) -> Callable[[PublishedFigure], bool]:
+    return lambda figure: figure.group == group and figure.kind in kinds and not figure.outlier
+
+
+PROMISES: Final = (
+    Promise(name="throughput of runs, fitted: median", figures=_counted("throughput", "fitted"), measure=_median,
+            limit=0.02),
+    Promise(name="throughput of runs, fitted: worst", figures=_counted("throughput", "fitted"), measure=_worst,
+            limit=0.04),
+    Promise(name="throughput, left-out and transferred: median", measure=_median, limit=0.03,
+            figures=_counted("throughput", "left-out", "transferred")),
+    Promise(name="throughput, left-out and transferred: 90 %", measure=_ninth, limit=0.07,
+            figures=_counted("throughput", "left-out", "transferred")),
+    Promise(name="processors, left-out: median", figures=_counted("processors", "left-out"), measure=_median,
+            limit=0.05),
+    Promise(name="processors, left-out: worst", figures=_counted("processors", "left-out"), measure=_worst,
+            limit=0.08),
+    Promise(name="processors, fitted: worst", figures=_counted("processors", "fitted"), measure=_worst, limit=0.06),
+    Promise(name="rate of devices: median", figures=_counted("device rate", "fitted"), measure=_median, limit=0.035),
+    Promise(name="rate of devices: 90 %", figures=_counted("device rate", "fitted"), measure=_ninth, limit=0.07),
+    Promise(name="service of devices: 90 % [ms]", figures=_counted("device service", "fitted"),
+            measure=_ninth_difference, limit=0.15),
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scoreboard(Answer):
+    """Every published figure beside what the planner says of it.
+
+    Attributes
+    ----------
+    figures : tuple of PublishedFigure
+        In the order of the reports.
+    """
+
+    figures: tuple[PublishedFigure, ...]
+
+    def failures(self) -> list[str]:
+        """What does not hold: identities without an erratum, promised accuracies, errata that are not listed."""
+        broken = [
+            f"{each.report}, {each.table}, {each.row} {each.column}: {each.published.value:g} printed, "
+            f"{each.predicted.value:g} ({each.predicted.low:g} to {each.predicted.high:g}) follows"
+            for each in self.figures
+            if each.predicted is not None and not each.holds
+        ]
+        missed = [
+            f"{name}: {value:.3g}, promised {limit:g}"
+            for name, value, limit in self.promises()
+            if value > limit
+        ]
+        return broken + missed
+
+    def promises(self) -> list[tuple[str, float, float]]:
+        """Name, reached and promised value of each stated accuracy."""
+        return [
+            (each.name, each.measure([f for f in self.figures if each.figures(f)]), each.limit)
+            for each in PROMISES
+        ]
+
+    def summary(self) -> render.Table:
+        """One row a report and kind: count, median, 90th percentile and worst of the relative errors."""
+        rows = []
+        for report in dict.fromkeys(figure.report for figure in self.figures):
+            for kind in KINDS:
+                found = [f for f in self.figures if (f.report, f.kind) == (report, kind)]
+                if found:
+                    errors = [100 * error for error in _errors(found)]
+                    measures = (
+                        [float(np.median(errors)), float(np.percentile(errors, NINE_IN_TEN)), max(errors)]
+                        if errors
+                        else [None, None, None]
+                    )
+                    named = (sum(f.outlier for f in found), sum(bool(f.erratum) for f in found))
+                    rows.append((report, kind, len(found), *measures, *named))
+        heads = (("report", ""), ("kind", ""), ("count", ""), ("median", "percent"), ("p90", "percent"),
+                 ("worst", "percent"), ("outliers", ""), ("errata", ""))  # fmt: skip
+        return _table(rows, heads)
+
+    def counts(self) -> render.Table:
+        """One row a table: how many figures it has."""
+        tables = list(dict.fromkeys((figure.report, figure.table) for figure in self.figures))
+        numbers = [sum((f.report, f.table) == each for f in self.figures) for each in tables]
+        return render.Table(
+            columns=(
+                render.Column(name="report", unit="", values=[report for report, _ in tables]),
+                render.Column(name="table", unit="", values=[table for _, table in tables]),
+                render.Column(name="figures", unit="", values=numbers),
+            )
+        )
+
+    def worst(self, count: int = WORST_SHOWN) -> list[PublishedFigure]:
+        """The predictions that are furthest off, by relative error, named outliers apart."""
+        judged = [
+            f for f in self.figures
+            if f.relative_error is not None and f.kind in ANSWERED and f.kind != "identity" and not f.outlier
+        ]  # fmt: skip
+        return sorted(judged, key=lambda figure: -abs(figure.relative_error or 0.0))[:count]
+
+    def table(self) -> render.Table:
+        """One row a figure."""
+        records = [figure.record() for figure in self.figures]
+        return render.Table(
+            columns=tuple(
+                render.Column(name=name, unit="", values=[record[name] for record in records])
+                for name in records[0]
+            )
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain data."""
+        return {
+            "figures": [figure.record() for figure in self.figures],
+            "summary": self.summary().records(),
+            "tables": self.counts().records(),
+            "promises": [
+                {"name": name, "reached": value, "promised": limit} for name, value, limit in self.promises()
+            ],
+            "failures": self.failures(),
+        }
+
+    @property
+    def exit_code(self) -> int:
+        """1 if something does not hold."""
+        return 1 if self.failures() else 0
+
+    @property
+    def headline(self) -> str:
+        """How many figures there are, and whether all holds."""
+        failures = self.failures()
+        held = (
+            "every identity and every stated accuracy holds"
+            if not failures
+            else f"{len(failures)} do not hold"
+        )
+        return f"{len(self.figures)} figures of {len({f.report for f in self.figures})} reports: {held}."
+
+    def sections(self) -> tuple[render.Section, ...]:
+        """The summary, the figures that are furthest off, the stated accuracies."""
+        outliers = list(dict.fromkeys(f.row for f in self.figures if f.outlier and f.group == "throughput"))
+        return (
+            render.Section(
+                table=self.summary(), caption=f"Named outlier, in the summary: {', '.join(outliers)}."
+            ),
+            render.Section(table=self._worst_table(), title="Furthest off besides, identities apart:"),
+            render.Section(table=self._promise_table(), title="Stated accuracy:"),
+        )
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the largest errors are, and what does not hold."""
+        worst = [f"{f.report}, {f.table}, {f.row} {f.column}: {f.remark}." for f in self.worst() if f.remark]
+        return (
+            *self._worst_identity(),
+            *worst,
+            *(f"Does not hold: {one}" for one in self.failures()),
+        )
+
+    def _worst_identity(self) -> list[str]:
+        """What the largest error of an identity is, and why it may stand."""
+        identities = [f for f in self.figures if f.kind == "identity" and f.relative_error is not None]
+        largest = max(identities, key=lambda f: abs(f.relative_error or 0.0), default=None)
+        if largest is None or largest.predicted is None:
+            return []
+        why = f"erratum {largest.erratum}" if largest.erratum else "within the printed rounding"
+        return [
+            f"The worst identity, {abs(largest.relative_error or 0.0):.1%}, is {largest.row} {largest.column} of "
+            f"{largest.report}, {largest.table}: {largest.published.value:g} printed, {largest.predicted.value:.3g} by "
+            f"{largest.note}; {why}."
+        ]
+
+    def _worst_table(self) -> render.Table:
+        rows = [
+            (f"{f.report}, {f.table}, {f.row} {f.column}", f.kind, f"{f.published.value:g}",
+             "" if f.predicted is None else f"{f.predicted.value:.4g}", 100 * (f.relative_error or 0.0))
+            for f in self.worst()
+        ]  # fmt: skip
+        return _table(
+            rows, (("figure", ""), ("kind", ""), ("published", ""), ("predicted", ""), ("error", "percent"))
+        )
+
+    def _promise_table(self) -> render.Table:
+        heads = (("accuracy", ""), ("reached", ""), ("at most", ""))
+        return _table([(name, f"{value:.3g}", f"{limit:g}") for name, value, limit in self.promises()], heads)
+
+    def plot(self, axes: Axes | None = None) -> Axes:
+        """Draw the share of the figures that are within each error, one line a kind of prediction."""
+        axes = axes or style.new_axes(7, 4.4)
+        looks = zip(KINDS_SHOWN, style.COLORS, style.LINES, ("o", "s", "^"), strict=False)
+        for kind, color, line, marker in looks:
+            errors = sorted(
+                abs(f.relative_error) for f in self.figures if f.kind == kind and f.relative_error is not None
+            )
+            shares = [(k + 1) / len(errors) for k in range(len(errors))]
+            axes.step(
+                [100 * error for error in errors], shares, line, color=color, marker=marker, markersize=4,
+                where="post", label=f"{kind} ({len(errors)} figures)",
+            )  # fmt: skip
+        axes.set_xscale("symlog", linthresh=1, subs=range(2, 10))
+        axes.xaxis.set_major_formatter("{x:g}")
+        axes.set(
+            xlabel="error of a figure, at most [%]", ylabel="share of the figures", xlim=(0, None), ylim=(0, 1.02),
+            title="Published figures and what the planner says of them",
+        )  # fmt: skip
+        axes.legend(frameon=False, loc="lower right")
+        return axes
+
+
+def _table(rows: Sequence[Sequence[Any]], heads: Sequence[tuple[str, str]]) -> render.Table:
+    """Rows below (name, unit); numbers in percent have one decimal."""
+    return render.Table(
+        columns=tuple(
+            render.Column(name=name, unit=unit, values=values, decimals=1 if unit else None)
+            for (name, unit), values in zip(heads, zip(*rows, strict=True), strict=True)
+        )
+    )
+
+
+def compare() -> Scoreboard:
+    """Put every published figure beside what the planner says of it."""
+    return Scoreboard(figures=tuple(figure for report in reports() for figure in report.cells()))

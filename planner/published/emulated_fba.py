@@ -1,0 +1,340 @@
+"""The report on emulated FBA: iozone and XEDIT on disk paths, and a guest that thrashes on paging devices."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from planner import library, style
+from planner.advice.disk import Setting, disk_rates
+from planner.calibrate.cost_law import CostFit
+from planner.calibrate.disk import calibrate as fit_disk
+from planner.calibrate.paging import calibrate as fit_paging
+from planner.calibrate.tables import Measurements
+from planner.devices.disk import DiskPath
+from planner.devices.paging import PagingDevice
+from planner.published.report import (
+    Cell,
+    PublishedFigure,
+    Report,
+    Said,
+    cell,
+    compared,
+    exactly,
+    given,
+    identity,
+    known,
+    misfit,
+    published_model,
+    run,
+    table,
+    table_figures,
+)
+from planner.reports import Printed, PublishedTable
+from planner.units import KILOBYTE, MEGABYTE, MICROSECOND
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+FOLDER: Final = "emulated-fba"
+XEDIT_RUNS: Final = {
+    "eckd-minidisk": {"hit": "33904KX5", "miss": "33904KX7", "off": "33904KX6"},
+    "emulated-fba": {"hit": "SCSI4KXI", "miss": "SCSI4KXK", "off": "SCSI4KXJ"},
+}
+NO_WAIT: Final = {
+    "eckd-minidisk": ("hit", "miss"),
+    "emulated-fba": ("hit",),
+}  # runs that show no wait for the disk
+IOZONE_RUNS: Final[Mapping[str, tuple[str, str | None]]] = {  # without minidisk cache, and with it
+    "native-scsi": ("SLN9", None),
+    "eckd-dedicated": ("ECKD", None),
+    "eckd-minidisk": ("EMD0", "EMDK"),
+    "emulated-fba": ("SFB0", "SFB9"),
+}
+WRITES: Final = ("IW", "RW")
+READS: Final = ("IR", "RR")
+IOZONE_HIT_RATIO: Final = 0.5  # the initial read misses, the reread hits
+CHANNELS: Final = {
+    "native-scsi": ("channel_scsi", "fcp_mb_per_s"),
+    "emulated-fba": ("channel_scsi", "fcp_mb_per_s"),
+    "eckd-minidisk": ("channel_eckd", "escon_mb_per_s"),
+    "eckd-dedicated": ("channel_eckd", "escon_mb_per_s"),
+}
+THRASH_RUNS: Final = {"eckd": ("3390PG02", "channel_eckd"), "emulated-fba": ("SCSIPG04", "channel_scsi")}
+CP_PER_VIO: Final = dict.fromkeys(("SFB9", "SFB0", "ECKD", "EMDK", "EMD0"), "cp-per-vio")
+IOZONE: Final = {
+    "SLN9": "native-scsi", "ECKD": "eckd-dedicated", "EMDK": "eckd-minidisk", "EMD0": "eckd-minidisk",
+    "SFB9": "emulated-fba", "SFB0": "emulated-fba",
+}  # fmt: skip
+XEDIT: Final = {
+    "SCSI4KXI": ("emulated-fba", "cached", 1.0), "SCSI4KXK": ("emulated-fba", "cached", 0.0),
+    "SCSI4KXJ": ("emulated-fba", "off", 0.0), "33904KX5": ("eckd-minidisk", "cached", 1.0),
+    "33904KX7": ("eckd-minidisk", "cached", 0.0), "33904KX6": ("eckd-minidisk", "off", 0.0),
+}  # fmt: skip
+FROM_CPU_ALONE: Final = ("SCSI4KXI", "33904KX5", "33904KX7")  # runs whose model has no wait
+PAGING: Final = {"SCSIPG04": ("emulated-fba", "SCSI4KXJ"), "3390PG02": ("eckd", "33904KX6")}
+OWN_WAIT: Final = "CPU time, and the wait that is left of this very run: met by construction"
+ENTERS: Final = "enters the model as printed"
+NOT_AVAILABLE: Final = "na"
+
+
+def models() -> dict[str, library.Model]:
+    """Disk paths of the two workloads, and the paging devices of the thrashing guest."""
+    return {
+        **{f"paging-{kind}": _thrash(kind, *where) for kind, where in THRASH_RUNS.items()},
+        **{f"disk-xedit-{kind}": _xedit_model(kind) for kind in XEDIT_RUNS},
+        **{f"disk-iozone-{kind}": _iozone(kind) for kind in IOZONE_RUNS},
+    }
+
+
+def _xedit_model(kind: str) -> library.Model:
+    """CP and virtual time as printed; the wait is what is left of 1 / rate, and nothing where the run shows none."""
+    found = table(FOLDER, "table-2")
+    method = library.read_source(FOLDER)["method"]
+    read = exactly(method["xedit_blocks"] * method["xedit_block_bytes"])
+    rows = []
+    for part, name in XEDIT_RUNS[kind].items():
+        rate = None if part in NO_WAIT[kind] else found.printed("Tx/sec", name)
+        words = {"cache": "off" if part == "off" else "on"}
+        hits = None if part == "off" else exactly(float(part == "hit"))
+        rows.append(run(name, found, words, hit_ratio=hits, rate=rate, read_kb=read, **_costs(found, name),
+                        channel_mb_per_s=_channel(kind)))  # fmt: skip
+    held = {f"{part}_wait_time": 0.0 for part in NO_WAIT[kind]}
+    path = fit_disk(rows, held)
+    model = _disk_model("xedit", kind, found, path, [])
+    law = DiskPath.from_model(model)
+    rates = {"off": law.solve("off"), "miss": law.solve("cached", 0), "hit": law.solve("cached", 1)}
+    runs = [compared(XEDIT_RUNS[kind][part], "rate", found.printed("Tx/sec", XEDIT_RUNS[kind][part]), float(at.rate))
+            for part, at in rates.items()]  # fmt: skip
+    return _disk_model("xedit", kind, found, path, runs)
+
+
+def _iozone(kind: str) -> library.Model:
+    """Elapsed time of each phase, and processor time of the four phases together.
+
+    How that divides over the phases is the convention of `planner.calibrate.disk`.
+    """
+    found = table(FOLDER, "table-1")
+    off, on = IOZONE_RUNS[kind]
+    rows = _phases(found, kind, off, "off", (None, None), None)
+    if on is not None:
+        rows += _phases(found, kind, on, "on", (0.0, 1.0), IOZONE_HIT_RATIO)
+    path = fit_disk(rows)
+    law = DiskPath.from_model(_disk_model("iozone", kind, found, path, []))
+    return _disk_model("iozone", kind, found, path, _phase_rates(found, kind, law))
+
+
+def _phases(
+    found: PublishedTable,
+    kind: str,
+    name: str,
+    cache: str,
+    hits: tuple[float | None, float | None],
+    mean: float | None,
+) -> list[Measurements]:
+    """Four phases with their rates, in transactions of two of them, and the run that they make with its costs."""
+    size, words = 2 * _phase_bytes(), {"cache": cache}
+    whole, nothing = exactly(size), exactly(0.0)
+    ratios = (*[None] * len(WRITES), *hits)
+    rows = [
+        run(
+            f"{name} {phase}", found, words, rate=found.printed(phase, name, KILOBYTE / size),
+            hit_ratio=exactly(ratio or 0.0) if cache == "on" else None,
+            write_kb=whole if phase in WRITES else nothing, read_kb=nothing if phase in WRITES else whole,
+            channel_mb_per_s=_channel(kind),
+        )
+        for phase, ratio in zip((*WRITES, *READS), ratios, strict=True)
+    ]  # fmt: skip
+    total = run(name, found, words, hit_ratio=None if mean is None else exactly(mean), write_kb=whole, read_kb=whole,
+                channel_mb_per_s=_channel(kind), **_costs(found, name))  # fmt: skip
+    return [*rows, total]
+
+
+def _costs(found: PublishedTable, name: str) -> dict[str, Printed | None]:
+    """Processor times and virtual I/Os of a transaction."""
+    counted = found.text("Vio/tx", name) != "na"
+    return {
+        "cp_us": found.printed("CP/tx", name, MICROSECOND),
+        "virtual_us": found.printed("Virt/tx", name, MICROSECOND),
+        "virtual_ios": found.printed("Vio/tx", name) if counted else None,
+    }
+
+
+def _channel(kind: str) -> Printed:
+    return exactly(library.read_source(FOLDER)["method"][CHANNELS[kind][1]] * MEGABYTE)
+
+
+def _phase_bytes() -> float:
+    """Bytes of one phase of a transaction: 1/8192 of the file."""
+    method = library.read_source(FOLDER)["method"]
+    return float(method["iozone_file_kb"] * KILOBYTE / method["iozone_transactions"])
+
+
+def _phase_rates(found: PublishedTable, kind: str, path: DiskPath) -> list[library.ComparedRun]:
+    """Data rate of each phase, published beside the law's."""
+    off, on = IOZONE_RUNS[kind]
+    modes = {off: dict.fromkeys(READS, path.off)}
+    if on is not None:
+        modes[on] = dict(zip(READS, (path.miss, path.hit), strict=True))
+    rows = []
+    for name, reads in modes.items():
+        for phase, part in {**dict.fromkeys(WRITES, path.write), **reads}.items():
+            assert part is not None
+            law = 2 * _phase_bytes() / KILOBYTE / part.elapsed
+            rows.append(compared(f"{name} {phase}", "data_rate_kb_per_s", found.printed(phase, name), law))
+    return rows
+
+
+def _disk_model(
+    workload: str, kind: str, found: PublishedTable, path: CostFit, runs: Sequence[library.ComparedRun]
+) -> library.Model:
+    facts = library.read_source(FOLDER)
+    return published_model(
+        path,
+        title=f"Disk path {kind}, workload {workload}: {facts['title']}",
+        tables=[found],
+        environment=_environment(facts, CHANNELS[kind][0]),
+        runs=runs,
+        model_error=misfit(runs),
+    )
+
+
+def _thrash(kind: str, name: str, channel: str) -> library.Model:
+    found = table(FOLDER, "table-3")
+    rate = found.printed("Paging rate", name)
+    one = run(
+        name, found, outstanding=exactly(1), queue_depth=exactly(1), transfer_rate=rate, page_rate=rate,
+        think_us=found.printed("Total/tx", name, MICROSECOND), cp_us_per_page=found.printed("CP/tx", name, MICROSECOND),
+    )  # fmt: skip
+    facts = library.read_source(FOLDER)
+    return published_model(
+        fit_paging([one], {"pages_per_transfer": 1.0}),
+        title=f"Paging device {kind}: {facts['title']}, run {name}",
+        tables=[found],
+        environment=_environment(facts, channel),
+        validity={"page_rate": (rate.value, rate.value)},
+    )
+
+
+def _environment(facts: Mapping[str, Any], channel: str) -> dict[str, str]:
+    """Where a run of a publication with several channels was measured."""
+    found = facts["environment"]
+    return {"machine": found["machine"], "release": found["release"], "channel": found[channel]}
+
+
+def cells() -> Iterator[PublishedFigure]:
+    """Every number of the three tables."""
+    per_vio = {
+        "Vio/tx": given("count"),
+        "CP/vio": identity(lambda at: at.at("CP/tx") / at.at("Vio/tx"), "CP/tx over Vio/tx", CP_PER_VIO),
+        "Virt/vio": identity(lambda at: at.at("Virt/tx") / at.at("Vio/tx"), "Virt/tx over Vio/tx"),
+        "Total/vio": identity(lambda at: at.at("CP/vio") + at.at("Virt/vio"), "CP/vio + Virt/vio"),
+    }
+    costs = {
+        "CP/tx": given(ENTERS),
+        "Virt/tx": given(ENTERS),
+        "Total/tx": identity(lambda at: at.at("CP/tx") + at.at("Virt/tx"), "CP/tx + Virt/tx"),
+    }
+    yield from table_figures(
+        FOLDER, "table-1", dict.fromkeys(("IW", "RW", "IR", "RR"), _phase) | costs | per_vio
+    )
+    yield from table_figures(FOLDER, "table-2", {"Tx/sec": _xedit} | costs | per_vio)
+    yield from table_figures(FOLDER, "table-3", costs | {"Paging rate": _paging, "CP/tx": _paging_cp})
+
+
+def _phase(at: Cell) -> Said:
+    """Data rate of an iozone phase, as the disk path was fitted to all phases of its runs."""
+    model = library.read_model(f"disk-iozone-{IOZONE[at.column]}")
+    (run,) = (run for run in model.fit.runs if run.name == f"{at.column} {at.row}")
+    return Said(kind="fitted", predicted=known(run.predicted), group="data rate", note=model.title)
+
+
+def _xedit(at: Cell) -> Said:
+    """Transactions per second of one requester: 1 / (CPU + wait)."""
+    kind, mode, hits = XEDIT[at.column]
+    path = DiskPath.from_model(library.read_model(f"disk-xedit-{kind}"))
+    rate = float(path.solve("off" if mode == "off" else "cached", hits).rate)
+    if at.column in FROM_CPU_ALONE:
+        return Said(kind="transferred", predicted=known(rate), group="throughput", note="from CPU time alone")
+    return Said(kind="fitted", predicted=known(rate), note=OWN_WAIT)
+
+
+def _paging(at: Cell) -> Said:
+    """Page rate of one guest that waits for each page."""
+    device = PagingDevice.from_model(library.read_model(f"paging-{PAGING[at.column][0]}"))
+    rate = float(device.closed(1, at.at("Total/tx").value * MICROSECOND).page_rate)
+    return Said(kind="fitted", predicted=known(rate), note=OWN_WAIT)
+
+
+def _paging_cp(at: Cell) -> Said:
+    """CP time of a page from that of a block that XEDIT reads without minidisk cache."""
+    blocks = library.read_source(FOLDER)["method"]["xedit_blocks"]
+    of = PAGING[at.column][1]
+    each = cell(table(FOLDER, "table-2"), "CP/tx", of) / blocks
+    return Said(
+        kind="transferred", predicted=each, group="CP time", note=f"CP time per block of XEDIT, run {of}"
+    )
+
+
+def iozone_per_transaction() -> Axes:
+    """Figure 1: CP and virtual time per transaction of the iozone runs."""
+    return _stacked("table-1", ("CP/tx", "Virt/tx"), "Linux iozone: time per transaction")
+
+
+def iozone_per_virtual_io() -> Axes:
+    """Figure 2: CP and virtual time per virtual I/O of the iozone runs; native SCSI has none."""
+    return _stacked("table-1", ("CP/vio", "Virt/vio"), "Linux iozone: time per virtual I/O")
+
+
+def xedit_per_transaction() -> Axes:
+    """Figure 3: CP and virtual time per transaction of the XEDIT loops."""
+    return _stacked("table-2", ("CP/tx", "Virt/tx"), "XEDIT loop: time per transaction")
+
+
+def page_fault_cost() -> Axes:
+    """Figure 4: CP and virtual time per page fault of the RXTHRASH runs."""
+    return _stacked("table-3", ("CP/tx", "Virt/tx"), "RXTHRASH: time per page fault")
+
+
+def rates_over_hit_ratio() -> Axes:
+    """Transactions of the XEDIT loop over the hit ratio of the minidisk cache."""
+    return disk_rates(Setting(workload="xedit", hit_ratio=0.5)).plot()
+
+
+def _stacked(name: str, rows: tuple[str, str], title: str) -> Axes:
+    """Bars of CP time with virtual time on top, the sum written above each."""
+    found = table(FOLDER, name)
+    axes = style.new_axes(width=8.0)
+    runs = [run for run in found.columns[2:] if found.text(rows[0], run) != NOT_AVAILABLE]
+    parts = {
+        label: [found.value(row, run) for run in runs]
+        for row, label in zip(rows, ("CP", "virtual machine"), strict=True)
+    }
+    for place, total in enumerate(style.stacked(axes, runs, parts)):
+        axes.annotate(f"{total:.0f}", (place, total), ha="center", va="bottom")
+    axes.set_xticks(range(len(runs)), [_label(found, run) for run in runs], fontsize="small")
+    axes.set_ylabel("processor time [us]")
+    axes.set_title(title)
+    return axes
+
+
+def _label(found: PublishedTable, run: str) -> str:
+    """Name of a run over what it ran on, broken into short lines."""
+    import textwrap
+
+    row = "Run Type" if "Run Type" in found.rows else "DASD Type"
+    return "\n".join([run, *textwrap.wrap(found.text(row, run), 13)])
+
+
+REPORT: Final = Report(
+    folder=FOLDER,
+    cells=cells,
+    models=models,
+    figures={
+        "scsiit": iozone_per_transaction,
+        "scsiiv": iozone_per_virtual_io,
+        "scsixt": xedit_per_transaction,
+        "scsipt": page_fault_cost,
+    },
+    pictures={"emulated-fba": rates_over_hit_ratio},
+)

@@ -1,0 +1,225 @@
+"""The HyperPAV report: every cell of its six DEVICE listings, and the total rate of each run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from planner import calibrate, library, queueing, sizing, style
+from planner.demand import Law
+from planner.interval import Interval
+from planner.measurements import Run, intervals, read, system_runs
+from planner.published.report import Origin, PublishedFigure, Report, known, printed
+from planner.queueing import PoolSteady
+from planner.reports import Device, DeviceListing, Printed, read_devices
+from planner.units import MILLISECOND
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+FOLDER: Final = "hyperpav"
+ALL_RUNS: Final = "hyperpav"
+OUTLIER: Final = "Y040181P"
+HAND_CORRECTED: Final = "response-hand-corrected"
+PARTS: Final = ("pend", "disconnect", "connect")
+TIMES: Final = (*PARTS, "service", "response", "cu_wait")
+COUNTS: Final = ("links", "paths")
+QUEUES_AT_BASES: Final = "I/Os queue at bases only"
+
+Values = dict[str, float]
+# Each system is judged by a law that was fitted to the other one.
+VOLUME: Final = ("522A-0-aliases", "522A-1-alias", "522A-2-aliases")
+VOLUME_LAW: Final = "hyperpav-pool-runs"
+POOL: Final = ("pool-0-aliases", "pool-8-aliases", "pool-16-aliases")
+POOL_LAW: Final = "hyperpav-volume-runs"
+REQUESTERS: Final = 3  # of each volume, as utilization + queue says of every run
+FITTED: Final = {  # model: kind, listings, what it was fitted to
+    "hyperpav": ("pool", (*VOLUME, *POOL), "522A and the pool of eight volumes"),
+    "hyperpav-volume-runs": ("volume", VOLUME, "the classic PAV runs of 522A alone"),
+    "hyperpav-pool-runs": ("pool", POOL, "the runs of the pool alone"),
+}
+
+
+def models() -> dict[str, library.Model]:
+    """The law of all runs, and of each of the two systems alone."""
+    found: dict[str, library.Model] = {}
+    for name, (kind, listings, title) in FITTED.items():
+        files = [library.data_path(FOLDER, f"{each}.listing") for each in sorted(listings)]
+        task = calibrate.Task(files=files, title=f"HyperPAV report: {title}", population=REQUESTERS)
+        _, found[name] = calibrate.calibrate(kind, task)
+    return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listed:
+    """A listing, the run in it, and what kind of system it is of."""
+
+    listing: DeviceListing
+    run: Run
+    kind: str
+
+
+@cache
+def _listings() -> tuple[Listed, ...]:
+    found = []
+    for entry in library.read_source(FOLDER)["listing"]:
+        (listing,) = read_devices(library.data_path(FOLDER, entry["file"]))
+        found.append(Listed(listing=listing, run=_run(entry["file"]), kind=entry["kind"]))
+    return tuple(found)
+
+
+def cells() -> Iterator[PublishedFigure]:
+    """Every cell of the listings, then the totals of the runs."""
+    model = library.read_model(ALL_RUNS)
+    law = {key.removesuffix("_s"): value.value for key, value in model.parameters.items()}
+    law["population"] = float(model.population or 0)
+    for listed in _listings():
+        steady = _solve(listed.run, law)
+        for device in listed.listing.rows:
+            for figure in _cells(listed, device, steady):
+                yield replace(figure, outlier=listed.run.source == OUTLIER and figure.kind == "fitted")
+    yield from _totals(law)
+
+
+def _solve(run: Run, law: Values) -> PoolSteady:
+    """Ask the law for the devices of a run."""
+    return queueing.alias_pool(
+        run.aliases, volumes=[run.bases], population=[law["population"]], think_time=[law["think_time"]],
+        service_time=law["service_time"], inflation=law["inflation"], redrive_time=law["redrive_time"],
+    )  # fmt: skip
+
+
+def _cells(listed: Listed, device: Device, steady: PoolSteady) -> Iterator[PublishedFigure]:
+    run = listed.run
+    base = not (device.is_classic_alias or device.is_hyperpav_alias)
+
+    def figure(column: str, value: Interval, kind: Origin, **more: object) -> PublishedFigure:
+        return PublishedFigure(report=FOLDER, table=f"DEVICE {run.source}", row=device.address, column=column,
+                      published=value, kind=kind, **more)  # type: ignore[arg-type]  # fmt: skip
+
+    for column in COUNTS:
+        yield figure(column, known(float(getattr(device, column))), "input", note="configuration")
+    rate, avoided = (_interval(getattr(device, name)) for name in ("io_rate", "avoided"))
+    service = float(steady.base_service_time[0] if base else steady.alias_service_time[0]) / MILLISECOND
+    each = float(steady.base_throughput[0]) if base else _alias_rate(run, steady)
+    yield figure("I/O", rate, "fitted", predicted=known(each), group="device rate", note=f"model {ALL_RUNS}")
+    yield figure("Avoid", avoided, "input", note="column of zeros")
+    times = {name: _interval(getattr(device, name), MILLISECOND) for name in TIMES}
+    for name in ("pend", "disconnect"):
+        yield figure(name.title(), times[name], "not modelled", note="how the service time divides")
+    rest = times["service"] - times["pend"] - times["disconnect"]
+    yield figure("Connect", times["connect"], "identity", predicted=rest, note="service - pend - disconnect")
+    yield figure("Serv", times["service"], "fitted", predicted=known(service), group="device service",
+                 note=f"model {ALL_RUNS}; printed as a sum of three rounded parts")  # fmt: skip
+    queued = _interval(device.queued)
+    wait = queued / rate * (1 / MILLISECOND)
+    corrected = run.source == OUTLIER
+    yield figure("Resp", times["response"], "identity", predicted=times["service"] + wait,
+                 erratum=HAND_CORRECTED if corrected else "", note="service + queued / rate of the row")  # fmt: skip
+    yield figure("CUWt", times["cu_wait"], "input", note="column of zeros")
+    if base:
+        waiting = float(steady.queue_length[0] - steady.in_gap[0])
+        yield figure("Qued", queued, "fitted", predicted=known(waiting), group="device queue",
+                     counts_items=True, note=f"model {ALL_RUNS}; in I/Os")  # fmt: skip
+    else:
+        yield figure("Qued", queued, "input", note=f"zero: {QUEUES_AT_BASES}")
+
+
+def _alias_rate(run: Run, steady: PoolSteady) -> float:
+    return float(steady.alias_throughput[0]) * run.bases / run.aliases
+
+
+def _interval(number: Printed | None, factor: float = 1.0) -> Interval:
+    assert number is not None
+    return printed(number, factor)
+
+
+def _totals(all_runs: Values) -> Iterator[PublishedFigure]:
+    """Total rate of each run: fitted, left out, and from the other system."""
+    listings = _listings()
+    runs = [listed.run for listed in listings]
+    for k, listed in enumerate(listings):
+        yield _total(listed.run, all_runs, "fitted", f"model {ALL_RUNS}")
+        others = [run for j, run in enumerate(runs) if j != k]
+        yield _total(listed.run, _fitted(others), "left-out", "fitted to the other runs")
+    for kind, other in (("volume", "pool"), ("pool", "volume")):
+        law = _fitted([listed.run for listed in listings if listed.kind == other])
+        for listed in listings:
+            if listed.kind == kind:
+                yield _total(listed.run, law, "transferred", f"fitted to the {other} runs")
+    fewer = [listed.run for listed in listings if listed.kind == "pool" and listed.run.aliases < 16]  # noqa: PLR2004
+    (most,) = (listed.run for listed in listings if listed.run.aliases == 16)  # noqa: PLR2004
+    yield _total(most, _fitted(fewer), "transferred", "fitted to the pool with 0 and 8 aliases")
+
+
+def _fitted(runs: list[Run]) -> Values:
+    """Fit a law, its requesters included, to runs; the named outlier is no run to learn from."""
+    found = calibrate.fit([run for run in runs if run.source != OUTLIER], intervals=False)
+    return {key: each.value for key, each in found.estimates.items()} | {
+        "population": float(found.population)
+    }
+
+
+def _total(run: Run, law: Values, kind: Origin, note: str) -> PublishedFigure:
+    predicted = float(np.asarray(_solve(run, law).pool_throughput))
+    return PublishedFigure(
+        report=FOLDER, table="totals of runs", row=f"{run.source} {run.name} +{run.aliases}", column="I/O",
+        published=run.total_rate, kind=kind,
+        predicted=known(predicted), group="throughput", outlier=run.source == OUTLIER,
+        note=f"{note}, {law['population']:.0f} requesters",
+    )  # fmt: skip
+
+
+def volume_over_aliases() -> Axes:
+    """I/O rate of volume 522A over its classic PAV aliases."""
+    return _over_aliases(VOLUME, VOLUME_LAW, "Volume 522A, law fitted to the pool alone")
+
+
+def pool_over_aliases() -> Axes:
+    """I/O rate of the pool of eight volumes over its HyperPAV aliases."""
+    return _over_aliases(POOL, POOL_LAW, "Pool 522A-5231, law fitted to volume 522A alone")
+
+
+def _over_aliases(names: tuple[str, ...], law: str, title: str) -> Axes:
+    runs = [_run(f"{name}.listing") for name in names]
+    answer = sizing.aliases(runs[0], Law.from_model(law))
+    axes = style.new_axes()
+    counts = answer.rows.aliases
+    axes.fill_between(
+        counts, answer.rate_low, answer.rate_high, color=style.COLORS[0], alpha=style.BAND,
+        label=f"all readings of the run without aliases, {style.NINETY}",
+    )  # fmt: skip
+    axes.plot(counts, answer.rows.io_rate, color=style.COLORS[0], label="preferred reading")
+    named = library.read_model(ALL_RUNS).fit.outliers
+    axes.plot(
+        [run.aliases for run in runs], [run.total_rate.value for run in runs], "o", color=style.MEASURED,
+        zorder=style.ABOVE, clip_on=False, label="measured",
+    )  # fmt: skip
+    for run in runs:
+        if f"{run.source} {run.name} +{run.aliases}" in named:
+            place = (run.aliases, run.total_rate.value)
+            axes.annotate("named outlier: its service\ntime is above the law", place, (8, -4),
+                          textcoords="offset points", va="top", fontsize="small")  # fmt: skip
+    axes.set(xlabel="aliases", ylabel="I/O rate [1/s]", title=title, ylim=(0, None))
+    style.whole_numbers(axes)
+    axes.legend(frameon=False, loc="lower right")
+    return axes
+
+
+def _run(file: str) -> Run:
+    """The volume or the pool of a listing."""
+    (rows,) = intervals(read(library.data_path(FOLDER, file)))
+    (run,) = system_runs(rows)
+    return run
+
+
+REPORT: Final = Report(
+    folder=FOLDER,
+    cells=cells,
+    models=models,
+    pictures={"hyperpav-volume": volume_over_aliases, "hyperpav-pool": pool_over_aliases},
+)

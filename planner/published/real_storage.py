@@ -1,0 +1,367 @@
+"""The report on real storage: gains of a release, storage of PGMBKs, and scaling with processors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from planner import library, style
+from planner.advice.processors import Scaling, published, scaling
+from planner.calibrate.processors import calibrate as fit_processors
+from planner.devices.storage import FRAMES_PER_PGMBK, PAGES_PER_PTRM_SPACE
+from planner.interval import Interval
+from planner.published.report import (
+    Cell,
+    Origin,
+    PublishedFigure,
+    Report,
+    Rule,
+    Said,
+    cell,
+    exactly,
+    given,
+    identity,
+    known,
+    meets,
+    not_modelled,
+    printed,
+    published_model,
+    run,
+    table,
+    table_figures,
+)
+from planner.reports import PublishedTable
+from planner.reports.dspacesh import DataSpace, read_data_spaces
+from planner.units import FRAME, GIB, MILLISECOND
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+FOLDER: Final = "real-storage"
+RELEASE: Final = "5.3"
+MOST_PROCESSORS: Final = 16
+PERCENT: Final = 0.01
+GAIN: Final = "what a release brings is measured, no law"
+PAIRS: Final = {
+    "3": ("APT064G1", "APU064G1"),
+    "4": ("APT128G0", "APU128G0"),
+}  # configuration: runs of 5.2 and 5.3
+SPLIT: Final = {"3": "split-5.2", "4": "split-5.2"}
+RATIOS: Final = {
+    "Processor Ratio": "Processors", "Real Storage Ratio": "Real Storage (GB)", "ITR Ratio": "ITR (p)",
+    "Total CPU/Tx Ratio": "Total CPU/Tx (p)", "Emul CPU/Tx Ratio": "Emul CPU/Tx (p)",
+    "CP CPU/Tx Ratio": "CP CPU/Tx (p)",
+}  # fmt: skip
+CONFIGURATION: Final = ("Real Storage (GB)", "Expanded Storage (GB)", "Processors", "Client Guests", "Server Guests",
+                        "AWM Sample Size")  # fmt: skip
+DSPACESH_COLUMNS: Final = {
+    "steal_rate": "Pgstl", "read_rate": "Pgrds", "write_rate": "Pgwrt", "expanded_read_rate": "X-rds",
+    "expanded_write_rate": "X-wrt", "migration_rate": "X-mig", "total": "Total", "resident": "Resid",
+    "resident_below_2gb": "R<2GB", "locked": "Lock", "locked_below_2gb": "L<2GB", "aliases": "Count",
+    "aliases_locked": "Lockd", "expanded": "XSTOR", "dasd": "DASD",
+}  # fmt: skip
+
+
+def models() -> dict[str, library.Model]:
+    """Fit the scalability law to the five configurations of Table 4."""
+    found = table(FOLDER, "table-4")
+    runs = [
+        run(
+            name, found, processors=exactly(found.value("Processors", name)),
+            emulation_cpu_ms=found.printed("Emul CPU/Tx (p)", name, MILLISECOND),
+            cp_cpu_ms=found.printed("CP CPU/Tx (p)", name, MILLISECOND),
+        )
+        for name in found.columns[2:]
+    ]  # fmt: skip
+    fit = fit_processors(runs)
+    machine = table(FOLDER, "table-1").text("Processor Type/Model", "4")
+    model = published_model(
+        fit,
+        title=f"{library.read_source(FOLDER)['title']}: Apache on z/VM {RELEASE}",
+        tables=[found],
+        environment={"machine": machine, "release": f"z/VM {RELEASE}", "channel": "not stated"},
+    )
+    return {"processors": model}
+
+
+def cells() -> Iterator[PublishedFigure]:
+    """Every number of the four tables and three listings."""
+    yield from table_figures(FOLDER, "table-1", _gains())
+    yield from table_figures(FOLDER, "table-2", _capacity())
+    yield from table_figures(FOLDER, "table-3", _scaling_rows("5.2"))
+    yield from table_figures(FOLDER, "table-4", _scaling_rows("5.3"))
+    for entry in library.read_source(FOLDER)["listing"]:
+        yield from _listing(entry["file"], entry["users"])
+
+
+@cache
+def _table(number: int) -> PublishedTable:
+    return table(FOLDER, f"table-{number}")
+
+
+def _gains() -> dict[str, Rule]:
+    """Configurations 3 and 4 are runs of Tables 3 and 4; the others stand alone."""
+    config = ("Real Storage", "Expanded Storage", "Processors", "Apache Server Virtual Size", "Apache Files",
+              "Apache File Size")  # fmt: skip
+
+    def change(row: str) -> Callable[[Cell], Interval]:
+        def follows(at: Cell) -> Interval:
+            before, after = PAIRS[at.column]
+            return (cell(_table(4), row, after) / cell(_table(3), row, before) - 1.0) * (1 / PERCENT)
+
+        return follows
+
+    def paired(rule: Rule) -> Rule:
+        return lambda at: rule(at) if at.column in PAIRS else Said(kind="not modelled", note=GAIN)
+
+    pageins = identity(
+        lambda at: cell(_table(3), "Pageins/CPU-sec (p)", PAIRS[at.column][0]), "Table 3, same run"
+    )
+    note = "Table 4 over Table 3, same runs"
+    return {
+        **dict.fromkeys(config, given()),
+        "Contention (z/VM 5.2 Pageins/CPU-sec)": lambda at: (
+            pageins(at) if at.column in PAIRS else Said(kind="input", note="how the workload was set up")
+        ),
+        "Throughput": paired(identity(change("Tx/sec (p)"), note, {"4": "throughput-21.6"})),
+        "Total CPU/tx": paired(identity(change("Total CPU/Tx (p)"), note)),
+        "Virtual CPU/tx": paired(identity(change("Emul CPU/Tx (p)"), note, SPLIT)),
+        "CP CPU/tx": paired(identity(change("CP CPU/Tx (p)"), note, SPLIT)),
+    }
+
+
+def _capacity() -> dict[str, Rule]:
+    """One page touched in each segment: a PGMBK of two frames a segment, PTRM spaces of 4 GB."""
+    users, per_user, touched = "Segment Thrasher Users", "Pages Touched/User", "Total User Pages Touched"
+    gigabytes = FRAME / GIB
+
+    def total(at: Cell) -> Interval:
+        return _exact(at, users) * _exact(at, per_user)
+
+    def pgmbks(at: Cell) -> Interval:
+        return total(at) * FRAMES_PER_PGMBK
+
+    def spaces(at: Cell) -> Interval:
+        return known(float(-(-pgmbks(at).value // PAGES_PER_PTRM_SPACE)))
+
+    def thousands(at: Cell, value: Interval) -> Interval:
+        """Printed as a sum of numbers that were each rounded to a thousand."""
+        half = 500.0 * spaces(at).value
+        return Interval(value.low - half, value.value, value.high + half)
+
+    real = "resident-16216k"
+    return {
+        "z/VM Release": given(),
+        users: given("how the run was set up"),
+        per_user: given("how the run was set up"),
+        touched: identity(total, "users x pages touched"),
+        "Total GB Virtual Touched": identity(lambda at: total(at) * (1 / 1024), "1 MB a page touched"),
+        "PTRM Data Spaces": identity(spaces, "PGMBKs over PTRM spaces of 4 GB, rounded up"),
+        "PTRM Total pages (p)": identity(
+            lambda at: thousands(at, spaces(at) * PAGES_PER_PTRM_SPACE), "1,048,576 pages a space"
+        ),
+        "PTRM Resid pages (p)": identity(
+            lambda at: thousands(at, pgmbks(at)), "two frames a segment", {"STMU5180": real}
+        ),
+        "PTRM <2G Resid pages (p)": _below_2gb,
+        "PTRM GB Real Storage Used": identity(
+            lambda at: pgmbks(at) * gigabytes, "two frames a segment", {"ST4TA190": "ptrm-2.0"}
+        ),
+        "User GB Real Storage Used": identity(lambda at: total(at) * gigabytes, "a page a segment"),
+        "Total GB Real Stg Used": identity(
+            lambda at: (pgmbks(at) + total(at)) * gigabytes, "PTRM + user", {"ST4TA190": "total-3.0"}
+        ),
+    }
+
+
+def _exact(at: Cell, row: str) -> Interval:
+    return known(at.at(row).value)
+
+
+def _below_2gb(at: Cell) -> Said:
+    if at.value.value == 0:
+        return Said(kind="input", note="zero: 5.3 needs none below 2 GB")
+    return Said(
+        kind="identity", predicted=at.at("PTRM Resid pages (p)"), note="5.2 keeps all of them below 2 GB"
+    )
+
+
+def _scaling_rows(release: str) -> Mapping[str, Rule]:
+    base = _table(3 if release == "5.2" else 4).columns[2]
+    utilization = "Total CPU Util/Proc (p)"
+
+    def busy(at: Cell) -> Interval:
+        return at.at(utilization) * PERCENT
+
+    def transactions(at: Cell) -> Interval:
+        return _exact(at, "Processors") * busy(at) / (at.at("Total CPU/Tx (p)") * MILLISECOND)
+
+    def ratio(row: str) -> Rule:
+        known = {"APT128G0": "ratio-1.067"} if row == "Total CPU/Tx Ratio" and release == "5.2" else {}
+        exact = row in ("Processor Ratio", "Real Storage Ratio")
+        take = _exact if exact else Cell.at
+        return identity(
+            lambda at: take(at, RATIOS[row]) / take(Cell(table=at.table, row=at.row, column=base), RATIOS[row]),
+            "over the first run", known,
+        )  # fmt: skip
+
+    rows: dict[str, Rule] = {
+        **dict.fromkeys(CONFIGURATION, given()),
+        "Tx/sec (p)": identity(transactions, "processors x utilization / CPU time"),
+        utilization: not_modelled("how much load the clients offered"),
+        "ITR (p)": identity(lambda at: at.at("Tx/sec (p)") / busy(at), "Tx/sec over utilization"),
+        "ITR Ratio; base = 530 64G": identity(
+            lambda at: at.at("ITR (p)") / cell(_table(4), "ITR (p)", "APU064G1"), "over 64 GB on 5.3"
+        ),
+        "Total CPU/Tx (p)": identity(
+            lambda at: at.at("Emul CPU/Tx (p)") + at.at("CP CPU/Tx (p)"), "Emul + CP"
+        ),
+        "Emul CPU/Tx (p)": given("measured; its errata say what it is worth"),
+        "CP CPU/Tx (p)": given("measured; its errata say what it is worth"),
+        "Pageins/CPU-sec (p)": not_modelled("page reads of a cache that the report does not describe"),
+        **{row: ratio(row) for row in RATIOS},
+    }
+    if release == "5.3":
+        parts = {
+            "Emul CPU/Tx (p)": identity(
+                lambda at: at.at("Total CPU/Tx (p)") - at.at("CP CPU/Tx (p)"), "Total - CP"
+            ),
+            "CP CPU/Tx (p)": not_modelled("how CPU time divides between guests and CP"),
+        }
+        rows |= {"ITR (p)": _left_out_itr, "Total CPU/Tx (p)": _cpu_time, **parts}
+    return rows
+
+
+@cache
+def _scaling() -> Scaling:
+    return scaling(published("5.3"))
+
+
+def _left_out_itr(at: Cell) -> Said:
+    """ITR of a configuration from the other four."""
+    counts = [each.processors for each in _scaling().configurations]
+    place = counts.index(int(at.at("Processors").value))
+    return Said(kind="left-out", predicted=known(float(_scaling().left_out[place].value)), group="processors",
+                note="scaling of the other four configurations")  # fmt: skip
+
+
+def _cpu_time(at: Cell) -> Said:
+    """CPU time of a transaction by the law of all five configurations."""
+    model = library.read_model("processors")
+    (run,) = (run for run in model.fit.runs if run.name == at.column)
+    return Said(kind="fitted", predicted=known(run.predicted), group="processors", note=model.title)
+
+
+def _listing(file: str, users: int) -> Iterator[PublishedFigure]:
+    """The DSPACESH rows: sizes of PTRM spaces, and columns of zeros."""
+    (listing,) = read_data_spaces(library.data_path(FOLDER, file))
+    name = f"DSPACESH {file.removesuffix('.listing')}"
+    per_user = cell(_table(2), "Pages Touched/User", "ST4TA190").value
+    alone = len(listing.rows) == 1
+    for space in listing.rows:
+        yield PublishedFigure(
+            report=FOLDER,
+            table=name,
+            row=space.name,
+            column="Users",
+            kind="input",
+            note="column of zeros",
+            published=known(float(space.users or 0)),
+        )
+        for field, column in DSPACESH_COLUMNS.items():
+            number = getattr(space, field)
+            said = _space(space, field, users * per_user * FRAMES_PER_PGMBK if alone else None)
+            yield PublishedFigure(report=FOLDER, table=name, row=space.name, column=column, published=printed(number),
+                         kind=said.kind, predicted=said.predicted, erratum=said.erratum, note=said.note)  # fmt: skip
+
+
+def _space(space: DataSpace, field: str, pgmbks: float | None) -> Said:
+    number = getattr(space, field)
+    full = known(float(PAGES_PER_PTRM_SPACE))
+    if number.value == 0:
+        return Said(kind="input", note="column of zeros")
+    if field == "total":
+        half = printed(number).value < PAGES_PER_PTRM_SPACE / 2 + 1
+        return Said(
+            kind="identity", predicted=full, erratum="total-524k" if half else "", note="a space of 4 GB"
+        )
+    if field == "resident_below_2gb":
+        return Said(kind="identity", predicted=printed(space.resident), note="5.2 keeps all of them below 2 GB") \
+            if space.resident is not None else Said(kind="not modelled", note="no resident pages")  # fmt: skip
+    if pgmbks is not None:
+        return Said(kind="identity", predicted=known(pgmbks), note="two frames a segment")
+    kind: Origin = "identity" if meets(printed(number), full) else "not modelled"
+    return Said(kind=kind, predicted=full if kind == "identity" else None,
+                note="a full space" if kind == "identity" else "which space CP fills first")  # fmt: skip
+
+
+def scaling_over_storage() -> Axes:
+    """Figure 1 (530stgf1): ITR ratios of z/VM 5.2 and 5.3 and processor ratio over real storage."""
+    older, newer = (_table(number) for number in (3, 4))
+    curves = (
+        (newer, "Processor Ratio", "processors", "--", "^"),
+        (newer, "ITR Ratio", "ITR, z/VM 5.3", "-", "o"),
+        (older, "ITR Ratio; base = 530 64G", "ITR, z/VM 5.2", "-", "s"),
+    )
+    axes = style.new_axes()
+    for color, (of, row, label, line, marker) in zip(style.COLORS, curves, strict=False):
+        runs = of.columns[2:]
+        axes.plot(
+            [of.value("Real Storage (GB)", run) for run in runs], [of.value(row, run) for run in runs],
+            line, marker=marker, color=color, label=label,
+        )  # fmt: skip
+    axes.set(
+        xlabel="real storage [GB]", ylabel="ratio to z/VM 5.3 in 64 GB", xlim=(0, None), ylim=(0, None),
+        title="Storage and processor scaling",
+    )  # fmt: skip
+    axes.legend(frameon=False)
+    return axes
+
+
+def rate_over_processors() -> Axes:
+    """Internal throughput rate over processors, z/VM 5.3."""
+    rows = published()
+    fitted = scaling(rows)
+    counts = np.arange(min(row.processors for row in rows), MOST_PROCESSORS + 1)
+    law = fitted.rates(counts.tolist())
+    axes = style.new_axes()
+    axes.fill_between(
+        counts, law.low, law.high, color=style.COLORS[0], alpha=style.BAND, label=f"law, {style.NINETY}",
+    )  # fmt: skip
+    most = max(row.processors for row in rows)
+    for part, line, label in (
+        (counts <= most, "-", "law, fitted to all five runs"),
+        (counts >= most, ":", "beyond what was measured"),
+    ):
+        axes.plot(counts[part], law.value[part], line, color=style.COLORS[0], label=label)
+    out = fitted.left_out
+    axes.errorbar(
+        [row.processors for row in rows], [one.value for one in out],
+        [[one.value - one.low for one in out], [one.high - one.value for one in out]], fmt="x", color=style.COLORS[1],
+        markersize=9, capsize=4, label=f"each from the other four runs, {style.NINETY}",
+    )  # fmt: skip
+    axes.plot(
+        [row.processors for row in rows], [row.internal_throughput for row in rows], "o", color=style.MEASURED,
+        zorder=style.ABOVE, label="measured",
+    )  # fmt: skip
+    axes.set(
+        xlabel="processors",
+        ylabel="internal throughput rate [transactions/s]",
+        title="Apache on z/VM 5.3",
+        ylim=(0, None),
+    )
+    style.whole_numbers(axes)
+    axes.legend(frameon=False, loc="upper left")
+    return axes
+
+
+REPORT: Final = Report(
+    folder=FOLDER,
+    cells=cells,
+    models=models,
+    figures={"530stgf1": scaling_over_storage},
+    pictures={"real-storage": rate_over_processors},
+)

@@ -1,0 +1,313 @@
+"""What a published report is to the planner: cells with a rule each, rows as measurements, models, pictures."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from planner import library
+from planner.calibrate.cost_law import CostFit
+from planner.calibrate.model_error import MODEL_ERROR
+from planner.calibrate.model_file import model_of_costs
+from planner.calibrate.tables import Measurements
+from planner.errors import ReportError
+from planner.interval import Interval
+from planner.reports import Printed, PublishedTable, read_table
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+HAIR: Final = 1e-9  # relative; ends that touch count as touching
+
+Origin = Literal["identity", "fitted", "left-out", "transferred", "input", "not modelled"]
+KINDS: Final[tuple[Origin, ...]] = ("identity", "fitted", "left-out", "transferred", "input", "not modelled")
+ANSWERED: Final = ("identity", "fitted", "left-out", "transferred")
+NUMBER: Final = re.compile(
+    r"-?(\d+\.?\d*|\.\d+)"
+)  # other cells are words, identifiers or say that there is none
+
+
+def exactly(value: float) -> Printed:
+    """Take a number that is known, not measured [SI]."""
+    return Printed(value, 0.0)
+
+
+def known(value: float) -> Interval:
+    """Take a number without rounding."""
+    return Interval(value, value, value)
+
+
+def printed(number: Printed, factor: float = 1.0) -> Interval:
+    """Take a printed number with what its digits leave open, in units of `factor`."""
+    return Interval(*((number.value + side * number.resolution) / factor for side in (-1, 0, 1)))
+
+
+def meets(one: Interval, other: Interval) -> bool:
+    """Whether some number lies in both."""
+    hair = HAIR * max(abs(one.value), abs(other.value))
+    return bool(one.low <= other.high + hair and other.low <= one.high + hair)
+
+
+def cell(table: PublishedTable, row: str, column: str) -> Interval:
+    """Take a cell of a published table with its rounding, in the printed unit; it may be negative."""
+    text = table.text(row, column)
+    if not text.startswith("-"):
+        return printed(table.printed(row, column))
+    low, value, high = printed(Printed.from_text(text[1:]))
+    return Interval(-high, -value, -low)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PublishedFigure:
+    """A published figure.
+
+    Attributes
+    ----------
+    report, table, row, column : str
+        Where it stands; `report` is the folder in data/.
+    published : Interval
+        As printed, in the printed unit.
+    kind : str
+        One of `KINDS`.
+    predicted : Interval or None
+        What the planner says; an identity has the ends that rounding leaves open.
+    group : str
+        What accuracy is stated for; empty where none is.
+    erratum : str
+        Entry in source.toml that explains why an identity does not hold.
+    outlier : bool
+        Whether it is a named outlier, shown and not counted.
+    counts_items : bool
+        Whether it is a queue length or a like number that is scored in items, not in percent.
+    note : str
+        Where the prediction comes from, or why there is none.
+    """
+
+    report: str
+    table: str
+    row: str
+    column: str
+    published: Interval
+    kind: Origin
+    predicted: Interval | None = None
+    group: str = ""
+    erratum: str = ""
+    outlier: bool = False
+    counts_items: bool = False
+    note: str = ""
+
+    @property
+    def difference(self) -> float | None:
+        """Predicted less published, in the printed unit."""
+        return None if self.predicted is None else float(self.predicted.value - self.published.value)
+
+    @property
+    def relative_error(self) -> float | None:
+        """Difference over published; None where there is none, for 0 and for numbers of items."""
+        if self.difference is None or self.published.value == 0 or self.counts_items:
+            return None
+        return self.difference / abs(float(self.published.value))
+
+    @property
+    def holds(self) -> bool:
+        """Whether an identity holds within the printed rounding, or an erratum says why not."""
+        if self.kind != "identity" or self.predicted is None:
+            return True
+        return meets(self.predicted, self.published) or bool(self.erratum)
+
+    @property
+    def remark(self) -> str:
+        """The note with what stands beside it."""
+        parts = [self.note]
+        if self.relative_error is None and self.difference is not None:
+            parts.append(f"off by {self.difference:+.3g}")
+        if self.erratum:
+            parts.append(f"erratum {self.erratum}")
+        if self.outlier:
+            parts.append("named outlier")
+        return "; ".join(filter(None, parts))
+
+    def record(self) -> dict[str, Any]:
+        """Plain data, as `--json` prints it."""
+        return {
+            "report": self.report,
+            "table": self.table,
+            "figure": f"{self.row} {self.column}",
+            "row": self.row,
+            "column": self.column,
+            "published": self.published.value,
+            "predicted": None if self.predicted is None else self.predicted.value,
+            "relative_error": self.relative_error,
+            "kind": self.kind,
+            "note": self.remark,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """A published report: one module that declares it, and one folder of data.
+
+    Attributes
+    ----------
+    folder : str
+        Its folder in data/.
+    cells : callable
+        Every number that it prints, beside what the planner says, in the order of print.
+    models : callable
+        The models that were fitted to it, by the name of their file in models/.
+    figures : mapping
+        What draws the figures that it names and does not display, by that name.
+    pictures : mapping
+        What draws its measurements beside the model, by the name of the file.
+    """
+
+    folder: str
+    cells: Callable[[], Iterator[PublishedFigure]]
+    models: Callable[[], Mapping[str, library.Model]] = dict
+    figures: Mapping[str, Callable[[], Axes]] = field(default_factory=dict)
+    pictures: Mapping[str, Callable[[], Axes]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cell:
+    """A cell with its table; `at` takes a number of the same column."""
+
+    table: PublishedTable
+    row: str
+    column: str
+
+    def at(self, row: str) -> Interval:
+        """Another number of the same column."""
+        return cell(self.table, row, self.column)
+
+    def beside(self, column: str) -> Interval:
+        """Another number of the same row."""
+        return cell(self.table, self.row, column)
+
+    @property
+    def value(self) -> Interval:
+        """The number itself."""
+        return cell(self.table, self.row, self.column)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Said:
+    """What is said of a cell: the fields of a `PublishedFigure` without its place and its number."""
+
+    kind: Origin
+    predicted: Interval | None = None
+    group: str = ""
+    erratum: str = ""
+    outlier: bool = False
+    note: str = ""
+
+
+Rule = Callable[[Cell], Said]
+
+
+def given(note: str = "configuration") -> Rule:
+    """Rule of a row that is put in."""
+    return lambda _: Said(kind="input", note=note)
+
+
+def not_modelled(reason: str) -> Rule:
+    """Rule of a row that no law of the planner speaks of."""
+    return lambda _: Said(kind="not modelled", note=reason)
+
+
+def identity(follows: Callable[[Cell], Interval], note: str, errata: Mapping[str, str] | None = None) -> Rule:
+    """Rule of a row that follows from others; `errata` names the columns where it does not hold, and why."""
+    known = dict(errata or {})
+
+    def rule(at: Cell) -> Said:
+        return Said(kind="identity", predicted=follows(at), note=note, erratum=known.get(at.column, ""))
+
+    return rule
+
+
+def table_figures(
+    report: str,
+    file: str,
+    rules: Mapping[str, Rule],
+    *,
+    skip: tuple[str, ...] = ("unit",),
+    by_row: bool = True,
+) -> Iterator[PublishedFigure]:
+    """Walk through a published table."""
+    table = read_table(library.data_path(report, f"{file}.csv"))
+    for row in table.rows:
+        for column in table.columns[1:]:
+            if column in skip or NUMBER.fullmatch(table.text(row, column)) is None:
+                continue
+            place = row if by_row else column
+            if place not in rules:
+                raise ReportError(table.path, f"no rule says what the numbers of {place!r} are")
+            at = Cell(table=table, row=row, column=column)
+            said = _fields(rules[place](at))
+            yield PublishedFigure(
+                report=report, table=file, row=row, column=column, published=at.value, **said
+            )
+
+
+def _fields(said: Said) -> dict[str, Any]:
+    return {
+        name: getattr(said, name) for name in ("kind", "predicted", "group", "erratum", "outlier", "note")
+    }
+
+
+def table(publication: str, name: str) -> PublishedTable:
+    """Open a published table."""
+    return read_table(library.data_path(publication, f"{name}.csv"))
+
+
+def run(
+    name: str, of: PublishedTable, words: Mapping[str, str] | None = None, **numbers: Printed | None
+) -> Measurements:
+    """Tell a published run as a row of own measurements is told."""
+    known = {heading: number for heading, number in numbers.items() if number is not None}
+    return Measurements(name=name, path=of.path, line=1, numbers=known, words=words or {})
+
+
+def quotient(over: Printed, under: Printed) -> Printed:
+    """Divide printed numbers."""
+    ratio = over.value / under.value
+    return Printed(ratio, ratio * math.hypot(over.resolution / over.value, under.resolution / under.value))
+
+
+def published_model(
+    found: CostFit, *, title: str, tables: Sequence[PublishedTable], environment: Mapping[str, str],
+    runs: Sequence[library.ComparedRun] | None = None, model_error: float | None = None,
+    validity: Mapping[str, library.Range] | None = None,
+) -> library.Model:  # fmt: skip
+    """Make a model of a fit, with what a publication says beside its tables."""
+    import msgspec
+
+    model = model_of_costs(found, title=title, files=[table.path for table in tables])
+    found_error, degrees = model.fit.model_error, model.fit.degrees_of_freedom
+    fit = library.FitQuality(
+        runs=model.fit.runs if runs is None else tuple(runs),
+        model_error=found_error if model_error is None else library.rounded(model_error),
+        degrees_of_freedom=degrees if model_error is None else None,
+    )
+    return msgspec.structs.replace(
+        model, environment=dict(environment), fit=fit, validity={**model.validity, **(validity or {})}
+    )
+
+
+def compared(name: str, quantity: str, measured: Printed, predicted: float) -> library.ComparedRun:
+    """Enter a measured number beside what the model says."""
+    return library.ComparedRun(
+        name=name,
+        quantity=quantity,
+        measured=library.rounded(measured.value),
+        predicted=library.rounded(predicted),
+        sigma=library.rounded(measured.resolution / math.sqrt(3)),
+    )
+
+
+def misfit(runs: Sequence[library.ComparedRun]) -> float:
+    """Largest relative difference between measured and predicted, and not below the floor of the law's error."""
+    return library.rounded(max([MODEL_ERROR, *(abs(run.predicted / run.measured - 1) for run in runs)]))

@@ -1,0 +1,295 @@
+"""Closed product-form networks by convolution: classes with few requesters, groups of equal stations, open loads."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import reduce
+from itertools import product
+
+import numpy as np
+
+from planner.results import Array
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Group:
+    """Equal stations that share their visits evenly, scenarios side by side.
+
+    `demand` (scenarios, classes) is that of all `copies` (scenarios,) together [s]; `pace` (scenarios, J) is how many
+    requests a copy works on when 1, 2, ..., J or more are there, None where nobody waits (a delay); `load`
+    (scenarios,) are open requests at each copy [erlang].
+    """
+
+    demand: Array
+    pace: Array | None = None
+    copies: Array
+    load: Array
+
+
+def paces(servers: Array, most: int, load: Array) -> Array | None:
+    """min(j, servers), up to `most` requests; None where no more than the servers can ever be there."""
+    if np.isinf(servers).all() or (not load.any() and (servers >= most).all()):
+        return None
+    finite = servers[np.isfinite(servers)]
+    end = math.ceil(float(finite.max())) if load.any() else min(most, math.ceil(float(finite.max())))
+    if np.isinf(servers).any():
+        end = max(end, most)
+    counts = np.arange(1, max(end, 1) + 1, dtype=np.float64)
+    return np.minimum(counts, servers[:, None])
+
+
+def copy_series(pace: Array, load: Array, scale: Array, most: int) -> Array:
+    """Weight of n closed requests at one copy times ``scale**n``, shape (scenarios, most + 1).
+
+    With open requests beside them, f(n) is the sum over k of C(n + k, k) load^k / (pace(1) ... pace(n + k)): a finite
+    sum while the pace grows, and the tail of a negative binomial law from there on.
+    """
+    end = pace.shape[-1]
+    if not load.any():
+        steps = scale[:, None] / pace[:, np.minimum(np.arange(most), end - 1)]
+        return np.concatenate([np.ones((len(scale), 1)), np.cumprod(steps, axis=-1)], axis=-1)
+    from scipy.special import betainc, gammaln, xlogy
+
+    logs = np.concatenate([np.zeros((len(scale), 1)), np.cumsum(np.log(pace), axis=-1)], axis=-1)
+    last, ratio = pace[:, -1], load / pace[:, -1]
+    found = np.empty((len(scale), most + 1))
+    for n in range(most + 1):
+        k = np.arange(max(end - n, 0), dtype=np.float64)
+        choose = gammaln(n + k + 1) - gammaln(k + 1) - gammaln(n + 1)
+        growing = np.exp(
+            choose + xlogy(k, load[:, None]) - logs[:, n : n + k.size] + n * np.log(scale)[:, None]
+        )
+        tail = np.ones_like(ratio) if n >= end else betainc(end - n, n + 1, ratio)
+        first = (end - n) * np.log(last) - logs[:, end] - (n + 1) * np.log1p(-ratio) + n * np.log(scale)
+        found[:, n] = growing.sum(-1) + tail * np.exp(first)
+    return found
+
+
+def series(group: Group, scale: Array, most: int) -> Array:
+    """Weight of n requests at all copies together times ``scale**n``, shape (scenarios, most + 1), largest 1.
+
+    The generating function of the group is that of a copy to the power of their number.
+    """
+    counts = np.arange(1, most + 1)
+    copies = group.copies[:, None]
+    if group.pace is None:
+        found = np.cumprod((copies * scale[:, None]) / counts, axis=-1)
+    elif group.pace.shape[-1] == 1:
+        each = scale / (group.pace[:, 0] - group.load)
+        found = np.cumprod((counts + copies - 1) / counts * each[:, None], axis=-1)
+    else:
+        return _power(copy_series(group.pace, group.load, scale, most), group.copies)
+    whole = np.concatenate([np.ones_like(copies), found], axis=-1)
+    return np.asarray(whole / whole.max(-1, keepdims=True))
+
+
+def _power(base: Array, exponents: Array) -> Array:
+    """Each power series to its own whole power, by repeated squaring; normalized to a largest coefficient of 1."""
+    found = np.zeros_like(base)
+    found[:, 0] = 1.0
+    left = exponents.astype(np.int64)
+    while left.any():
+        odd = (left & 1).astype(bool)
+        if odd.any():
+            found[odd] = _unit(convolved(found[odd], base[odd]))
+        left = left >> 1
+        if left.any():
+            base = _unit(convolved(base, base))
+    return found
+
+
+def _unit(values: Array) -> Array:
+    """Divide by the largest of each scenario: only ratios count."""
+    return np.asarray(values / values.max(axis=tuple(range(1, values.ndim)), keepdims=True))
+
+
+def convolved(one: Array, two: Array) -> Array:
+    """Convolution over all axes but the first, cut off at the shape of `one`."""
+    found = np.zeros_like(one)
+    shape = one.shape[1:]
+    for at in product(*map(range, shape)):
+        here: tuple[slice, ...] = (slice(None), *(slice(k, None) for k in at))
+        start = (slice(None), *(slice(0, n - k) for n, k in zip(shape, at, strict=True)))
+        value = one.reshape(len(one), -1)[:, np.ravel_multi_index(at, shape)].reshape(-1, *[1] * len(shape))
+        found[here] += value * two[start]
+    return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Network:
+    """A closed network on the lattice of its populations; `full` (scenarios, classes) is the population of each.
+
+    `scale` (scenarios, classes) multiplies all times of a class, so that no number leaves the range of float64.
+    """
+
+    full: Array
+    think: Array
+    groups: tuple[Group, ...]
+    scale: Array
+    shape: tuple[int, ...]
+
+    @classmethod
+    def of(cls, full: Array, think: Array, groups: Sequence[Group]) -> Network:
+        """Scale the times by about the throughput, as the asymptotic bounds give it."""
+        alone = think + sum((group.demand for group in groups), np.zeros_like(think))
+        with np.errstate(divide="ignore"):
+            scale = np.where(full > 0, full / alone, 1.0)
+        busiest = np.ones(len(full))
+        for group in groups:
+            if group.pace is not None:
+                capacity = group.copies * (group.pace[:, -1] - group.load)
+                busiest = np.maximum(busiest, (scale * group.demand).sum(-1) / capacity)
+        shape = tuple(int(n) + 1 for n in full.max(axis=0))
+        return cls(full=full, think=think, groups=tuple(groups), scale=scale / busiest[:, None], shape=shape)
+
+    @property
+    def total(self) -> int:
+        """Largest number of requesters in all."""
+        return sum(self.shape) - len(self.shape)
+
+    def counts(self) -> Array:
+        """Requesters of each class at every point of the lattice, shape (classes, *shape)."""
+        return np.indices(self.shape).astype(np.float64)
+
+    def group_scale(self, group: Group) -> Array:
+        """Scaled demand of one copy, all classes together."""
+        return np.asarray((group.demand * self.scale).sum(-1) / group.copies)
+
+    def weights(self, group: Group) -> Array:
+        """Weight of every population at a group, shape (scenarios, *shape)."""
+        scale = self.group_scale(group)
+        one = series(group, np.where(scale > 0, scale, 1.0), self.total)
+        one[scale == 0, 1:] = 0.0
+        return self._spread(one, group)
+
+    def _spread(self, one: Array, group: Group) -> Array:
+        """Weights by number to weights by class: the multinomial law of who they are."""
+        if len(self.shape) == 1:
+            return one
+        from scipy.special import gammaln, xlogy
+
+        counts = self.counts()
+        number = counts.sum(0)
+        work = group.demand * self.scale
+        share = work / np.where(work.sum(-1, keepdims=True) > 0, work.sum(-1, keepdims=True), 1.0)
+        log = gammaln(number + 1)[None]
+        for r, n in enumerate(counts):
+            log = log + xlogy(n, _spread_over(share[:, r], n.ndim)) - gammaln(n + 1)
+        return np.asarray(one[:, number.astype(np.int64)] * np.exp(log))
+
+    def thinking(self) -> Array:
+        """Weight of every population that thinks: a Poisson law of each class."""
+        from scipy.special import gammaln, xlogy
+
+        log = np.zeros((len(self.full), *self.shape))
+        for r, n in enumerate(self.counts()):
+            mean = _spread_over(self.think[:, r] * self.scale[:, r], n.ndim)
+            log = log + xlogy(n, mean) - gammaln(n + 1)
+        return _unit(np.exp(log - log.max(axis=tuple(range(1, log.ndim)), keepdims=True)))
+
+    def places(self) -> tuple[tuple[Array, ...], list[tuple[Array, ...]]]:
+        """Index of the full population of every scenario, and of it less one requester of each class."""
+        rows = np.arange(len(self.full))
+        whole = self.full.astype(np.int64)
+        full = (rows, *whole.T)
+        fewer = []
+        for r in range(whole.shape[-1]):
+            less = whole.copy()
+            less[:, r] = np.maximum(less[:, r] - 1, 0)
+            fewer.append((rows, *less.T))
+        return full, fewer
+
+    def throughput(self, constants: Array) -> Array:
+        """X_r = G(N - e_r) / G(N), shape (scenarios, classes)."""
+        full, fewer = self.places()
+        found = np.stack([constants[at] for at in fewer], axis=-1) / constants[full][:, None]
+        return np.asarray(np.where(self.full > 0, found * self.scale, 0.0))
+
+    def solve(self) -> tuple[Array, Array, Array]:
+        """Throughput (scenarios, classes), numbers (scenarios, classes, groups), open numbers (scenarios, groups)."""
+        factors = [self.weights(group) for group in self.groups]
+        before = [self.thinking()]
+        for factor in factors:
+            before.append(_unit(convolved(factor, before[-1])))
+        after: list[Array | None] = [None]
+        for factor in reversed(factors[1:]):
+            after.append(factor if after[-1] is None else _unit(convolved(factor, after[-1])))
+        queue = np.zeros((*self.full.shape, len(self.groups)))
+        opened = np.zeros((len(self.full), len(self.groups)))
+        for k, group in enumerate(self.groups):
+            beyond = after[len(self.groups) - 1 - k]
+            others = before[k] if beyond is None else _unit(convolved(beyond, before[k]))
+            law = factors[k] * self._reflected(others)
+            axes = tuple(range(1, law.ndim))
+            total = law.sum(axes)
+            counts = self.counts()
+            for r in range(self.full.shape[-1]):
+                queue[:, r, k] = (law * counts[r]).sum(axes) / total
+            if group.load.any():
+                opened[:, k] = self._open_number(group, law, counts.sum(0))
+        return self.throughput(before[-1]), queue, opened
+
+    def _open_number(self, group: Group, law: Array, number: Array) -> Array:
+        """Mean open requests of a group: load (n + 1) g(n + 1) / g(n) beside n closed ones."""
+        scale = self.group_scale(group)
+        scale = np.where(scale > 0, scale, 1.0)
+        one = series(group, scale, self.total + 1)
+        n = np.arange(self.total + 1)
+        beside = group.load[:, None] * (n + 1) * one[:, 1:] / one[:, :-1] / scale[:, None]
+        axes = tuple(range(1, law.ndim))
+        return np.asarray((law * beside[:, number.astype(np.int64)]).sum(axes) / law.sum(axes))
+
+    def _reflected(self, values: Array) -> Array:
+        """values(N - n) for the full population N of each scenario, 0 beyond it."""
+        index = np.indices(self.shape)
+        whole = self.full.astype(np.int64)
+        at = [
+            whole[:, r].reshape(-1, *[1] * len(self.shape)) - index[r][None] for r in range(len(self.shape))
+        ]
+        inside = reduce(np.logical_and, [each >= 0 for each in at])
+        rows = np.arange(len(values)).reshape(-1, *[1] * len(self.shape))
+        return np.asarray(np.where(inside, values[(rows, *(np.maximum(each, 0) for each in at))], 0.0))
+
+
+@dataclass(frozen=True, slots=True)
+class Rest:
+    """All of a network but one group, so that changes of that group cost a sum and no convolution."""
+
+    network: Network
+    full: Array
+    fewer: tuple[Array, ...]
+
+    @classmethod
+    def of(cls, network: Network) -> Rest:
+        """Convolve the groups of a network that lacks one."""
+        constants = network.thinking()
+        for group in network.groups:
+            constants = _unit(convolved(network.weights(group), constants))
+        whole = network.full.copy()
+        fewer = []
+        for r in range(whole.shape[-1]):
+            less = whole.copy()
+            less[:, r] = np.maximum(less[:, r] - 1, 0)
+            fewer.append(_replaced(network, less)._reflected(constants))
+        return cls(network, network._reflected(constants), tuple(fewer))
+
+    def throughput(self, group: Group) -> Array:
+        """Throughput of the whole network with this group, shape (scenarios, classes)."""
+        weights = self.network.weights(group)
+        axes = tuple(range(1, weights.ndim))
+        whole = (weights * self.full).sum(axes)
+        found = np.stack([(weights * each).sum(axes) for each in self.fewer], axis=-1) / whole[:, None]
+        return np.asarray(np.where(self.network.full > 0, found * self.network.scale, 0.0))
+
+
+def _replaced(network: Network, full: Array) -> Network:
+    return Network(
+        full=full, think=network.think, groups=network.groups, scale=network.scale, shape=network.shape
+    )
+
+
+def _spread_over(values: Array, axes: int) -> Array:
+    """A number a scenario in front of so many axes of the lattice."""
+    return values.reshape(-1, *[1] * axes)

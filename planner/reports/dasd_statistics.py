@@ -1,0 +1,337 @@
+"""Statistics of the DASD driver of Linux: files of debugfs, what `dasdstat` prints of them, `/proc/dasd/statistics`.
+
+A histogram of times has 32 classes: the first counts what is shorter than 4 microseconds, each other one twice the
+times of the one before. The histogram of queue lengths is linear: how many requests stood at the start device, the new
+one among them. Averages in microseconds stand beside the histograms since Linux 5.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from planner.errors import InputError, ReportError
+from planner.interval import Interval
+from planner.reports import schema
+from planner.reports.listing import read_bytes
+from planner.results import Array
+from planner.units import MICROSECOND
+
+CLASSES: Final = 32
+EDGES: Final = np.array([0.0, *(2.0 ** (k + 1) for k in range(1, CLASSES)), np.inf]) * MICROSECOND  # s
+LOG_UNIFORM: Final = 1 / np.log(
+    2.0
+)  # mean of a class over its lower end, if all logarithms are equally likely in it
+TOTALS: Final = {
+    "total_requests": "requests",
+    "total_sectors": "sectors",
+    "total_pav": "via_alias",
+    "total_hpf": "high_performance",
+}
+HISTOGRAMS: Final = {
+    "histogram_io_times": "response",
+    "histogram_time_build_to_ssch": "wait",
+    "histogram_time_ssch_to_irq": "service",
+    "histogram_time_irq_to_end": "end",
+    "histogram_ccw_queue_length": "queue",
+}
+AVERAGES: Final = {
+    "avg_total": "response",
+    "avg_build_to_ssch": "wait",
+    "avg_ssch_to_irq": "service",
+    "avg_irq_to_end": "end",
+}
+PRINTED_TOTALS: Final = {  # of dasdstat: pattern, attribute
+    r"(\d+) dasd I/O requests": "requests",
+    r"with (\d+) sectors\(512B each\)": "sectors",
+    r"(\d+) requests used a PAV alias device": "via_alias",
+    r"(\d+) requests used HPF": "high_performance",
+}
+PRINTED_HISTOGRAMS: Final = {
+    "Histogram of I/O times (microseconds)": "response",
+    "Histogram of I/O time till ssch": "wait",
+    "Histogram of I/O time between ssch and irq": "service",
+    "Histogram of I/O time between irq and end": "end",
+    "# of req in chanq at enqueuing": "queue",
+}
+BLOCK_DEVICE: Final = re.compile(r"dasd[a-z]+")
+MOST_COUNTED: Final = 2**32 - 1
+WHAT: Final = "statistics of the DASD driver"
+
+_PLACE: Final = re.compile(
+    r"(?:==> )?\S*?(?P<name>[^/\s:]+|0\.[0-3]\.[0-9a-f]{4})/statistics(?: <==|:(?P<rest>.*))?$"
+)
+_NAMED: Final = re.compile(r"statistics data for statistic: (?P<name>\S+)")
+_LABEL: Final = re.compile(r"[a-z][a-z0-9_]*$")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class DasdStatistics:
+    """What the driver counted of a device since its statistics were switched on.
+
+    Attributes
+    ----------
+    name : str
+        ``dasda``, a bus id, or ``global``; empty where the file does not say.
+    start : float or None
+        Begin of counting [s since 1970, UTC].
+    requests, via_alias, sectors, high_performance : int
+        Requests; those that an alias did; sectors of 512 bytes; those with High Performance FICON. None where missing.
+    histograms : dict
+        Counts in 32 classes: response, wait (build to start), service (start to interrupt), end, queue.
+    averages : dict
+        Mean times since the start [s], truncated to microseconds, with their ends; newer kernels only.
+    line : int
+        Line of the file that they begin in.
+    """
+
+    name: str
+    start: float | None
+    requests: int
+    via_alias: int | None
+    sectors: int | None
+    high_performance: int | None
+    histograms: dict[str, NDArray[np.int64]]
+    averages: dict[str, Interval]
+    line: int
+
+    @property
+    def alias_share(self) -> float | None:
+        """Share of the requests that an alias did; None without requests."""
+        return None if not self.requests or self.via_alias is None else self.via_alias / self.requests
+
+    @property
+    def queue_length(self) -> Array | None:
+        """Probability that a new request is the k-th at the start device, k from 0 to 31; the last is 31 or more."""
+        counts = self.histograms.get("queue")
+        return None if counts is None or not counts.sum() else np.asarray(counts / counts.sum())
+
+    def mean(self, part: str) -> Interval | None:
+        """Mean time of a request in a part of its way: the average where there is one, else between class ends [s]."""
+        if part in self.averages:
+            return self.averages[part] if self.requests else None
+        counts = self.histograms.get(part)
+        if counts is None or not counts.sum():
+            return None
+        shares = counts / counts.sum()
+        low, high = (
+            float(shares @ EDGES[:-1]),
+            float("inf") if counts[-1] else float(shares[:-1] @ EDGES[1:-1]),
+        )
+        middles = EDGES[:-1] * LOG_UNIFORM
+        middles[0] = EDGES[1] / 2
+        return Interval(low, float(shares @ middles), high)
+
+    def since(self, before: DasdStatistics) -> DasdStatistics:
+        """What was counted since an earlier reading of the same statistics."""
+        if (before.name, before.start) != (self.name, self.start):
+            raise InputError(
+                "before", before.name, f"an earlier reading of {self.name} that began at the same time"
+            )
+        differences = {
+            name: counts - before.histograms[name]
+            for name, counts in self.histograms.items()
+            if name in before.histograms
+        }
+        if self.requests < before.requests or any((each < 0).any() for each in differences.values()):
+            raise InputError("before", before.requests, f"at most {self.requests} requests, as counters rise")
+
+        def less(now: int | None, then: int | None) -> int | None:
+            return None if now is None or then is None else now - then
+
+        return DasdStatistics(
+            name=self.name, start=None, requests=self.requests - before.requests,
+            via_alias=less(self.via_alias, before.via_alias), sectors=less(self.sectors, before.sectors),
+            high_performance=less(self.high_performance, before.high_performance), histograms=differences,
+            averages=_since(self, before), line=self.line,
+        )  # fmt: skip
+
+
+def _since(now: DasdStatistics, before: DasdStatistics) -> dict[str, Interval]:
+    """Averages of what was counted between two readings, from averages since the start."""
+    requests = now.requests - before.requests
+    if not requests:
+        return {}
+    return {
+        name: Interval(
+            max(mean.low * now.requests - before.averages[name].high * before.requests, 0.0) / requests,
+            max(mean.value * now.requests - before.averages[name].value * before.requests, 0.0) / requests,
+            (mean.high * now.requests - before.averages[name].low * before.requests) / requests,
+        )
+        for name, mean in now.averages.items()
+        if name in before.averages
+    }
+
+
+def is_dasd_statistics(head: bytes) -> bool:
+    """Tell by its first bytes whether a file holds such statistics."""
+    marks = (b"histogram_io_times", b"dasd I/O requests", b"statistics data for statistic:")
+    return b"\0" not in head and any(mark in head for mark in marks)
+
+
+def read_dasd_statistics(path: Path | str, data: bytes | None = None) -> tuple[DasdStatistics, ...]:
+    """Read all statistics in a file: one or several files of debugfs (by `cat`, `grep .` or `head`), or dasdstat."""
+    path = Path(path)
+    content = read_bytes(path) if data is None else data
+    sections = list(_sections(path, content.decode("utf-8", "replace").splitlines()))
+    if not sections:
+        raise ReportError(
+            path, "no statistics: expected files of /sys/kernel/debug/dasd/*/statistics, or dasdstat"
+        )
+    return tuple(_statistics(path, section) for section in sections)
+
+
+@dataclass(slots=True)
+class _Section:
+    """Values of one device: name, line, numbers by key."""
+
+    name: str
+    line: int
+    values: dict[str, list[int]]
+    scale: int = 1
+    start: float | None = None
+
+
+def _sections(path: Path, lines: list[str]) -> Iterator[_Section]:
+    """Cut lines into devices."""
+    section: _Section | None = None
+    open_key: str | None = None  # histogram of dasdstat whose numbers follow
+    for number, text in enumerate(lines, 1):
+        name, rest = _place(text)
+        begins = name is not None and (section is None or section.name != name)
+        begins |= rest.startswith("start_time ") and section is not None and bool(section.values)
+        begins |= " dasd I/O requests" in rest and section is not None and "requests" in section.values
+        if begins or (section is None and rest.strip()):
+            if section is not None and section.values:
+                yield section
+            kept = section.name if section is not None and name is None else ""
+            section, open_key = _Section(name if name is not None else kept, number, {}), None
+        if section is not None and rest.strip():
+            open_key = _line(path, section, number, rest, open_key)
+    if section is not None and section.values:
+        yield section
+
+
+def _place(text: str) -> tuple[str | None, str]:
+    """Name of the device that a line tells, and the rest of the line."""
+    if match := _NAMED.match(text.strip()):
+        return match["name"], ""
+    if match := _PLACE.match(text.strip()):
+        return match["name"], match["rest"] or ""
+    return None, text
+
+
+def _line(path: Path, section: _Section, number: int, text: str, open_key: str | None) -> str | None:
+    """Take one line; the histogram whose numbers may follow is returned."""
+    words = text.split()
+    if words[0] == "start_time" and len(words) == 2:  # noqa: PLR2004 - label and value
+        section.start = float(words[1])
+        return None
+    if _LABEL.match(words[0]) and len(words) > 1 and all(word.isdigit() for word in words[1:]):
+        _labelled(path, section, number, words)
+        return None
+    if all(word.isdigit() for word in words):
+        if open_key is not None:
+            section.values.setdefault(open_key, []).extend(int(word) for word in words)
+        return open_key
+    for pattern, key in PRINTED_TOTALS.items():
+        if match := re.fullmatch(pattern, text.strip()):
+            section.values[key] = [int(match[1])]
+    if match := re.match(r"Scale Factor is\s+(\d+)", text.strip()):
+        section.scale = int(match[1])
+    title = re.sub(r"\s*\(\d+\.\.\d+\)\s*$", "", text.strip())
+    if text.lstrip().startswith("_"):  # headings of the classes
+        return open_key
+    return PRINTED_HISTOGRAMS.get(title, "" if title.startswith("Histogram") else None)
+
+
+def _labelled(path: Path, section: _Section, number: int, words: list[str]) -> None:
+    """A row of debugfs: a label and one number, or 32."""
+    key = TOTALS.get(words[0]) or words[0]
+    wanted = CLASSES if words[0].startswith("histogram") else 1
+    values = [int(word) for word in words[1:]]
+    if len(values) != wanted or max(values) > MOST_COUNTED:
+        raise ReportError(
+            path, f"{words[0]} has {len(values)} numbers: expected {wanted} below 2**32", line=number
+        )
+    if key in section.values:
+        raise ReportError(path, f"{words[0]} a second time for {section.name or 'a device'}", line=number)
+    section.values[HISTOGRAMS.get(key, key)] = values
+
+
+def _statistics(path: Path, section: _Section) -> DasdStatistics:
+    values = section.values
+    if "requests" not in values:
+        raise ReportError(path, f"no number of requests for {section.name or 'a device'}", line=section.line)
+    histograms = {}
+    for key in HISTOGRAMS.values():
+        if key in values:
+            if len(values[key]) != CLASSES:
+                raise ReportError(
+                    path,
+                    f"the histogram of {key} of {section.name or 'a device'} has {len(values[key])} numbers: expected "
+                    f"{CLASSES}",
+                    line=section.line,
+                )
+            histograms[key] = np.array(values[key], np.int64) * section.scale
+    total = {key: values[key][0] if key in values else None for key in TOTALS.values()}
+    requests = total["requests"] or 0
+    if (total["via_alias"] or 0) > requests:
+        raise ReportError(
+            path, f"{total['via_alias']} requests used an alias, of {requests}: expected at most as many",
+            line=section.line,
+        )  # fmt: skip
+    averages = {
+        part: Interval(
+            values[key][0] * MICROSECOND,
+            (values[key][0] + 0.5) * MICROSECOND,
+            (values[key][0] + 1) * MICROSECOND,
+        )
+        for key, part in AVERAGES.items()
+        if key in values
+    }
+    return DasdStatistics(
+        name=section.name, start=section.start, requests=requests, via_alias=total["via_alias"],
+        sectors=total["sectors"], high_performance=total["high_performance"], histograms=histograms,
+        averages=averages, line=section.line,
+    )  # fmt: skip
+
+
+def tables(path: Path | str, data: bytes | None = None, *, interval: float | None = None) -> schema.Tables:
+    """Read block devices as rows of the one table; rates need the `interval` [s] that the counters cover."""
+    found = read_dasd_statistics(path, data)
+    blocks = [each for each in found if BLOCK_DEVICE.fullmatch(each.name) or not each.name]
+    others = [each.name for each in found if each not in blocks]
+    notes = []
+    if others:
+        notes.append(
+            f"{path}: {', '.join(others)} left out of the table: their requests are those of block devices"
+        )
+    if interval is None:
+        notes.append(
+            f"{path}: the statistics do not say how long they counted: there are times, and no rates"
+        )
+    rates = [None if interval is None else each.requests / interval for each in blocks]
+    by_alias = [
+        None if interval is None or each.via_alias is None else each.via_alias / interval for each in blocks
+    ]
+    numbers: dict[str, Any] = {}
+    for name, values in (("io_rate", rates), ("alias_rate", by_alias)):
+        numbers |= {f"{name}{end}": values for end in schema.ENDS}
+    for name in ("service", "response"):
+        means = [each.mean(name) for each in blocks]
+        for end, part in zip(schema.ENDS, ("value", "low", "high"), strict=True):
+            numbers[f"{name}{end}"] = [None if mean is None else getattr(mean, part) for mean in means]
+    labels = [each.name or Path(path).stem for each in blocks]
+    rows = {
+        "interval": interval, "kind": schema.VOLUME, "label": labels, "file": str(path),
+        "line": [each.line for each in blocks],
+    }  # fmt: skip
+    frame = schema.frame(schema.DEVICES, rows | numbers, len(blocks))
+    return schema.Tables(devices=frame, notes=tuple(notes), what=WHAT)

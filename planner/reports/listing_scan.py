@@ -1,0 +1,452 @@
+"""Listings of any size, page by page in one pass: sound rows by columns, what is odd line by line.
+
+The state machine of a page is the one of the careful readers; they see a line only where columns do not decide, and
+say what is wrong with it and where.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from planner.errors import ReportError
+from planner.reports import device_rows as device
+from planner.reports import headings
+from planner.reports.byte_lines import Lines, read_lines
+from planner.reports.columns import Columns
+from planner.reports.device_columns import Layout, Rows, Words
+from planner.reports.listing import CARRIAGE, HEAD, Head, Line, Page, read_head
+
+_NEAR: Final = 20  # lines from a page head to its heading, and characters before the id of the report
+_LONGEST_TOP: Final = 2**12
+FLUSH: Final = 2**16  # rows of a large part
+MOST_KNOWN: Final = 2**14  # lines whose meaning is remembered
+_HINT: Final = re.compile(rb"Addr|Pend|Disc|Conn|Serv|Resp|CUWt|Qued|Userid|Pgstl|Resid|XSTOR|DASD")
+_NO_HEADING: Final = f"expected the heading line '{' '.join(device.HEADINGS)}' below this head"
+_SECOND_ROW: Final = re.compile(r"(?<=.{20}) [0-9A-F]{4} +(?:33[89]0|9336|->[0-9A-F]{4})")
+
+
+@dataclass(slots=True)
+class Listing:
+    """One DEVICE listing: what its `head` says, its `first` line, how many `rows` it has, its damaged rows."""
+
+    head: Head
+    first: Line
+    rows: int = 0
+    damaged: list[tuple[ReportError, str]] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class OpenPage:
+    """The page that is being read: its first line, those of its head so far, and where in it the scan stands."""
+
+    first: Line
+    report: str
+    carriage: bool
+    prologue: list[Line] | None
+    head: Head | None = None
+    state: str = "head"
+    columns: Columns | None = None
+    lines: list[Line] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Part:
+    """Rows in order, by column; `listing` says which listing each is of."""
+
+    listing: NDArray[np.int64]
+    line: NDArray[np.int64]
+    rows: Rows
+
+    @classmethod
+    def joined(cls, parts: Sequence[Part]) -> Part:
+        """Put parts one below the other."""
+        if len(parts) == 1:
+            return parts[0]
+        names = ("sound", "address", "type", "label", "counts", "values", "halves")
+        arrays = (np.concatenate([getattr(part.rows, name) for part in parts], axis=-1) for name in names)
+        listing = np.concatenate([part.listing for part in parts])
+        return cls(listing, np.concatenate([part.line for part in parts]), Rows(*arrays))
+
+
+@dataclass(slots=True)
+class Scanned:
+    """What a file of listings holds: `listings` and rows (`parts`) of DEVICE, its words, and pages of DSPACESH.
+
+    `types` and `labels` are the words of the rows by number; `reports` are the ids of all pages.
+    """
+
+    path: Path
+    listings: list[Listing]
+    parts: list[Part]
+    types: Words
+    labels: Words
+    spaces: list[Page]
+    reports: list[str]
+
+
+def scan(
+    path: Path,
+    data: bytes | None = None,
+    *,
+    strict: bool = False,
+    take: Callable[[Part, Scanned], None] | None = None,
+) -> Scanned:
+    """Read a file of listings, or its content; a damaged row is an error where `strict`, else kept in its listing.
+
+    `take` gets large parts of the rows as soon as they are there, and `parts` stays empty then.
+    """
+    scanner = Scanner(path, strict=strict)
+    found, pending = scanner.found, 0
+    for lines in read_lines(path, data):
+        scanner.feed(lines)
+        pending = sum(part.line.size for part in found.parts) if take is not None else 0
+        if take is not None and pending >= FLUSH:
+            take(Part.joined(found.parts), found)
+            found.parts.clear()
+    scanner.finish()
+    if take is not None and found.parts:
+        take(Part.joined(found.parts), found)
+        found.parts.clear()
+    return found
+
+
+class Scanner:
+    """Takes blocks of lines in order."""
+
+    def __init__(self, path: Path, *, strict: bool) -> None:
+        self.path, self.strict = path, strict
+        self.found = Scanned(path, [], [], Words(device.is_type), Words(str.isprintable), [], [])
+        self.listings, self.types, self.labels = self.found.listings, self.found.types, self.found.labels
+        self.page: OpenPage | None = None
+        self.above: tuple[Lines, int] | None = None
+        self._layout: Layout | None = None
+        self._layouts: dict[str, Layout | None] = {}
+        self._kinds: dict[bytes, str] = {}
+        self._heads: dict[tuple[str, ...], Head] = {}
+        self._tops: dict[bytes, OpenPage] = {}
+        self._last_listing = np.full(2**16, -1, dtype=np.int64)
+        self._last_line = np.zeros(2**16, dtype=np.int64)
+        self._place = np.zeros(2**16, dtype=np.int64)
+
+    def feed(self, lines: Lines) -> None:
+        """Read one block."""
+        self.lines = lines
+        count = lines.starts.size
+        self.rows, self.listing = Rows.empty(count), np.full(count, -1, dtype=np.int64)
+        for first, last, layout in self._stretches(lines):
+            self.rows.parse(lines, layout, first, last, self.types, self.labels)
+        position = 0
+        for index in np.flatnonzero(~self.rows.sound).tolist():
+            if index < position:
+                continue
+            if index > position:
+                self._sound_rows(position, index)
+            position = self._page_top(index) or self._one_line(index)
+        if position < count:
+            self._sound_rows(position, count)
+        self._keep()
+
+    def _one_line(self, index: int) -> int:
+        """Read an odd line by itself; where to go on."""
+        self._odd_line(index)
+        self.above = self.lines, index
+        return index + 1
+
+    def _page_top(self, index: int) -> int | None:
+        """Read a page from its head to its heading at once, where the same lines have been read before.
+
+        Returns where to go on; None where the line is no page head, or something may be new.
+        """
+        lines = self.lines
+        start = int(lines.starts[index])
+        if b"FCX108" not in lines.data[start : start + _NEAR]:
+            return None
+        place = bisect_right(self.headers, index)
+        if place == len(self.headers):
+            return None
+        header = self.headers[place]
+        top = lines.data[start : lines.ends[header]]
+        known = self._tops.get(top)
+        if known is None:
+            if header - index > _NEAR or len(top) > _LONGEST_TOP:
+                return None
+            for each in range(index, header + 1):
+                if each > index and HEAD.match(lines.text(each)):
+                    return each  # a page without a heading: what stands above is read, go on with this one
+                self._one_line(each)
+            if self.page is not None and self.page.state == "heading" and lines.edges[index] == start:
+                self._tops[top] = self.page
+            return header + 1
+        self._end_page()
+        self.page = replace(known, first=lines.line(index), state="heading", prologue=None, lines=[])
+        self._begin_listing(self.page)
+        self.above = lines, header
+        return header + 1
+
+    def finish(self) -> None:
+        """Close the last page and the last listing."""
+        self._end_page()
+        self._end_listing()
+
+    def _stretches(self, lines: Lines) -> Iterator[tuple[int, int, Layout]]:
+        """Lines that stand below headings of one layout, as far as a heading is one; they are kept in `headers`."""
+        first, position = 0, lines.data.find(b"Addr")
+        self.headers: list[int] = []
+        while position >= 0:
+            index = int(np.searchsorted(lines.starts, position, side="right")) - 1
+            text = lines.text(index)
+            if text not in self._layouts:
+                self._layouts[text] = self._layout_of(lines.line(index))
+            layout = self._layouts[text]
+            if layout is not None:
+                self.headers.append(index)
+                if self._layout is not None and self._layout is not layout:
+                    yield first, index, self._layout
+                first, self._layout = first if self._layout is layout else index + 1, layout
+            position = lines.data.find(b"Addr", int(lines.ends[index]))
+        if self._layout is not None:
+            yield first, lines.starts.size, self._layout
+
+    def _layout_of(self, line: Line) -> Layout | None:
+        if not device.is_header(line):
+            return None
+        try:
+            return Layout.of(Columns.from_header(self.path, line, device.HEADINGS))
+        except ReportError:
+            return None  # said once the page has come to it
+
+    def _sound_rows(self, first: int, last: int) -> None:
+        """Take sound rows, all of one page; they may stand below a heading only."""
+        page = self.page
+        if page is None or page.report != device.REPORT:
+            raise self.lines.line(first).error(self.path, headings.STRAY_ROW)
+        if page.columns is None:
+            self._row_above_heading(first)
+        if page.state not in {"heading", "rows"}:
+            raise self._line(first).error(self.path, device.APART)
+        page.state = "rows"
+        self.listing[first:last] = len(self.listings) - 1
+        self.listings[-1].rows += last - first
+        self.above = self.lines, last - 1
+
+    def _line(self, index: int) -> Line:
+        """A line as its page sees it: carriage control is a blank."""
+        line = self.lines.line(index)
+        if self.page is not None and self.page.carriage and line.text[:1] in CARRIAGE:
+            return replace(line, text=" " + line.text[1:])
+        return line
+
+    def _odd_line(self, index: int) -> None:
+        """Read a line that is no sound row."""
+        raw = self.lines.data[self.lines.starts[index] : self.lines.ends[index]]
+        if b"FCX" in raw and (match := HEAD.match(text := self.lines.text(index))):
+            self._end_page()
+            self._open_page(
+                self.lines.line(index), f"FCX{match['report']}", text[0] in CARRIAGE, match["kind"]
+            )
+            return
+        page = self.page
+        if page is None:
+            self._outside(index, raw)
+            return
+        if page.prologue is not None:
+            self._prologue(page, index)
+        if page.report == headings.DSPACESH:
+            page.lines.append(self._line(index))
+        elif page.report == device.REPORT:
+            self._device_line(page, index, raw)
+        elif _HINT.search(raw):
+            self._refuse_tables(self._line(index))
+
+    def _open_page(self, line: Line, report: str, carriage: bool, kind: str) -> None:
+        if report not in self.found.reports:
+            self.found.reports.append(report)
+        if carriage:
+            line = replace(line, text=" " + line.text[1:])
+        self.page = OpenPage(line, report, carriage, [] if kind == "Run" else None)
+        if kind != "Run":
+            self._head_is_read(self.page, [])
+
+    def _prologue(self, page: OpenPage, index: int) -> None:
+        """Collect the lines of a page head, up to a rule, a blank line or a heading."""
+        line = self._line(index)
+        assert page.prologue is not None
+        if not line.text.strip(" _") or device.is_header(line):
+            self._head_is_read(page, page.prologue)
+        else:
+            page.prologue.append(line)
+
+    def _head_is_read(self, page: OpenPage, below: Sequence[Line]) -> None:
+        """Understand a page head; a DEVICE page with another head than the one before begins a listing."""
+        key = (page.first.text, *(line.text for line in below))
+        if key not in self._heads:
+            self._heads[key] = read_head(self.path, (page.first, *below))
+        page.head, page.prologue = self._heads[key], None
+        self._begin_listing(page)
+
+    def _begin_listing(self, page: OpenPage) -> None:
+        """A DEVICE page with another head than the one before begins a listing."""
+        if page.report != device.REPORT or page.head is None:
+            return
+        if not (self.listings and self.listings[-1].head == page.head):
+            self._end_listing()
+            self.listings.append(Listing(page.head, page.first))
+
+    def _device_line(self, page: OpenPage, index: int, raw: bytes) -> None:
+        """Move on in a DEVICE page: head, heading, one block of rows, a gap, other text."""
+        kind = self._kind(raw)
+        if kind == "header":
+            line = self._line(index)
+            if page.state == "text":
+                raise line.error(self.path, device.NO_HEAD)
+            page.columns, page.state = (
+                device.columns_below(self.path, self._line_above(page), line),
+                "heading",
+            )
+        elif kind == "blank":
+            page.state = "gap" if page.state == "rows" else page.state
+        elif page.columns is None:
+            if page.prologue is None and device.may_be_row(self.lines.text(index)):
+                self._row_above_heading(index)
+        else:
+            self._below_heading(page, page.columns, index)
+
+    def _below_heading(self, page: OpenPage, columns: Columns, index: int) -> None:
+        """A line below a heading that is neither blank nor a sound row."""
+        line = self._line(index)
+        text = line.text.lstrip(" ")
+        if page.state == "rows" and text.startswith(device.SCREEN_END):
+            page.state = "text"
+        elif page.state in {"heading", "rows"}:
+            if not device.is_summary(text):
+                self._careful_row(columns, line, index)
+            page.state = "rows"
+        elif device.looks_like_row(columns, line):
+            raise line.error(self.path, device.APART)
+        else:
+            self._refuse_data_spaces(line)
+            page.state = "text"
+
+    def _careful_row(self, columns: Columns, line: Line, index: int) -> None:
+        """Read a row that columns did not decide: it is sound, damaged, or no row at all."""
+        listing = self.listings[-1]
+        try:
+            if _SECOND_ROW.search(line.text):
+                raise line.error(self.path, "two rows on one line: expected each on a line of its own")
+            found = device.read_row(columns, line)
+        except ReportError as error:
+            cut = self.lines.is_open and index == self.lines.starts.size - 1  # the file ends within the row
+            one = not _SECOND_ROW.search(line.text) and device.looks_like_row(columns, line)
+            if self.strict or cut or not one:
+                raise
+            listing.damaged.append((error, line.text.strip()))
+            return
+        self.rows.put(index, found, self.types, self.labels)
+        self.listing[index] = len(self.listings) - 1
+        listing.rows += 1
+
+    def _line_above(self, page: OpenPage) -> Line:
+        """The line above the one at hand."""
+        if self.above is None:
+            return page.first
+        lines, index = self.above
+        return lines.line(index)
+
+    def _kind(self, raw: bytes) -> str:
+        """What an odd line is, wherever it stands: a header, blank (or a rule, or an upper heading), or neither."""
+        if raw not in self._kinds:
+            if len(self._kinds) > MOST_KNOWN:
+                self._kinds.clear()
+            line = Line(0, raw.decode("utf-8", "replace"))
+            self._kinds[raw] = (
+                "header"
+                if device.is_header(line)
+                else "blank"
+                if line.is_blank or device.is_heading(line)
+                else ""
+            )
+        return self._kinds[raw]
+
+    def _outside(self, index: int, raw: bytes) -> None:
+        """A line before the first page may be any text but a table or a row of one."""
+        if _HINT.search(raw):
+            self._refuse_tables(self.lines.line(index))
+        if device.may_be_row(self.lines.text(index)):
+            raise self.lines.line(index).error(self.path, headings.STRAY_ROW)
+
+    def _refuse_tables(self, line: Line) -> None:
+        """Refuse a table that does not stand below a head of its own: its interval is unknown."""
+        if device.is_header(line):
+            raise line.error(self.path, device.NO_HEAD)
+        self._refuse_data_spaces(line)
+
+    def _refuse_data_spaces(self, line: Line) -> None:
+        if headings.is_half(line):
+            raise line.error(self.path, headings.NO_HEAD)
+
+    def _row_above_heading(self, index: int) -> None:
+        """Refuse a page whose heading is missing where its rows begin."""
+        assert self.page is not None
+        problem = f"{_NO_HEADING}, above the row in line {self.lines.numbers[index]}"
+        raise self.page.first.error(self.path, problem)
+
+    def _end_page(self) -> None:
+        page = self.page
+        if page is None:
+            return
+        if page.prologue is not None:
+            self._head_is_read(page, page.prologue)
+        assert page.head is not None
+        if page.report == device.REPORT and page.columns is None:
+            raise page.first.error(self.path, _NO_HEADING)
+        if page.report == headings.DSPACESH:
+            self.found.spaces.append(Page(head=page.head, first=page.first, lines=tuple(page.lines)))
+        self.page = None
+
+    def _end_listing(self) -> None:
+        """A listing has rows, and more of them sound than damaged."""
+        listing = self.listings[-1] if self.listings else None
+        if listing is None or listing.rows > len(listing.damaged):
+            return
+        if listing.damaged:
+            raise listing.damaged[0][0]
+        problem = "a listing without rows: expected at least one device below 'Addr Type ... Qued'"
+        raise listing.first.error(self.path, problem)
+
+    def _keep(self) -> None:
+        """Move the rows of the block to the table, unless a device stands in a listing twice."""
+        taken = np.flatnonzero(self.listing >= 0)
+        if not taken.size:
+            return
+        listing, address, line = self.listing[taken], self.rows.address[taken], self.lines.numbers[taken]
+        starts = np.concatenate([[0], np.flatnonzero(np.diff(listing)) + 1, [taken.size]])
+        for first, last in zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True):
+            self._check_twice(int(listing[first]), address[first:last], line[first:last])
+        rows = Rows(
+            self.rows.sound[taken], address, self.rows.type[taken], self.rows.label[taken],
+            self.rows.counts[:, taken], self.rows.values[:, taken], self.rows.halves[:, taken],
+        )  # fmt: skip
+        self.found.parts.append(Part(listing, line, rows))
+
+    def _check_twice(self, listing: int, address: NDArray[np.int64], line: NDArray[np.int64]) -> None:
+        """Refuse a device that stands in a listing already, or twice among these rows."""
+        known = self._last_listing[address] == listing
+        index = np.arange(address.size)
+        self._place[address] = index
+        if not known.any() and (self._place[address] == index).all():
+            self._last_listing[address], self._last_line[address] = listing, line
+            return
+        seen: dict[int, int] = {}
+        for each, number, before in zip(address.tolist(), line.tolist(), known.tolist(), strict=True):
+            first = int(self._last_line[each]) if before else seen.setdefault(each, number)
+            if first != number:
+                problem = f"device {each:04X} a second time: it is listed in line {first} already"
+                raise ReportError(self.path, problem, line=number)

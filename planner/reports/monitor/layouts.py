@@ -1,0 +1,137 @@
+"""Where the fields of monitor records stand: offsets of z/VM 5.3, which later releases append to.
+
+Field names are IBM's without their prefix. Big-endian numbers, EBCDIC text. docs/monitor.md says what each offset was
+verified against, and which of them are decided on the file itself.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+PAGE: Final = 4096
+HEADER: Final = 20  # bytes of the header that every record begins with
+EBCDIC: Final = "cp037"
+HIGHEST_DOMAIN: Final = 11  # SSI
+EPOCH: Final = 0x7D91048BCA000000  # TOD clock of 1970-01-01, UTC without leap seconds
+MICROSECOND_BITS: Final = 12  # bit 51 of the clock is a microsecond
+
+SYSTEM = (1, 4)
+DEVICE = (1, 6)
+SAMPLING = (1, 9)
+END_OF_INTERVAL = (1, 11)
+END_OF_FRAME = (1, 13)
+POOL = (1, 20)
+PAGING_VOLUME = (3, 4)
+DATA_SPACE = (3, 14)
+ACTIVITY = (6, 3)
+MEASUREMENT_OFF = (6, 14)
+EMULATED = (6, 24)
+POOL_ACTIVITY = (6, 28)
+
+Fields = dict[str, tuple[int, str]]
+Records = NDArray[Any]
+
+
+def kind(record: tuple[int, int]) -> int:
+    """One number for domain and record number."""
+    return record[0] << 16 | record[1]
+
+
+def name(record: int) -> str:
+    """How analysts write a kind of record, such as D6R3."""
+    return f"D{record >> 16}R{record & 0xFFFF}"
+
+
+def _u32(first: int, names: str) -> Fields:
+    """Adjacent fields of four bytes."""
+    return {each: (first + 4 * k, ">u4") for k, each in enumerate(names.split())}
+
+
+SID_FIXED: Final = 0xFFF9_0000  # bits of a subchannel id that are the same for all: zeros
+SID_ONE: Final = 0x0001_0000  # and a one; the two between are the subchannel set
+MOVED: Final = 164  # fields of a device from here on stand 4 bytes later where VIUSTAMP is aligned
+SHIFTS: Final = (0, 4)
+
+_DEVICE_ACTIVITY: Final[Fields] = {
+    "RDEVLPM": (21, "u1"),
+    "RDEVSID": (24, ">u4"),
+    "RDEVSER": (36, ">u4"),  # its first four characters
+    "RDEVSER2": (40, ">u2"),  # its last two
+    "RDEVLCNT": (50, ">u2"),
+    "SCMSSCH": (52, ">u2"),
+    "SCMCOUNT": (54, ">u2"),
+    **_u32(56, "SCMCNTIM SCMFPTIM SCMDDTIM HFRDEVCT HFCTIO"),
+    "SCMDATIM": (160, ">u4"),
+    "SCMCQTIM": (180, ">u4"),
+    **_u32(192, "SCGSSCH SCGCOUNT"),
+    "RDEVDEV": (200, ">u2"),
+    "EDEVTYPE": (204, "u1"),
+    "RDEVPVFG": (216, "u1"),
+    "RDEVHPPL": (218, ">u2"),
+    **_u32(220, "PAVSSCH PAVCOUNT PAVCNTIM PAVFPTIM PAVDDTIM PAVCQTIM PAVDATIM"),
+}
+ACTIVITY_BYTES: Final = 260
+
+LAYOUTS: Final[dict[int, tuple[int, Fields]]] = {  # kind: bytes that are needed, fields
+    kind(SYSTEM): (
+        96,
+        {"HCPCPEID": (28, "S8"), "SYSTODST": (36, ">u8"), "SYSZONE": (80, ">i4"), "CALFLG2": (86, "u1"),
+         "SYSTMID": (88, "S8")},
+    ),
+    kind(DEVICE): (
+        72,
+        {"RDEVDVID": (22, ">u2"), "RDEVDEV": (26, ">u2"), "RDEVSID": (28, ">u4"), "RDEVSER": (46, "S6"),
+         "CALRDEVSID": (64, ">u4"), "CALRDEVDEV": (68, ">u2")},
+    ),
+    kind(SAMPLING): (36, {"INTERVAL": (20, ">i4")}),
+    kind(END_OF_INTERVAL): (HEADER, {}),
+    kind(END_OF_FRAME): (HEADER, {}),
+    kind(POOL): (24, {"HPPOOLNM": (20, ">u2"), "HPPTOKEN": (22, ">u2")}),
+    kind(PAGING_VOLUME): (
+        172,
+        {"CALVSER": (20, "S6"), "RDEVDEV": (26, ">u2"), "RDEVSID": (28, ">u4"),
+         **_u32(32, "CALSPOOL CALPAGE EXPCTSRD EXPCTSWR EXPCTPRD EXPCTPWR EXPCURQC"), "SCMSSCH": (68, ">u2"),
+         "SCGSSCH": (168, ">u4")},
+    ),
+    kind(DATA_SPACE): (
+        136,
+        {"ASCUSRID": (20, "S8"), "ASCNAME": (28, "S24"),
+         **_u32(56, "ASCCTSPI ASCCTPRS ASCCSPST ASCCSPGR ASCCSPGW ASCCSXRD ASCCSXWT ASCCSMIG ASCCTPLK ASCCTPGS "
+                    "ASCCTXBK")},
+    ),
+    kind(ACTIVITY): (ACTIVITY_BYTES, _DEVICE_ACTIVITY),
+    kind(MEASUREMENT_OFF): (68, {"RDEVSID": (20, ">u4"), "RDEVDEV": (24, ">u2")}),
+    kind(EMULATED): (
+        316,
+        {"RDEVDEV": (20, ">u2"), **_u32(28, "DSKTIME DSKXRATE DSKBLKSZ DSKXFERS DSKBLKSR DSKBLKSW")},
+    ),
+    kind(POOL_ACTIVITY): (
+        48,
+        {"HPPOOLNM": (20, ">u2"), "HPPTOKEN": (22, ">u2"),
+         **_u32(24, "HPPNBASE HPPNALIS HPPTRIES HPPFAILS HPPMINCT HPPMAXCT")},
+    ),
+}  # fmt: skip
+
+
+def dtype(record: int, shift: int = 0) -> np.dtype[Any]:
+    """Structured type of a kind of record; `shift` moves the later fields of D6R3."""
+    size, fields = LAYOUTS[record]
+    moved = shift if record == kind(ACTIVITY) else 0
+    offsets = [at + (moved if at >= MOVED else 0) for at, _ in fields.values()]
+    names, formats = list(fields), [form for _, form in fields.values()]
+    return np.dtype({"names": names, "formats": formats, "offsets": offsets, "itemsize": size + moved})
+
+
+def full_number(sid: Any, device: Any) -> Any:
+    """Device numbers with their subchannel set, which the subchannel id has, as a fifth hexadecimal digit."""
+    sets = np.where(sid & SID_FIXED == SID_ONE, sid >> 17 & 3, 0)
+    return device.astype(np.uint32) | sets.astype(np.uint32) << np.uint32(16)
+
+
+def text(values: NDArray[np.bytes_]) -> list[str | None]:
+    """EBCDIC words without padding; null where blank."""
+    words = (each.decode(EBCDIC).replace("\0", " ").strip() for each in values.tolist())
+    return [word or None for word in words]

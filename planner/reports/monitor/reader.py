@@ -1,0 +1,375 @@
+"""Reads z/VM monitor data sample by sample: tables of devices, pools, data spaces, paging volumes, emulated devices.
+
+Memory is bounded by a sample and `blocks.CHUNK`, not by the file: `batches` yields tables as it goes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from planner.errors import ReportError
+from planner.reports import schema
+from planner.reports.monitor import activity, blocks, decide, layouts, pools, storage
+from planner.reports.monitor.blocks import Integers
+from planner.reports.monitor.counters import Pairs, previous
+from planner.reports.monitor.notes import Notes
+from planner.reports.monitor.system import SECOND, Columns, Span, System, moment
+from planner.reports.monitor.walk import Walk, overlapping, walk
+
+if TYPE_CHECKING:
+    import polars as pl
+
+ACTIVITY: Final = layouts.kind(layouts.ACTIVITY)
+POOL_ACTIVITY: Final = layouts.kind(layouts.POOL_ACTIVITY)
+SIMPLE: Final = {  # kind: what names a row, rates, what makes the table
+    layouts.kind(layouts.DATA_SPACE): (("ASCUSRID", "ASCNAME"), storage.SPACE_RATES, storage.spaces),
+    layouts.kind(layouts.PAGING_VOLUME): (("RDEVDEV", "CALVSER"), storage.PAGING_RATES, storage.paging),
+    layouts.kind(layouts.EMULATED): (("RDEVDEV",), storage.EMULATED_RATES, storage.emulated),
+}
+TABLE_OF: Final = {  # pools first: devices refer to them
+    POOL_ACTIVITY: "supply", ACTIVITY: "devices", **dict(zip(SIMPLE, ("storage", "paging", "emulated"), strict=True)),
+}  # fmt: skip
+SLACK: Final = 1_000_000  # us; by which a record may be outside of its interval
+FARTHEST_ZONE: Final = 15 * 3600  # s
+ZONE_STEP: Final = 900  # s
+FORMAT_1: Final = 0x80
+MOST_OF_A_SET: Final = 0xFFFF
+WHAT: Final = "z/VM monitor data"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MonitorTables(schema.Tables):
+    """The tables of `schema`, and `paging` (paging volumes) and `emulated` (emulated devices) beside them."""
+
+    paging: pl.DataFrame | None = None
+    emulated: pl.DataFrame | None = None
+
+
+def read_monitor(path: Path | str, data: bytes | None = None, *, pools_known: bool = False) -> MonitorTables:
+    """Read a whole file at once, or its bytes; see `batches`."""
+    parts = list(batches(path, data, pools_known=pools_known))
+    columns = {"devices": schema.DEVICES, "supply": schema.SUPPLY, "storage": schema.STORAGE,
+               "paging": storage.PAGING, "emulated": storage.EMULATED}  # fmt: skip
+    joined = {
+        name: schema.join(wanted, [frame for part in parts if (frame := getattr(part, name)) is not None])
+        for name, wanted in columns.items()
+    }
+    return MonitorTables(**joined, notes=parts[-1].notes, what=WHAT)
+
+
+def batches(
+    path: Path | str, data: bytes | None = None, *, pools_known: bool = False, chunk: int = blocks.CHUNK
+) -> Iterator[MonitorTables]:
+    """Read monitor data, some samples a step; the last step has the notes.
+
+    With `pools_known` the members of the pools come from elsewhere, and the file need not say which they are.
+    """
+    reader = Reader(Path(path), pools_known)
+    for piece in blocks.chunks(reader.path, data, chunk=chunk):
+        yield from reader.take(walk(piece, reader.path, reader.records + 1))
+    yield reader.finish()
+
+
+class Reader:
+    """One pass over a file: `take` the records of chunk after chunk, then `finish`."""
+
+    def __init__(self, path: Path, pools_known: bool) -> None:
+        self.path, self.pools_known = path, pools_known
+        self.records = 0
+        self.system = System()
+        self.notes = Notes()
+
+    def take(self, records: Walk) -> Iterator[MonitorTables]:
+        """Read the records of a chunk: split where a system introduces itself."""
+        self.records += records.offset.size
+        heads = np.flatnonzero((records.kind == layouts.kind(layouts.SYSTEM)) & ~records.event)
+        edges = np.unique(np.concatenate([[0], heads, [records.offset.size]]))
+        for low, high in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True):
+            part = np.arange(low, high)
+            if low in heads:
+                self._introduce(records, low)
+            self._configure(records, part)
+            found = self._samples(records, part)
+            if found is not None:
+                yield found
+
+    def finish(self) -> MonitorTables:
+        """What is left at the end of the file: the notes."""
+        self._leave()
+        if not self.notes.samples:
+            raise ReportError(
+                self.path,
+                f"{self.records} records, no sample of devices, pools or data spaces that ends (D1R11): expected "
+                "sample data, not events alone",
+            )
+        return MonitorTables(notes=self.notes.sentences(), what=WHAT)
+
+    def _leave(self) -> None:
+        """Note what of a system was begun and not ended."""
+        begun = sum(rows["sample"].size for rows in self.system.open.values())
+        if begun:
+            self.notes.add(f"the last sample has no end (D1R11): its records, {begun}, are not used")
+        if self.system.samples and self.system.name is None:
+            self.notes.add("no record names the system (D1R4)")
+
+    # What does not change from sample to sample
+
+    def _rows(self, records: Walk, which: Integers, record: int, shift: int = 0) -> layouts.Records:
+        """Records of one kind as a structured array; records too short for their fields are refused."""
+        form = layouts.dtype(record, shift)
+        short = records.length[which] < form.itemsize
+        if short.any():
+            first = int(which[short.argmax()])
+            problem = (
+                f"{layouts.name(record)} of {records.length[first]} bytes: expected {form.itemsize} at least"
+            )
+            raise self._error(records, first, problem)
+        raw = overlapping(records.chunk.data, f"V{form.itemsize}")[records.offset[which]]
+        return raw.view(form)
+
+    def _error(self, records: Walk, record: int, problem: str) -> ReportError:
+        number = records.first + record
+        return ReportError(self.path, f"record {number} at byte {records.byte(record)}: {problem}")
+
+    def _times(self, records: Walk, which: Integers) -> Integers:
+        """Times of records [us since 1970, UTC]."""
+        clock = overlapping(records.chunk.data, ">u8")[records.offset[which] + 8].astype(np.uint64)
+        since = (clock >> np.uint64(layouts.MICROSECOND_BITS)).astype(np.int64)
+        return since - (layouts.EPOCH >> layouts.MICROSECOND_BITS)
+
+    def _introduce(self, records: Walk, record: int) -> None:
+        """A system says its name: another one, the same after IPL, or one whose clock went back, is read anew."""
+        row = self._rows(records, np.array([record]), layouts.kind(layouts.SYSTEM))
+        name, ipl = layouts.text(row["SYSTMID"])[0], int(row["SYSTODST"][0])
+        time = int(self._times(records, np.array([record]))[0])
+        old = self.system
+        back = old.end is not None and time < old.end
+        if old.samples and (name != old.name or ipl != old.ipl or back):
+            self._leave()
+            self.system = System()
+        zone = int(row["SYSZONE"][0])
+        plausible = abs(zone) <= FARTHEST_ZONE and zone % ZONE_STEP == 0
+        if not plausible:
+            self.notes.add(f"{name}: the time zone, {zone} s, is none: times are UTC")
+        self.system.name, self.system.ipl = name, ipl
+        self.system.offset = zone if plausible else 0
+        self.system.format_1 = bool(row["CALFLG2"][0] & FORMAT_1)
+
+    def _configure(self, records: Walk, part: Integers) -> None:
+        """Take the configuration of devices, and the moments at which their measurement was switched off."""
+        which = part[records.kind[part] == layouts.kind(layouts.DEVICE)]
+        if which.size:
+            self.system.configuration.add(self._rows(records, which, layouts.kind(layouts.DEVICE)))
+            self.system.static = None
+        which = part[(records.kind[part] == layouts.kind(layouts.MEASUREMENT_OFF)) & records.event[part]]
+        if which.size:
+            rows = self._rows(records, which, layouts.kind(layouts.MEASUREMENT_OFF))
+            stopped = layouts.full_number(rows["RDEVSID"], rows["RDEVDEV"]).tolist()
+            self.system.stops += zip(stopped, self._times(records, which).tolist(), strict=True)
+
+    # Samples
+
+    def _samples(self, records: Walk, part: Integers) -> MonitorTables | None:
+        """Tables of the samples that end within a part of a chunk."""
+        system = self.system
+        sampled = part[~records.event[part]]
+        ending = records.kind[sampled] == layouts.kind(layouts.END_OF_INTERVAL)
+        ends = self._ends(records, sampled[ending])
+        sample = system.samples + np.cumsum(ending) - ending
+        rows = {
+            kind: found
+            for kind in TABLE_OF
+            if (found := self._collect(records, sampled, sample, kind)) is not None
+        }
+        if not ends.size:
+            system.open = rows
+            return None
+        known = system.end is not None
+        times = np.concatenate([[system.end if known else ends[0]], ends])
+        span = Span(self.path, system, system.samples, times, known)
+        system.samples += ends.size
+        system.end = int(ends[-1])
+        system.lengths += (np.diff(times[0 if known else 1 :]) / SECOND).tolist()
+        closed = {kind: self._close(kind, found) for kind, found in rows.items()}
+        span.pools = closed.get(POOL_ACTIVITY)
+        tables = {
+            TABLE_OF[kind]: self._table(kind, each, span)
+            for kind, each in closed.items()
+            if each["sample"].size
+        }
+        system.stops = [each for each in system.stops if each[1] > system.end]
+        self.notes.samples += len(tables)
+        return MonitorTables(**tables)  # type: ignore[arg-type] # mypy takes the names for any of its fields
+
+    def _ends(self, records: Walk, which: Integers) -> Integers:
+        """Times at which samples end; they only rise."""
+        ends = self._times(records, which)
+        before = self.system.end
+        all_ends = ends if before is None else np.concatenate([[before], ends])
+        back = np.flatnonzero(np.diff(all_ends) <= 0)
+        if back.size:
+            was, now = all_ends[back[0]], all_ends[back[0] + 1]
+            record = int(which[back[0] + (before is None)])
+            raise self._error(
+                records,
+                record,
+                f"the sample ends at {moment(int(now))}, the one before at {moment(int(was))}: expected samples "
+                "in order of time",
+            )
+        return ends
+
+    def _collect(self, records: Walk, sampled: Integers, sample: Integers, kind: int) -> Columns | None:
+        """Rows of one kind, after those of the sample that is still open."""
+        chosen = records.kind[sampled] == kind
+        which = sampled[chosen]
+        held = self.system.open.pop(kind, None)
+        if not which.size:
+            return held
+        found: Columns = (
+            self._activity(records, which, sample[chosen])
+            if kind == ACTIVITY
+            else {"rows": self._rows(records, which, kind)}
+        )
+        found |= {
+            "sample": sample[chosen],
+            "line": (records.first + which).astype(np.uint32),
+            "time": self._times(records, which),
+        }
+        return found if held is None else {name: np.concatenate([held[name], found[name]]) for name in found}
+
+    def _activity(self, records: Walk, which: Integers, sample: Integers) -> Columns:
+        """Device activity as columns of native numbers; decides where the later fields stand when it is first met."""
+        system = self.system
+        lengths = records.length[which]
+        system.length = system.length or int(lengths[0])
+        other = lengths != system.length
+        if other.any() or system.length < layouts.ACTIVITY_BYTES:
+            first = int(which[other.argmax()])
+            problem = (
+                f"D6R3 of {records.length[first]} bytes among others of {system.length}: expected one length"
+                if other.any()
+                else f"D6R3 of {system.length} bytes: expected {layouts.ACTIVITY_BYTES} at least, as since z/VM 5.3"
+            )
+            raise self._error(records, first, problem)
+        if system.shift is None:
+            some = which[sample == sample[0]]
+            raw = overlapping(records.chunk.data, f"V{system.length}")[records.offset[some]]
+            try:
+                system.shift = decide.shift_of(raw, system.length, system.configuration.numbers)
+            except decide.UndecidedError as error:
+                raise self._error(records, int(which[0]), f"D6R3, {error}: expected one to fit") from None
+        rows = self._rows(records, which, ACTIVITY, system.shift)
+        columns = {name: rows[name].astype(np.uint32) for name in rows.dtype.names or ()}
+        return columns | {"RDEVDEV": layouts.full_number(columns["RDEVSID"], columns["RDEVDEV"])}
+
+    def _close(self, kind: int, rows: Columns) -> Columns:
+        """Rows of samples that ended; the others wait for the end of theirs."""
+        ended = rows["sample"] < self.system.samples
+        if ended.all():
+            return rows
+        self.system.open[kind] = {name: values[~ended] for name, values in rows.items()}
+        return {name: values[ended] for name, values in rows.items()}
+
+    def _table(self, kind: int, rows: Columns, span: Span) -> pl.DataFrame | None:
+        """Table of one kind of record: what was counted since the sample before."""
+        self._check_times(kind, rows, span)
+        system = self.system
+        if kind == ACTIVITY:
+            rows = activity.prepare(rows, span, self.notes)
+            if not self.pools_known:
+                activity.decide_bits(rows, span)
+        held = system.last.get(kind)
+        newest = rows["sample"] == system.samples - 1
+        system.last[kind] = {name: values[newest] for name, values in rows.items()}
+        if held is not None and held["sample"].size:
+            rows = {name: np.concatenate([held[name], rows[name]]) for name in rows}
+        before, twice = previous(_keys(kind, rows), rows["sample"])
+        if twice is not None:
+            row = int(twice[0])
+            raise ReportError(
+                self.path,
+                f"record {rows['line'][row]}: {layouts.name(kind)} of {_who(kind, rows, row)} a second time in "
+                "a sample: expected one; the end of a sample (D1R11) is perhaps missing",
+            )
+        self._come_and_go(kind, rows, before, span)
+        if kind == ACTIVITY:
+            before = activity.without_stopped(rows, before, span, self.notes)
+            return activity.table(rows, before, span, self.notes)
+        return self._simple(kind, rows, before, span)
+
+    def _check_times(self, kind: int, rows: Columns, span: Span) -> None:
+        """Records are built between the end of the sample before and that of their own."""
+        at = rows["sample"] - span.first
+        wrong = rows["time"] > span.times[at + 1] + SLACK
+        wrong |= (rows["time"] < span.times[at] - SLACK) & (span.known | (at > 0))
+        if wrong.any():
+            row = int(wrong.argmax())
+            raise ReportError(
+                self.path,
+                f"record {rows['line'][row]}: {layouts.name(kind)} built at {moment(int(rows['time'][row]))} in the "
+                f"sample that ends at {moment(int(span.times[at[row] + 1]))}: expected a time within its interval",
+            )
+
+    def _come_and_go(self, kind: int, rows: Columns, before: Integers, span: Span) -> None:
+        """Note what has no record in the sample before, or none in the one after."""
+        followed = np.zeros(before.size, bool)
+        followed[before[before >= 0]] = True
+        gone = ~followed & (rows["sample"] < self.system.samples - 1)
+        since = self.system.since.setdefault(kind, int(rows["sample"][0]))
+        come = (before < 0) & (rows["sample"] >= span.first) & (rows["sample"] > since)
+        for which, reason in ((come, "came"), (gone, "went")):
+            for row in np.flatnonzero(which).tolist():
+                self.notes.count(layouts.name(kind), reason, _who(kind, rows, row))
+
+    def _simple(self, kind: int, rows: Columns, before: Integers, span: Span) -> pl.DataFrame | None:
+        """Table of pools, data spaces, paging volumes or emulated devices."""
+        pairs = Pairs.of(before)
+        elapsed = span.elapsed(rows["sample"][pairs.now])
+        if not elapsed.size:
+            return None
+        common: dict[str, Any] = span.common(rows["sample"][pairs.now], rows["line"][pairs.now])
+        if kind == POOL_ACTIVITY:
+            common["time"] = span.times[rows["sample"][pairs.now] - span.first + 1] / SECOND
+            if (wrong := pools.above_aliases(rows["rows"], pairs)) is not None:
+                row, problem = wrong
+                raise ReportError(self.path, f"record {rows['line'][pairs.now][row]}: D6R28, {problem}")
+            return pools.supply(rows["rows"], pairs, elapsed, span.usual(), common)
+        _, fields, make = SIMPLE[kind]
+        numbers, restarted = storage.rates(rows["rows"], pairs, elapsed, fields)
+        if restarted.any():
+            for row in np.arange(before.size)[pairs.now][restarted].tolist():
+                self.notes.count(layouts.name(kind), "restarted", _who(kind, rows, row))
+                before[row] = -1
+            return self._simple(kind, rows, before, span)
+        return make(rows["rows"], pairs, numbers, common)
+
+
+def _keys(kind: int, rows: Columns) -> Any:
+    """What tells the rows of a sample apart, as something that sorts."""
+    if kind == ACTIVITY:
+        numbers = rows["RDEVDEV"]
+        return numbers if (numbers > MOST_OF_A_SET).any() else numbers.astype(np.uint16)  # which sorts faster
+    if kind == POOL_ACTIVITY:
+        return rows["rows"]["HPPOOLNM"].astype(np.uint16)
+    names, *others = (rows["rows"][name] for name in SIMPLE[kind][0])
+    if not others:
+        return names.astype(np.uint16)
+    both = np.rec.fromarrays([names, *others])
+    return np.unique(both, return_inverse=True)[1].reshape(-1)
+
+
+def _who(kind: int, rows: Columns, row: int) -> str:
+    """How a message names a row."""
+    if kind == ACTIVITY:
+        return f"{rows['RDEVDEV'][row]:04X}"
+    record = rows["rows"][row]
+    if kind == POOL_ACTIVITY:
+        return f"pool {record['HPPOOLNM']}"
+    if "ASCNAME" in SIMPLE[kind][0]:
+        return str(layouts.text(np.array([record["ASCNAME"]]))[0])
+    return f"{record['RDEVDEV']:04X}"

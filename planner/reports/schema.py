@@ -1,0 +1,208 @@
+"""The one table that every reader fills, and the two beside it: names, types, units and meanings, declared once.
+
+`DEVICES` has a row a device and interval, `SUPPLY` one an alias pool and interval, `STORAGE` one a shared data space
+and interval. Units are SI. A measured number `x` stands beside `x_low` and `x_high`, what its printed digits leave
+open; all three are null where the source says nothing. docs/formats.md shows the tables, and a test holds that it does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from planner.errors import ReportError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+BASE: Final = "base"
+ALIAS: Final = "alias"
+CLASSIC_ALIAS: Final = "classic alias"
+VOLUME: Final = "volume"
+OTHER: Final = "other"
+KINDS: Final = (BASE, ALIAS, CLASSIC_ALIAS, VOLUME, OTHER)
+ECKD_DISKS: Final = ("3390", "3380")  # the types that aliases exist for
+ENDS: Final = ("", "_low", "_high")
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column: `name`, polars type by `dtype` ("Enum" is one of `KINDS`), `unit` (empty without one), `meaning`."""
+
+    name: str
+    dtype: str
+    unit: str
+    meaning: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tables:
+    """What a reader makes of a source: the tables that it fills, `notes` in whole sentences, and `what` it was."""
+
+    devices: pl.DataFrame | None = None
+    supply: pl.DataFrame | None = None
+    storage: pl.DataFrame | None = None
+    notes: tuple[str, ...] = ()
+    what: str = ""
+
+
+def measured(name: str, unit: str, meaning: str) -> tuple[Column, Column, Column]:
+    """Declare a measured number with its two ends."""
+    return (
+        Column(name, "Float64", unit, meaning),
+        Column(f"{name}_low", "Float64", unit, "smallest number that its printed digits stand for"),
+        Column(f"{name}_high", "Float64", unit, "largest number that its printed digits stand for"),
+    )
+
+
+WHEN: Final = (
+    Column("system", "String", "", "name of the z/VM, z/OS or Linux system; null where the source does not say"),
+    Column("source", "String", "", "name of the measurement, as the report head says it"),
+    Column("start", "Datetime", "", "begin of the interval by the clock of the system; null where there is no date"),
+    Column("utc_offset", "Int32", "s", "clock of the system less UTC; null where the source does not say"),
+    Column("interval", "Float64", "s", "length of the interval"),
+)  # fmt: skip
+WHERE: Final = (
+    Column("file", "String", "", "file that the row stands in"),
+    Column("line", "UInt32", "", "its line or record in the file, counted from 1"),
+)
+DEVICE_NUMBERS: Final = {  # name: unit, meaning
+    "io_rate": ("1/s", "I/Os; of a volume, those of its aliases among them"),
+    "alias_rate": ("1/s", "I/Os that aliases did for the volume"),
+    "avoided": ("1/s", "I/Os avoided by minidisk caching"),
+    "pend": ("s", "mean pending time of an I/O"),
+    "disconnect": ("s", "mean disconnect time of an I/O"),
+    "connect": ("s", "mean connect time of an I/O"),
+    "service": ("s", "mean service time of an I/O: pending, disconnect and connect"),
+    "response": ("s", "mean response time of an I/O as the source says it: service and queue"),
+    "cu_wait": ("s", "mean wait of an I/O for the control unit, part of pending"),
+    "queued": ("", "mean number of I/Os waiting for the device"),
+}
+DEVICES: Final = (
+    *WHEN,
+    Column("device", "String", "", "device number, four hexadecimal digits; null where a volume has a name only"),
+    Column("kind", "Enum", "", "base, alias (HyperPAV), classic alias, volume (base and aliases together) or other"),
+    Column("label", "String", "", "volume label, owner, or name of the volume; null where blank"),
+    Column("type", "String", "", "device type such as 3390-3, or ->522A for a classic alias"),
+    Column("alias_of", "String", "", "device number of the base, of a classic alias"),
+    Column("pool", "String", "", "alias pool that the device belongs to; null where nothing says so"),
+    Column("pool_aliases", "UInt16", "", "aliases of that pool"),
+    Column("links", "UInt32", "", "minidisk links"),
+    Column("paths", "UInt32", "", "channel paths"),
+    *(column for name, (unit, meaning) in DEVICE_NUMBERS.items() for column in measured(name, unit, meaning)),
+    *WHERE,
+)  # fmt: skip
+SUPPLY: Final = (
+    *WHEN,
+    Column("time", "Float64", "s", "end of the interval on the clock of the file, from whatever it counts"),
+    Column("pool", "String", "", "alias pool"),
+    Column("tries", "UInt64", "", "requests for an alias in the interval"),
+    Column("fails", "UInt64", "", "those that found none free"),
+    Column("fewest_free", "UInt32", "", "fewest free aliases that a request found"),
+    Column("most_free", "UInt32", "", "most free aliases that a request found"),
+    Column(
+        "most_used", "UInt32", "", "most aliases in use at once; null where the source says what was free"
+    ),
+    Column("aliases", "UInt32", "", "aliases of the pool at the end of the interval"),
+    Column("bases", "UInt32", "", "bases of the pool; null where the source does not say"),
+    Column("borrowed", "Float64", "1/s", "aliases borrowed from other control units (SuperPAV)"),
+    Column("loaned", "Float64", "1/s", "aliases loaned to other control units (SuperPAV)"),
+    Column("queued", "Float64", "", "mean I/Os queued for an alias"),
+    Column("restarted", "Boolean", "", "whether the counters began anew in the interval"),
+    Column("plain", "Boolean", "", "whether rates and water marks of the interval belong together"),
+    *WHERE,
+)
+STORAGE_RATES: Final = {
+    "steal_rate": "pages stolen",
+    "read_rate": "pages read from DASD",
+    "write_rate": "pages written to DASD",
+    "expanded_read_rate": "pages read from expanded storage",
+    "expanded_write_rate": "pages written to expanded storage",
+    "migration_rate": "pages migrated from expanded storage",
+}
+STORAGE_PAGES: Final = {
+    "total": "its pages",
+    "resident": "pages in real storage",
+    "resident_below_2gb": "pages in real storage below the 2 GB line",
+    "locked": "pages locked",
+    "locked_below_2gb": "pages locked below the 2 GB line",
+    "aliases": "alias pages",
+    "aliases_locked": "alias pages locked",
+    "expanded": "pages in expanded storage",
+    "dasd": "pages on DASD",
+}
+STORAGE: Final = (
+    *WHEN,
+    Column("release", "String", "", "z/VM version and release such as 5.3"),
+    Column("owner", "String", "", "userid that owns the data space"),
+    Column("name", "String", "", "name of the data space"),
+    Column("users", "UInt32", "", "users permitted to it"),
+    *(column for name, meaning in STORAGE_RATES.items() for column in measured(name, "1/s", meaning)),
+    *(column for name, meaning in STORAGE_PAGES.items() for column in measured(name, "pages", meaning)),
+    *WHERE,
+)
+TABLES: Final[Mapping[str, Sequence[Column]]] = {"devices": DEVICES, "supply": SUPPLY, "storage": STORAGE}
+
+
+def dtypes(columns: Sequence[Column]) -> dict[str, Any]:
+    """Types of columns for polars, by name."""
+    import polars as pl
+
+    special = {"Datetime": pl.Datetime("us"), "Enum": pl.Enum(KINDS)}
+    return {column.name: special.get(column.dtype) or getattr(pl, column.dtype) for column in columns}
+
+
+def frame(columns: Sequence[Column], data: Mapping[str, Any], height: int | None = None) -> pl.DataFrame:
+    """Make a table of columns: lists, arrays, series, or one value for all rows; null where `data` lacks one."""
+    import polars as pl
+
+    wanted = dtypes(columns)
+    unknown = data.keys() - wanted.keys()
+    assert not unknown, f"not in the schema: {unknown}"
+    if height is None:
+        height = next((len(values) for values in data.values() if _many(values)), 0)
+    series = {
+        name: pl.Series(name, values, dtype=None if hasattr(values, "dtype") else dtype, strict=False)
+        for name, dtype in wanted.items()
+        if _many(values := data.get(name))
+    }
+    found = pl.DataFrame(list(series.values())) if series else pl.DataFrame(height=height)
+    return found.select(
+        (pl.col(name).cast(dtype) if name in series else pl.lit(data.get(name), dtype=dtype)).alias(name)
+        for name, dtype in wanted.items()
+    )
+
+
+def _many(values: object) -> bool:
+    return hasattr(values, "__len__") and not isinstance(values, str | bytes)
+
+
+def empty(columns: Sequence[Column]) -> pl.DataFrame:
+    """Make a table without rows."""
+    import polars as pl
+
+    return pl.DataFrame(schema=dtypes(columns))
+
+
+def join(columns: Sequence[Column], parts: Sequence[pl.DataFrame]) -> pl.DataFrame:
+    """Join tables of the same columns, one below the other, without copying them."""
+    import polars as pl
+
+    parts = [part for part in parts if part.height]
+    if not parts:
+        return empty(columns)
+    return parts[0] if len(parts) == 1 else pl.concat(parts, rechunk=False)
+
+
+def conform(columns: Sequence[Column], found: pl.DataFrame, path: Path) -> pl.DataFrame:
+    """Give a table that has these columns, or some of them, their order and types; others are ignored."""
+    import polars as pl
+
+    names = {column.name for column in columns} & set(found.columns)
+    try:
+        return frame(columns, {name: found[name] for name in names}, found.height)
+    except (pl.exceptions.PolarsError, TypeError, ValueError) as error:
+        problem = f"columns of other types ({str(error).splitlines()[0]}): expected those of docs/formats.md"
+        raise ReportError(path, problem) from error

@@ -1,0 +1,439 @@
+"""z/OS: data frames of IBM SMF Explorer, of SMF 74-1 (devices) and 78-3 (HyperPAV), as frames, CSV or Parquet.
+
+Columns have the names of its mappings, in lower case, with or without the prefix smf74 or smf78. Names, types and
+meanings are those of the public pages https://ibm.github.io/IBM-SMF-Explorer/mappings/; no real data was at hand.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Sequence
+from datetime import date, datetime, time, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from planner.errors import ReportError
+from planner.reports import schema
+from planner.units import MICROSECOND, MONITOR_TIME
+
+if TYPE_CHECKING:
+    import polars as pl
+
+DEVICE_KEY: Final = frozenset({"num", "ssc", "mec"})
+POOL_KEY: Final = frozenset({"r783hlcu", "r783htio"})
+DEVICE_NEEDED: Final = {  # column: what it is
+    "num": "device number", "ssc": "SSCH count", "mec": "measurement events", "cnn": "connect time",
+    "pen": "pending time", "dis": "disconnect time", "int": "length of the interval",
+}  # fmt: skip
+DEVICE_USEFUL: Final = (  # any of the columns, what is missing without
+    (("snm", "sid"), "the name of the system"),
+    (("ist", "timestamp"), "the time of the interval"),
+    (("ser",), "volume serials"),
+    (("lcu",), "alias pools"),
+    (("hpv",), "which volumes are HyperPAV bases, so alias pools"),
+    (("hpc",), "the number of aliases of a pool"),
+    (("que", "ios"), "queues and response times"),
+)
+POOL_NEEDED: Final = {
+    "r783hlcu": "logical control unit", "r783htio": "HyperPAV I/Os", "r783hnai": "I/Os without a free alias",
+    "int": "length of the interval",
+}  # fmt: skip
+POOL_USEFUL: Final = (
+    (("snm", "sid"), "the name of the system"),
+    (("ist", "timestamp"), "the time of the interval"),
+    (("r783haiu",), "the most aliases in use"),
+    (("r783xanc",), "how often an alias was needed (SuperPAV)"),
+)
+NUMBERS: Final = (
+    "ssc", "mec", "cnn", "pen", "dis", "que", "sam", "ios", "hpc", "r783htio", "r783hnai", "r783haiu", "r783hioq",
+    "r783xanc", "r783xauc", "r783xabc", "r783xalc", "r783xcqd", "r783hlcu",
+)  # fmt: skip
+WORDS: Final = ("num", "lcu", "ser", "typ", "dev", "r783hcu")
+FLAGS: Final = ("cmb", "del_", "vac", "par", "ddt", "cni", "ntf", "hpv")
+INVALID: Final = {  # flag: why a row is left out
+    "cmb": "their measurements are invalid (SMF74CMB)",
+    "vac": "they were varied or reconfigured in the interval (SMF74VAC)",
+    "del_": "they were deleted (SMF74DEL)",
+}
+SHOWN: Final = 5
+TRUE: Final = frozenset({"true", "1", "1.0", "yes", "on"})
+FALSE: Final = frozenset({"false", "0", "0.0", "no", "off", ""})
+DASD: Final = re.compile(r"[0-9A-F]{4}20[0-9A-F]{2}")  # UCBTYP: the third byte is the class
+DASD_3390: Final = re.compile(r"[0-9A-F]{4}200F")
+
+
+def plain_names(names: Sequence[str]) -> dict[str, str]:
+    """Short lower-case name of each column."""
+    return {name: re.sub(r"^smf7[48]", "", name.lower()) for name in names}
+
+
+def is_devices(headings: frozenset[str]) -> bool:
+    """Tell whether headings are those of SMF 74-1."""
+    return frozenset(plain_names(sorted(headings)).values()) >= DEVICE_KEY
+
+
+def is_pools(headings: frozenset[str]) -> bool:
+    """Tell whether headings are those of SMF 78-3, HyperPAV section."""
+    return frozenset(plain_names(sorted(headings)).values()) >= POOL_KEY
+
+
+def read_csv(path: Path, data: bytes) -> pl.DataFrame:
+    """Cells of a CSV file as text."""
+    import polars as pl
+
+    try:
+        return pl.read_csv(io.BytesIO(data), infer_schema=False, encoding="utf8")
+    except pl.exceptions.PolarsError as error:
+        raise ReportError(
+            path, f"{str(error).splitlines()[0]}: expected CSV with one heading a column"
+        ) from None
+
+
+def read_frame(path: Path, frame: pl.DataFrame) -> schema.Tables:
+    """Read a frame of either kind."""
+    import polars as pl
+
+    names = plain_names(frame.columns)
+    twice = [name for name in names.values() if list(names.values()).count(name) > 1]
+    if twice:
+        raise ReportError(path, f"two columns are {twice[0]}: expected each once")
+    renamed = frame.rename(names).with_row_index("line", 2)  # line 1 has the headings
+    devices = set(renamed.columns) >= DEVICE_KEY
+    needed, useful = (DEVICE_NEEDED, DEVICE_USEFUL) if devices else (POOL_NEEDED, POOL_USEFUL)
+    what = "SMF 74-1" if devices else "SMF 78-3"
+    missing = [f"{name} ({meaning})" for name, meaning in needed.items() if name not in renamed.columns]
+    if missing:
+        raise ReportError(
+            path, f"{what} without {', '.join(missing)}: expected these columns of SMF Explorer too"
+        )
+    notes = [
+        f"{path}: {what} without {' or '.join(names)}: {gone} missing"
+        for names, gone in useful
+        if not set(names) & set(renamed.columns)
+    ]
+    known = _typed(path, renamed, notes)
+    known = known.with_columns(pl.lit(str(path)).alias("file"))
+    if devices:
+        return schema.Tables(
+            devices=_devices(path, known, notes, text=not renamed["num"].dtype.is_numeric()),
+            notes=tuple(notes),
+            what=f"{what} of SMF Explorer",
+        )
+    return schema.Tables(
+        supply=_supply(path, known, notes), notes=tuple(notes), what=f"{what} of SMF Explorer"
+    )
+
+
+def _typed(path: Path, frame: pl.DataFrame, notes: list[str]) -> pl.DataFrame:
+    """Numbers, flags, times and lengths of intervals in types of their own; absent columns null."""
+    import polars as pl
+
+    there = set(frame.columns)
+    columns: dict[str, pl.Series] = {name: _numbers(path, frame, name) for name in NUMBERS if name in there}
+    columns.update({name: _flags(path, frame, name) for name in FLAGS if name in there})
+    columns.update({name: _words(frame, name) for name in WORDS if name in there})
+    columns["interval"] = _seconds(path, frame, "int")
+    columns["start"] = _starts(path, frame, columns["interval"], notes)
+    system = next((name for name in ("snm", "sid") if name in there), None)
+    if system is not None:
+        columns["system"] = _words(frame, system)
+    wanted: dict[str, Any] = {"system": pl.String, **dict.fromkeys(WORDS, pl.String)}
+    wanted.update(dict.fromkeys(NUMBERS, pl.Float64), **dict.fromkeys(FLAGS, pl.Boolean))
+    for name, type_ in wanted.items():
+        columns.setdefault(name, pl.Series([None] * frame.height, dtype=type_))
+    return frame.select("line").with_columns(**columns)
+
+
+def _error(path: Path, frame: pl.DataFrame, wrong: pl.Series, name: str, expected: str) -> ReportError:
+    row = int(wrong.arg_max() or 0)
+    cell = frame[name][row]
+    return ReportError(path, f"{name} is {cell!r}: expected {expected}", line=int(frame["line"][row]))
+
+
+def _words(frame: pl.DataFrame, name: str) -> pl.Series:
+    """Words without blanks around them, null where empty."""
+    import polars as pl
+
+    words = frame[name].cast(pl.String).str.strip_chars(" \0")
+    return words.set(words == "", None) if (words == "").any() else words
+
+
+def _numbers(path: Path, frame: pl.DataFrame, name: str) -> pl.Series:
+    """Counts, never negative; null where a cell is empty."""
+    import polars as pl
+
+    column = frame[name]
+    text = column.dtype == pl.String
+    cells = _words(frame, name) if text else column
+    values = cells.cast(pl.Float64, strict=False).fill_nan(None)
+    lost = values.is_null() & cells.is_not_null() if text else pl.Series([False] * len(values))
+    wrong = lost | (values < 0).fill_null(value=False) | values.is_infinite().fill_null(value=False)
+    if wrong.any():
+        raise _error(path, frame, wrong, name, "a number, zero or above")
+    return values
+
+
+def _flags(path: Path, frame: pl.DataFrame, name: str) -> pl.Series:
+    """Bits, by whichever word or number stands for them; null where a cell is empty."""
+    import polars as pl
+
+    if frame[name].dtype == pl.Boolean:
+        return frame[name]
+    words = frame[name].cast(pl.String).str.strip_chars().str.to_lowercase()
+    wrong = ~words.is_in(list(TRUE | FALSE)) & words.is_not_null()
+    if wrong.any():
+        raise _error(path, frame, wrong, name, "true or false, or 1 or 0")
+    return words.is_in(list(TRUE)).set(words.is_null(), None)
+
+
+def _seconds(path: Path, frame: pl.DataFrame, name: str) -> pl.Series:
+    """Lengths of intervals [s], from times, durations, or numbers of seconds."""
+    import polars as pl
+
+    known = {cell: _length(cell) for cell in frame[name].unique().to_list()}
+    values = pl.Series([known[cell] for cell in frame[name].to_list()], dtype=pl.Float64)
+    wrong = values.is_null() | (values <= 0)
+    if wrong.any():
+        raise _error(path, frame, wrong, name, "the length of an interval, such as 00:15:00 or 900 seconds")
+    return values
+
+
+def _length(cell: object) -> float | None:
+    if isinstance(cell, time):
+        return cell.hour * 3600.0 + cell.minute * 60 + cell.second + cell.microsecond * MICROSECOND
+    if isinstance(cell, timedelta):
+        return cell.total_seconds()
+    if isinstance(cell, int | float):
+        return float(cell)
+    if isinstance(cell, str) and (
+        match := re.fullmatch(r"(?:0 days )?(\d+):(\d\d):(\d\d(?:\.\d+)?)", cell.strip())
+    ):
+        return int(match[1]) * 3600 + int(match[2]) * 60 + float(match[3])
+    try:
+        return float(cell) if isinstance(cell, str) else None
+    except ValueError:
+        return None
+
+
+def _starts(path: Path, frame: pl.DataFrame, interval: pl.Series, notes: list[str]) -> pl.Series:
+    """Begin of each interval: date and time of RMF, else the time of the record less the interval."""
+    import polars as pl
+
+    if set(frame.columns) >= {"dat", "ist"}:
+        pairs = list(zip(frame["dat"].to_list(), frame["ist"].to_list(), strict=True))
+        known = {pair: _begin(*pair) for pair in set(pairs)}
+        values = pl.Series([known[pair] for pair in pairs], dtype=pl.Datetime("us"))
+        if values.null_count():
+            raise _error(
+                path,
+                frame,
+                values.is_null(),
+                "ist",
+                "a time, and a date in dat, such as 09:15:00 and 2024-05-14",
+            )
+        return values
+    if "timestamp" not in frame.columns:
+        return pl.Series([None] * frame.height, dtype=pl.Datetime("us"))
+    notes.append(f"{path}: without dat and ist, an interval begins its length before the record was written")
+    moments = frame["timestamp"]
+    if moments.dtype == pl.String:
+        cells = moments.to_list()
+        parsed = {cell: _moment(cell) for cell in set(cells)}
+        moments = pl.Series([parsed[cell] for cell in cells], dtype=pl.Datetime("us"))
+        if moments.null_count():
+            raise _error(path, frame, moments.is_null(), "timestamp", "a time such as 2024-05-14 09:15:00")
+    return moments.cast(pl.Datetime("us")) - (interval * 1e6).cast(pl.Duration("us"))
+
+
+def _moment(cell: str | None) -> datetime | None:
+    try:
+        return None if cell is None else datetime.fromisoformat(cell.strip()).replace(tzinfo=None)
+    except ValueError:
+        return None
+
+
+def _begin(day: object, clock: object) -> datetime | None:
+    """Date and time of a begin, from dates, times or words."""
+    try:
+        if isinstance(day, str):
+            day = date.fromisoformat(day.strip()[:10])
+        if isinstance(clock, str):
+            clock = time.fromisoformat(clock.strip().removeprefix("0 days "))
+    except ValueError:
+        return None
+    if isinstance(clock, timedelta):
+        clock = (datetime.min + clock).time()
+    if isinstance(day, datetime):
+        day = day.date()
+    return datetime.combine(day, clock) if isinstance(day, date) and isinstance(clock, time) else None
+
+
+def _left_out(path: Path, frame: pl.DataFrame, reason: str) -> str:
+    names = [str(name) for name in frame["num"].unique(maintain_order=True).to_list()]
+    others = f" and {len(names) - SHOWN} others" if len(names) > SHOWN else ""
+    rows = "row is" if frame.height == 1 else "rows are"
+    return f"{path}: {frame.height} {rows} left out, {reason}: {', '.join(names[:SHOWN])}{others}"
+
+
+def _devices(path: Path, frame: pl.DataFrame, notes: list[str], *, text: bool) -> pl.DataFrame:
+    """Rows of the one table from device data sections."""
+    import polars as pl
+
+    frame = _once(path, frame, ["system", "start", "num"], notes)
+    if not text:
+        raise ReportError(
+            path, "num is a column of numbers: expected text, four hexadecimal digits such as 8A00"
+        )
+    digits = frame["num"].str.to_uppercase().str.contains(r"^[0-9A-F]{4,5}$").fill_null(value=False)
+    if not digits.all():
+        raise _error(path, frame, ~digits, "num", "four hexadecimal digits, as text")
+    for flag, reason in INVALID.items():
+        invalid = frame[flag].fill_null(value=False)
+        if invalid.any():
+            notes.append(_left_out(path, frame.filter(invalid), reason))
+            frame = frame.filter(~invalid)
+    for name in ("ssc", "mec", "cnn", "pen", "dis"):
+        if frame[name].null_count():
+            raise _error(path, frame, frame[name].is_null(), name, "a number")
+    timed = (pl.col("mec") > 0) & ~pl.col("ntf").fill_null(value=False)
+    frame = frame.with_columns(
+        io_rate=pl.col("ssc") / pl.col("interval"),
+        **{name: pl.when(timed & valid).then(pl.col(field) * MONITOR_TIME / pl.col("mec"))
+           for name, field, valid in (
+               ("pend", "pen", pl.lit(value=True)),
+               ("connect", "cnn", ~pl.col("cni").fill_null(value=False)),
+               ("disconnect", "dis", ~pl.col("ddt").fill_null(value=False)),
+           )},
+        half=MONITOR_TIME / pl.col("mec"),
+        queued=_queue(frame),
+    )  # fmt: skip
+    frame = frame.with_columns(service=pl.col("pend") + pl.col("connect") + pl.col("disconnect"))
+    waits = pl.when(pl.col("io_rate") > 0).then(pl.col("queued") / pl.col("io_rate"))
+    return _device_rows(frame.with_columns(response=pl.col("service") + waits))
+
+
+def _queue(frame: pl.DataFrame) -> pl.Expr:
+    """Mean I/Os queued in IOS: by the queue time where it is counted, else by samples."""
+    import polars as pl
+
+    if (frame["ios"] > 0).any():
+        return pl.col("ios") * MICROSECOND / pl.col("interval")
+    return pl.when(pl.col("sam") > 0).then(pl.col("que") / pl.col("sam"))
+
+
+def _device_rows(frame: pl.DataFrame) -> pl.DataFrame:
+    """Columns of the schema from numbers of devices."""
+    import polars as pl
+
+    typ = pl.col("typ").str.to_uppercase()
+    disk = pl.coalesce(typ.str.contains(f"^{DASD.pattern}$"), pl.col("hpv"), pl.col("ser").is_not_null())
+    pooled = pl.col("hpv").fill_null(value=False)
+    named = pl.when(typ.str.contains(f"^{DASD_3390.pattern}$")).then(pl.lit("3390"))
+    numbers: list[pl.Expr] = []
+    widths = {"pend": 1, "connect": 1, "disconnect": 1, "service": 3, "response": 3}
+    for name in schema.DEVICE_NUMBERS:
+        if name not in frame.columns:
+            continue
+        half = pl.col("half") * widths.get(name, 0) if name in widths else pl.lit(0.0)
+        numbers += [
+            (pl.col(name) - half).clip(0.0).alias(f"{name}_low"),
+            (pl.col(name) + half).alias(f"{name}_high"),
+        ]
+    found = frame.with_columns(
+        *numbers,
+        device=pl.col("num").str.to_uppercase(),
+        kind=pl.when(disk).then(pl.lit(schema.VOLUME)).otherwise(pl.lit(schema.OTHER)),
+        label=pl.col("ser"),
+        type=pl.coalesce(pl.col("dev"), named),
+        pool=pl.when(pooled).then(pl.col("lcu").str.to_uppercase().str.zfill(4)),
+        pool_aliases=pl.when(pooled).then(pl.col("hpc")),
+    )
+    columns = {name: found[name] for name in schema.dtypes(schema.DEVICES) if name in found.columns}
+    return schema.frame(schema.DEVICES, columns, found.height)
+
+
+def _once(path: Path, frame: pl.DataFrame, key: list[str], notes: list[str]) -> pl.DataFrame:
+    """Rows that say the same are one: SMF Explorer repeats them where another section was fetched too."""
+    import polars as pl
+
+    others = [name for name in frame.columns if name not in ("line", "file")]
+    different = frame.filter(pl.struct(others).is_first_distinct())
+    if different.height < frame.height:
+        notes.append(f"{path}: {frame.height - different.height} rows repeat others and are left out")
+    twice = different.select(~pl.struct(key).is_first_distinct()).to_series()
+    if twice.any():
+        row = int(twice.arg_max() or 0)
+        name, line = key[-1], int(different["line"][row])
+        problem = f"{name} {different[name][row]} a second time in an interval: expected one row of each"
+        raise ReportError(path, problem, line=line)
+    return different
+
+
+def _supply(path: Path, frame: pl.DataFrame, notes: list[str]) -> pl.DataFrame:
+    """Rows of the table of pools from HyperPAV sections, a logical control unit each."""
+    import polars as pl
+
+    if frame["r783hlcu"].null_count():
+        raise _error(
+            path, frame, frame["r783hlcu"].is_null(), "r783hlcu", "the number of a logical control unit"
+        )
+    frame = _once(path, frame, ["system", "start", "r783hcu", "r783hlcu"], notes)
+    lcu = frame["r783hlcu"].cast(pl.Int64)
+    names = pl.Series([f"{number:04X}" for number in lcu.to_list()], dtype=pl.String)
+    several = frame.select("system", "start", "r783hlcu").is_duplicated()
+    if several.any():
+        notes.append(
+            f"{path}: logical control units with several control units: pools have the names of both"
+        )
+        names = pl.select(
+            pl.when(several).then(names + "/" + frame["r783hcu"].fill_null("?")).otherwise(names)
+        ).to_series()
+    needed = pl.col("r783xanc").fill_null(0.0) > 0
+    if not (frame["r783xanc"].fill_null(0.0) > 0).any():
+        notes.append(f"{path}: tries are all HyperPAV I/Os (R783HTIO), not only those that needed an alias")
+    found = frame.with_columns(
+        pool=names,
+        tries=pl.when(needed).then(pl.col("r783xanc")).otherwise(pl.col("r783htio")),
+        fails=pl.when(needed).then(pl.col("r783xanc") - pl.col("r783xauc")).otherwise(pl.col("r783hnai")),
+        borrowed=pl.col("r783xabc") / pl.col("interval"),
+        loaned=pl.col("r783xalc") / pl.col("interval"),
+        most_used=pl.col("r783haiu"),
+        queued=pl.when(needed).then(pl.col("r783xcqd") / pl.col("r783xanc")),
+        time=pl.col("start").dt.epoch("us") * 1e-6 + pl.col("interval"),
+        restarted=pl.lit(value=False),
+        plain=pl.lit(value=True),
+    )
+    whole = (found["tries"] == found["tries"].round()) & (found["fails"] == found["fails"].round())
+    wrong = ~whole.fill_null(value=False) | (found["fails"] < 0) | (found["fails"] > found["tries"])
+    if wrong.any():
+        row = int(wrong.arg_max() or 0)
+        problem = (
+            f"{found['fails'][row]} of {found['tries'][row]} requests without a free alias: expected whole "
+        )
+        raise ReportError(
+            path, f"{problem}numbers, no more fails than requests", line=int(found["line"][row])
+        )
+    columns = {name: found[name] for name in schema.dtypes(schema.SUPPLY) if name in found.columns}
+    return schema.frame(schema.SUPPLY, columns, found.height)
+
+
+def with_aliases(supply: pl.DataFrame, devices: pl.DataFrame) -> pl.DataFrame:
+    """Set the aliases of each pool, and the fewest free, from the volumes of the same system and interval."""
+    import polars as pl
+
+    key = ["system", "start", "pool"]
+    counts = (
+        devices.filter(pl.col("pool_aliases").is_not_null())
+        .group_by(key)
+        .agg(
+            pl.col("pool_aliases").max().cast(pl.UInt32).alias("known"),
+            pl.len().cast(pl.UInt32).alias("volumes"),
+        )
+    )
+    joined = supply.join(counts, on=key, how="left", nulls_equal=True, maintain_order="left")
+    aliases = pl.coalesce("aliases", "known")
+    free = pl.when(aliases >= pl.col("most_used")).then(aliases - pl.col("most_used"))
+    return joined.with_columns(
+        aliases=aliases, bases=pl.coalesce("bases", "volumes"), fewest_free=pl.coalesce("fewest_free", free)
+    ).select(supply.columns)

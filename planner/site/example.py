@@ -1,0 +1,183 @@
+"""A seeded example of a site over its days: weeks, month ends, growth, a level shift and gaps, of any size."""
+
+from __future__ import annotations
+
+from datetime import date, datetime, timedelta
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from planner.errors import InputError
+from planner.results import Array
+
+if TYPE_CHECKING:
+    import polars as pl
+
+FIRST: Final = date(2026, 1, 1)
+YEAR: Final = 365.25  # days
+WEEK: Final = (0.97, 1.0, 1.0, 0.99, 0.95, 0.45, 0.4)
+HOURS: Final = np.array(
+    [0.30, 0.28, 0.35, 0.45, 0.40, 0.30, 0.32, 0.45, 0.70, 0.90, 1.00, 0.97, 0.85, 0.90, 0.95, 0.90, 0.80, 0.65,
+     0.50, 0.45, 0.42, 0.40, 0.38, 0.34]
+)  # fmt: skip
+MONTH_END: Final = 1.2  # on the last working day
+CORRELATION: Final = 0.6  # of the noise of one day with the next
+DAILY_NOISE: Final = 0.04
+HOURLY_NOISE: Final = 0.02
+GAPS: Final = 0.04  # share of days without measurements
+SHIFT: Final = 0.18  # of the second pool, half-way through
+GROWTH: Final = (0.35, 0.10, 0.0, 0.6)  # a year, of pool after pool
+SERVICE: Final = 1.3  # ms
+BUSY: Final = 0.45  # of a volume at the begin, in its busy hour
+MOST: Final = 10_000_000  # rows
+MOST_DEVICES: Final = 0xFFFF
+MOST_ALIASES: Final = 255
+
+
+def daily_levels(days: int, growth: float, shift: float, generator: np.random.Generator) -> Array:
+    """Busy-hour level of each day over that of the first, nan on days without measurements.
+
+    Parameters
+    ----------
+    days : int
+        From `FIRST` on.
+    growth : float
+        Share of the first level a year, in a straight line.
+    shift : float
+        Share by which the level is higher from half-way on.
+    generator : numpy.random.Generator
+        Where noise and gaps come from.
+
+    Returns
+    -------
+    ndarray
+        Shape (days,).
+    """
+    day = np.arange(days)
+    calendar = np.datetime64(FIRST, "D") + day
+    weekday = (FIRST.weekday() + day) % 7
+    next_month = (calendar.astype("datetime64[M]") + 1).astype("datetime64[D]")
+    last_working = np.is_busday(calendar) & (np.busday_count(calendar, next_month) == 1)
+    level = (1 + growth * day / YEAR) * np.where(2 * day >= days, 1 + shift, 1.0)
+    innovations = np.sqrt(1 - CORRELATION**2) * generator.standard_normal(days)
+    noise = np.empty(days)
+    noise[0] = generator.standard_normal()
+    for k in range(1, days):
+        noise[k] = CORRELATION * noise[k - 1] + innovations[k]
+    found = (
+        level * np.array(WEEK)[weekday] * np.where(last_working, MONTH_END, 1.0) * (1 + DAILY_NOISE * noise)
+    )
+    found[generator.random(days) < GAPS] = np.nan
+    return np.asarray(found)
+
+
+def example_volumes(
+    *,
+    days: int = 365,
+    systems: int = 1,
+    pools: int = 2,
+    volumes: int = 4,
+    aliases: int = 3,
+    hours: int = 24,
+    seed: int = 1,
+) -> pl.DataFrame:
+    """Make the volumes of a site, hour by hour: what `planner growth` reads as a table of volumes.
+
+    Parameters
+    ----------
+    days, systems, pools, volumes : int, optional
+        How many: days, systems, pools of each system, volumes of each pool.
+    aliases : int, optional
+        Aliases of each pool.
+    hours : int, optional
+        Busiest hours of each day that are kept.
+    seed : int, optional
+        Another one gives other noise.
+
+    Returns
+    -------
+    polars.DataFrame
+        Columns system, start, interval_s, pool, aliases, device, io_rate, service_ms; a row a volume and hour.
+
+    Raises
+    ------
+    InputError
+        A number below 1, more device numbers than there are, or more than ten million rows.
+    """
+    import polars as pl
+
+    sizes = {"days": days, "systems": systems, "pools": pools, "volumes": volumes}
+    for name, number in sizes.items():
+        if number < 1:
+            raise InputError(name, number, "1 or more")
+    if pools * volumes > MOST_DEVICES:
+        raise InputError("pools, volumes", (pools, volumes), f"at most {MOST_DEVICES} volumes of a system")
+    if not 0 <= aliases <= MOST_ALIASES:
+        raise InputError("aliases", aliases, f"0 to {MOST_ALIASES}")
+    if not 1 <= hours <= HOURS.size:
+        raise InputError("hours", hours, f"1 to {HOURS.size}")
+    kept = np.sort(np.argsort(-HOURS, kind="stable")[:hours])
+    if days * systems * pools * volumes * hours > MOST:
+        raise InputError(
+            "days, systems, pools, volumes", tuple(sizes.values()), f"at most {MOST} rows together"
+        )
+    parts = []
+    for system in range(systems):
+        for pool in range(pools):
+            generator = np.random.default_rng([seed, system, pool])
+            levels = daily_levels(days, GROWTH[pool % len(GROWTH)], SHIFT if pool % 2 else 0.0, generator)
+            known = np.flatnonzero(np.isfinite(levels))
+            shares = generator.uniform(0.6, 1.4, volumes)
+            hourly = levels[known, None, None] * HOURS[kept, None] * (shares / shares.mean())
+            rates = (
+                1e3 * BUSY / SERVICE * hourly * (1 + HOURLY_NOISE * generator.standard_normal(hourly.shape))
+            )
+            service = SERVICE * (1 + 0.01 * generator.standard_normal(hourly.shape))
+            begin = datetime(FIRST.year, FIRST.month, FIRST.day)
+            starts = [begin + timedelta(days=int(day), hours=hour) for day in known for hour in kept.tolist()]
+            devices = [f"{1 + pool * volumes + k:04X}" for k in range(volumes)]
+            parts.append(
+                pl.DataFrame(
+                    {
+                        "system": [f"SYS{system + 1}"] * rates.size,
+                        "start": np.repeat(np.array(starts, dtype="datetime64[us]"), volumes),
+                        "interval_s": np.full(rates.size, 3600),
+                        "pool": [f"P{pool + 1}"] * rates.size,
+                        "aliases": np.full(rates.size, aliases),
+                        "device": devices * (rates.size // volumes),
+                        "io_rate": np.round(rates.ravel(), 1),
+                        "service_ms": np.round(service.ravel(), 2),
+                    }
+                )
+            )
+    return pl.concat(parts)
+
+
+def example_series(*, days: int = 365, seed: int = 1) -> pl.DataFrame:
+    """Make the busy hour of each day of a pool, as docs/examples/io-rate.csv has it.
+
+    Parameters
+    ----------
+    days : int, optional
+        How many.
+    seed : int, optional
+        Another one gives other noise.
+
+    Returns
+    -------
+    polars.DataFrame
+        Columns start and io_rate; a row a measured day.
+
+    Raises
+    ------
+    InputError
+        No days.
+    """
+    import polars as pl
+
+    if days < 1:
+        raise InputError("days", days, "1 or more")
+    levels = daily_levels(days, 0.25, SHIFT, np.random.default_rng(seed))
+    known = np.flatnonzero(np.isfinite(levels))
+    starts = [FIRST + timedelta(days=int(day)) for day in known]
+    return pl.DataFrame({"start": starts, "io_rate": np.round(3000 * levels[known], 1)})

@@ -1,0 +1,344 @@
+"""From when on a limit no longer holds: level, trend and date of exhaustion of measured series."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from planner import render
+from planner.answer import Answer
+from planner.errors import InputError
+from planner.interval import Interval
+from planner.site.growth_dates import Future
+from planner.site.growth_fit import Fit
+from planner.site.growth_given import HORIZON, check_given
+from planner.site.growth_goals import ENDS, Goal, answers, fitted
+from planner.site.growth_limit import Limit, iso
+from planner.site.growth_wording import AHEAD, loads, notes_on_days, percent, sentence, signed
+from planner.site.series import Daily
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+MOST_LOADS: Final = 12  # whose levels, shifts and patterns the text shows
+TWO_YEARS: Final = 730  # measured days from which a season could be told from a trend
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Growth(Answer):
+    """From when on each limit no longer holds, in order of date.
+
+    Attributes
+    ----------
+    limits : tuple of Limit
+        What breaks first comes first.
+    horizon : int
+        Days ahead that were looked at.
+    rate : float or None
+        Growth a year that was given in place of the fitted one; compounds.
+    events : tuple of tuple
+        Days and factors that were given.
+    daily : Daily
+        The measured days.
+    fit : Fit
+        Draws for the series of `daily`, in their order.
+    order : tuple of int
+        Which series of `daily` each limit belongs to.
+    further : tuple of str
+        Notes on where the limits come from.
+    """
+
+    limits: tuple[Limit, ...]
+    horizon: int
+    rate: float | None
+    events: tuple[tuple[date, float], ...]
+    daily: Daily
+    fit: Fit
+    order: tuple[int, ...]
+    further: tuple[str, ...] = ()
+
+    @property
+    def headline(self) -> str:
+        """What breaks first, and when."""
+        first = self.limits[0]
+        said = sentence(first, self.rate, self.horizon)
+        within = sum(each.verdict in {"already", "within horizon"} for each in self.limits)
+        if len(self.limits) == 1:
+            return said
+        years = self.horizon / 365.25
+        return (
+            f"{within} of {len(self.limits)} limits {'is' if within == 1 else 'are'} reached within {years:.3g} years. "
+            f"{'First: ' if within else ''}{said}"
+        )
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Assumptions, what was found in the days, and what to do."""
+        found = [*self.further, *self.daily.notes]
+        if self.rate is not None:
+            found.append(
+                f"Growth of {percent(self.rate)} a year compounds from the last measured day on; "
+                "the trend shown is the measured one."
+            )
+        elif any(each.trend is not None for each in self.limits):
+            found.append(
+                "The dates hold if the trend goes on in a straight line, without a further level shift; "
+                "--growth and --event say otherwise."
+            )
+        found += [f"From {day} on the load is {signed(factor - 1)}." for day, factor in self.events]
+        found += notes_on_days(self.limits)
+        span = max((each.days for each in self.limits), default=0)
+        if len(loads(self.limits)) > MOST_LOADS:
+            found.append("Levels, level shifts and patterns of all loads are in --json.")
+        if any(each.trend is not None for each in self.limits) and span < TWO_YEARS:
+            found.append("Less than two years cannot tell a yearly season from a trend.")
+        return tuple(found)
+
+    def table(self) -> render.Table:
+        """Lay out the limits with all keys of ``--json``.
+
+        Returns
+        -------
+        render.Table
+            One row a limit.
+        """
+        records = [each.record() for each in self.limits]
+        names = tuple(records[0]) if records else ("system",)
+        return render.Table(
+            columns=tuple(
+                render.Column(name=name, unit="", values=[record[name] for record in records])
+                for name in names
+            )
+        )
+
+    def sections(self) -> tuple[render.Section, ...]:
+        """Lay out limits, levels ahead, level shifts and the pattern of the week.
+
+        Returns
+        -------
+        tuple of render.Section
+            Those that say something.
+        """
+        from planner.site import growth_wording as wording
+
+        about = [
+            (wording.level_table(self.limits), "Level of a busy day"),
+            (wording.shift_table(self.limits), "Level shifts"),
+            (wording.week_table(self.limits), "Pattern, as a share of the busiest weekday"),
+        ]
+        if len(loads(self.limits)) > MOST_LOADS:
+            about = []
+        return (
+            render.Section(table=wording.limit_table(self.limits), caption="Ranges are 90 % intervals."),
+            render.Section(table=wording.need_table(self.limits), title="Needed, by the queueing model"),
+            *(render.Section(table=table, title=title) for table, title in about),
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain data.
+
+        Returns
+        -------
+        dict
+            `limits` and what they rest on.
+        """
+        levels = [
+            {
+                "system": each.grows.system, "what": each.grows.what, "days": ahead,
+                "date": iso(each.last + timedelta(days=ahead)), "level": level.value, "level_low": level.low,
+                "level_high": level.high,
+            }
+            for each in loads(self.limits)
+            for ahead, level in zip(AHEAD, each.levels, strict=False)
+        ]  # fmt: skip
+        needs = [
+            {
+                "system": each.measured.system, "what": each.measured.what, "days": ahead,
+                "date": iso(each.last + timedelta(days=ahead)), "needed": need.value, "needed_low": need.low,
+                "needed_high": need.high,
+            }
+            for each in self.limits
+            for ahead, need in zip(AHEAD, each.needs, strict=False)
+        ]  # fmt: skip
+        shifts = [
+            {
+                "system": each.grows.system, "what": each.grows.what, "date": iso(shift.day),
+                "size": shift.size.value, "size_low": shift.size.low, "size_high": shift.size.high,
+            }
+            for each in loads(self.limits)
+            for shift in each.shifts
+        ]  # fmt: skip
+        return {
+            "limits": [each.record() for each in self.limits],
+            "levels": levels,
+            "needs": needs,
+            "shifts": shifts,
+            "series": [each.details() for each in loads(self.limits)],
+            "horizon_days": self.horizon,
+            "growth_per_year": self.rate,
+            "events": [{"date": iso(day), "factor": factor} for day, factor in self.events],
+            "notes": list(self.notes),
+        }
+
+    def plot(self, axes: Axes | None = None) -> Axes:
+        """Draw the series with trend, band, limit and date; of several limits, all in order of date.
+
+        Parameters
+        ----------
+        axes : matplotlib.axes.Axes, optional
+            Where to draw; new axes where None.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            What was drawn.
+        """
+        from planner.site.growth_pictures import draw_limits, draw_series
+
+        return draw_series(self, 0, axes) if len(self.limits) == 1 else draw_limits(self, axes)
+
+    def level(self, ahead: int, series: int = 0) -> Interval:
+        """Busy-day level some days after the last one.
+
+        Parameters
+        ----------
+        ahead : int
+            Days after the last measured day.
+        series : int, optional
+            Which limit, in their order.
+
+        Returns
+        -------
+        Interval
+            90 %, in the unit of the series.
+
+        Raises
+        ------
+        InputError
+            Before the last day, or no such limit.
+        """
+        if ahead < 0 or not 0 <= series < len(self.limits):
+            raise InputError(
+                "ahead, series", (ahead, series), "a day from the last one on, and one of the limits"
+            )
+        low, value, high = np.quantile(self.future.at(ahead)[self.order[series]], ENDS)
+        return Interval(float(low), float(value), float(high))
+
+    @property
+    def future(self) -> Future:
+        """Draws of the levels from the last day on."""
+        return future_of(self.daily, self.fit, self.rate, self.events)
+
+
+def growth(
+    daily: Daily,
+    limit: float | Sequence[float | None] | None = None,
+    *,
+    horizon: int = HORIZON,
+    rate: float | None = None,
+    events: Sequence[tuple[date, float]] = (),
+    notes: Sequence[str] = (),
+) -> Growth:
+    """Find from when on limits no longer hold.
+
+    Each series is a straight line times a weekly pattern with level shifts and month ends, and noise that is correlated
+    from day to day; intervals hold what all of these leave open (docs/growth.md).
+
+    Parameters
+    ----------
+    daily : Daily
+        Busy-hour level of each day.
+    limit : float or sequence of float or None, optional
+        Limit of all series or of each, in their units.
+    horizon : int, optional
+        How far ahead to look [days].
+    rate : float, optional
+        Growth a year in place of the fitted one; compounds.
+    events : sequence of tuple, optional
+        Days, and the factor by which the load is higher from each on.
+    notes : sequence of str, optional
+        Where limits and levels come from.
+
+    Returns
+    -------
+    Growth
+        One limit a series, in order of date.
+
+    Raises
+    ------
+    InputError
+        A limit that is not above zero, an event on a measured day, or another argument outside its domain.
+    """
+    limits = _limits(limit, len(daily.series))
+    goals = [
+        Goal(
+            series=k,
+            measured=measured,
+            now=None,
+            limit=at,
+            load=Interval(at or np.nan, at or np.nan, at or np.nan),
+        )
+        for k, (measured, at) in enumerate(zip(daily.series, limits, strict=True))
+    ]
+    fit = fitted(daily)
+    return answer_goals(daily, fit, goals, horizon=horizon, rate=rate, events=events, notes=notes)
+
+
+def answer_goals(
+    daily: Daily,
+    fit: Fit,
+    goals: Sequence[Goal],
+    *,
+    horizon: int,
+    rate: float | None,
+    events: Sequence[tuple[date, float]],
+    notes: Sequence[str],
+) -> Growth:
+    """Put goals in order of the date at which each is reached."""
+    measured = np.isfinite(daily.values)
+    last = daily.day(int(np.max(np.nonzero(measured.any(axis=0))[0])))
+    check_given(rate, events, horizon, last)
+    index = np.array([goal.series for goal in goals], dtype=np.intp)
+    chosen = Daily(first=daily.first, series=tuple(daily.series[k] for k in index), values=daily.values[index],
+                   hours=daily.hours[index], notes=daily.notes)  # fmt: skip
+    picked = fit.pick(index)
+    answer = answers(chosen, picked, goals, horizon, rate, _counted(daily, events))
+    order = sorted(range(len(answer)), key=lambda k: _urgency(answer[k]))
+    return Growth(
+        limits=tuple(answer[k] for k in order), horizon=horizon, rate=rate, events=tuple(events), daily=chosen,
+        fit=picked, order=tuple(order), further=tuple(notes),
+    )  # fmt: skip
+
+
+def _counted(daily: Daily, events: Sequence[tuple[date, float]]) -> list[tuple[int, float]]:
+    """Events by their day in the fit."""
+    return [((day - daily.first).days, factor) for day, factor in events]
+
+
+def future_of(daily: Daily, fit: Fit, rate: float | None, events: Sequence[tuple[date, float]]) -> Future:
+    """Levels from the last day of each series on."""
+    return Future.of(fit, rate, _counted(daily, events))
+
+
+def _limits(limit: float | Sequence[float | None] | None, series: int) -> list[float | None]:
+    """One limit a series."""
+    each = [limit] * series if limit is None or isinstance(limit, (int, float)) else list(limit)
+    if len(each) != series:
+        raise InputError("limit", f"{len(each)} limits", f"one, or one for each of {series} series")
+    for value in each:
+        if value is not None and not (np.isfinite(value) and value > 0):
+            raise InputError("limit", value, "a finite number above zero")
+    return [None if value is None else float(value) for value in each]
+
+
+def _urgency(limit: Limit) -> tuple[int, date, date, str]:
+    """Order of what breaks first: by date, then by the early end of its range."""
+    far = date.max
+    rank = {"already": 0, "within horizon": 1, "not within horizon": 2, "too few days": 3, None: 4}[
+        limit.verdict
+    ]
+    return rank, limit.reached or far, limit.reached_low or far, limit.measured.name

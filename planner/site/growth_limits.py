@@ -1,0 +1,306 @@
+"""The limits of a site from its measurements over time: pools through the queueing model, devices, storage."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from planner.demand import Law
+from planner.devices.storage import FRAMES_PER_PGMBK, ptrm_limit, real_storage_limit
+from planner.devices.storage import release as find_release
+from planner.errors import InputError, PlannerError
+from planner.interval import Interval
+from planner.measurements.choose import MEAN, at_interval
+from planner.measurements.read import Measured as Measurements
+from planner.reports import schema
+from planner.results import Array
+from planner.site.growth import Growth, answer_goals, future_of
+from planner.site.growth_given import HORIZON
+from planner.site.growth_goals import Goal, fitted
+from planner.site.growth_needs import read_pool
+from planner.site.growth_wording import AHEAD
+from planner.site.series import Daily, Measured, aligned, busy_hours, unit_jump
+from planner.sizing.target import Target
+from planner.units import GIB, SEGMENT
+
+if TYPE_CHECKING:
+    import polars as pl
+
+BUSY: Final = 0.9  # share at which a device is full
+RECENT: Final = 28  # days among which the hour is that a pool is read from
+MEMBERS: Final = 0.5  # share of the usual volumes that an interval must hold
+NOT_MEASURED: Final = "measurements with dates over several days: the column start of docs/formats.md"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Given:
+    """What a site says beside its measurements: real storage [bytes], resident pages a segment, the law, the target."""
+
+    law: Law
+    target: Target
+    real_storage: int | None = None
+    resident_pages: float | None = None
+    ptrm_spaces: int | None = None
+
+
+def site_growth(
+    measured: Measurements,
+    given: Given,
+    *,
+    horizon: int = HORIZON,
+    rate: float | None = None,
+    events: Sequence[tuple[date, float]] = (),
+) -> Growth:
+    """Find what breaks first: every pool, every volume with aliases of its own, and in-use storage.
+
+    Parameters
+    ----------
+    measured : planner.measurements.read.Measured
+        Devices and storage over many days.
+    given : Given
+        What else is known of the site.
+    horizon : int, optional
+        How far ahead to look [days].
+    rate : float, optional
+        Growth a year in place of the fitted one; compounds.
+    events : sequence of tuple, optional
+        Days, and the factor by which the load is higher from each on.
+
+    Returns
+    -------
+    Growth
+        In order of date.
+
+    Raises
+    ------
+    InputError
+        No measurements with dates.
+    """
+    parts, notes = _pool_series(measured.devices)
+    volumes, more = _volume_series(measured.devices)
+    storage, told = _storage_series(measured.storage)
+    notes += [*more, *told]
+    series = [*parts, *volumes, *storage]
+    if not series:
+        raise InputError("measurements", "no interval with a date", NOT_MEASURED)
+    daily = aligned([(each.measured, each.first, each.levels, each.hours) for each in series], notes)
+    fit = fitted(daily)
+    future = future_of(daily, fit, rate, events)
+    goals: list[Goal] = []
+    said: list[str] = []
+    for index, each in enumerate(series):
+        reach = float(np.quantile(future.at(horizon)[index], 0.95)) * math.prod(
+            max(factor, 1) for _, factor in events
+        )
+        ahead = [np.quantile(future.at(step)[index], (0.05, 0.5, 0.95)) for step in AHEAD]
+        now = float(np.median(future.level[index]))
+        try:
+            found, told = each.goals(index, given, now, max(reach, now), ahead, daily)
+        except PlannerError as problem:
+            said.append(f"{each.measured.name} has no answer: {problem}")
+            continue
+        goals += found
+        said += told
+    if not goals:
+        raise InputError(
+            "measurements", "; ".join(said) or "nothing with a limit", "a pool, a volume or storage"
+        )
+    said = list(dict.fromkeys(said))
+    return answer_goals(daily, fit, goals, horizon=horizon, rate=rate, events=events, notes=said)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Load:
+    """One load over time: whose it is, the busy hour of each day, and what its limits are."""
+
+    measured: Measured
+    first: date
+    levels: Array
+    hours: Array
+    rows: Any = None  # of the volumes of a pool, hour by hour
+
+    def goals(
+        self, index: int, given: Given, now: float, reach: float, ahead: Sequence[Array], daily: Daily
+    ) -> tuple[list[Goal], list[str]]:
+        """Limits of the load, and notes."""
+        raise NotImplementedError
+
+
+class PoolLoad(Load):
+    """I/O rate of a pool."""
+
+    def goals(
+        self, index: int, given: Given, now: float, reach: float, ahead: Sequence[Array], daily: Daily
+    ) -> tuple[list[Goal], list[str]]:
+        """Aliases in use, and addresses of the control unit."""
+        needs = read_pool(self._hour(daily, index, now), given.law, given.target)
+        if needs is None:
+            return [], []
+        count, *counts = needs.counts([now, *np.ravel(ahead).tolist()])
+        later = tuple(
+            Interval(low.low, middle.value, high.high)
+            for low, middle, high in zip(counts[::3], counts[1::3], counts[2::3], strict=True)
+        )
+        system = self.measured.system
+        found = [
+            Goal(
+                series=index, measured=Measured(system=system, what=f"{what} of pool {needs.name}", unit=what),
+                now=count.value + plus, limit=float(limit), load=needs.largest_load(limit - plus, reach),
+                needs=tuple(each + float(plus) for each in later),
+            )
+            for what, plus, limit in (
+                ("aliases", 0, needs.in_use),
+                ("addresses", needs.volumes, needs.volumes + needs.room),
+            )
+        ]  # fmt: skip
+        how = f"Target of the aliases: {given.target}; each pool is read from a recent busy hour and grown from there."
+        return found, [how, *(note.rstrip(".") + "." for note in needs.run.notes)]
+
+    def _hour(self, daily: Daily, index: int, now: float) -> pl.DataFrame:
+        """Rows of the recent busy hour whose rate is nearest to the level of today, a row a volume."""
+        import polars as pl
+
+        values = daily.values[index]
+        measured = np.flatnonzero(np.isfinite(values) & (values > 0))[-RECENT:]
+        if not measured.size:
+            raise InputError(self.measured.name, 0, "a day with I/O")
+        day = int(measured[np.argmin(np.abs(np.log(values[measured] / max(now, 1e-300))))])
+        hour = daily.hours[index, day]
+        begin = pl.lit(daily.day(day)).cast(pl.Datetime("us"))
+        if np.isfinite(hour):
+            begin = begin + pl.duration(hours=int(hour))
+        span = timedelta(hours=1) if np.isfinite(hour) else timedelta(days=1)
+        rows = self.rows.filter((pl.col("start") >= begin) & (pl.col("start") < begin + span))
+        return one_interval(rows)
+
+
+def one_interval(rows: pl.DataFrame) -> pl.DataFrame:
+    """Means of each device over all intervals, as those of one."""
+    import polars as pl
+
+    means = at_interval(rows, MEAN)
+    return means.with_columns(pl.col("file").first(), pl.col("source").first(), pl.col("start").min())
+
+
+class BusyLoad(Load):
+    """Busy share of a volume that is in no pool."""
+
+    def goals(
+        self, index: int, given: Given, now: float, reach: float, ahead: Sequence[Array], daily: Daily
+    ) -> tuple[list[Goal], list[str]]:
+        """90 % busy."""
+        at = Interval(BUSY, BUSY, BUSY)
+        return [Goal(series=index, measured=self.measured, now=now, limit=BUSY, load=at)], []
+
+
+class StorageLoad(Load):
+    """In-use virtual storage by the PTRM data spaces [GB]."""
+
+    def goals(
+        self, index: int, given: Given, now: float, reach: float, ahead: Sequence[Array], daily: Daily
+    ) -> tuple[list[Goal], list[str]]:
+        """PTRM data spaces, and real storage where it was given."""
+        release = self.rows["release"].drop_nulls()
+        found = []
+        if given.ptrm_spaces is not None or release.len():
+            spaces = given.ptrm_spaces or find_release(release[-1]).ptrm_spaces
+            if spaces is not None:
+                found.append(("in-use virtual storage, PTRM", ptrm_limit(spaces)))
+        if given.real_storage is not None and given.resident_pages is not None:
+            pages = Fraction(given.resident_pages).limit_denominator(10**6)
+            found.append(
+                ("in-use virtual storage, real storage", real_storage_limit(given.real_storage, pages))
+            )
+        goals = []
+        for what, limit in found:
+            at = limit.in_use_virtual_bytes / GIB
+            measured = Measured(system=self.measured.system, what=what, unit="GB")
+            goals.append(
+                Goal(series=index, measured=measured, now=now, limit=at, load=Interval(at, at, at), needs=())
+            )
+        return goals, []
+
+
+def _pool_series(devices: pl.DataFrame) -> tuple[list[Load], list[str]]:
+    """I/O rate of each pool, interval by interval."""
+    import polars as pl
+
+    rows = devices.filter(
+        pl.col("pool").is_not_null() & pl.col("start").is_not_null() & pl.col("io_rate").is_not_null()
+    )
+    found: list[Load] = []
+    notes: list[str] = []
+    for (system, pool), part in rows.partition_by(
+        "system", "pool", as_dict=True, maintain_order=True
+    ).items():
+        sums = part.group_by("start").agg(pl.col("io_rate").sum(), pl.len().alias("members")).sort("start")
+        usual = float(np.median(sums["members"].to_numpy()))
+        whole = sums.filter(pl.col("members") >= MEMBERS * usual)
+        if whole.height < sums.height:
+            left = sums.height - whole.height
+            notes.append(f"Pool {pool}: {left} intervals without half of its volumes are left out.")
+        first, levels, hours = busy_hours(whole["start"].to_numpy(), whole["io_rate"].to_numpy())
+        measured = Measured(system=system or "", what=f"I/O rate of pool {pool}", unit="1/s")
+        notes += _jump_notes(measured, first, levels)
+        found.append(PoolLoad(measured=measured, first=first, levels=levels, hours=hours, rows=part))
+    return found, notes
+
+
+def _volume_series(devices: pl.DataFrame) -> tuple[list[Load], list[str]]:
+    """Busy share of each volume in no pool."""
+    import polars as pl
+
+    rows = devices.filter(
+        pl.col("pool").is_null()
+        & pl.col("start").is_not_null()
+        & pl.col("kind").is_in([schema.BASE, schema.VOLUME])
+    ).with_columns((pl.col("io_rate") * pl.col("service").fill_null(0.0)).alias("busy"))
+    found: list[Load] = []
+    notes: list[str] = []
+    for (system, device, label), part in rows.partition_by(
+        "system", "device", "label", as_dict=True, maintain_order=True
+    ).items():
+        ordered = part.sort("start")
+        first, levels, hours = busy_hours(ordered["start"].to_numpy(), ordered["busy"].to_numpy())
+        if not np.isfinite(levels).any():
+            continue
+        measured = Measured(system=system or "", what=f"busy share of volume {device or label}", unit="share")
+        notes += _jump_notes(measured, first, levels)
+        found.append(BusyLoad(measured=measured, first=first, levels=levels, hours=hours))
+    return found, notes
+
+
+def _storage_series(storage: pl.DataFrame) -> tuple[list[Load], list[str]]:
+    """In-use virtual storage of each system, by the resident pages of its PTRM data spaces."""
+    import polars as pl
+
+    rows = storage.filter(
+        (pl.col("owner") == "SYSTEM") & pl.col("name").str.starts_with("PTRM") & pl.col("start").is_not_null()
+    )
+    found: list[Load] = []
+    notes: list[str] = []
+    for (system,), part in rows.partition_by("system", as_dict=True, maintain_order=True).items():
+        sums = part.group_by("start").agg(pl.col("resident").sum()).sort("start")
+        in_use = sums["resident"].to_numpy() * SEGMENT / FRAMES_PER_PGMBK / GIB
+        first, levels, hours = busy_hours(sums["start"].to_numpy(), in_use)
+        measured = Measured(system=system or "", what="in-use virtual storage", unit="GB")
+        notes += _jump_notes(measured, first, levels)
+        found.append(StorageLoad(measured=measured, first=first, levels=levels, hours=hours, rows=part))
+    return found, notes
+
+
+def _jump_notes(measured: Measured, first: date, levels: Array) -> list[str]:
+    """Of one series among many a change of unit is said, not refused."""
+    found = unit_jump(levels)
+    if found is None:
+        return []
+    day = first + timedelta(days=found[0])
+    return [
+        f"{measured.name} is {found[1]:.3g} times what it was from {day} on, as if its unit had changed: check it."
+    ]

@@ -1,0 +1,131 @@
+"""Pictures of growth: a series with trend, band, limit and date; all limits in order of date."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from planner import style
+from planner.site.growth_wording import amount
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from planner.site.growth import Growth
+    from planner.site.growth_limit import Limit
+
+MOST_LIMITS: Final = 40  # rows that one picture can show
+BEYOND: Final = 90  # days drawn after the date
+SHORT_VIEW: Final = 365
+
+
+def draw_series(answer: Growth, place: int, axes: Axes | None = None) -> Axes:
+    """Measured days, the busy-day level with its 90 % band, the limit and the date it is reached."""
+    axes = axes or style.new_axes(8.0, 4.4)
+    series, limit, fit, daily = answer.order[place], answer.limits[place], answer.fit, answer.daily
+    measured = np.flatnonzero(np.isfinite(daily.values[series])).tolist()
+    points: Any = axes  # matplotlib converts dates; its types do not say so
+    points.plot([daily.day(at) for at in measured], daily.values[series, measured], ".", color=style.MEASURED,
+              markersize=3, label="measured, busy hour of each day", zorder=style.ABOVE)  # fmt: skip
+    last = int(fit.last[series])
+    end = min(_end(limit.reached_high or limit.reached, daily.day(last)), answer.horizon)
+    past = np.arange(int(fit.first[series]), last + 1)
+    ahead = np.unique(np.linspace(0, end, 200).astype(int))
+    future = answer.future
+    levels = np.array([future.at(int(step))[series] for step in ahead[1:]])
+    draws = np.concatenate([fit.path(series, past), levels.T], axis=1)
+    days = [daily.day(at) for at in (*past, *(last + ahead[1:]))]
+    low, middle, high = np.quantile(draws, (0.05, 0.5, 0.95), axis=0)
+    points.plot(days, middle, color=style.COLORS[0], linewidth=1.2, label="level of a busy day")
+    points.fill_between(days, low, high, color=style.COLORS[0], alpha=style.BAND, linewidth=0, label="90 %")
+    unit = limit.grows.unit
+    at = limit.load if limit.limit is not None and np.isfinite(limit.load) else None
+    if at is not None:
+        axes.axhline(at, color=style.COLORS[1], linestyle="--", linewidth=1, label="limit")
+        _mark_date(axes, limit.reached, limit.reached_low, limit.reached_high, at, days[-1])
+    top = max(np.nanmax(daily.values[series]), middle.max(), at or 0.0)
+    axes.set(
+        ylim=(0, 1.25 * top),
+        title=_title(limit),
+        ylabel=f"{limit.grows.what}{f' [{unit}]' if unit else ''}",
+    )
+    _dated(axes)
+    axes.legend(frameon=False, loc="lower right", fontsize="small")
+    return axes
+
+
+def _end(reached: date | None, last: date) -> int:
+    """Days to draw after the last one."""
+    return SHORT_VIEW if reached is None else max((reached - last).days + BEYOND, SHORT_VIEW)
+
+
+def _mark_date(
+    axes: Axes, reached: date | None, low: date | None, high: date | None, limit: float, end: date
+) -> None:
+    """The range of the date as a bar on the limit, the date as a mark that is named."""
+    points: Any = axes
+    if low is not None:
+        points.plot([low, high or end], [limit, limit], color=style.COLORS[1], linewidth=5, alpha=0.5,
+                    solid_capstyle="butt", label="90 % of the date")  # fmt: skip
+    if reached is not None:
+        points.plot([reached], [limit], "D", color=style.COLORS[1], markersize=6)
+        points.annotate(
+            f"{reached}", (reached, limit), textcoords="offset points", xytext=(0, 8), ha="center"
+        )
+
+
+def _title(limit: Limit) -> str:
+    if limit.limit is None:
+        return f"{limit.measured.name}: {amount(limit.now, limit.measured.unit)} on a busy day"
+    words = {
+        "already": "already", "too few days": "too few days for a date", "within horizon": str(limit.reached),
+        "not within horizon": "not within the horizon", "": "no verdict",
+    }  # fmt: skip
+    at = amount(limit.limit, limit.measured.unit)
+    return f"{limit.measured.name} above {at}: {words[limit.verdict or '']}"
+
+
+def _dated(axes: Axes) -> None:
+    from matplotlib import dates
+
+    untyped: Any = dates
+    locator = untyped.AutoDateLocator()
+    axes.xaxis.set_major_locator(locator)
+    axes.xaxis.set_major_formatter(untyped.ConciseDateFormatter(locator))
+
+
+def draw_limits(answer: Growth, axes: Axes | None = None) -> Axes:
+    """What breaks first: one row a limit, its date as a mark and the 90 % range as a bar."""
+    shown = answer.limits[:MOST_LIMITS]
+    axes = axes or style.new_axes(8.0, 1.6 + 0.3 * len(shown))
+    points: Any = axes
+    begin = max(limit.last for limit in shown)
+    end = begin + timedelta(days=answer.horizon)
+    several = len({limit.measured.system for limit in shown}) > 1
+    for row, limit in enumerate(shown):
+        if limit.reached_low is not None:
+            points.plot([limit.reached_low, limit.reached_high or end], [row, row], color=style.COLORS[0],
+                        linewidth=6, alpha=0.4, solid_capstyle="butt")  # fmt: skip
+            if limit.reached_high is None:
+                points.plot([end], [row], ">", color=style.COLORS[0], markersize=7)
+        elif limit.verdict is not None:
+            points.annotate(limit.verdict, (end, row), ha="right", va="center", fontsize="small")
+        if limit.reached is not None:
+            points.plot([limit.reached], [row], "D", color=style.COLORS[1], markersize=6)
+    points.axvline(begin, color=style.MEASURED, linewidth=1, label="last measured day")
+    points.plot([], [], "D", color=style.COLORS[1], linestyle="none", label="limit reached")
+    points.plot([], [], color=style.COLORS[0], linewidth=6, alpha=0.4, label="90 %; arrow: or later")
+    axes.set_yticks(range(len(shown)), [_row(limit, several=several) for limit in shown])
+    more = len(answer.limits) - len(shown)
+    axes.set(ylim=(len(shown) - 0.4, -0.6))
+    axes.set_title("What breaks first" + (f" ({more} later ones not shown)" if more else ""))
+    _dated(axes)
+    axes.legend(frameon=False, loc="upper center", bbox_to_anchor=(0.4, -0.08), ncols=3, fontsize="small")
+    return axes
+
+
+def _row(limit: Limit, *, several: bool) -> str:
+    name = limit.measured.name if several else limit.measured.what
+    return name if limit.limit is None else f"{name}: {amount(limit.limit, limit.measured.unit)}"

@@ -1,0 +1,239 @@
+"""The sentences and tables of a growth answer."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from datetime import date, timedelta
+from typing import Final
+
+from planner import render
+from planner.interval import Interval
+from planner.render.text import counted
+from planner.site.growth_limit import Limit
+from planner.site.series import Measured
+
+AHEAD: Final = (90, 180, 365)  # days: three, six and twelve months
+WEEKDAYS: Final = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+NAMED: Final = 5  # days or series that a sentence lists
+DIGITS: Final = 4
+COUNTED: Final = ("", "share", "aliases", "addresses")  # units that the name of a limit says
+THOUSAND: Final = 1000  # from which digits are grouped
+TWO_DIGITS: Final = 0.095  # shares below are shown with a decimal
+CORRELATED: Final = 0.7
+NEARLY: Final = 0.01  # years from a whole number of them
+
+
+def number(value: float) -> str:
+    """A level as people read it: four digits, thousands apart."""
+    shown = float(f"{value:.{DIGITS}g}")
+    return f"{shown:,.0f}" if abs(shown) >= THOUSAND else f"{shown:.{DIGITS}g}"
+
+
+def percent(share: float) -> str:
+    """A share in percent, with two or three digits."""
+    return f"{100 * share:.0f} %" if abs(share) >= TWO_DIGITS else f"{100 * share:.1f} %"
+
+
+def signed(share: float) -> str:
+    """By how much something is higher or lower."""
+    return f"{percent(abs(share))} {'higher' if share >= 0 else 'lower'}"
+
+
+def amount(value: float, unit: str) -> str:
+    """A level with its unit."""
+    if unit in COUNTED:
+        return number(value)
+    return f"{number(value)}{'/s' if unit == '1/s' else f' {unit}' if unit else ''}"
+
+
+def ahead(days: int) -> str:
+    """How long the horizon is."""
+    years = days / 365.25
+    return counted(round(years), "year") if abs(years - round(years)) < NEARLY else counted(days, "day")
+
+
+def sentence(limit: Limit, rate: float | None, horizon: int) -> str:
+    """What one series does to its limit."""
+    name, unit = limit.measured.name, limit.measured.unit
+    if limit.limit is None:
+        return f"{name} is at {amount(limit.now, unit)} on a busy day; {_trend(limit)}."
+    end = amount(limit.limit, unit)
+    if limit.verdict == "already":
+        return (
+            f"{name} is above {end} already: {amount(limit.now, unit)} on a busy day, since {limit.reached}."
+        )
+    if limit.verdict == "too few days":
+        few = f"no trend, {counted(limit.days, 'day')} are too few"
+        return f"{name}: {few}; {amount(limit.now, unit)} of {end} on a busy day."
+    growth = f"growth of {percent(rate)} a year" if rate is not None else _trend(limit)
+    if limit.verdict == "within horizon":
+        return f"{name} reaches {end} on {limit.reached} ({_between(limit)}); {growth}."
+    early = f"; on {limit.reached_low} at the earliest" if limit.reached_low else ""
+    return f"{name} does not reach {end} within {ahead(horizon)}{early}; {growth}."
+
+
+def _between(limit: Limit) -> str:
+    if limit.reached_high is None:
+        return f"90 %: {limit.reached_low} at the earliest, or not within the horizon"
+    return f"90 %: {limit.reached_low} to {limit.reached_high}"
+
+
+def _trend(limit: Limit) -> str:
+    if limit.trend is None:
+        return "no trend: too few days"
+    low, value, high = limit.trend
+    ends = f"(90 %: {percent(low)} to {percent(high)})"
+    if low <= 0 <= high:
+        return f"no clear trend, {percent(value)} a year {ends}"
+    what = "its load" if limit.needs else "it"
+    return f"{what} {'grows' if value > 0 else 'falls'} by {percent(abs(value))} a year {ends}"
+
+
+def notes_on_days(limits: Sequence[Limit]) -> list[str]:
+    """Days left out, series that ended before the others, and noise that makes ranges wide."""
+    each_load = loads(limits)
+    found = []
+    unlike = [each for each in each_load if each.unlike]
+    if unlike:
+        days = sum(len(each.unlike) for each in unlike)
+        which = (
+            _listed([str(day) for day in unlike[0].unlike])
+            if len(unlike) == 1
+            else f"in {len(unlike)} series; --json has them"
+        )
+        be, them = ("is", "it") if days == 1 else ("are", "them")
+        found.append(
+            f"{counted(days, 'day')} {be} unlike all others and left out of the fit ({which}): check {them}."
+        )
+    last = max((each.last for each in limits), default=date.min)
+    ended = [each for each in each_load if (last - each.last) > timedelta(days=7)]
+    if ended:
+        names = _listed([f"{each.grows.name} ({each.last})" for each in ended])
+        found.append(
+            f"Not measured up to the last day, {last}: {names}. Dates count from the own last day of each."
+        )
+    first = min((each.first for each in limits), default=date.min)
+    later = [each for each in each_load if (each.first - first) > timedelta(days=7)]
+    if later:
+        names = _listed([f"{each.grows.name} ({each.first})" for each in later])
+        found.append(f"Measured only from a later day on: {names}.")
+    shifts = [each for each in each_load if each.shifts]
+    if shifts:
+        found.append("A level shift is no trend: the line goes on from the level after the last one.")
+    if any(each.correlation > CORRELATED for each in limits):
+        found.append(
+            "Where one day is much like the next, many days say little more than a few: the ranges are wide for it."
+        )
+    few = [each for each in limits if each.verdict == "too few days"]
+    if few:
+        found.append(
+            "Give the growth with --growth, as 20%/year, or measure longer: a trend needs months of days."
+        )
+    return found
+
+
+def _listed(names: Sequence[str]) -> str:
+    rest = len(names) - NAMED
+    return ", ".join(names[:NAMED]) + (f" and {rest} more" if rest > 0 else "")
+
+
+def limit_table(limits: Sequence[Limit]) -> render.Table:
+    """One row a limit, in order of date."""
+    columns = [_column("what", _names([each.measured for each in limits], limits))]
+    columns += [
+        _column("now", [amount(each.now, each.measured.unit) for each in limits]),
+        _column("trend a year", [None if each.trend is None else _range(each.trend) for each in limits]),
+        _column("limit", [None if each.limit is None else number(each.limit) for each in limits]),
+        _column("date", [each.reached or each.verdict for each in limits]),
+        _column("90 % range", [_dates(each) for each in limits]),
+    ]
+    return render.Table(columns=tuple(columns))
+
+
+def _dates(limit: Limit) -> str | None:
+    """The range of the date; an open end is beyond the horizon."""
+    if limit.reached_low is None:
+        return None
+    return f"{limit.reached_low} to {limit.reached_high or 'later'}"
+
+
+def _range(trend: Interval) -> str:
+    return f"{percent(trend.value)} ({100 * trend.low:.0f} to {100 * trend.high:.0f})"
+
+
+def loads(limits: Sequence[Limit]) -> list[Limit]:
+    """The first limit of each load: what grows is said once."""
+    return list({each.grows: each for each in reversed(limits)}.values())[::-1]
+
+
+def level_table(limits: Sequence[Limit]) -> render.Table:
+    """Levels three, six and twelve months ahead; one row a load."""
+    known = [each for each in loads(limits) if each.levels]
+    columns = [_column("what", _names([each.grows for each in known], limits))]
+    columns += [
+        _column(f"in {days} days", [_level(each.levels[k]) for each in known]) for k, days in enumerate(AHEAD)
+    ]
+    return render.Table(columns=tuple(columns))
+
+
+def _level(level: Interval) -> str:
+    return f"{number(level.value)} ({number(level.low)} to {number(level.high)})"
+
+
+def need_table(limits: Sequence[Limit]) -> render.Table:
+    """What is needed now and three, six and twelve months ahead; one row a limit that the queueing model answered."""
+    known = [each for each in limits if each.needs]
+    columns = [_column("what", _names([each.measured for each in known], limits))]
+    columns.append(_column("now", [_needed(Interval(each.now, each.now, each.now)) for each in known]))
+    columns += [
+        _column(f"in {days} days", [_needed(each.needs[k]) for each in known]) for k, days in enumerate(AHEAD)
+    ]
+    return render.Table(columns=tuple(columns))
+
+
+def _needed(need: Interval) -> str:
+    """A count with its range; inf is more than there are addresses for."""
+    low, value, high = (
+        "not solved" if math.isnan(end) else f"{end:.0f}" if math.isfinite(end) else "too many"
+        for end in need
+    )
+    return value if low == high else f"{value} ({low} to {high})"
+
+
+def shift_table(limits: Sequence[Limit]) -> render.Table:
+    """One row a level shift."""
+    rows = [(each, shift) for each in loads(limits) for shift in each.shifts]
+    columns = (
+        _column("what", _names([each.grows for each, _ in rows], limits)),
+        _column("from", [shift.day for _, shift in rows]),
+        _column("by", [signed(shift.size.value) for _, shift in rows]),
+        _column(
+            "90 % range", [f"{percent(shift.size.low)} to {percent(shift.size.high)}" for _, shift in rows]
+        ),
+    )
+    return render.Table(columns=columns)
+
+
+def week_table(limits: Sequence[Limit]) -> render.Table:
+    """One row a series: factors of the weekdays and of the month end."""
+    known = [each for each in loads(limits) if each.trend is not None]
+    columns = [_column("what", _names([each.grows for each in known], limits))]
+    columns += [_column(day, [f"{each.week[k]:.2f}" for each in known]) for k, day in enumerate(WEEKDAYS)]
+    if any(each.month_end for each in known):
+        ends = [
+            None if each.month_end is None else f"{each.month_end[0]}: {each.month_end[1].value:.2f}"
+            for each in known
+        ]
+        columns.append(_column("month end", ends))
+    return render.Table(columns=tuple(columns))
+
+
+def _names(measured: Sequence[Measured], limits: Sequence[Limit]) -> list[str]:
+    """Names, with their system where there are several."""
+    several = len({each.measured.system for each in limits}) > 1
+    return [each.name if several else each.what for each in measured]
+
+
+def _column(label: str, values: Sequence[object]) -> render.Column:
+    return render.Column(name=label, unit="", values=values)

@@ -1,0 +1,148 @@
+"""One coupled model of a whole system from one file: storage, paging, devices, processors, throughput together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from planner.errors import InfeasibleError, InputError
+from planner.system.answer import SystemAnswer
+from planner.system.description import System, is_system, parse_system, read_system
+from planner.system.figures import Found, Number, figures
+from planner.system.grid import SystemComparison, SystemGrid, compare, over
+from planner.system.measured import from_devices, from_measurements
+from planner.system.schema import json_schema
+from planner.system.settings import apply, parse_range
+from planner.system.template import template
+from planner.units import FRAME, GIB, SEGMENT
+
+PER_PGMBK = SEGMENT / (2 * FRAME)  # bytes of virtual storage for each byte of its page tables
+
+__all__ = [
+    "Found",
+    "Number",
+    "System",
+    "SystemAnswer",
+    "SystemComparison",
+    "SystemGrid",
+    "compare",
+    "from_devices",
+    "from_measurements",
+    "is_system",
+    "json_schema",
+    "parse_system",
+    "read_system",
+    "solve",
+    "template",
+    "whatif",
+]
+
+
+def solve(system: System | Path | str, settings: Sequence[str] = ()) -> SystemAnswer:
+    """Solve a system: one answer for storage, paging, devices, processors and throughput.
+
+    Parameters
+    ----------
+    system : System or Path or str
+        A system, its file, or the text of one (with a line feed).
+    settings : sequence of str, optional
+        Changes, as ``storage.real=1088GiB``.
+
+    Returns
+    -------
+    SystemAnswer
+        Every figure with its 90 % interval and what it rests on.
+
+    Raises
+    ------
+    ReportError
+        The file cannot be read, or says what no system has.
+    InputError
+        A setting of no such table, key or value; no guests.
+    InfeasibleError
+        The system cannot run; the message names the bound.
+    ConvergenceError
+        The loop did not settle.
+
+    Notes
+    -----
+    x = T(x): T is the throughput of the closed network of guests, processors and devices (`planner.queueing`'s
+    convolution) while CP's own processor time and the page writes go on as at x. T falls with every load, so there
+    is one root, sought by bracketing. Misses depend on storage alone, not on x.
+
+    Examples
+    --------
+    >>> answer = solve(template("xiv"))
+    >>> round(answer.found.throughput.value, -3), answer.found.miss_ratio.basis
+    (697000.0, 'predicted')
+    """
+    asked = apply(_system(system), settings)
+    _require_guests(asked)
+    return SystemAnswer(system=asked, found=figures([asked], elastic=True)[0])
+
+
+def whatif(system: System | Path | str, ranges: Sequence[str], settings: Sequence[str] = ()) -> SystemGrid:
+    """Solve a system over a grid.
+
+    Parameters
+    ----------
+    system : System or Path or str
+        A system, its file, or the text of one.
+    ranges : sequence of str
+        What varies, as ``guests.count=10:40:2``; every combination is asked.
+    settings : sequence of str, optional
+        Changes that all share.
+
+    Returns
+    -------
+    SystemGrid
+        One row a combination; one that cannot run says why.
+
+    Raises
+    ------
+    ReportError
+        The file cannot be read, or says what no system has.
+    InputError
+        No such table, key or value, or too many combinations.
+    ConvergenceError
+        A loop did not settle.
+
+    Examples
+    --------
+    >>> whatif(template("xiv"), ["guests.count=16:17"]).table().columns[1].values[1] < 6e6
+    True
+    """
+    asked = apply(_system(system), settings)
+    _require_guests(asked)
+    found = [parse_range(asked, text) for text in ranges]
+    if not found:
+        raise InputError("--over", None, "what varies, as guests.count=10:40:2")
+    return over(asked, found)
+
+
+def _system(system: System | Path | str) -> System:
+    if isinstance(system, System):
+        return system
+    return parse_system(system) if isinstance(system, str) and "\n" in system else read_system(system)
+
+
+def _require_guests(system: System) -> None:
+    if not system.of("guests") and not system.of("paging"):
+        raise InputError(
+            "[[guests]]", None, "at least one group of guests; planner system --template minimal shows one"
+        )
+    if system.of("guests") and not any(guest.numbers["count"] for guest in system.of("guests")):
+        raise InputError("guests.count", 0, "at least one guest")
+    _require_room(system)
+
+
+def _require_room(system: System) -> None:
+    """A guest whose page tables alone fill real storage cannot be logged on at all; the law says so for the sum."""
+    storage = system.one("storage")
+    for guest in system.of("guests"):
+        virtual = guest.number("virtual")
+        if storage is not None and virtual is not None and virtual / PER_PGMBK >= storage.numbers["real"]:
+            raise InfeasibleError(
+                f"the system cannot run: the page tables of one guest of {guest.label} take "
+                f"{virtual / PER_PGMBK / GIB:.4g} GiB of {storage.numbers['real'] / GIB:.4g} GiB real storage"
+            )

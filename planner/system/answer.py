@@ -1,0 +1,369 @@
+"""What a system answers: as tables with their basis, JSON, sentences, a picture."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from planner import render
+from planner.answer import Answer
+from planner.system.description import System
+from planner.system.figures import COSTS, STATION, Found, Number
+from planner.system.spread import COST_FACTOR
+from planner.units import GIB, MILLISECOND
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+PAGES_GIB: Final = GIB / 4096
+LONG: Final = 10_000  # from which numbers are shown whole
+SENSITIVE: Final = 10.0  # elasticity from which an answer is not one
+STATION_UNITS: Final = {"wait": ("ms", MILLISECOND), "response": ("ms", MILLISECOND)}
+STATION_LABELS: Final = {"transfers": "transfers of a device", "utilization": "busy", "queue_length": "queue",
+                         "wait": "wait", "response": "response"}  # fmt: skip
+COST_LABELS: Final = {
+    "guest_busy": "guests", "cp_charged_busy": "CP, charged", "cp_system_busy": "CP, system", "total_busy": "together",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One figure as people read it: what, number, unit, SI units in one of it."""
+
+    what: str
+    number: Number
+    unit: str = ""
+    factor: float = 1.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SystemAnswer(Answer):
+    """What one system does: every figure with its 90 % interval and what it rests on.
+
+    Attributes
+    ----------
+    system : System
+        As described, completed by models.
+    found : Found
+        Its figures.
+    """
+
+    system: System
+    found: Found
+
+    @property
+    def unit(self) -> str:
+        """What the throughput counts."""
+        return throughput_unit(self.system)
+
+    @property
+    def bottleneck(self) -> tuple[str, ...]:
+        """Parts by how low a bound they set, the lowest first."""
+        return tuple(name for name, _ in self.found.ranked())
+
+    @property
+    def headline(self) -> str:
+        """Throughput with its range, misses, what bounds it."""
+        found, parts = self.found, []
+        if found.throughput.value is not None:
+            parts.append(f"{said(found.throughput)} {self.unit} (90 %)")
+        if found.storage:
+            missing = found.storage["pages_without_frame"]
+            if missing.value:
+                parts.append(
+                    f"{missing.value / PAGES_GIB:.4g} GiB of pages have no frame, {found.miss_ratio.value or 0:.1%} of "
+                    "the page visits miss"
+                )
+            else:
+                parts.append("all pages have a frame")
+        names = self.bottleneck
+        if names:
+            parts.append(f"bottleneck: {names[0]}" + (f", then {names[1]}" if len(names) > 1 else ""))
+        return f"{self.system.name}: " + ("; ".join(parts) or "nothing to work out") + "."
+
+    def rows(self) -> Iterator[tuple[str, Row]]:
+        """All figures, each under the title of its table."""
+        found = self.found
+        what = "Throughput"
+        if found.throughput.value is not None or self.system.of("guests"):
+            yield what, Row(what="throughput", number=found.throughput, unit=self.unit)
+        if self.system.of("paging"):
+            yield what, Row(what="page reads and writes", number=found.page_rate, unit="pages/s")
+        if self.system.of("volumes"):
+            yield what, Row(what="I/Os of guests", number=found.io_rate, unit="/s")
+        yield from (("Storage", row) for row in self._storage())
+        for name, station in found.stations.items():
+            count = found.devices[name]
+            for key in STATION:
+                unit, factor = STATION_UNITS.get(key, ("/s" if key == "transfers" else "", 1.0))
+                what = f"{name} ({count}): {STATION_LABELS[key]}"
+                yield "Devices, each", Row(what=what, number=station[key], unit=unit, factor=factor)
+        if self.system.one("processors") is not None:
+            for key in COSTS:
+                yield "Processors busy", Row(what=COST_LABELS[key], number=found.processors[key])
+        for name, number in found.bounds.items():
+            yield f"Bounds, {self.unit}", Row(what=name, number=number)
+        for name, number in found.elasticity.items():
+            yield "Elasticity: percent of throughput for one percent of", Row(what=name, number=number)
+
+    def _storage(self) -> Iterator[Row]:
+        found = self.found.storage
+        if not found:
+            return
+        yield Row(what="overcommitment", number=found["overcommitment"])
+        yield Row(what="frames for pages", number=found["frames_for_pages"], unit="GiB", factor=PAGES_GIB)
+        yield Row(
+            what="pages without a frame", number=found["pages_without_frame"], unit="GiB", factor=PAGES_GIB
+        )
+        yield Row(what="misses per page visit", number=self.found.miss_ratio, unit="%", factor=0.01)
+        yield Row(
+            what="real storage without paging", number=found["storage_without_paging"], unit="GiB", factor=GIB
+        )
+        for name, number in found.items():
+            if name.startswith("guests_that_fit"):
+                yield Row(what=f"guests that fit: {name.partition(' ')[2]}", number=number)
+
+    def sections(self) -> tuple[render.Section, ...]:
+        """Lay out one table a topic.
+
+        Returns
+        -------
+        tuple of render.Section
+            Throughput, storage, devices, processors, bounds, elasticities.
+        """
+        titles: dict[str, list[Row]] = {}
+        for title, row in self.rows():
+            titles.setdefault(title, []).append(row)
+        return tuple(render.Section(title=title, table=_shown(rows)) for title, rows in titles.items())
+
+    def table(self) -> render.Table:
+        """All figures as ``--csv`` holds them, one a row.
+
+        Returns
+        -------
+        render.Table
+            Figure, unit, value, both ends of the 90 % interval, basis.
+        """
+        found = list(self.rows())
+        rows = [row for _, row in found]
+        numbers = [row.number.to_dict(row.factor) for row in rows]
+        columns = [render.Column(name="figure", unit="", values=[full_name(title, row) for title, row in found]),
+                   render.Column(name="unit", unit="", values=[row.unit for row in rows])]  # fmt: skip
+        keys = ("value", "low", "high", "basis")
+        columns += [render.Column(name=key, unit="", values=[n[key] for n in numbers]) for key in keys]
+        return render.Table(columns=tuple(columns))
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What it rests on, what is outside, what to do."""
+        return tuple(_notes(self.system, self.found))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain data, as ``--json`` prints it.
+
+        Returns
+        -------
+        dict
+            Each number as value, low, high and basis; `throughput` in page touches (or I/Os) a second.
+        """
+        return as_dict(self.system, self.found, self.notes)
+
+    def plot(self, axes: Axes | None = None) -> Axes:
+        """Draw the throughput with its 90 % interval beside the bounds.
+
+        Parameters
+        ----------
+        axes : matplotlib.axes.Axes, optional
+            Where to draw; new axes where None.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            One bar a bound, on a logarithmic scale.
+        """
+        from planner.system.pictures import bounds_picture
+
+        return bounds_picture(self.system.name, self.unit, self.found, axes)
+
+
+def throughput_unit(system: System) -> str:
+    """What the throughput counts: page touches where any guest touches pages, else I/Os."""
+    touching = any(guest.number("touch_time") is not None for guest in system.of("guests"))
+    return "page touches/s" if touching else "I/Os/s"
+
+
+def said(number: Number, factor: float = 1.0, unit: str = "") -> str:
+    """A number with its interval, for people."""
+    if number.value is None:
+        return "outside what was measured"
+    value, low, high = (_digits((x or 0.0) / factor) for x in (number.value, number.low, number.high))
+    unit = f" {unit}" if unit else ""
+    return f"{value}{unit}" if low == high else f"{value}{unit} ({low} to {high})"
+
+
+def _digits(value: float) -> str:
+    """Four digits, thousands set apart."""
+    if value == float("inf"):
+        return "none"
+    return f"{value:,.0f}" if abs(value) >= LONG else f"{value:.4g}"
+
+
+def _shown(rows: Sequence[Row]) -> render.Table:
+    def cell(end: float | None, row: Row) -> str:
+        return "-" if end is None else _digits(end / row.factor)
+
+    columns = [
+        render.Column(name="figure", unit="", label="", values=[_labeled(row) for row in rows]),
+        render.Column(name="value", unit="", values=[cell(row.number.value, row) for row in rows]),
+        render.Column(
+            name="low", unit="", label="90 % from", values=[cell(row.number.low, row) for row in rows]
+        ),
+        render.Column(name="high", unit="", label="to", values=[cell(row.number.high, row) for row in rows]),
+    ]
+    columns.append(render.Column(name="basis", unit="", values=[row.number.basis for row in rows]))
+    return render.Table(columns=tuple(columns))
+
+
+def full_name(title: str, row: Row) -> str:
+    """Name of a figure that needs no title above it."""
+    kind = {"Processors": "busy, ", "Bounds": "bound, ", "Elasticity": "elasticity, "}
+    return next((word for start, word in kind.items() if title.startswith(start)), "") + row.what
+
+
+def _labeled(row: Row) -> str:
+    return f"{row.what} [{row.unit}]" if row.unit else row.what
+
+
+def as_dict(system: System, found: Found, notes: Sequence[str]) -> dict[str, Any]:
+    """Figures as plain data."""
+    ranked = [name for name, _ in found.ranked()]
+    storage = {name: number.to_dict() for name, number in found.storage.items()}
+    outside = Number(None, None, None, "outside").to_dict()
+    fit = {
+        name.partition(" ")[2]: number
+        for name, number in found.storage.items()
+        if name.startswith("guests_that_fit")
+    }
+    nothing = Number(0.0, 0.0, 0.0, "arithmetic").to_dict()
+    return {
+        "name": system.name,
+        "throughput": found.throughput.to_dict(),
+        "throughput_unit": throughput_unit(system),
+        "miss_ratio": found.miss_ratio.to_dict(),
+        "frames_for_pages": storage.get("frames_for_pages", outside),
+        "pages_without_frame": storage.get("pages_without_frame", outside),
+        "overcommitment": storage.get("overcommitment", outside),
+        "storage_without_paging_gib": found.storage["storage_without_paging"].to_dict(GIB)
+        if storage
+        else outside,
+        "page_rate": found.page_rate.to_dict() if system.of("paging") else nothing,
+        "io_rate": found.io_rate.to_dict(),
+        "guests": [
+            {
+                "name": guest.name,
+                "count": int(guest.numbers["count"]),
+                "throughput": found.guests[guest.name]["throughput"].to_dict()
+                if guest.name in found.guests
+                else outside,
+                "guests_that_fit": fit[guest.name].to_dict() if guest.name in fit else outside,
+            }
+            for guest in system.of("guests")
+        ],
+        "stations": [
+            {
+                "name": name,
+                "devices": found.devices[name],
+                **{
+                    f"{key}_ms" if key in STATION_UNITS else key: number.to_dict(
+                        STATION_UNITS.get(key, ("", 1.0))[1]
+                    )
+                    for key, number in station.items()
+                },
+            }
+            for name, station in found.stations.items()
+        ],
+        "processors": {name: number.to_dict() for name, number in found.processors.items()},
+        "bounds": {name: number.to_dict() for name, number in found.bounds.items()},
+        "bottleneck": ranked[0] if ranked else None,
+        "next_bottleneck": ranked[1] if len(ranked) > 1 else None,
+        "elasticity": {name: number.to_dict() for name, number in found.elasticity.items()},
+        "method": "exact" if found.exact else "linearizer",
+        "notes": list(notes),
+    }
+
+
+def _notes(system: System, found: Found) -> Iterator[str]:
+    """Assumptions first, the next step last."""
+    if found.storage and any(guest.word("touching") == "uniform" and "miss_ratio" not in guest.numbers
+                             for guest in system.of("guests")):  # fmt: skip
+        yield (
+            "Misses: page visits reach pages without a frame in proportion to their number. Working sets, scheduler "
+            "and shares are not modelled; a measured miss_ratio takes the place of this law."
+        )
+    idle = [g.name for g in system.of("guests") if g.number("touch_time") is None and not g.word("io_to")]
+    if idle:
+        yield f"Only storage is known of guests {', '.join(idle)}: touch_time_us or io_to would say what they do."
+    if any(number.basis == "outside" for number in found.processors.values()) and system.of("paging"):
+        yield from _outside(system)
+    if (
+        found.throughput.value
+        and found.miss_ratio.value == 0
+        and any(g.word("model") for g in system.of("guests"))
+    ):
+        yield (
+            "Nothing is paged, and the processor time per touch was measured on a system that paged: an extrapolation."
+        )
+    if not found.exact:
+        yield "So many requesters are solved by the Linearizer, mostly within 1 % of the exact solution."
+    yield from _releases(system)
+    if found.shares:
+        widest = sorted(found.shares.items(), key=lambda pair: -pair[1])[:3]
+        parts = ", ".join(
+            f"{'error of the law' if name == 'law' else name} {part:.1%}" for name, part in widest if part > 0
+        )
+        yield (
+            f"What the interval of the throughput is made of: {parts}."
+            if parts
+            else "All numbers are taken as exact."
+        )
+    steep = [
+        (name, n) for name, n in found.elasticity.items() if n.value is not None and abs(n.value) > SENSITIVE
+    ]
+    for name, number in steep:
+        size = abs(number.value or 0)
+        yield f"One percent of {name} moves the throughput by {size:.0f} %: near this edge no number is safe."
+    if found.storage and found.storage["pages_without_frame"].value:
+        needed = found.storage["storage_without_paging"]
+        yield f"Without paging: {said(needed, GIB, 'GiB')} of real storage. The page rate is no measure of relief."
+
+
+def _outside(system: System) -> Iterator[str]:
+    """Why processor time has no number."""
+    models = {e.word("model"): system.models[e.word("model")] for e in system.of("paging") if e.word("model")}
+    for name, model in models.items():
+        if "queue_depth" in model.validity:
+            yield (
+                f"Processor times of model {name} were measured at a queue depth of "
+                f"{model.validity['queue_depth'][0]:g}; no law gives those of another mode, so they have no number "
+                f"here. In the throughput they count from none to {COST_FACTOR:g} times the measured; touch_time_us, "
+                "cp_charged_us and cp_system_us of your own mode would settle it."
+            )
+
+
+def _releases(system: System) -> Iterator[str]:
+    entry = system.one("system")
+    release = entry.word("release") if entry else ""
+    for name, model in system.models.items():
+        measured = model.environment.get("release", "")
+        if release and measured and release.split()[-1] not in measured:
+            yield f"Model {name} was measured on {measured}; the file says {release}."
+
+
+def numbers_of(system: System) -> Mapping[str, float | str]:
+    """Every number and word by label."""
+    found: dict[str, float | str] = {}
+    for entry in system.entries:
+        found |= {f"{entry.label}.{key}": value for key, value in entry.numbers.items()}
+        found |= {f"{entry.label}.{key}": value for key, value in entry.words.items()}
+    return found

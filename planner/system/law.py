@@ -1,0 +1,542 @@
+"""The coupled law, storage -> misses -> transfers -> pages -> throughput, for many scenarios of one structure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from planner.errors import ConvergenceError, InfeasibleError
+from planner.queueing import usl
+from planner.queueing._roots import increasing_root
+from planner.results import Array
+from planner.system.description import Entry, System
+from planner.system.stations import Cycle, Loads, PagingGroup, VolumeGroup, network
+from planner.units import FRAME, GIB
+
+FRAMES_PER_PGMBK: Final = 2
+SLACK: Final = 1e-9  # a guest that just fits is not refused for the rounding of floating point
+ROUNDS: Final = 60
+SETTLED: Final = 1e-10
+ALMOST: Final = 1e-12
+
+Values = Mapping[tuple[str, str, str], Array]
+Floats = dict[str, Array]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scenarios:
+    """One structure and the numbers of many scenarios: `values` by table, name and key, each of shape (scenarios,).
+
+    `cost` multiplies processor times that were measured in another mode.
+    """
+
+    system: System
+    values: Values
+    cost: Array
+
+    def __len__(self) -> int:
+        """Count the scenarios."""
+        return len(self.cost)
+
+    def at(self, entry: Entry, key: str, default: float = 0.0) -> Array:
+        """A number of a table in every scenario."""
+        found = self.values.get((entry.table, entry.name, key))
+        return np.full(len(self), default) if found is None else found
+
+    def known(self, entry: Entry, key: str) -> bool:
+        """Whether it is known at all."""
+        return (entry.table, entry.name, key) in self.values
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Storage:
+    """What storage says, shape (scenarios,): bytes of pages and frames; `miss` and `fit` by name of the guests."""
+
+    pages: Array
+    frames: Array
+    missing: Array
+    needed: Array
+    overcommitment: Array
+    miss: Floats
+    fit: Floats
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """All figures of all scenarios, each of shape (scenarios,), SI; by name where there are several.
+
+    `stations` holds transfers, utilization, queue_length, wait and response of one device, `bounds` throughputs.
+    """
+
+    storage: Storage | None
+    throughput: Array | None
+    miss_ratio: Array | None
+    page_rate: Array
+    io_rate: Array
+    guests: dict[str, Array]
+    stations: dict[str, Floats]
+    processors: Floats
+    bounds: Floats
+    exact: bool = True
+    remarks: tuple[str, ...] = field(default=())
+
+
+def storage_of(case: Scenarios) -> Storage | None:
+    """Pages, frames and misses; None where the file has no storage or no guest with pages."""
+    entry = case.system.one("storage")
+    guests = [guest for guest in case.system.of("guests") if case.known(guest, "virtual")]
+    if entry is None or not guests:
+        return None
+    free = case.at(entry, "real") - case.at(entry, "other") - case.at(entry, "minidisk_cache")
+    each, tables = {}, {}
+    for guest in guests:
+        each[guest.name] = case.at(guest, "virtual") * case.at(guest, "instantiated")
+        segments = each[guest.name] / (case.at(guest, "pages_per_segment", 256.0) * FRAME)
+        tables[guest.name] = segments * FRAMES_PER_PGMBK * FRAME
+    counts = {guest.name: case.at(guest, "count") for guest in guests}
+    pages = sum((counts[name] * each[name] for name in each), np.zeros(len(case)))
+    pgmbk = sum((counts[name] * tables[name] for name in each), np.zeros(len(case)))
+    frames = free - pgmbk
+    fit = {}
+    for name, own in each.items():
+        others = pages + pgmbk - counts[name] * (own + tables[name])
+        fit[name] = np.floor(np.maximum((free - others) / (own + tables[name]), 0.0) * (1 + SLACK))
+    missing = np.maximum(pages - frames, 0.0)
+    missing = np.where(missing <= SLACK * pages, 0.0, missing)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        share = np.where(pages > 0, np.minimum(missing / pages, 1.0), 0.0)
+    return Storage(
+        pages=pages,
+        frames=frames,
+        missing=missing,
+        needed=case.at(entry, "real") - frames + pages,
+        overcommitment=pages / case.at(entry, "real"),
+        miss={guest.name: _miss(case, guest, share) for guest in guests},
+        fit=fit,
+    )
+
+
+def _miss(case: Scenarios, guest: Entry, share: Array) -> Array:
+    """Misses per page visit: given, or by the way of touching, from the share of pages without a frame."""
+    if case.known(guest, "miss_ratio"):
+        return case.at(guest, "miss_ratio")
+    if guest.word("touching") == "cyclic, oldest first":
+        return np.where(share > 0, 1.0, 0.0)
+    if guest.word("touching") == "cyclic, random steal":
+        return _random_steal(share)
+    return share
+
+
+def _random_steal(share: Array) -> Array:
+    """M = 1 - exp(-m P / F), the root above 0: pages touched in a circle, any page stolen."""
+    ratio = 1 / np.maximum(1 - share, 1e-12)
+    found = np.where(share > 0, 1.0, 0.0)
+    for _ in range(200):
+        slope = np.exp(-found * ratio)
+        step = (found - 1 + slope) / np.maximum(1 - ratio * slope, 1e-12)
+        after = np.where(share > 0, np.clip(found - step, share * 1e-3, 1.0), 0.0)
+        if np.abs(after - found).max(initial=0.0) <= ALMOST:
+            break
+        found = after
+    return found
+
+
+def _check_storage(case: Scenarios, storage: Storage) -> None:
+    """Refuse what cannot run: no frames left, pages that have nowhere to go, more pages than page space."""
+    short = storage.frames <= 0
+    if short.any():
+        k = int(np.argmax(short))
+        taken = (case.values["storage", "", "real"][k] - storage.frames[k]) / GIB
+        real = case.values["storage", "", "real"][k] / GIB
+        raise InfeasibleError(
+            f"the system cannot run: CP, minidisk cache and the page tables (PGMBKs) of the guests take {taken:.4g} of "
+            f"{real:.4g} GiB of real storage; no frame is left for pages"
+        )
+    over = storage.missing > 0
+    groups = case.system.of("paging")
+    if over.any() and not groups:
+        k = int(np.argmax(over))
+        raise InfeasibleError(
+            f"the system cannot run: {storage.missing[k] / GIB:.4g} GiB of pages have no frame and no [[paging]] takes "
+            f"them; {storage.needed[k] / GIB:.4g} GiB of real storage hold all"
+        )
+    if groups and all(case.known(group, "space") for group in groups):
+        space = sum((case.at(g, "devices") * case.at(g, "space") for g in groups), np.zeros(len(case)))
+        full = storage.missing > space
+        if full.any():
+            k = int(np.argmax(full))
+            raise InfeasibleError(
+                f"the system cannot run: {storage.missing[k] / GIB:.4g} GiB of pages have no frame, and the paging "
+                f"devices have room for {space[k] / GIB:.4g} GiB"
+            )
+
+
+def outcome_of(case: Scenarios) -> Outcome:
+    """Solve all scenarios.
+
+    Raises
+    ------
+    InfeasibleError
+        A scenario cannot run: storage, page space or open requests beyond what a station carries.
+    ConvergenceError
+        The loop did not settle.
+    """
+    storage = storage_of(case)
+    if storage is not None:
+        _check_storage(case, storage)
+    cycles = [_cycle(case, guest, storage) for guest in case.system.of("guests")]
+    moving = [cycle for cycle in cycles if cycle is not None]
+    closed = [cycle for cycle in moving if not cycle.opened]
+    groups = [_paging_group(case, entry) for entry in case.system.of("paging")]
+    volumes = [_volume_group(case, entry, moving) for entry in case.system.of("volumes")]
+    loop = _Loop(case, closed, groups, volumes, _processors(case, moving))
+    found = loop.run()
+    return _figures(case, storage, moving, loop, found)
+
+
+def _scaling(case: Scenarios) -> Array:
+    """Growth of processor times from the processors they were measured on to those that there are."""
+    entry = case.system.one("processors")
+    if entry is None or not case.known(entry, "measured") or not case.known(entry, "coherency"):
+        return np.ones(len(case))
+    alpha, beta = case.at(entry, "contention"), case.at(entry, "coherency")
+
+    there, measured = case.at(entry, "count"), case.at(entry, "measured")
+    return np.asarray(there / usl(there, 1.0, alpha, beta) * usl(measured, 1.0, alpha, beta) / measured)
+
+
+def _cycle(case: Scenarios, guest: Entry, storage: Storage | None) -> Cycle | None:
+    """Work of a guest between two of its waits, by unit: a page touch, or an I/O; None where it does nothing."""
+    io = bool(guest.word("io_to"))
+    if not io and not case.known(guest, "touch_time"):
+        return None
+    ones = np.ones(len(case))
+    touches = case.at(guest, "touches_per_io") if io else ones
+    misses = storage.miss.get(guest.name) if storage is not None else None
+    if misses is None and case.known(guest, "miss_ratio"):
+        misses = case.at(guest, "miss_ratio")
+    # Where nothing is paged the mode of the paging devices does not matter.
+    scaling = _scaling(case) * (np.where(misses > 0, case.cost, 1.0) if misses is not None else 1.0)
+    reads, write, charged = np.zeros(len(case)), case.at(guest, "changed"), np.zeros(len(case))
+    if guest.word("pages_from") and misses is not None:
+        group = case.system.named("paging", guest.word("pages_from"))
+        reads = misses / (case.at(guest, "touches_per_visit", 1.0) * case.at(group, "pages_per_transfer"))
+        charged = case.at(guest, "cp_charged") * scaling
+    elif misses is not None and (misses * touches > 0).any():
+        raise InfeasibleError(
+            f"the system cannot run: guests[{guest.name}] misses pages and names no paging devices (pages_from)"
+        )
+    touch = case.at(guest, "touch_time") * scaling
+    through = 1 - case.at(guest, "reads", 1.0) * case.at(guest, "cache_hit") if io else np.zeros(len(case))
+    opened = io and case.known(guest, "io_rate")
+    per_guest = (
+        case.at(guest, "requesters") if case.known(guest, "requesters") else case.at(guest, "processors", 1.0)
+    )
+    return Cycle(
+        name=guest.name,
+        guest=guest,
+        miss=misses,
+        requesters=case.at(guest, "count") * per_guest,
+        touches=touches,
+        own_time=touches * touch + case.at(guest, "io_time") * _scaling(case) * (1.0 if io else 0.0),
+        charged_time=touches * reads * charged,
+        paging={guest.word("pages_from"): touches * reads} if guest.word("pages_from") else {},
+        writes=write,
+        volumes={guest.word("io_to"): through} if io else {},
+        think=case.at(guest, "think_time") if io and not opened else np.zeros(len(case)),
+        dedicated=bool(case.at(guest, "dedicated")[0]),
+        opened=opened,
+        rate=case.at(guest, "count") * case.at(guest, "io_rate") if opened else np.zeros(len(case)),
+        ios=ones if io else np.zeros(len(case)),
+        virtual_processors=case.at(guest, "count") * case.at(guest, "processors", 1.0),
+    )
+
+
+def _paging_group(case: Scenarios, entry: Entry) -> PagingGroup:
+    pool = case.system.named("pool", entry.word("pool")) if entry.word("pool") else None
+
+    def time(key: str) -> Array:
+        of = entry if pool is None or case.known(entry, key) else pool
+        return case.at(of, key)
+
+    return PagingGroup(
+        name=entry.name,
+        devices=case.at(entry, "devices"),
+        depth=case.at(entry, "depth", 1.0),
+        service=time("service_time"),
+        pages=case.at(entry, "pages_per_transfer"),
+        cp_system=case.at(entry, "cp_system") * _scaling(case) * case.cost,
+        other=case.at(entry, "other_transfers"),
+        aliases=None if pool is None else case.at(pool, "aliases"),
+        inflation=time("inflation"),
+        gap=time("redrive_time"),
+    )
+
+
+def _volume_group(case: Scenarios, entry: Entry, cycles: Sequence[Cycle]) -> VolumeGroup:
+    pool = case.system.named("pool", entry.word("pool")) if entry.word("pool") else None
+
+    def time(key: str) -> Array:
+        of = entry if pool is None or case.known(entry, key) else pool
+        return case.at(of, key)
+
+    users = tuple(k for k, cycle in enumerate(cycles) if entry.name in cycle.volumes)
+    return VolumeGroup(
+        name=entry.name,
+        pool=entry.word("pool"),
+        count=case.at(entry, "count"),
+        aliases=case.at(entry, "aliases") if pool is None else case.at(pool, "aliases"),
+        service=time("service_time"),
+        inflation=time("inflation"),
+        gap=time("redrive_time"),
+        opened=bool(users) and all(cycles[k].opened for k in users),
+        mixed=len({cycles[k].opened for k in users}) > 1,
+        rate=sum((cycles[k].rate * cycles[k].volumes[entry.name] for k in users if cycles[k].opened),
+                 np.zeros(len(case))),
+    )  # fmt: skip
+
+
+def _processors(case: Scenarios, cycles: Sequence[Cycle]) -> Array:
+    """Processors left for guests that share them, before CP's own work; inf where none are described."""
+    entry = case.system.one("processors")
+    if entry is None:
+        return np.full(len(case), np.inf)
+    count = case.at(entry, "count")
+    limit = case.at(entry, "usable") if case.known(entry, "usable") else count
+    held = sum((c.virtual_processors for c in cycles if c.dedicated), np.zeros(len(case)))
+    opened = sum((c.rate * c.own_time for c in cycles if c.opened), np.zeros(len(case)))
+    left = limit - held - opened
+    if (left <= 0).any():
+        k = int(np.argmax(left <= 0))
+        raise InfeasibleError(
+            f"the system cannot run: of {limit[k]:g} processors dedicated guests hold {held[k]:g} and I/Os that come "
+            f"at random take {opened[k]:.4g}"
+        )
+    return left
+
+
+@dataclass(slots=True)
+class _Loop:
+    """The one loop: processor time of CP and page writes load the stations that the guests' progress depends on."""
+
+    case: Scenarios
+    cycles: list[Cycle]
+    groups: list[PagingGroup]
+    volumes: list[VolumeGroup]
+    processors: Array
+    times: dict[str, Array] = field(default_factory=dict)
+    exact: bool = True
+
+    def run(self) -> Loads:
+        """Throughput of every class, and what the stations hold."""
+        self._check_open()
+        self.times = {group.name: group.service for group in self.volumes}
+        found, moved = self._network(), np.inf
+        for _ in range(ROUNDS):
+            before = dict(self.times)
+            for group in self.volumes:
+                group.update(self, found)
+            moved = max(
+                (float(np.abs(self.times[n] / np.maximum(before[n], 1e-300) - 1).max()) for n in before),
+                default=0.0,
+            )
+            if moved <= SETTLED:
+                return found
+            found = self._network()
+        raise ConvergenceError("the loop between volumes and the rest of the system", moved, ROUNDS)
+
+    def _check_open(self) -> None:
+        """Open transfers and I/Os need room."""
+        for group in self.groups:
+            capacity = group.devices * group.capacity_each / group.service
+            if (group.other >= capacity).any():
+                k = int(np.argmax(group.other >= capacity))
+                raise InfeasibleError(
+                    f"the system cannot run: {group.other[k]:.4g} other transfers/s come to paging[{group.name}], "
+                    f"which carries {capacity[k]:.4g}/s at most"
+                )
+        for volume in self.volumes:
+            volume.check()
+
+    def _network(self) -> Loads:
+        """Solve for the feedback: one scalar root, along the mix of the loads that the last answer had."""
+        solver = network(self)
+        zero = [np.zeros(len(self.case)) for _ in range(1 + len(self.groups))]
+        every = np.arange(len(self.case))
+        rates = solver.throughput(every, zero)
+        if not self.cycles or not self._feedback(rates):
+            return solver.finish(rates, zero)
+        off = np.inf
+        for _ in range(ROUNDS):
+            mix = self.loads(rates)
+            size = self._size(rates, every)
+
+            def excess(part: Array, row: Array, mix: Sequence[Array] = mix, size: Array = size) -> Array:
+                at = row.astype(np.int64)
+                now = solver.throughput(at, [part * load[at] for load in mix])
+                return np.asarray(part - self._size(now, at) / np.maximum(size[at], 1e-300))
+
+            top = np.full(len(self.case), 2.0)
+            part = increasing_root(excess, np.zeros(len(self.case)), top, (every.astype(np.float64),))
+            loads = [part * load for load in mix]
+            rates = solver.throughput(every, loads)
+            after = self.loads(rates)
+            off = max(
+                float((np.abs(a - b) / np.maximum(np.maximum(a, b), 1e-300)).max()) if (a > 0).any() else 0.0
+                for a, b in zip(after, loads, strict=True)
+            )
+            if off <= SETTLED:
+                return solver.finish(rates, loads)
+        raise ConvergenceError("the loop of paging and processors", off, ROUNDS)
+
+    def _feedback(self, rates: Array) -> bool:
+        return any((load > 0).any() for load in self.loads(rates))
+
+    def _size(self, rates: Array, at: NDArray[np.int64]) -> Array:
+        """One number that stands for the progress: cycles a second, each in its shortest time."""
+        alone = np.stack(
+            [np.maximum(c.alone(self.groups, self.times), 1e-300)[at] for c in self.cycles], axis=-1
+        )
+        return np.asarray((rates * alone).sum(-1))
+
+    def loads(self, rates: Array) -> list[Array]:
+        """CP system time [processors], and open page writes of each paging group [1/s] beside the closed reads."""
+        system = np.zeros(len(rates))
+        writes = []
+        for group in self.groups:
+            reads = self.reads(group, rates)
+            users = [(k, c) for k, c in enumerate(self.cycles) if group.name in c.paging]
+            written = sum(
+                (rates[:, k] * c.paging[group.name] * c.writes for k, c in users), np.zeros(len(rates))
+            )
+            system = system + group.cp_system * (reads + written + group.other)
+            writes.append(written)
+        finite = np.isfinite(self.processors)
+        return [np.where(finite, system, 0.0), *writes]
+
+    def reads(self, group: PagingGroup, rates: Array) -> Array:
+        """Page reads of a group [transfers/s]."""
+        return np.asarray(sum(
+            (rates[:, k] * c.paging[group.name] for k, c in enumerate(self.cycles) if group.name in c.paging),
+            np.zeros(len(rates)),
+        ))  # fmt: skip
+
+
+def _figures(
+    case: Scenarios, storage: Storage | None, moving: Sequence[Cycle], loop: _Loop, found: Loads
+) -> Outcome:
+    """Everything that is told, from throughputs and queues."""
+    rates = {c.name: found.rates[:, k] for k, c in enumerate(loop.cycles)}
+    rates |= {c.name: c.rate for c in moving if c.opened}
+    zero = np.zeros(len(case))
+    touching = [c for c in moving if case.known(c.guest, "touch_time")]
+    touched = sum((rates[c.name] * c.touches for c in touching), zero)
+    ios = sum((rates[c.name] * c.ios for c in moving), zero)
+    pages, transfers = zero, {}
+    for k, group in enumerate(loop.groups):
+        reads = loop.reads(group, found.rates) if loop.cycles else zero
+        transfers[group.name] = reads + found.loads[1 + k]
+        pages = pages + transfers[group.name] * group.pages
+    stations = {
+        group.name: _paging_station(group, transfers[group.name], k, found)
+        for k, group in enumerate(loop.groups)
+    }
+    for volume in loop.volumes:
+        stations[volume.name] = volume.station()
+    own = sum((rates[c.name] * c.own_time for c in moving), zero)
+    charged = sum((rates[c.name] * c.charged_time for c in moving), zero)
+    system = sum((g.cp_system * (transfers[g.name] + g.other) for g in loop.groups), zero)
+    throughput = touched if touching else ios if moving else None
+    processors = {"guest_busy": own, "cp_charged_busy": charged, "cp_system_busy": system,
+                  "total_busy": own + charged + system}  # fmt: skip
+    bounds = (
+        {} if throughput is None else _bounds(case, moving, loop, rates, transfers, throughput, processors)
+    )
+    return Outcome(
+        storage=storage,
+        throughput=throughput,
+        miss_ratio=_mean_miss(storage, touching, rates),
+        page_rate=pages,
+        io_rate=ios,
+        guests=rates,
+        stations=stations,
+        processors=processors,
+        bounds=bounds,
+        exact=loop.exact,
+    )
+
+
+def _mean_miss(storage: Storage | None, touching: Sequence[Cycle], rates: Floats) -> Array | None:
+    """Misses per page visit over all guests: weighted by their touches where these are known."""
+    given = {c.name: c.miss for c in touching if c.miss is not None}
+    if given:
+        weights = {c.name: rates[c.name] * c.touches + 1e-300 for c in touching if c.name in given}
+        whole = sum(weights.values(), np.zeros_like(next(iter(weights.values()))))
+        return np.asarray(sum(weights[name] / whole * miss for name, miss in given.items()))
+    if storage is None:
+        return None
+    return np.asarray(np.mean(list(storage.miss.values()), axis=0))
+
+
+def _paging_station(group: PagingGroup, transfers: Array, k: int, found: Loads) -> Floats:
+    """One device of a group: all transfers, closed reads and open writes alike."""
+    whole = transfers + group.other
+    served = whole * group.service_at(found.present[:, k])
+    waiting = np.maximum(found.present[:, k] + found.opened[:, k] - served, 0.0)
+    waiting = np.where(np.isinf(group.depth) | (waiting <= ALMOST * served), 0.0, waiting)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        wait = np.where(whole > 0, waiting / np.where(whole > 0, whole, 1.0), 0.0)
+    each = served / group.devices
+    people = np.maximum(found.visiting[:, k], 1e-300)
+    # Nothing waits and nothing is full: the share of time in which a device has any transfer under way.
+    any_under_way = 1 - (1 - np.minimum(each / people, 1.0)) ** people
+    return {
+        "devices": group.devices,
+        "transfers": whole / group.devices,
+        "utilization": np.where(np.isinf(group.depth), any_under_way, each / group.capacity_each),
+        "queue_length": waiting / group.devices,
+        "wait": wait,
+        "response": wait + group.service_at(found.present[:, k]),
+        "service": group.service_at(found.present[:, k]),
+    }
+
+
+def _bounds(
+    case: Scenarios, moving: Sequence[Cycle], loop: _Loop, rates: Floats, transfers: Floats, throughput: Array,
+    processors: Floats,
+) -> Floats:  # fmt: skip
+    """Throughput that each part alone would allow; stations and processors at the mix of the answer."""
+    touching = any(case.known(c.guest, "touch_time") for c in moving)
+    found: Floats = {}
+    with np.errstate(divide="ignore", invalid="ignore"):
+        waits = [c for c in moving if not c.opened and (c.touches if touching else c.ios).any()]
+        if waits:
+            zero = np.zeros(len(case))
+            units = {c.name: c.touches if touching else c.ios for c in waits}
+            times = {v.name: v.service for v in loop.volumes}
+            found["guests, one wait at a time"] = sum(
+                (c.requesters * units[c.name] / c.alone(loop.groups, times) for c in waits), zero
+            )
+            if all((c.own_time + c.charged_time > 0).any() for c in waits):
+                found["virtual processors"] = sum(
+                    (c.virtual_processors * units[c.name] / (c.own_time + c.charged_time) for c in waits),
+                    zero,
+                )
+        for group in loop.groups:
+            if np.isinf(group.depth).all():
+                continue
+            capacity = group.devices * group.capacity_each / group.service - group.other
+            found[f"paging {group.name}"] = throughput * capacity / transfers[group.name]
+        telling = [c for c in moving if (c.touches if touching else c.ios).any()]
+        for volume in loop.volumes:
+            if not any(volume.name in c.volumes for c in telling):
+                continue  # what it carries does not bound what the throughput counts
+            found[f"volumes {volume.name}"] = throughput * volume.capacity() / np.maximum(volume.flow, 1e-300)
+        entry = case.system.one("processors")
+        if entry is not None and (processors["total_busy"] > 0).any():
+            found["processors"] = throughput * case.at(entry, "count") / processors["total_busy"]
+    return {name: np.where(np.isnan(values), np.inf, values) for name, values in found.items()}

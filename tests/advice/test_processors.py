@@ -1,0 +1,132 @@
+"""Scaling with processors: published configurations left out one by one, extrapolation, intervals, gains."""
+
+from __future__ import annotations
+
+import math
+import statistics
+
+import numpy as np
+import pytest
+
+from planner.advice.processors import Configuration, gain_table, gains, nearest, published, scaling
+from planner.devices.processors import Processors
+from planner.errors import InputError
+from planner.library import read_model
+from planner.whatif import predict
+
+MEDIAN, WORST = 0.05, 0.08  # of the ITR of a configuration predicted from the other four
+FIVE = scaling(published())  # the fits take seconds
+THREE = scaling(published()[:3])
+FEWEST_PERCENT = 13  # of an interval around an extrapolation from 3, 6 and 8 processors
+
+
+def test_each_published_configuration_is_predicted_from_the_other_four() -> None:
+    errors = [
+        one.value / row.internal_throughput - 1 for one, row in zip(FIVE.left_out, published(), strict=True)
+    ]
+    assert errors == pytest.approx(FIVE.errors)
+    assert statistics.median(map(abs, errors)) <= MEDIAN
+    assert max(map(abs, errors)) <= WORST
+
+
+def test_what_is_left_out_is_not_looked_at() -> None:
+    others = scaling(published()[:4])
+    assert FIVE.left_out[4].value == pytest.approx(float(others.device.internal_throughput(12)), rel=1e-5)
+
+
+@pytest.mark.parametrize("count", [2, 12, 14, 32])
+def test_the_command_and_the_model_agree(count: int) -> None:
+    """`planner processors` and `planner predict processors` are one law and one error bar."""
+    asked = predict(read_model("processors"), {"processors": float(count)}).values["itr"][0]
+    answered = FIVE.predict(count)
+    assert [*answered] == pytest.approx([*asked], rel=1e-4)
+
+
+def test_each_interval_holds_what_was_left_out() -> None:
+    for one, row in zip(FIVE.left_out, published(), strict=True):
+        assert one.low <= row.internal_throughput <= one.high
+
+
+def test_an_extrapolation_says_how_little_it_knows() -> None:
+    few = THREE
+    for row in published()[3:]:
+        one = few.predict(row.processors)
+        assert one.low <= row.internal_throughput <= one.high
+        assert 100 * (1 - one.low / one.value) >= FEWEST_PERCENT  # upward it scales perfectly already
+
+
+def test_intervals_widen_with_the_distance() -> None:
+    answer = FIVE
+    widths = [one.high / one.low for one in map(answer.predict, (12, 14, 16, 24))]
+    assert widths == sorted(widths)
+
+
+def rows_of(device: Processors, counts: tuple[int, ...]) -> list[Configuration]:
+    return [
+        Configuration(name=f"{n}", processors=n, real_storage=None, cp_time=None,
+                      emulation_time=float(device.transaction_time(n)))
+        for n in counts
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "device",
+    [
+        Processors(cpu_time=0.02),
+        Processors(cpu_time=0.02, contention=0.03),
+        Processors(cpu_time=0.02, contention=0.03, coherency=0.001),
+    ],
+)
+def test_a_law_is_found_again(device: Processors) -> None:
+    answer = scaling(rows_of(device, (1, 2, 4, 8, 16, 32)))
+    found = answer.device
+    assert found.cpu_time == pytest.approx(device.cpu_time, rel=1e-5)
+    assert (found.contention, found.coherency) == pytest.approx(
+        (device.contention, device.coherency), abs=1e-6
+    )
+    assert answer.predict(64).value == pytest.approx(float(device.internal_throughput(64)), rel=1e-4)
+    assert answer.predict(64).low < answer.predict(64).value <= answer.predict(64).high
+
+
+def test_three_configurations_leave_the_left_out_unbounded() -> None:
+    answer = THREE
+    assert all(one.low == 0 and math.isinf(one.high) for one in answer.left_out)
+    assert answer.table().records()[0]["left_out_high"] is None
+    assert answer.plot().get_ylim()[0] == 0
+
+
+@pytest.mark.parametrize("rows", [published()[:2], (), (published()[0],) * 3])
+def test_too_few_configurations(rows: tuple[Configuration, ...]) -> None:
+    with pytest.raises(InputError, match="at least 3"):
+        scaling(rows)
+
+
+@pytest.mark.parametrize("processors", [0, -1, 1.5, math.nan, math.inf])
+def test_processors_outside_the_domain(processors: float) -> None:
+    with pytest.raises(InputError, match="whole number"):
+        FIVE.predict(processors)  # type: ignore[arg-type]
+
+
+def test_gains_are_the_four_measured_pairs() -> None:
+    assert [one.contention for one in gains()] == [2159, 0, 352, 291]
+    assert [one.throughput for one in gains()] == pytest.approx([0.103, 0.01, 0.155, 0.216])
+    assert gains()[3].cp_cpu == pytest.approx(-0.363)
+    assert nearest(0.0).configuration == "2"
+    assert nearest(300.0).configuration == "4"
+    assert gain_table(300.0).marks == ("", "nearest", "", "")
+    assert set(gain_table().marks) == {""}
+
+
+def test_the_picture_is_figure_1() -> None:
+    axes = scaling().plot()
+    drawn = {line.get_label(): np.asarray(line.get_xydata()) for line in axes.lines}
+    assert drawn["ITR"][:, 1].round(3).tolist() == [1.0, 2.028, 2.711, 3.016, 3.586]
+    assert drawn["z/VM 5.2"][:, 1].round(3).tolist() == [0.873, 1.634]
+    assert drawn["processors"][:, 1].round(3).tolist() == [1.0, 2.0, 2.667, 3.333, 4.0]
+    assert drawn["ITR"][:, 0].tolist() == [64, 128, 160, 200, 239]
+
+
+def test_shown_as_frame_and_html() -> None:
+    answer = FIVE
+    assert list(answer.to_frame()["processors"]) == [3, 6, 8, 10, 12]
+    assert "APU064G1" in answer._repr_html_()

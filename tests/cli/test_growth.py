@@ -1,0 +1,165 @@
+"""``planner growth``: keys, verdicts, what is given in place of the trend, and what is refused."""
+
+from __future__ import annotations
+
+import json
+from datetime import date, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from planner.cli import main
+from tests.checkout import ROOT
+
+SERIES = str(ROOT / "docs/examples/io-rate.csv")
+KEYS = [
+    "system", "what", "unit", "now", "trend_per_year", "trend_low", "trend_high", "limit", "date", "date_low",
+    "date_high", "verdict",
+]  # fmt: skip
+YEAR = 365.25
+
+
+def asked(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> dict[str, Any]:
+    assert main(["growth", *words, "--json"]) == code
+    found: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return found
+
+
+def straight(folder: Path, *, days: int, trend: float = 0.3, level: float = 1000.0) -> str:
+    """A line without noise, the weekend at half."""
+    path = folder / "line.csv"
+    first = date(2026, 1, 5)
+    rows = [
+        f"{first + timedelta(days=k)},{level * (1 + trend * k / YEAR) * (1 if k % 7 < 5 else 0.5):.6f}"
+        for k in range(days)
+    ]
+    path.write_text("start,load\n" + "\n".join(rows) + "\n", encoding="utf-8")
+    return str(path)
+
+
+def test_the_keys_are_those_of_the_documentation(capsys: pytest.CaptureFixture[str]) -> None:
+    found = asked(capsys, SERIES, "--value", "io_rate", "--limit", "5000")
+    (limit,) = found["limits"]
+    assert list(limit) == KEYS
+    assert limit["system"] == ""
+    assert limit["what"] == "io_rate"
+    assert limit["unit"] == "1/s"
+    assert limit["verdict"] == "within horizon"
+    # The example was made with a trend of 25 % a year, and a shift of 18 % on 2026-07-02, a day without measurements.
+    assert limit["trend_low"] < 0.25 < limit["trend_high"]
+    assert limit["date_low"] < limit["date"] < limit["date_high"]
+    (shift,) = found["shifts"]
+    assert shift["date"] in {"2026-07-02", "2026-07-03"}
+    assert shift["size_low"] < 0.18 < shift["size_high"]
+    assert [each["days"] for each in found["levels"]] == [90, 180, 365]
+
+
+@pytest.mark.parametrize("trend", [0.0, 0.3, -0.2])
+def test_a_line_without_noise_is_found_to_the_day(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], trend: float
+) -> None:
+    (limit,) = asked(capsys, straight(tmp_path, days=300, trend=trend), "--limit", "1400")["limits"]
+    assert limit["trend_per_year"] == pytest.approx(trend, abs=1e-4)
+    assert limit["now"] == pytest.approx(1000 * (1 + trend * 299 / YEAR), rel=1e-4)
+    if trend <= 0:
+        assert (limit["verdict"], limit["date"]) == ("not within horizon", None)
+        return
+    # 1,400 is reached after 487 days; the first working day with more is the one after, a Thursday.
+    assert limit["date"] == str(date(2026, 1, 5) + timedelta(days=487))
+    assert limit["date_low"] <= limit["date"] <= limit["date_high"]
+
+
+def test_at_the_weekend_the_limit_is_not_passed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """1,397 is passed on a Saturday (day 483, 15.9 hours in), at half the level: the Monday after counts."""
+    line = straight(tmp_path, days=300)
+    (limit,) = asked(capsys, line, "--limit", "1396")["limits"]
+    assert date.fromisoformat(limit["date"]).weekday() == 0
+    assert limit["date"] == str(date(2026, 1, 5) + timedelta(days=483 - 483 % 7 + 7 if 483 % 7 >= 5 else 483))
+
+
+def test_a_limit_below_the_need_of_today_is_already(capsys: pytest.CaptureFixture[str]) -> None:
+    (limit,) = asked(capsys, SERIES, "--limit", "3500")["limits"]
+    assert limit["verdict"] == "already"
+    assert limit["date"] < "2026-12-31"
+
+
+def test_too_few_days_have_no_trend(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for days in (1, 13, 14):
+        (limit,) = asked(capsys, straight(tmp_path, days=days), "--limit", "1400")["limits"]
+        assert limit["verdict"] == "too few days"
+        assert [limit[key] for key in ("trend_per_year", "date", "date_low", "date_high")] == [None] * 4
+        assert limit["now"] == pytest.approx(1000, rel=0.02)
+    (limit,) = asked(capsys, straight(tmp_path, days=5), "--limit", "900")["limits"]
+    assert limit["verdict"] == "already"
+    assert main(["growth", straight(tmp_path, days=14), "--limit", "1400"]) == 0
+    assert "14 days are too few" in " ".join(capsys.readouterr().out.split())
+
+
+def test_given_growth_compounds_in_place_of_the_trend(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    line = straight(tmp_path, days=365, trend=0.0)
+    (limit,) = asked(capsys, line, "--limit", "1440", "--growth", "20%/year")["limits"]
+    # 1,000 x 1.2^2 = 1,440: two years after the last day, 2027-01-04.
+    assert abs((date.fromisoformat(limit["date"]) - date(2029, 1, 3)).days) <= 3
+    few = asked(capsys, straight(tmp_path, days=3, trend=0.0), "--limit", "1440", "--growth", "20%/year")
+    assert few["limits"][0]["verdict"] == "within horizon"
+
+
+def test_an_event_raises_the_load_from_its_day_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    line = straight(tmp_path, days=365, trend=0.0)
+    given = ("--limit", "1200", "--growth", "0%/year", "--event", "2027-03-06:+30%")
+    (limit,) = asked(capsys, line, *given)["limits"]
+    assert limit["date"] == "2027-03-08"  # the 6th is a Saturday
+    (none,) = asked(capsys, line, *given[:-1], "2027-03-06:+10%")["limits"]
+    assert none["verdict"] == "not within horizon"
+    (before,) = asked(capsys, line, *given, "--horizon", "60days")["limits"]
+    assert (before["verdict"], before["date"]) == ("not within horizon", None)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--limit", "0"], "--limit"),
+        (["--limit", "5000/s"], "--limit"),
+        (["--limit", "5000", "--growth", "20%"], "--growth"),
+        (["--limit", "5000", "--growth", "-100%/year"], "--growth"),
+        (["--limit", "5000", "--event", "2026-03-01:+30%"], "a day after the last measured one"),
+        (["--limit", "5000", "--event", "2027-03-01:30"], "--event"),
+        (["--limit", "5000", "--event", "2027-13-01:+30%"], "--event"),
+        (["--limit", "5000", "--event", "2027-03-01:+3%", "--event", "2027-03-01:+5%"], "twice"),
+        (["--limit", "5000", "--horizon", "5"], "--horizon"),
+        (["--limit", "5000", "--horizon", "200years"], "--horizon"),
+        (["--value", "cpu"], "--value"),
+    ],
+)  # fmt: skip
+def test_what_makes_no_sense_is_refused(
+    words: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["growth", SERIES, *words]) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_no_load_at_all_reaches_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "idle.csv"
+    rows = [f"{date(2026, 1, 5) + timedelta(days=k)},0" for k in range(100)]
+    path.write_text("start,load\n" + "\n".join(rows) + "\n", encoding="utf-8")
+    (limit,) = asked(capsys, str(path), "--limit", "10")["limits"]
+    assert limit["now"] == pytest.approx(0.0, abs=1e-9)
+    assert limit["verdict"] == "not within horizon"
+
+
+def test_pictures_of_one_and_of_several(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    one = tmp_path / "one.svg"
+    assert main(["growth", SERIES, "--limit", "5000", "--plot", str(one)]) == 0
+    drawn = one.read_text(encoding="utf-8")
+    assert all(f"<!-- {words} -->" in drawn for words in ("90 %", "limit", "90 % of the date"))
+    rows = [line for line in Path(SERIES).read_text(encoding="utf-8").splitlines()[1:]]
+    several = tmp_path / "several.csv"
+    lines = [f"{row},{system}" for system in ("SYSA", "SYSB") for row in rows]
+    several.write_text("start,io_rate,system\n" + "\n".join(lines) + "\n", encoding="utf-8")
+    all_of_them = tmp_path / "all.png"
+    assert main(["growth", str(several), "--limit", "5000", "--plot", str(all_of_them)]) == 0
+    assert all_of_them.stat().st_size > 10_000
+    assert "2 of 2 limits are reached within 5 years" in capsys.readouterr().out

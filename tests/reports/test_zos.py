@@ -1,0 +1,216 @@
+"""Frames of IBM SMF Explorer: columns of its public mappings, arithmetic of RMF; no real data was at hand."""
+
+from __future__ import annotations
+
+from datetime import date, datetime, time, timedelta
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from planner.errors import ReportError
+from planner.reports import schema, zos
+
+PATH = Path("frame")
+UNIT = 128e-6
+
+
+def devices(**changes: Any) -> pl.DataFrame:
+    """Two HyperPAV bases and a tape, 15 minutes."""
+    every: dict[str, Any] = {
+        "sid": "SYSA", "snm": "SYSA", "dat": date(2024, 5, 14), "ist": time(9, 15), "int": time(0, 15), "sam": 900,
+        "cmb": False, "vac": False, "del_": False, "ios": 0.0,
+    }  # fmt: skip
+    data: dict[str, Any] = {name: [value] * 3 for name, value in every.items()} | {
+        "num": ["8A00", "8a01", "0560"], "lcu": ["0045", "0045", "0010"], "ser": ["PROD01", "PROD02", None],
+        "typ": ["3010200F", "3010200F", "78048083"], "dev": ["33909", "33909", "3590"],
+        "ssc": [900_000, 1_800, 0], "mec": [899_990, 1_800, 0], "cnn": [1_406_235, 14_000, 0],
+        "pen": [703_118, 2_800, 0], "dis": [703_117, 0, 0], "que": [450, 0, 0], "hpv": [True, True, False],
+        "hpc": [32, 32, 0],
+    }  # fmt: skip
+    return pl.DataFrame(data | changes)
+
+
+def pools(**changes: Any) -> pl.DataFrame:
+    data: dict[str, Any] = {
+        "snm": ["SYSA"], "dat": [date(2024, 5, 14)], "ist": [time(9, 15)], "int": [time(0, 15)], "r783hlcu": [0x45],
+        "r783hcu": ["8A00"], "r783htio": [90_000.0], "r783hnai": [450.0], "r783haiu": [30],
+    }  # fmt: skip
+    return pl.DataFrame(data | changes)
+
+
+def read(frame: pl.DataFrame) -> schema.Tables:
+    return zos.read_frame(PATH, frame)
+
+
+def table(found: schema.Tables) -> pl.DataFrame:
+    frame = found.devices if found.devices is not None else found.supply
+    assert frame is not None
+    return frame
+
+
+class TestDevices:
+    def test_rates_and_times_are_those_of_rmf(self) -> None:
+        found = read(devices())
+        assert found.notes == () and found.what == "SMF 74-1 of SMF Explorer"
+        first, second, tape = table(found).rows(named=True)
+        assert first["system"] == "SYSA" and first["device"] == "8A00" and first["label"] == "PROD01"
+        assert first["start"] == datetime(2024, 5, 14, 9, 15) and first["interval"] == 900.0
+        assert first["io_rate"] == 1000.0
+        assert first["pend"] == pytest.approx(703_118 * UNIT / 899_990)
+        assert first["connect"] == pytest.approx(1_406_235 * UNIT / 899_990)
+        assert first["service"] == pytest.approx((703_118 + 1_406_235 + 703_117) * UNIT / 899_990)
+        assert first["queued"] == 0.5 and first["response"] == pytest.approx(first["service"] + 0.0005)
+        assert first["service_low"] < first["service"] < first["service_high"]
+        assert (first["kind"], first["type"], first["pool"], first["pool_aliases"]) == (
+            "volume",
+            "33909",
+            "0045",
+            32,
+        )
+        assert second["device"] == "8A01" and second["line"] == 3
+        assert (
+            tape["kind"] == "other"
+            and tape["pool"] is None
+            and tape["service"] is None
+            and tape["io_rate"] == 0
+        )
+
+    def test_the_queue_time_of_ios_comes_before_samples(self) -> None:
+        first = table(read(devices(ios=[900e6, 0.0, 0.0]))).row(0, named=True)
+        assert first["queued"] == 1.0  # 900 s of waiting in 900 s
+        assert first["response"] == pytest.approx(first["service"] + 0.001)
+
+    @pytest.mark.parametrize(
+        "length",
+        [
+            time(0, 15),
+            timedelta(minutes=15),
+            900,
+            900.0,
+            "00:15:00",
+            "00:15:00.000000",
+            "0 days 00:15:00",
+            "900",
+        ],
+    )
+    def test_lengths_of_intervals_in_any_form(self, length: object) -> None:
+        frame = devices().with_columns(pl.Series("int", [length] * 3))
+        assert table(read(frame))["interval"].to_list() == [900.0] * 3
+
+    def test_text_of_a_csv_says_the_same(self) -> None:
+        text = devices().write_csv().encode()
+        found = zos.read_frame(PATH, zos.read_csv(PATH, text))
+        assert table(found).equals(table(read(devices())))
+        upper = devices().rename(lambda name: f"SMF74{name.upper()}")
+        assert table(read(upper)).equals(table(read(devices())))
+        assert zos.is_devices(frozenset(upper.columns)) and not zos.is_pools(frozenset(upper.columns))
+
+    def test_the_time_of_the_record_stands_in_for_that_of_the_interval(self) -> None:
+        frame = devices(timestamp=[datetime(2024, 5, 14, 9, 30)] * 3).drop("dat", "ist")
+        found = read(frame)
+        assert (
+            table(found)["start"][0] == datetime(2024, 5, 14, 9, 15)
+            and "without dat and ist" in found.notes[0]
+        )
+        text = zos.read_csv(PATH, frame.write_csv().encode())
+        assert table(read(text))["start"][0] == datetime(2024, 5, 14, 9, 15)
+
+    def test_what_is_invalid_is_left_out_and_named(self) -> None:
+        found = read(devices(cmb=[True, False, False], vac=["0", "1", "0"]))
+        assert table(found)["device"].to_list() == ["0560"]
+        assert "8A00" in found.notes[0] and "8a01" in found.notes[1] and "varied" in found.notes[1]
+        found = read(devices(ddt=[True, False, False], ntf=[False, True, False]))
+        first, second, _ = table(found).rows(named=True)
+        assert first["disconnect"] is None and first["service"] is None and first["pend"] is not None
+        assert second["pend"] is None and second["io_rate"] == 2.0
+
+    def test_missing_columns_are_named_with_what_they_are_for(self) -> None:
+        with pytest.raises(ReportError, match=r"SMF 74-1 without cnn \(connect time\), int \(length"):
+            read(devices().drop("cnn", "int"))
+        found = read(devices().drop("hpc", "que", "ios", "lcu"))
+        assert [note.partition(": ")[2] for note in found.notes] == [
+            "SMF 74-1 without lcu: alias pools missing",
+            "SMF 74-1 without hpc: the number of aliases of a pool missing",
+            "SMF 74-1 without que or ios: queues and response times missing",
+        ]
+        assert table(found)["queued"].null_count() == 3
+
+    @pytest.mark.parametrize(
+        ("changes", "match"),
+        [
+            ({"num": [5200, 5201, 5202]}, "num is a column of numbers: expected text"),
+            ({"num": ["8A00", "tape", "0560"]}, "line 3: num is 'tape': expected four hexadecimal digits"),
+            ({"ssc": ["1", "x", "3"]}, "line 3: ssc is 'x': expected a number"),
+            ({"pen": [1.0, -2.0, 3.0]}, "line 3: pen is -2.0"),
+            ({"mec": [1, None, 3]}, "line 3: mec is None"),
+            ({"int": ["00:15:00", "soon", "00:15:00"]}, "line 3: int is 'soon'"),
+            ({"int": [0, 900, 900]}, "line 2: int is 0"),
+            ({"ist": ["09:15:00", "9h", "09:15:00"]}, "line 3: ist is '9h'"),
+            ({"hpv": ["true", "perhaps", "false"]}, "line 3: hpv is 'perhaps'"),
+            ({"num": ["8A00", "8A00", "0560"]}, "line 3: num 8A00 a second time"),
+        ],
+    )
+    def test_refusals(self, changes: dict[str, Any], match: str) -> None:
+        with pytest.raises(ReportError, match=match):
+            read(devices(**changes))
+
+    def test_rows_that_another_section_repeats_are_one(self) -> None:
+        found = read(pl.concat([devices(), devices()]))
+        assert table(found).height == 3 and "3 rows repeat others" in found.notes[0]
+
+
+class TestPools:
+    def test_requests_without_a_free_alias(self) -> None:
+        found = read(pools())
+        (row,) = table(found).rows(named=True)
+        assert (row["pool"], row["tries"], row["fails"], row["most_used"]) == ("0045", 90_000, 450, 30)
+        assert row["aliases"] is None and row["fewest_free"] is None
+        assert any("not only those that needed an alias" in note for note in found.notes)
+
+    def test_superpav_says_how_often_an_alias_was_needed(self) -> None:
+        more = {
+            "r783xanc": [10_000.0],
+            "r783xauc": [9_900.0],
+            "r783xabc": [90.0],
+            "r783xalc": [180.0],
+            "r783xcqd": [2_000.0],
+        }
+        (row,) = table(read(pools(**more))).rows(named=True)
+        assert (row["tries"], row["fails"]) == (10_000, 100)
+        assert (
+            row["borrowed"] == pytest.approx(0.1)
+            and row["loaned"] == pytest.approx(0.2)
+            and row["queued"] == 0.2
+        )
+
+    def test_aliases_come_from_the_volumes(self) -> None:
+        (row,) = zos.with_aliases(table(read(pools())), table(read(devices()))).rows(named=True)
+        assert (row["aliases"], row["bases"], row["fewest_free"]) == (32, 2, 2)
+        other = read(devices(ist=[time(9, 30)] * 3))
+        assert zos.with_aliases(table(read(pools())), table(other))["aliases"].to_list() == [None]
+
+    def test_control_units_of_one_logical_control_unit_are_told_apart(self) -> None:
+        found = read(pl.concat([pools(), pools(r783hcu=["8B00"])]))
+        assert table(found)["pool"].to_list() == ["0045/8A00", "0045/8B00"]
+        assert any("several control units" in note for note in found.notes)
+
+    @pytest.mark.parametrize(
+        ("changes", "match"),
+        [
+            ({"r783hnai": [90_001.0]}, "line 2: 90001.0 of 90000.0 requests"),
+            ({"r783hnai": [0.5]}, "expected whole numbers"),
+            ({"r783hlcu": [None]}, "r783hlcu is None"),
+        ],
+    )
+    def test_refusals(self, changes: dict[str, Any], match: str) -> None:
+        with pytest.raises(ReportError, match=match):
+            read(pools(**changes))
+        with pytest.raises(ReportError, match="SMF 78-3 without int"):
+            read(pools().drop("int"))
+
+
+def test_a_csv_that_is_none_is_refused() -> None:
+    with pytest.raises(ReportError, match="expected CSV"):
+        zos.read_csv(PATH, b"num,ssc\n1,2,3\n")

@@ -1,0 +1,235 @@
+"""Limits of a site: pools through the queueing model, volumes by utilization, storage by its data spaces."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from planner.demand import Law
+from planner.errors import InputError
+from planner.measurements.collect import collect
+from planner.measurements.read import Measured, read
+from planner.reports import schema
+from planner.site.example import FIRST, GROWTH, SHIFT, daily_levels, example_series, example_volumes
+from planner.site.growth import Growth
+from planner.site.growth_limits import Given, one_interval, site_growth
+from planner.site.growth_needs import grown, read_pool
+from planner.sizing import Target, aliases
+from tests.checkout import ROOT
+
+
+@pytest.fixture(scope="module")
+def given() -> Given:
+    return Given(law=Law.from_model("hyperpav"), target=Target())
+
+
+@pytest.fixture(scope="module")
+def site() -> Measured:
+    return read(ROOT / "docs" / "examples" / "site.csv")
+
+
+@pytest.fixture(scope="module")
+def answer(site: Measured, given: Given) -> Growth:
+    return site_growth(site, given)
+
+
+def by_name(answer: Growth) -> dict[str, Any]:
+    return {each.measured.what: each for each in answer.limits}
+
+
+def one_hour(site: Measured, pool: str) -> pl.DataFrame:
+    rows = site.devices.filter(pl.col("pool") == pool)
+    return one_interval(rows.filter(pl.col("start") == rows["start"].max()))
+
+
+def test_the_files_of_the_documentation_are_what_the_maker_makes() -> None:
+    folder = ROOT / "docs" / "examples"
+    made = example_volumes(pools=3, volumes=2, hours=1)
+    assert made.write_csv() == (folder / "site.csv").read_text(encoding="utf-8")
+    assert example_series().write_csv() == (folder / "io-rate.csv").read_text(encoding="utf-8")
+
+
+def test_the_example_has_growth_weeks_month_ends_a_shift_and_gaps() -> None:
+    levels = daily_levels(3650, 0.25, SHIFT, np.random.default_rng(4))
+    assert np.isnan(levels).mean() == pytest.approx(0.04, abs=0.01)
+    weekday = (FIRST.weekday() + np.arange(3650)) % 7
+    line = (1 + 0.25 * np.arange(3650) / 365.25) * np.where(np.arange(3650) >= 1825, 1 + SHIFT, 1)
+    assert np.nanmean((levels / line)[weekday == 6]) == pytest.approx(0.4, abs=0.01)
+    assert np.nanmax(levels / line) > 1.2
+
+
+def test_trends_and_shift_are_those_the_example_was_made_with(answer: Growth) -> None:
+    limits = by_name(answer)
+    for number, growth in enumerate(GROWTH[:3], start=1):
+        trend = limits[f"aliases of pool P{number}"].trend
+        assert trend.low - 0.02 <= growth <= trend.high + 0.02
+    (shift,) = limits["aliases of pool P2"].shifts
+    assert shift.size.low <= SHIFT <= shift.size.high
+    assert abs((shift.day - FIRST).days - 183) <= 1
+
+
+def test_what_breaks_first_comes_first(answer: Growth) -> None:
+    dates = [each.reached for each in answer.limits if each.reached]
+    assert dates == sorted(dates)
+    assert answer.limits[0].measured.what == "aliases of pool P1"
+    assert "First: aliases of pool P1" in answer.headline
+
+
+@pytest.mark.parametrize("growth", [0.0, 0.3, pytest.param(0.7, marks=pytest.mark.slow)])
+def test_needs_are_those_of_the_sizing_at_that_growth(site: Measured, given: Given, growth: float) -> None:
+    needs = read_pool(one_hour(site, "P1"), given.law, given.target)
+    assert needs is not None
+    whole = aliases(needs.run, given.law, growth=growth)
+    assert needs.count(needs.load * (1 + growth)).value == whole.recommended
+
+
+def test_the_load_at_the_limit_is_where_one_alias_more_is_needed(site: Measured, given: Given) -> None:
+    needs = read_pool(one_hour(site, "P1"), given.law, given.target)
+    assert needs is not None
+    for limit in (2, 3, 5):
+        at = needs.largest_load(limit, 1e6).value
+        assert needs.count(0.99 * at).value <= limit < needs.count(1.01 * at).value
+    assert needs.largest_load(5, needs.load).value == np.inf  # met at the largest load asked about
+
+
+def test_counts_at_many_loads_are_those_at_each(site: Measured, given: Given) -> None:
+    needs, again = (read_pool(one_hour(site, "P1"), given.law, given.target) for _ in range(2))
+    assert needs is not None
+    assert again is not None
+    loads = [needs.load * times for times in (1.4, 0.0, 1.0, 1.45, 0.5, 1.02)]
+    assert needs.counts(loads) == [again.count(load) for load in loads]
+
+
+def test_an_archive_is_a_site(answer: Growth, given: Given, tmp_path: Path) -> None:
+    collect([ROOT / "docs" / "examples" / "site.csv"], tmp_path / "archive")
+    kept = site_growth(read(tmp_path / "archive"), given)
+    assert [each.record() for each in kept.limits[:2]] == [each.record() for each in answer.limits[:2]]
+
+
+def test_needs_do_not_scale_with_the_load(site: Measured, given: Given) -> None:
+    """The bases take the first I/Os: four times the load takes more than four times the aliases."""
+    needs = read_pool(one_hour(site, "P1"), given.law, given.target)
+    assert needs is not None
+    once, much = (needs.count(times * needs.load).value for times in (1.0, 4.0))
+    assert much > 4 * once > 0
+
+
+def test_requesters_grow_to_whole_ones(site: Measured, given: Given) -> None:
+    needs = read_pool(one_hour(site, "P1"), given.law, given.target)
+    assert needs is not None
+    pool = needs.pools[0]
+    closed = replace(pool, classes=(replace(pool.classes[0], volumes=4, population=3.0, think_time=1e-3,
+                                            arrival_rate=np.nan),))  # fmt: skip
+    parts = grown(closed, 1.2).classes
+    assert [(part.volumes, part.population) for part in parts] == [(1, 3.0), (3, 4.0)]
+
+
+def test_the_date_is_when_the_level_passes_the_load(answer: Growth) -> None:
+    first = answer.limits[0]
+    days = (first.reached - first.last).days
+    assert answer.level(days + 3).value > first.load * 0.99
+    assert answer.level(days - 14).value < first.load
+    assert first.now <= first.limit < by_name(answer)["aliases of pool P1"].needs[-1].high + 1
+
+
+@pytest.mark.slow
+def test_growth_and_events_go_through_the_model_too(site: Measured, given: Given) -> None:
+    calm = by_name(site_growth(site, given, rate=0.0))
+    assert {each.verdict for each in calm.values()} == {"not within horizon"}
+    event = datetime(2027, 3, 1).date()
+    shocked = by_name(site_growth(site, given, rate=0.0, events=[(event, 2.5)]))
+    assert shocked["aliases of pool P1"].reached == event
+    assert shocked["aliases of pool P1"].needs[-1].value > shocked["aliases of pool P1"].now
+
+
+def table(days: int, values: Any, **columns: Any) -> pl.DataFrame:
+    first = datetime(2026, 1, 5)
+    starts = [first + timedelta(days=k) for k in range(days)]
+    return schema.frame(schema.DEVICES, {"start": starts, "interval": [86400.0] * days, "io_rate": values,
+                                         "io_rate_low": values, "io_rate_high": values, **columns}, days)  # fmt: skip
+
+
+def measured(devices: pl.DataFrame | None = None, storage: pl.DataFrame | None = None) -> Measured:
+    return Measured(
+        devices=schema.empty(schema.DEVICES) if devices is None else devices,
+        supply=schema.empty(schema.SUPPLY),
+        storage=schema.empty(schema.STORAGE) if storage is None else storage,
+    )
+
+
+def test_a_volume_of_its_own_is_full_at_ninety_percent(given: Given) -> None:
+    rates = np.linspace(300, 600, 200)
+    devices = table(200, rates, device=["522A"] * 200, kind=["volume"] * 200, service=[1e-3] * 200)
+    (limit,) = site_growth(measured(devices), given).limits
+    assert limit.measured.what == "busy share of volume 522A"
+    assert limit.now == pytest.approx(0.6, rel=0.01)
+    # 300/s in 199 days: .9 is reached 199 days after .6.
+    assert abs((limit.reached - limit.last).days - 199) <= 4
+
+
+def test_storage_in_use_meets_its_data_spaces_and_real_storage(given: Given) -> None:
+    days, spaces = 120, 2
+    first = datetime(2026, 1, 5)
+    frames = []
+    for number in range(spaces):
+        pages = 1e6 * (1 + np.arange(days) / 365.25)
+        frames.append(
+            schema.frame(schema.STORAGE, {
+                "start": [first + timedelta(days=k) for k in range(days)], "owner": "SYSTEM",
+                "name": f"PTRM000{number}",
+                "release": "5.3", "resident": pages, "resident_low": pages, "resident_high": pages,
+            }, days)
+        )  # fmt: skip
+    answer = site_growth(
+        measured(storage=pl.concat(frames)), replace(given, real_storage=256 * 2**30, resident_pages=50)
+    )
+    limits = by_name(answer)
+    ptrm = limits["in-use virtual storage, PTRM"]
+    # Two pages of a PGMBK stand for a segment of 1 MB: 2 million pages on the first day map 1,000,000 MB.
+    assert ptrm.now == pytest.approx(1e6 / 1024 * (1 + 119 / 365.25), rel=0.01)
+    assert ptrm.trend.value == pytest.approx(1.0, abs=0.02)
+    assert ptrm.limit == pytest.approx(16 * 512, rel=0.01)
+    assert limits["in-use virtual storage, real storage"].limit < ptrm.limit
+
+
+def test_a_pool_that_appears_or_ends_counts_its_own_days_and_is_named(site: Measured, given: Given) -> None:
+    pool, start = pl.col("pool"), pl.col("start")
+    devices = site.devices.filter(
+        ((pool == "P1") & (start >= datetime(2026, 5, 1))) | ((pool == "P3") & (start < datetime(2026, 9, 1)))
+    )
+    found = site_growth(replace(site, devices=devices), given)
+    notes = " ".join(found.notes)
+    assert re.search("Not measured up to the last day, 2026-12-3[01]: I/O rate of pool P3", notes)
+    assert "Measured only from a later day on: I/O rate of pool P1" in notes
+    trend = by_name(found)["aliases of pool P1"].trend
+    # .35 of the level on January 1 is .35 / (1 + .35 x 120 / 365.25) = .31 of that on May 1.
+    assert trend.low - 0.02 < 0.31 < trend.high + 0.02
+
+
+def test_intervals_with_half_of_the_volumes_are_left_out_and_said(site: Measured, given: Given) -> None:
+    devices = site.devices.filter(
+        (pl.col("pool") == "P1")
+        & ((pl.col("device") == "0001") | (pl.col("start").dt.day() != 13) | (pl.col("start").dt.month() > 3))
+    )
+    two = pl.concat([devices, devices.with_columns(pl.lit("00F1").alias("device")).filter(
+        (pl.col("start").dt.day() != 13) | (pl.col("start").dt.month() > 3))])  # fmt: skip
+    notes = " ".join(site_growth(replace(site, devices=two), given).notes)
+    assert "intervals without half of its volumes are left out" in notes
+
+
+def test_a_unit_that_changes_in_one_series_of_many_is_said(given: Given) -> None:
+    rates = np.where(np.arange(100) < 50, 300.0, 300000.0)
+    devices = table(100, rates, device=["522A"] * 100, kind=["volume"] * 100, service=[1e-3] * 100)
+    assert "as if its unit had changed" in " ".join(site_growth(measured(devices), given).notes)
+
+
+def test_without_dates_there_is_nothing_to_grow(given: Given) -> None:
+    with pytest.raises(InputError, match="dates"):
+        site_growth(measured(), given)
