@@ -11,7 +11,7 @@ from planner.queueing.pools.outcome import Outcome
 from planner.queueing.pools.pool import Pool
 from planner.results import Array
 
-TOLERANCE: Final = 0.01
+TOLERANCE: Final = 0.03
 """Relative error allowed in N = X (Z + R), in busy servers = X S, and of any bound."""
 UNEVEN_TOLERANCE: Final = 0.05
 """The same where service times differ by class."""

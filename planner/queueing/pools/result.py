@@ -162,7 +162,8 @@ def pool_steady(pool: Pool, aliases: Array, outcomes: list[Outcome], method: str
     """Join the outcomes of a sweep, in SI units."""
 
     def per_class(values: list[Array]) -> Array:
-        return np.array(values).reshape(*aliases.shape, pool.classes)
+        # What rounding and the last step of an iteration leave below 0 is 0; `check_balance` bounds it.
+        return np.maximum(np.array(values), 0.0).reshape(*aliases.shape, pool.classes)
 
     second = pool.service_time
     throughput = per_class([each.throughput for each in outcomes])

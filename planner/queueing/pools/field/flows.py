@@ -7,6 +7,7 @@ from typing import Final
 
 import numpy as np
 
+from planner.errors import ConvergenceError
 from planner.queueing.pools.field.base_balance import BaseFlows, PoolFlows
 from planner.queueing.pools.field.device_rates import busy_base_ends, idle_base_alias_ends
 from planner.queueing.pools.field.given_total import ClassGivenTotal
@@ -111,6 +112,8 @@ def seen_by_volume(law: Array, given: ClassGivenTotal, ends: VolumeEnds, old: Vo
     weight = given.likelihood * (law * given.busy)[:, None]
     known = weight.sum(axis=0)
     inside = np.flatnonzero(known > TINY)  # a d that the window of D does not have is as the nearest it has
+    if not inside.size:  # rates of the volumes ran away
+        raise ConvergenceError("mean field of the alias pool: one volume beside the others", np.inf, 0)
     first, last = int(inside[0]), int(inside[-1]) + 1
 
     def average(values: Array) -> Array:
