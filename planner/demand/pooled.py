@@ -39,7 +39,8 @@ LOW, HIGH = 0.65, 1.6  # of the count
 MOST_IN_USE: Final = 600  # aliases that a convolution follows
 LEAST_WEIGHT: Final = 1e-3
 MULTIPLES: Final = (-4.0, 8.0)  # logarithms: of the queue of Poisson arrivals, or of the queue measured
-HALVINGS_IN_USE: Final = 10
+HALVINGS_IN_USE: Final = (8, 7)  # before and after the rates are those without aliases
+AGAIN: Final = 1.5  # how far the second search goes, in the logarithm
 LONGEST_WAIT: Final = 12.0  # service times, without aliases; longer ones read as phases of overload
 LARGEST_LOAD: Final = 0.97
 TRIMMED_AT: Final = 0.75  # weighted share of the readings of a volume that count, those that ask least first
@@ -416,21 +417,25 @@ def read_pool(
 
     rate, alone = rows.rate.copy(), rows.service.copy()
     shown = np.maximum(rows.queue, rows.queue_high / 3)
-    low, high = MULTIPLES
     found: PoolReadings | None = None
-    for _ in range(HALVINGS_IN_USE):
-        middle = 0.5 * (low + high)
+    low, high = MULTIPLES
+    for halvings in HALVINGS_IN_USE:
         poisson = open_queue(rate * alone, law.redrive_time / alone)
-        queue = np.where(middle < 0, np.exp(middle) * poisson, np.maximum(poisson, np.exp(middle) * shown))
-        queue = np.minimum(queue, np.maximum(LONGEST_WAIT * rate * alone, poisson))
-        asked = replace(rows, rate=rate, service=alone, queue=queue, queue_low=queue, queue_high=queue)
-        found = _combined(read_rows(asked, law, COARSE, priors.ONE_ROW), aliases, float(rows.queue.sum()))
-        there = float(found.queued([aliases])[0])
-        low, high = (low, middle) if there > measured else (middle, high)
+        longest = np.maximum(LONGEST_WAIT * rate * alone, poisson)
+        for _ in range(halvings):
+            middle = 0.5 * (low + high)
+            queue = np.where(middle < 0, np.exp(middle) * poisson, np.maximum(poisson, np.exp(middle) * shown))
+            queue = np.minimum(queue, longest)
+            asked = replace(rows, rate=rate, service=alone, queue=queue, queue_low=queue, queue_high=queue)
+            found = _combined(read_rows(asked, law, COARSE, priors.ONE_ROW), aliases, float(rows.queue.sum()))
+            there = float(found.queued([aliases])[0])
+            low, high = (low, middle) if there > measured else (middle, high)
+        assert found is not None
         # Rate and service were measured with the aliases in use, the readings are of volumes without.
         left = min(there / max(float(found.alone.sum()), 1e-300), 1.0)
         rate = rate * rows.rate / (left * found.alone_rate + (1 - left) * found.rate)
         alone = rows.service / np.maximum(found.busy / found.rate / found.lone, 1.0) ** (1 - left)
+        low, high = max(middle - AGAIN, MULTIPLES[0]), min(middle + AGAIN, MULTIPLES[1])
     assert found is not None
     if growth:
         found = _combined(found.readings.grown(growth), aliases, found.measured)

@@ -1,4 +1,4 @@
-"""How often counts and ranges are right on simulated volumes: `python -m tests.demand.accuracy SEED [VOLUMES [POOLS]]`.
+"""How often counts are right on simulated volumes: `python -m tests.demand.accuracy SEED`.
 
 Volumes and pools are drawn anew for every seed. The weights of the readings were adjusted on seeds 11 to 14 and pools of
 seeds 21 and 31; judge on others.
