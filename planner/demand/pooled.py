@@ -112,7 +112,7 @@ def _of_requesters(population: Array, think: Array, active: Array, steps: Array)
         logs[1:] = np.cumsum(rise, axis=0)
         laws[k] = _whole(np.exp(logs - logs.max(axis=0)))
     rest = np.clip(population - whole, 0.0, 1.0)
-    law = active * ((1 - rest) * laws[0] + rest * laws[1])
+    law: Array = active * ((1 - rest) * laws[0] + rest * laws[1])
     law[0] += 1 - active
     return law
 
@@ -137,7 +137,7 @@ def _of_phases(load: Array, on_load: Array, on_time: Array, steps: Array) -> Arr
 
 
 def _whole(laws: Array) -> Array:
-    return laws / laws.sum(axis=0)
+    return np.asarray(laws / laws.sum(axis=0))
 
 
 def base_busy(readings: Readings, law: Array) -> Array:
@@ -173,7 +173,7 @@ def _phase_busy(demands: kinds.Demands, growth: Array) -> Array:
     # b0 (1 + beta) = alpha b1;  b1 (1 + alpha) = rate (share - b1) + beta b0
     back = alpha / (1 + beta)
     on = rate * share / (1 + alpha + rate - beta * back)
-    return on * (1 + back)
+    return np.asarray(on * (1 + back))
 
 
 def _requester_busy(demands: kinds.Demands, mean: Array, growth: Array) -> Array:
@@ -419,12 +419,15 @@ def read_pool(
     shown = np.maximum(rows.queue, rows.queue_high / 3)
     found: PoolReadings | None = None
     low, high = MULTIPLES
+    middle, there = 0.0, measured
     for halvings in HALVINGS_IN_USE:
         poisson = open_queue(rate * alone, law.redrive_time / alone)
         longest = np.maximum(LONGEST_WAIT * rate * alone, poisson)
         for _ in range(halvings):
             middle = 0.5 * (low + high)
-            queue = np.where(middle < 0, np.exp(middle) * poisson, np.maximum(poisson, np.exp(middle) * shown))
+            queue = np.where(
+                middle < 0, np.exp(middle) * poisson, np.maximum(poisson, np.exp(middle) * shown)
+            )
             queue = np.minimum(queue, longest)
             asked = replace(rows, rate=rate, service=alone, queue=queue, queue_low=queue, queue_high=queue)
             found = _combined(read_rows(asked, law, COARSE, priors.ONE_ROW), aliases, float(rows.queue.sum()))

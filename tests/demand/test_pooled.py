@@ -1,4 +1,4 @@
-"""Pools of unequal, partly bursty volumes: laws with unlimited servers, their sum, and what a row with aliases in use says."""
+"""Pools of unequal, partly bursty volumes: laws with unlimited servers, their sum, rows with aliases in use."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def rows(queues: np.ndarray = QUEUES, rates: np.ndarray = RATES) -> tuple[Interv
 
 @pytest.mark.parametrize("inflation", [0.0, 0.1])
 def test_laws_with_unlimited_servers_carry_the_load(inflation: float) -> None:
-    """Every I/O is served at once: mean in service = rate x service for open demands, the law of M/M/inf for single ones."""
+    """Every I/O is served at once: mean in service is the load, single ones have the law of M/M/inf."""
     law = Law(inflation=inflation, redrive_time=0.0, model_error=0.02)
     loads = RATES * SERVICES
     readings = read_volumes(*rows(np.where(loads < 0.15, loads**2 / (1 - loads), QUEUES)), law=law)
