@@ -35,7 +35,7 @@ from planner.results import Array
 LEVELS: Final = 160  # I/Os present of one volume
 STRONG: Final = 4.0  # load while on from which phases are left out: unlimited servers would not hold them
 SATURATED_WAIT: Final = 3.0  # service times: what is asked of a volume that never idles
-LOW, HIGH = 0.65, 1.6  # of the count
+LOW, HIGH = 0.6, 1.8  # of the count
 MOST_IN_USE: Final = 600  # aliases that a convolution follows
 LEAST_WEIGHT: Final = 1e-3
 MULTIPLES: Final = (-4.0, 8.0)  # logarithms: of the queue of Poisson arrivals, or of the queue measured
@@ -331,7 +331,7 @@ class PoolReadings:
         return np.asarray(share * total)
 
     def point_and_range(self, target: AliasTarget | None = None) -> tuple[int, int, int]:
-        """Count and range: from .65 to 1.6 times the count, which held in nine of ten simulated pools.
+        """Count and range: from .6 to 1.8 times the count.
 
         Parameters
         ----------
