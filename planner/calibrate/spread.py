@@ -143,10 +143,9 @@ def _chi_square(solution: Solution, logs: Array) -> Array:
 
 
 def points(count: int, width: int) -> Array:
-    """Quasi-random standard normal points; always the same ones, shape (count, width).
+    """Quasi-random standard normal points, shape (count, width), always the same: scrambled Halton (Owen 2017).
 
-    The Halton sequence with scrambled digits (Owen 2017). It is written out here since `scipy.stats`, which has it,
-    takes longer to import than most answers take; a test holds that both give the same points.
+    Written out here since `scipy.stats` takes longer to import than most answers; a test holds that both agree.
     """
     from scipy.special import ndtri
 

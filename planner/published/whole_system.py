@@ -77,10 +77,10 @@ def calibrate_whole_system() -> library.Model:
         )
         for name, (shown, factor) in FIGURES.items()
     ]  # fmt: skip
-    name = table(XIV, "table-1").text("run ID", SERIALIZED)
+    run_id = table(XIV, "table-1").text("run ID", SERIALIZED)
     return published_model(
         found,
-        title=f"Whole system: {library.read_source(XIV)['title']}, run {name}",
+        title=f"Whole system: {library.read_source(XIV)['title']}, run {run_id}",
         tables=[table(XIV, "table-1"), table(XIV, "table-2")],
         environment=library.read_source(XIV)["environment"],
         runs=[*fitted, *ahead],
