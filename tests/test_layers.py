@@ -89,7 +89,7 @@ def test_imports_point_down() -> None:
     assert not upward, "; ".join(sorted(upward))
 
 
-# Circles that go when a room is rebuilt; what no longer holds must leave this list.
+# Circles for types that go when a room is rebuilt; what no longer holds must leave this list.
 KNOWN = {
     ("planner.demand.answer", "planner.demand.bursty"),
     ("planner.demand.bands", "planner.demand.bursty"),
