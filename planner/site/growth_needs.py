@@ -12,8 +12,7 @@ from planner.demand import Law
 from planner.devices import Pool, VolumeClass
 from planner.errors import ConvergenceError, InfeasibleError
 from planner.interval import Interval
-from planner.measurements import Run, pool_runs
-from planner.measurements.rows import of_frame
+from planner.measurements import Rows, Run, pool_runs
 from planner.measurements.run import ADDRESSES_PER_CONTROL_UNIT
 from planner.reports.schema import VOLUME
 from planner.sizing.fewest import Tried, fewest
@@ -131,7 +130,7 @@ def read_pool(rows: pl.DataFrame, law: Law, target: Target) -> PoolNeeds | None:
     """
     import polars as pl
 
-    table = of_frame(rows.with_columns(kind=pl.lit(VOLUME)))
+    table = Rows(rows.with_columns(kind=pl.lit(VOLUME)))
     (found,), _ = pool_runs(table)
     if found.run is None:
         return None

@@ -11,7 +11,7 @@ import numpy as np
 
 from planner.calibrate import Fit, fit, observe
 from planner.demand import Law, Readings, read_volumes
-from planner.demand.shared import shared_readings
+from planner.demand.steady import readings as shared_readings
 from planner.devices import Performance, Pool
 from planner.errors import InfeasibleError, InputError
 from planner.measurements import Run
