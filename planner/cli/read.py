@@ -7,13 +7,15 @@ from typing import Annotated
 
 import typer
 
+from planner import files
 from planner.cli import options
 from planner.errors import InputError
 
 ROWS = {"FCX108": "rows", "FCX134": "data_spaces"}  # what --json calls the rows of each report
-HELP = """Read a listing, or volume counters, and print it as a table, JSON or CSV.
+HELP = """Read measurements of any format, or an archive, and print them as a table, JSON or CSV.
 
-DEVICE (FCX108) and DSPACESH (FCX134) listings are told apart by their page heads.
+DEVICE (FCX108) and DSPACESH (FCX134) listings, tables of volumes, monitor data and more are told apart by their
+content; docs/formats.md has them all.
 
 Example: planner read DEVICE.listing --csv
 
@@ -24,11 +26,13 @@ Example: planner read VOLUMES.csv --volume-totals --pools POOLS.csv"""
 
 @options.expanded
 def read(
-    report: Annotated[Path, typer.Argument(metavar="REPORT", help="A file of listings, or a CSV file.")],
+    report: Annotated[
+        Path, typer.Argument(metavar="FILE", help="Measurements, or the folder of an archive.")
+    ],
     volume_totals: Annotated[
         bool,
         typer.Option(
-            "--volume-totals", help="REPORT holds volume counters (MRIODDEV): add up base and aliases."
+            "--volume-totals", help="FILE holds volume counters (MRIODDEV): add up base and aliases."
         ),
     ] = False,
     pools: Annotated[
@@ -42,26 +46,42 @@ def read(
     form: options.Form,
 ) -> None:
     """Read, check and print every row; JSON and CSV carry the printed resolution of each number."""
+    from planner.measurements.read import is_listing
+
     if volume_totals:
         _volume_totals(report, pools, deltas, form)
-        return
-    for name, value in (("--pools", pools), ("--deltas", deltas)):
-        if value is not None:
-            raise InputError(name, str(value), "it together with --volume-totals")
-    from planner import render
-    from planner.reports.any_listing import listing_table, read_listings
+    elif report.is_dir():
+        from planner.measurements.archive import open_archive
+        from planner.measurements.shown import overview
 
-    if report.suffix.lower() == ".csv":
-        raise InputError("REPORT", str(report), "a listing; counters in CSV are read with --volume-totals")
-    found = read_listings(report)
+        options.show(overview(open_archive(report)), form)
+    elif pools is None and is_listing(report):
+        _listings(report, form)
+    else:
+        from planner.measurements.read import read as read_any
+        from planner.measurements.shown import MeasuredAnswer
+
+        options.show(MeasuredAnswer(read_any(report, pools, deltas=deltas)), form)
+
+
+def _listings(report: Path, form: options.Form) -> None:
+    """Listings, one line a printed row; damaged rows are named below."""
+    from planner import render
+    from planner.reports.any_listing import listing_table, read_with_notes
+
+    found, notes = read_with_notes(report)
     if form.csv and len(found) > 1:
         raise InputError("--csv", " and ".join(found), "a file with listings of one report, or --json")
     tables = {name: listing_table(name, listings) for name, listings in found.items()}
-    text = "\n\n".join(
+    parts = [
         f"{listing}\n{render.to_text(listing.table())}" for listings in found.values() for listing in listings
-    )
+    ]
+    text = "\n\n".join([*parts, *(["\n".join(map(render.wrap, notes))] if notes else [])])
     data = {ROWS[name]: table.records() for name, table in tables.items()}
-    options.emit(text, data, next(iter(tables.values())), form)
+    options.emit(text, {**data, "notes": notes} if notes else data, next(iter(tables.values())), form)
+    if form.csv:
+        for note in notes:
+            files.complain(note)
 
 
 def _volume_totals(

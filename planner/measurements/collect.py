@@ -13,6 +13,8 @@ from datetime import date, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from planner import render
+from planner.answer import Answer
 from planner.errors import InputError, ReportError
 from planner.measurements.archive import (
     ABOUT,
@@ -31,6 +33,7 @@ from planner.measurements.archive import (
     stored_columns,
 )
 from planner.measurements.read import Data, Measured, read_parts
+from planner.render.text import counted
 from planner.reports import schema
 
 if TYPE_CHECKING:
@@ -46,9 +49,23 @@ KEYS: Final = {"devices": ("device", "label", "pool"), "supply": ("pool",), "sto
 KEY: Final = "_key"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Collected:
-    """What a run added: `added` and `known` rows by table, `files` read, and `notes`."""
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Collected(Answer):
+    """What a run added to an archive.
+
+    Attributes
+    ----------
+    archive : Path
+        Its folder.
+    added, known : dict
+        Rows by table that are new, and that were there.
+    systems : tuple of str
+        Systems that the sources speak of.
+    files : int
+        Sources read.
+    notes : tuple of str
+        What was left open.
+    """
 
     archive: Path
     added: dict[str, int]
@@ -56,6 +73,34 @@ class Collected:
     systems: tuple[str, ...]
     files: int
     notes: tuple[str, ...] = ()
+
+    @property
+    def headline(self) -> str:
+        """How many rows are new."""
+        new, old = sum(self.added.values()), sum(self.known.values())
+        known = f"; {counted(old, 'row')} known already" if old else ""
+        return f"{counted(new, 'row')} added to {self.archive} from {counted(self.files, 'file')}{known}."
+
+    def table(self) -> render.Table:
+        """A row a table."""
+        names = list(self.added)
+        columns = {
+            "table": names,
+            "added": [self.added[name] for name in names],
+            "known": [self.known[name] for name in names],
+        }
+        return render.Table(
+            columns=tuple(
+                render.Column(name=name, unit="", values=list(values)) for name, values in columns.items()
+            )
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same, and the systems."""
+        return {
+            "archive": str(self.archive), "added": self.added, "known": self.known, "systems": list(self.systems),
+            "files": self.files, "notes": list(self.notes),
+        }  # fmt: skip
 
 
 @dataclass(slots=True)
@@ -200,11 +245,9 @@ def _add(
         if names is not None:
             frame = names.apply(table, frame)
         assert frame.columns == [column.name for column in columns]
-        frame = _sorted(table, stored(table, frame))
-        frame = _without_doubles(table, frame)
         for (of_system, day), rows in _by_day(frame):
             run.systems.add(of_system)
-            _stage(run, (table, of_system, day), rows)
+            _stage(run, (table, of_system, day), _without_doubles(table, _sorted(table, stored(table, rows))))
 
 
 def _check_dates(frame: pl.DataFrame, table: str) -> None:
@@ -278,11 +321,20 @@ def _contradiction(row: dict[str, Any], other: dict[str, Any], where: str) -> Re
 
 
 def _by_day(frame: pl.DataFrame) -> Iterator[tuple[tuple[str, date], pl.DataFrame]]:
-    """Rows of each system and day."""
+    """Rows of each system and day; where they stand in order already, without a copy."""
     import polars as pl
 
-    days = frame.with_columns(pl.col("start").dt.date().alias("_day"))
-    yield from days.partition_by("system", "_day", as_dict=True, include_key=False).items()
+    keys = frame.select("system", pl.col("start").dt.date().alias("day"))
+    changes = keys.select(pl.struct("system", "day").rle_id().alias("run")).to_series()
+    starts = changes.search_sorted(pl.int_range(0, int(changes[-1]) + 1, eager=True)).to_list()
+    runs = keys[starts].rows()
+    if len(set(runs)) == len(runs):
+        for key, first, last in zip(runs, starts, [*starts[1:], frame.height], strict=True):
+            yield key, frame.slice(first, last - first)
+        return
+    days = frame.with_columns(keys["day"].alias("_day"))
+    for (system, day), rows in days.partition_by("system", "_day", as_dict=True).items():
+        yield (system, day), rows.drop("_day")
 
 
 def _stage(run: _Run, folder: Folder, rows: pl.DataFrame) -> None:

@@ -7,10 +7,12 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final
 
 from planner.errors import InputError, ReportError
+from planner.measurements import choose
 from planner.reports import schema
 
 if TYPE_CHECKING:
@@ -109,12 +111,25 @@ class Source:
         return self._table
 
 
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Which rows are wanted: of a `system` (the name of one that is not said), from `start` on, before `end`."""
+
+    system: str | None = None
+    start: datetime | None = None
+    end: datetime | None = None
+
+
+EVERYTHING: Final = Span()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """What a caller says beside the source: `members` of pools, and whether counters are `deltas`."""
+    """What a caller says beside the source: `members` of pools, whether counters are `deltas`, and the `span`."""
 
     members: Membership | None = None
     deltas: bool | None = None
+    span: Span = EVERYTHING
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,6 +139,18 @@ class Reader:
     name: str
     recognizes: Callable[[Source], bool]
     read: Callable[[Source, Options], schema.Tables | Iterator[schema.Tables]]
+
+
+def _archive(source: Source, options: Options) -> schema.Tables:
+    """An archive that planner collect wrote."""
+    from planner.measurements.archive import open_archive
+
+    archive, span = open_archive(source.path), options.span
+    systems = None if span.system is None else [span.system]
+    frames = {
+        table: archive.read(table, systems=systems, start=span.start, end=span.end) for table in schema.TABLES
+    }
+    return schema.Tables(**frames, what="an archive")  # type: ignore[arg-type] # mypy takes the names for any field
 
 
 def _listings(source: Source, options: Options) -> schema.Tables:
@@ -166,11 +193,11 @@ def _volumes(source: Source, options: Options) -> schema.Tables:
     return read_volumes(source.table("a table of volumes"))
 
 
-def _monitor(source: Source, options: Options) -> schema.Tables:
-    """z/VM monitor data."""
-    from planner.reports.monitor.reader import read_monitor
+def _monitor(source: Source, options: Options) -> Iterator[schema.Tables]:
+    """z/VM monitor data, some samples at a time."""
+    from planner.reports.monitor.reader import batches
 
-    return read_monitor(source.path, source.content, pools_known=options.members is not None)
+    return batches(source.path, source.content, pools_known=options.members is not None)
 
 
 def _iostat(source: Source, options: Options) -> schema.Tables:
@@ -245,6 +272,13 @@ def _is_volumes(source: Source) -> bool:
     return is_table_of_volumes(source.headings)
 
 
+def is_listing(source: Data) -> bool:
+    """Tell whether a source is read as listings of Performance Toolkit."""
+    (only,) = _sources(source)
+    reader = next((each for each in READERS if each.recognizes(only)), None)
+    return reader is not None and reader.read is _listings and (not only.headings or b"FCX" in only.head)
+
+
 def _is_listing(source: Source) -> bool:
     two_bytes = source.head.startswith((b"\xff\xfe", b"\xfe\xff"))
     return source.frame is None and (two_bytes or b"\x00" not in source.head)
@@ -252,6 +286,7 @@ def _is_listing(source: Source) -> bool:
 
 # A new format is one module of `planner.reports` and one line here; the first that recognizes a source reads it.
 READERS: Final = (
+    Reader(name="an archive", recognizes=lambda source: source.frame is None and source.path.is_dir(), read=_archive),
     Reader(name="a table of this planner", recognizes=lambda source: _schema_of(source) is not None, read=_ready),
     Reader(name="supply counters", recognizes=_has("IODHPP_HPPTRIES", "IODHPP_HPPFAILS"), read=_supply),
     Reader(name="volume counters", recognizes=_has("device", "IODDEV_SCGSSCH"), read=_counters),
@@ -274,6 +309,9 @@ def read(
     members: Membership | Path | str | None = None,
     *,
     system: str | None = None,
+    start: datetime | str | None = None,
+    end: datetime | str | None = None,
+    interval: str | None = None,
     deltas: bool | None = None,
 ) -> Measured:
     """Read measurements, whatever their format: the content says what they are, not the name of the file.
@@ -281,11 +319,17 @@ def read(
     Parameters
     ----------
     source : path, str, file object, bytes, data frame, or a sequence of these
-        What to read; ``-`` is standard input. Data frames of polars and pandas have the headings of docs/formats.md.
+        What to read: any format of docs/formats.md, data frames of polars and pandas, an archive; ``-`` is standard
+        input.
     members : Membership, Path or str, optional
         Which device belongs to which alias pool, or the file that says so (docs/supply.md).
     system : str, optional
-        Name of the system, for rows whose source does not say it.
+        Of an archive, the system to read; else the name of the system, for rows whose source does not say it.
+    start, end : datetime or str, optional
+        Only intervals that begin at `start` or later and before `end`, by the clock of the system.
+    interval : str, optional
+        One interval of each device instead of all: ``worst`` (in which most I/Os of its pool wait), ``mean``, or a time
+        such as ``2026-03-01T10:15``.
     deltas : bool, optional
         Whether rows of volume counters hold what was counted since the row before; decided by their numbers where None.
 
@@ -307,7 +351,8 @@ def read(
     >>> measured.devices.select("device", "kind", "io_rate", "io_rate_high").rows()[0]
     ('522A', 'base', 552.0, 552.5)
     """
-    parts = list(read_parts(source, members, system=system, deltas=deltas))
+    span = Span(system, choose.moment(start, "start"), choose.moment(end, "end"))
+    parts = list(read_parts(source, members, span, deltas=deltas))
     if not parts:
         raise InputError("source", source, "at least one file or data frame")
     frames = {
@@ -320,19 +365,21 @@ def read(
         frames["supply"] = with_aliases(frames["supply"], frames["devices"])
     notes = dict.fromkeys(note for part in parts for note in part.notes)
     what = dict.fromkeys(each for part in parts for each in part.what)
+    if interval is not None:
+        frames["devices"] = choose.at_interval(frames["devices"], interval)
     return Measured(**frames, notes=tuple(notes), what=tuple(what))
 
 
 def read_parts(
     source: Data,
     members: Membership | Path | str | None = None,
+    span: Span = EVERYTHING,
     *,
-    system: str | None = None,
     deltas: bool | None = None,
 ) -> Iterator[Measured]:
     """Read as `read` does, a part at a time: one a source, more where a file is read by and by."""
     known = _members(members)
-    options = Options(members=known, deltas=deltas)
+    options = Options(members=known, deltas=deltas, span=span)
     for each in _sources(source):
         for tables in _read_one(each, options):
             frames = {
@@ -348,11 +395,13 @@ def read_parts(
                     frames["devices"] = name_devices(frames["devices"], known)
                 frames["devices"] = with_pools(frames["devices"], known)
                 notes = (*notes, *getattr(known, "notes", ()))
-            if system is not None:
+            if span.system is not None:
                 import polars as pl
 
-                filled = pl.col("system").fill_null(system)
+                filled = pl.col("system").fill_null(span.system)
                 frames = {name: frame.with_columns(filled) for name, frame in frames.items()}
+            if span.start is not None or span.end is not None:
+                frames = {name: choose.within(frame, span.start, span.end) for name, frame in frames.items()}
             yield Measured(**frames, notes=notes, what=(tables.what,) if tables.what else ())
 
 
@@ -382,7 +431,7 @@ def _sources(source: Data) -> Iterator[Source]:
             yield Source(Path("standard input"), content=sys.stdin.buffer.read())
             return
         path = Path(source)
-        yield Source(path) if not _is_columnar(path) else Source(path, frame=_columnar(path))
+        yield Source(path) if path.is_dir() or not _is_columnar(path) else Source(path, frame=_columnar(path))
     elif isinstance(source, bytes | bytearray):
         yield Source(Path("bytes"), content=bytes(source))
     elif (frame := _frame(source)) is not None:

@@ -10,11 +10,11 @@ from typing import Any, Final
 from planner import render
 from planner.errors import ReportError
 from planner.reports import device, device_rows, dspacesh, schema
-from planner.reports.device import DeviceListing
+from planner.reports.device import DeviceListing, listings_of
 from planner.reports.device_frame import DevicesFrame
 from planner.reports.dspacesh import DataSpaceListing, data_spaces_of
 from planner.reports.frames import storage_frame
-from planner.reports.listing import Document, read_bytes, read_pages
+from planner.reports.listing import Document
 from planner.reports.listing_scan import Scanned, scan
 
 MOST_IN_FULL: Final = 20  # damaged rows
@@ -28,7 +28,7 @@ READERS: Final[dict[str, tuple[str, Callable[..., tuple[Listing, ...]], Callable
 
 
 def read_listings(path: Path | str, data: bytes | None = None) -> dict[str, tuple[Listing, ...]]:
-    """Read every listing of a file, of whatever report.
+    """Read every listing of a file, of whatever report; a damaged row is an error.
 
     Parameters
     ----------
@@ -52,19 +52,26 @@ def read_listings(path: Path | str, data: bytes | None = None) -> dict[str, tupl
     >>> list(read_listings("data/real-storage/5-users.listing"))
     ['FCX134']
     """
-    path = Path(path)
-    data = read_bytes(path) if data is None else data
-    there = dict.fromkeys(page.head.report for page in read_pages(path, data).pages)
-    found = {report: reader(path, data) for report, (_, reader, _) in READERS.items() if report in there}
-    if found:
-        return found
-    for _, reader, _ in READERS.values():  # a table without its head is told by the reader that knows it
-        try:
-            reader(path, data)
-        except ReportError as error:
-            if error.line is not None:
-                raise
-    raise nothing(path, there)
+    return _found(scan(Path(path), data, strict=True))
+
+
+def read_with_notes(path: Path) -> tuple[dict[str, tuple[Listing, ...]], list[str]]:
+    """Read every listing of a file, and name its damaged rows."""
+    scanned = scan(path)
+    return _found(scanned), damage_notes(scanned)
+
+
+def _found(scanned: Scanned) -> dict[str, tuple[Listing, ...]]:
+    found: dict[str, tuple[Listing, ...]] = {}
+    if scanned.listings:
+        found[device_rows.REPORT] = listings_of(scanned)
+    if scanned.spaces:
+        found[dspacesh.REPORT] = data_spaces_of(
+            Document(path=scanned.path, preamble=(), pages=tuple(scanned.spaces))
+        )
+    if not found:
+        raise nothing(scanned.path, scanned.reports)
+    return found
 
 
 def listing_table(report: str, listings: tuple[Listing, ...]) -> render.Table:

@@ -190,7 +190,7 @@ def _rows(sized: Sized, solved: Prediction, sweep: NDArray[np.int64]) -> Perform
     rate = solved.rate[0, k]
     return Performance(
         aliases=sweep.astype(np.float64), io_rate=rate, service_time=solved.service[0, k], queued=solved.queue[0, k],
-        no_alias=nothing, base_rate=nothing, tries=nothing, fails=nothing, fewest_free=nothing, most_free=nothing,
+        no_alias=nothing, tries=nothing, fails=nothing, fewest_free=nothing, most_free=nothing,
         volume_rates=rate[:, None],
         volume_responses=(solved.queue[0, k] / rate + solved.service[0, k])[:, None],
     )  # fmt: skip

@@ -95,9 +95,9 @@ def test_what_is_said_twice_is_refused(
     assert f"{argument}: expected each of them once" in capsys.readouterr().err
 
 
-def test_counters_are_told_how_they_are_read(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["read", str(ROOT / "docs" / "examples" / "volume-counters.csv")]) == 2
-    assert "counters in CSV are read with --volume-totals" in capsys.readouterr().err
+def test_counters_are_known_by_their_headings(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["read", str(ROOT / "docs" / "examples" / "volume-counters.csv")]) == 0
+    assert "Volume counters (MRIODDEV): 1 row of devices" in capsys.readouterr().out
 
 
 class Full(io.StringIO):

@@ -97,7 +97,6 @@ BAD = {
     "target of everything": (("aliases", "supply", SUPPLY, "--no-alias", "100%"), "below 100%"),
     "no such pool": (("aliases", "supply", SUPPLY, "--pool", "9"), "one of 0, 1, 2"),
     "supply as volumes": (("read", SUPPLY, "--volume-totals"), "missing device, IODDEV_SCGSSCH"),
-    "pools alone": (("read", VOLUMES, "--pools", POOLS), "--volume-totals"),
     "counters as totals": (("aliases", "pool", VOLUMES), "is in no pool"),
 }  # fmt: skip
 

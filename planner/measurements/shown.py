@@ -1,0 +1,248 @@
+"""What was read, and what an archive holds, as answers: a headline, tables, notes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Final
+
+from planner import render
+from planner.answer import Answer
+from planner.measurements.archive import Archive
+from planner.measurements.read import Measured
+from planner.render.text import counted
+from planner.reports import schema
+from planner.units import MILLISECOND
+
+if TYPE_CHECKING:
+    import polars as pl
+
+MOST_ROWS: Final = 60  # that people see; programs get all
+MANY: Final = 3  # names that a sentence lists
+ROWS: Final = {"devices": "rows", "supply": "supply", "storage": "data_spaces"}  # what --json calls them
+HEADINGS: Final = {"source": "run"}  # where a column has another name in a table than in the schema
+SHOWN: Final = {
+    "devices": (
+        "system",
+        "start",
+        "device",
+        "label",
+        "kind",
+        "pool",
+        "io_rate",
+        "service",
+        "response",
+        "queued",
+    ),
+    "supply": ("system", "start", "pool", "tries", "fails", "fewest_free", "aliases"),
+    "storage": ("system", "start", "owner", "name", "total", "resident", "dasd"),
+}
+DECIMALS: Final = 9  # more than any source prints
+SLACK: Final = 1.5  # seconds that an interval may begin late without a gap
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MeasuredAnswer(Answer):
+    """What was read of one or several sources."""
+
+    measured: Measured
+
+    @property
+    def headline(self) -> str:
+        """What it was, of which systems and times."""
+        parts = []
+        for table, words in (("devices", "devices"), ("supply", "pools"), ("storage", "data spaces")):
+            frame: pl.DataFrame = getattr(self.measured, table)
+            if frame.height:
+                rows = f"{counted(frame.height, 'row')} of {words}"
+                parts.append(f"{rows}{_of_systems(frame)}{_when(frame)}")
+        what = " and ".join(dict.fromkeys(self.measured.what)) or "nothing"
+        return f"{what[0].upper()}{what[1:]}: {'; '.join(parts) or 'no rows'}."
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Damaged rows, and how the sources were understood."""
+        return self.measured.notes
+
+    @property
+    def kind(self) -> str:
+        """Name of the first table that has rows."""
+        return next((name for name in schema.TABLES if getattr(self.measured, name).height), "devices")
+
+    def table(self) -> render.Table:
+        """Every column that says something, of the first table that has rows."""
+        return frame_table(getattr(self.measured, self.kind), self.kind)
+
+    def sections(self) -> tuple[render.Section, ...]:
+        """What people look at first, of every table."""
+        found = []
+        for name in schema.TABLES:
+            frame: pl.DataFrame = getattr(self.measured, name)
+            if frame.height:
+                table = frame_table(frame.head(MOST_ROWS), name, resolution=False, only=SHOWN[name])
+                more = (
+                    f"{frame.height - MOST_ROWS} more rows: --csv or --json"
+                    if frame.height > MOST_ROWS
+                    else ""
+                )
+                found.append(render.Section(table=table, caption=more))
+        return tuple(found)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Rows of every table that has some."""
+        rows = {
+            ROWS[name]: frame_table(getattr(self.measured, name), name).records()
+            for name in schema.TABLES
+            if getattr(self.measured, name).height
+        }
+        return {**rows, "notes": list(self.notes)}
+
+
+def frame_table(
+    frame: pl.DataFrame, kind: str, *, resolution: bool = True, only: Sequence[str] | None = None
+) -> render.Table:
+    """Lay out rows of the schema with the units of CSV: milliseconds, and half a last digit beside each number."""
+    units = {column.name: column.unit for column in schema.TABLES[kind]}
+    numbers = {name.removesuffix("_low") for name in units if name.endswith("_low")}
+    columns = []
+    for name, unit in units.items():
+        if name.endswith(("_low", "_high")) or (only is not None and name not in only):
+            continue
+        values = frame[name].to_list()
+        if all(value is None for value in values):
+            continue
+        factor = MILLISECOND if unit == "s" and name in numbers else 1.0
+        shown = "ms" if factor != 1.0 else unit
+        heading = HEADINGS.get(name, name)
+        columns.append(
+            render.Column(name=heading, unit=shown, values=[_shown(value, factor) for value in values])
+        )
+        if name in numbers and resolution:
+            halves = (frame[f"{name}_high"] - frame[name]).to_list()
+            halves = [_shown(half, factor) for half in halves]
+            columns.append(render.Column(name=f"{heading}_resolution", unit=shown, values=halves))
+    return render.Table(columns=tuple(columns))
+
+
+def _shown(value: Any, factor: float) -> Any:
+    if isinstance(value, datetime):
+        return value.isoformat()
+    return round(value / factor, DECIMALS) if isinstance(value, float) else value
+
+
+def _of_systems(frame: pl.DataFrame) -> str:
+    names = frame["system"].unique().drop_nulls().sort().to_list()
+    if not names:
+        return ""
+    return f" of {', '.join(names[:MANY])}" + (f" and {len(names) - MANY} more" if len(names) > MANY else "")
+
+
+def _when(frame: pl.DataFrame) -> str:
+    first, last = frame["start"].min(), frame["start"].max()
+    if first is None:
+        return ""
+    intervals = frame["start"].n_unique()
+    return f", {first!s}" if intervals == 1 else f", {intervals} intervals from {first!s} to {last!s}"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ArchiveAnswer(Answer):
+    """What is in an archive: systems, days, gaps, devices, pools."""
+
+    archive: Archive
+    rows: tuple[dict[str, Any], ...]
+
+    @property
+    def headline(self) -> str:
+        """How much there is."""
+        if not self.rows:
+            return f"{self.archive.path}: an empty archive."
+        days = sum(row["days"] for row in self.rows)
+        total = sum(row["rows"] for row in self.rows)
+        first, last = min(row["first"] for row in self.rows), max(row["last"] for row in self.rows)
+        return (
+            f"{self.archive.path}: {counted(len(self.rows), 'system')}, {counted(days, 'day')}, {total} rows of "
+            f"devices, from {first} to {last}."
+        )
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """The longest gap of each system."""
+        return tuple(
+            f"{row['system']}: nothing from {row['gap_start']} for {row['longest_gap_h']:.4g} h, the longest of "
+            f"{counted(row['gaps'], 'gap')}."
+            for row in self.rows
+            if row["gaps"]
+        )
+
+    def table(self) -> render.Table:
+        """A row a system."""
+        names = dict.fromkeys(("system", "first", "last", "days", "intervals"), "") | {"interval": "s"}
+        names |= dict.fromkeys(("gaps", "devices", "volumes", "aliases", "pools", "rows"), "")
+        keys = {"interval": "interval_s"}
+        return render.Table(
+            columns=tuple(
+                render.Column(name=name, unit=unit, values=[row[keys.get(name, name)] for row in self.rows])
+                for name, unit in names.items()
+            )
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same, and the gaps."""
+        return {"archive": str(self.archive.path), "systems": [dict(row) for row in self.rows]}
+
+
+def overview(archive: Archive) -> ArchiveAnswer:
+    """Look over an archive."""
+    return ArchiveAnswer(archive, tuple(_system(archive, system) for system in archive.systems))
+
+
+def _system(archive: Archive, system: str) -> dict[str, Any]:
+    """What there is of one system."""
+    import polars as pl
+
+    from planner.measurements.archive import collected
+
+    lazy = archive.scan("devices", systems=[system])
+    supply = archive.scan("supply", systems=[system])
+    volume = pl.col("kind").is_in([schema.BASE, schema.VOLUME])
+    name = pl.coalesce(pl.col("device"), pl.col("label"))
+
+    def files() -> list[Any]:
+        return [file for table in schema.TABLES for file in archive.files(table, [system])]
+
+    counts = collected(
+        lazy.select(
+            name.n_unique().alias("devices"),
+            name.filter(volume).n_unique().alias("volumes"),
+            name.filter(pl.col("kind").is_in([schema.ALIAS, schema.CLASSIC_ALIAS]))
+            .n_unique()
+            .alias("aliases"),
+            pl.len().alias("rows"),
+        ),
+        files,
+    ).row(0, named=True)
+    pools = set(collected(lazy.select(pl.col("pool").unique()), files)["pool"])
+    pools |= set(collected(supply.select(pl.col("pool").unique()), files)["pool"])
+    spans = [
+        collected(archive.scan(table, systems=[system]).select("start", "interval").unique(), files)
+        for table in schema.TABLES
+    ]
+    times = pl.concat(spans).group_by("start").agg(pl.col("interval").max()).sort("start")
+    end = times["start"] + (times["interval"] * 1e6).cast(pl.Int64).cast(pl.Duration("us"))
+    reach = end.cum_max().shift()
+    gap = (times["start"] - reach).dt.total_microseconds() / 1e6
+    is_gap = (gap > SLACK).fill_null(False)
+    longest = int(gap.fill_null(-1.0).arg_max() or 0)
+    return {
+        "system": system, "first": _iso(times["start"].min()), "last": _iso(end.max()),
+        "days": times["start"].dt.date().n_unique(), "intervals": times.height,
+        "interval_s": times["interval"].median(),
+        "gaps": int(is_gap.sum()), "longest_gap_h": gap[longest] / 3600 if is_gap.any() else 0.0,
+        "gap_start": _iso(reach[longest]) if is_gap.any() else None, **counts, "pools": len(pools - {None}),
+    }  # fmt: skip
+
+
+def _iso(moment: Any) -> str:
+    return moment.isoformat(sep=" ", timespec="seconds") if isinstance(moment, datetime) else ""

@@ -1,0 +1,382 @@
+"""The archive: what goes in comes out, once; what contradicts it, or kills the run, changes nothing."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from polars.testing import assert_frame_equal
+
+from planner.cli import main
+from planner.errors import InputError, ReportError
+from planner.measurements import read
+from planner.measurements.anonymize import names_of
+from planner.measurements.archive import Archive, open_archive
+from planner.measurements.collect import collect
+from planner.reports import schema
+from tests.checkout import ROOT
+from tests.reports.printing import page, row
+
+HYPERPAV = sorted((ROOT / "data" / "hyperpav").glob("*.listing"))
+SPACES = sorted((ROOT / "data" / "real-storage").glob("*.listing"))
+COUNTERS = ROOT / "docs" / "examples" / "supply-counters.csv"
+ALL = [*HYPERPAV, *SPACES, COUNTERS]
+FIRST = datetime(2026, 3, 1, 8)
+
+
+def files_of(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def volumes(
+    intervals: int = 3, devices: int = 2, minutes: int = 10, rate: float = 100.0, system: str = "A"
+) -> pl.DataFrame:
+    rows = [
+        {"system": system, "start": FIRST + timedelta(minutes=minutes * k), "interval_s": 60.0 * minutes,
+         "device": f"{0x2000 + device:04X}", "io_rate": rate + k, "service_ms": 1.5, "queued": 0.25}
+        for k in range(intervals) for device in range(devices)
+    ]  # fmt: skip
+    return pl.DataFrame(rows)
+
+
+@pytest.fixture
+def archive(tmp_path: Path) -> Path:
+    return tmp_path / "archive"
+
+
+def rows(archive: Path, table: str = "devices") -> pl.DataFrame:
+    return open_archive(archive).read(table)
+
+
+def test_what_was_read_comes_back_to_the_last_bit(archive: Path) -> None:
+    added = collect(ALL, archive).added
+    expected = read(ALL, system="unknown")
+    for table in schema.TABLES:
+        frame: pl.DataFrame = getattr(expected, table)
+        assert added[table] == frame.height
+        key = ["file", "line", "start"]
+        assert_frame_equal(rows(archive, table).sort(key), frame.sort(key), check_exact=True)
+
+
+def test_a_file_twice_adds_nothing(archive: Path) -> None:
+    collect(ALL, archive)
+    before = files_of(archive)
+    again = collect([*ALL, HYPERPAV[0]], archive)
+    assert not any(again.added.values())
+    assert files_of(archive) == before
+
+
+@settings(max_examples=10)
+@given(st.permutations(range(6)), st.integers(1, 5))
+def test_the_order_and_the_number_of_runs_do_not_matter(
+    tmp_path_factory: pytest.TempPathFactory, order: list[int], cut: int
+) -> None:
+    """Any two runs over the same files, in any order, some of them twice, hold the same rows."""
+    archive = tmp_path_factory.mktemp("runs") / "archive"
+    collect([HYPERPAV[k] for k in order[:cut]], archive)
+    collect([HYPERPAV[k] for k in order], archive)
+    expected = read(HYPERPAV, system="unknown").devices
+    assert_frame_equal(rows(archive).sort("file", "line"), expected.sort("file", "line"), check_exact=True)
+
+
+def test_an_overlap_that_differs_names_both_and_changes_nothing(archive: Path, tmp_path: Path) -> None:
+    first, second = tmp_path / "first.listing", tmp_path / "second.listing"
+    first.write_text(page(row()))
+    second.write_text(page(row(rate="756")))
+    collect([first], archive)
+    before = files_of(archive)
+    with pytest.raises(
+        ReportError, match=rf"second.listing, line 11: 522A .*{first}, line 11 .*io_rate is 756"
+    ) as caught:
+        collect([HYPERPAV[0], second], archive)
+    assert caught.value.path == second
+    assert files_of(archive) == before
+    with pytest.raises(ReportError, match=r"first\.listing"):
+        collect([first, second], tmp_path / "another")
+    assert rows(tmp_path / "another").height == 0
+
+
+@pytest.mark.parametrize("minutes", [5, 20, 60])
+def test_intervals_that_overlap_are_refused(archive: Path, minutes: int) -> None:
+    collect([volumes(6)], archive)
+    with pytest.raises(ReportError, match=r"2000: the interval .* overlaps .*: expected each time once"):
+        collect([volumes(3, minutes=minutes).with_columns(pl.col("start") + timedelta(minutes=3))], archive)
+    with pytest.raises(ReportError, match="overlaps"):
+        collect(
+            [pl.concat([volumes(1), volumes(1).with_columns(start=pl.col("start") + timedelta(minutes=4))])],
+            archive,
+        )
+    assert rows(archive).height == 12
+
+
+def test_intervals_over_midnight_are_compared_with_the_day_before(archive: Path) -> None:
+    late = volumes(1).with_columns(start=pl.lit(datetime(2026, 3, 1, 23, 55)))
+    collect([late], archive)
+    with pytest.raises(ReportError, match="overlaps"):
+        collect([volumes(1).with_columns(start=pl.lit(datetime(2026, 3, 2, 0, 0)))], archive)
+    collect([volumes(1).with_columns(start=pl.lit(datetime(2026, 3, 2, 0, 5)))], archive)
+    assert rows(archive).height == 4
+
+
+def test_systems_are_kept_apart(archive: Path) -> None:
+    collect([volumes(), volumes(system="B/1"), volumes(rate=7.0, system="C é")], archive)
+    found = open_archive(archive)
+    assert found.systems == ("A", "B/1", "C é")
+    assert found.read(systems=["C é"])["io_rate"].min() == 7.0
+    assert (
+        found.scan(start=FIRST + timedelta(minutes=10), end=FIRST + timedelta(minutes=20)).collect().height
+        == 6
+    )
+    with pytest.raises(InputError, match="one of A, B/1, C é"):
+        found.scan(systems=["D"])
+
+
+def test_a_part_is_read_without_the_others(archive: Path) -> None:
+    collect([volumes(300, minutes=60)], archive)
+    days = open_archive(archive).files("devices", start=datetime(2026, 3, 5), end=datetime(2026, 3, 6))
+    assert [path.parent.name for path in days] == ["date=2026-03-04", "date=2026-03-05", "date=2026-03-06"]
+
+
+def test_other_tools_read_it_as_it_is(archive: Path) -> None:
+    collect([volumes()], archive)
+    frame = pl.scan_parquet(archive / "devices" / "**" / "*.parquet", hive_partitioning=True).collect()
+    assert frame["system"].unique().to_list() == ["A"]
+    assert frame["date"].unique().to_list() == [FIRST.date()]
+    pandas = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    assert len(pandas.read_parquet(archive / "devices")) == 6
+
+
+def test_a_row_without_a_date_cannot_be_kept(archive: Path) -> None:
+    with pytest.raises(ReportError, match="whose interval has not a date"):
+        collect([volumes(1).drop("start")], archive)
+    with pytest.raises(ReportError, match="whose interval has not a length"):
+        collect([volumes().drop("interval_s")], archive)
+
+
+def broken_folders(folder: Path) -> Iterator[tuple[str, Path, str]]:
+    other = folder / "other"
+    other.mkdir()
+    (other / "some.txt").write_text("mine")
+    yield "no archive", other, "it has no archive.toml"
+    newer = folder / "newer"
+    collect([volumes()], newer)
+    (newer / "archive.toml").write_text("schema = 99\n")
+    yield "newer", newer, "schema 99 is newer"
+    strange = folder / "strange"
+    collect([volumes()], strange)
+    (strange / "archive.toml").write_text("schema = 'x'\n")
+    yield "strange", strange, "schema = 'x'"
+    damaged = folder / "damaged"
+    collect([volumes()], damaged)
+    (part,) = damaged.rglob("*.parquet")
+    part.write_bytes(part.read_bytes()[:-9])
+    yield "damaged", damaged, rf"{part}: damaged \("
+    a_file = folder / "file"
+    a_file.write_text("x")
+    yield "a file", a_file, "a folder that `planner collect` wrote"
+
+
+def test_what_is_no_sound_archive_is_refused_in_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    listing = str(HYPERPAV[0])
+    for name, folder, _ in broken_folders(tmp_path):
+        before = files_of(folder)
+        collected = main(["collect", listing, "-o", str(folder)])
+        assert collected == (0 if name == "damaged" else 2), name  # another day of another system
+        if collected:
+            assert len(capsys.readouterr().err.splitlines()) == 1
+            assert files_of(folder) == before
+        if name != "a file":
+            assert main(["read", str(folder)]) == 2
+        capsys.readouterr()
+
+
+def test_the_message_says_what_is_wrong_with_a_folder(tmp_path: Path) -> None:
+    for _, folder, problem in broken_folders(tmp_path):
+        with pytest.raises((InputError, ReportError), match=problem):
+            open_archive(folder).read()
+
+
+KILLED = """
+import os, sys
+from pathlib import Path
+from planner.measurements import collect as module
+from planner.measurements.archive import finish_moves
+count = 0
+def dies(*arguments, **options):
+    global count
+    count += 1
+    if count > int(sys.argv[3]):
+        os._exit(9)
+    return original(*arguments, **options)
+name = sys.argv[2]
+if name == "write":
+    import polars as pl
+    original = pl.DataFrame.write_parquet
+    pl.DataFrame.write_parquet = dies
+elif name == "journal":
+    original = module._write
+    module._write = dies
+else:
+    original = Path.replace
+    Path.replace = dies
+module.collect([Path(each) for each in sys.argv[4:]], sys.argv[1])
+"""
+
+
+@pytest.mark.parametrize(
+    ("where", "after", "committed"),
+    [
+        ("write", 0, False),
+        ("write", 2, False),
+        ("journal", 0, False),
+        ("replace", 1, True),
+        ("replace", 2, True),
+    ],
+)
+def test_a_killed_run_leaves_all_or_nothing(
+    archive: Path, where: str, after: int, *, committed: bool
+) -> None:
+    """Nothing until the journal is there; from then on everything, once the archive is opened again."""
+    collect([volumes()], archive)
+    before = files_of(archive)
+    command = [sys.executable, "-c", KILLED, str(archive), where, str(after), *map(str, HYPERPAV)]
+    done = subprocess.run(
+        command, cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)}, check=False, capture_output=True
+    )
+    assert done.returncode == 9, done.stderr.decode()
+    found = open_archive(archive).read()
+    assert found.height == 6 + (54 if committed else 0)
+    if not committed:
+        kept = {name: content for name, content in files_of(archive).items() if not name.startswith(".")}
+        assert kept == before
+    collect(HYPERPAV, archive)
+    assert rows(archive).height == 60
+    assert not [path for path in archive.iterdir() if path.name.startswith(".")]
+
+
+def test_no_space_left_is_said_and_changes_nothing(archive: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    collect([volumes()], archive)
+    before = files_of(archive)
+
+    def full(*arguments: object, **options: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(pl.DataFrame, "write_parquet", full)
+    with pytest.raises(InputError, match=r"No space left on device\); the archive is as it was"):
+        collect(HYPERPAV, archive)
+    assert files_of(archive) == before
+
+
+def test_anonymous_rows_say_the_same_of_nobody(archive: Path, tmp_path: Path) -> None:
+    plain = tmp_path / "plain"
+    collect(ALL, plain)
+    names = names_of(archive)
+    collect(ALL, archive, names=names)
+    collect(ALL, archive, names=names_of(archive))  # the same key: nothing new
+    for table in schema.TABLES:
+        known, hidden = rows(plain, table), rows(archive, table)
+        assert known.height == hidden.height
+        words = {
+            word
+            for name in ("system", "source", "file", "label", "owner")
+            if name in known.columns
+            for word in known[name].unique().drop_nulls()
+            if word not in {"SYSTEM", "unknown"}
+        }
+        assert words
+        text = "".join(path.read_bytes().decode("latin-1") for path in archive.rglob("*.parquet"))
+        assert not [word for word in words if word in text]
+        shift = (known["start"].min() - hidden["start"].min()).days  # type: ignore[operator, union-attr]
+        assert shift == names.days
+        assert shift % 7 == 0
+        numbers = [name for name, dtype in known.schema.items() if dtype == pl.Float64]
+        assert_frame_equal(known.select(pl.col(numbers).sum()), hidden.select(pl.col(numbers).sum()))
+    assert (tmp_path / "archive.key").stat().st_mode & 0o077 == 0
+    assert "key" not in " ".join(files_of(archive))
+
+
+def test_planner_read_shows_systems_days_and_gaps(archive: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    gap = volumes(6).filter(pl.col("start") != FIRST + timedelta(minutes=30))
+    pools = pl.DataFrame({"device": ["2000", "2001"], "role": ["base", "base"], "pool": ["7", "7"]})
+    members = archive.with_suffix(".csv")
+    pools.write_csv(members)
+    collect([gap], archive, members=members)
+    assert main(["read", str(archive), "--json"]) == 0
+    (found,) = json.loads(capsys.readouterr().out)["systems"]
+    assert (found["days"], found["intervals"], found["gaps"], found["devices"], found["pools"]) == (
+        1,
+        5,
+        1,
+        2,
+        1,
+    )
+    assert found["gap_start"] == "2026-03-01 08:30:00"
+    assert found["longest_gap_h"] == pytest.approx(1 / 6)
+    assert main(["read", str(archive)]) == 0
+    assert "A: nothing from 2026-03-01 08:30:00 for 0.1667 h" in capsys.readouterr().out
+
+
+def test_collect_says_what_it_added(archive: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    command = ["collect", *map(str, HYPERPAV), "-o", str(archive), "--system", "VM1"]
+    assert main(command) == 0
+    assert "54 rows added to" in capsys.readouterr().out
+    assert main([*command, "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["added"]["devices"] == 0
+    assert answer["known"]["devices"] == 54
+    assert answer["systems"] == ["VM1"]
+    assert open_archive(archive).systems == ("VM1",)
+    assert main(["collect", str(HYPERPAV[0]), "-o", str(archive.parent / "b")]) == 0
+    assert "names no system; its rows are kept as 'unknown'" in " ".join(capsys.readouterr().out.split())
+
+
+def test_an_empty_archive_is_one(archive: Path) -> None:
+    collect([], archive)
+    assert Archive(archive).systems == ()
+    assert read(archive).devices.columns == list(schema.dtypes(schema.DEVICES))
+
+
+def test_a_day_of_ten_thousand_volumes_takes_at_most_forty_bytes_a_row(archive: Path, tmp_path: Path) -> None:
+    """Numbers as a listing prints them, a fiftieth of the day; rows of one device stand together, as in the whole."""
+    import numpy as np
+
+    rng, intervals, devices = np.random.default_rng(3), 288, 100
+    count = intervals * devices
+    rate, service, queued = rng.gamma(0.5, 200, count), rng.gamma(4, 0.4, count), rng.gamma(0.1, 2, count)
+    start = [FIRST.replace(hour=0) + timedelta(minutes=5 * (k // devices)) for k in range(count)]
+    frame = pl.DataFrame({
+        "system": "A", "start": start, "interval_s": 300.0, "device": [f"{0x2000 + k:04X}" for k in range(devices)]
+        * intervals,
+        "label": [f"VOL{k:03d}" for k in range(devices)] * intervals, "io_rate": [f"{x:.1f}" for x in rate],
+        "pend_ms": [f"{x / 8:.1f}" for x in service], "disconnect_ms": [f"{x / 4:.1f}" for x in service],
+        "connect_ms": [f"{x / 2:.1f}" for x in service], "service_ms": [f"{x:.1f}" for x in service],
+        "response_ms": [f"{x + q:.1f}" for x, q in zip(service, queued, strict=True)],
+        "queued": [f"{x:.2f}" for x in queued],
+    })  # fmt: skip
+    path = tmp_path / "day.csv"
+    frame.write_csv(path)
+    collect([path], archive)
+    size = sum(len(content) for name, content in files_of(archive).items() if name.endswith(".parquet"))
+    assert size / count < 40
+
+
+def test_headings_of_the_schema_are_documented() -> None:
+    text = (ROOT / "docs" / "formats.md").read_text(encoding="utf-8")
+    for columns in schema.TABLES.values():
+        for column in columns:
+            if not column.name.endswith(("_low", "_high")):
+                assert f"| `{column.name}` | {column.dtype} | {column.unit} | {column.meaning} |" in text, (
+                    column.name
+                )
