@@ -113,7 +113,7 @@ def _xiv(kind: str, column: str, depth: int) -> library.Model:
             compared(f"{column} 5070", "transfer_rate", transfers, float(one.transfer_rate)),
             compared(column, "page_rate", pages, devices * float(one.page_rate)),
         ),
-        # What the law is off by where it was asked ahead: the concurrent page rate from the serialized run.
+        # Error of the one true prediction: the concurrent page rate from the serialized run.
         model_error=abs(ahead / measured - 1),
         validity={"outstanding": (1.0, float(XIV_REQUESTS)), "page_rate": (pages.value, pages.value)},
     )
