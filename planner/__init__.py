@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from planner import measurements as measurements
     from planner import published as published
     from planner import queueing as queueing
+    from planner import reports as reports
     from planner import site as site
     from planner import sizing as sizing
     from planner import supply as supply
@@ -34,8 +35,8 @@ if TYPE_CHECKING:
 
 # Public name -> where it lives; a room stands for itself. A test holds that the imports above say the same.
 _ROOMS: Final = (
-    "advice", "calibrate", "demand", "devices", "explain", "measurements", "published", "queueing",
-    "site", "sizing", "supply", "system", "whatif",
+    "advice", "calibrate", "demand", "devices", "explain", "measurements", "published", "queueing", "reports", "site",
+    "sizing", "supply", "system", "whatif",
 )  # fmt: skip
 _HOME: Final = {
     "aliases": ("planner.sizing.question", "aliases"),

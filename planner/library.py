@@ -58,7 +58,7 @@ class Parameter(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 class ComparedRun(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One measured number beside what the model says of it.
 
-    `name` tells the run, `quantity` what was `measured` and `predicted`, with its unit as a suffix; `sigma`
+    `name` is the run, `quantity` what was `measured` and `predicted`, with its unit as a suffix; `sigma`
     is the standard deviation that the fit gave the measurement, in the same unit.
     """
 
@@ -131,7 +131,7 @@ class Model(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     `kind` names the device, `title` says in words what was calibrated, `source` lists the measurements,
     `population` is the number of requesters of each volume; `alternatives` (of volumes and pools) or `uncertainty`
     (of the others) tell what else the measurements allow. `parameters` and `validity` are keyed by name with unit
-    suffix (validity: the range that the measurements cover); `fit` tells how well it went. `environment` says where it
+    suffix (validity: the range that the measurements cover); `fit` says how well it went. `environment` says where it
     was measured (machine, release, channel), as far as that is known.
     `schema_version` counts the changes of this layout.
     """

@@ -97,7 +97,7 @@ class Load:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PagingOutcome:
-    """What so many devices do: `count`, `utilization`, `response_time` [s], `requests` present per device."""
+    """What a number of devices does: its `count`, `utilization`, `response_time` [s], `requests` present per device."""
 
     count: int
     utilization: float
@@ -111,7 +111,7 @@ def carried_by(device: PagingDevice, load: Load) -> float:
 
 
 def outcome(device: PagingDevice, load: Load, count: int) -> PagingOutcome:
-    """Solve so many devices for a load that is spread evenly over them.
+    """Solve a number of devices for a load that is spread evenly over them.
 
     Requests of guests are dealt evenly: some devices have one more than the others. The time between two
     requests of a guest is what makes their page rate the one asked for. Utilization 1 and an infinite response time
@@ -126,7 +126,7 @@ def outcome(device: PagingDevice, load: Load, count: int) -> PagingOutcome:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Dealt:
-    """Requests of guests dealt evenly to so many devices: some have one more than the others."""
+    """Requests of guests dealt evenly to a number of devices: some have one more than the others."""
 
     device: PagingDevice
     load: Load
@@ -150,7 +150,7 @@ class _Dealt:
         return self.device.closed(np.array([each, each + 1]), think_time, scv=self.load.scv)
 
     def excess(self, think_time: float) -> float:
-        """Page rate beyond the one asked for, of it."""
+        """Page rate over the one asked for, less 1."""
         return float(self.devices @ self.at(think_time).page_rate) / self.load.page_rate - 1
 
     def meets(self, target: float) -> bool:
@@ -241,7 +241,7 @@ class Choice:
 
     @property
     def warning(self) -> str:
-        """What lies beyond the measurement; empty where nothing does."""
+        """Where the answer leaves what was measured; empty where it does not."""
         at = self.outcome
         if at is None or not self.feasible or at.requests <= self.kind.most_requests * (1 + 1e-9):
             return ""
@@ -475,7 +475,7 @@ def paging_devices(
 
 
 def _require_carried(found: Sequence[PagingKind], load: Load, count: int) -> None:
-    """Refuse a page rate that so many devices of no kind carry."""
+    """Refuse a page rate that this number of devices carries of no kind."""
     needed = {kind.name: carried_by(kind.device, load) for kind in found}
     if min(needed.values()) > count:
         would = ", ".join(f"{number:.0f} {name}" for name, number in needed.items())

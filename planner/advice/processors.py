@@ -46,7 +46,7 @@ GAIN_NOTE: Final = (
 class Configuration:
     """One measured configuration.
 
-    `name` tells the run; `processors` share the work; `real_storage` [bytes] is None where it is not known;
+    `name` is the run; `processors` share the work; `real_storage` [bytes] is None where it is not known;
     `emulation_time` and `cp_time` [s] are the CPU times of a transaction in guests and in CP. Where only
     their sum is known, `emulation_time` is the sum and `cp_time` None. `rounding` is half of what the printed digits
     leave open of the sum [s].

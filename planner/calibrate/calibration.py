@@ -67,7 +67,7 @@ class Estimate:
 
 
 def readable(number: float, digits: int = 4) -> str:
-    """A number with so many digits, without an exponent where that reads well."""
+    """A number with a few digits, without an exponent where that reads well."""
     if number and not SMALLEST <= abs(number) < LARGEST:
         return f"{number:.{digits}g}"
     return f"{number:.{max(digits - 1 - math.floor(math.log10(abs(number))), 0)}f}" if number else "0"
@@ -88,7 +88,7 @@ class Comparison:
     sigma : float
         Standard deviation that gave the measurement its weight, in the same unit.
     off_by : float
-        What the law says beyond the measurement, in standard deviations on the scale of the fit.
+        Law less measurement, in standard deviations on the scale of the fit.
     """
 
     run: str
@@ -169,7 +169,7 @@ class Calibration(Answer):
         rows = [(each.parameter.file_key, *each.cells(), each.status) for each in self.estimates.values()]
         columns = zip(heads, zip(*rows, strict=True), strict=True)
         parameters = render.Table(columns=tuple(render.Column(name=n, unit="", values=v) for n, v in columns))
-        full = self.residual_table()
+        full = self.comparison_table()
         texts = [
             render.Column(
                 name=name, unit="", label=label, values=[readable(value) for value in column.values]
@@ -185,7 +185,7 @@ class Calibration(Answer):
             render.Section(table=residuals),
         )
 
-    def residual_table(self) -> render.Table:
+    def comparison_table(self) -> render.Table:
         """One row a measured number, in its own unit, marked where the run was left out; for programs."""
         rows = self.comparisons
         column = render.Column

@@ -20,6 +20,12 @@ from planner.errors import CalibrationError
 from planner.quantity import Quantity
 from planner.results import Array
 
+CONVENTION: Final = 1e-3  # weight of a convention, of a measured figure of 100 % error
+WIDTH: Final = 1.0  # relative standard deviation of what the figures leave open
+STEP: Final = 1e-6  # of the differences of the Jacobian
+SEEN: Final = 1e-6  # of the largest singular value: from there on figures change
+NEAR: Final = 1e-5  # of the scale of a parameter: at its bound
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measured:
@@ -61,7 +67,7 @@ class CostLaw:
     conventions : callable or None
         From values by key to what shall be zero where the figures leave it open, dimensionless.
     held : tuple of Estimate
-        Other parameters, which no figure tells.
+        Other parameters, which no figure determines.
     validity : mapping
         Range that the measurements cover, by key.
     population : int or None
@@ -115,13 +121,6 @@ def given(parameter: Quantity, value: float) -> Estimate:
         low=value,
         high=value,
     )
-
-
-CONVENTION: Final = 1e-3  # weight of a convention, of a measured figure of 100 % error
-WIDTH: Final = 1.0  # relative standard deviation of what the figures leave open
-STEP: Final = 1e-6  # of the differences of the Jacobian
-SEEN: Final = 1e-6  # of the largest singular value: from there on figures change
-NEAR: Final = 1e-5  # of the scale of a parameter: at its bound
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

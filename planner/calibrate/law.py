@@ -74,7 +74,7 @@ def figure(name: str, found: Array) -> Array:
 
 
 def differences(observations: Sequence[Observation], population: float, values: Array) -> Array:
-    """Tell what the law says beyond what was measured, for every figure of every run, shape (sets, figures) [1]."""
+    """Law less measurement, for every figure of every run, shape (sets, figures) [1]."""
     found = totals(observations, population, values)
     columns = [
         figure(name, found[:, k]) - (np.log(value) if name in LOGARITHMIC else value)

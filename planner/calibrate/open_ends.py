@@ -41,7 +41,7 @@ def at_bound_as_well(solutions: Sequence[Solution], key: str, bound: float) -> b
 def more_requesters_as_well(solutions: Sequence[Solution]) -> bool:
     """Profile: whether the largest number of requesters tried fits nearly as well, priors of think times aside.
 
-    Where volumes share aliases, that number counts only if the search went so far: pools of so many requesters take
+    Where volumes share aliases, that number counts only if the search went so far: pools with many requesters take
     long to solve, and alias counts that matter tell the requesters.
     """
     most = max(solutions, key=lambda each: each.population)

@@ -117,7 +117,7 @@ def _open(
     """Where nothing bounds a figure from above, shape (scenarios,).
 
     That is so for more devices than were measured where all of them were busy in every run, and where the answer
-    depends on a parameter that no run tells and nothing bounds.
+    depends on a parameter that no run determines and nothing bounds.
     """
     found = np.zeros(len(scenarios), dtype=bool)
     if model.fit.saturated and shown.open_above:
@@ -154,7 +154,7 @@ class Possible:
 
 
 def possible(model: library.Model, count: int) -> Possible:
-    """Take the estimates of a model, and about so many parameter sets that stand for all that the data allow.
+    """Take the estimates of a model, and about `count` parameter sets that stand for all that the data allow.
 
     Parameters
     ----------

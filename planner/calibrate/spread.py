@@ -26,7 +26,7 @@ SETS_OF_POOLS: Final = 64
 NEGLIGIBLE: Final = 1e-3  # share of a population that is left out
 EDGE: Final = 1e-6  # of the quasi-random numbers, so that none is infinitely far out
 SEED: Final = 20070204
-PRIMES: Final = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29)  # one a coordinate
+PRIMES: Final = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53)  # one a coordinate
 WIDER: Final = 1.2  # proposals reach a little further than the curvature says
 
 
@@ -81,7 +81,7 @@ class Spread:
 
 
 def quantiles(values: Array, weights: Array, probabilities: Sequence[float]) -> Array:
-    """Quantiles of values with weights, both of shape (sets,): shape (probabilities,)."""
+    """Quantiles of weighted values, shape (probabilities,)."""
     order = np.argsort(values)
     middle = np.cumsum(weights[order]) - weights[order] / 2
     found: Array = np.interp(probabilities, middle / weights.sum(), values[order])
@@ -89,7 +89,7 @@ def quantiles(values: Array, weights: Array, probabilities: Sequence[float]) -> 
 
 
 def spread_of(solutions: Sequence[Solution], degrees: float) -> Spread:
-    """Draw and weigh parameter sets around solutions, one a population, the best first."""
+    """Draw and weigh parameter sets around solutions."""
     odds = np.array([each.log_odds for each in solutions])
     share = np.exp(odds - odds.max())
     kept = [each for each, s in zip(solutions, share / share.sum(), strict=True) if s > NEGLIGIBLE]

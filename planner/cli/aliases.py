@@ -178,7 +178,10 @@ def pool(
 @app.command(name="supply", no_args_is_help=True)
 @options.expanded
 def supply(
-    counters: Annotated[Path, typer.Argument(metavar="COUNTERS.csv", help="Supply counters (MRIODHPP).")],
+    counters: Annotated[
+        Path,
+        typer.Argument(metavar="COUNTERS", help="Supply counters (MRIODHPP): CSV, or z/VM monitor data."),
+    ],
     pool: Annotated[str | None, typer.Option(metavar="NAME", help="Only this pool.")] = None,
     no_alias: NoAlias = "1%",
     volumes: Annotated[
@@ -193,20 +196,20 @@ def supply(
 
     Enough aliases, too few or too many, for each HyperPAV pool.
 
-    Columns: time, pool, IODHPP_HPPTRIES, IODHPP_HPPFAILS, IODHPP_HPPMINCT, IODHPP_HPPMAXCT, aliases; one row a record.
+    CSV has one row a record: time, pool, IODHPP_HPPTRIES, IODHPP_HPPFAILS, IODHPP_HPPMINCT, IODHPP_HPPMAXCT, aliases.
 
     Example: planner aliases supply COUNTERS.csv --no-alias 1% --plot supply.png
     """
     from planner import units
     from planner.demand import Law
     from planner.measurements import intervals, pool_runs, read
-    from planner.reports.supply import read_supply
+    from planner.measurements.supplies import read_supplies
     from planner.supply import judge
 
     share = units.share(no_alias or "1%", "--no-alias", zero=False)
     if share >= 1.0:
         raise InputError("--no-alias", no_alias, "a share below 100%")
-    pools = read_supply(counters)
+    pools = read_supplies(counters)
     if pool is not None:
         names = ", ".join(each.pool for each in pools)
         pools = tuple(each for each in pools if each.pool == pool)

@@ -23,32 +23,6 @@ MEDIAN: Final = 0.5
 ROUNDING: Final = 1e-12  # of the tries: what the difference of two rates can still mean
 
 
-def free_marks(steady: PoolSteady) -> tuple[Array, Array]:
-    """Medians over the minutes of the fewest and the most free aliases that a try finds, shape (counts,).
-
-    Below all busy, the flow from k to k + 1 busy aliases is that of the ends back, ``p(k + 1) (k + 1) / holding
-    time``; the tries that find the last one free are what is left of those that did not fail.
-    """
-    tries, fails = steady.tries_rate @ steady.volumes, steady.fails_rate @ steady.volumes
-    by_aliases = steady.alias_throughput @ steady.volumes
-    fewest, most = steady.aliases.copy(), steady.aliases.copy()
-    for row, count in enumerate(steady.aliases.astype(int)):
-        if count == 0 or tries[row] <= 0.0 or not steady.stable[row]:
-            fewest[row] = most[row] = count if tries[row] <= 0.0 else 0
-            continue
-        if tries[row] - fails[row] <= ROUNDING * tries[row]:  # as good as no try finds an alias free
-            fewest[row] = most[row] = 0
-            continue
-        law = steady.free_alias_law[row, count::-1]  # of the busy ones
-        busy = np.arange(count + 1)
-        flow = np.append(law[1:] * busy[1:] * by_aliases[row] / max(float(law @ busy), 1e-300), fails[row])
-        flow[count - 1] = max(float(tries[row] - fails[row] - flow[: count - 1].sum()), 0.0)
-        highest, lowest = (np.cumsum(found(law, flow, MINUTE, count)) for found in (most_found, fewest_found))
-        fewest[row] = count - min(int(np.searchsorted(highest, MEDIAN)), count)
-        most[row] = count - min(int(np.searchsorted(lowest, MEDIAN)), count)
-    return fewest, most
-
-
 ALIASES: Final = Quantity(
     key="aliases", meaning="aliases of the volume or the pool", whole=True, example="aliases=2"
 )
@@ -89,7 +63,7 @@ class Performance(Result):
 
     Attributes
     ----------
-    aliases, io_rate, service_time, queued : ndarray, shape (counts,)
+    aliases, io_rate, service_time, queued, base_rate : ndarray, shape (counts,)
         Totals of all volumes.
     no_alias : ndarray, shape (counts,)
         Fails / tries: chance that an I/O in need of an alias finds none; 0 where nothing was tried.
@@ -106,6 +80,7 @@ class Performance(Result):
     service_time: Array = quantity("service time", "s")
     queued: Array = quantity("queued")
     no_alias: Array = quantity("no alias")
+    base_rate: Array = quantity("I/O rate of the bases", "1/s")
     tries: Array = quantity("tries for an alias", "1/s")
     fails: Array = quantity("tries that failed", "1/s")
     fewest_free: Array = quantity("fewest free aliases")
@@ -165,28 +140,7 @@ class Pool:
 
     @classmethod
     def ask(cls, values: Mapping[str, Array], scenarios: Sequence[Scenario]) -> Figures:
-        """Answer scenarios for parameter sets.
-
-        Parameters
-        ----------
-        values : mapping
-            Parameters by key, each of shape (sets,), SI.
-        scenarios : sequence of mapping
-            Aliases and volumes of each.
-
-        Returns
-        -------
-        dict
-            Figures, and I/Os `present`, each of shape (sets, scenarios), SI; `no_alias` is nan where a volume is solved
-            for many sets at once.
-
-        Raises
-        ------
-        InputError
-            A parameter outside its domain.
-        ConvergenceError
-            A pool could not be solved.
-        """
+        """Figures, and I/Os `present`; `no_alias` is nan where a volume is solved for many sets at once."""
         sets = len(values["service_time"])
         found = {
             key: np.full((sets, len(scenarios)), np.nan)
@@ -263,7 +217,7 @@ class Pool:
         Returns
         -------
         Approach
-            `performance` tells what its answers mean.
+            `performance` says what its answers mean.
 
         Raises
         ------
@@ -297,6 +251,7 @@ def performance(steady: queueing.PoolSteady) -> Performance:
         service_time=(steady.throughput * steady.service_time) @ steady.volumes / total,
         queued=(steady.queue_length - steady.in_gap) @ steady.volumes,
         no_alias=steady.fail_fraction,
+        base_rate=steady.base_throughput @ steady.volumes,
         tries=steady.tries_rate @ steady.volumes,
         fails=steady.fails_rate @ steady.volumes,
         fewest_free=fewest,
@@ -335,6 +290,32 @@ def _one_by_one(values: Mapping[str, Array], volumes: int, counts: Array) -> Arr
     return np.array(rows).transpose(1, 0, 2)
 
 
+def free_marks(steady: PoolSteady) -> tuple[Array, Array]:
+    """Medians over the minutes of the fewest and the most free aliases that a try finds, shape (counts,).
+
+    Below all busy, the flow from k to k + 1 busy aliases is that of the ends back, ``p(k + 1) (k + 1) / holding
+    time``; the tries that find the last one free are what is left of those that did not fail.
+    """
+    tries, fails = steady.tries_rate @ steady.volumes, steady.fails_rate @ steady.volumes
+    by_aliases = steady.alias_throughput @ steady.volumes
+    fewest, most = steady.aliases.copy(), steady.aliases.copy()
+    for row, count in enumerate(steady.aliases.astype(int)):
+        if count == 0 or tries[row] <= 0.0 or not steady.stable[row]:
+            fewest[row] = most[row] = count if tries[row] <= 0.0 else 0
+            continue
+        if tries[row] - fails[row] <= ROUNDING * tries[row]:  # as good as no try finds an alias free
+            fewest[row] = most[row] = 0
+            continue
+        law = steady.free_alias_law[row, count::-1]  # of the busy ones
+        busy = np.arange(count + 1)
+        flow = np.append(law[1:] * busy[1:] * by_aliases[row] / max(float(law @ busy), 1e-300), fails[row])
+        flow[count - 1] = max(float(tries[row] - fails[row] - flow[: count - 1].sum()), 0.0)
+        highest, lowest = (np.cumsum(found(law, flow, MINUTE, count)) for found in (most_found, fewest_found))
+        fewest[row] = count - min(int(np.searchsorted(highest, MEDIAN)), count)
+        most[row] = count - min(int(np.searchsorted(lowest, MEDIAN)), count)
+    return fewest, most
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Volume:
     """One volume with its own aliases.
@@ -367,20 +348,7 @@ class Volume:
 
     @classmethod
     def ask(cls, values: Mapping[str, Array], scenarios: Sequence[Scenario]) -> Figures:
-        """Answer scenarios for parameter sets as a pool does.
-
-        Parameters
-        ----------
-        values : mapping
-            Parameters by key, each of shape (sets,), SI.
-        scenarios : sequence of mapping
-            Aliases and volumes of each.
-
-        Returns
-        -------
-        dict
-            Figures of shape (sets, scenarios), SI.
-        """
+        """Answer as a pool of one volume does."""
         return Pool.ask(values, scenarios)
 
     def solve(self, aliases: ArrayLike) -> Performance:

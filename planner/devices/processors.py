@@ -56,25 +56,7 @@ class Processors:
 
     @classmethod
     def ask(cls, values: Mapping[str, Array], scenarios: Sequence[Scenario]) -> Figures:
-        """Answer scenarios for parameter sets.
-
-        Parameters
-        ----------
-        values : mapping
-            Parameters by key, each of shape (sets,), SI.
-        scenarios : sequence of mapping
-            Processors of each.
-
-        Returns
-        -------
-        dict
-            Figures of shape (sets, scenarios), SI.
-
-        Raises
-        ------
-        InputError
-            A parameter outside its domain.
-        """
+        """ITR, CPU time of a transaction, times one processor."""
         first, contention, coherency = (values[p.key][:, None] for p in cls.PARAMETERS)
         counts = np.array([float(scenario["processors"]) for scenario in scenarios])
         itr = queueing.usl(counts, 1 / first, contention, coherency)

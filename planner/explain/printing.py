@@ -16,7 +16,7 @@ from planner.render.text import WIDTH
 Numbers = Mapping[sympy.Symbol, str]
 
 
-LONG: Final = 3  # terms of a sum beyond which it is a polynomial, read by falling powers
+LONG: Final = 3  # terms of a sum; one of more is a polynomial, read by falling powers
 
 
 def _terms(expression: sympy.Add) -> list[Any]:

@@ -22,7 +22,7 @@ WHOLE: Final = 1e13  # whole numbers below are shown with all their digits
 
 
 def number(value: float, digits: int, infinite: str = "saturated") -> str:
-    """A number with so many significant digits, without an exponent where that reads well."""
+    """A number with `digits` significant digits, without an exponent where that reads well."""
     if math.isinf(value):
         return infinite
     if float(value).is_integer() and abs(value) < WHOLE:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from planner import calibrate, library, queueing, sizing, style
-from planner.demand import Law as DemandLaw
+from planner.demand import Law
 from planner.interval import Interval
 from planner.measurements import Run, intervals, read, system_runs
 from planner.published.report import Origin, PublishedFigure, Report, known, printed
@@ -186,7 +186,7 @@ def pool_over_aliases() -> Axes:
 
 def _over_aliases(names: tuple[str, ...], law: str, title: str) -> Axes:
     runs = [_run(f"{name}.listing") for name in names]
-    answer = sizing.aliases(runs[0], DemandLaw.from_model(law))
+    answer = sizing.aliases(runs[0], Law.from_model(law))
     axes = style.new_axes()
     counts = answer.rows.aliases
     axes.fill_between(
@@ -196,12 +196,13 @@ def _over_aliases(names: tuple[str, ...], law: str, title: str) -> Axes:
     axes.plot(counts, answer.rows.io_rate, color=style.COLORS[0], label="preferred reading")
     named = library.read_model(ALL_RUNS).fit.outliers
     axes.plot(
-        [run.aliases for run in runs], [run.total_rate.value for run in runs], "o", color=style.MEASURED, zorder=style.ABOVE,
-        clip_on=False, label="measured",
+        [run.aliases for run in runs], [run.total_rate.value for run in runs], "o", color=style.MEASURED,
+        zorder=style.ABOVE, clip_on=False, label="measured",
     )  # fmt: skip
     for run in runs:
         if f"{run.source} {run.name} +{run.aliases}" in named:
-            axes.annotate("named outlier: its service\ntime is above the law", (run.aliases, run.total_rate.value), (8, -4),
+            place = (run.aliases, run.total_rate.value)
+            axes.annotate("named outlier: its service\ntime is above the law", place, (8, -4),
                           textcoords="offset points", va="top", fontsize="small")  # fmt: skip
     axes.set(xlabel="aliases", ylabel="I/O rate [1/s]", title=title, ylim=(0, None))
     style.whole_numbers(axes)

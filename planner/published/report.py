@@ -195,7 +195,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Said:
-    """What is said of a cell: the fields of a `PublishedFigure` beyond its place and its number."""
+    """What is said of a cell: the fields of a `PublishedFigure` without its place and its number."""
 
     kind: Origin
     predicted: Interval | None = None

@@ -1,4 +1,4 @@
-"""One scenario or a grid of them, asked of a calibrated model: what is missing is named, what is beyond it is noted."""
+"""One scenario or a grid of them, asked of a calibrated model: what is missing is named, extrapolation is noted."""
 
 from __future__ import annotations
 
