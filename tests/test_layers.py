@@ -96,7 +96,6 @@ KNOWN = {
     ("planner.demand.words", "planner.demand.bursty"),
     ("planner.reports.pictures", "planner.reports.device"),
     ("planner.reports.pictures", "planner.reports.dspacesh"),
-    ("planner.site.growth_pictures", "planner.site.growth"),
     ("planner.sizing.picture", "planner.sizing.answer"),
 }
 
