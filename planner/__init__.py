@@ -13,13 +13,14 @@ if TYPE_CHECKING:
     from planner import demand as demand
     from planner import devices as devices
     from planner import explain as explain
-    from planner import figures as figures
     from planner import measurements as measurements
     from planner import published as published
     from planner import queueing as queueing
-    from planner import scoreboard as scoreboard
+    from planner import reports as reports
+    from planner import site as site
     from planner import sizing as sizing
     from planner import supply as supply
+    from planner import system as system
     from planner import whatif as whatif
     from planner.errors import CalibrationError as CalibrationError
     from planner.errors import ConvergenceError as ConvergenceError
@@ -34,8 +35,8 @@ if TYPE_CHECKING:
 
 # Public name -> where it lives; a room stands for itself. A test holds that the imports above say the same.
 _ROOMS: Final = (
-    "advice", "calibrate", "demand", "devices", "explain", "figures", "measurements", "published", "queueing",
-    "scoreboard", "sizing", "supply", "whatif",
+    "advice", "calibrate", "demand", "devices", "explain", "measurements", "published", "queueing", "reports", "site",
+    "sizing", "supply", "system", "whatif",
 )  # fmt: skip
 _HOME: Final = {
     "aliases": ("planner.sizing.question", "aliases"),

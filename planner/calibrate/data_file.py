@@ -26,7 +26,7 @@ COUNTS: Final = ("population", "aliases", "volumes")
 NAMES: Final = ("run", "device", "role")
 COLUMNS: Final = (*NAMES, *COUNTS, *MEASURED)
 OF_DEVICES: Final = (*NAMES, "population", "io_rate", "service_ms", "queued")  # where a row is a device
-MOST: Final = 10**6  # of aliases, volumes or requesters; beyond any machine
+MOST: Final = 10**6  # of aliases, volumes or requesters; more than any machine has
 NEEDED: Final = {
     "device": ("io_rate", "service_ms"), "volume": ("aliases",), "pool": ("aliases", "volumes"),
 }  # fmt: skip
@@ -83,7 +83,7 @@ def _csv_observations(path: Path, kind: str) -> list[Observation]:
     for row, run in runs:
         if kind == "volume" and run.volumes > 1:
             column = "role" if shape == "device" else "volumes"
-            problem = f"tells of {run.volumes} volumes: expected 1 volume; several are --kind pool"
+            problem = f"has {run.volumes} volumes: expected 1 volume; several are --kind pool"
             raise table.error(row, column, problem)
     return [run for _, run in runs]
 

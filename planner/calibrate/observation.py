@@ -142,6 +142,11 @@ def observe(run: Run) -> Observation:
     -------
     Observation
         The response time is left out: it is service + queued / rate and says nothing more.
+
+    Raises
+    ------
+    InputError
+        The queue of a volume was not measured.
     """
     rate, service, queued = run.total_rate, run.service, run.total_queue
     if not run.queue_known:

@@ -75,13 +75,7 @@ class Fit(Calibration):
         return {each.population: each.weight for each in self.spread.components}
 
     def population_interval(self) -> tuple[float, float | None]:
-        """Requesters of a volume, 90 %.
-
-        Returns
-        -------
-        tuple
-            Both ends; the upper one is None where the runs exclude no larger number.
-        """
+        """Requesters of a volume, 90 %."""
         if self.population_status == "fixed" or self.spread is None:
             return self.population, self.population
         low, high = self.spread.interval("population", PROBABILITY)
@@ -90,17 +84,17 @@ class Fit(Calibration):
     @property
     def notes(self) -> tuple[str, ...]:
         """What the tables do not say."""
-        first, *others = Calibration.notes.fget(self)  # type: ignore[attr-defined] # the property of the base
+        first, *others = super(Fit, self).notes
         lines = [first]
         if self.outlier is not None:
             lines.append(
-                f"* outlier, not fitted: {self.outlier.run}: without it chi-square falls by {self.outlier.drop:.0f}; "
-                f"the next candidate, {self.outlier.second}, is {self.outlier.gap:.1f} behind"
+                f"! outlier, not fitted: {self.outlier.run}: without it chi-square falls by {self.outlier.drop:.0f}; "
+                f"the next candidate, {self.outlier.second}, is {self.outlier.gap:.1f} behind."
             )
         if self.saturated:
             lines.append(
-                "all devices were busy in every run: the runs tell what the devices carry, not how much is asked of "
-                "them; predictions for more devices have no upper end"
+                "All devices were busy in every run: the runs tell what the devices carry, not how much is asked of "
+                "them; predictions for more devices have no upper end."
             )
         return (*lines, *others)
 
@@ -114,13 +108,7 @@ class Fit(Calibration):
         return f"about {self.population} requesters a volume{doubt}; likely: {', '.join(others)}"
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain data; an open end of an interval is None.
-
-        Returns
-        -------
-        dict
-            Parameters and residuals by name with unit suffix.
-        """
+        """Everything as plain data; an open end of an interval is None."""
         low, high = self.population_interval()
         return {
             "population": {

@@ -26,7 +26,7 @@ SETS_OF_POOLS: Final = 64
 NEGLIGIBLE: Final = 1e-3  # share of a population that is left out
 EDGE: Final = 1e-6  # of the quasi-random numbers, so that none is infinitely far out
 SEED: Final = 20070204
-PRIMES: Final = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29)  # one a coordinate
+PRIMES: Final = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53)  # one a coordinate
 WIDER: Final = 1.2  # proposals reach a little further than the curvature says
 
 
@@ -74,40 +74,14 @@ class Spread:
     weights: Array
 
     def interval(self, key: str, probability: float) -> tuple[float, float]:
-        """Central interval of a parameter.
-
-        Parameters
-        ----------
-        key : str
-            Parameter key, or "population".
-        probability : float
-            What it holds, such as 0.9.
-
-        Returns
-        -------
-        tuple of float
-            Both ends, SI.
-        """
+        """Central interval of a parameter."""
         column = self.populations if key == "population" else self.values[:, KEYS.index(key)]
         low, high = quantiles(column, self.weights, ((1 - probability) / 2, (1 + probability) / 2))
         return float(low), float(high)
 
 
 def quantiles(values: Array, weights: Array, probabilities: Sequence[float]) -> Array:
-    """Quantiles of weighted values.
-
-    Parameters
-    ----------
-    values, weights : ndarray, shape (sets,)
-        Values and their weights.
-    probabilities : sequence of float
-        Between 0 and 1.
-
-    Returns
-    -------
-    ndarray, shape (probabilities,)
-        Values; between two of them interpolated by the middles of their weights.
-    """
+    """Quantiles of weighted values, shape (probabilities,)."""
     order = np.argsort(values)
     middle = np.cumsum(weights[order]) - weights[order] / 2
     found: Array = np.interp(probabilities, middle / weights.sum(), values[order])
@@ -115,20 +89,7 @@ def quantiles(values: Array, weights: Array, probabilities: Sequence[float]) -> 
 
 
 def spread_of(solutions: Sequence[Solution], degrees: float) -> Spread:
-    """Draw and weigh parameter sets around solutions.
-
-    Parameters
-    ----------
-    solutions : sequence of Solution
-        One a population, of one problem, the best first.
-    degrees : float
-        Degrees of freedom nu.
-
-    Returns
-    -------
-    Spread
-        Intervals and components.
-    """
+    """Draw and weigh parameter sets around solutions."""
     odds = np.array([each.log_odds for each in solutions])
     share = np.exp(odds - odds.max())
     kept = [each for each, s in zip(solutions, share / share.sum(), strict=True) if s > NEGLIGIBLE]
@@ -182,20 +143,9 @@ def _chi_square(solution: Solution, logs: Array) -> Array:
 
 
 def points(count: int, width: int) -> Array:
-    """Quasi-random standard normal points; always the same ones.
+    """Quasi-random standard normal points, shape (count, width), always the same: scrambled Halton (Owen 2017).
 
-    The Halton sequence with scrambled digits (Owen 2017). It is written out here since `scipy.stats`, which has it,
-    takes longer to import than most answers take; a test holds that both give the same points.
-
-    Parameters
-    ----------
-    count, width : int
-        How many, of how many coordinates.
-
-    Returns
-    -------
-    ndarray, shape (count, width)
-        Each coordinate is standard normal.
+    Written out here since `scipy.stats` takes longer to import than most answers; a test holds that both agree.
     """
     from scipy.special import ndtri
 

@@ -5,5 +5,6 @@ from planner.demand.law import Law
 from planner.demand.steady import Reading, readings, readings_of
 
 __all__ = [
-    "AliasTarget", "Counts", "Law", "Prediction", "Reading", "Readings", "read_several", "read_volumes", "readings", "readings_of",
+    "AliasTarget", "Counts", "Law", "Prediction", "Reading", "Readings", "read_several", "read_volumes", "readings",
+    "readings_of",
 ]  # fmt: skip

@@ -119,9 +119,10 @@ def _steady_counts(readings: Readings, target: AliasTarget) -> tuple[Array, Arra
 
 
 def _shorter_queues(readings: Readings, target: AliasTarget) -> tuple[Array, Array]:
-    """Largest point over shorter queues of the same rate, and largest high end over those and the next longer one; (volumes,).
+    """Largest point over shorter queues, and largest high end over those and the next longer one; (volumes,).
 
-    Larger batches grow less likely as the wait grows: where such a reading is no longer kept, its count before still bounds
+    Larger batches grow less likely as the wait grows: where such a reading is no longer kept, its count before
+    still bounds
     the answer. The waits asked depend on the rate alone, so that the high end never falls with the queue; -inf where
     none is asked.
     """
@@ -133,7 +134,9 @@ def _shorter_queues(readings: Readings, target: AliasTarget) -> tuple[Array, Arr
     poisson = np.where(np.isfinite(poisson), poisson, np.inf)[:, None]
     fixed = np.tile(WAITS, (readings.volumes, 1))
     below = np.concatenate([poisson * RATIOS < wait, fixed < wait], axis=1)
-    next_one = (fixed >= wait) & (np.append(np.zeros_like(wait), fixed[:, :-1], axis=1) < wait) & (wait > WAITS[0])
+    next_one = (
+        (fixed >= wait) & (np.append(np.zeros_like(wait), fixed[:, :-1], axis=1) < wait) & (wait > WAITS[0])
+    )
     asked = below | np.append(np.zeros(poisson.shape + RATIOS.shape, dtype=bool)[:, 0], next_one, axis=1)
     volume, which = np.nonzero(asked)
     if volume.size == 0:

@@ -1,7 +1,8 @@
-"""Readings of rows of averages: every demand, steady or bursty, that gives the measured wait, over arrays of volumes."""
+"""Readings of rows of averages: every demand, steady or bursty, that gives the measured wait."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, Final
 
@@ -232,7 +233,8 @@ class Readings:
         Returns
         -------
         tuple of ndarray
-            Largest number of aliases that missed the target, -1 where none did, and smallest that met it, inf where none did;
+            Largest number of aliases that missed the target, -1 where none did, and smallest that met it, inf where
+            none did;
             both say nothing of a demand that has grown since.
         """
         missed, met = np.full(self.volumes, -1.0), np.full(self.volumes, np.inf)
@@ -241,7 +243,9 @@ class Readings:
         for rows in (self.rows, *self.others):
             # Only what the digits decide: the largest queue that they leave open meets it, or the smallest misses it.
             worst, best = (
-                target.met(Prediction(rate=rows.rate, wait=queue / rows.rate, service=rows.service, queue=queue))
+                target.met(
+                    Prediction(rate=rows.rate, wait=queue / rows.rate, service=rows.service, queue=queue)
+                )
                 for queue in (rows.queue_high, np.maximum(rows.queue_low, 0.0))
             )
             missed = np.where(best, missed, np.maximum(missed, rows.devices - 1))
@@ -299,7 +303,8 @@ class Readings:
         """
         return replace(
             self, demands=self.demands.rows(index), service_time=self.service_time[index], weight=self.weight[index],
-            strain=self.strain[index], ratio=self.ratio[index], wait=self.wait[index], rows=self.rows.of(index), others=tuple(rows.of(index) for rows in self.others),
+            strain=self.strain[index], ratio=self.ratio[index], wait=self.wait[index], rows=self.rows.of(index),
+            others=tuple(rows.of(index) for rows in self.others),
         )  # fmt: skip
 
     def grown(self, growth: float) -> Readings:
@@ -400,8 +405,10 @@ class Readings:
     def band(self, counts: ArrayLike, figure: str, target: AliasTarget | None = None) -> Interval:
         """One figure with its 90 % band over the kept readings, the measurement at the aliases in use.
 
-        The value is that of the chosen reading. Every reading is scaled to meet the measured figure exactly; away from the
-        aliases in use the band is 7 % wider (for rates: held by 96 % of simulated volumes). With more aliases neither end of a
+        The value is that of the chosen reading. Every reading is scaled to meet the measured figure exactly; away
+        from the
+        aliases in use the band is 7 % wider (for rates: held by 96 % of simulated volumes). With more aliases
+        neither end of a
         rate falls, and neither end of a wait, queue or response rises.
 
         Parameters
@@ -463,14 +470,16 @@ def read_volumes(
     """Find every demand that gives the measured wait, one row of averages a volume.
 
     A volume with A aliases is a queue with c = A + 1 devices in common: with n I/Os present the rate of service is
-    n / s(n) up to c and c / (s(c) + g) beyond, s(n) = S0 (1 + h (n - 1)). Each kind of demand has one number that the row leaves
+    n / s(n) up to c and c / (s(c) + g) beyond, s(n) = S0 (1 + h (n - 1)). Each kind of demand has one number that
+    the row leaves
     free; it is where the queue at the aliases in use is the measured one. Steady demands (Poisson arrivals, requesters
     that each keep one I/O outstanding) come first where the wait is at most 1.1 times that of Poisson arrivals.
 
     Parameters
     ----------
     io_rate, service, queued : Interval
-        Of every volume, arrays (volumes,) or numbers [1/s], [s], [I/Os]; the upper end of a queue that was not measured is inf.
+        Of every volume, arrays (volumes,) or numbers [1/s], [s], [I/Os]; the upper end of a queue that was not
+        measured is inf.
     aliases : array_like of int, optional
         In use at the time, (volumes,) or one for all.
     law : Law
@@ -492,7 +501,8 @@ def read_volumes(
 def read_several(rows: Sequence[tuple[Interval, Interval, Interval, ArrayLike]], *, law: Law) -> Readings:
     """Read rows of the same volumes at several numbers of aliases: the fewest are read, the others weigh the readings.
 
-    Each reading predicts rate and wait at the other rows. Its weight is multiplied by exp(-(a^2 + b^2) / 2), a the difference of the
+    Each reading predicts rate and wait at the other rows. Its weight is multiplied by exp(-(a^2 + b^2) / 2), a the
+    difference of the
     logarithms of (wait + .03 services) over .15, b that of the ratio of both rates over .05.
 
     Parameters

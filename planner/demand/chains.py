@@ -1,8 +1,10 @@
 """Volumes under a demand, for every number of devices at once: closed tails and recursions over arrays.
 
 The unit of time is the service time of a lone I/O. With n I/Os at the volume and c devices (the base and its aliases)
-the rate of service is n / s(n) for n <= c and c / (s(c) + g) beyond, with s(n) = 1 + h (n - 1) the inflated service time
-and g the redrive gap. Below n = c no rate depends on c, so one recursion over n serves every c; all that lies above c is summed
+the rate of service is n / s(n) for n <= c and c / (s(c) + g) beyond, with s(n) = 1 + h (n - 1) the inflated service
+time
+and g the redrive gap. Below n = c no rate depends on c, so one recursion over n serves every c; all that lies above
+c is summed
 in closed form. Every function returns `Figures` of shape (devices, elements), the first row for one device.
 """
 
@@ -57,7 +59,7 @@ class Station:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figures:
-    """What a demand does: `rate` [1/service time], `queue` waiting, `gap` in their gap, `busy` in service, each (devices, elements)."""
+    """What a demand does: `rate` [1/service time], I/Os in `queue`, `gap` and in service; (devices, elements)."""
 
     rate: Array
     queue: Array
@@ -99,7 +101,8 @@ def _figures(
 def batches(station: Station, rate: Array, mean: Array, share: Array) -> Figures:
     """Poisson instants; a `share` of the I/Os comes in geometric batches of `mean`, the others one by one.
 
-    H_n = q H_{n-1} + p_{n-1}, q = 1 - 1/m, mu(n) p_n = l1 H_n + l0 p_{n-1} with l1 = share rate / m, l0 = (1 - share) rate.
+    H_n = q H_{n-1} + p_{n-1}, q = 1 - 1/m, mu(n) p_n = l1 H_n + l0 p_{n-1} with l1 = share rate / m, l0 = (1 -
+    share) rate.
     Above c the pair (H, p) is multiplied by one matrix T a level: the sums are (1 - T)^-1 T and (1 - T)^-2 T.
     """
     steps = station.steps
@@ -140,9 +143,12 @@ def _cumulated(laws: Array) -> tuple[Array, Array]:
 def fixed_batches(station: Station, rate: Array, mean: Array) -> Figures:
     """Batches of floor(mean) or one more, so that their mean is `mean`, at Poisson instants.
 
-    mu(n) p_n = l H_n with H_n = sum of g_j p_{n-j} over j >= 1, g_j the chance of a batch of at least j. Summed over n > c, and
-    weighted by n - c, these balances give the mass and the queue above c from p_0 to p_c: with G1(d) = sum of g_j over j > d and
-    G2(d) = sum of (j - d) g_j over j > d, (mu - rate) W0 = l sum p_i G1(c-i), (mu - rate) W1 = l (sum p_i G2(c-i) + G2(0) W0).
+    mu(n) p_n = l H_n with H_n = sum of g_j p_{n-j} over j >= 1, g_j the chance of a batch of at least j. Summed
+    over n > c, and
+    weighted by n - c, these balances give the mass and the queue above c from p_0 to p_c: with G1(d) = sum of g_j
+    over j > d and
+    G2(d) = sum of (j - d) g_j over j > d, (mu - rate) W0 = l sum p_i G1(c-i), (mu - rate) W1 = l (sum p_i G2(c-i) +
+    G2(0) W0).
     """
     whole = np.floor(mean)
     rest = mean - whole
@@ -184,7 +190,8 @@ def fixed_batches(station: Station, rate: Array, mean: Array) -> Figures:
 def groups(station: Station, rate: Array, mean: Array) -> Figures:
     """`mean` I/Os at once to an idle volume, at regular times: floor(mean) or one more, in proportion to the I/Os.
 
-    A group of k takes sum of 1/mu(n), n = 1 to k, to be served; wait and service of its I/Os sum (n - c)+ / mu(n) and min(n, c) / mu(n).
+    A group of k takes sum of 1/mu(n), n = 1 to k, to be served; wait and service of its I/Os sum (n - c)+ / mu(n)
+    and min(n, c) / mu(n).
     """
     whole = np.floor(mean)
     rest = mean - whole
@@ -215,10 +222,12 @@ def groups(station: Station, rate: Array, mean: Array) -> Figures:
 
 
 def requesters(station: Station, population: Array, think: Array, active: Array) -> Figures:
-    """`population` requesters with mean think time, active together a share of the time (M/M/c//N); between whole numbers linear.
+    """M/M/c//N: requesters that are active together a share of the time; between whole numbers linear.
 
-    p_n = p_{n-1} (N - n + 1) / (Z mu(n)). Above c this is one server of rate mu and M = N - c requesters: with B Erlang's
-    loss formula at load Z mu, it is empty a share B of its time and M - Z mu (1 - B) are present (Kleinrock 1975, section 3.8).
+    p_n = p_{n-1} (N - n + 1) / (Z mu(n)). Above c this is one server of rate mu and M = N - c requesters: with B
+    Erlang's
+    loss formula at load Z mu, it is empty a share B of its time and M - Z mu (1 - B) are present (Kleinrock 1975,
+    section 3.8).
     """
     whole = np.floor(population)
     rest = population - whole
@@ -236,7 +245,8 @@ def _requesters(station: Station, population: Array, think: Array) -> list[Array
     """Rate, queue, gap and busy of a whole number of requesters."""
     think = np.maximum(think, LEAST_THINK)
     steps, shape = station.steps, (station.most, population.size)
-    # At level c: the law there, and over the levels below it the mass, the I/Os in service and their rate; scaled together.
+    # At level c: the law there, and over the levels below it the mass, the I/Os in service and their rate; scaled
+    # together.
     here = np.ones(population.size)
     below = np.zeros((3, population.size))
     at, under = np.empty(shape), np.empty((3, *shape))
@@ -279,7 +289,8 @@ def phases(station: Station, rate: Array, on_rate: Array, on_time: Array) -> Fig
 
     With alpha = 1/D, beta = alpha f / (1 - f), f = rate / R the levels above c fall by sigma, the smaller root of
     mu s^2 - (beta + mu + R + alpha) s + R (beta + mu) / mu = 0 in its scaled form; the levels below follow from the cut
-    R on_n = mu(n+1) (on + off)_{n+1} and the balance of the off state, a positive 2 x 2 matrix a level, multiplied upward.
+    R on_n = mu(n+1) (on + off)_{n+1} and the balance of the off state, a positive 2 x 2 matrix a level, multiplied
+    upward.
     """
     steps = station.steps
     alpha = 1.0 / on_time
@@ -322,7 +333,7 @@ def _passed(rows: Array, down: Array, on_rate: Array, alpha: Array, leave: Array
 
 
 def variable(station: Station, rate: Array, ratio: Array) -> Figures:
-    """Poisson arrivals whose waits are `ratio` times those of exponential service (Allen and Cunneen: (1 + scv) / 2)."""
+    """Poisson arrivals whose waits are `ratio` times those of exponential service: (1 + scv) / 2."""
     one = np.ones_like(rate)
     plain = batches(station, rate, one, one)
     return Figures(rate=plain.rate, queue=plain.queue * ratio, gap=plain.gap, busy=plain.busy)

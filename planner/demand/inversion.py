@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner import queueing
+from planner.demand.total import Measurement
 from planner.devices import VolumeClass
 from planner.errors import ConvergenceError
-from planner.demand.total import Measurement
 from planner.results import Array
 
 if TYPE_CHECKING:

@@ -67,8 +67,10 @@ FINE: Final = _layout(FINE_ACTIVE_STEPS, FINE_SHARES, FINE_ON_LOADS)
 class Demands:
     """Parameters of every reading of every volume, each (volumes, readings), nan where the kind has none.
 
-    `load` offered I/Os a service time, of all kinds but requesters; `batch` mean I/Os that come together; `share` of the I/Os in
-    batches; `population`, `think` [service times] and `active` share of the time of requesters; `on_load` I/Os a service
+    `load` offered I/Os a service time, of all kinds but requesters; `batch` mean I/Os that come together; `share`
+    of the I/Os in
+    batches; `population`, `think` [service times] and `active` share of the time of requesters; `on_load` I/Os a
+    service
     time while on and `on_time` [service times]; `ratio` of the wait to that of exponential service.
     """
 
@@ -88,7 +90,7 @@ class Demands:
         return cls(**{item.name: np.full(shape, UNUSED) for item in fields(cls)})
 
     def grown(self, growth: float) -> Demands:
-        """The demand larger by a share: I/Os, batches and groups come more often, requesters are more, phases stronger."""
+        """The demand larger by a share: I/Os and batches come more often, requesters are more, phases stronger."""
         factor = 1 + growth
         return replace(
             self,
@@ -103,7 +105,7 @@ class Demands:
 def solve(
     demands: Demands, layout: Layout, most: int, inflation: float, gap: Array, inflated_to: float = np.inf
 ) -> chains.Figures:
-    """What every reading does with 1 to `most` devices: arrays (devices, volumes, readings); nan where a reading is unused."""
+    """What every reading does with 1 to `most` devices, (devices, volumes, readings); nan where it is unused."""
     volumes, columns = gap.shape
     results = np.full((4, most, volumes, columns), np.nan)
     for kind in range(len(KINDS)):
@@ -127,16 +129,14 @@ def solve(
 def one_kind(kind: int, station: chains.Station, part: dict[str, Array]) -> chains.Figures:
     """Figures of readings of one kind, (devices, elements)."""
     load = part["load"]
-    if kind == POISSON:
-        return chains.batches(station, load, np.ones_like(load), np.ones_like(load))
-    if kind == VARIABLE:
-        return chains.variable(station, load, part["ratio"])
-    if kind in (BATCHES, MIXED):
-        return chains.batches(station, load, part["batch"], part["share"])
-    if kind == FIXED:
-        return chains.fixed_batches(station, load, part["batch"])
-    if kind == PERIODIC:
-        return chains.groups(station, load, part["batch"])
+    if kind in (CLOSED, ACTIVE):
+        return chains.requesters(station, part["population"], part["think"], part["active"])
     if kind == ON_OFF:
         return chains.phases(station, load, part["on_load"], part["on_time"])
-    return chains.requesters(station, part["population"], part["think"], part["active"])
+    if kind in (FIXED, PERIODIC):
+        law = chains.fixed_batches if kind == FIXED else chains.groups
+        return law(station, load, part["batch"])
+    if kind == VARIABLE:
+        return chains.variable(station, load, part["ratio"])
+    one = np.ones_like(load)
+    return chains.batches(station, load, *((one, one) if kind == POISSON else (part["batch"], part["share"])))

@@ -1,8 +1,11 @@
-"""Pools of unequal, partly bursty volumes: overflow of every volume from its readings, the pool by Hayward's approximation.
+"""Pools of unequal, partly bursty volumes: what each asks of the aliases, summed.
 
-With unlimited servers volumes do not touch each other: volume v has n_v I/Os present and asks aliases for O_v = (n_v - 1)+ of them. Their sum
-has mean M and variance V, and peakedness z = V / M. Hayward (Fredericks 1980): A aliases serve it as A / z servers serve Poisson
-traffic M / z, queue = z x queue of M/M/c at real-valued c. Without aliases the volumes are alone again and each has its own queue.
+With unlimited servers volumes do not touch each other: volume v has n_v I/Os present and asks aliases for O_v =
+(n_v - 1)+ of them. Their sum
+has mean M and variance V, and peakedness z = V / M. Hayward (Fredericks 1980): A aliases serve it as A / z servers
+serve Poisson
+traffic M / z, queue = z x queue of M/M/c at real-valued c. Without aliases the volumes are alone again and each has
+its own queue.
 """
 
 from __future__ import annotations
@@ -15,7 +18,15 @@ from numpy.typing import ArrayLike
 from scipy.special import gammaincc, gammaln
 
 from planner.demand import chains, kinds, priors
-from planner.demand.bursty import MOST_ALIASES, AliasTarget, Prediction, Readings, make_rows, read_rows, read_volumes
+from planner.demand.bursty import (
+    MOST_ALIASES,
+    AliasTarget,
+    Prediction,
+    Readings,
+    make_rows,
+    read_rows,
+    read_volumes,
+)
 from planner.demand.kinds import COARSE
 from planner.demand.law import Law
 from planner.interval import Interval
@@ -24,18 +35,19 @@ from planner.results import Array
 LEVELS: Final = 160  # I/Os present of one volume
 STRONG: Final = 4.0  # load while on from which phases are left out: unlimited servers would not hold them
 SATURATED_WAIT: Final = 3.0  # service times: what is asked of a volume that never idles
-LOW, HIGH = 0.7, 1.45  # of the count
+LOW, HIGH = 0.65, 1.6  # of the count
 MOST_IN_USE: Final = 600  # aliases that a convolution follows
 LEAST_WEIGHT: Final = 1e-3
-MULTIPLES: Final = (np.log(0.02), np.log(1e4))  # of the wait of Poisson arrivals
+MULTIPLES: Final = (-4.0, 8.0)  # logarithms: of the queue of Poisson arrivals, or of the queue measured
 HALVINGS_IN_USE: Final = 10
-IN_USE_PASSES: Final = 2
+LONGEST_WAIT: Final = 12.0  # service times, without aliases; longer ones read as phases of overload
 LARGEST_LOAD: Final = 0.97
+TRIMMED_AT: Final = 0.75  # weighted share of the readings of a volume that count, those that ask least first
 HALVINGS: Final = 30
 
 
 def present(readings: Readings, levels: int) -> Array:
-    """Law of the I/Os present with unlimited servers, (levels + 1, volumes, readings); nan where a reading is unused."""
+    """Law of the I/Os present with unlimited servers, (levels + 1, volumes, readings); nan where unused."""
     volumes, columns = readings.weight.shape
     found = np.full((levels + 1, volumes, columns), np.nan)
     steps = chains.Station(most=levels, inflation=readings.law.inflation, gap=np.zeros(1)).steps
@@ -43,7 +55,8 @@ def present(readings: Readings, levels: int) -> Array:
         where = readings.layout.columns(kind)
         used = readings.used[:, where]
         part = {
-            item.name: getattr(readings.demands, item.name)[:, where][used] for item in fields(readings.demands)
+            item.name: getattr(readings.demands, item.name)[:, where][used]
+            for item in fields(readings.demands)
         }
         if used.any():
             found[:, :, where][:, used] = _laws(kind, part, steps)
@@ -90,7 +103,11 @@ def _of_requesters(population: Array, think: Array, active: Array, steps: Array)
         logs = np.zeros((steps.size, population.size))
         left = whole + k - np.arange(steps.size - 1)[:, None]
         with np.errstate(divide="ignore"):
-            rise = np.log(np.maximum(left, 0.0)) - np.log(np.maximum(think, chains.LEAST_THINK)) - np.log(steps[1:, None])
+            rise = (
+                np.log(np.maximum(left, 0.0))
+                - np.log(np.maximum(think, chains.LEAST_THINK))
+                - np.log(steps[1:, None])
+            )
         logs[1:] = np.cumsum(rise, axis=0)
         laws[k] = _whole(np.exp(logs - logs.max(axis=0)))
     rest = np.clip(population - whole, 0.0, 1.0)
@@ -107,7 +124,10 @@ def _of_phases(load: Array, on_load: Array, on_time: Array, steps: Array) -> Arr
     for level in range(steps.size - 1, -1, -1):
         if level < steps.size - 1:
             down = steps[level + 1]
-            on, off = down / on_load * (on + off), (alpha * down / on_load * (on + off) + down * off) / (beta + steps[level])
+            on, off = (
+                down / on_load * (on + off),
+                (alpha * down / on_load * (on + off) + down * off) / (beta + steps[level]),
+            )
         laws[level] = on + off
         large = np.maximum(on + off, 1.0)
         on, off = on / large, off / large
@@ -122,8 +142,10 @@ def _whole(laws: Array) -> Array:
 def base_busy(readings: Readings, law: Array) -> Array:
     """Share of the time that the base of each volume serves, with unlimited aliases, (volumes, readings).
 
-    An I/O takes the base only if it comes while the base is free: a loss system of one server. Of instants of rate a each takes
-    the base with the chance that it is free, a / (1 + a); phases are a chain of four states, requesters a balance of flows.
+    An I/O takes the base only if it comes while the base is free: a loss system of one server. Of instants of rate
+    a each takes
+    the base with the chance that it is free, a / (1 + a); phases are a chain of four states, requesters a balance
+    of flows.
     """
     demands, layout = readings.demands, readings.layout
     n = np.arange(law.shape[0])[:, None, None]
@@ -154,7 +176,7 @@ def _phase_busy(demands: kinds.Demands, growth: Array) -> Array:
 
 
 def _requester_busy(demands: kinds.Demands, mean: Array, growth: Array) -> Array:
-    """Base busy y while active: y = (1 - y) (N - n + y) s / Z, with n - y I/Os at aliases whether or not the base is busy."""
+    """Base busy y while active: y = (1 - y) (N - n + y) s / Z, with n - y I/Os at aliases."""
     active = np.where(np.isfinite(demands.active), demands.active, 1.0)
     idle = np.maximum(demands.population - mean / np.maximum(active, 1e-12), 0.0)
     think = demands.think / growth
@@ -165,7 +187,8 @@ def _requester_busy(demands: kinds.Demands, mean: Array, growth: Array) -> Array
 def alias_law(law: Array, busy: Array) -> Array:
     """Law of the aliases in use from that of the I/Os present: with n present the base is busy with chance n / (n + d).
 
-    The one number d is such that the base is busy as often as it is; I/Os on aliases stay there when the base becomes free.
+    The one number d is such that the base is busy as often as it is; I/Os on aliases stay there when the base
+    becomes free.
     """
     n = np.arange(law.shape[0])[:, None, None]
     low, high = np.full(busy.shape, -20.0), np.full(busy.shape, 20.0)
@@ -174,7 +197,7 @@ def alias_law(law: Array, busy: Array) -> Array:
         more = np.sum(law * n / (n + np.exp(middle)), axis=0) > busy
         low, high = np.where(more, middle, low), np.where(more, high, middle)
     with_base = law * n / (n + np.exp(low))
-    found = law - with_base
+    found: Array = law - with_base
     found[:-1] += with_base[1:]
     return found
 
@@ -195,6 +218,8 @@ class PoolReadings:
         Of that number, the mean over the readings.
     busy, rate, service : ndarray
         Mean I/Os in service, rate [1/s] and service time [s] then.
+    lone : ndarray
+        Service time of a lone I/O [s].
     alone, alone_rate : ndarray
         I/Os queued [1] and rate [1/s] without aliases.
     """
@@ -206,6 +231,7 @@ class PoolReadings:
     variance: Array
     busy: Array
     rate: Array
+    lone: Array
     alone: Array
     alone_rate: Array
 
@@ -221,7 +247,7 @@ class PoolReadings:
 
     @property
     def open_above(self) -> bool:
-        """Whether nothing waits with the aliases in use: the volumes may be less bursty, or as bursty as these still hold."""
+        """Whether nothing waits with the aliases in use: the demand may be anything that they hold."""
         return self.in_use > 0 and bool((self.readings.rows.queue_low <= 0).all())
 
     @property
@@ -237,8 +263,10 @@ class PoolReadings:
     def queued(self, aliases: ArrayLike) -> Array:
         """Mean I/Os queued in the whole pool.
 
-        Hayward's queue, z times that of M/M/c with load M / z and A / z servers, misses rare crowds; what a convolution of
-        the volumes finds beyond A misses how long a crowd stays. Their sum is kept, and never more than without aliases.
+        Hayward's queue, z times that of M/M/c with load M / z and A / z servers, misses rare crowds; what a
+        convolution of
+        the volumes finds beyond A misses how long a crowd stays. Their sum is kept, and never more than without
+        aliases.
 
         Parameters
         ----------
@@ -257,7 +285,8 @@ class PoolReadings:
             total = np.convolve(total, volume)[:MOST_IN_USE]
         held = np.arange(total.size)
         beyond = np.maximum(held - asked[:, None], 0.0) @ total
-        return np.minimum(z * erlang_queue(mean / z, asked / z) + beyond, self.alone.sum())
+        found: Array = np.minimum(z * erlang_queue(mean / z, asked / z) + beyond, self.alone.sum())
+        return found
 
     def predict(self, aliases: ArrayLike) -> PoolPrediction:
         """Figures of the whole pool; between none and enough aliases the rates follow the queue.
@@ -301,7 +330,7 @@ class PoolReadings:
         return np.asarray(share * total)
 
     def point_and_range(self, target: AliasTarget | None = None) -> tuple[int, int, int]:
-        """Count and range: from .7 to 1.45 times the count, which held in simulated pools.
+        """Count and range: from .65 to 1.6 times the count, which held in nine of ten simulated pools.
 
         Parameters
         ----------
@@ -335,10 +364,9 @@ class PoolReadings:
 
     def _reached(self, target: AliasTarget, queues: Array) -> bool:
         rows = self.readings.rows
-        rate = float(rows.rate.sum())
-        service = float((rows.rate * rows.service).sum()) / rate
-        queue = float(queues.sum())
-        return bool(target.met(PoolPrediction(rate=rate, wait=queue / rate, service=service, queue=queue)))
+        rate, queue = np.array([rows.rate.sum()]), np.array([queues.sum()])
+        service = (rows.rate * rows.service).sum() / rate
+        return bool(target.met(PoolPrediction(rate=rate, wait=queue / rate, service=service, queue=queue))[0])
 
 
 def read_pool(
@@ -346,8 +374,10 @@ def read_pool(
 ) -> PoolReadings:
     """Read the volumes of one pool and what they ask of its aliases.
 
-    An I/O takes an alias where its base is busy, and stays there. With enough aliases volume v uses a_v of them; their laws follow
-    from the readings of the volume with unlimited servers. The pool is then queued(A) of `PoolReadings`. Without aliases
+    An I/O takes an alias where its base is busy, and stays there. With enough aliases volume v uses a_v of them;
+    their laws follow
+    from the readings of the volume with unlimited servers. The pool is then queued(A) of `PoolReadings`. Without
+    aliases
     in use every volume is read for itself. With A in use the volumes are read as if without aliases, each with the same
     multiple of the wait of Poisson arrivals, such that the pool with A aliases has the queue that was measured.
 
@@ -374,40 +404,39 @@ def read_pool(
 
     References
     ----------
-    Fredericks (1980), Congestion in blocking systems, BSTJ 59, for Hayward's approximation; Wilkinson (1956), Theories for toll traffic
+    Fredericks (1980), Congestion in blocking systems, BSTJ 59, for Hayward's approximation; Wilkinson (1956),
+    Theories for toll traffic
     engineering, BSTJ 35.
     """
     if aliases == 0:
-        found = read_volumes(io_rate, service, queued, law=law)
-        return _combined(found.grown(growth) if growth else found, 0, float(found.rows.queue.sum()))
+        read = read_volumes(io_rate, service, queued, law=law)
+        return _combined(read.grown(growth) if growth else read, 0, float(read.rows.queue.sum()))
     rows = make_rows(io_rate, service, queued, 0)
-    measured = float(np.maximum(rows.queue.sum(), rows.queue_high.sum() / 3))
+    measured = float(max(rows.queue.sum(), rows.queue_high.sum() / 6))
 
-    def with_multiple(log_multiple: float) -> PoolReadings:
-        rate, alone = rows.rate.copy(), rows.service.copy()
-        combined = None
-        for _ in range(IN_USE_PASSES):
-            queue = np.exp(log_multiple) * open_queue(rate * alone, law.redrive_time / alone)
-            asked = replace(rows, rate=rate, service=alone, queue=queue, queue_low=queue, queue_high=queue)
-            combined = _combined(read_rows(asked, law, COARSE, priors.ONE_ROW), aliases, float(rows.queue.sum()))
-            left = float(combined.queued([aliases])[0]) / max(float(combined.alone.sum()), 1e-300)
-            there = left * combined.alone_rate + (1 - left) * combined.rate
-            grown = np.maximum(combined.busy / combined.rate / alone, 1.0) ** (1 - left)
-            rate, alone = rate * rows.rate / there, rows.service / grown
-        assert combined is not None
-        return combined
-
+    rate, alone = rows.rate.copy(), rows.service.copy()
+    shown = np.maximum(rows.queue, rows.queue_high / 3)
     low, high = MULTIPLES
+    found: PoolReadings | None = None
     for _ in range(HALVINGS_IN_USE):
         middle = 0.5 * (low + high)
-        if with_multiple(middle).queued([aliases])[0] > measured:
-            high = middle
-        else:
-            low = middle
-    found = with_multiple(low)
+        poisson = open_queue(rate * alone, law.redrive_time / alone)
+        queue = np.where(middle < 0, np.exp(middle) * poisson, np.maximum(poisson, np.exp(middle) * shown))
+        queue = np.minimum(queue, np.maximum(LONGEST_WAIT * rate * alone, poisson))
+        asked = replace(rows, rate=rate, service=alone, queue=queue, queue_low=queue, queue_high=queue)
+        found = _combined(read_rows(asked, law, COARSE, priors.ONE_ROW), aliases, float(rows.queue.sum()))
+        there = float(found.queued([aliases])[0])
+        low, high = (low, middle) if there > measured else (middle, high)
+        # Rate and service were measured with the aliases in use, the readings are of volumes without.
+        left = min(there / max(float(found.alone.sum()), 1e-300), 1.0)
+        rate = rate * rows.rate / (left * found.alone_rate + (1 - left) * found.rate)
+        alone = rows.service / np.maximum(found.busy / found.rate / found.lone, 1.0) ** (1 - left)
+    assert found is not None
     if growth:
         found = _combined(found.readings.grown(growth), aliases, found.measured)
-    return replace(found, readings=replace(found.readings, rows=replace(rows, devices=np.ones_like(rows.rate))))
+    return replace(
+        found, readings=replace(found.readings, rows=replace(rows, devices=np.ones_like(rows.rate)))
+    )
 
 
 def open_queue(load: Array, gap: Array) -> Array:
@@ -443,6 +472,7 @@ def _combined(readings: Readings, in_use: int, measured: float) -> PoolReadings:
     usage = alias_law(laws, np.where(weight > 0, base_busy(readings, laws), 0.0))
     n = np.arange(levels + 1)
     mean, square = (np.tensordot(n**power, usage, axes=1) for power in (1, 2))
+    weight = _trimmed(weight, square)
     steps = chains.Station(most=levels, inflation=readings.law.inflation, gap=np.zeros(1)).steps
     busy, rate = np.tensordot(n, laws, axes=1), np.tensordot(steps, laws, axes=1) / readings.service_time
     alone = replace(readings, weight=weight).predict([0])
@@ -451,12 +481,30 @@ def _combined(readings: Readings, in_use: int, measured: float) -> PoolReadings:
     def over_readings(values: Array) -> Array:
         return np.asarray(np.nansum(weight * np.where(weight > 0, values, 0.0), axis=1))
 
-    queue = readings.rows.queue if readings.growth == 0 else np.maximum(over_readings(bounded), readings.rows.queue)
+    queue = (
+        readings.rows.queue
+        if readings.growth == 0
+        else np.maximum(over_readings(bounded), readings.rows.queue)
+    )
     return PoolReadings(
         readings=readings, in_use=in_use, measured=measured, usage=np.einsum("nvk,vk->nv", usage, weight),
-        variance=over_readings(square - mean**2), busy=over_readings(busy), rate=over_readings(rate), alone=queue,
+        variance=over_readings(square - mean**2), busy=over_readings(busy), rate=over_readings(rate),
+        lone=over_readings(readings.service_time), alone=queue,
         alone_rate=over_readings(alone.rate[..., 0]),
     )  # fmt: skip
+
+
+def _trimmed(weight: Array, size: Array) -> Array:
+    """Weights without the readings that ask most of the aliases: a few unlikely ones would rule the mean of a pool."""
+    order = np.argsort(np.where(weight > 0, size, np.inf), axis=1)
+    below = np.cumsum(np.take_along_axis(weight, order, axis=1), axis=1) - np.take_along_axis(
+        weight, order, axis=1
+    )
+    kept = np.zeros_like(weight)
+    np.put_along_axis(kept, order, (below < TRIMMED_AT).astype(float), axis=1)
+    kept *= weight
+    found: Array = kept / kept.sum(axis=1, keepdims=True)
+    return found
 
 
 def _bounded(readings: Readings) -> Readings:

@@ -1,6 +1,7 @@
 """How likely each reading is before and after a row: a judgement on ordinary loads, since one row cannot decide.
 
-`w` is the wait without aliases in service times, `r` the measured wait over that of exponential service and Poisson arrivals.
+`w` is the wait without aliases in service times, `r` the measured wait over that of exponential service and Poisson
+arrivals.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from planner.demand import kinds
 from planner.demand.kinds import Demands, Layout
 from planner.results import Array
 
+DENSE: Final = 0.45  # load above which groups would hardly leave the volume idle
+LEAST_GROUPED: Final = 0.25  # r below which no group can be
 FAR_FROM_SATURATED: Final = 0.7  # utilization below which an open reading that fits is preferred
 BESIDE_OPEN: Final = 0.2  # of closed readings beside a preferred open one
 NEARLY_OPEN: Final = 0.4  # of Poisson arrivals with another scv of service among the steady readings
@@ -31,7 +34,7 @@ STRONG: Final = 3.0  # load while on beyond which a phase is nearly a batch
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scales:
-    """Weights of the kinds, and their decay: with the size of batches, of fixed batches and groups, with the wait of requesters."""
+    """Weights of the kinds, and their decay with the size of batches and groups and the wait of requesters."""
 
     batch: float = 2.0
     fixed: float = 4.0
@@ -58,7 +61,8 @@ def weights(
 ) -> Array:  # fmt: skip
     """Weights of the readings, (volumes, readings), summing to one a volume; 0 where a reading cannot be.
 
-    `wait` (volumes, readings) is each reading's own without aliases, `ratio` (volumes,) is r, `strain` that of the steady ones,
+    `wait` (volumes, readings) is each reading's own without aliases, `ratio` (volumes,) is r, `strain` that of the
+    steady ones,
     `variable` whether Poisson arrivals with service times of some other scv give the wait.
     """
     found = np.zeros(wait.shape)
@@ -70,9 +74,24 @@ def weights(
         (kinds.BATCHES, scales.of_batches * bursts),
         (kinds.MIXED, scales.of_mixed * bursts),
         (kinds.FIXED, scales.of_fixed * longer),
-        (kinds.PERIODIC, scales.of_periodic * longer * np.minimum(1.0, r) * np.where(demands.load > 0.45, 0.2, 1.0) * (r > 0.25)),
-        (kinds.VARIABLE, scales.of_variable * np.exp(-np.maximum(0.0, r - 1.5) / 0.3) * (r > 1.0) * (r < VARIABLE_UP_TO)),
-        (kinds.ACTIVE, scales.of_active * _requesters(layout) * np.exp(-wait / scales.active - np.maximum(wait - CROWD, 0) / FEWER)),
+        (
+            kinds.PERIODIC,
+            scales.of_periodic
+            * longer
+            * np.minimum(1.0, r)
+            * np.where(demands.load > DENSE, 0.2, 1.0)
+            * (r > LEAST_GROUPED),
+        ),
+        (
+            kinds.VARIABLE,
+            scales.of_variable * np.exp(-np.maximum(0.0, r - 1.5) / 0.3) * (r > 1.0) * (r < VARIABLE_UP_TO),
+        ),
+        (
+            kinds.ACTIVE,
+            scales.of_active
+            * _requesters(layout)
+            * np.exp(-wait / scales.active - np.maximum(wait - CROWD, 0) / FEWER),
+        ),
         (kinds.ON_OFF, _phases(demands, layout, wait, scales)),
     ):
         where = layout.columns(kind)

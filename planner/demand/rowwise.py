@@ -1,6 +1,7 @@
 """From rows of averages to the free number of each reading: where its queue is the measured one.
 
-The unit of time is the service time of a lone I/O, S0: measured service / growth of the reading, found in a few passes. With c
+The unit of time is the service time of a lone I/O, S0: measured service / growth of the reading, found in a few
+passes. With c
 devices in use a reading must reproduce load X S0 and queue Q at c.
 """
 

@@ -18,8 +18,8 @@ import numpy as np
 from planner import queueing
 from planner.demand.inversion import Targets, balance, shared
 from planner.demand.law import Law
-from planner.devices import VolumeClass
 from planner.demand.total import Measurement
+from planner.devices import VolumeClass
 from planner.units import MILLISECOND
 
 POPULATIONS: Final = (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 16, 24, 32)

@@ -2,57 +2,51 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import TYPE_CHECKING
 
 from planner.demand import kinds
+from planner.demand.kinds import Demands
 from planner.units import MILLISECOND
 
 if TYPE_CHECKING:
     from planner.demand.bursty import Readings
 
+NOTHING = 1e-7  # seconds
+
 
 def words(readings: Readings, volume: int, reading: int) -> str:
     """The demand of one volume under one reading."""
-    kind = int(readings.layout.kind[reading])
-    demand = readings.demands
     service = float(readings.service_time[volume, reading])
+    number = {
+        item.name: float(getattr(readings.demands, item.name)[volume, reading]) for item in fields(Demands)
+    }
+    if number["population"] > 0:
+        return _requesters(number, service, always=readings.layout.kind[reading] == kinds.CLOSED)
+    together = _together(number["batch"])
+    said = {
+        kinds.POISSON: f"open arrivals, {number['load'] / service:.3g}/s",
+        kinds.VARIABLE: f"open arrivals with service times of scv {max(2 * number['ratio'] - 1, 0):.2g}",
+        kinds.BATCHES: f"about {together} I/Os come together",
+        kinds.MIXED: f"{_percent(number['share'])} of the I/Os come about {together} together, the others one by one",
+        kinds.FIXED: f"always about {together} I/Os come together",
+        kinds.PERIODIC: f"about {together} I/Os at once, the volume idle between",
+        kinds.ON_OFF: f"{number['on_load'] / service:.3g}/s for {_time(number['on_time'] * service)} at a time, "
+        f"{_percent(number['load'] / number['on_load'])} of the time",
+    }
+    return said[int(readings.layout.kind[reading])]
 
-    def number(name: str) -> float:
-        return float(getattr(demand, name)[volume, reading])
 
-    if kind == kinds.POISSON:
-        return f"open arrivals, {number('load') / service:.3g}/s"
-    if kind == kinds.CLOSED:
-        return f"{_count(number('population'), 'requester')} with {_time(number('think') * service)} between I/Os"
-    if kind == kinds.VARIABLE:
-        return f"open arrivals with service times of scv {max(2 * number('ratio') - 1, 0):.2g}"
-    if kind == kinds.BATCHES:
-        return f"about {_together(number('batch'))} I/Os come together"
-    if kind == kinds.MIXED:
-        return f"{number('share'):.0%} of the I/Os come about {_together(number('batch'))} together, the others one by one"
-    if kind == kinds.FIXED:
-        return f"always about {_together(number('batch'))} I/Os come together"
-    if kind == kinds.PERIODIC:
-        return f"about {_together(number('batch'))} I/Os at once, the volume idle between"
-    if kind == kinds.ACTIVE:
-        return (
-            f"{_count(number('population'), 'requester')}, active {number('active'):.2g} of the time".replace(
-                f"{number('active'):.2g} of", f"{_percent(number('active'))} of"
-            )
-        )
-    return (
-        f"{number('on_load') / service:.3g}/s for {_time(number('on_time') * service)} at a time, "
-        f"{_percent(number('load') / number('on_load'))} of the time"
-    )
+def _requesters(number: dict[str, float], service: float, *, always: bool) -> str:
+    people = f"{number['population']:.3g}"
+    people += " requester" if people == "1" else " requesters"
+    if always:
+        return f"{people} with {_time(number['think'] * service)} between I/Os"
+    return f"{people}, active {_percent(number['active'])} of the time"
 
 
 def _together(mean: float) -> str:
     return f"{mean:.0f}" if mean >= 9.5 else f"{mean:.2g}"  # noqa: PLR2004 - two digits
-
-
-def _count(number: float, noun: str) -> str:
-    shown = f"{number:.3g}"
-    return f"{shown} {noun}" if shown == "1" else f"{shown} {noun}s"
 
 
 def _percent(share: float) -> str:
@@ -60,6 +54,8 @@ def _percent(share: float) -> str:
 
 
 def _time(seconds: float) -> str:
+    if seconds < NOTHING:
+        return "no time"
     if seconds >= 1:
         return f"{seconds:.3g} s"
     return f"{seconds / MILLISECOND:.3g} ms"

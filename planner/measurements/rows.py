@@ -81,7 +81,18 @@ class Rows:
         return [str(device if device is not None else label) for device, label in pairs]
 
     def of_kind(self, *kinds: str) -> NDArray[np.bool_]:
-        """Rows of these kinds."""
+        """Tell which rows are of some kinds.
+
+        Parameters
+        ----------
+        *kinds : str
+            Of `planner.reports.schema.KINDS`.
+
+        Returns
+        -------
+        ndarray of bool, shape (rows,)
+            True where they are.
+        """
         return np.isin(self.words["kind"].astype(str), kinds)
 
     @property
@@ -95,12 +106,22 @@ class Rows:
         return self.of_kind(ALIAS)
 
     def required(self, name: str) -> Interval:
-        """A number of every row; an error that names the first row without it.
+        """Take a number that every row must have.
+
+        Parameters
+        ----------
+        name : str
+            One of `NUMBERS`.
+
+        Returns
+        -------
+        Interval
+            Of arrays, shape (rows,).
 
         Raises
         ------
         InputError
-            The source has none.
+            A row without it, which the message names.
         """
         found = self.numbers[name]
         missing = np.flatnonzero(np.isnan(found.value))
@@ -114,12 +135,28 @@ class Rows:
 
 
 def intervals(measured: Measured) -> list[Rows]:
-    """Cut the table of devices into its intervals, the newest last where all have a date, else as they were read."""
+    """Cut the table of devices into its intervals.
+
+    Parameters
+    ----------
+    measured : Measured
+        What was read.
+
+    Returns
+    -------
+    list of Rows
+        The newest last where all have a date, else in the order of reading.
+
+    Raises
+    ------
+    ReportError
+        A device twice in one interval.
+    """
     frame = measured.devices
     if not frame.height:
         return []
     found = [
-        _of_frame(part)
+        of_frame(part)
         for part in frame.partition_by(["system", "file", "source", "start"], maintain_order=True)
     ]
     for rows in found:
@@ -143,20 +180,27 @@ def _refuse_twice(rows: Rows) -> None:
         known[key] = k
 
 
-def _of_frame(frame: pl.DataFrame) -> Rows:
-    file, source, start = frame.row(0, named=True)["file"], frame["source"][0], frame["start"][0]
+def of_frame(frame: pl.DataFrame) -> Rows:
+    """Rows of one interval; what the frame has no column for is not known."""
+    first = frame.row(0, named=True)
 
     def floats(name: str) -> Array:
+        if name not in frame.columns:
+            return np.full(frame.height, np.nan)
         return np.asarray(frame[name].cast(float).fill_null(np.nan).to_numpy(), dtype=np.float64)
 
+    def words(name: str) -> Words:
+        values = frame[name].to_list() if name in frame.columns else [None] * frame.height
+        return np.array(values, dtype=object)
+
     return Rows(
-        file=Path(file or "data frame"), source=source or "", end=start,
-        words={name: np.array(frame[name].to_list(), dtype=object) for name in WORDS},
+        file=Path(first.get("file") or "data frame"), source=first.get("source") or "", end=first.get("start"),
+        words={name: words(name) for name in WORDS},
         numbers={
             name: Interval(*(floats(f"{name}{end}") for end in ("_low", "", "_high"))) for name in NUMBERS
         },
         pool_aliases=floats("pool_aliases"), seconds=floats("interval"),
-        line=np.asarray(frame["line"].fill_null(0).to_numpy(), dtype=np.int64),
+        line=np.nan_to_num(floats("line")).astype(np.int64),
     )  # fmt: skip
 
 
@@ -188,7 +232,18 @@ class Devices:
             raise InputError(argument, text, "device numbers such as 522A, 522A-5231 or 522A,522C")
 
     def chosen(self, rows: Rows) -> NDArray[np.bool_]:
-        """Tell which rows are meant."""
+        """Tell which rows are meant.
+
+        Parameters
+        ----------
+        rows : Rows
+            Devices.
+
+        Returns
+        -------
+        ndarray of bool, shape (rows,)
+            True where a number, a range or a label among those typed is theirs.
+        """
         found = np.array(
             [name.upper() in self.labels or str(label or "").upper() in self.labels
              for name, label in zip(rows.names, rows.words["label"], strict=True)], dtype=bool,

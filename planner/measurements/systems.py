@@ -36,7 +36,17 @@ OWN_RESPONSE: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PoolRun:
-    """A pool with its devices, and its run; None without I/O."""
+    """A pool with its devices, and what was measured of it.
+
+    Attributes
+    ----------
+    name : str
+        The pool.
+    volumes, aliases : int
+        Its devices, those without I/O too.
+    run : Run or None
+        None without I/O.
+    """
 
     name: str
     volumes: int
@@ -46,6 +56,18 @@ class PoolRun:
 
 def volume_runs(rows: Rows, only: Devices | None = None, exclude: Devices | None = None) -> list[Run]:
     """Read the volumes of an interval, each with its classic PAV aliases.
+
+    Parameters
+    ----------
+    rows : Rows
+        The interval.
+    only, exclude : Devices, optional
+        The volumes asked for, and those left out; all that did I/O where None.
+
+    Returns
+    -------
+    list of Run
+        One a volume, the longest queue first.
 
     Raises
     ------
@@ -119,6 +141,13 @@ def pool_runs(
 ) -> tuple[list[PoolRun], list[str]]:
     """Read the pools of an interval, as its rows name them; without names all its ECKD devices are one.
 
+    Parameters
+    ----------
+    rows : Rows
+        The interval.
+    bases, aliases, exclude : Devices, optional
+        The devices of the pool, and those left out.
+
     Returns
     -------
     list of PoolRun
@@ -160,7 +189,17 @@ def pool_runs(
 
 
 def system_runs(rows: Rows) -> list[Run]:
-    """Every system of an interval: a listing is one volume or one pool; a table has each pool and each volume in none.
+    """Read every system of an interval: a listing is one volume or one pool; a table has pools, and volumes in none.
+
+    Parameters
+    ----------
+    rows : Rows
+        The interval.
+
+    Returns
+    -------
+    list of Run
+        The longest queue first.
 
     Raises
     ------

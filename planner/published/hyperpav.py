@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from planner import calibrate, library, queueing, sizing, style
-from planner.demand import Law as DemandLaw
+from planner.demand import Law
+from planner.interval import Interval
 from planner.measurements import Run, intervals, read, system_runs
-from planner.published.report import Kind, PublishedFigure, Report, known, printed
+from planner.published.report import Origin, PublishedFigure, Report, known, printed
 from planner.queueing import PoolSteady
 from planner.reports import Device, DeviceListing, Printed, read_devices
 from planner.units import MILLISECOND
@@ -29,7 +30,7 @@ TIMES: Final = (*PARTS, "service", "response", "cu_wait")
 COUNTS: Final = ("links", "paths")
 QUEUES_AT_BASES: Final = "I/Os queue at bases only"
 
-Law = dict[str, float]
+Values = dict[str, float]
 # Each system is judged by a law that was fitted to the other one.
 VOLUME: Final = ("522A-0-aliases", "522A-1-alias", "522A-2-aliases")
 VOLUME_LAW: Final = "hyperpav-pool-runs"
@@ -84,7 +85,7 @@ def cells() -> Iterator[PublishedFigure]:
     yield from _totals(law)
 
 
-def _solve(run: Run, law: Law) -> PoolSteady:
+def _solve(run: Run, law: Values) -> PoolSteady:
     """Ask the law for the devices of a run."""
     return queueing.alias_pool(
         run.aliases, volumes=[run.bases], population=[law["population"]], think_time=[law["think_time"]],
@@ -96,7 +97,7 @@ def _cells(listed: Listed, device: Device, steady: PoolSteady) -> Iterator[Publi
     run = listed.run
     base = not (device.is_classic_alias or device.is_hyperpav_alias)
 
-    def figure(column: str, value: Interval, kind: Kind, **more: object) -> PublishedFigure:
+    def figure(column: str, value: Interval, kind: Origin, **more: object) -> PublishedFigure:
         return PublishedFigure(report=FOLDER, table=f"DEVICE {run.source}", row=device.address, column=column,
                       published=value, kind=kind, **more)  # type: ignore[arg-type]  # fmt: skip
 
@@ -137,7 +138,7 @@ def _interval(number: Printed | None, factor: float = 1.0) -> Interval:
     return printed(number, factor)
 
 
-def _totals(all_runs: Law) -> Iterator[PublishedFigure]:
+def _totals(all_runs: Values) -> Iterator[PublishedFigure]:
     """Total rate of each run: fitted, left out, and from the other system."""
     listings = _listings()
     runs = [listed.run for listed in listings]
@@ -155,7 +156,7 @@ def _totals(all_runs: Law) -> Iterator[PublishedFigure]:
     yield _total(most, _fitted(fewer), "transferred", "fitted to the pool with 0 and 8 aliases")
 
 
-def _fitted(runs: list[Run]) -> Law:
+def _fitted(runs: list[Run]) -> Values:
     """Fit a law, its requesters included, to runs; the named outlier is no run to learn from."""
     found = calibrate.fit([run for run in runs if run.source != OUTLIER], intervals=False)
     return {key: each.value for key, each in found.estimates.items()} | {
@@ -163,7 +164,7 @@ def _fitted(runs: list[Run]) -> Law:
     }
 
 
-def _total(run: Run, law: Law, kind: Kind, note: str) -> PublishedFigure:
+def _total(run: Run, law: Values, kind: Origin, note: str) -> PublishedFigure:
     predicted = float(np.asarray(_solve(run, law).pool_throughput))
     return PublishedFigure(
         report=FOLDER, table="totals of runs", row=f"{run.source} {run.name} +{run.aliases}", column="I/O",
@@ -185,7 +186,7 @@ def pool_over_aliases() -> Axes:
 
 def _over_aliases(names: tuple[str, ...], law: str, title: str) -> Axes:
     runs = [_run(f"{name}.listing") for name in names]
-    answer = sizing.aliases(runs[0], DemandLaw.from_model(law))
+    answer = sizing.aliases(runs[0], Law.from_model(law))
     axes = style.new_axes()
     counts = answer.rows.aliases
     axes.fill_between(
@@ -195,12 +196,13 @@ def _over_aliases(names: tuple[str, ...], law: str, title: str) -> Axes:
     axes.plot(counts, answer.rows.io_rate, color=style.COLORS[0], label="preferred reading")
     named = library.read_model(ALL_RUNS).fit.outliers
     axes.plot(
-        [run.aliases for run in runs], [run.total_rate.value for run in runs], "o", color=style.MEASURED, zorder=style.ABOVE,
-        clip_on=False, label="measured",
+        [run.aliases for run in runs], [run.total_rate.value for run in runs], "o", color=style.MEASURED,
+        zorder=style.ABOVE, clip_on=False, label="measured",
     )  # fmt: skip
     for run in runs:
         if f"{run.source} {run.name} +{run.aliases}" in named:
-            axes.annotate("named outlier: its service\ntime is above the law", (run.aliases, run.total_rate.value), (8, -4),
+            place = (run.aliases, run.total_rate.value)
+            axes.annotate("named outlier: its service\ntime is above the law", place, (8, -4),
                           textcoords="offset points", va="top", fontsize="small")  # fmt: skip
     axes.set(xlabel="aliases", ylabel="I/O rate [1/s]", title=title, ylim=(0, None))
     style.whole_numbers(axes)

@@ -84,7 +84,7 @@ def _rows(pool: PoolReadings, sweep: Indices) -> Performance:
     rate, service, queue = (np.asarray(each, dtype=np.float64) for each in (found.rate, found.service, found.queue))
     return Performance(
         aliases=sweep.astype(np.float64), io_rate=rate, service_time=service, queued=np.minimum.accumulate(queue),
-        no_alias=nothing, base_rate=nothing, tries=nothing, fails=nothing, fewest_free=nothing, most_free=nothing,
+        no_alias=nothing, tries=nothing, fails=nothing, fewest_free=nothing, most_free=nothing,
         volume_rates=(rate / pool.readings.volumes)[:, None], volume_responses=(service + queue / rate)[:, None],
     )  # fmt: skip
 

@@ -298,6 +298,12 @@ def meanings_of(runs: Sequence[Run], law: Law) -> tuple[list[Meaning], bool, tup
     return _alone(run, law), False, ()
 
 
+def extremes(meanings: Sequence[Meaning]) -> list[Meaning]:
+    """The preferred meaning, that of the fewest requesters and that of the most, open arrivals being more than any."""
+    ordered = sorted(meanings[1:], key=lambda meaning: meaning.requesters)
+    return [meanings[0], *ordered[:1], *ordered[1:][-1:]]
+
+
 def check_same(runs: Sequence[Run]) -> None:
     """Refuse measurements of different systems."""
     if len({(run.bases, run.pool) for run in runs}) > 1:

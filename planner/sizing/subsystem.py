@@ -18,7 +18,7 @@ from planner.sizing.bursty_pool import size_bursty_pool
 from planner.sizing.classic import classic_aliases
 from planner.sizing.fewest import Tried
 from planner.sizing.overview import Subsystem
-from planner.sizing.pool import Asked, Meaning, is_bursty, meanings_of
+from planner.sizing.pool import Asked, extremes, is_bursty, meanings_of
 from planner.sizing.pool_count import PoolCount, Traffic
 from planner.sizing.target import Target
 
@@ -150,7 +150,7 @@ def _count(pool: MeasuredPool, law: Law, target: Target, growth: float) -> tuple
             each.check()
         if is_bursty(pool.runs, law):
             return _of_answer(plain, size_bursty_pool(pool.runs, law, target, growth)), None
-        meanings = _extremes(meanings_of(pool.runs, law)[0])
+        meanings = extremes(meanings_of(pool.runs, law)[0])
         asked = [Asked.of(meaning, run, law, growth) for meaning in meanings]
         now = _now(asked[0], run, growth)
         plain = replace(plain, grouping_error=asked[0].error, now=now)
@@ -202,12 +202,6 @@ def _sized(plain: PoolCount, asked: Sequence[Asked], run: Run, target: Target) -
         notes=run.notes,
         then=then,
     )
-
-
-def _extremes(meanings: Sequence[Meaning]) -> list[Meaning]:
-    """The preferred meaning, that of the fewest requesters and that of the most, open arrivals being more than any."""
-    ordered = sorted(meanings[1:], key=lambda meaning: meaning.requesters)
-    return [meanings[0], *ordered[:1], *ordered[1:][-1:]]
 
 
 def _traffic(rows: Performance) -> Traffic:

@@ -19,7 +19,7 @@ from planner.results import Array
 from planner.sizing.answer import AliasAnswer, NamedReading
 from planner.sizing.bounds import NORMAL_90, Draws, band, measured_rate, measured_response, spaced
 from planner.sizing.comparison import as_measured, helped
-from planner.sizing.pool import SAME_RATE, fitted
+from planner.sizing.pool import FAR_FROM_SATURATED, SAME_RATE, fitted
 from planner.sizing.target import Target
 from planner.sizing.wording import volume_remarks
 
@@ -55,9 +55,24 @@ def size_volume(runs: Sequence[Run], law: Law, target: Target, growth: float) ->
     run = runs[-1]
     read, fitted_, left_out = read_runs(runs, law)
     read = read.grown(growth) if growth else read
-    counts = read.point_and_range(target.of_readings())
+    counts = _fewest_requesters(run, read, read.point_and_range(target.of_readings()))
     sized = Sized(run=run, runs=tuple(runs), read=read, counts=counts, fitted=fitted_, left_out=left_out)
     return _answer(sized, law, target, growth)
+
+
+def _fewest_requesters(run: Run, read: Readings, counts: Counts) -> Counts:
+    """Busy steady devices: the fewest requesters that fit; the range stays that of all readings."""
+    wait = float(run.total_queue.value / run.total_rate.value)
+    short = run.busy >= FAR_FROM_SATURATED and wait < SHORT_WAIT * run.mean_service.value
+    if read.others or not read.steady[0] or not short:
+        return counts
+    fits = [k for k in np.flatnonzero(read.fits[0]) if read.kind(int(k)) == "closed"]
+    found = [k for k in fits if math.isfinite(counts.each[0, k])]
+    if not found:
+        return counts
+    first = min(found, key=lambda k: float(read.demands.population[0, k]))
+    point = np.array([int(counts.each[0, first])])
+    return replace(counts, point=point, low=np.minimum(counts.low, point), chosen=np.array([first]))
 
 
 def read_runs(runs: Sequence[Run], law: Law) -> tuple[Readings, bool, tuple[str, ...]]:
@@ -174,7 +189,7 @@ def _rows(sized: Sized, solved: Prediction, sweep: NDArray[np.int64]) -> Perform
     rate = solved.rate[0, k]
     return Performance(
         aliases=sweep.astype(np.float64), io_rate=rate, service_time=solved.service[0, k], queued=solved.queue[0, k],
-        no_alias=nothing, base_rate=nothing, tries=nothing, fails=nothing, fewest_free=nothing, most_free=nothing,
+        no_alias=nothing, tries=nothing, fails=nothing, fewest_free=nothing, most_free=nothing,
         volume_rates=rate[:, None],
         volume_responses=(solved.queue[0, k] / rate + solved.service[0, k])[:, None],
     )  # fmt: skip
@@ -200,7 +215,8 @@ def _tries(read: Readings, column: int, sweep: NDArray[np.int64]) -> Performance
     return volume.solve(sweep.astype(np.float64))
 
 
-MOST_REQUESTERS: Final = 64
+SHORT_WAIT: Final = 5.0  # service times up to which a wait speaks for few requesters
+MOST_REQUESTERS: Final = 16  # that the exact chain of a volume follows
 LEAST_THINK: Final = 1e-6  # of the service time
 
 

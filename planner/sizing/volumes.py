@@ -193,7 +193,6 @@ def interpolated(solved: Sequence[Performance], shares: Sequence[float]) -> Perf
         service_time=(a * few.io_rate * few.service_time + b * many.io_rate * many.service_time) / rate,
         queued=a * few.queued + b * many.queued,
         no_alias=a * few.no_alias + b * many.no_alias,
-        base_rate=a * few.base_rate + b * many.base_rate,
         tries=a * few.tries + b * many.tries,
         fails=a * few.fails + b * many.fails,
     )

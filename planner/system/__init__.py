@@ -10,6 +10,7 @@ from planner.system.answer import SystemAnswer
 from planner.system.description import System, is_system, parse_system, read_system
 from planner.system.figures import Found, Number, figures
 from planner.system.grid import SystemComparison, SystemGrid, compare, over
+from planner.system.measured import from_devices, from_measurements
 from planner.system.schema import json_schema
 from planner.system.settings import apply, parse_range
 from planner.system.template import template
@@ -25,6 +26,8 @@ __all__ = [
     "SystemComparison",
     "SystemGrid",
     "compare",
+    "from_devices",
+    "from_measurements",
     "is_system",
     "json_schema",
     "parse_system",

@@ -85,22 +85,65 @@ class Entry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class System:
-    """A system: its tables, as written, completed by models and defaults."""
+    """A system: its tables, as written, completed by models and defaults.
+
+    Attributes
+    ----------
+    entries : tuple of Entry
+        Its tables, in the order of the file.
+    models : mapping
+        Models that they name, by name.
+    source : str
+        Name of the file without its ending.
+    """
 
     entries: tuple[Entry, ...]
     models: Mapping[str, library.Model] = field(default_factory=dict)
     source: str = ""
 
     def of(self, table: str) -> tuple[Entry, ...]:
-        """All tables of a kind."""
+        """All tables of a kind.
+
+        Parameters
+        ----------
+        table : str
+            A name such as ``guests``.
+
+        Returns
+        -------
+        tuple of Entry
+            In the order of the file.
+        """
         return tuple(entry for entry in self.entries if entry.table == table)
 
     def one(self, table: str) -> Entry | None:
-        """The only table of a kind; None where it is not there."""
+        """The only table of a kind.
+
+        Parameters
+        ----------
+        table : str
+            A name such as ``storage``.
+
+        Returns
+        -------
+        Entry or None
+            None where it is not there.
+        """
         return next(iter(self.of(table)), None)
 
     def named(self, table: str, name: str) -> Entry:
-        """A table by its name, which `check` has seen."""
+        """A table by its name, which has been checked.
+
+        Parameters
+        ----------
+        table, name : str
+            Kind and name.
+
+        Returns
+        -------
+        Entry
+            The table.
+        """
         return next(entry for entry in self.of(table) if entry.name == name)
 
     @property
@@ -110,7 +153,18 @@ class System:
         return (entry.word("name") if entry else "") or self.source or "system"
 
     def changed(self, changes: Iterable[tuple[Entry, str, float | str, float]]) -> System:
-        """The same with some values given anew: entry, key, value and what its digits leave open."""
+        """Give some values anew.
+
+        Parameters
+        ----------
+        changes : iterable of tuple
+            Table, key, value (SI or a word) and what its digits leave open.
+
+        Returns
+        -------
+        System
+            The same with these values.
+        """
         found = {id(entry): entry for entry in self.entries}
         for entry, key, value, half in changes:
             old = found[id(entry)]

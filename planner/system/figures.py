@@ -11,7 +11,7 @@ import numpy as np
 
 from planner.results import Array
 from planner.system.description import Entry, System
-from planner.system.law import Outcome, Scenarios, solve
+from planner.system.law import Outcome, Scenarios, outcome_of
 from planner.system.spread import Direction, directions, law_error
 
 BASES: Final = ("given", "arithmetic", "calibrated", "predicted", "outside")
@@ -25,7 +25,17 @@ BY_LAW: Final = frozenset({"transfers", "queue_length", "wait", "response"})
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A figure: value and ends of its 90 % interval, None where the basis is outside; and what it rests on."""
+    """A figure and what it rests on.
+
+    Attributes
+    ----------
+    value : float or None
+        The number, SI; None where the basis is outside.
+    low, high : float or None
+        Ends of its 90 % interval.
+    basis : str
+        given, arithmetic, calibrated, predicted or outside.
+    """
 
     value: float | None
     low: float | None
@@ -57,7 +67,31 @@ OUTSIDE: Final = Number(None, None, None, "outside")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """All numbers of one scenario. Keys of `stations` are those of a device; times in seconds."""
+    """All numbers of one system; times in seconds, sizes in bytes.
+
+    Attributes
+    ----------
+    throughput, miss_ratio, io_rate, page_rate : Number
+        Page touches (or I/Os), misses per page visit, I/Os of guests, page reads and writes [1/s].
+    storage : mapping
+        Overcommitment, frames, pages without one, real storage without paging, guests that fit.
+    guests : mapping
+        Throughput by group of guests.
+    stations : mapping
+        By group of devices: transfers, utilization, queue_length, wait and response of one device.
+    devices : mapping
+        Devices of each group.
+    processors : mapping
+        Processors that are busy, by whose work it is.
+    bounds : mapping
+        Throughput that each part alone would allow.
+    elasticity : mapping
+        Relative change of the throughput over that of each number.
+    exact : bool
+        Whether the network was solved exactly.
+    shares : mapping
+        How wide each thing that is not known makes the throughput, as a part of it.
+    """
 
     throughput: Number
     miss_ratio: Number
@@ -74,7 +108,13 @@ class Found:
     shares: Mapping[str, float] = field(default_factory=dict)
 
     def ranked(self) -> list[tuple[str, float]]:
-        """Bounds that are known, the lowest first."""
+        """Order the bounds that are known.
+
+        Returns
+        -------
+        list of tuple
+            Name and throughput, the lowest first.
+        """
         known = [(name, each.value) for name, each in self.bounds.items() if each.value is not None]
         return sorted(((n, v) for n, v in known if math.isfinite(v)), key=lambda pair: pair[1])
 
@@ -177,7 +217,7 @@ def figures(systems: Sequence[System], *, elastic: bool) -> list[Found]:
     moves = _moves(first) if elastic else {}
     pairs = [move for low, high in moves.values() for move in (low, high)]
     case = sets.scenarios(pairs)
-    outcome = solve(case)
+    outcome = outcome_of(case)
     shape = (1 + len(pairs), len(systems), sets.width)
     maker = _Maker(outcome, shape, law_error(first), outside, sets)
     return [maker.found(system, k, moves, case) for k, system in enumerate(systems)]

@@ -175,7 +175,7 @@ def _check_storage(case: Scenarios, storage: Storage) -> None:
             )
 
 
-def solve(case: Scenarios) -> Outcome:
+def outcome_of(case: Scenarios) -> Outcome:
     """Solve all scenarios.
 
     Raises

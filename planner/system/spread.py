@@ -132,14 +132,9 @@ def law_error(system: System) -> float:
 
 
 def _error(model: library.Model) -> float:
-    degrees = _judged(model) if model.kind == "system" else model.fit.degrees_of_freedom
+    degrees = model.fit.degrees_of_freedom
     if degrees is None:
         return NINETY * model.fit.model_error
     from scipy.special import stdtrit
 
     return float(stdtrit(degrees, END)) * model.fit.model_error
-
-
-def _judged(model: library.Model) -> float | None:
-    """Figures that a system model predicted, each a degree of freedom of its error."""
-    return float(sum("predicted" in run.name for run in model.fit.runs)) or None

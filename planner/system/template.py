@@ -121,6 +121,25 @@ def written(comment: str, tables: Sequence[tuple[str, Mapping[str, Any]]]) -> st
     return "\n\n".join(parts) + "\n"
 
 
+def to_fill_in(table: str, keys: Sequence[str]) -> str:
+    """A table in comments, its keys with their meaning.
+
+    Parameters
+    ----------
+    table : str
+        Its name.
+    keys : sequence of str
+        Keys as a file has them.
+
+    Returns
+    -------
+    str
+        Lines of comments.
+    """
+    lines = written("to fill in", [(table, dict.fromkeys(keys))]).splitlines()[2:]
+    return "\n".join(line if line.startswith("#") else f"# {line}" for line in lines)
+
+
 def _value(key: str, value: Any, table: str) -> str:
     found = TABLES[table].find(key)
     if value is None:

@@ -97,7 +97,7 @@ BAD = {
     "target of everything": (("aliases", "supply", SUPPLY, "--no-alias", "100%"), "below 100%"),
     "no such pool": (("aliases", "supply", SUPPLY, "--pool", "9"), "one of 0, 1, 2"),
     "supply as volumes": (("read", SUPPLY, "--volume-totals"), "missing device, IODDEV_SCGSSCH"),
-    "counters as totals": (("aliases", "pool", VOLUMES), "missing io_rate, service_ms"),
+    "counters as totals": (("aliases", "pool", VOLUMES), "is in no pool"),
 }  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""The same demands as plain Markov chains: states, moves and rates written down one by one, solved as a linear system."""
+"""The same demands as plain Markov chains: states and moves one by one, solved as a linear system."""
 
 from __future__ import annotations
 

@@ -1,9 +1,11 @@
 """An event simulation of volumes that share aliases, under steady and bursty demands; shares no code with the planner.
 
-The unit of time is free. Every volume has a base; an I/O that finds it busy takes a free alias, else it waits at its volume. A device that
-ends an I/O takes a waiting one (an alias: any one of the pool) after a redrive gap. An I/O in service goes on at 1 / (1 + h (n - 1)) with n
-in service at its volume.
+The unit of time is free. Every volume has a base; an I/O that finds it busy takes a free alias, else it waits at
+its volume. A device that ends an I/O takes a waiting one (an alias: any one of the pool) after a redrive gap. An I/O
+in service goes on at 1 / (1 + h (n - 1)) with n in service at its volume.
 """
+
+# ruff: noqa: NPY002, PLR0912, PLR0915, PLR1714, SIM108, SIM109 - numba knows neither generators nor tuples of numbers
 
 from __future__ import annotations
 
@@ -53,7 +55,7 @@ def _arrivals(kind: float, a: float, on: int, thinking: int, b: float) -> float:
 
 @numba.njit(cache=True)
 def simulate(components, owner, services, scv, inflation, gap, aliases, ios, seed):  # type: ignore[no-untyped-def]
-    """Per volume: rate, mean service, mean queue (gaps not counted), mean wait (gaps counted); the first tenth is left out."""
+    """Per volume: rate, service, queue without gaps, wait with gaps; the first tenth is left out."""
     np.random.seed(seed)
     parts, volumes, devices = components.shape[0], services.size, services.size + aliases
     on = np.ones(parts, dtype=np.int64)

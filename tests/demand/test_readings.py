@@ -1,4 +1,4 @@
-"""What readings promise: each gives the measured queue back, ranges and bands are ordered, answers exist for every queue."""
+"""What readings promise: the measured queue back, ordered ranges and bands, an answer for every queue."""
 
 from __future__ import annotations
 

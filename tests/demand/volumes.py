@@ -63,7 +63,7 @@ class Volume:
 
 
 def printed(row: np.ndarray, *, listing: bool = True) -> list[tuple[float, float, float]]:
-    """Low, value, high of rate, service and queue: .1/s, .01 ms, .01 as a listing prints them, or three significant digits."""
+    """Low, value, high of rate (.1/s), service (.01 ms) and queue (.01), or with three significant digits."""
     found = []
     for value, digit in ((row[0], 0.1), (row[1], 1e-5), (row[2], 0.01)):
         if not listing:
@@ -116,7 +116,8 @@ def drawn(kind: str, rng: np.random.Generator) -> Volume:
             [component(str(name), each, rng) for name, each in zip(pair, loads, strict=True)], dtype=float
         )
         return Volume(
-            kind=kind, components=parts, service=_log(rng, 3e-4, 6e-3), scv=float(rng.choice([0.25, 0.5, 1.0, 1.0, 2.0])),
+            kind=kind, components=parts, service=_log(rng, 3e-4, 6e-3),
+            scv=float(rng.choice([0.25, 0.5, 1.0, 1.0, 2.0])),
             inflation=float(rng.choice([0.0, 0.1, 0.18])), gap=float(rng.choice([0.0, 2e-5, 5e-5])),
             seed=int(rng.integers(1, 2**30)),
         )  # fmt: skip
@@ -150,3 +151,77 @@ def cases(seed: int, count: int) -> list[Case]:
         measured = volume.row(aliases) if aliases else row
         found.append(Case(volume=volume, aliases=aliases, row=measured, needed=needed))
     return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PoolCase:
+    """A pool of unequal volumes: what was measured of each with `aliases` in use, and the count that it needs."""
+
+    rows: np.ndarray
+    aliases: int
+    needed: int
+    inflation: float
+    gap: float
+    listing: bool
+
+
+def pool_cases(seed: int, count: int) -> list[PoolCase]:
+    """Pools of 4 to 16 volumes, partly bursty, a quarter with aliases in use."""
+    rng = np.random.default_rng(seed)
+    found: list[PoolCase] = []
+    while len(found) < count:
+        case = _pool_case(rng)
+        if case is not None:
+            found.append(case)
+    return found
+
+
+def _pool_case(rng: np.random.Generator) -> PoolCase | None:
+    size, bursty = int(rng.integers(4, 17)), rng.uniform(0.1, 0.9)
+    inflation, gap = float(rng.choice([0.0, 0.1, 0.18])), float(rng.choice([0.0, 2e-5, 5e-5]))
+    scv, seed = float(rng.choice([0.25, 0.5, 1.0, 1.0, 2.0])), int(rng.integers(1, 2**30))
+    parts, services = np.zeros((size, 5)), np.array([_log(rng, 3e-4, 6e-3) for _ in range(size)])
+    for volume, service in enumerate(services):
+        kinds = BURSTY if rng.random() < bursty else STEADY
+        load = _log(rng, 0.03, 0.4 if kinds is BURSTY else 0.9)
+        parts[volume] = in_seconds(component(str(rng.choice(kinds)), load, rng), service)
+    known: dict[int, np.ndarray] = {}
+
+    def row(aliases: int) -> np.ndarray:
+        if aliases not in known:
+            known[aliases] = sim.simulate(
+                parts, np.arange(size), services, scv, inflation, gap, aliases, IOS, seed + aliases
+            )
+        return known[aliases]
+
+    def met(aliases: int) -> bool:
+        rate, service, _, wait = row(aliases)
+        return bool((rate * wait).sum() <= SHARE * (rate * service).sum())
+
+    first = row(0)
+    if not np.isfinite(first).all() or (first[0] * first[1]).max() > 0.99 or first[2].max() > 60 or met(0):
+        return None
+    low, high = 0, 8
+    while not met(high):
+        low, high = high, 2 * high
+        if high > 64:
+            return None
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if met(middle) else (middle, high)
+    used = int(rng.integers(1, high + 2)) if rng.random() < 0.25 else 0
+    return PoolCase(
+        rows=row(used), aliases=used, needed=high, inflation=inflation, gap=gap, listing=bool(seed % 2)
+    )
+
+
+def in_seconds(part: list[float], service: float) -> list[float]:
+    """A component with its rates and times in seconds, from units of the service time."""
+    kind, a, b, c, d = part
+    if kind in {sim.POISSON, sim.BATCHES, sim.FIXED}:
+        return [kind, a / service, b, c, d]
+    if kind in {sim.CLOSED, sim.ACTIVE}:
+        return [kind, a, b * service, c * service, d * service]
+    if kind == sim.ON_OFF:
+        return [kind, a / service, b * service, c * service, d]
+    return [kind, a, b * service, c, d]

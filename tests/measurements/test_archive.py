@@ -242,7 +242,7 @@ module.collect([Path(each) for each in sys.argv[4:]], sys.argv[1])
         ("write", 2, False),
         ("journal", 0, False),
         ("replace", 1, True),
-        ("replace", 3, True),
+        ("replace", 2, True),
     ],
 )
 def test_a_killed_run_leaves_all_or_nothing(

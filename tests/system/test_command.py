@@ -146,7 +146,9 @@ def test_templates_and_the_schema(tmp_path: Path, capsys: pytest.CaptureFixture[
         (["FILE", "--set", "storage.real=5GiB"], 1, "the system cannot run"),
         (["FILE", "--over", "storage.real=5GiB:6GiB:1GiB"], 1, "cannot run"),
         (["FILE", "--over", "guests.count=1:2", "--compare", "FILE"], 2, "one of them"),
-        (["FILE", "--template", "xiv"], 2, "no file"),
+        (["FILE", "--template", "xiv"], 2, "nothing else"),
+        (["--system", "ONE"], 2, "--from with it"),
+        (["--from", "nothing"], 2, "nothing"),
         (["--template", "xvi"], 2, "did you mean 'xiv'"),
     ],
 )
@@ -156,3 +158,15 @@ def test_exit_codes(
     assert main(["system", *[xiv if a == "FILE" else a for a in arguments]]) == code
     output = capsys.readouterr()
     assert message in " ".join((output.out + output.err).split())
+
+
+def test_a_file_from_an_archive_is_answered(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from planner.library import data_path
+
+    archive, made = tmp_path / "archive", tmp_path / "made.toml"
+    listing = str(data_path("hyperpav", "522A-0-aliases.listing"))
+    assert main(["collect", listing, "-o", str(archive)]) == 0
+    assert main(["system", "--from", str(archive), "-o", str(made)]) == 0
+    capsys.readouterr()
+    assert main(["system", str(made), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["io_rate"]["value"] == pytest.approx(755, rel=0.05)
