@@ -18,7 +18,7 @@ from planner.errors import InputError, ReportError
 SCHEMA_VERSION: Final = 1
 
 Status = Literal["fitted", "fixed", "not determined", "at its bound"]
-Interval = tuple[float, float]
+Range = tuple[float, float]
 
 _TOML_POSITION: Final = re.compile(r" \(at line (?P<line>\d+), column (?P<column>\d+)\)$")
 
@@ -55,10 +55,10 @@ class Parameter(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
             raise ValueError("Expected `low` <= `value` <= `high`")
 
 
-class Run(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class ComparedRun(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One measured number beside what the model says of it.
 
-    `name` tells the run, `quantity` what was `measured` and `predicted`, with its unit as a suffix; `sigma`
+    `name` is the run, `quantity` what was `measured` and `predicted`, with its unit as a suffix; `sigma`
     is the standard deviation that the fit gave the measurement, in the same unit.
     """
 
@@ -69,7 +69,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     sigma: float
 
 
-class Fit(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class FitQuality(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How well a model meets its measurements.
 
     `runs` lists every measurement; `model_error` is the relative error to expect of a prediction; `outliers`
@@ -78,7 +78,7 @@ class Fit(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     at its floor or was given.
     """
 
-    runs: tuple[Run, ...]
+    runs: tuple[ComparedRun, ...]
     model_error: float
     outliers: tuple[str, ...] = ()
     saturated: bool = False
@@ -131,7 +131,7 @@ class Model(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     `kind` names the device, `title` says in words what was calibrated, `source` lists the measurements,
     `population` is the number of requesters of each volume; `alternatives` (of volumes and pools) or `uncertainty`
     (of the others) tell what else the measurements allow. `parameters` and `validity` are keyed by name with unit
-    suffix (validity: the range that the measurements cover); `fit` tells how well it went. `environment` says where it
+    suffix (validity: the range that the measurements cover); `fit` says how well it went. `environment` says where it
     was measured (machine, release, channel), as far as that is known.
     `schema_version` counts the changes of this layout.
     """
@@ -143,8 +143,8 @@ class Model(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     population: int | None = None
     environment: Mapping[str, str] = {}
     parameters: Mapping[str, Parameter]
-    fit: Fit
-    validity: Mapping[str, Interval]
+    fit: FitQuality
+    validity: Mapping[str, Range]
     alternatives: tuple[Alternative, ...] | None = None
     uncertainty: Uncertainty | None = None
 
@@ -369,7 +369,7 @@ def _decode(content: dict[str, Any], path: Path) -> Model:
         problem = f"expected `schema_version` = {SCHEMA_VERSION}, found {found}"
         raise ReportError(path, f"{problem}; `planner calibrate -o` writes model files")
     # msgspec names no key of a table it walks into, so each entry is tried on its own first.
-    for table, kind in (("parameters", Parameter), ("validity", Interval)):
+    for table, kind in (("parameters", Parameter), ("validity", Range)):
         entries = content.get(table)
         for key, entry in entries.items() if isinstance(entries, dict) else ():
             _convert(entry, kind, path, f"{table}.{key}")

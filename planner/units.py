@@ -23,6 +23,8 @@ GIB: Final = 2**30
 KILOBYTE: Final = 2**10
 MEGABYTE: Final = 2**20
 
+MOST_BARE_SHARE: Final = 5.0  # bare numbers from here on are taken for percent without their sign
+
 Dimension = Literal["time", "rate", "data rate", "storage", "share"]
 
 
@@ -203,6 +205,49 @@ def parse(text: str, dimension: Dimension, *, argument: str = "value", zero: boo
     value = float(number) * factor
     if not math.isfinite(value) or value < 0 or (value == 0 and not zero):
         raise InputError(argument, text, EXAMPLES[dimension] + ("" if zero else ", greater than zero"))
+    return value
+
+
+def share(given: str | float, argument: str, *, zero: bool = True) -> float:
+    """Read a share of one: ``30%``, or a bare number such as 0.3.
+
+    Parameters
+    ----------
+    given : str or float
+        With a percent sign, or a number of its own.
+    argument : str
+        Name to use in an error message.
+    zero : bool, optional
+        Whether 0 is allowed. Negative values never are.
+
+    Returns
+    -------
+    float
+        Share of one.
+
+    Raises
+    ------
+    InputError
+        Not a share, negative, not finite, or zero where it must not be; a bare number of 5 and more, which may be
+        meant in percent.
+
+    Examples
+    --------
+    >>> share("30%", "growth"), share(0.3, "growth"), share("0.3", "growth")
+    (0.3, 0.3, 0.3)
+    """
+    wanted = "a share such as 30% or 0.3" + ("" if zero else ", greater than zero")
+    text = str(given).strip()
+    if text.endswith("%"):
+        return parse(text, "share", argument=argument, zero=zero)
+    match = _NUMBER.fullmatch(text)
+    if match is None or match["unit"]:
+        raise InputError(argument, given, wanted)
+    value = float(match["number"])
+    if not math.isfinite(value) or value < 0 or (value == 0 and not zero):
+        raise InputError(argument, given, wanted)
+    if value >= MOST_BARE_SHARE:
+        raise InputError(argument, given, f"{wanted}; {text} of itself, or {text}%? A percent sign tells")
     return value
 
 

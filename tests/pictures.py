@@ -15,9 +15,8 @@ from matplotlib.patches import Rectangle
 from planner import files, sizing
 from planner.demand import Law
 from planner.library import data_path
-from planner.measurements import pool_run
+from planner.measurements import intervals, read, system_runs
 from planner.published import figures
-from planner.reports import read_devices
 from tests.checkout import ROOT
 
 if TYPE_CHECKING:
@@ -29,8 +28,9 @@ KEPT = FOLDER / "drawn.json"
 
 def pool_aliases() -> Axes:
     """What `planner aliases pool` draws of the published pool without aliases."""
-    (listing,) = read_devices(data_path("hyperpav", "pool-0-aliases.listing"))
-    return sizing.aliases(pool_run(listing), Law.from_model("hyperpav")).plot()
+    (rows,) = intervals(read(data_path("hyperpav", "pool-0-aliases.listing")))
+    (run,) = system_runs(rows)
+    return sizing.aliases(run, Law.from_model("hyperpav")).plot()
 
 
 PICTURES: dict[str, Callable[[], Axes]] = {**figures(), "pool-aliases": pool_aliases}

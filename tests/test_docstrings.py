@@ -2,7 +2,7 @@
 
 Public is what a package hands out by `__all__` and, in a module directly in planner/, what has no leading
 underscore. Sections follow numpydoc. A property and a dunder need one sentence; so does a method that takes nothing or
-that `planner.answer.Answer` documents for all answers, and a command, whose docstring is its help. A law that
+that `planner.answer.Answer` or `DeviceKind` documents for all, and a command, whose docstring is its help. A law that
 `planner.queueing` hands out also needs a reference and an example.
 """
 
@@ -17,12 +17,13 @@ import pytest
 
 from planner import queueing
 from planner.answer import Answer
+from planner.devices.kinds import DeviceKind
 from planner.tabular import Tabular
 from tests.checkout import PACKAGE, modules
 
 Definition = ast.FunctionDef | ast.AsyncFunctionDef
 PARAMETER = re.compile(r"^(\*{0,2}\w+(?:, \*{0,2}\w+)*) : \S", re.MULTILINE)
-OF_ANSWERS = {name for name in vars(Answer) | vars(Tabular) if not name.startswith("_")}
+OF_BASES = {name for name in vars(Answer) | vars(Tabular) | vars(DeviceKind) if not name.startswith("_")}
 WITHOUT_RESULT = {"None", "Never", "NoReturn"}
 
 
@@ -117,7 +118,7 @@ def faults(source: str, module: str, handed_out: set[str] | None = None) -> list
         else:
             brief = bool(decorators(node) & {"property", "cached_property"}) or node.name.startswith("__")
             brief |= module.startswith("planner.cli")
-            brief |= method and (node.name in OF_ANSWERS or not signature(node, method=True))
+            brief |= method and (node.name in OF_BASES or not signature(node, method=True))
             problems = list(function_faults(node, method=method, brief=brief))
         found += [f"{module}.{path}: {problem}" for problem in problems]
     return found

@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 import zipfile
+from fnmatch import fnmatch
 from pathlib import Path
 
 import numpy as np
@@ -32,22 +33,25 @@ def run_python(code: str, *, path: Path = ROOT) -> str:
 
 
 def folders_to_install() -> set[str]:
-    """Dotted name of every folder that the wheel has to carry: code, and each shelf with its subfolders."""
+    """Dotted name of every package that the wheel has to carry: code, and each shelf."""
     code = {name for name, path in modules().items() if path.name == "__init__.py"}
-    tracked = {path.relative_to(ROOT).parent.parts for path in repository_files()}
-    shelves = {f"planner.{'.'.join(parts)}" for parts in tracked if parts and parts[0] in SHELVES}
-    return code | shelves
+    return code | {f"planner.{shelf}" for shelf in SHELVES}
 
 
-def test_setup_cfg_lists_every_folder_of_code_and_data() -> None:
+def test_setup_cfg_lists_every_package_of_code_and_both_shelves() -> None:
     assert set(setup_list("options", "packages")) == folders_to_install()
 
 
 def test_every_file_of_a_shelf_is_package_data() -> None:
-    patterns = [pattern.strip() for pattern in setup_cfg()["options.package_data"]["*"].split(",")]
-    shelved = [path for path in repository_files() if path.relative_to(ROOT).parts[0] in SHELVES]
-    assert shelved
-    left_behind = [path.name for path in shelved if not any(path.match(pattern) for pattern in patterns)]
+    """A folder of data needs no line of its own: patterns reach one level down."""
+    stated = setup_cfg()["options.package_data"]
+    patterns = [pattern.strip() for key in ("*", "planner.data") for pattern in stated[key].split(",")]
+    shelved = [
+        path.relative_to(ROOT) for path in repository_files() if path.relative_to(ROOT).parts[0] in SHELVES
+    ]
+    assert {len(path.parts) for path in shelved} == {2, 3}
+    inside = [path.relative_to(path.parts[0]) for path in shelved]
+    left_behind = [path for path in inside if not any(fnmatch(str(path), pattern) for pattern in patterns)]
     assert not left_behind
 
 
@@ -82,16 +86,20 @@ def test_lazy_names_and_typed_names_are_the_same() -> None:
     for node in guarded.body:
         assert isinstance(node, ast.ImportFrom)
         for alias in node.names:
-            assert alias.asname == alias.name, f"{alias.name} is not exported"
-            inside = "" if node.module != "planner" else f".{alias.name}"
-            typed[alias.name] = f"{node.module}{inside}"
-    assert typed == planner._HOME
+            assert alias.asname, f"{alias.name} is not exported"
+            name = alias.asname or alias.name
+            typed[name] = None if node.module == "planner" else (node.module, alias.name)
+    assert typed == {**dict.fromkeys(planner._ROOMS), **planner._HOME}
 
 
-@pytest.mark.parametrize("name", sorted(planner._HOME))
+@pytest.mark.parametrize("name", sorted({*planner._HOME, *planner._ROOMS}))
 def test_each_public_name_is_there(name: str) -> None:
     assert getattr(planner, name).__name__.rpartition(".")[2] == name
     assert name in dir(planner)
+
+
+def test_the_front_door_shows_nothing_else() -> None:
+    assert set(dir(planner)) == {*planner._HOME, *planner._ROOMS, "__version__"}
 
 
 def test_an_unknown_public_name_is_an_attribute_error() -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from planner import library
 from planner.errors import InputError, ReportError
-from planner.library import Fit, Model, Parameter, Run, Source, read_model, write_model
+from planner.library import ComparedRun, FitQuality, Model, Parameter, Source, read_model, write_model
 
 EXAMPLE = Model(
     kind="pool",
@@ -27,8 +27,10 @@ EXAMPLE = Model(
         "redrive_time_s": Parameter(value=0.0, low=0.0, high=math.inf, status="not determined"),
         "scv": Parameter(value=1.0, status="fixed"),
     },
-    fit=Fit(
-        runs=(Run(name="no alias", quantity="io_rate", measured=5889.0, predicted=5942.0, sigma=59.0),),
+    fit=FitQuality(
+        runs=(
+            ComparedRun(name="no alias", quantity="io_rate", measured=5889.0, predicted=5942.0, sigma=59.0),
+        ),
         model_error=0.02,
         outliers=("one alias",),
     ),

@@ -5,8 +5,7 @@ from __future__ import annotations
 from planner import sizing
 from planner.demand import Law
 from planner.library import data_path
-from planner.measurements import pool_run, volume_runs
-from planner.reports import read_devices
+from planner.measurements import intervals, read, system_runs
 from tests.checkout import ROOT
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -21,8 +20,8 @@ def table_rows() -> list[str]:
     """The table of the README, computed: percent of the measured value."""
     lines = []
     for system, models, name, rows in JUDGED:
-        (listing,) = read_devices(data_path("hyperpav", f"{name}.listing"))
-        run = volume_runs(listing)[0] if system == "522A" else pool_run(listing)
+        (listed,) = intervals(read(data_path("hyperpav", f"{name}.listing")))
+        (run,) = system_runs(listed)
         answers = [sizing.aliases(run, Law.from_model(model)) for model in models]
         counts = [f"{a.recommended}, {a.spread}" for a in answers]
         lines.append(f"| {system}: aliases, range | {rows[-1][0]} | " + " | ".join(counts) + " |")

@@ -25,7 +25,7 @@ from planner.devices import Pool, VolumeClass
 from planner.devices.disk import DiskPath
 from planner.explain import explain
 from planner.library import data_path, read_model
-from planner.measurements import volume_runs
+from planner.measurements import Rows, intervals, read, volume_runs
 from planner.published import scoreboard
 from planner.reports import read_data_spaces, read_devices
 from planner.reports.supply import read_supply
@@ -41,13 +41,17 @@ def listing() -> Any:
     return read_devices(data_path("hyperpav", "522A-0-aliases.listing"))[0]
 
 
+def rows_of_listing() -> Rows:
+    return intervals(read(data_path("hyperpav", "522A-0-aliases.listing")))[0]
+
+
 def calibrated(kind: str, *names: str) -> Any:
     return calibrate.calibrate(kind, calibrate.Task(files=[ROOT / name for name in names]))[0]
 
 
 # One of each class; a test holds that none is missing.
 MADE = {
-    "AliasAnswer": lambda: sizing.aliases(volume_runs(listing())[0], Law.from_model("hyperpav")),
+    "AliasAnswer": lambda: sizing.aliases(volume_runs(rows_of_listing())[0], Law.from_model("hyperpav")),
     "Prediction": lambda: predict(read_model("hyperpav"), {"volumes": 1}, {"aliases": [0.0, 1.0, 2.0]}),
     "Bounds": lambda: queueing.asymptotic_bounds([1e-3, 2e-3], [1, 2, 3]),
     "CcwAnswer": lambda: channel_programs(64, 0.3),
@@ -82,10 +86,11 @@ MADE = {
     "StorageLimits": lambda: StorageBudget(release="5.3", real_storage="256GB", resident_pages=50).limits(),
     "StorageUsage": lambda: storage_usage(read_data_spaces(data_path("real-storage", "5-users.listing"))),
     "Subsystem": lambda: sizing.subsystem(
-        [sizing.MeasuredPool(name="1", volumes=1, aliases=0, runs=(volume_runs(listing())[0],))],
+        [sizing.MeasuredPool(name="1", volumes=1, aliases=0, runs=(volume_runs(rows_of_listing())[0],))],
         Law.from_model("hyperpav"),
     ),
     "SupplyAnswer": lambda: judge(read_supply(ROOT / "docs" / "examples" / "supply-counters.csv")),
+    "VolumesAnswer": lambda: sizing.answer_for(data_path("hyperpav", "pool-0-aliases.listing"), kind="volume"),
 }
 BASES = {"Answer", "Calibration", "Result", "Tabular"}
 SUFFIX = re.compile(r"_(ms|us|s|gb|mb|bytes|percent)(_per_\w+)?$", re.IGNORECASE)

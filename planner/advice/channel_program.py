@@ -41,7 +41,7 @@ class PublishedRun:
     time_per_mb: float
 
     @classmethod
-    def of(cls, run: library.Run) -> PublishedRun:
+    def of(cls, run: library.ComparedRun) -> PublishedRun:
         """Read the token of a run of the model file."""
         return cls(
             bits=max(WIDTHS) if run.name[0] == "6" else min(WIDTHS),

@@ -32,7 +32,7 @@ FARTHEST_THINK: Final = 30.0  # service times between two requests of the least 
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Kind:
+class PagingKind:
     """A shipped kind of paging device: `name`, the `device`, and the `model` that it was read from."""
 
     name: str
@@ -57,14 +57,14 @@ class Kind:
         return float(low / rate), float(high / rate)
 
 
-def kinds(names: Sequence[str] = ()) -> list[Kind]:
+def kinds(names: Sequence[str] = ()) -> list[PagingKind]:
     """Read the shipped kinds of paging device in the order asked for, all where `names` is empty."""
     found = []
     for name in names or PAGING_KINDS:
         if name not in PAGING_KINDS:
             raise InputError("kind", name, f"one of {', '.join(PAGING_KINDS)}")
         model = library.read_model(f"paging-{name}")
-        found.append(Kind(name=name, device=PagingDevice.from_model(model), model=model))
+        found.append(PagingKind(name=name, device=PagingDevice.from_model(model), model=model))
     return found
 
 
@@ -96,8 +96,8 @@ class Load:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
-    """What so many devices do: `count`, `utilization`, `response_time` [s], `requests` present per device."""
+class PagingOutcome:
+    """What a number of devices does: its `count`, `utilization`, `response_time` [s], `requests` present per device."""
 
     count: int
     utilization: float
@@ -110,8 +110,8 @@ def carried_by(device: PagingDevice, load: Load) -> float:
     return math.ceil(load.page_rate / device.capacity * (1 - ROUNDING))
 
 
-def outcome(device: PagingDevice, load: Load, count: int) -> Outcome:
-    """Solve so many devices for a load that is spread evenly over them.
+def outcome(device: PagingDevice, load: Load, count: int) -> PagingOutcome:
+    """Solve a number of devices for a load that is spread evenly over them.
 
     Requests of guests are dealt evenly: some devices have one more than the others. The time between two
     requests of a guest is what makes their page rate the one asked for. Utilization 1 and an infinite response time
@@ -119,14 +119,14 @@ def outcome(device: PagingDevice, load: Load, count: int) -> Outcome:
     """
     if load.requests is None:
         alone = device.open(load.page_rate / count, scv=load.scv)
-        return Outcome(count=count, utilization=float(alone.utilization),
+        return PagingOutcome(count=count, utilization=float(alone.utilization),
                        response_time=float(alone.response_time), requests=float(alone.requests))  # fmt: skip
     return _Dealt(device=device, load=load, count=count, requests=load.requests).outcome()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Dealt:
-    """Requests of guests dealt evenly to so many devices: some have one more than the others."""
+    """Requests of guests dealt evenly to a number of devices: some have one more than the others."""
 
     device: PagingDevice
     load: Load
@@ -150,24 +150,24 @@ class _Dealt:
         return self.device.closed(np.array([each, each + 1]), think_time, scv=self.load.scv)
 
     def excess(self, think_time: float) -> float:
-        """Page rate beyond the one asked for, of it."""
+        """Page rate over the one asked for, less 1."""
         return float(self.devices @ self.at(think_time).page_rate) / self.load.page_rate - 1
 
     def meets(self, target: float) -> bool:
         """Whether the response time stays within the target: then the guests may think for the rest of a round."""
         return self.excess(max(0.0, self.round_time - target)) >= -ROUNDING
 
-    def outcome(self) -> Outcome:
+    def outcome(self) -> PagingOutcome:
         """Solve for the think time that gives the page rate."""
         from scipy.optimize import brentq
 
         most = self.excess(0.0)
         if most < -ROUNDING:
             present = self.requests / self.count
-            return Outcome(count=self.count, utilization=1.0, response_time=math.inf, requests=present)
+            return PagingOutcome(count=self.count, utilization=1.0, response_time=math.inf, requests=present)
         think = 0.0 if most <= 0 else float(brentq(self.excess, 0.0, self.round_time, xtol=1e-15, rtol=1e-12))
         solved = self.at(think)
-        return Outcome(
+        return PagingOutcome(
             count=self.count,
             utilization=float(self.devices @ solved.utilization) / self.count,
             response_time=self.round_time - think,
@@ -175,7 +175,7 @@ class _Dealt:
         )
 
 
-def fewest(device: PagingDevice, load: Load) -> Outcome | None:
+def fewest(device: PagingDevice, load: Load) -> PagingOutcome | None:
     """Find the smallest number of devices that carries the page rate within the target.
 
     None where no number does: the target lies below the service time, or too few requests are outstanding.
@@ -211,8 +211,8 @@ class Choice:
     carries where None.
     """
 
-    kind: Kind
-    outcome: Outcome | None
+    kind: PagingKind
+    outcome: PagingOutcome | None
     processors: float
     reason: str = ""
     least: int | None = None
@@ -241,7 +241,7 @@ class Choice:
 
     @property
     def warning(self) -> str:
-        """What lies beyond the measurement; empty where nothing does."""
+        """Where the answer leaves what was measured; empty where it does not."""
         at = self.outcome
         if at is None or not self.feasible or at.requests <= self.kind.most_requests * (1 + 1e-9):
             return ""
@@ -408,7 +408,7 @@ class PagingAnswer(Answer):
         return axes
 
 
-def _draw(axes: Axes, kind: Kind, color: str, look: str) -> None:
+def _draw(axes: Axes, kind: PagingKind, color: str, look: str) -> None:
     """One kind with as many requests as were measured: line, band, published run."""
     device, requests = kind.device, kind.model.population
     assert requests is not None
@@ -474,8 +474,8 @@ def paging_devices(
     return PagingAnswer(load=load, choices=choices, speeds=factors)
 
 
-def _require_carried(found: Sequence[Kind], load: Load, count: int) -> None:
-    """Refuse a page rate that so many devices of no kind carry."""
+def _require_carried(found: Sequence[PagingKind], load: Load, count: int) -> None:
+    """Refuse a page rate that this number of devices carries of no kind."""
     needed = {kind.name: carried_by(kind.device, load) for kind in found}
     if min(needed.values()) > count:
         would = ", ".join(f"{number:.0f} {name}" for name, number in needed.items())
@@ -485,7 +485,7 @@ def _require_carried(found: Sequence[Kind], load: Load, count: int) -> None:
         )
 
 
-def _choose(kind: Kind, load: Load, count: int | None, speed: float) -> Choice:
+def _choose(kind: PagingKind, load: Load, count: int | None, speed: float) -> Choice:
     """One kind: the fewest devices, or the given ones, and what speaks against them."""
     device = kind.device
     at = fewest(device, load) if count is None else outcome(device, load, count)

@@ -46,7 +46,7 @@ GAIN_NOTE: Final = (
 class Configuration:
     """One measured configuration.
 
-    `name` tells the run; `processors` share the work; `real_storage` [bytes] is None where it is not known;
+    `name` is the run; `processors` share the work; `real_storage` [bytes] is None where it is not known;
     `emulation_time` and `cp_time` [s] are the CPU times of a transaction in guests and in CP. Where only
     their sum is known, `emulation_time` is the sum and `cp_time` None. `rounding` is half of what the printed digits
     leave open of the sum [s].
@@ -80,29 +80,7 @@ class Configuration:
 
 
 def published(release: str = "5.3") -> tuple[Configuration, ...]:
-    """Take the configurations of Table 3 (z/VM 5.2) or Table 4 (z/VM 5.3) of the report on real storage.
-
-    Parameters
-    ----------
-    release : str, optional
-        ``5.2`` or ``5.3``.
-
-    Returns
-    -------
-    tuple of Configuration
-        In the order of the table. The split of 5.2 into emulation and CP contradicts Table 1 (see the
-        errata), so only its total is taken.
-
-    Raises
-    ------
-    InputError
-        Another release.
-
-    Examples
-    --------
-    >>> [configuration.processors for configuration in published()]
-    [3, 6, 8, 10, 12]
-    """
+    """Take the configurations of Table 3 (z/VM 5.2) or Table 4 (z/VM 5.3) of the report on real storage."""
     if release not in PUBLISHED:
         raise InputError("release", release, f"a release that was measured: {', '.join(PUBLISHED)}")
     table = read_table(library.data_path(REPORT, PUBLISHED[release]))
@@ -124,25 +102,7 @@ def _published(table: PublishedTable, run: str, *, split: bool) -> Configuration
 
 
 def read_configurations(path: Path) -> tuple[Configuration, ...]:
-    """Read measured configurations from a CSV file.
-
-    Parameters
-    ----------
-    path : Path
-        One row a configuration, with a header: ``processors``, and ``cpu_ms``, or ``emulation_cpu_ms`` and
-        ``cp_cpu_ms``, or ``itr`` [1/s]; ``run`` and ``real_storage_GB`` are optional, other columns are
-        ignored.
-
-    Returns
-    -------
-    tuple of Configuration
-        In the order of the file.
-
-    Raises
-    ------
-    ReportError
-        The file cannot be read, a column is missing, or a cell holds no number above zero.
-    """
+    """Read measured configurations from a CSV file."""
     rows = read_measurements([path], HEADINGS, NEEDED, what=WANTED, one_of=TIMES, others=True)
     return tuple(_read(row) for row in rows)
 
@@ -181,19 +141,7 @@ class Gain:
 
 
 def gains() -> tuple[Gain, ...]:
-    """Take the four measured pairs of z/VM 5.3 and 5.2 as published; no law joins them.
-
-    Returns
-    -------
-    tuple of Gain
-        In the order of the table. The throughput of configuration 4 contradicts Tables 3 and 4 (see the
-        errata).
-
-    Examples
-    --------
-    >>> [round(gain.throughput, 3) for gain in gains()]
-    [0.103, 0.01, 0.155, 0.216]
-    """
+    """Take the four measured pairs of z/VM 5.3 and 5.2 as published; no law joins them."""
     table = read_table(library.data_path(REPORT, "table-1.csv"))
     return tuple(
         Gain(
@@ -217,18 +165,7 @@ def nearest(contention: float) -> Gain:
 
 
 def gain_table(contention: float | None = None) -> render.Table:
-    """Lay out the pairs, least contention first.
-
-    Parameters
-    ----------
-    contention : float, optional
-        The pair nearest to it is marked [1/s].
-
-    Returns
-    -------
-    render.Table
-        Changes in percent.
-    """
+    """Lay out the pairs, least contention first."""
     rows = sorted(gains(), key=lambda gain: gain.contention)
     near = None if contention is None else nearest(contention)
     changes = {name: [100 * getattr(row, name) for row in rows] for name in CHANGES}
@@ -453,18 +390,7 @@ class Scaling(Answer):
         }  # fmt: skip
 
     def plot(self, axes: Axes | None = None) -> Axes:
-        """Draw ITR and processors, relative to the smallest configuration, against real storage.
-
-        Parameters
-        ----------
-        axes : matplotlib.axes.Axes, optional
-            Where to draw; new axes where None.
-
-        Returns
-        -------
-        matplotlib.axes.Axes
-            Against processors where storage is not known; bars are the intervals of what was left out.
-        """
+        """Draw ITR and processors, relative to the smallest configuration, against real storage."""
         axes = style.new_axes() if axes is None else axes
         pairs = sorted(
             zip(self.configurations, self.left_out, strict=True), key=lambda pair: pair[0].processors

@@ -4,14 +4,13 @@ from planner.calibrate.calibration import Calibration, Comparison, Estimate
 from planner.calibrate.cost_law import CostFit
 from planner.calibrate.data_file import read_observations
 from planner.calibrate.fit import fit
-from planner.calibrate.kinds import CALIBRATORS, Task, calibrate
+from planner.calibrate.kinds import CALIBRATORS, Task, calibrate, known_values
 from planner.calibrate.model_error import MODEL_ERROR
 from planner.calibrate.model_file import to_model
 from planner.calibrate.observation import Figure, Observation, observe
 from planner.calibrate.possible import Possible, interval, possible
 from planner.calibrate.problem import PRIORS, Prior
 from planner.calibrate.result import Fit, Outlier
-from planner.calibrate.settings import known_values
 
 __all__ = [
     "CALIBRATORS",

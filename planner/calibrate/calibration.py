@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from planner import render, style
+from planner import render, style, units
+from planner.answer import Answer
 from planner.library import Status
 from planner.quantity import Quantity
-from planner.tabular import Tabular
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 STRONG_CORRELATION: Final = 0.9
+SMALLEST: Final = 1e-4  # smaller and larger numbers have an exponent
+LARGEST: Final = 1e7
 WIDE: Final = 1.645  # standard deviations on each side: 90 %
 
 
@@ -52,18 +55,22 @@ class Estimate:
         return 100 * self.standard_error / self.value if self.value else None
 
     def cells(self) -> tuple[str, ...]:
-        """Value, standard error, the same in percent, both ends of the interval and the start, as people read them.
-
-        Returns
-        -------
-        tuple of str
-            Cells of a table.
-        """
+        """Value, standard error, the same in percent, ends of the 90 % interval and start, as people read them."""
+        unit, factor = units.shown(self.parameter.unit)
+        behind = f" {unit}" if unit else ""
+        value, start = (readable(number / factor) for number in (self.value, self.start))
         if self.status == "fixed":
-            return f"{self.value:.4g}", "", "", "", "", f"{self.start:.3g}"
-        low, high = ("open" if end is None else f"{end:.3g}" for end in (self.low, self.high))
+            return f"{value}{behind}", "", "", "", "", start
+        low, high = ("open" if end is None else readable(end / factor) for end in (self.low, self.high))
         percent = "" if self.percent is None else f"{self.percent:.1f}"
-        return f"{self.value:.4g}", f"{self.standard_error:.2g}", percent, low, high, f"{self.start:.3g}"
+        return f"{value}{behind}", readable(self.standard_error / factor, 2), percent, low, high, start
+
+
+def readable(number: float, digits: int = 4) -> str:
+    """A number with a few digits, without an exponent where that reads well."""
+    if number and not SMALLEST <= abs(number) < LARGEST:
+        return f"{number:.{digits}g}"
+    return f"{number:.{max(digits - 1 - math.floor(math.log10(abs(number))), 0)}f}" if number else "0"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,7 +88,7 @@ class Comparison:
     sigma : float
         Standard deviation that gave the measurement its weight, in the same unit.
     off_by : float
-        What the law says beyond the measurement, in standard deviations on the scale of the fit.
+        Law less measurement, in standard deviations on the scale of the fit.
     """
 
     run: str
@@ -93,7 +100,7 @@ class Comparison:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Calibration(Tabular):
+class Calibration(Answer):
     """A law fitted to measurements.
 
     Attributes
@@ -137,13 +144,7 @@ class Calibration(Tabular):
         return self.estimates[key].value
 
     def table(self) -> render.Table:
-        """One row a parameter, as numbers.
-
-        Returns
-        -------
-        render.Table
-            In SI units, which the name of a parameter ends in; an open end is None.
-        """
+        """One row a parameter, as numbers."""
         rows = list(self.estimates.values())
         columns: dict[str, Sequence[Any]] = {
             "parameter": [each.parameter.file_key for each in rows],
@@ -162,101 +163,71 @@ class Calibration(Tabular):
             )
         )
 
-    def parameter_table(self) -> render.Table:
-        """One row a parameter, for people.
-
-        Returns
-        -------
-        render.Table
-            Values in SI units, as a model file has them.
-        """
-        heads = ("parameter", "value", "+/-", "%", "from", "to", "start", "")
+    def sections(self) -> tuple[render.Section, ...]:
+        """Parameters as people read them, and every measurement beside the law."""
+        heads = ("parameter", "value", "std. error", "%", "from", "to", "start", "status")
         rows = [(each.parameter.file_key, *each.cells(), each.status) for each in self.estimates.values()]
         columns = zip(heads, zip(*rows, strict=True), strict=True)
-        return render.Table(columns=tuple(render.Column(name=n, unit="", values=v) for n, v in columns))
+        parameters = render.Table(columns=tuple(render.Column(name=n, unit="", values=v) for n, v in columns))
+        full = self.comparison_table()
+        texts = [
+            render.Column(
+                name=name, unit="", label=label, values=[readable(value) for value in column.values]
+            )
+            for name, label, column in zip(
+                ("measured", "law"), ("measured", "law"), full.columns[2:4], strict=True
+            )
+        ]
+        off = replace(full.columns[4], label="off by", unit="sigma", decimals=1)
+        residuals = render.Table(columns=(*full.columns[:2], *texts, off), marks=full.marks)
+        return (
+            render.Section(table=parameters, caption="std. error: standard error; from, to: 90 %."),
+            render.Section(table=residuals),
+        )
 
-    def residual_table(self) -> render.Table:
-        """One row a measured number, marked where the run was left out.
-
-        Returns
-        -------
-        render.Table
-            In the units of the measurements.
-        """
-        columns = {
-            "run": [each.run for each in self.comparisons],
-            "quantity": [each.quantity for each in self.comparisons],
-            "measured": [f"{each.measured:.4g}" for each in self.comparisons],
-            "law": [f"{each.predicted:.4g}" for each in self.comparisons],
-        }
+    def comparison_table(self) -> render.Table:
+        """One row a measured number, in its own unit, marked where the run was left out; for programs."""
+        rows = self.comparisons
+        column = render.Column
         return render.Table(
             columns=(
-                *(render.Column(name=name, unit="", values=values) for name, values in columns.items()),
-                render.Column(name="off by", unit="sigma", decimals=1,
-                              values=[each.off_by for each in self.comparisons]),
+                column(name="run", unit="", values=[each.run for each in rows]),
+                column(name="quantity", unit="", values=[each.quantity for each in rows]),
+                column(name="measured", unit="", values=[each.measured for each in rows]),
+                column(name="law", unit="", values=[each.predicted for each in rows]),
+                column(name="off by_sigma", unit="", values=[each.off_by for each in rows]),
             ),
-            marks=tuple("outlier" if each.run in self.outliers else "" for each in self.comparisons),
-        )  # fmt: skip
+            marks=tuple("outlier" if each.run in self.outliers else "" for each in rows),
+        )
 
+    @property
     def headline(self) -> str:
-        """What was found, in one line.
+        """How well the law meets the measurements."""
+        return (
+            f"{render.counted(len(self.estimates), 'parameter')}, {render.counted(len(self.comparisons), 'figure')}: "
+            f"model error {self.model_error:.1%}."
+        )
 
-        Returns
-        -------
-        str
-            Empty where the tables say all.
-        """
-        return ""
-
-    def notes(self) -> list[str]:
-        """What the tables do not say.
-
-        Returns
-        -------
-        list of str
-            Sentences.
-        """
-        lines = [f"model error {self.model_error:.1%}; intervals hold 90 %"]
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the tables do not say."""
+        lines = [f"Model error {self.model_error:.1%}; intervals hold 90 %."]
         unknown = [each.parameter.key for each in self.estimates.values() if each.status == "not determined"]
         if unknown:
             lines.append(
-                f"not determined by these data: {', '.join(unknown)}; kept at what is believed of such devices, and "
-                "all that is possible counts in the intervals of predictions"
+                f"What is not determined by these data: {', '.join(unknown)}; kept at what is believed of such "
+                "devices, and all that is possible counts in the intervals of predictions."
             )
         for (one, other), value in self.strong_correlations().items():
-            lines.append(f"{one} and {other} are correlated: {value:.2f}")
-        return lines
+            lines.append(f"{one} and {other} are correlated: {value:.2f}.")
+        return tuple(lines)
 
     def strong_correlations(self) -> dict[tuple[str, str], float]:
-        """Pairs of parameters that the data hardly tell apart.
-
-        Returns
-        -------
-        dict
-            Correlations beyond .9.
-        """
+        """Pairs of parameters that the data hardly tell apart."""
         return {pair: value for pair, value in self.correlation.items() if abs(value) > STRONG_CORRELATION}
 
-    def text(self) -> str:
-        """Parameters with their errors, and every measurement beside the law.
-
-        Returns
-        -------
-        str
-            Two tables and what to know of them.
-        """
-        tables = (render.to_text(self.parameter_table()), render.to_text(self.residual_table()))
-        parts = [self.headline(), *[f"{table}\n" for table in tables], *map(render.wrap, self.notes())]
-        return "\n".join(filter(None, parts))
-
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain data; an open end of an interval is None.
-
-        Returns
-        -------
-        dict
-            Parameters and residuals by name with unit suffix.
-        """
+        """Everything as plain data; an open end of an interval is None."""
         keys = ("value", "standard_error", "percent", "low", "high", "start", "status")
         figures = ("run", "quantity", "measured", "predicted", "sigma", "off_by")
         return {
@@ -273,24 +244,8 @@ class Calibration(Tabular):
             ],
         }
 
-    def _repr_html_(self) -> str:
-        head = f"<p>{self.headline()}</p>" if self.headline() else ""
-        tables = render.to_html(self.parameter_table()) + render.to_html(self.residual_table())
-        return head + tables + "".join(f"<p>{line}</p>" for line in self.notes())
-
     def plot(self, axes: Axes | None = None) -> Axes:
-        """Draw what the law says over what was measured, one point a number, with the band of the model error.
-
-        Parameters
-        ----------
-        axes : matplotlib.axes.Axes, optional
-            Where to draw; new axes where None.
-
-        Returns
-        -------
-        matplotlib.axes.Axes
-            Ratios, so that numbers of all units share the axes.
-        """
+        """Draw what the law says over what was measured, one point a number, with the band of the model error."""
         axes = style.new_axes(7.0, 4.0) if axes is None else axes
         shown = [each for each in self.comparisons if each.measured > 0]
         names = list(dict.fromkeys(each.run for each in shown))
@@ -309,6 +264,6 @@ class Calibration(Tabular):
                 label=quantity,
             )  # fmt: skip
         axes.set_xticks(range(len(names)), names, rotation=30, ha="right", fontsize="small")
-        axes.set(ylabel="law over measurement [percent]", title=self.headline())
+        axes.set(ylabel="law over measurement [percent]", title=self.headline)
         axes.legend(frameon=False, fontsize="small", loc="upper left", bbox_to_anchor=(1.0, 1.0))
         return axes

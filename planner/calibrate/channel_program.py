@@ -44,7 +44,7 @@ def calibrate(runs: Sequence[Measurements], fixed: Mapping[str, float] | None = 
     Returns
     -------
     CostFit
-        The costs; one that no run tells is 0 and not determined.
+        The costs; one that no run determines is 0 and not determined.
 
     Raises
     ------

@@ -11,8 +11,7 @@ import numpy as np
 
 from planner import library
 from planner.calibrate.calibration import Comparison, Estimate
-from planner.calibrate.cost_law import CostFit, CostLaw, Measured, given
-from planner.calibrate.cost_problem import SEEN, CostProblem
+from planner.calibrate.cost_law import SEEN, CostFit, CostLaw, CostProblem, Measured, given
 from planner.calibrate.model_error import GIVEN, MODEL_ERROR
 from planner.calibrate.possible import cut_off, stretch
 from planner.errors import CalibrationError, InputError
@@ -30,29 +29,7 @@ ENDS: Final = (0.05, 0.95)
 def fit_costs(
     measured: Sequence[Measured], law: CostLaw, fixed: Mapping[str, float] | None = None
 ) -> CostFit:
-    """Fit the parameters of a law to measured figures.
-
-    Parameters
-    ----------
-    measured : sequence of Measured
-        Figures above zero, in the order of the law.
-    law : CostLaw
-        How they follow from the parameters.
-    fixed : mapping, optional
-        Parameters that are known, SI, by key.
-
-    Returns
-    -------
-    CostFit
-        Estimates with standard errors and all residuals.
-
-    Raises
-    ------
-    InputError
-        A fixed parameter that the law does not have, or outside its bounds.
-    CalibrationError
-        The fit did not converge, or the measurements contradict each other.
-    """
+    """Fit the parameters of a law to measured figures."""
     known = _known(law, fixed or {})
     free = [k for k, parameter in enumerate(law.parameters) if parameter.key not in known]
     if not free:

@@ -11,10 +11,8 @@ from typing import Final
 
 from planner.calibrate.observation import ABSOLUTE, Figure, Observation, observe
 from planner.errors import InputError, ReportError
-from planner.measurements import listing_run, totals_runs, volume_runs
-from planner.reports import read_devices
+from planner.measurements import intervals, read, system_runs, volume_runs
 from planner.reports.csv_table import Allowed, CsvTable, read_csv, shown
-from planner.reports.volume_totals import read_totals
 from planner.units import MILLISECOND
 
 MEASURED: Final = {
@@ -28,7 +26,7 @@ COUNTS: Final = ("population", "aliases", "volumes")
 NAMES: Final = ("run", "device", "role")
 COLUMNS: Final = (*NAMES, *COUNTS, *MEASURED)
 OF_DEVICES: Final = (*NAMES, "population", "io_rate", "service_ms", "queued")  # where a row is a device
-MOST: Final = 10**6  # of aliases, volumes or requesters; beyond any machine
+MOST: Final = 10**6  # of aliases, volumes or requesters; more than any machine has
 NEEDED: Final = {
     "device": ("io_rate", "service_ms"), "volume": ("aliases",), "pool": ("aliases", "volumes"),
 }  # fmt: skip
@@ -63,8 +61,8 @@ def read_observations(paths: Sequence[Path], kind: str) -> list[Observation]:
         if path.suffix.lower() == ".csv":
             found += _csv_observations(path, kind)
             continue
-        for listing in read_devices(path):
-            runs = volume_runs(listing) if kind == "volume" else [listing_run(listing)]
+        for rows in intervals(read(path)):
+            runs = volume_runs(rows) if kind == "volume" else system_runs(rows)
             found += [observe(run) for run in runs]
     return found
 
@@ -75,7 +73,7 @@ def _csv_observations(path: Path, kind: str) -> list[Observation]:
         path, (), f"runs of a {kind}, with columns such as aliases, io_rate, service_ms and queued"
     )
     if table.has(TOTALS):
-        return [observe(run) for run in totals_runs(read_totals(path))]
+        return [observe(run) for rows in intervals(read(path)) for run in system_runs(rows)]
     shape = "device" if table.has("role") else kind
     table.refuse_others(OF_DEVICES if shape == "device" else COLUMNS)
     table.require(NEEDED[shape], f"runs of a {kind} with the columns {', '.join(NEEDED[shape])}")
@@ -85,7 +83,7 @@ def _csv_observations(path: Path, kind: str) -> list[Observation]:
     for row, run in runs:
         if kind == "volume" and run.volumes > 1:
             column = "role" if shape == "device" else "volumes"
-            problem = f"tells of {run.volumes} volumes: expected 1 volume; several are --kind pool"
+            problem = f"has {run.volumes} volumes: expected 1 volume; several are --kind pool"
             raise table.error(row, column, problem)
     return [run for _, run in runs]
 

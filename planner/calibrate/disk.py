@@ -64,7 +64,7 @@ def calibrate(runs: Sequence[Measurements], fixed: Mapping[str, float] | None = 
     InputError
         No runs.
     ReportError
-        A run tells nothing, has no hit ratio, or contradicts itself or the others.
+        A run measured nothing, has no hit ratio, or contradicts itself or the others.
     CalibrationError
         The fit did not converge, or the measurements contradict each other.
     """
@@ -98,7 +98,7 @@ def calibrate(runs: Sequence[Measurements], fixed: Mapping[str, float] | None = 
 
 
 def _check(run: Measurements, first: Measurements) -> None:
-    """Refuse a row that tells nothing, or something impossible."""
+    """Refuse a row that measured nothing, or something impossible."""
     if not any(run.value(name) > 0 for name in FIGURES):
         raise run.error(f"expected a number above zero in one of {', '.join(FIGURES)}")
     if run.words["cache"] == "on" and "hit_ratio" not in run.numbers and run.value("read_kb") > 0:

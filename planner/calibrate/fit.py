@@ -13,7 +13,7 @@ from planner.calibrate.law import KEYS, PARAMETERS
 from planner.calibrate.model_error import GIVEN, MODEL_ERROR, restricted_estimate
 from planner.calibrate.observation import LOGARITHMIC, Observation, observe, shown
 from planner.calibrate.open_ends import at_bound_as_well, more_requesters_as_well, saturated
-from planner.calibrate.problem import PRIORS, Prior, Problem
+from planner.calibrate.problem import PRIORS, Problem
 from planner.calibrate.result import PROBABILITY, Fit, Outlier
 from planner.calibrate.search import search, starts
 from planner.calibrate.solution import Solution
@@ -38,7 +38,6 @@ def fit(
     *,
     population: int | None = None,
     fixed: Mapping[str, float] | None = None,
-    priors: Mapping[str, Prior] = PRIORS,
     find_outlier: bool = True,
     intervals: bool = True,
 ) -> Fit:
@@ -55,8 +54,6 @@ def fit(
         Requesters a volume, N; estimated where None and no run says it.
     fixed : mapping, optional
         Parameters that are known, SI, by name.
-    priors : mapping, optional
-        Weak priors of the others.
     find_outlier : bool, optional
         Whether one run may be named and left out, if there are three or more.
     intervals : bool, optional
@@ -79,7 +76,7 @@ def fit(
     known = _known(fixed)
     given = all(run.population is not None for run in observations)
     count = observations[0].population if given else None
-    problem = Problem(observations=observations, fixed=known, priors=priors, model_error=MODEL_ERROR)
+    problem = Problem(observations=observations, fixed=known, priors=PRIORS, model_error=MODEL_ERROR)
     solutions = search(problem, count)
     outlier = None
     if find_outlier and len(observations) >= RUNS_FOR_OUTLIER:

@@ -19,27 +19,7 @@ KEYS: Final = tuple(parameter.key for parameter in PARAMETERS)
 
 
 def totals(observations: Sequence[Observation], population: float, values: Array) -> Array:
-    """Ask the law for the totals of all runs.
-
-    Parameters
-    ----------
-    observations : sequence of Observation
-        The runs.
-    population : float
-        Requesters of one volume, where a run does not say.
-    values : ndarray, shape (sets, 4)
-        Parameters in the order of `PARAMETERS` [s, s, 1, s].
-
-    Returns
-    -------
-    ndarray, shape (sets, runs, 3)
-        Total I/O rate [1/s], mean service time [s] and total queue without the I/Os in their gap [1].
-
-    Raises
-    ------
-    ConvergenceError
-        A pool could not be solved.
-    """
+    """Ask the law for the totals of all runs, shape (sets, runs, 3) [1]."""
     requesters = np.array([float(run.population or population) for run in observations])
     found = np.empty((len(values), len(observations), 3))
     apart = np.array([_independent(run, n) for run, n in zip(observations, requesters, strict=True)])
@@ -81,20 +61,7 @@ def _pool(volumes: int, aliases: int, population: int, row: Array) -> list[float
 
 
 def figure(name: str, found: Array) -> Array:
-    """Take one figure from totals, on the scale on which it is compared.
-
-    Parameters
-    ----------
-    name : str
-        One of `planner.calibrate.observation.FIGURES`.
-    found : ndarray, shape (..., 3)
-        Rate [1/s], service time [s], queue [1].
-
-    Returns
-    -------
-    ndarray, shape (...,)
-        Natural logarithm of rates, service and response times; the plain wait time [s] or queue.
-    """
+    """Take one figure from totals, on the scale on which it is compared, shape (...,)."""
     rate, service, queued = found[..., 0], found[..., 1], found[..., 2]
     value: Array = {
         "io_rate": rate,
@@ -107,22 +74,7 @@ def figure(name: str, found: Array) -> Array:
 
 
 def differences(observations: Sequence[Observation], population: float, values: Array) -> Array:
-    """Tell what the law says beyond what was measured, for every figure of every run.
-
-    Parameters
-    ----------
-    observations : sequence of Observation
-        The runs.
-    population : float
-        Requesters of one volume, where a run does not say.
-    values : ndarray, shape (sets, 4)
-        Parameters in the order of `PARAMETERS`.
-
-    Returns
-    -------
-    ndarray, shape (sets, figures)
-        Logarithms of ratios, waits [s] and queues [1].
-    """
+    """Law less measurement, for every figure of every run, shape (sets, figures) [1]."""
     found = totals(observations, population, values)
     columns = [
         figure(name, found[:, k]) - (np.log(value) if name in LOGARITHMIC else value)

@@ -26,34 +26,13 @@ def restricted_estimate(
 ) -> float:
     """Estimate the model error that the residuals of a fit speak for.
 
-    With r the differences at the solution, J their Jacobian, V(t) = rounding^2 + (t scale)^2 on the diagonal and P
-    the precision of the priors, t maximizes
+    With r the differences at the solution, J their Jacobian, V(t) = rounding^2 + (t scale)^2 on the diagonal and P the
+    precision of the priors, t maximizes
 
         -1/2 (ln det V + ln det(J' V^-1 J + P) + min_d [(r + J d)' V^-1 (r + J d) + priors]) - ln t
 
     (Patterson and Thompson 1971; the priors count as further data of known variance, 1 / t is the usual prior of a
     scale and keeps a few residuals from being taken for a large error).
-
-    Parameters
-    ----------
-    off : ndarray, shape (figures,)
-        Differences between law and measurement.
-    slope : ndarray, shape (figures, free)
-        Their change with the parameters.
-    rounding, scale : ndarray, shape (figures,)
-        Standard deviation of the rounding, and size that a relative error refers to.
-    belief : ndarray, shape (priors,)
-        Distance from the priors in standard deviations.
-    belief_slope : ndarray, shape (priors, free)
-        Its change with the parameters.
-    shrunk : bool, optional
-        Whether the prior 1 / t counts; without it and without priors t^2 is the sum of squares over the degrees of
-        freedom, to which Student's t belongs.
-
-    Returns
-    -------
-    float
-        Relative standard deviation, at least `MODEL_ERROR`.
     """
     candidates = np.geomspace(MODEL_ERROR, LARGEST, GRID)
     variance = rounding**2 + (candidates[:, None] * scale) ** 2

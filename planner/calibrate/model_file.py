@@ -57,7 +57,7 @@ def to_model(
         source=_source(files),
         population=found.population,
         parameters=_parameters(found),
-        fit=library.Fit(
+        fit=library.FitQuality(
             runs=_rows(found),
             model_error=library.rounded(found.model_error),
             outliers=found.outliers,
@@ -70,34 +70,14 @@ def to_model(
 
 
 def model_of_costs(found: CostFit, *, title: str, files: Sequence[Path]) -> library.Model:
-    """Turn the costs of a device into what a model file holds.
-
-    Parameters
-    ----------
-    found : CostFit
-        The fit.
-    title : str
-        What was measured, in words.
-    files : sequence of Path
-        The measurements.
-
-    Returns
-    -------
-    library.Model
-        Ready to be written.
-
-    Raises
-    ------
-    ReportError
-        A file cannot be read.
-    """
+    """Turn the costs of a device into what a model file holds."""
     return library.Model(
         kind=found.kind,
         title=title or ", ".join(path.stem for path in files),
         source=_source(files),
         population=found.population,
         parameters=_parameters(found),
-        fit=library.Fit(
+        fit=library.FitQuality(
             runs=_rows(found),
             model_error=library.rounded(found.model_error),
             degrees_of_freedom=_degrees(found),
@@ -130,9 +110,9 @@ def _parameters(found: Calibration) -> dict[str, library.Parameter]:
     }  # fmt: skip
 
 
-def _rows(found: Calibration) -> tuple[library.Run, ...]:
+def _rows(found: Calibration) -> tuple[library.ComparedRun, ...]:
     return tuple(
-        library.Run(name=each.run, quantity=each.quantity, measured=library.rounded(each.measured),
+        library.ComparedRun(name=each.run, quantity=each.quantity, measured=library.rounded(each.measured),
                     predicted=library.rounded(each.predicted), sigma=library.rounded(each.sigma))
         for each in found.comparisons
     )  # fmt: skip

@@ -142,18 +142,26 @@ def observe(run: Run) -> Observation:
     -------
     Observation
         The response time is left out: it is service + queued / rate and says nothing more.
+
+    Raises
+    ------
+    InputError
+        The queue of a volume was not measured.
     """
-    rates = [part.io_rate for part in run.classes]
-    half_service = max(part.service.high - part.service.value for part in run.classes)
+    rate, service, queued = run.total_rate, run.service, run.total_queue
+    if not run.queue_known:
+        raise InputError(
+            f"queued of {run.name}", None, "the mean queue, or the response time, of every volume"
+        )
     return Observation(
         name=" ".join(filter(None, (run.source, run.name, f"+{run.aliases}"))),
         volumes=run.bases,
         aliases=run.aliases,
         population=None,
         figures={
-            "io_rate": Figure(run.io_rate, sum(rate.high - rate.low for rate in rates) / 2),
-            "service_time": Figure(run.service, half_service),
-            "queued": Figure(run.queued, sum(part.queued.high - part.queued.low for part in run.classes) / 2),
+            "io_rate": Figure(rate.value, (rate.high - rate.low) / 2),
+            "service_time": Figure(run.mean_service.value, float((service.high - service.value).max())),
+            "queued": Figure(queued.value, (queued.high - queued.low) / 2),
         },
     )
 

@@ -17,39 +17,13 @@ ALWAYS_BUSY: Final = 0.95  # share of time that the devices of a saturated run a
 
 
 def misfit(solution: Solution) -> float:
-    """Chi-square of the measurements alone.
-
-    Parameters
-    ----------
-    solution : Solution
-        A fit.
-
-    Returns
-    -------
-    float
-        Without what the priors add.
-    """
+    """Chi-square of the measurements alone."""
     figures = solution.residuals[: len(solution.problem.scale)]
     return float(figures @ figures)
 
 
 def at_bound_as_well(solutions: Sequence[Solution], key: str, bound: float) -> bool:
-    """Profile: whether a parameter at a bound fits nearly as well, its prior set aside.
-
-    Parameters
-    ----------
-    solutions : sequence of Solution
-        One a number of requesters, of one problem.
-    key : str
-        A free parameter.
-    bound : float
-        Where it is put, SI.
-
-    Returns
-    -------
-    bool
-        True where the data do not exclude the bound with any of the numbers of requesters.
-    """
+    """Profile: whether a parameter at a bound fits nearly as well, its prior set aside."""
     least = min(map(misfit, solutions))
     place = solutions[0].problem.free.index(KEYS.index(key))
     for each in solutions:
@@ -65,20 +39,10 @@ def at_bound_as_well(solutions: Sequence[Solution], key: str, bound: float) -> b
 
 
 def more_requesters_as_well(solutions: Sequence[Solution]) -> bool:
-    """Profile: whether the largest number of requesters that is tried fits nearly as well, priors of think times aside.
+    """Profile: whether the largest number of requesters tried fits nearly as well, priors of think times aside.
 
-    Where volumes share aliases, that number counts only if the search went so far: pools of so many requesters take
+    Where volumes share aliases, that number counts only if the search went so far: pools with many requesters take
     long to solve, and alias counts that matter tell the requesters.
-
-    Parameters
-    ----------
-    solutions : sequence of Solution
-        One a number of requesters, of one problem.
-
-    Returns
-    -------
-    bool
-        True where the data exclude no larger number.
     """
     most = max(solutions, key=lambda each: each.population)
     shared = any(run.volumes > 1 and run.aliases > 0 for run in most.problem.observations)
@@ -97,18 +61,7 @@ def more_requesters_as_well(solutions: Sequence[Solution]) -> bool:
 
 
 def saturated(best: Solution) -> bool:
-    """Whether every run kept all its devices busy, with requesters to spare.
-
-    Parameters
-    ----------
-    best : Solution
-        The fit.
-
-    Returns
-    -------
-    bool
-        True where the runs tell what the devices carry and not how much is asked of them.
-    """
+    """Whether every run kept all its devices busy, with requesters to spare."""
     runs = best.problem.observations
     values = np.array([[best.values[key] for key in KEYS]])
     found = totals(runs, best.population, values)[0]

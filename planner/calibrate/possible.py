@@ -100,7 +100,7 @@ def _ask(
         raise ReportError(model.title, f"expected `parameters.{known.get(key, key)}`") from error
 
 
-def _ends(shown: Quantity, drawn: Figures, fit: library.Fit) -> tuple[Array, Array]:
+def _ends(shown: Quantity, drawn: Figures, fit: library.FitQuality) -> tuple[Array, Array]:
     """Central 90 % of what the parameter sets say, each smeared by the error of the law, shape (scenarios,)."""
     values, size = drawn[shown.key], drawn[shown.error_of or shown.key]
     degrees = fit.degrees_of_freedom
@@ -117,7 +117,7 @@ def _open(
     """Where nothing bounds a figure from above, shape (scenarios,).
 
     That is so for more devices than were measured where all of them were busy in every run, and where the answer
-    depends on a parameter that no run tells and nothing bounds.
+    depends on a parameter that no run determines and nothing bounds.
     """
     found = np.zeros(len(scenarios), dtype=bool)
     if model.fit.saturated and shown.open_above:
@@ -154,7 +154,7 @@ class Possible:
 
 
 def possible(model: library.Model, count: int) -> Possible:
-    """Take the estimates of a model, and about so many parameter sets that stand for all that the data allow.
+    """Take the estimates of a model, and about `count` parameter sets that stand for all that the data allow.
 
     Parameters
     ----------
@@ -224,22 +224,7 @@ def _mixture(
 
 
 def cut_off(uncertainty: library.Uncertainty, free: Sequence[Quantity], count: int) -> Array:
-    """Draw from a normal distribution what lies between the bounds.
-
-    Parameters
-    ----------
-    uncertainty : library.Uncertainty
-        The distribution.
-    free : sequence of Quantity
-        Its parameters.
-    count : int
-        Sets.
-
-    Returns
-    -------
-    ndarray, shape (count or fewer, free)
-        Sets of parameters, SI; the center, moved to the nearest bounds, where hardly any set lies between them.
-    """
+    """Draw from a normal distribution what lies between the bounds, shape (count or fewer, free)."""
     center, covariance = np.array(uncertainty.center), np.array(uncertainty.covariance)
     low, high = (np.array([getattr(each, end) for each in free]) for end in ("low", "high"))
     size = np.sqrt(np.maximum(np.diag(covariance), 1e-300))
@@ -255,42 +240,16 @@ def cut_off(uncertainty: library.Uncertainty, free: Sequence[Quantity], count: i
 
 
 def smeared(values: Array, model_error: float, size: Array | float = 1.0) -> Array:
-    """Add the error of the law to what every parameter set says.
+    """Add the error of the law to what every parameter set says, shape (more sets, scenarios)."""
+    from scipy.special import ndtri
 
-    Parameters
-    ----------
-    values : ndarray, shape (sets, scenarios)
-        Logarithms, or numbers whose error is a part of `size`.
-    model_error : float
-        Relative standard deviation of the law.
-    size : array_like, optional
-        What it is a part of; 1 for logarithms.
-
-    Returns
-    -------
-    ndarray, shape (more sets, scenarios)
-        All equally likely.
-    """
-    from scipy.stats import norm
-
-    noise = model_error * norm.ppf(NODES)[:, None, None]
+    noise = model_error * ndtri(NODES)[:, None, None]
     finite = np.where(np.isfinite(size), size, 0.0)
     return np.asarray((values + noise * finite).reshape(-1, values.shape[-1]))
 
 
 def central(values: Array) -> tuple[Array, Array]:
-    """Central 90 % of equally likely values.
-
-    Parameters
-    ----------
-    values : ndarray, shape (sets, scenarios)
-        They may be infinite; nan where a figure is not known.
-
-    Returns
-    -------
-    tuple of ndarray, shape (scenarios,)
-        Both ends; nan where any value is.
-    """
+    """Central 90 % of equally likely values, shape (scenarios,)."""
     ends = ((1 - PROBABILITY) / 2, (1 + PROBABILITY) / 2)
     low, high = np.quantile(values, ends, axis=0, method="inverted_cdf")
     unknown = np.isnan(values).any(axis=0)
@@ -298,19 +257,8 @@ def central(values: Array) -> tuple[Array, Array]:
 
 
 def stretch(degrees: float) -> float:
-    """How much further Student's t reaches than the normal distribution, at 90 %.
-
-    Parameters
-    ----------
-    degrees : float
-        Degrees of freedom.
-
-    Returns
-    -------
-    float
-        At least 1.
-    """
-    from scipy.stats import norm, t
+    """How much further Student's t reaches than the normal distribution, at 90 %."""
+    from scipy.special import ndtri, stdtrit
 
     end = (1 + PROBABILITY) / 2
-    return float(t.ppf(end, degrees) / norm.ppf(end))
+    return float(stdtrit(degrees, end) / ndtri(end))

@@ -81,18 +81,7 @@ class Problem:
         return np.array(low), np.array([math.log(PARAMETERS[k].high) for k in self.free])
 
     def values(self, logs: Array) -> Array:
-        """All parameters from the logarithms of the free ones.
-
-        Parameters
-        ----------
-        logs : ndarray, shape (sets, free)
-            Natural logarithms.
-
-        Returns
-        -------
-        ndarray, shape (sets, 4)
-            SI.
-        """
+        """All parameters from the logarithms of the free ones, shape (sets, 4)."""
         found = np.empty((len(logs), len(KEYS)))
         for key, value in self.fixed.items():
             found[:, KEYS.index(key)] = value
@@ -100,18 +89,7 @@ class Problem:
         return found
 
     def beliefs(self, logs: Array) -> Array:
-        """How far the free parameters are from their priors, in standard deviations.
-
-        Parameters
-        ----------
-        logs : ndarray, shape (sets, free)
-            Natural logarithms.
-
-        Returns
-        -------
-        ndarray, shape (sets, priors)
-            One column a prior.
-        """
+        """How far the free parameters are from their priors, in standard deviations, shape (sets, priors)."""
         known = {key: np.full(len(logs), math.log(value)) for key, value in self.fixed.items() if value > 0}
         at = known | {KEYS[k]: logs[:, place] for place, k in enumerate(self.free)}
         columns = [
@@ -122,19 +100,6 @@ class Problem:
         return np.stack(columns, axis=-1) if columns else np.empty((len(logs), 0))
 
     def residuals(self, logs: Array, population: float) -> Array:
-        """Figures and priors, each in its standard deviations.
-
-        Parameters
-        ----------
-        logs : ndarray, shape (sets, free)
-            Natural logarithms of the free parameters.
-        population : float
-            Requesters of one volume.
-
-        Returns
-        -------
-        ndarray, shape (sets, figures + priors)
-            Their squares add up to chi-square.
-        """
+        """Figures and priors, each in its standard deviations, shape (sets, figures + priors)."""
         off = differences(self.observations, population, self.values(logs)) / self.sigma
         return np.concatenate([off, self.beliefs(logs)], axis=-1)

@@ -54,7 +54,7 @@ def calibrate(runs: Sequence[Measurements], fixed: Mapping[str, float] | None = 
     InputError
         Too few configurations.
     ReportError
-        A row tells no CPU time.
+        A row has no CPU time.
     CalibrationError
         The fit did not converge, or the measurements contradict each other.
 

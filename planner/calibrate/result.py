@@ -75,48 +75,32 @@ class Fit(Calibration):
         return {each.population: each.weight for each in self.spread.components}
 
     def population_interval(self) -> tuple[float, float | None]:
-        """Requesters of a volume, 90 %.
-
-        Returns
-        -------
-        tuple
-            Both ends; the upper one is None where the runs exclude no larger number.
-        """
+        """Requesters of a volume, 90 %."""
         if self.population_status == "fixed" or self.spread is None:
             return self.population, self.population
         low, high = self.spread.interval("population", PROBABILITY)
         return low, None if self.population_status == "not determined" else high
 
-    def notes(self) -> list[str]:
-        """What the tables do not say.
-
-        Returns
-        -------
-        list of str
-            Sentences.
-        """
-        first, *others = Calibration.notes(self)
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the tables do not say."""
+        first, *others = super(Fit, self).notes
         lines = [first]
         if self.outlier is not None:
             lines.append(
-                f"* outlier, not fitted: {self.outlier.run}: without it chi-square falls by {self.outlier.drop:.0f}; "
-                f"the next candidate, {self.outlier.second}, is {self.outlier.gap:.1f} behind"
+                f"! outlier, not fitted: {self.outlier.run}: without it chi-square falls by {self.outlier.drop:.0f}; "
+                f"the next candidate, {self.outlier.second}, is {self.outlier.gap:.1f} behind."
             )
         if self.saturated:
             lines.append(
-                "all devices were busy in every run: the runs tell what the devices carry, not how much is asked of "
-                "them; predictions for more devices have no upper end"
+                "All devices were busy in every run: the runs tell what the devices carry, not how much is asked of "
+                "them; predictions for more devices have no upper end."
             )
-        return [*lines, *others]
+        return (*lines, *others)
 
+    @property
     def headline(self) -> str:
-        """Requesters of a volume, given or estimated.
-
-        Returns
-        -------
-        str
-            One line.
-        """
+        """Requesters of a volume, given or estimated."""
         if self.population_status == "fixed":
             return f"{self.population} requesters a volume (given)"
         others = [f"{n} ({share:.0%})" for n, share in self.populations.items() if share >= LIKELY]
@@ -124,13 +108,7 @@ class Fit(Calibration):
         return f"about {self.population} requesters a volume{doubt}; likely: {', '.join(others)}"
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain data; an open end of an interval is None.
-
-        Returns
-        -------
-        dict
-            Parameters and residuals by name with unit suffix.
-        """
+        """Everything as plain data; an open end of an interval is None."""
         low, high = self.population_interval()
         return {
             "population": {

@@ -24,20 +24,7 @@ STARTS: Final = 2  # of those, the best are followed
 
 
 def starts(problem: Problem, population: int) -> list[Array]:
-    """Where a search begins: the best of several think times and inflations at a likely service time.
-
-    Parameters
-    ----------
-    problem : Problem
-        What to fit.
-    population : int
-        Requesters of one volume.
-
-    Returns
-    -------
-    list of ndarray, shape (free,)
-        Natural logarithms.
-    """
+    """Where a search begins: the best of several think times and inflations, each of shape (free,)."""
     alone = math.log(_service_guess(problem.observations, population))
     guess = {key: math.log(prior.median) + (0.0 if key == "inflation" else alone)
              for key, prior in PRIORS.items()}  # fmt: skip
@@ -66,27 +53,7 @@ def _service_guess(observations: Sequence[Observation], population: int) -> floa
 
 
 def search(problem: Problem, population: int | None, near: Sequence[Solution] = ()) -> list[Solution]:
-    """Fit the number of requesters that is given, or all that the data allow.
-
-    Parameters
-    ----------
-    problem : Problem
-        What to fit.
-    population : int or None
-        Requesters of one volume, where known.
-    near : sequence of Solution, optional
-        Solutions of a similar problem; only their populations are tried, from where they ended.
-
-    Returns
-    -------
-    list of Solution
-        The best first; those far behind are left out.
-
-    Raises
-    ------
-    CalibrationError
-        No population led to a minimum.
-    """
+    """Fit the number of requesters that is given, or all that the data allow."""
     if near:
         again = [solve(problem, each.population, [each.logs]) for each in near]
         return sorted(again, key=lambda each: -each.log_odds)

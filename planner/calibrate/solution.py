@@ -70,18 +70,7 @@ class Solution:
 
 
 def share_of(population: int) -> float:
-    """Tell the prior weight of a population: 1 / N, for all the counts that it stands for on the grid.
-
-    Parameters
-    ----------
-    population : int
-        Requesters of one volume.
-
-    Returns
-    -------
-    float
-        Not normalized.
-    """
+    """Tell the prior weight of a population: 1 / N, for all the counts that it stands for on the grid."""
     place = POPULATIONS.index(population) if population in POPULATIONS else None
     if place is None:
         return 1 / population
@@ -91,27 +80,7 @@ def share_of(population: int) -> float:
 
 
 def solve(problem: Problem, population: int, starts: Sequence[Array]) -> Solution:
-    """Find the parameters for one number of requesters, from several starts.
-
-    Parameters
-    ----------
-    problem : Problem
-        What to fit.
-    population : int
-        Requesters of one volume.
-    starts : sequence of ndarray, shape (free,)
-        Natural logarithms to begin with.
-
-    Returns
-    -------
-    Solution
-        The best that was found.
-
-    Raises
-    ------
-    CalibrationError
-        No start led to a minimum.
-    """
+    """Find the parameters for one number of requesters, from several starts."""
     best, message = None, "no start"
     for start in starts:
         try:

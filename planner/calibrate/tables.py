@@ -40,38 +40,12 @@ class Measurements:
     columns: Mapping[str, int] = field(default_factory=dict)
 
     def value(self, heading: str, default: float = 0.0) -> float:
-        """Take a number.
-
-        Parameters
-        ----------
-        heading : str
-            Name of its column.
-        default : float, optional
-            Where the cell is empty.
-
-        Returns
-        -------
-        float
-            SI.
-        """
+        """Take a number."""
         found = self.numbers.get(heading)
         return default if found is None else found.value
 
     def error(self, problem: str, heading: str = "") -> ReportError:
-        """Make an error of this row.
-
-        Parameters
-        ----------
-        problem : str
-            What is wrong and what was expected.
-        heading : str, optional
-            The column at fault, where it is one.
-
-        Returns
-        -------
-        ReportError
-            With file and line, and the column where it is known.
-        """
+        """Make an error of this row."""
         return ReportError(self.path, problem, line=self.line, column=self.columns.get(heading))
 
 

@@ -2,16 +2,34 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     import typer
 
 
-ORDER = (
-    "aliases", "storage", "system", "processors", "paging", "disk", "calibrate", "predict", "whatif", "growth",
-    "scoreboard", "figures", "explain", "read", "collect", "example",
-)  # fmt: skip
+# By what people ask first, with a shorter line for the list where the help begins with a long one. Each is a module
+# here of the same name, which has a typer `app`, or a function of that name and its `HELP`.
+COMMANDS: Final = {
+    "aliases": "Count the aliases that a volume or a pool needs.",
+    "storage": "",
+    "system": "Answer for a whole system from one file.",
+    "processors": "",
+    "paging": "",
+    "disk": "Compare disks, minidisk cache, channel programs.",
+    "calibrate": "",
+    "predict": "",
+    "whatif": "",
+    "growth": "Find from when on a limit no longer holds.",
+    "scoreboard": "",
+    "figures": "",
+    "explain": "",
+    "read": "Print measurements, or what an archive holds.",
+    "collect": "Collect measurements in an archive.",
+    "example": "Make a seeded year of a site.",
+}
+ORDER: Final = tuple(COMMANDS)
 INTERRUPTED = 130  # 128 and the number of the signal, as shells count
 HELP = """Capacity planning for z/VM disk I/O and storage.
 
@@ -31,29 +49,11 @@ def build() -> typer.Typer:
         The application with all commands.
     """
     import typer
-    from typer.core import TyperGroup
 
     from planner import __version__
-    from planner.cli import (
-        aliases,
-        calibrate,
-        collect,
-        disk,
-        example,
-        explain,
-        figures,
-        growth,
-        paging,
-        predict,
-        processors,
-        read,
-        scoreboard,
-        storage,
-        system,
-        whatif,
-    )
+    from planner.cli import options as options_of_all
 
-    class InOrder(TyperGroup):
+    class InOrder(options_of_all.Once):
         """Lists commands by what people ask first, not by how they were added."""
 
         def list_commands(self, ctx: Any) -> list[str]:
@@ -63,7 +63,7 @@ def build() -> typer.Typer:
         name="planner",
         cls=InOrder,
         no_args_is_help=True,
-        add_completion=False,
+        context_settings=options_of_all.CONTEXT,
         pretty_exceptions_enable=False,
         rich_markup_mode=None,
         help=HELP,
@@ -82,26 +82,12 @@ def build() -> typer.Typer:
     ) -> None:
         """Take the options of all commands."""
 
-    app.add_typer(aliases.app, name="aliases", short_help="Count the aliases that a volume or a pool needs.")
-    app.add_typer(storage.app, name="storage")
-    app.command(name="paging", help=paging.HELP)(paging.paging)
-    app.add_typer(disk.app, name="disk", short_help="Compare disks, minidisk cache, channel programs.")
-    app.command(name="processors", help=processors.HELP)(processors.processors)
-    app.command(name="system", help=system.HELP)(system.system)
-    app.command(name="calibrate", help=calibrate.HELP)(calibrate.calibrate)
-    app.command(name="predict", help=predict.HELP)(predict.predict)
-    app.command(name="whatif", help=whatif.HELP)(whatif.whatif)
-    app.command(name="scoreboard", help=scoreboard.HELP)(scoreboard.scoreboard)
-    app.command(name="read", help=read.HELP, short_help="Print measurements, or what an archive holds.")(
-        read.read
-    )
-    app.command(name="collect", help=collect.HELP, short_help="Collect measurements in an archive.")(collect.collect)
-    app.command(name="explain", help=explain.HELP)(explain.explain)
-    app.command(name="figures", help=figures.HELP)(figures.figures)
-    app.command(name="growth", help=growth.HELP, short_help="Find from when on a limit no longer holds.")(
-        growth.growth
-    )
-    app.command(name="example", help=example.HELP, short_help="Make a seeded year of a site.")(example.example)
+    for name, short in COMMANDS.items():
+        module = import_module(f"{__name__}.{name}")
+        if hasattr(module, "app"):
+            app.add_typer(module.app, name=name, short_help=short or None)
+        else:
+            app.command(name=name, help=module.HELP, short_help=short or None)(getattr(module, name))
     return app
 
 

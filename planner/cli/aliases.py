@@ -1,10 +1,10 @@
-"""``planner aliases``: how many aliases a volume or a pool needs, from a listing, a table or numbers."""
+"""``planner aliases``: how many aliases a volume or a pool needs, from files or numbers; and from supply counters."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -12,15 +12,13 @@ from planner.cli import options
 from planner.errors import InputError
 
 if TYPE_CHECKING:
-    from planner.demand import Law
-    from planner.measurements import Interval, Run
-    from planner.sizing import AliasAnswer, MeasuredPool, Target
+    from planner.measurements import Run
+    from planner.sizing import Target
 
 DEFAULT_MODEL = "hyperpav"
-SERVICE_PARTS = 3  # a printed service time is the sum of three rounded parts
-FEWEST_TO_SHARE = 50  # pools below which further processes take longer to start than they save
 
 app = typer.Typer(
+    cls=options.Once,
     no_args_is_help=True,
     rich_markup_mode=None,
     help="How many aliases a volume (classic PAV) or a pool (HyperPAV) needs.\n\n"
@@ -30,12 +28,16 @@ app = typer.Typer(
 Files = Annotated[
     list[Path] | None,
     typer.Argument(
-        metavar="[FILE]...", help="DEVICE listings (FCX108), or tables of volumes (CSV).", show_default=False
+        metavar="[FILE]...", help="DEVICE listings (FCX108), or tables of volumes (CSV); - for standard input.",
+        show_default=False,
     ),
-]
+]  # fmt: skip
 NoAlias = Annotated[
     str | None,
     typer.Option("--no-alias", metavar="SHARE", help="Target: share of tries without alias, as 1%."),
+]
+Exclude = Annotated[
+    str | None, typer.Option(metavar="LIST", help="Devices to leave out, as 5230 or 522A,522C-522E.")
 ]
 
 
@@ -78,41 +80,6 @@ class Question:
     growth: Annotated[str | None, _option(metavar="SHARE", help="Demand grows by this first, as 30%.")] = None
     model: options.Model = DEFAULT_MODEL
 
-    def numbers(self, files: list[Path] | None, volumes: int, *, pool: bool) -> Run | None:
-        """A run from numbers; None where files stand for them."""
-        from planner.measurements import from_numbers
-
-        response = None if files else self.response
-        given = (self.rate, self.service, response, self.queue, self.in_use)
-        if all(value is None for value in given):
-            if not files:
-                raise InputError("FILE", "none", "listings, or --rate and --service")
-            return None
-        if files:
-            raise InputError("FILE", "and numbers", "listings, or --rate and --service")
-        for argument, value, example in (
-            ("--rate", self.rate, "755/s"),
-            ("--service", self.service, "1.3ms"),
-        ):
-            if value is None:
-                raise InputError(
-                    argument, None, f"a quantity such as {example}; it is needed with the other numbers"
-                )
-        assert self.rate is not None and self.service is not None
-        if volumes < 1:
-            raise InputError("--volumes", volumes, "a count of at least 1")
-        if self.in_use is not None and self.in_use < 0:
-            raise InputError("--in-use", self.in_use, "a count of at least 0")
-        return from_numbers(
-            io_rate=_interval(self.rate, "rate", "--rate"),
-            service=_interval(self.service, "time", "--service", SERVICE_PARTS),
-            response=None if response is None else _interval(response, "time", "--response"),
-            queued=None if self.queue is None else _count(self.queue, "--queue"),
-            volumes=volumes,
-            aliases=self.in_use or 0,
-            pool=pool,
-        )
-
     def target(self, files: list[Path] | None) -> Target:
         """What must be achieved; with files --response is the target."""
         from planner import units
@@ -123,65 +90,67 @@ class Question:
             wait=None if self.wait is None else units.parse(self.wait, "time", argument="--wait"),
             queued=None if self.queued is None else units.parse_count(self.queued, argument="--queued"),
             response=None if response is None else units.parse(response, "time", argument="--response"),
-            no_alias=None
-            if self.no_alias is None
-            else units.parse(self.no_alias, "share", argument="--no-alias"),
+            no_alias=None if self.no_alias is None else units.share(self.no_alias, "--no-alias", zero=False),
         )
 
-    def grown(self) -> float:
-        """Share by which the demand grows."""
-        from planner import units
-
-        return (
-            0.0 if self.growth is None else units.parse(self.growth, "share", argument="--growth", zero=True)
-        )
-
-    def answers(self, systems: list[list[Run]], files: list[Path] | None) -> list[AliasAnswer]:
-        """Answer for each system."""
-        from planner import sizing
-
-        target, law, growth = self.target(files), _law(self.model), self.grown()
-        with options.working("Solving for every reading"):
-            return [sizing.aliases(runs, law, target=target, growth=growth) for runs in systems]
+    def asked(self, files: list[Path] | None) -> dict[str, Any]:
+        """Arguments of `planner.aliases`."""
+        numbers = {"rate": self.rate, "service": self.service, "queue": self.queue, "in_use": self.in_use}
+        if not files:
+            numbers["response"] = self.response
+        return {
+            "source": list(files) if files else None, **numbers, "target": self.target(files),
+            "growth": self.growth or 0.0, "model": self.model,
+        }  # fmt: skip
 
 
 @app.command(name="volume", no_args_is_help=True)
 @options.expanded
 def volume(
     files: Files = None,
-    device: Annotated[str | None, typer.Option(metavar="ADDRESS", help="Base device, as 522A.")] = None,
+    device: Annotated[
+        str | None, typer.Option(metavar="LIST", help="Base devices or labels, as 522A or BWPVS0.")
+    ] = None,
+    exclude: Exclude = None,
     *,
     question: Question,
     form: options.PlotForm,
 ) -> None:
     """Aliases for volumes that have their own (classic PAV).
 
-    Without --device every base that did I/O is answered, longest queue first. Several listings with different alias
-    counts of the same volumes decide more. With numbers, --response is the measurement; with files, the target.
+    Without --device every base that did I/O has a line, longest wait first; --device shows one in full. Several
+    listings with different alias counts of the same volumes decide more. With numbers, --response is the measurement;
+    with files, the target.
 
     Example: planner aliases volume --rate 755/s --service 1.3ms --response 3.7ms --queue 1.84
     """
-    from planner.cli.alias_files import volume_systems
+    from planner import sizing
 
-    numbers = question.numbers(files, 1, pool=False)
-    systems = [[numbers]] if numbers else volume_systems(files or [], device)
-    answers = question.answers(systems, files)
-    _emit(answers, form, many=bool(files) and device is None and len(answers) > 1)
+    with options.spelled(source="FILE"):
+        answer = sizing.answer_for(
+            **question.asked(files), kind="volume", device=device, exclude=exclude, progress=options.progress
+        )
+    options.show(answer, form)
 
 
 @app.command(name="pool", no_args_is_help=True)
 @options.expanded
 def pool(
     files: Files = None,
-    bases: Annotated[str | None, typer.Option(metavar="RANGE", help="Base devices, as 522A-5231.")] = None,
-    alias_range: Annotated[
-        str | None, typer.Option("--aliases", metavar="RANGE", help="Alias devices, as 5249-5250.")
+    bases: Annotated[
+        str | None, typer.Option(metavar="LIST", help="Base devices, as 522A-5231 or 522A,522C.")
     ] = None,
+    alias_range: Annotated[
+        str | None, typer.Option("--aliases", metavar="LIST", help="Alias devices, as 5249-5250.")
+    ] = None,
+    exclude: Exclude = None,
     members: Annotated[
         Path | None, typer.Option("--pools", metavar="FILE", help="Members of all pools of a listing (CSV).")
     ] = None,
     only: Annotated[str | None, typer.Option("--pool", metavar="NAME", help="Only this pool.")] = None,
-    volumes: Annotated[int, typer.Option(metavar="N", help="With numbers: volumes in the pool.")] = 1,
+    volumes: Annotated[
+        int | None, typer.Option(metavar="N", help="With numbers: volumes in the pool.", show_default="1")
+    ] = None,
     *,
     question: Question,
     form: options.PlotForm,
@@ -194,30 +163,25 @@ def pool(
 
     Example: planner aliases pool --rate 736/s --service 1.3ms --response 3.8ms --queue 1.8 --volumes 8
     """
-    from planner.cli.alias_files import pools_of
+    from planner import sizing
 
-    numbers = question.numbers(files, volumes, pool=True)
-    if numbers:
-        _emit(question.answers([[numbers]], files), form)
-        return
-    pools, notes = pools_of(files or [], bases, alias_range, members)
-    if only is not None:
-        names = ", ".join(each.name for each in pools)
-        pools = [each for each in pools if each.name == only]
-        if not pools:
-            raise InputError("--pool", only, f"one of {names}")
-    if len(pools) > 1:
-        _many(pools, notes, question, form)
-        return
-    if not pools[0].runs:
-        raise InputError("io_rate", 0.0, f"a volume of pool {pools[0].name} with I/O; there is none", "1/s")
-    _emit(question.answers([list(pools[0].runs)], files), form)
+    options.exclusive({"--pools": members, "--bases": bases}, "each says which devices")
+    options.exclusive({"--pools": members, "--aliases": alias_range}, "each says which devices")
+    with options.spelled(source="FILE", aliases="--aliases", members="--pools"):
+        answer = sizing.answer_for(
+            **question.asked(files), kind="pool", bases=bases, alias_devices=alias_range, exclude=exclude,
+            members=members, pool=only, volumes=volumes, progress=options.progress,
+        )  # fmt: skip
+    options.show(answer, form)
 
 
 @app.command(name="supply", no_args_is_help=True)
 @options.expanded
 def supply(
-    counters: Annotated[Path, typer.Argument(metavar="COUNTERS.csv", help="Supply counters (MRIODHPP).")],
+    counters: Annotated[
+        Path,
+        typer.Argument(metavar="COUNTERS", help="Supply counters (MRIODHPP): CSV, or z/VM monitor data."),
+    ],
     pool: Annotated[str | None, typer.Option(metavar="NAME", help="Only this pool.")] = None,
     no_alias: NoAlias = "1%",
     volumes: Annotated[
@@ -232,80 +196,29 @@ def supply(
 
     Enough aliases, too few or too many, for each HyperPAV pool.
 
-    Columns: time, pool, IODHPP_HPPTRIES, IODHPP_HPPFAILS, IODHPP_HPPMINCT, IODHPP_HPPMAXCT, aliases; one row a record.
+    CSV has one row a record: time, pool, IODHPP_HPPTRIES, IODHPP_HPPFAILS, IODHPP_HPPMINCT, IODHPP_HPPMAXCT, aliases.
 
     Example: planner aliases supply COUNTERS.csv --no-alias 1% --plot supply.png
     """
     from planner import units
-    from planner.measurements import totals_runs
-    from planner.reports.supply import read_supply
-    from planner.reports.volume_totals import read_totals
+    from planner.demand import Law
+    from planner.measurements import intervals, pool_runs, read
+    from planner.measurements.supplies import read_supplies
     from planner.supply import judge
 
-    share = units.parse(no_alias or "1%", "share", argument="--no-alias")
+    share = units.share(no_alias or "1%", "--no-alias", zero=False)
     if share >= 1.0:
         raise InputError("--no-alias", no_alias, "a share below 100%")
-    pools = read_supply(counters)
+    pools = read_supplies(counters)
     if pool is not None:
         names = ", ".join(each.pool for each in pools)
         pools = tuple(each for each in pools if each.pool == pool)
         if not pools:
             raise InputError("--pool", pool, f"one of {names}")
-    runs = (
-        {}
-        if volumes is None
-        else {run.name.removeprefix("pool "): run for run in totals_runs(read_totals(volumes))}
-    )
-    answer = judge(pools, no_alias=share, volumes=runs, law=_law(model) if runs else None)
+    runs: dict[str, Run] = {}
+    if volumes is not None:
+        for rows in intervals(read(volumes)):
+            runs |= {found.name: found.run for found in pool_runs(rows)[0] if found.run is not None}
+    law = Law.from_model(model) if runs else None
+    answer = judge(pools, no_alias=share, volumes=runs, law=law)
     options.show(answer, form)
-
-
-def _interval(text: str, dimension: str, argument: str, parts: int = 1) -> Interval:
-    """A quantity with what its digits leave open."""
-    from planner import units
-    from planner.measurements import Interval
-
-    value = units.parse(text, dimension, argument=argument)  # type: ignore[arg-type]
-    half = parts * units.resolution(text, dimension, argument=argument)  # type: ignore[arg-type]
-    return Interval(max(value - half, 0.5 * value), value, value + half)
-
-
-def _count(text: str, argument: str) -> Interval:
-    from planner import units
-    from planner.measurements import Interval
-
-    value = units.parse_count(text, argument=argument)
-    half = units.half_digit(text.strip())
-    return Interval(max(value - half, 0.0), value, value + half)
-
-
-def _law(model: str) -> Law:
-    from planner.demand import Law
-
-    return Law.from_model(model)
-
-
-def _many(pools: list[MeasuredPool], notes: list[str], question: Question, form: options.PlotForm) -> None:
-    """Answer for many pools at once."""
-    import os
-
-    from planner.sizing import subsystem
-
-    processes = (os.cpu_count() or 1) if len(pools) >= FEWEST_TO_SHARE else 1
-    with options.progress("Pools", len(pools)) as done:
-        answer = subsystem(
-            pools, _law(question.model), target=question.target([Path()]), growth=question.grown(), notes=notes,
-            processes=processes, done=done,
-        )  # fmt: skip
-    options.show(answer, form)
-    if answer.exit_code:
-        raise typer.Exit(answer.exit_code)
-
-
-def _emit(answers: list[AliasAnswer], form: options.PlotForm, *, many: bool = False) -> None:
-    from planner.sizing import together
-
-    options.draw(answers[0].plot, form)
-    data = {"volumes": [{"device": a.name, **a.to_dict()} for a in answers]} if many else answers[0].to_dict()
-    text = "\n\n".join(answer.text(closing=answer is answers[-1]) for answer in answers)
-    options.emit(text, data, together(answers), form)

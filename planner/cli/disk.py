@@ -10,6 +10,7 @@ from planner.cli import options
 from planner.errors import InputError
 
 app = typer.Typer(
+    cls=options.Once,
     no_args_is_help=True,
     rich_markup_mode=None,
     help="ECKD, emulated FBA and native SCSI; minidisk cache; channel programs.\n\n"

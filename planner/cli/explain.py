@@ -40,7 +40,7 @@ def explain(
     from planner import explain as formulas
 
     if topic is None:
-        listed = _topics()
+        listed = formulas.topics()
         if form.plot is not None:
             raise InputError("--plot", str(form.plot), "it with a topic")
         options.emit(render.to_text(listed), listed.records(), listed, form)
@@ -54,16 +54,6 @@ def explain(
     unicode = form.output is not None or "utf" in (getattr(sys.stdout, "encoding", None) or "").lower()
     text = told.latex() if latex else told.text(unicode=unicode)
     options.emit(text, told.to_dict(), told.table(), form)
-
-
-def _topics() -> render.Table:
-    """What can be explained."""
-    return render.Table(
-        columns=(
-            render.Column(name="topic", unit="", values=list(TOPICS)),
-            render.Column(name="question", unit="", values=[question for _, _, question in TOPICS.values()]),
-        )
-    )
 
 
 def _pair(given: str) -> tuple[str, str]:

@@ -17,8 +17,8 @@ DEFAULT_MODEL = "hyperpav"
 HELP = """From when on it will no longer do: trend, level shifts, and the day a limit is reached.
 
 SERIES.csv holds the column start (begin of each interval, as 2026-03-01T10:15), one number, and may hold the column
-system. What counts is the busy hour of each day. Of a SITE, measurements of volumes or storage with dates in any format
-that planner reads, the limits follow: aliases and addresses of each pool, 90 % busy, storage.
+system. What counts is the busy hour of each day. Of a SITE, an archive or files of volumes or storage with dates,
+the limits follow: aliases and addresses of each pool, 90 % busy, storage.
 
 Example: planner growth SERIES.csv --value io_rate --limit 5000
 
@@ -29,9 +29,7 @@ Example: planner growth SITE.csv"""
 
 @options.expanded
 def growth(
-    files: Annotated[
-        list[Path], typer.Argument(metavar="SERIES.csv|SITE...", help="A measured series, or a site.")
-    ],
+    files: Annotated[list[Path], typer.Argument(metavar="ARCHIVE|FILE...", help="A site, or SERIES.csv.")],
     value: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="Column of a series that holds the number.")
     ] = None,

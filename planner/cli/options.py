@@ -7,15 +7,18 @@ import functools
 import inspect
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final, Protocol, TypeVar, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar, get_type_hints
 
 import typer
+from typer.core import TyperGroup
 
 from planner import files, render
+from planner.answer import Answer
 from planner.errors import InputError
+from planner.tabular import Tabular
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,20 +32,22 @@ Model = Annotated[
     str, typer.Option("--model", metavar="FILE", help="Model file, or the name of a shipped model.")
 ]
 Value = TypeVar("Value")
+STANDARD_OUTPUT: Final = "-"
+ARGUMENTS: Final = (
+    "rate",
+    "service",
+    "response",
+    "queue",
+    "in_use",
+    "volumes",
+    "growth",
+    "device",
+    "bases",
+    "exclude",
+    "pool",
+)
+CONTEXT: Final[dict[str, Any]] = {"help_option_names": ["-h", "--help"]}
 PATIENCE: Final = 2.0  # seconds before a progress bar shows
-
-
-class Answer(Protocol):
-    """What a command found, for people and for programs."""
-
-    def text(self) -> str:
-        """Say it to people."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Say it as ``--json`` does."""
-
-    def table(self) -> render.Table:
-        """Lay it out as ``--csv`` does."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +73,7 @@ class Form:
         """Refuse both forms at once, and a file that cannot be written."""
         if self.json and self.csv:
             raise InputError("--json --csv", "both", "one of them")
-        if self.output is not None:
+        if self.output is not None and str(self.output) != STANDARD_OUTPUT:
             files.writable(self.output, force=self.force)
 
 
@@ -231,8 +236,88 @@ def once(pairs: Iterable[tuple[str, Value]], argument: str) -> dict[str, Value]:
     return found
 
 
-def show(answer: Answer, form: Form) -> None:
-    """Draw an answer where a picture is wanted, and print it or write it to a file.
+def exclusive(given: Mapping[str, object], why: str) -> None:
+    """Refuse options that exclude each other.
+
+    Parameters
+    ----------
+    given : mapping
+        Value by option; None where it was not given.
+    why : str
+        Why only one of them makes sense.
+
+    Raises
+    ------
+    InputError
+        More than one was given.
+    """
+    named = [name for name, value in given.items() if value is not None]
+    if len(named) > 1:
+        raise InputError(" and ".join(named), "together", f"one of them: {why}")
+
+
+class Once(TyperGroup):
+    """A group of commands that refuses an option given twice: the later of two would silence the earlier one."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Find the command of the words, and look at them before it does."""
+        name, command, rest = super().resolve_command(ctx, args)
+        words = rest[: rest.index("--")] if "--" in rest else rest
+        for parameter in [] if command is None or hasattr(command, "commands") else command.params:
+            if getattr(parameter, "multiple", True) or getattr(parameter, "count", False):
+                continue
+            spellings = tuple(parameter.opts)
+            given = [word for word in words if word.partition("=")[0] in spellings]
+            if len(given) > 1:
+                raise InputError(max(spellings, key=len), "given twice", "it once")
+        return name, command, rest
+
+
+@contextmanager
+def spelled(**options: str) -> Iterator[None]:
+    """Let errors name the option that was typed, not the argument that it became.
+
+    Parameters
+    ----------
+    **options
+        Option by argument, where it is not the argument with dashes.
+
+    Yields
+    ------
+    None
+        While the answer is made.
+
+    Raises
+    ------
+    InputError
+        With the option in place of the argument.
+    """
+    try:
+        yield
+    except InputError as error:
+        if error.argument not in ARGUMENTS and error.argument not in options:
+            raise
+        option = options.get(error.argument, f"--{error.argument.replace('_', '-')}")
+        raise InputError(option, error.value, error.expected, error.unit) from None
+
+
+def width() -> int:
+    """Columns to print in: those of the terminal, 80 where there is none.
+
+    Returns
+    -------
+    int
+        Between 60 and 200.
+    """
+    import shutil
+
+    if not sys.stdout.isatty():
+        return render.WIDTH
+    return min(max(shutil.get_terminal_size((render.WIDTH, 24)).columns, 60), 200)
+
+
+def show(answer: Answer | Tabular, form: Form) -> None:
+    """Draw an answer where a picture is wanted, print it or write it to a file, and end as it says.
 
     Parameters
     ----------
@@ -245,10 +330,17 @@ def show(answer: Answer, form: Form) -> None:
     ------
     InputError
         A file that cannot be written.
+    typer.Exit
+        The answer is no plain success.
     """
+    found: Any = answer
     if isinstance(form, PlotForm):
-        draw(answer.plot, form)  # type: ignore[attr-defined] # commands with --plot have answers that draw themselves
-    emit(answer.text(), answer.to_dict(), answer.table(), form)
+        draw(found.plot, form)
+    text = found.text(width()) if isinstance(answer, Answer) and form.output is None else found.text()
+    emit(text, found.to_dict(), found.table(), form)
+    code = getattr(answer, "exit_code", 0)
+    if code:
+        raise typer.Exit(code)
 
 
 def draw(plot: Callable[[], Axes], form: PlotForm) -> None:

@@ -13,7 +13,7 @@ from planner.errors import InputError
 HELP = """Scaling of throughput with processors and storage.
 
 Without a file, the five configurations of z/VM 5.3 that the report on real storage measured. Each configuration is
-predicted from the others, which tells how good the law is.
+predicted from the others, which shows how good the law is.
 
 Example: planner processors --processors 14"""
 

@@ -8,7 +8,7 @@ from planner.cli import options
 
 HELP = """Compare every published figure with the planner.
 
-Exit code 1 if an identity does not hold beyond the errata, or a stated accuracy is not met.
+Exit code 1 if an identity does not hold and no erratum says why, or a stated accuracy is not met.
 
 Example: planner scoreboard --csv"""
 

@@ -11,6 +11,7 @@ from planner.cli import options
 from planner.errors import InputError
 
 app = typer.Typer(
+    cls=options.Once,
     no_args_is_help=True,
     rich_markup_mode=None,
     help="Storage limits and frame budgets.\n\n"

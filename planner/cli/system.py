@@ -42,6 +42,13 @@ def system(
     template: Annotated[
         str | None, typer.Option(metavar="xiv|hyperpav|minimal", help="Print a commented file to start from.")
     ] = None,
+    measured: Annotated[
+        Path | None,
+        typer.Option("--from", metavar="ARCHIVE|FILE", help="Print a file made from measurements, to be completed."),
+    ] = None,
+    name: Annotated[
+        str | None, typer.Option("--system", metavar="NAME", help="Which system of --from, where it holds several.")
+    ] = None,
     schema: Annotated[bool, typer.Option("--schema", help="Print the JSON Schema of the file, for editors.")] = False,
     *,
     form: options.PlotForm,
@@ -49,8 +56,10 @@ def system(
     """Read, solve, print."""
     from planner import system as model
 
-    if template is not None or schema:
-        _alone(file, form, template=template, schema=schema)
+    if name is not None and measured is None:
+        raise InputError("--system", name, "--from with it")
+    if template is not None or schema or measured is not None:
+        _alone(file, form, template=template, schema=schema, measured=measured, name=name)
         return
     if file is None:
         raise InputError("FILE.toml", None, "a system file; --template minimal prints one to start from")
@@ -65,18 +74,32 @@ def system(
             if compare is not None:
                 answer = model.compare(answer, model.solve(compare, settings or []))
     options.show(answer, form)
-    if answer.exit_code:
-        raise typer.Exit(answer.exit_code)
 
 
-def _alone(file: Path | None, form: options.PlotForm, *, template: str | None, schema: bool) -> None:
-    """What needs no file: a template as text, the schema as JSON."""
+def _alone(
+    file: Path | None,
+    form: options.PlotForm,
+    *,
+    template: str | None,
+    schema: bool,
+    measured: Path | None,
+    name: str | None,
+) -> None:
+    """What makes a file and needs none: a template, measurements, the schema."""
     from planner import files, render
     from planner import system as model
 
-    if file is not None or (template is not None and schema):
-        raise InputError("--template" if template is not None else "--schema", template or "", "no file and nothing else beside it")
-    text = render.to_json(model.json_schema()) if schema else model.template(template or "")
+    asked = {"--template": template is not None, "--from": measured is not None, "--schema": schema}
+    if file is not None or sum(asked.values()) > 1:
+        raise InputError(
+            next(key for key, said in asked.items() if said), str(file or ""), "nothing else beside it"
+        )
+    if schema:
+        text = render.to_json(model.json_schema())
+    elif measured is not None:
+        text = model.from_measurements(measured, name)
+    else:
+        text = model.template(template or "")
     if form.output is None:
         typer.echo(text.rstrip("\n"))
     else:

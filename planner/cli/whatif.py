@@ -29,13 +29,9 @@ def whatif(
     form: options.PlotForm,
 ) -> None:
     """Predict every combination with 90 % intervals."""
-    from planner import library, whatif
+    from planner import library, system, whatif
 
-    from planner.system import is_system
-
-    if is_system(model):
-        from planner import system
-
+    if system.is_system(model):
         options.show(system.whatif(Path(model), over, settings or []), form)
         return
     found = library.read_model(model)

@@ -10,9 +10,8 @@ if TYPE_CHECKING:
     from planner.devices.disk import DiskPath
     from planner.devices.kinds import KINDS
     from planner.devices.paging import PagingDevice
-    from planner.devices.pool import Performance, Pool, VolumeClass
+    from planner.devices.pool import Performance, Pool, Volume, VolumeClass
     from planner.devices.processors import Processors
-    from planner.devices.volume import Volume
 
 __all__ = [
     "KINDS",
@@ -34,7 +33,7 @@ _HOME: Final = {
     "Performance": "pool",
     "Pool": "pool",
     "Processors": "processors",
-    "Volume": "volume",
+    "Volume": "pool",
     "VolumeClass": "pool",
 }
 

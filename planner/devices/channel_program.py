@@ -69,25 +69,7 @@ class ChannelProgram:
 
     @classmethod
     def ask(cls, values: Mapping[str, Array], scenarios: Sequence[Scenario]) -> Figures:
-        """Answer scenarios for parameter sets.
-
-        Parameters
-        ----------
-        values : mapping
-            Parameters by key, each of shape (sets,), SI.
-        scenarios : sequence of mapping
-            What `QUESTIONS` ask.
-
-        Returns
-        -------
-        dict
-            Figures, and what a saving leaves with the error of two runs (`left`), of shape (sets, scenarios), SI.
-
-        Raises
-        ------
-        InputError
-            An argument outside its domain.
-        """
+        """Figures, and what a saving leaves with the error of two runs (`left`)."""
         keys = [parameter.key for parameter in cls.PARAMETERS]
         rows = zip(*(values[key] for key in keys), strict=True)
         laws = [cls(**dict(zip(keys, map(float, row), strict=True))) for row in rows]

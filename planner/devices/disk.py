@@ -139,25 +139,7 @@ class DiskPath:
 
     @classmethod
     def ask(cls, values: Mapping[str, Array], scenarios: Sequence[Scenario]) -> Figures:
-        """Answer scenarios for parameter sets.
-
-        Parameters
-        ----------
-        values : mapping
-            Parameters by key, each of shape (sets,), SI.
-        scenarios : sequence of mapping
-            What `QUESTIONS` ask.
-
-        Returns
-        -------
-        dict
-            Figures, and the `elapsed` time of one requester, of shape (sets, scenarios), SI.
-
-        Raises
-        ------
-        InputError
-            An argument outside its domain, or the path has no such mode.
-        """
+        """Figures, and the `elapsed` time of one requester."""
         groups: dict[tuple[Mode, int, int, int], list[int]] = {}
         for k, at in enumerate(scenarios):
             mode: Mode = "off" if at["mode"] == "off" else "cached"

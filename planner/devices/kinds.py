@@ -9,14 +9,13 @@ from planner.devices.channel_program import ChannelProgram
 from planner.devices.disk import DiskPath
 from planner.devices.paging import PagingDevice
 from planner.devices.parameters import Figures, Scenario
-from planner.devices.pool import Pool
+from planner.devices.pool import Pool, Volume
 from planner.devices.processors import Processors
-from planner.devices.volume import Volume
 from planner.quantity import Quantity
 from planner.results import Array
 
 
-class Kind(Protocol):
+class DeviceKind(Protocol):
     """What a class of devices says of itself; mypy holds that every entry of `KINDS` does.
 
     `PARAMETERS` is what a model file holds and a fit finds, `QUESTIONS` what else one can set, `FIGURES` what it
@@ -32,7 +31,7 @@ class Kind(Protocol):
         """Answer scenarios for parameter sets."""
 
 
-KINDS: Final[Mapping[str, type[Kind]]] = {
+KINDS: Final[Mapping[str, type[DeviceKind]]] = {
     "volume": Volume,
     "pool": Pool,
     "paging": PagingDevice,

@@ -28,7 +28,7 @@ QUEUE_DEPTH: Final = Quantity(
 )  # fmt: skip
 OUTSTANDING: Final = Quantity(
     key="outstanding", symbol="n", unit="", low=1, high=1000, default=1,
-    meaning="requests outstanding per device while it was measured; beyond it nothing was measured",
+    meaning="requests outstanding per device while it was measured; no more were measured",
 )  # fmt: skip
 CP_TIME: Final = Quantity(
     key="cp_time", symbol="u", unit="s", low=0, high=1, default=0,
@@ -102,25 +102,7 @@ class PagingDevice:
 
     @classmethod
     def ask(cls, values: Mapping[str, Array], scenarios: Sequence[Scenario]) -> Figures:
-        """Answer scenarios for parameter sets.
-
-        Parameters
-        ----------
-        values : mapping
-            Parameters by key, each of shape (sets,), SI.
-        scenarios : sequence of mapping
-            Requests with their think time, or pages that come at random.
-
-        Returns
-        -------
-        dict
-            Figures of shape (sets, scenarios), SI.
-
-        Raises
-        ------
-        InputError
-            An argument outside its domain.
-        """
+        """Requests with their think time, or pages that come at random."""
         service, pages, cp, depth = (
             values[key][:, None] for key in ("service_time", "pages_per_transfer", "cp_time", "queue_depth")
         )

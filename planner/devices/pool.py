@@ -1,4 +1,4 @@
-"""A HyperPAV pool: volumes, each with its base device, that share aliases I/O by I/O."""
+"""A HyperPAV pool: volumes, each with its base device, that share aliases I/O by I/O; a classic volume is one alone."""
 
 from __future__ import annotations
 
@@ -12,10 +12,16 @@ from numpy.typing import ArrayLike
 
 from planner import queueing
 from planner.devices import parameters
-from planner.devices.free_aliases import free_marks
 from planner.devices.parameters import Figures, Scenario
 from planner.quantity import Quantity
+from planner.queueing import PoolSteady
+from planner.queueing.water_marks import fewest_found, most_found
 from planner.results import Array, Result, quantity
+
+MINUTE: Final = 60.0
+MEDIAN: Final = 0.5
+ROUNDING: Final = 1e-12  # of the tries: what the difference of two rates can still mean
+
 
 ALIASES: Final = Quantity(
     key="aliases", meaning="aliases of the volume or the pool", whole=True, example="aliases=2"
@@ -38,13 +44,14 @@ FIGURES: Final = (
 class VolumeClass:
     """Equal volumes and what they are asked for: `population` and `think_time` [s], or `arrival_rate` [1/s].
 
-    Numbers that a class of the other sort has are nan.
+    Numbers that a class of the other sort has are nan; so is `service_time` [s] where it is that of the pool.
     """
 
     volumes: int = 1
     population: float = math.nan
     think_time: float = math.nan
     arrival_rate: float = math.nan
+    service_time: float = math.nan
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -86,18 +93,7 @@ class Performance(Result):
     }
 
     def first(self, counts: int) -> Performance:
-        """Keep the first elements.
-
-        Parameters
-        ----------
-        counts : int
-            How many.
-
-        Returns
-        -------
-        Performance
-            Shape (counts,).
-        """
+        """Keep the first so many counts."""
         return replace(self, **{item.name: getattr(self, item.name)[:counts] for item in fields(self)})
 
     @property
@@ -120,7 +116,7 @@ class Pool:
     classes : tuple of VolumeClass
         Classes of equal volumes.
     service_time : float
-        Of an I/O that is alone on its volume [s].
+        Of an I/O that is alone on its volume, where its class has none of its own [s].
     inflation : float
         Relative growth of the service time with each further I/O in service on the volume.
     redrive_time : float
@@ -144,28 +140,7 @@ class Pool:
 
     @classmethod
     def ask(cls, values: Mapping[str, Array], scenarios: Sequence[Scenario]) -> Figures:
-        """Answer scenarios for parameter sets.
-
-        Parameters
-        ----------
-        values : mapping
-            Parameters by key, each of shape (sets,), SI.
-        scenarios : sequence of mapping
-            Aliases and volumes of each.
-
-        Returns
-        -------
-        dict
-            Figures, and I/Os `present`, each of shape (sets, scenarios), SI; `no_alias` is nan where a volume is solved
-            for many sets at once.
-
-        Raises
-        ------
-        InputError
-            A parameter outside its domain.
-        ConvergenceError
-            A pool could not be solved.
-        """
+        """Figures, and I/Os `present`; `no_alias` is nan where a volume is solved for many sets at once."""
         sets = len(values["service_time"])
         found = {
             key: np.full((sets, len(scenarios)), np.nan)
@@ -188,6 +163,13 @@ class Pool:
     def bases(self) -> int:
         """Number of volumes, hence of base devices."""
         return sum(part.volumes for part in self.classes)
+
+    @property
+    def service_times(self) -> tuple[float, ...]:
+        """Service time of each class [s]."""
+        return tuple(
+            self.service_time if math.isnan(part.service_time) else part.service_time for part in self.classes
+        )
 
     def solve(self, aliases: ArrayLike) -> Performance:
         """Solve the pool for each alias count.
@@ -235,7 +217,7 @@ class Pool:
         Returns
         -------
         Approach
-            `performance` tells what its answers mean.
+            `performance` says what its answers mean.
 
         Raises
         ------
@@ -251,25 +233,16 @@ class Pool:
             "population": [part.population for part in self.classes],
             "think_time": [part.think_time for part in self.classes],
             "arrival_rate": [part.arrival_rate for part in self.classes],
-            "service_time": self.service_time,
+            "service_time": self.service_times[0]
+            if len(set(self.service_times)) == 1
+            else self.service_times,
             "inflation": self.inflation,
             "redrive_time": self.redrive_time,
         }
 
 
 def performance(steady: queueing.PoolSteady) -> Performance:
-    """Tell what a listing would show of a solved pool.
-
-    Parameters
-    ----------
-    steady : PoolSteady
-        Of several alias counts, shape (counts,).
-
-    Returns
-    -------
-    Performance
-        Totals of the pool, shape (counts,).
-    """
+    """Tell what a listing would show of a solved pool."""
     total = steady.throughput @ steady.volumes
     fewest, most = free_marks(steady)
     return Performance(
@@ -315,3 +288,97 @@ def _one_by_one(values: Mapping[str, Array], volumes: int, counts: Array) -> Arr
         solved = pool.solve(counts)
         rows.append([solved.io_rate, solved.service_time, solved.queued, solved.no_alias])
     return np.array(rows).transpose(1, 0, 2)
+
+
+def free_marks(steady: PoolSteady) -> tuple[Array, Array]:
+    """Medians over the minutes of the fewest and the most free aliases that a try finds, shape (counts,).
+
+    Below all busy, the flow from k to k + 1 busy aliases is that of the ends back, ``p(k + 1) (k + 1) / holding
+    time``; the tries that find the last one free are what is left of those that did not fail.
+    """
+    tries, fails = steady.tries_rate @ steady.volumes, steady.fails_rate @ steady.volumes
+    by_aliases = steady.alias_throughput @ steady.volumes
+    fewest, most = steady.aliases.copy(), steady.aliases.copy()
+    for row, count in enumerate(steady.aliases.astype(int)):
+        if count == 0 or tries[row] <= 0.0 or not steady.stable[row]:
+            fewest[row] = most[row] = count if tries[row] <= 0.0 else 0
+            continue
+        if tries[row] - fails[row] <= ROUNDING * tries[row]:  # as good as no try finds an alias free
+            fewest[row] = most[row] = 0
+            continue
+        law = steady.free_alias_law[row, count::-1]  # of the busy ones
+        busy = np.arange(count + 1)
+        flow = np.append(law[1:] * busy[1:] * by_aliases[row] / max(float(law @ busy), 1e-300), fails[row])
+        flow[count - 1] = max(float(tries[row] - fails[row] - flow[: count - 1].sum()), 0.0)
+        highest, lowest = (np.cumsum(found(law, flow, MINUTE, count)) for found in (most_found, fewest_found))
+        fewest[row] = count - min(int(np.searchsorted(highest, MEDIAN)), count)
+        most[row] = count - min(int(np.searchsorted(lowest, MEDIAN)), count)
+    return fewest, most
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Volume:
+    """One volume with its own aliases.
+
+    Attributes
+    ----------
+    demand : VolumeClass
+        What it is asked for.
+    service_time : float
+        Of an I/O that is alone on the volume [s].
+    inflation : float
+        Relative growth of the service time with each further I/O in service.
+    redrive_time : float
+        Gap of a device that takes a waiting I/O [s].
+    """
+
+    demand: VolumeClass
+    service_time: float
+    inflation: float = 0.0
+    redrive_time: float = 0.0
+    PARAMETERS: ClassVar[tuple[Quantity, ...]] = (
+        parameters.SERVICE_TIME,
+        parameters.INFLATION,
+        parameters.REDRIVE_TIME,
+        parameters.THINK_TIME,
+        parameters.POPULATION,
+    )
+    QUESTIONS: ClassVar[tuple[Quantity, ...]] = QUESTIONS
+    FIGURES: ClassVar[tuple[Quantity, ...]] = FIGURES
+
+    @classmethod
+    def ask(cls, values: Mapping[str, Array], scenarios: Sequence[Scenario]) -> Figures:
+        """Answer as a pool of one volume does."""
+        return Pool.ask(values, scenarios)
+
+    def solve(self, aliases: ArrayLike) -> Performance:
+        """Solve the volume for each alias count.
+
+        Parameters
+        ----------
+        aliases : array_like, shape (counts,)
+            Aliases of the volume.
+
+        Returns
+        -------
+        Performance
+            Totals of base and aliases, shape (counts,).
+
+        Raises
+        ------
+        InputError
+            A parameter outside its domain.
+
+        Examples
+        --------
+        >>> volume = Volume(demand=VolumeClass(population=3, think_time=2e-4), service_time=1.3e-3)
+        >>> volume.solve([0, 2]).io_rate.round(0).tolist()
+        [769.0, 2000.0]
+        """
+        pool = Pool(
+            classes=(self.demand,),
+            service_time=self.service_time,
+            inflation=self.inflation,
+            redrive_time=self.redrive_time,
+        )
+        return pool.solve(aliases)

@@ -56,25 +56,7 @@ class Processors:
 
     @classmethod
     def ask(cls, values: Mapping[str, Array], scenarios: Sequence[Scenario]) -> Figures:
-        """Answer scenarios for parameter sets.
-
-        Parameters
-        ----------
-        values : mapping
-            Parameters by key, each of shape (sets,), SI.
-        scenarios : sequence of mapping
-            Processors of each.
-
-        Returns
-        -------
-        dict
-            Figures of shape (sets, scenarios), SI.
-
-        Raises
-        ------
-        InputError
-            A parameter outside its domain.
-        """
+        """ITR, CPU time of a transaction, times one processor."""
         first, contention, coherency = (values[p.key][:, None] for p in cls.PARAMETERS)
         counts = np.array([float(scenario["processors"]) for scenario in scenarios])
         itr = queueing.usl(counts, 1 / first, contention, coherency)
@@ -160,34 +142,10 @@ class Processors:
 
 
 def internal_throughput(transaction_rate: float, utilization: float) -> float:
-    """Internal throughput rate (ITR) as the report on real storage has it: throughput at full utilization.
+    """Internal throughput rate (ITR) as the report on real storage has it: throughput at full utilization [1/s].
 
-    Parameters
-    ----------
-    transaction_rate : float
-        Transactions [1/s].
-    utilization : float
-        Mean busy share of a processor [share].
-
-    Returns
-    -------
-    float
-        ``transaction rate / utilization`` [1/s].
-
-    Raises
-    ------
-    InputError
-        A utilization that is not above 0 and at most 1, or a rate that is not above 0.
-
-    Notes
-    -----
-    It equals ``processors / CPU time of a transaction``. The report on XIV divides by the busy share in
-    another way; see the definitions in data/xiv-concurrent-io.
-
-    Examples
-    --------
-    >>> round(internal_throughput(137.04, 0.986), 2)
-    138.99
+    It equals ``processors / CPU time of a transaction``. The report on XIV divides by the busy share in another way;
+    see the definitions in data/xiv-concurrent-io.
     """
     if not 0 < utilization <= 1:
         raise InputError("utilization", utilization, "a share above 0, at most 1")

@@ -1,29 +1,47 @@
-"""The formulas, told by sympy: one chain of equations a topic, from which text, LaTeX and values are generated."""
+"""The formulas by sympy: one chain of equations a topic, from which text, LaTeX and values are generated."""
 
 from __future__ import annotations
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
+from planner import render
 from planner.errors import InputError
 
 if TYPE_CHECKING:
     from planner.explain.explanation import Explanation
     from planner.explain.topic import Topic
 
-__all__ = ["TOPICS", "explain", "topic_named"]
+__all__ = ["TOPICS", "explain", "topic_named", "topics"]
 
 # Topic -> module, name in it, one line for people. sympy is imported when a topic is asked for.
 TOPICS: Final = {
     "erlang-c": ("delay", "ERLANG_C_TOPIC", "how likely is it that a request waits"),
     "mmc": ("delay", "MMC", "Poisson arrivals at a group of servers"),
     "finite-source": ("closed", "FINITE_SOURCE", "a few requesters, each with one request outstanding"),
+    "bursts": ("bursts", "BURSTS", "I/Os that come in batches"),
     "mgc": ("general", "MGC", "service of any spread"),
     "alias-pool": ("pools", "ALIAS_POOL", "volumes that share aliases"),
     "storage-limit": ("storage_limit", "STORAGE_LIMIT", "how much virtual storage can be in use"),
     "ccw": ("channel_program", "CCW", "what CP spends on channel programs"),
     "usl": ("scalability", "USL", "throughput over processors or requesters"),
 }
+
+
+def topics() -> render.Table:
+    """List what can be explained.
+
+    Returns
+    -------
+    render.Table
+        One row a topic: its name, and the question that it answers.
+    """
+    return render.Table(
+        columns=(
+            render.Column(name="topic", unit="", values=list(TOPICS)),
+            render.Column(name="question", unit="", values=[question for _, _, question in TOPICS.values()]),
+        )
+    )
 
 
 def topic_named(name: str) -> Topic:

@@ -22,7 +22,7 @@ total, throughput, busy, queue, wait, response = sympy.symbols("G X B L_q W R")
 
 
 def _rate(present: sympy.Expr) -> sympy.Expr:
-    """Rate at which requests leave with so many of them at the station."""
+    """Rate at which requests leave with n of them at the station."""
     served = Min(present, c)
     return served / (service * (1 + growth * (served - 1)))
 

@@ -14,9 +14,8 @@ import sympy
 from planner import render, style
 from planner.errors import InputError
 from planner.explain import printing
-from planner.explain.told import Told
 from planner.explain.topic import Equation, Topic
-from planner.explain.wording import body, hanging, indent, number, readable
+from planner.explain.wording import Told, body, hanging, indent, number, readable
 from planner.tabular import Tabular
 
 if TYPE_CHECKING:
@@ -52,25 +51,7 @@ class Explanation(Tabular):
 
     @classmethod
     def of(cls, topic: Topic, given: Mapping[str, str | float]) -> Explanation:
-        """Put numbers into a topic.
-
-        Parameters
-        ----------
-        topic : Topic
-            The formula.
-        given : mapping
-            Key of an input to a text with its unit, or to a number in SI units.
-
-        Returns
-        -------
-        Explanation
-            Every step.
-
-        Raises
-        ------
-        InputError
-            An unknown key, or a value outside its domain.
-        """
+        """Put numbers into a topic."""
         numbers = topic.numbers(given)
         values = topic.evaluate(numbers)
         numerical = topic.numerical({key: float(value) for key, value in numbers.items()})
@@ -88,28 +69,11 @@ class Explanation(Tabular):
         return self.topic.equations(self.numbers)
 
     def value(self, name: str) -> float:
-        """Value of a step as a double.
-
-        Parameters
-        ----------
-        name : str
-            Its left side, as ``"W"``.
-
-        Returns
-        -------
-        float
-            The value [SI].
-        """
+        """Value of a step as a double [SI]."""
         return float(self.values[sympy.Symbol(name)])
 
     def table(self) -> render.Table:
-        """Exact and numerical values beside each other.
-
-        Returns
-        -------
-        render.Table
-            One row a step that the numerical code gives, in SI units.
-        """
+        """Exact and numerical values beside each other."""
         steps = [step for step in self.steps if str(step.left) in self.numerical]
         exact = [float(self.values[step.left]) for step in steps]
         found = [self.numerical[str(step.left)] for step in steps]
@@ -136,18 +100,7 @@ class Explanation(Tabular):
         )
 
     def text(self, *, unicode: bool = True) -> str:
-        """Explain in plain text.
-
-        Parameters
-        ----------
-        unicode : bool, optional
-            Whether signs beyond ASCII may be used.
-
-        Returns
-        -------
-        str
-            Lines of at most 80 columns.
-        """
+        """Explain in plain text."""
         inputs = render.Table(
             columns=(
                 render.Column(
@@ -176,24 +129,12 @@ class Explanation(Tabular):
         return "\n\n".join(blocks)
 
     def latex(self) -> str:
-        """Every step in LaTeX: the formula, with the numbers, the value.
-
-        Returns
-        -------
-        str
-            An ``align*`` environment.
-        """
+        """Every step in LaTeX: the formula, with the numbers, the value."""
         lines = [line for step in self.steps for line in Told(step, self.values).latex()]
         return "\\begin{align*}\n" + " \\\\\n".join(lines) + "\n\\end{align*}"
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain data, numbers in SI units.
-
-        Returns
-        -------
-        dict
-            As ``planner explain --json`` prints it.
-        """
+        """Everything as plain data, numbers in SI units."""
         return {
             "topic": self.topic.name,
             "title": self.topic.title,
@@ -232,18 +173,7 @@ class Explanation(Tabular):
         return f"<p>{html.escape(self.topic.title)}</p>{math_html}{render.to_html(self.table())}"
 
     def plot(self, axes: Axes | None = None) -> Axes:
-        """Draw by how many percent the answer changes with each change of an input.
-
-        Parameters
-        ----------
-        axes : matplotlib.axes.Axes, optional
-            Where to draw; new axes where None.
-
-        Returns
-        -------
-        matplotlib.axes.Axes
-            Bars, one a change.
-        """
+        """Draw by how many percent the answer changes with each change of an input."""
         axes = axes or style.new_axes(7.0, 3.0)
         base = float(self.values[self.topic.answer])
         finite = [(change, value) for change, value in self.sensitivities if math.isfinite(value / base)]

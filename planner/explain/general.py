@@ -126,23 +126,7 @@ BOXMA_COHEN_HUFFELS: Final = (
 
 
 def law(exact: Exact) -> tuple[Equation, ...]:
-    """Steps from the wait with exponential service to the wait, those that the numerical code takes.
-
-    Parameters
-    ----------
-    exact : mapping
-        Every input.
-
-    Returns
-    -------
-    tuple of Equation
-        For one server, or no spread, or one of 1, fewer than else.
-
-    Raises
-    ------
-    InputError
-        A spread that takes more stages than are evaluated exactly.
-    """
+    """Steps from the wait with exponential service to the wait, those that the numerical code takes."""
     scv, servers, load = exact["scv"], exact["servers"], exact["arrival_rate"] * exact["service_time"]
     if servers == 1 or scv == 1 or not 0 < load < servers:
         meaning = "wait time (Pollaczek and Khinchine)" if servers == 1 else "wait time"

@@ -31,22 +31,7 @@ State = tuple[Volume, ...]
 
 
 def moves(state: State, pool_aliases: int, requesters: int) -> Iterator[tuple[State, Any]]:
-    """List the ways out of a state with their rates in units of 1/S, as functions of r = S/Z.
-
-    Parameters
-    ----------
-    state : tuple of tuple
-        Every volume: base busy, I/Os on aliases, I/Os queued.
-    pool_aliases : int
-        Aliases of the pool.
-    requesters : int
-        Requesters of each volume.
-
-    Yields
-    ------
-    tuple
-        The next state and the rate of the move.
-    """
+    """List the ways out of a state with their rates in units of 1/S, as functions of r = S/Z."""
     free = pool_aliases - sum(on_aliases for _, on_aliases, _ in state)
     in_queue = sum(queued for _, _, queued in state)
     for i, (base, held, queued) in enumerate(state):
@@ -72,23 +57,7 @@ def _with(state: State, changed: Mapping[int, Volume]) -> State:
 
 
 def stationary(pool_volumes: int, pool_aliases: int, requesters: int) -> dict[State, Any]:
-    """Solve the balance equations in symbols.
-
-    Parameters
-    ----------
-    pool_volumes, pool_aliases, requesters : int
-        The pool.
-
-    Returns
-    -------
-    dict
-        State to its weight, a polynomial in r; the weights do not sum to one.
-
-    Raises
-    ------
-    InputError
-        More states than are solved in symbols.
-    """
+    """Solve the balance equations in symbols."""
     start: State = ((0, 0, 0),) * pool_volumes
     index = {start: 0}
     rates: dict[tuple[State, State], Any] = {}

@@ -16,7 +16,7 @@ from planner.render.text import WIDTH
 Numbers = Mapping[sympy.Symbol, str]
 
 
-LONG: Final = 3  # terms of a sum beyond which it is a polynomial, read by falling powers
+LONG: Final = 3  # terms of a sum; one of more is a polynomial, read by falling powers
 
 
 def _terms(expression: sympy.Add) -> list[Any]:
@@ -62,24 +62,7 @@ class _Latex(LatexPrinter):  # type: ignore[misc]
 
 
 def text(expression: Any, numbers: Numbers | None = None, *, head: str = "", unicode: bool = True) -> str:
-    """Lay an expression out in lines of text.
-
-    Parameters
-    ----------
-    expression : sympy.Basic
-        What to print.
-    numbers : mapping, optional
-        Numbers to print in the place of symbols.
-    head : str, optional
-        What stands to the left of its line, such as ``W =``.
-    unicode : bool, optional
-        Whether signs beyond ASCII may be used.
-
-    Returns
-    -------
-    str
-        One or several lines.
-    """
+    """Lay an expression out in lines of text."""
     before = pretty_use_unicode(unicode)  # sympy keeps this as a state of its own
     try:
         printer = _Text(numbers or {}, unicode=unicode)
@@ -94,18 +77,5 @@ def text(expression: Any, numbers: Numbers | None = None, *, head: str = "", uni
 
 
 def latex(expression: Any, numbers: Numbers | None = None) -> str:
-    """Write an expression in LaTeX.
-
-    Parameters
-    ----------
-    expression : sympy.Basic
-        What to print.
-    numbers : mapping, optional
-        Numbers to print in the place of symbols.
-
-    Returns
-    -------
-    str
-        LaTeX for math mode.
-    """
+    """Write an expression in LaTeX."""
     return str(_Latex(numbers or {}).doprint(expression))

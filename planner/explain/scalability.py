@@ -72,7 +72,7 @@ USL = Topic(
         "gamma, alpha and beta are fitted to measurements, see queueing.fit_usl",
         "alpha above zero and beta zero is Amdahl's law: throughput never exceeds gamma/alpha",
         "both zero: linear scaling",
-        "three parameters and few points: a fit tells little beyond its measurements",
+        "three parameters and few points: a fit says little outside its measurements",
     ),
     source="Gunther, Guerrilla Capacity Planning (2007), eq. 4.31; Amdahl (1967)",
 )

@@ -103,23 +103,7 @@ class Topic:
     source: str
 
     def numbers(self, given: Mapping[str, str | float]) -> dict[str, Any]:
-        """Exact inputs: what was given, defaults for the rest.
-
-        Parameters
-        ----------
-        given : mapping
-            Key of an input to a text with its unit, or to a number in SI units.
-
-        Returns
-        -------
-        dict
-            Key of every input to its exact number.
-
-        Raises
-        ------
-        InputError
-            An unknown key, or a value outside its domain.
-        """
+        """Exact inputs: what was given, defaults for the rest."""
         known = {item.key: item for item in self.inputs}
         for key, value in given.items():
             if key not in known:
@@ -127,20 +111,7 @@ class Topic:
         return {key: exactly(item, given.get(key, item.default)) for key, item in known.items()}
 
     def evaluate(self, numbers: Exact, keep: tuple[Any, ...] = ()) -> dict[Any, Any]:
-        """Evaluate every step exactly.
-
-        Parameters
-        ----------
-        numbers : mapping
-            Every input.
-        keep : tuple of sympy.Symbol, optional
-            Inputs that stay symbols: the steps become functions of them.
-
-        Returns
-        -------
-        dict
-            Left side to exact value, the inputs first; each member of a family by itself.
-        """
+        """Evaluate every step exactly."""
         known = {item.symbol: numbers[item.key] for item in self.inputs if item.symbol not in keep}
         spelled: dict[
             Any, Any
@@ -179,23 +150,7 @@ def _root(step: Equation, difference: Any) -> Any:
 
 
 def many_digits(expression: Any) -> Any:
-    """Evaluate to `PRECISION` digits, with ever more of them under way until two results agree.
-
-    Parameters
-    ----------
-    expression : sympy.Expr
-        Without free symbols, real; what cancels is paid for with digits.
-
-    Returns
-    -------
-    sympy.Float
-        The number.
-
-    Raises
-    ------
-    InputError
-        No two results agree within `MOST_DIGITS` digits.
-    """
+    """Evaluate to `PRECISION` digits, with ever more of them under way until two results agree."""
     from mpmath import re, workdps
 
     evaluate = sympy.lambdify((), expression, "mpmath")
@@ -212,20 +167,7 @@ def many_digits(expression: Any) -> Any:
 
 
 def exact(expression: Any, known: Mapping[Any, Any]) -> Any:
-    """Put what is known into an expression and carry out its sums and products.
-
-    Parameters
-    ----------
-    expression : sympy.Expr
-        An expression.
-    known : mapping
-        Symbols and applied functions to their values.
-
-    Returns
-    -------
-    sympy.Expr
-        A number, where everything is known.
-    """
+    """Put what is known into an expression and carry out its sums and products."""
     symbols = {key: value for key, value in known.items() if key.is_Symbol}
     families = {key: value for key, value in known.items() if not key.is_Symbol}
     return sympy.sympify(expression).subs(symbols).doit().xreplace(families)

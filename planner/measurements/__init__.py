@@ -1,23 +1,20 @@
-"""What was measured: `read` takes any file to one table; runs of volumes and pools, from listings, totals, numbers."""
+"""What was measured: `read` takes any file to one table, and its rows become runs of volumes and pools."""
 
-from planner.measurements.listings import address_range, listing_run, member_runs, pool_run, volume_runs
 from planner.measurements.read import Measured, read
-from planner.measurements.run import Interval, Measurement, Run, from_numbers, sharpened
-from planner.measurements.totals import by_pool, totals_runs
+from planner.measurements.rows import Devices, Rows, intervals
+from planner.measurements.run import Run, from_numbers
+from planner.measurements.systems import PoolRun, pool_runs, system_runs, volume_runs
 
 __all__ = [
-    "Interval",
+    "Devices",
     "Measured",
-    "Measurement",
+    "PoolRun",
+    "Rows",
     "Run",
-    "address_range",
-    "by_pool",
     "from_numbers",
-    "listing_run",
-    "member_runs",
-    "pool_run",
+    "intervals",
+    "pool_runs",
     "read",
-    "sharpened",
-    "totals_runs",
+    "system_runs",
     "volume_runs",
 ]

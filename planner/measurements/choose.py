@@ -54,7 +54,7 @@ def at_interval(devices: pl.DataFrame, which: str) -> pl.DataFrame:
     if not found.height:
         first, last = devices["start"].min(), devices["start"].max()
         raise InputError(
-            "interval", which, f"a time within a measured interval; they begin from {first} to {last}"
+            "interval", which, f"a time within a measured interval; they begin from {first!s} to {last!s}"
         )
     return found
 

@@ -1,212 +1,236 @@
-"""What was measured of a volume or a pool, as intervals; assembled here from a few numbers."""
+"""What was measured of a volume or a pool: one structure, arrays over the volumes, whatever it was read from."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple
+from datetime import datetime
+from typing import Final
+
+import numpy as np
 
 from planner.errors import InputError
+from planner.interval import Interval
+from planner.results import Array
+from planner.units import MILLISECOND
 
 QUEUE_NEGLIGIBLE: Final = 0.1  # I/Os; the rule of thumb counts less as no queue
 ADDRESSES_PER_CONTROL_UNIT: Final = 256
 
 
-class Interval(NamedTuple):
-    """A number and what its printed digits leave open: `low`, `value` and `high`."""
-
-    low: float
-    value: float
-    high: float
-
-    def scaled(self, factor: float) -> Interval:
-        """Multiply by a positive factor.
-
-        Parameters
-        ----------
-        factor : float
-            Above zero.
-
-        Returns
-        -------
-        Interval
-            All three numbers times the factor.
-        """
-        return Interval(self.low * factor, self.value * factor, self.high * factor)
-
-    def widened(self, by: float) -> Interval:
-        """Move both ends outward.
-
-        Parameters
-        ----------
-        by : float
-            How far, in the unit of the interval.
-
-        Returns
-        -------
-        Interval
-            The same value between wider ends.
-        """
-        return Interval(self.low - by, self.value, self.high + by)
-
-    def strain(self, guess: float) -> float:
-        """Tell how far a guess lies off.
-
-        Parameters
-        ----------
-        guess : float
-            In the unit of the interval.
-
-        Returns
-        -------
-        float
-            0 at the value, -1 and 1 at the ends.
-        """
-        half = self.high - self.value if guess >= self.value else self.value - self.low
-        return (guess - self.value) / max(half, 1e-9 * abs(self.value), 1e-12)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Measurement:
-    """Totals over `volumes` equal volumes, with the aliases in use at the time (shared if there are several).
-
-    `io_rate` [1/s], `service` [s] per I/O, `queued` [I/Os] with all that is known of it (without an upper end where
-    it was not measured), `queue_shown` [I/Os] the sum as it was shown, which the rule of thumb takes, `rates` [1/s]
-    of the volumes one by one, empty where they are equal or only the total is known.
-    """
-
-    volumes: int
-    aliases: int
-    io_rate: Interval
-    service: Interval
-    queued: Interval
-    queue_shown: float
-    rates: tuple[float, ...] = ()
-
-    @property
-    def queue_known(self) -> bool:
-        """Whether the queue was measured."""
-        return math.isfinite(self.queued.high)
-
-    @property
-    def response(self) -> float:
-        """Service plus queued over rate [s]."""
-        return self.service.value + self.queued.value / self.io_rate.value
-
-    @property
-    def utilization(self) -> float:
-        """Busy share of one device, bases and aliases alike."""
-        return self.io_rate.value * self.service.value / (self.volumes + self.aliases)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Run:
-    """One listing's worth of a system.
+    """One measurement of a volume, or of the volumes of a pool.
 
     Attributes
     ----------
     name : str
         The base device, or the pool.
-    aliases : int
-        Aliases in use.
-    classes : tuple of Measurement
-        Classes of equal volumes.
     pool : bool
-        Whether the aliases are shared among volumes.
+        Whether the aliases are shared among the volumes.
+    aliases : int
+        Aliases in use, those of the pool or the volume's own.
+    volumes : tuple of str
+        Names of the volumes that did I/O.
+    io_rate, service, queued : Interval
+        Of each volume, shape (volumes,): I/Os with those of its aliases [1/s], mean service time [s], I/Os waiting;
+        without an upper end where the queue was not measured.
+    queue_shown : ndarray, shape (volumes,)
+        The queue as it was shown, which the rule of thumb takes.
+    own : bool
+        Whether the numbers are each volume's own; else the mean of all, since a listing does not say for which
+        volume an alias of a pool worked.
+    idle : int
+        Bases without I/O, beside those in `volumes`.
     path_share : float or None
-        Rate-weighted share of pend or of disconnect, the larger, in the service time; None where the source does
-        not say.
+        Share of pend or of disconnect, the larger, in the service time; None where the source does not say.
     cu_wait : float or None
         Control unit wait [s]; None where the source does not say.
     source : str
         Name of the measurement.
+    end : datetime or None
+        When it began.
     notes : tuple of str
         What the user should know of how it was read.
     """
 
     name: str
-    aliases: int
-    classes: tuple[Measurement, ...]
     pool: bool
+    aliases: int
+    volumes: tuple[str, ...]
+    io_rate: Interval
+    service: Interval
+    queued: Interval
+    queue_shown: Array
+    own: bool = True
+    idle: int = 0
     path_share: float | None = None
     cu_wait: float | None = None
     source: str = ""
+    end: datetime | None = None
     notes: tuple[str, ...] = field(default=())
 
     @property
     def bases(self) -> int:
-        """Number of volumes."""
-        return sum(part.volumes for part in self.classes)
+        """Number of volumes that did I/O."""
+        return len(self.volumes)
 
     @property
-    def io_rate(self) -> float:
-        """Total I/O rate [1/s]."""
-        return sum(part.io_rate.value for part in self.classes)
+    def total_rate(self) -> Interval:
+        """I/O rate of all volumes [1/s]."""
+        return self.io_rate.sum()
 
     @property
-    def queued(self) -> float:
-        """Total of the queues [I/Os]."""
-        return sum(part.queued.value for part in self.classes)
+    def total_queue(self) -> Interval:
+        """Queues of all volumes [I/Os]."""
+        return self.queued.sum()
 
     @property
-    def service(self) -> float:
-        """Rate-weighted mean service time [s]."""
-        return sum(part.io_rate.value * part.service.value for part in self.classes) / self.io_rate
+    def mean_service(self) -> Interval:
+        """Mean service time, weighted by rate [s]."""
+        share = self.io_rate.value / self.total_rate.value
+        found: Interval = (self.service * share).sum()
+        return found
+
+    @property
+    def mean_response(self) -> float:
+        """Mean service plus all queues over the rate of all volumes [s]."""
+        return float(self.mean_service.value + self.total_queue.value / self.total_rate.value)
+
+    @property
+    def responses(self) -> Array:
+        """Service plus queue over rate of each volume [s]."""
+        found: Array = self.service.value + self.queued.value / self.io_rate.value
+        return found
+
+    @property
+    def busy(self) -> float:
+        """Busy share of one device, bases and aliases alike."""
+        return float(self.io_rate.value @ self.service.value) / (self.bases + self.aliases)
 
     @property
     def queue_known(self) -> bool:
         """Whether the queue of every volume was measured."""
-        return all(part.queue_known for part in self.classes)
+        return bool(np.isfinite(self.queued.high).all())
+
+    @property
+    def waiting(self) -> bool | None:
+        """Whether any I/O waits; None where the queue was not measured."""
+        return bool(self.total_queue.value > 0) if self.queue_known else None
 
     @property
     def rule_of_thumb(self) -> int | None:
         """Aliases in use plus the summed queue rounded up; a queue below .1 counts as none, one unknown as None."""
         if not self.queue_known:
             return None
-        total = sum(p.queue_shown for p in self.classes if p.queue_shown / p.volumes >= QUEUE_NEGLIGIBLE)
+        total = float(self.queue_shown[self.queue_shown >= QUEUE_NEGLIGIBLE].sum())
         return self.aliases + math.ceil(round(total, 6))
 
     @property
     def most_aliases(self) -> int:
         """What one logical control unit has addresses for."""
-        return max(ADDRESSES_PER_CONTROL_UNIT - self.bases, 0)
+        return max(ADDRESSES_PER_CONTROL_UNIT - self.bases - self.idle, 0)
+
+    def check(self) -> None:
+        """Refuse what contradicts itself; a rate and a service time alone are an offered load, which may be any.
+
+        Raises
+        ------
+        InputError
+            Devices more than 100 % busy beside a measured queue.
+        """
+        if not self.queue_known:
+            return
+        each = self.io_rate.low * self.service.low
+        devices = 1 + self.aliases
+        over = np.flatnonzero(each > devices)
+        if over.size:
+            k = int(over[np.argmax(each[over])])
+            rate, service = float(self.io_rate.value[k]), float(self.service.value[k])
+            raise InputError(
+                f"service time of {self.volumes[k]}", service / MILLISECOND,
+                f"at most {devices / rate / MILLISECOND:.4g} ms at {rate:.4g}/s: {_devices(self.aliases)} cannot be "
+                f"busy {rate * service:.3g} times at once, and a queue was measured with the rate",
+                "ms",
+            )  # fmt: skip
+        if self.pool and float(each.sum()) > self.bases + self.idle + self.aliases:
+            raise InputError(
+                f"rate x service time of {self.name}", round(float(each.sum()), 1),
+                f"at most {self.bases + self.idle + self.aliases}, its bases and aliases, all of them busy",
+            )  # fmt: skip
 
 
-def sharpened(queued: Interval, io_rate: Interval, service: float, response: Interval) -> Interval:
-    """Narrow a printed queue by the printed response: response = printed service + queued / rate.
+def _devices(aliases: int) -> str:
+    return "one device" if aliases == 0 else f"a base and {aliases} alias{'es' if aliases > 1 else ''}"
 
-    Parameters
-    ----------
-    queued : Interval
-        As printed [I/Os].
-    io_rate : Interval
-        As printed [1/s].
-    service : float
-        Printed service time [s].
-    response : Interval
-        As printed [s].
 
-    Returns
-    -------
-    Interval
-        The part of `queued` that both allow; `queued` itself where they exclude each other.
+def stacked(intervals: Sequence[Interval]) -> Interval:
+    """Intervals of one volume each as one of arrays, shape (volumes,)."""
+    return Interval(*(np.array(ends, dtype=np.float64) for ends in zip(*intervals, strict=True)))
+
+
+def queue_of(
+    queued: Interval | None, io_rate: Interval, service: Interval, response: Interval | None
+) -> Interval:
+    """The queue as printed, as the response time tells it by Little's law, or as both allow.
+
+    Where a report prints both, its response is the printed service + queued / rate: it sharpens a queue of few digits.
+    Without either the queue has no upper end.
     """
-    low = max(queued.low, (response.low - service) * io_rate.low, 0.0)
-    high = min(queued.high, (response.high - service) * io_rate.high)
+    if queued is None:
+        if response is None:
+            return Interval(0.0 * io_rate.value, 0.0 * io_rate.value, math.inf)
+        low = np.maximum(response.low - service.high, 0.0) * io_rate.low
+        value = np.maximum(response.value - service.value, 0.0) * io_rate.value
+        return Interval(low, value, np.maximum(response.high - service.low, 0.0) * io_rate.high)
+    if response is None:
+        return queued
+    low = max(queued.low, (response.low - service.value) * io_rate.low, 0.0)
+    high = min(queued.high, (response.high - service.value) * io_rate.high)
     if low > high:
         return queued
     return Interval(low, min(max(queued.value, low), high), high)
+
+
+def check_response(
+    queued: Interval | None, io_rate: Interval, service: Interval, response: Interval | None, of: str = ""
+) -> None:
+    """Refuse a response below the service time, and a queue that contradicts rate x (response - service).
+
+    Raises
+    ------
+    InputError
+        With the arithmetic; `of` names the volume.
+    """
+    if response is None:
+        return
+    shown = service.value / MILLISECOND
+    if response.high < service.low:
+        raise InputError(
+            f"response{of}", response.value / MILLISECOND,
+            f"at least the service time, {shown:.4g} ms: it is service and wait together", "ms",
+        )  # fmt: skip
+    if queued is None:
+        return
+    low, high = (response.low - service.high) * io_rate.low, (response.high - service.low) * io_rate.high
+    if queued.high < low or queued.low > high:
+        raise InputError(
+            f"queue{of}", queued.value,
+            f"what rate x (response - service) allows, {io_rate.value:.4g}/s x ({response.value / MILLISECOND:.4g} - "
+            f"{shown:.4g}) ms = {max(low, 0):.3g} to {high:.3g}: they contradict each other",
+        )  # fmt: skip
 
 
 def from_numbers(
     *,
     io_rate: Interval,
     service: Interval,
-    response: Interval | None,
-    queued: Interval | None,
-    volumes: int,
-    aliases: int,
-    pool: bool,
+    response: Interval | None = None,
+    queued: Interval | None = None,
+    volumes: int = 1,
+    aliases: int = 0,
+    pool: bool = False,
 ) -> Run:
     """Assemble a run from numbers of one volume.
 
@@ -216,55 +240,45 @@ def from_numbers(
         Of one volume [1/s].
     service : Interval
         Mean service time [s].
-    response : Interval or None
+    response : Interval, optional
         Mean response time [s].
-    queued : Interval or None
+    queued : Interval, optional
         Mean queue of one volume [I/Os]; from the response by Little's law where None.
-    volumes : int
+    volumes : int, optional
         Equal volumes.
-    aliases : int
+    aliases : int, optional
         Aliases in use, of the pool or the volume.
-    pool : bool
+    pool : bool, optional
         Whether the aliases are shared.
 
     Returns
     -------
     Run
-        One class of equal volumes.
+        Equal volumes.
 
     Raises
     ------
     InputError
-        Neither queue nor response, a response below the service, or a queue that contradicts the response.
+        Too many volumes, a response below the service, or a queue that contradicts the response.
     """
-    if volumes > ADDRESSES_PER_CONTROL_UNIT:
+    if volumes + aliases > ADDRESSES_PER_CONTROL_UNIT:
         raise InputError(
-            "volumes", volumes, f"at most {ADDRESSES_PER_CONTROL_UNIT}, one logical control unit"
-        )
-    if response is not None and response.high < service.low:
-        raise InputError("response", response.value, f"at least the service time, {service.value:g} s", "s")
-    shown = queued
-    if queued is None:
-        if response is None:
-            raise InputError("queue", None, "the mean queue, or the response time to compute it from")
-        low = max(response.low - service.high, 0.0) * io_rate.low
-        value = max(response.value - service.value, 0.0) * io_rate.value
-        queued = Interval(low, value, (response.high - service.low) * io_rate.high)
-    elif response is not None:
-        low, high = (response.low - service.high) * io_rate.low, (response.high - service.low) * io_rate.high
-        if queued.high < low or queued.low > high:
-            raise InputError(
-                "queue", queued.value,
-                f"what rate x (response - service) allows, {max(low, 0):.3g} to {high:.3g}: they contradict each other",
-            )  # fmt: skip
-        queued = sharpened(queued, io_rate, service.value, response)
-    part = Measurement(
-        volumes=volumes,
+            "volumes", volumes, f"at most {ADDRESSES_PER_CONTROL_UNIT} addresses with {aliases} aliases, one logical "
+            "control unit",
+        )  # fmt: skip
+    check_response(queued, io_rate, service, response)
+    queue = queue_of(queued, io_rate, service, response)
+
+    def all_of(interval: Interval) -> Interval:
+        return Interval(*(np.full(volumes, float(end)) for end in interval))
+
+    return Run(
+        name=f"pool of {volumes} volume{'s' if volumes > 1 else ''}" if pool else "volume",
+        pool=pool,
         aliases=aliases,
-        io_rate=io_rate.scaled(volumes),
-        service=service,
-        queued=queued.scaled(volumes),
-        queue_shown=(shown or queued).value * volumes,
+        volumes=tuple(f"volume {k + 1}" for k in range(volumes)) if volumes > 1 else ("volume",),
+        io_rate=all_of(io_rate),
+        service=all_of(service),
+        queued=all_of(queue),
+        queue_shown=np.full(volumes, float((queued or queue).value)),
     )
-    name = f"pool of {volumes} volumes" if pool else "volume"
-    return Run(name=name, aliases=aliases, classes=(part,), pool=pool)

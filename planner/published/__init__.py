@@ -89,7 +89,7 @@ def save_figures(folder: Path, form: Literal["png", "svg"] = "png", *, force: bo
     folder : Path
         Where; it is made where it is missing.
     form : {"png", "svg"}, optional
-        Kind of file.
+        Origin of file.
     force : bool, optional
         Whether existing files may be written over.
 

@@ -101,13 +101,7 @@ class Scoreboard(Answer):
     figures: tuple[PublishedFigure, ...]
 
     def failures(self) -> list[str]:
-        """What does not hold: identities beyond the errata, promised accuracies, errata that are not listed.
-
-        Returns
-        -------
-        list of str
-            Empty where all holds.
-        """
+        """What does not hold: identities without an erratum, promised accuracies, errata that are not listed."""
         broken = [
             f"{each.report}, {each.table}, {each.row} {each.column}: {each.published.value:g} printed, "
             f"{each.predicted.value:g} ({each.predicted.low:g} to {each.predicted.high:g}) follows"
@@ -122,13 +116,7 @@ class Scoreboard(Answer):
         return broken + missed
 
     def promises(self) -> list[tuple[str, float, float]]:
-        """Name, reached and promised value of each stated accuracy.
-
-        Returns
-        -------
-        list of tuple
-            In the order of `PROMISES`.
-        """
+        """Name, reached and promised value of each stated accuracy."""
         return [
             (each.name, each.measure([f for f in self.figures if each.figures(f)]), each.limit)
             for each in PROMISES
@@ -260,7 +248,7 @@ class Scoreboard(Answer):
         return _table([(name, f"{value:.3g}", f"{limit:g}") for name, value, limit in self.promises()], heads)
 
     def plot(self, axes: Axes | None = None) -> Axes:
-        """Draw the share of the figures that are off by at most so many percent, one line a kind of prediction."""
+        """Draw the share of the figures that are within each error, one line a kind of prediction."""
         axes = axes or style.new_axes(7, 4.4)
         looks = zip(KINDS_SHOWN, style.COLORS, style.LINES, ("o", "s", "^"), strict=False)
         for kind, color, line, marker in looks:

@@ -170,7 +170,7 @@ def _phase_bytes() -> float:
     return float(method["iozone_file_kb"] * KILOBYTE / method["iozone_transactions"])
 
 
-def _phase_rates(found: PublishedTable, kind: str, path: DiskPath) -> list[library.Run]:
+def _phase_rates(found: PublishedTable, kind: str, path: DiskPath) -> list[library.ComparedRun]:
     """Data rate of each phase, published beside the law's."""
     off, on = IOZONE_RUNS[kind]
     modes = {off: dict.fromkeys(READS, path.off)}
@@ -186,7 +186,7 @@ def _phase_rates(found: PublishedTable, kind: str, path: DiskPath) -> list[libra
 
 
 def _disk_model(
-    workload: str, kind: str, found: PublishedTable, path: CostFit, runs: Sequence[library.Run]
+    workload: str, kind: str, found: PublishedTable, path: CostFit, runs: Sequence[library.ComparedRun]
 ) -> library.Model:
     facts = library.read_source(FOLDER)
     return published_model(

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from planner import calibrate, library, queueing, sizing, style
-from planner.demand import Law as DemandLaw
+from planner.demand import Law
 from planner.interval import Interval
-from planner.measurements import Run, listing_run, pool_run, volume_runs
-from planner.published.report import Kind, PublishedFigure, Report, known, printed
+from planner.measurements import Run, intervals, read, system_runs
+from planner.published.report import Origin, PublishedFigure, Report, known, printed
 from planner.queueing import PoolSteady
 from planner.reports import Device, DeviceListing, Printed, read_devices
 from planner.units import MILLISECOND
@@ -30,7 +30,7 @@ TIMES: Final = (*PARTS, "service", "response", "cu_wait")
 COUNTS: Final = ("links", "paths")
 QUEUES_AT_BASES: Final = "I/Os queue at bases only"
 
-Law = dict[str, float]
+Values = dict[str, float]
 # Each system is judged by a law that was fitted to the other one.
 VOLUME: Final = ("522A-0-aliases", "522A-1-alias", "522A-2-aliases")
 VOLUME_LAW: Final = "hyperpav-pool-runs"
@@ -68,7 +68,7 @@ def _listings() -> tuple[Listed, ...]:
     found = []
     for entry in library.read_source(FOLDER)["listing"]:
         (listing,) = read_devices(library.data_path(FOLDER, entry["file"]))
-        found.append(Listed(listing=listing, run=listing_run(listing), kind=entry["kind"]))
+        found.append(Listed(listing=listing, run=_run(entry["file"]), kind=entry["kind"]))
     return tuple(found)
 
 
@@ -85,7 +85,7 @@ def cells() -> Iterator[PublishedFigure]:
     yield from _totals(law)
 
 
-def _solve(run: Run, law: Law) -> PoolSteady:
+def _solve(run: Run, law: Values) -> PoolSteady:
     """Ask the law for the devices of a run."""
     return queueing.alias_pool(
         run.aliases, volumes=[run.bases], population=[law["population"]], think_time=[law["think_time"]],
@@ -97,7 +97,7 @@ def _cells(listed: Listed, device: Device, steady: PoolSteady) -> Iterator[Publi
     run = listed.run
     base = not (device.is_classic_alias or device.is_hyperpav_alias)
 
-    def figure(column: str, value: Interval, kind: Kind, **more: object) -> PublishedFigure:
+    def figure(column: str, value: Interval, kind: Origin, **more: object) -> PublishedFigure:
         return PublishedFigure(report=FOLDER, table=f"DEVICE {run.source}", row=device.address, column=column,
                       published=value, kind=kind, **more)  # type: ignore[arg-type]  # fmt: skip
 
@@ -138,7 +138,7 @@ def _interval(number: Printed | None, factor: float = 1.0) -> Interval:
     return printed(number, factor)
 
 
-def _totals(all_runs: Law) -> Iterator[PublishedFigure]:
+def _totals(all_runs: Values) -> Iterator[PublishedFigure]:
     """Total rate of each run: fitted, left out, and from the other system."""
     listings = _listings()
     runs = [listed.run for listed in listings]
@@ -156,7 +156,7 @@ def _totals(all_runs: Law) -> Iterator[PublishedFigure]:
     yield _total(most, _fitted(fewer), "transferred", "fitted to the pool with 0 and 8 aliases")
 
 
-def _fitted(runs: list[Run]) -> Law:
+def _fitted(runs: list[Run]) -> Values:
     """Fit a law, its requesters included, to runs; the named outlier is no run to learn from."""
     found = calibrate.fit([run for run in runs if run.source != OUTLIER], intervals=False)
     return {key: each.value for key, each in found.estimates.items()} | {
@@ -164,12 +164,11 @@ def _fitted(runs: list[Run]) -> Law:
     }
 
 
-def _total(run: Run, law: Law, kind: Kind, note: str) -> PublishedFigure:
-    half = sum(part.io_rate.high - part.io_rate.low for part in run.classes) / 2
+def _total(run: Run, law: Values, kind: Origin, note: str) -> PublishedFigure:
     predicted = float(np.asarray(_solve(run, law).pool_throughput))
     return PublishedFigure(
         report=FOLDER, table="totals of runs", row=f"{run.source} {run.name} +{run.aliases}", column="I/O",
-        published=Interval(run.io_rate - half, run.io_rate, run.io_rate + half), kind=kind,
+        published=run.total_rate, kind=kind,
         predicted=known(predicted), group="throughput", outlier=run.source == OUTLIER,
         note=f"{note}, {law['population']:.0f} requesters",
     )  # fmt: skip
@@ -177,18 +176,17 @@ def _total(run: Run, law: Law, kind: Kind, note: str) -> PublishedFigure:
 
 def volume_over_aliases() -> Axes:
     """I/O rate of volume 522A over its classic PAV aliases."""
-    asked = volume_runs(_listing(VOLUME[0]))[0]
-    return _over_aliases(asked, VOLUME, VOLUME_LAW, "Volume 522A, law fitted to the pool alone")
+    return _over_aliases(VOLUME, VOLUME_LAW, "Volume 522A, law fitted to the pool alone")
 
 
 def pool_over_aliases() -> Axes:
     """I/O rate of the pool of eight volumes over its HyperPAV aliases."""
-    asked = pool_run(_listing(POOL[0]))
-    return _over_aliases(asked, POOL, POOL_LAW, "Pool 522A-5231, law fitted to volume 522A alone")
+    return _over_aliases(POOL, POOL_LAW, "Pool 522A-5231, law fitted to volume 522A alone")
 
 
-def _over_aliases(asked: Run, names: tuple[str, ...], law: str, title: str) -> Axes:
-    answer = sizing.aliases(asked, DemandLaw.from_model(law))
+def _over_aliases(names: tuple[str, ...], law: str, title: str) -> Axes:
+    runs = [_run(f"{name}.listing") for name in names]
+    answer = sizing.aliases(runs[0], Law.from_model(law))
     axes = style.new_axes()
     counts = answer.rows.aliases
     axes.fill_between(
@@ -196,15 +194,15 @@ def _over_aliases(asked: Run, names: tuple[str, ...], law: str, title: str) -> A
         label=f"all readings of the run without aliases, {style.NINETY}",
     )  # fmt: skip
     axes.plot(counts, answer.rows.io_rate, color=style.COLORS[0], label="preferred reading")
-    runs = [listing_run(_listing(name)) for name in names]
     named = library.read_model(ALL_RUNS).fit.outliers
     axes.plot(
-        [run.aliases for run in runs], [run.io_rate for run in runs], "o", color=style.MEASURED, zorder=style.ABOVE,
-        clip_on=False, label="measured",
+        [run.aliases for run in runs], [run.total_rate.value for run in runs], "o", color=style.MEASURED,
+        zorder=style.ABOVE, clip_on=False, label="measured",
     )  # fmt: skip
-    for name, run in zip(names, runs, strict=True):
-        if f"{_listing(name).run} {run.name} +{run.aliases}" in named:
-            axes.annotate("named outlier: its service\ntime is above the law", (run.aliases, run.io_rate), (8, -4),
+    for run in runs:
+        if f"{run.source} {run.name} +{run.aliases}" in named:
+            place = (run.aliases, run.total_rate.value)
+            axes.annotate("named outlier: its service\ntime is above the law", place, (8, -4),
                           textcoords="offset points", va="top", fontsize="small")  # fmt: skip
     axes.set(xlabel="aliases", ylabel="I/O rate [1/s]", title=title, ylim=(0, None))
     style.whole_numbers(axes)
@@ -212,9 +210,11 @@ def _over_aliases(asked: Run, names: tuple[str, ...], law: str, title: str) -> A
     return axes
 
 
-def _listing(name: str) -> DeviceListing:
-    (listing,) = read_devices(library.data_path(FOLDER, f"{name}.listing"))
-    return listing
+def _run(file: str) -> Run:
+    """The volume or the pool of a listing."""
+    (rows,) = intervals(read(library.data_path(FOLDER, file)))
+    (run,) = system_runs(rows)
+    return run
 
 
 REPORT: Final = Report(

@@ -15,7 +15,7 @@ from planner.devices.storage import FRAMES_PER_PGMBK, PAGES_PER_PTRM_SPACE
 from planner.interval import Interval
 from planner.published.report import (
     Cell,
-    Kind,
+    Origin,
     PublishedFigure,
     Report,
     Rule,
@@ -293,7 +293,7 @@ def _space(space: DataSpace, field: str, pgmbks: float | None) -> Said:
             if space.resident is not None else Said(kind="not modelled", note="no resident pages")  # fmt: skip
     if pgmbks is not None:
         return Said(kind="identity", predicted=known(pgmbks), note="two frames a segment")
-    kind: Kind = "identity" if meets(printed(number), full) else "not modelled"
+    kind: Origin = "identity" if meets(printed(number), full) else "not modelled"
     return Said(kind=kind, predicted=full if kind == "identity" else None,
                 note="a full space" if kind == "identity" else "which space CP fills first")  # fmt: skip
 

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 HAIR: Final = 1e-9  # relative; ends that touch count as touching
 
-Kind = Literal["identity", "fitted", "left-out", "transferred", "input", "not modelled"]
-KINDS: Final[tuple[Kind, ...]] = ("identity", "fitted", "left-out", "transferred", "input", "not modelled")
+Origin = Literal["identity", "fitted", "left-out", "transferred", "input", "not modelled"]
+KINDS: Final[tuple[Origin, ...]] = ("identity", "fitted", "left-out", "transferred", "input", "not modelled")
 ANSWERED: Final = ("identity", "fitted", "left-out", "transferred")
 NUMBER: Final = re.compile(
     r"-?(\d+\.?\d*|\.\d+)"
@@ -91,7 +91,7 @@ class PublishedFigure:
     row: str
     column: str
     published: Interval
-    kind: Kind
+    kind: Origin
     predicted: Interval | None = None
     group: str = ""
     erratum: str = ""
@@ -195,9 +195,9 @@ class Cell:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Said:
-    """What is said of a cell: the fields of a `PublishedFigure` beyond its place and its number."""
+    """What is said of a cell: the fields of a `PublishedFigure` without its place and its number."""
 
-    kind: Kind
+    kind: Origin
     predicted: Interval | None = None
     group: str = ""
     erratum: str = ""
@@ -279,15 +279,15 @@ def quotient(over: Printed, under: Printed) -> Printed:
 
 def published_model(
     found: CostFit, *, title: str, tables: Sequence[PublishedTable], environment: Mapping[str, str],
-    runs: Sequence[library.Run] | None = None, model_error: float | None = None,
-    validity: Mapping[str, library.Interval] | None = None,
+    runs: Sequence[library.ComparedRun] | None = None, model_error: float | None = None,
+    validity: Mapping[str, library.Range] | None = None,
 ) -> library.Model:  # fmt: skip
     """Make a model of a fit, with what a publication says beside its tables."""
     import msgspec
 
     model = model_of_costs(found, title=title, files=[table.path for table in tables])
     found_error, degrees = model.fit.model_error, model.fit.degrees_of_freedom
-    fit = library.Fit(
+    fit = library.FitQuality(
         runs=model.fit.runs if runs is None else tuple(runs),
         model_error=found_error if model_error is None else library.rounded(model_error),
         degrees_of_freedom=degrees if model_error is None else None,
@@ -297,9 +297,9 @@ def published_model(
     )
 
 
-def compared(name: str, quantity: str, measured: Printed, predicted: float) -> library.Run:
+def compared(name: str, quantity: str, measured: Printed, predicted: float) -> library.ComparedRun:
     """Enter a measured number beside what the model says."""
-    return library.Run(
+    return library.ComparedRun(
         name=name,
         quantity=quantity,
         measured=library.rounded(measured.value),
@@ -308,6 +308,6 @@ def compared(name: str, quantity: str, measured: Printed, predicted: float) -> l
     )
 
 
-def misfit(runs: Sequence[library.Run]) -> float:
+def misfit(runs: Sequence[library.ComparedRun]) -> float:
     """Largest relative difference between measured and predicted, and not below the floor of the law's error."""
     return library.rounded(max([MODEL_ERROR, *(abs(run.predicted / run.measured - 1) for run in runs)]))

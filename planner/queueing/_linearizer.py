@@ -180,7 +180,7 @@ def _stretch(station: _Station, each: Array, k: int, state: _State) -> Array:
 
 
 def _left_over(alone: Array, drag: Array, visiting: Array, length: int) -> Array:
-    """ln of the weight of the rest with n requesters less, n = 0, 1, ..., shape (scenarios, length)."""
+    """Ln of the weight of the rest with n requesters less, n = 0, 1, ..., shape (scenarios, length)."""
     left = visiting[:, None] - np.arange(1, length)[None]  # others that are elsewhere when the n-th comes
     least = np.maximum(left, 1.0)
     step = -np.log(np.maximum(alone[:, None] / least + drag[:, None], TINY))

@@ -110,9 +110,9 @@ def convolved(one: Array, two: Array) -> Array:
     found = np.zeros_like(one)
     shape = one.shape[1:]
     for at in product(*map(range, shape)):
-        here = (slice(None), *(slice(k, None) for k in at))
+        here: tuple[slice, ...] = (slice(None), *(slice(k, None) for k in at))
         start = (slice(None), *(slice(0, n - k) for n, k in zip(shape, at, strict=True)))
-        value = one[(slice(None), *at)].reshape(-1, *[1] * len(shape))
+        value = one.reshape(len(one), -1)[:, np.ravel_multi_index(at, shape)].reshape(-1, *[1] * len(shape))
         found[here] += value * two[start]
     return found
 

@@ -1,4 +1,4 @@
-"""Closed networks of several classes and many stations, open classes beside them: exact where small, else Linearizer."""
+"""Closed networks of several classes, open classes beside them: exact where small, else by the Linearizer."""
 
 from __future__ import annotations
 

@@ -12,18 +12,7 @@ _SPECIAL: Final = re.compile(r"[\\`*_{}\[\]<>|#]")
 
 
 def escaped(text: str) -> str:
-    """Make text mean itself in Markdown.
-
-    Parameters
-    ----------
-    text : str
-        Any text, from a file perhaps.
-
-    Returns
-    -------
-    str
-        On one line, signs that Markdown reads preceded by a backslash.
-    """
+    """Make text mean itself in Markdown."""
     return _SPECIAL.sub(lambda sign: f"\\{sign[0]}", " ".join(text.splitlines()))
 
 

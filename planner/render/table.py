@@ -32,13 +32,7 @@ class Column:
         return self.name + units.suffix(self.unit)
 
     def texts(self) -> list[str]:
-        """All values as people read them, with equal decimals.
-
-        Returns
-        -------
-        list of str
-            One text a value.
-        """
+        """All values as people read them, with equal decimals."""
         return [format_value(value, self._decimals()) for value in self.values]
 
     def _decimals(self) -> int | None:
@@ -63,13 +57,7 @@ class Table:
         return len(self.columns[0].values) if self.columns else 0
 
     def records(self) -> list[dict[str, Any]]:
-        """Rows as dictionaries keyed by name and unit suffix.
-
-        Returns
-        -------
-        list of dict
-            One dictionary a row.
-        """
+        """Rows as dictionaries keyed by name and unit suffix."""
         keys = [column.key for column in self.columns]
         return [
             dict(zip(keys, row, strict=True))
@@ -143,20 +131,7 @@ def format_value(value: Any, decimals: int | None = None) -> str:
 
 
 def plain(value: Any, *, finite: bool = True) -> Any:
-    """Turn numpy scalars into Python ones.
-
-    Parameters
-    ----------
-    value : object
-        A number, an array, text, None, or dictionaries and lists of them.
-    finite : bool, optional
-        Whether infinite and undefined numbers, which JSON cannot say, become None.
-
-    Returns
-    -------
-    object
-        The same of Python's own types.
-    """
+    """Turn numpy scalars into Python ones."""
     value = value.item() if hasattr(value, "item") and getattr(value, "ndim", 0) == 0 else value
     if isinstance(value, dict):
         return {key: plain(item, finite=finite) for key, item in value.items()}

@@ -10,7 +10,14 @@ from planner.render.table import Section, Table
 
 WIDTH: Final = 80
 HARD_SPACE: Final = "\N{NO-BREAK SPACE}"
-MARKS: Final = {"recommended": ">", "in use": "*", "nearest": "*", "outlier": "!", "in doubt": "!"}
+MARKS: Final = {
+    "recommended": ">",
+    "in use": "*",
+    "measured": "*",
+    "nearest": "*",
+    "outlier": "!",
+    "in doubt": "!",
+}
 
 
 def answer_text(headline: str, sections: Sequence[Section], notes: Sequence[str], width: int = WIDTH) -> str:
@@ -33,12 +40,12 @@ def answer_text(headline: str, sections: Sequence[Section], notes: Sequence[str]
         Lines without a trailing line feed.
     """
     lines = [wrap(headline, width), ""]
-    for section in sections:
-        if not len(section.table):
-            continue
+    shown = [section for section in sections if len(section.table)]
+    for section in shown:
         lines += [wrap(section.title, width)] if section.title else []
         lines += [to_text(section.table, width), ""]
         lines += [wrap(section.caption, width)] if section.caption else []
+        lines += [""] if section.caption and section is not shown[-1] else []
     lines += [wrap(note, width) for note in notes]
     return "\n".join(lines).rstrip("\n")
 

@@ -46,7 +46,8 @@ class Future:
 
     def at(self, ahead: int) -> Array:
         """Level a number of days after the last; (series, draws)."""
-        return np.asarray(self.grown(np.array(float(ahead))) * self.factor(self.last + ahead)[:, None])
+        grown = np.maximum(self.grown(np.array(float(ahead))), 0.0)
+        return np.asarray(grown * self.factor(self.last + ahead)[:, None])
 
     def reaches(self, level: Array) -> Array:
         """Days after the last at which a level (series, draws, ...) is reached; -inf where never by growth."""
@@ -80,7 +81,8 @@ def passing_days(fit: Fit, future: Future, limit: Array, weekday: NDArray[np.int
         end = np.minimum(ends, horizon + 1)
         times = future.factor(future.last + begin)[:, None, None]
         root = future.reaches(wanted / times)
-        earliest = np.maximum(np.floor(root) + 1, begin[:, None, None])
+        # What lies beyond the horizon counts as one day beyond it.
+        earliest = np.maximum(np.minimum(np.floor(root), horizon) + 1, begin[:, None, None])
         wait = (np.arange(7) - weekday[:, None, None] - earliest) % 7
         day = earliest + wait
         value = np.stack([future.grown(day[:, :, k]) for k in range(7)], axis=2) * times * fit.week

@@ -235,16 +235,21 @@ class Candidates:
     rest: Array  # (series, candidates) residual sum of squares
 
 
-def weigh(solved: Solved, count: Array, products: Array, norm: Array, size: float) -> Candidates:
+def weigh(
+    solved: Solved, count: Array, products: Array, norm: Array, size: float, *, far: bool = False
+) -> Candidates:
     """Bayes factor of each candidate column, given its inner products with columns and response."""
     base, response = products[:, :, :-1], products[:, :, -1]
     turned = base @ solved.covariance
     precision = np.maximum(norm - np.sum(turned * base, axis=2), 1e-12)
     pull = response - (base @ solved.mean[:, :, None])[:, :, 0]
     rest0 = solved.rest[:, None]
-    best = np.maximum(rest0 - pull**2 / precision, 1e-3 * rest0)
-    ridge = best / np.maximum(count, 1)[:, None] / size**2
-    rest = np.maximum(rest0 - pull**2 / (precision + ridge), 1e-9 * rest0)
+    least = LEAST_NOISE**2 * np.maximum(count, 1)[:, None]
+    best = np.maximum(rest0 - pull**2 / precision, least)
+    # A coefficient may lie far outside what is usual, such as a spike of a hundred times the level.
+    spread = size**2 + (pull / precision) ** 2 if far else size**2
+    ridge = best / np.maximum(count, 1)[:, None] / spread
+    rest = np.maximum(rest0 - pull**2 / (precision + ridge), least)
     gain = 0.5 * np.log(ridge / (precision + ridge)) - 0.5 * count[:, None] * np.log(rest / rest0)
     return Candidates(gain, base, pull / (precision + ridge), precision + ridge, rest)
 
@@ -283,7 +288,9 @@ def spell_candidates(state: State, solved: Solved, count: Array) -> Array:
         end = following[:, np.minimum(np.arange(days) + length, days - 1)]
         difference = products - np.take_along_axis(products, end[:, :, None], axis=1)
         own, common = np.take_along_axis(norm, end, axis=1), np.take_along_axis(shared, end, axis=1)
-        gain = weigh(solved, count, difference, np.maximum(norm + own - 2 * common, 1e-12), PULSE_SIZE).gain
+        gain = weigh(
+            solved, count, difference, np.maximum(norm + own - 2 * common, 1e-12), PULSE_SIZE, far=True
+        ).gain
         gains.append(np.where(state.rows.there & (np.arange(days) + length < days - EDGE), gain, -np.inf))
     return np.stack(gains, axis=1)
 
@@ -299,7 +306,7 @@ def pulse_candidates(state: State, solved: Solved, count: Array) -> Candidates:
     following_weight[series, before] = white.pulse_after[series, day]
     products = white.columns * white.step_start[:, :, None] + following * following_weight[:, :, None]
     norm = white.step_start**2 + following_weight**2
-    found = weigh(solved, count, products, norm, PULSE_SIZE)
+    found = weigh(solved, count, products, norm, PULSE_SIZE, far=True)
     found.gain = np.where(there, found.gain, -np.inf)
     return found
 
@@ -342,7 +349,7 @@ def refine(state: State, solved: list[Solved]) -> None:
 
 
 def first_week(values: Array, weekday: NDArray[np.intp]) -> Array:
-    """Median of each weekday over the running week about it; 1 for the mean of the busiest."""
+    """Median of each weekday over the running week about it; 1 for the busiest, and for all of an idle series."""
     series = len(values)
     padded = np.pad(values, ((0, 0), (3, 3)), constant_values=np.nan)
     windows = np.lib.stride_tricks.sliding_window_view(padded, 7, axis=1)
@@ -356,8 +363,9 @@ def first_week(values: Array, weekday: NDArray[np.intp]) -> Array:
         of_day = ratio[:, weekday == day]
         some = np.isfinite(of_day).any(axis=1)
         week[some, day] = np.nanmedian(of_day[some], axis=1)
-    top = np.nanmax(week, axis=1, keepdims=True, initial=1e-9)
-    return np.clip(np.where(np.isnan(week), 1.0, week / top), LEAST_FACTOR, 1.0)
+    top = np.nanmax(week, axis=1, keepdims=True, initial=TINY)
+    factor = np.clip(np.where(np.isnan(week), 1.0, week / top), LEAST_FACTOR, 1.0)
+    return np.where((factor >= BUSY).any(axis=1, keepdims=True), factor, 1.0)
 
 
 def start(values: Array, weekday: NDArray[np.intp], month_forms: Array) -> State:
@@ -517,7 +525,7 @@ class Fit:
     def shifted(self) -> tuple[Array, Array]:
         """What all shifts together multiply the line by, and what they add to it."""
         total = self.shift_size.sum(axis=2)
-        return np.where(self.proportional, 1 + total, 1.0), np.where(
+        return np.where(self.proportional, np.maximum(1 + total, 0.0), 1.0), np.where(
             self.proportional, 0.0, total * self.first_level
         )
 

@@ -89,7 +89,9 @@ def answers(
     found = []
     for k, goal in enumerate(goals):
         trend = Interval(*trends[:, k]) if fit.measured[k] >= FEWEST_DAYS and fit.fitted[k] else None
-        few = rate is None and (trend is None or trend.high - trend.low > WIDEST_TREND)
+        few = rate is None and (
+            trend is None or trend.high - trend.low > WIDEST_TREND * max(1.0, abs(trend.value))
+        )
         idle = fit.measured[k] >= FEWEST_DAYS and np.nanmax(daily.values[k]) == 0
         verdict = _verdict(goal.load.value, now[k], few and not idle, dates[1, k])
         known = verdict in {"already", "within horizon", "not within horizon"}

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from planner.demand import Law
-from planner.devices.storage.layout import FRAMES_PER_PGMBK
-from planner.devices.storage.limit import ptrm_limit, real_storage_limit
-from planner.devices.storage.releases import release as find_release
+from planner.devices.storage import FRAMES_PER_PGMBK, ptrm_limit, real_storage_limit
+from planner.devices.storage import release as find_release
 from planner.errors import InputError, PlannerError
 from planner.interval import Interval
+from planner.measurements.choose import MEAN, at_interval
 from planner.measurements.read import Measured as Measurements
 from planner.reports import schema
 from planner.results import Array
@@ -142,10 +142,10 @@ class PoolLoad(Load):
         needs = read_pool(self._hour(daily, index, now), given.law, given.target)
         if needs is None:
             return [], []
-        count = needs.count(now)
+        count, *counts = needs.counts([now, *np.ravel(ahead).tolist()])
         later = tuple(
-            Interval(needs.count(low).low, needs.count(middle).value, needs.count(high).high)
-            for low, middle, high in ahead
+            Interval(low.low, middle.value, high.high)
+            for low, middle, high in zip(counts[::3], counts[1::3], counts[2::3], strict=True)
         )
         system = self.measured.system
         found = [
@@ -177,26 +177,15 @@ class PoolLoad(Load):
             begin = begin + pl.duration(hours=int(hour))
         span = timedelta(hours=1) if np.isfinite(hour) else timedelta(days=1)
         rows = self.rows.filter((pl.col("start") >= begin) & (pl.col("start") < begin + span))
-        return volume_means(rows)
+        return one_interval(rows)
 
 
-def volume_means(rows: pl.DataFrame) -> pl.DataFrame:
-    """A row a volume: mean rate and queue, times weighted by rate, over the intervals of an hour."""
+def one_interval(rows: pl.DataFrame) -> pl.DataFrame:
+    """Means of each device over all intervals, as those of one."""
     import polars as pl
 
-    rate = pl.col("io_rate")
-    times = [
-        (
-            (pl.col(f"{name}{end}") * rate).sum() / pl.when(pl.col(name).is_not_null()).then(rate).sum()
-        ).fill_nan(None).alias(f"{name}{end}")
-        for name in ("service", "response")
-        for end in schema.ENDS
-    ]  # fmt: skip
-    means = [pl.col(f"{name}{end}").mean() for name in ("io_rate", "queued") for end in schema.ENDS]
-    return rows.group_by("device", "label", "pool", maintain_order=True).agg(
-        *means, *times, pl.col("pool_aliases").last(), pl.col("interval").sum(), pl.col("file").first(),
-        pl.col("line").first(),
-    )  # fmt: skip
+    means = at_interval(rows, MEAN)
+    return means.with_columns(pl.col("file").first(), pl.col("source").first(), pl.col("start").min())
 
 
 class BusyLoad(Load):

@@ -6,14 +6,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from planner.errors import InputError
-from planner.reports.csv_table import CsvTable, read_csv, shown
+from planner.reports.csv_table import CsvTable, of_frame, read_csv, shown
 from planner.results import Array
+
+if TYPE_CHECKING:
+    import polars as pl
 
 DAY: Final = 86400.0  # s
 HOUR: Final = 3600.0  # s
@@ -132,14 +135,14 @@ def is_series(path: Path | str) -> bool:
     return "start" in names and not names & SITE_COLUMNS
 
 
-def read_series(path: Path | str, value: str | None = None) -> Daily:
-    """Read measured series from a CSV file and take the busy hour of each day.
+def read_series(source: Path | str | pl.DataFrame, value: str | None = None) -> Daily:
+    """Read measured series and take the busy hour of each day.
 
     Parameters
     ----------
-    path : Path or str
-        CSV with the columns start (begin of each interval, as 2026-03-01T10:15) and one number; with a column system,
-        one series a system. Empty cells are not measured.
+    source : Path, str or polars.DataFrame
+        CSV, or a data frame, with the columns start (begin of each interval, as 2026-03-01T10:15) and one number;
+        with a column system, one series a system. Empty cells are not measured.
     value : str, optional
         Heading of the number; where None, the only other column.
 
@@ -156,7 +159,11 @@ def read_series(path: Path | str, value: str | None = None) -> Daily:
     InputError
         No column of that heading, or several to choose from.
     """
-    table = read_csv(path, ["start"], "a measured series")
+    if isinstance(source, (str, Path)):
+        table = read_csv(source, ["start"], "a measured series")
+    else:
+        table = of_frame(Path("data frame"), source)
+        table.require(["start"], "a measured series")
     heading = _heading(table, value)
     starts = _starts(table)
     found = table.known(heading)

@@ -1,8 +1,10 @@
 """The inverse questions: the fewest aliases that meet a target, with what else the measurement allows."""
 
-from planner.sizing.answer import AliasAnswer, together
+from planner.sizing.answer import AliasAnswer, NamedReading, together
+from planner.sizing.many import VolumesAnswer
 from planner.sizing.overview import Subsystem
 from planner.sizing.pool_count import PoolCount
+from planner.sizing.question import aliases as answer_for
 from planner.sizing.search import aliases
 from planner.sizing.subsystem import MeasuredPool, subsystem
 from planner.sizing.target import Target
@@ -10,10 +12,13 @@ from planner.sizing.target import Target
 __all__ = [
     "AliasAnswer",
     "MeasuredPool",
+    "NamedReading",
     "PoolCount",
     "Subsystem",
     "Target",
+    "VolumesAnswer",
     "aliases",
+    "answer_for",
     "subsystem",
     "together",
 ]

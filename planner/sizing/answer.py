@@ -1,18 +1,21 @@
-"""The answer to how many aliases: its numbers, and how people, programs and pictures get them."""
+"""The answer to how many aliases of one volume or pool: its numbers, its first line, its tables and its picture."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
+import numpy as np
+
 from planner import render
-from planner.demand import Reading
+from planner.answer import Answer
 from planner.devices import Performance
+from planner.interval import Interval
 from planner.results import Array
 from planner.sizing.comparison import Gain
 from planner.sizing.target import Target
-from planner.tabular import Tabular
 from planner.units import MILLISECOND
 
 if TYPE_CHECKING:
@@ -22,10 +25,70 @@ SCOPE: Final = (
     "z/VM uses aliases for guest minidisk I/O on volumes attached to SYSTEM; not for dedicated devices, nor for a "
     "queue that a guest keeps itself: it has one I/O at a time to one minidisk."
 )
+UNEQUAL: Final = "mixed"
+MOST_ROWS: Final = 24  # of the table that people see
+SAME: Final = 0.005  # relative difference of two rates that read alike
+SHOWN: Final = {
+    "aliases": "aliases", "io_rate": "I/O rate", "io_rate_low": "from", "io_rate_high": "to", "service": "service",
+    "wait": "wait", "response": "response", "queued": "queued", "no_alias": "no alias",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AliasAnswer(Tabular):
+class NamedReading:
+    """One demand that explains the measurement, in words, and what it says.
+
+    Attributes
+    ----------
+    kind : str
+        "poisson", "closed", "batches" and so on, as of `planner.demand`; "mixed" where volumes differ.
+    words : str
+        The demand in a few words.
+    weight : float or None
+        How likely it is beside the others; None where that is not known.
+    count : int or None
+        Aliases that meet the target under it; None where no count does.
+    io_rate : float
+        I/O rate under it with the recommended aliases [1/s].
+    population, think_time : float or None
+        Requesters of one volume and their think time [s]; None where there are none or volumes differ.
+    """
+
+    kind: str
+    words: str
+    weight: float | None
+    count: int | None
+    io_rate: float
+    population: float | None = None
+    think_time: float | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data.
+
+        Returns
+        -------
+        dict
+            Keys for JSON.
+        """
+        return {
+            "kind": self.kind, "words": self.words, "weight": self.weight, "aliases": self.count,
+            "io_rate": self.io_rate,
+            "population": self.population,
+            "think_time_ms": None if self.think_time is None else self.think_time / MILLISECOND,
+        }  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Remarks:
+    """Sentences of an answer: `why` says the demand, `more` what else to know, `step` what to do next."""
+
+    why: str
+    more: tuple[str, ...] = ()
+    step: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class AliasAnswer(Answer):
     """How many aliases, what they bring, and how far to trust it.
 
     Attributes
@@ -33,27 +96,34 @@ class AliasAnswer(Tabular):
     name : str
         Base device or pool.
     recommended : int
-        Smallest count that meets the target under the preferred reading, aliases in use included.
+        Smallest count that meets the target under the preferred reading, aliases in use included; of a saturated
+        system the first step.
     range : tuple of int
-        Smallest and largest count over all readings and the rule of thumb.
+        Smallest and largest count over all readings, the laws that the calibration allows, and the rule of thumb.
     rule_of_thumb : int or None
         Aliases in use plus the summed queue rounded up; None where the queue was not measured.
     in_use : int
-        Aliases at the time of the measurement.
+        Aliases at the time of the latest measurement.
+    measured : tuple of int
+        Counts at which it was measured, the latest last.
     target : Target
         What was asked for.
-    readings : tuple of tuple of Reading
-        Demands that the measurement allows, the preferred one first, each for every class of volumes.
-    counts : tuple of int
-        The answer under each of them.
+    growth : float
+        Share by which the demand grew first.
+    readings : tuple of NamedReading
+        Demands that the measurement allows, the preferred one first.
     rows : Performance
-        Under the preferred reading, one element for each count from 0.
-    rate_low, rate_high : ndarray, shape (counts,)
-        Bounds of the I/O rate over all readings and the errors of the law, 90 % [1/s].
-    response_low, response_high : ndarray, shape (counts,)
-        Bounds of the response time, likewise; inf where a queue may grow without bound [s].
-    measured_rate : float
-        I/O rate with the aliases in use [1/s].
+        Under the preferred reading, one element for each count from 0; at measured counts the measurement itself.
+    rate, response : Interval
+        I/O rate [1/s] and response time [s] of each row with its 90 % ends; inf where a queue may grow without bound.
+    saturated : bool
+        Whether the devices never idle, so that the demand is unknown.
+    helps : bool
+        Whether the recommended aliases raise the rate or shorten the response by a twentieth.
+    strain : float
+        How far the nearest reading lies off the measurement, in halves of what its digits leave open; 1 and less fits.
+    waiting : bool or None
+        Whether any I/O waits; None where it was not measured.
     classic : int or None
         Aliases that classic PAV would take for the same target; None for one volume, or where it cannot meet it.
     gains : tuple of Gain
@@ -61,10 +131,8 @@ class AliasAnswer(Tabular):
     grouping_error : float
         Relative error of the wait of a volume that taking nearly equal volumes as one class makes; inf where it is
         not known.
-    why : str
-        The demand in words.
-    notes : tuple of str
-        What to do next, and where aliases will not help.
+    remarks : Remarks
+        The demand in words, what to know, what to do next.
     """
 
     name: str
@@ -72,23 +140,124 @@ class AliasAnswer(Tabular):
     range: tuple[int, int]
     rule_of_thumb: int | None
     in_use: int
+    measured: tuple[int, ...]
     target: Target
-    readings: tuple[tuple[Reading, ...], ...]
-    counts: tuple[int, ...]
+    growth: float
+    readings: tuple[NamedReading, ...]
     rows: Performance
-    rate_low: Array
-    rate_high: Array
-    response_low: Array
-    response_high: Array
-    measured_rate: float
+    rate: Interval
+    response: Interval
+    saturated: bool
+    helps: bool
+    strain: float
+    waiting: bool | None
     classic: int | None
     gains: tuple[Gain, ...]
     grouping_error: float
-    why: str
-    notes: tuple[str, ...]
+    remarks: Remarks
+
+    @property
+    def rate_low(self) -> Array:
+        """Lower end of the I/O rate of each row [1/s]."""
+        return np.asarray(self.rate.low)
+
+    @property
+    def rate_high(self) -> Array:
+        """Upper end of the I/O rate of each row [1/s]."""
+        return np.asarray(self.rate.high)
+
+    @property
+    def response_low(self) -> Array:
+        """Lower end of the response time of each row [s]."""
+        return np.asarray(self.response.low)
+
+    @property
+    def response_high(self) -> Array:
+        """Upper end of the response time of each row [s]."""
+        return np.asarray(self.response.high)
+
+    @property
+    def why(self) -> str:
+        """The demand in words."""
+        return self.remarks.why
+
+    @property
+    def spread(self) -> str:
+        """The range in words."""
+        low, high = self.range
+        return f"{low} to {high}" if low != high else f"{low}"
+
+    @property
+    def headline(self) -> str:
+        """Count, range, gain and cost."""
+        return self._headline()
+
+    def _headline(self) -> str:  # noqa: PLR0911 - one sentence a case
+        if self.saturated:
+            low, high = self.range
+            return (
+                f"{self.name}: saturated, the devices never idle, so that the demand is unknown. Begin with "
+                f"{_aliases(self.recommended)} and measure again ({low} to {high} may be needed)."
+            )
+        head = f"{self.name}: "
+        if self.strain > 1.0:
+            head += f"no demand explains this measurement, the nearest is off by {self.strain:.2g} times its digits: "
+        if not self.helps:
+            return (
+                f"{head}aliases do not help: the wait becomes service. {_capital(_aliases(self.recommended))} "
+                f"({self.spread}) would meet the target: {self._gain(self.recommended)}."
+            )
+        head += f"{_aliases(self.recommended)} ({self.spread})"
+        used = f", {self.in_use} in use" if self.in_use and self.in_use != self.recommended else ""
+        if self.recommended > self.in_use:
+            more = render.counted(self.recommended - self.in_use, "device number")
+            return f"{head}{used}: {self._gain(self.recommended)}; {more}{' more' if self.in_use else ''}."
+        if self.recommended < self.in_use:
+            spare = self.in_use - self.recommended
+            left = f"with {self.recommended} {self._gain(self.recommended)}"
+            return f"{head}{used}: {spare} could serve elsewhere; {left}."
+        if self.in_use:
+            return f"{head}: those in use are enough; {self._now()}."
+        if self.waiting:
+            return f"{head}: the wait meets the target without any; {self._now()}."
+        return (
+            f"{head}: {'no I/Os are waiting' if self.waiting is False else 'none is needed'}; {self._now()}."
+        )
+
+    def _now(self) -> str:
+        rate, response = self.rows.io_rate[self.in_use], self.rows.response_time[self.in_use]
+        return f"I/O rate {_rate(rate)}/s, response {_ms(response)} ms"
+
+    def _gain(self, count: int) -> str:
+        """From now to `count`: rate with its ends, response."""
+        now, then = (float(self.rows.io_rate[k]) for k in (self.in_use, count))
+        if abs(then / now - 1) < SAME:
+            most = float(self.rate.high[count])
+            more = f" (up to {_rough(most)})" if most > (1 + 4 * SAME) * now else ""
+            rate = f"I/O rate {_rate(now)}/s as before{more}"
+        else:
+            low, high = (_rough(end) for end in (self.rate.low[count], self.rate.high[count]))
+            ends = f" ({low} to {high})" if low != high else ""
+            rate = f"I/O rate {_rate(now)} to {_rate(then)}/s{ends}"
+        before, after = (self.rows.response_time[k] for k in (self.in_use, count))
+        return f"{rate}, response {_ms(before)} to {_ms(after)} ms"
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """The demand, what to know, what to do next."""
+        return (self.why, *self._more(), *filter(None, (self.remarks.step,)))
+
+    def _more(self) -> tuple[str, ...]:
+        rule: tuple[str, ...] = ()
+        if self.rule_of_thumb is not None:
+            grown = ", grown with the demand" if self.growth else ""
+            rule = (
+                f"Rule of thumb, aliases in use and the queue{grown}: rule of thumb {self.rule_of_thumb}.",
+            )
+        return (*rule, *self.remarks.more, SCOPE)
 
     def table(self) -> render.Table:
-        """One row an alias count; the recommended one and the one in use are marked.
+        """One row an alias count; the recommended one and those that were measured are marked.
 
         Returns
         -------
@@ -96,28 +265,73 @@ class AliasAnswer(Tabular):
             Times in milliseconds.
         """
         rows, ms = self.rows, MILLISECOND
-        marks = tuple(
-            "recommended" if count == self.recommended else "in use" if count == self.in_use else ""
-            for count in rows.aliases
-        )
         columns = (
             ("aliases", "", rows.aliases.astype(int), "aliases", 0),
-            ("io_rate", "1/s", rows.io_rate, "I/O rate", 0),
-            ("io_rate_low", "1/s", self.rate_low, "from", 0),
-            ("io_rate_high", "1/s", self.rate_high, "to", 0),
+            ("io_rate", "1/s", rows.io_rate, "I/O rate", self._decimals),
+            ("io_rate_low", "1/s", self.rate.low, "from", self._decimals),
+            ("io_rate_high", "1/s", self.rate.high, "to", self._decimals),
             ("service", "ms", rows.service_time / ms, "service", 2),
             ("wait", "ms", rows.wait_time / ms, "wait", 2),
             ("response", "ms", rows.response_time / ms, "response", 2),
             ("queued", "", rows.queued, "queued", 2),
-            ("no_alias", "share", rows.no_alias, "no alias", 3),
+            (
+                "no_alias",
+                "share",
+                [None if math.isnan(each) else each for each in rows.no_alias.tolist()],
+                "no alias",
+                3,
+            ),
+            ("response_low", "ms", self.response.low / ms, "from", 2),
+            ("response_high", "ms", self.response.high / ms, "to", 2),
         )
         return render.Table(
             columns=tuple(
-                render.Column(name=name, unit=unit, values=values.tolist(), label=label, decimals=decimals)
+                render.Column(name=name, unit=unit, values=_list(values), label=label, decimals=decimals)
                 for name, unit, values, label, decimals in columns
             ),
-            marks=marks,
+            marks=tuple(self._mark(int(count)) for count in rows.aliases),
         )
+
+    @property
+    def _decimals(self) -> int:
+        """Digits after the point of a rate."""
+        return 0 if float(self.rows.io_rate.min()) >= 30.0 else 1  # noqa: PLR2004 - three digits or so
+
+    def _mark(self, count: int) -> str:
+        if count == self.recommended:
+            return "recommended"
+        if count in self.measured and not self.growth:
+            return "in use" if len(self.measured) == 1 else "measured"
+        return "in use" if count == self.in_use else ""
+
+    def sections(self) -> tuple[render.Section, ...]:
+        """The table without the columns that only programs want; of many counts those around the answer."""
+        table = self.table().only(SHOWN)
+        kept = self._kept_rows(len(table))
+        if all(value is None for value in table.columns[-1].values):
+            table = replace(table, columns=table.columns[:-1])
+        columns = tuple(replace(c, values=[c.values[k] for k in kept]) for c in table.columns)
+        marks = tuple(table.marks[k] for k in kept)
+        caption = f"> recommended: {self.target}"
+        if "measured" in marks or (len(self.measured) > 1 and self.recommended in self.measured):
+            caption += "   * measured" if "measured" in marks else ""
+        elif "in use" in marks:
+            caption += "   * in use"
+        return (render.Section(table=render.Table(columns=columns, marks=marks), caption=caption),)
+
+    def _kept_rows(self, many: int) -> Sequence[int]:
+        if many <= MOST_ROWS:
+            return range(many)
+        low, high = self.range
+        wanted = {
+            0,
+            *self.measured,
+            low,
+            min(high, many - 1),
+            *range(self.recommended - 3, self.recommended + 3),
+        }
+        wanted |= set(np.linspace(0, many - 1, MOST_ROWS // 2).round().astype(int).tolist())
+        return sorted(k for k in wanted if 0 <= k < many)
 
     def counters(self) -> render.Table:
         """What the supply counters of the pool would show, one row an alias count.
@@ -132,14 +346,12 @@ class AliasAnswer(Tabular):
             ("aliases", "", rows.aliases.astype(int)),
             ("tries_rate", "1/s", rows.tries),
             ("fails_rate", "1/s", rows.fails),
-            ("fewest_free", "", rows.fewest_free.astype(int)),
-            ("most_free", "", rows.most_free.astype(int)),
+            ("fewest_free", "", [None if math.isnan(n) else int(n) for n in rows.fewest_free]),
+            ("most_free", "", [None if math.isnan(n) else int(n) for n in rows.most_free]),
         )
         return render.Table(
-            columns=tuple(
-                render.Column(name=name, unit=unit, values=values.tolist()) for name, unit, values in columns
-            )
-        )
+            columns=tuple(render.Column(name=name, unit=unit, values=_list(values)) for name, unit, values in columns)
+        )  # fmt: skip
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain data, with unit suffixes, as `--json` prints it.
@@ -150,112 +362,51 @@ class AliasAnswer(Tabular):
             Keys as documented for ``planner aliases``.
         """
         first = self.readings[0]
-        populations = {reading.population for reading in first}
-        thinks = {reading.think_time for reading in first}
-        think = thinks.pop() if len(thinks) == 1 else None
-        kinds = {reading.kind for reading in first}
+        kind = {"poisson": "open"}.get(first.kind, first.kind)
+        people = first.population
         return {
+            "headline": self.headline,
             "recommended": self.recommended,
-            "range": list(self.range),
+            "range": [int(end) for end in self.range],
+            "saturated": self.saturated,
+            "helps": self.helps,
+            "strain": self.strain,
             "rule_of_thumb": self.rule_of_thumb,
             "in_use": self.in_use,
+            "measured": list(self.measured),
+            "growth": self.growth,
             "target": str(self.target),
             "demand": {
-                "kind": kinds.pop() if len(kinds) == 1 else "mixed",
-                "population": populations.pop() if len(populations) == 1 else None,
-                "think_time_ms": think / MILLISECOND if think is not None else None,
+                "kind": kind,
+                "population": int(people) if people is not None and float(people).is_integer() else people,
+                "think_time_ms": None if first.think_time is None else first.think_time / MILLISECOND,
                 "why": self.why,
             },
+            "readings": [reading.to_dict() for reading in self.readings],
             "rows": self.table().records(),
             "counters": self.counters().records(),
             "classic_aliases": self.classic,
             "gains": [gain.to_dict() for gain in self.gains],
             "grouping_error": self.grouping_error,
-            "notes": [*self.notes, SCOPE],
+            "notes": [*self._more(), *filter(None, (self.remarks.step,))],
         }
 
-    @property
-    def spread(self) -> str:
-        """The range in words."""
-        low, high = self.range
-        return f"{low} to {high}" if low != high else f"{low}"
-
     def plot(self, axes: Axes | None = None) -> Axes:
-        """Draw I/O rate and response time with their intervals against the number of aliases.
+        """Draw I/O rate and response time with their 90 % bands against the number of aliases.
 
         Parameters
         ----------
         axes : matplotlib.axes.Axes, optional
-            Where to draw the rate; new axes where None.
+            Where to draw the rate alone; new axes where None, with the response time below.
 
         Returns
         -------
         matplotlib.axes.Axes
-            The axes of the rate; the response time has a second scale on the right.
+            The axes of the rate.
         """
-        import numpy as np
+        from planner.sizing.picture import draw
 
-        from planner import style
-
-        axes = style.new_axes(7, 4.6) if axes is None else axes
-        rate_color, response_color = style.MEASURED, style.COLORS[1]
-        counts = self.rows.aliases
-        axes.fill_between(counts, self.rate_low, self.rate_high, color="0.85", label="I/O rate, 90 %")
-        axes.plot(counts, self.rows.io_rate, "o-", color=rate_color, markersize=4, label="I/O rate")
-        axes.axvline(
-            self.recommended, color=style.COLORS[0], linestyle="--", label=f"recommended: {self.recommended}"
-        )
-        if self.in_use <= counts[-1]:
-            axes.plot(
-                self.in_use,
-                self.measured_rate,
-                "D",
-                color=style.MEASURED,
-                markersize=8,
-                fillstyle="none",
-                label="measured",
-            )
-        axes.set(xlabel="aliases", ylabel="I/O rate [1/s]", title=self.name, ylim=(0, None))
-        right = axes.twinx()
-        bounded = np.isfinite(self.response_high)
-        right.fill_between(counts[bounded], self.response_low[bounded] / MILLISECOND,
-                           self.response_high[bounded] / MILLISECOND, facecolor="none", edgecolor=response_color,
-                           hatch="..", linewidth=0.4, alpha=0.45, label="response time, 90 %")  # fmt: skip
-        right.plot(counts, self.rows.response_time / MILLISECOND, "s:", color=response_color, markersize=4,
-                   label="response time", clip_on=False)  # fmt: skip
-        right.set(ylabel="response time [ms]", ylim=(0, None))
-        handles, labels = axes.get_legend_handles_labels()
-        more, more_labels = right.get_legend_handles_labels()
-        axes.legend([*handles, *more], [*labels, *more_labels], loc="upper center", ncols=3,
-                    bbox_to_anchor=(0.5, -0.14), frameon=False)  # fmt: skip
-        style.whole_numbers(axes)
-        return axes
-
-    def text(self, *, closing: bool = True) -> str:
-        """The answer for people: headline, table, assumption, range, what to do next.
-
-        Parameters
-        ----------
-        closing : bool, optional
-            Whether to say at the end what z/VM uses aliases for.
-
-        Returns
-        -------
-        str
-            Lines of at most 80 columns.
-        """
-        word = "alias" if self.recommended == 1 else "aliases"
-        rule = "" if self.rule_of_thumb is None else f"; rule of thumb {self.rule_of_thumb}"
-        head = f"{self.name}: {self.recommended} {word} (range {self.spread}{rule})"
-        if self.in_use:
-            head += f", {self.in_use} in use"
-        lines = [head, "", render.to_text(self.table()), ""]
-        lines.append(
-            "> recommended: " + str(self.target) + ("   * in use" if self.in_use != self.recommended else "")
-        )
-        for paragraph in (self.why, *self.notes, *([SCOPE] if closing else [])):
-            lines.append(render.wrap(paragraph))
-        return "\n".join(lines)
+        return draw(self, axes)
 
 
 def together(answers: Sequence[AliasAnswer]) -> render.Table:
@@ -280,3 +431,31 @@ def together(answers: Sequence[AliasAnswer]) -> render.Table:
         for k, column in enumerate(tables[0].columns)
     ]
     return render.Table(columns=(render.Column(name="device", unit="", values=names), *joined))
+
+
+def _list(values: Array | Sequence[Any]) -> list[Any]:
+    return list(values.tolist() if hasattr(values, "tolist") else values)
+
+
+def _aliases(count: int) -> str:
+    return f"{count} alias{'' if count == 1 else 'es'}"
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _rate(value: float) -> str:
+    return f"{value:.0f}" if value >= 100 else f"{value:.3g}"  # noqa: PLR2004 - three digits
+
+
+def _rough(value: float) -> str:
+    """Two digits, as the end of a band."""
+    return "more" if not math.isfinite(value) else f"{float(f'{value:.2g}'):.6g}"
+
+
+def _ms(seconds: float) -> str:
+    value = float(seconds) / MILLISECOND
+    if not math.isfinite(value):
+        return "unbounded"
+    return f"{value:.0f}" if value >= 100 else f"{value:.2g}"  # noqa: PLR2004

@@ -1,174 +1,179 @@
-"""How far the answer for one pool may be off: other readings, other possible laws, the errors of the law."""
+"""How far an answer may be off: other readings, other possible laws, the errors of the law; 90 %."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from planner.calibrate.possible import central, smeared
 from planner.calibrate.spread import points
-from planner.demand import Law
-from planner.devices import Performance, Pool
-from planner.errors import InfeasibleError
+from planner.demand import Law, Prediction, Readings
+from planner.interval import Interval
 from planner.measurements import Run
 from planner.results import Array
-from planner.sizing.fewest import fewest
 from planner.sizing.target import Target
 
 NORMAL_90: Final = 1.645
 LEAST_THINK: Final = 0.01  # of the think time that was read: next to none
 DRAWS: Final = 256  # laws that stand for all that are possible
+MOST_STRAIN: Final = 10.0
+LEAST_ROOM: Final = 0.02  # of the width of an interval, to either side of its value
 
 
-def span(counts: Sequence[int], rule_of_thumb: int | None) -> tuple[int, int]:
-    """Smallest and largest count, the rule of thumb among them.
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Draws:
+    """One volume under the chosen reading at both ends of what calibration and law leave open, two rows an axis.
 
-    Parameters
+    Attributes
     ----------
-    counts : sequence of int
-        Under each reading.
-    rule_of_thumb : int or None
-        None where the queue was not measured.
-
-    Returns
-    -------
-    tuple of int
-        Both ends.
+    rate, response : ndarray, shape (2 axes, counts)
+        I/O rate [1/s] and response time [s].
+    readings : tuple of Readings
+        The volume at each end.
+    column : int
+        The reading.
     """
-    every = [*counts, *([] if rule_of_thumb is None else [rule_of_thumb])]
-    return min(every), max(every)
+
+    rate: Array
+    response: Array
+    readings: tuple[Readings, ...]
+    column: int
+
+    @classmethod
+    def of(cls, read: Readings, column: int, law: Law, sweep: NDArray[np.int64]) -> Draws:
+        """Move the law along each axis, and the think time, which was read by it, by its error."""
+        only = np.zeros_like(read.weight)
+        only[:, column] = 1.0
+        alone = replace(read, weight=only)
+        ends = []
+        think = float(read.demands.think[0, column])
+        if math.isfinite(think) and law.model_error > 0:
+            here = alone.predict([int(read.rows.devices[0]) - 1])
+            response = float(
+                (here.queue / here.rate + here.service)[0, column, 0] / read.service_time[0, column]
+            )
+            for sign in (1.0, -1.0):
+                moved = max(think + sign * NORMAL_90 * law.model_error * response, LEAST_THINK * think)
+                times = read.demands.think.copy()
+                times[0, column] = moved
+                ends.append(replace(alone, demands=replace(read.demands, think=times)))
+        for axis in law.axes:
+            for sign in (1.0, -1.0):
+                inflation, gap = law.moved(axis, sign * NORMAL_90)
+                ends.append(replace(alone, law=replace(law, inflation=inflation, redrive_time=gap)))
+        solved = [each.predict(sweep) for each in ends]
+        return cls(
+            rate=_stack([each.rate[0, column] for each in solved], sweep),
+            response=_stack([_response(each)[0, column] for each in solved], sweep),
+            readings=tuple(ends), column=column,
+        )  # fmt: skip
+
+    def counts(self, target: Target) -> list[int]:
+        """Count at each end; as many as there are where none meets the target."""
+        asked = target.of_readings()
+        if target.no_alias is not None:
+            return []
+        found = [float(each.counts(asked)[0, self.column]) for each in self.readings]
+        return [int(count) for count in found if math.isfinite(count)]
 
 
-def moved_laws(pool: Pool, law: Law, rows: Performance, in_use: int) -> list[Pool]:
-    """The pool at both ends of what the calibration and the error of the law allow, axis by axis.
-
-    The law read the think times as well, from response times that it tells no better than its error.
-
-    Parameters
-    ----------
-    pool : Pool
-        The pool under the preferred reading.
-    law : Law
-        Inflation and redrive gap, with the axes of what is possible.
-    rows : Performance
-        The pool solved for each count from 0.
-    in_use : int
-        Aliases at the time of the measurement.
-
-    Returns
-    -------
-    list of Pool
-        Two an axis: the upper end and the lower one.
-    """
-    longer, shorter = (
-        replace(
-            pool,
-            classes=tuple(
-                replace(
-                    part, think_time=max(part.think_time + sign * float(error), LEAST_THINK * part.think_time)
-                )
-                for part, error in zip(
-                    pool.classes, NORMAL_90 * law.model_error * rows.volume_responses[in_use], strict=True
-                )
-            ),
-        )
-        for sign in (1.0, -1.0)
-    )
-    found = [] if all(math.isnan(part.think_time) for part in pool.classes) else [longer, shorter]
-    for axis in law.axes:
-        for sign in (1.0, -1.0):
-            inflation, gap = law.moved(axis, sign * NORMAL_90)
-            found.append(replace(pool, inflation=inflation, redrive_time=gap))
-    return found
+def _response(found: Prediction) -> Array:
+    times: Array = found.queue / found.rate + found.service
+    return times
 
 
-def needed(pool: Pool, rows: Performance, target: Target, run: Run) -> int:
-    """Fewest aliases under another law; as many as there can be where none are enough.
-
-    Parameters
-    ----------
-    pool : Pool
-        The pool under that law.
-    rows : Performance
-        What is solved of it, for each count from 0.
-    target : Target
-        What must be achieved.
-    run : Run
-        The measurement, for the addresses that there are.
-
-    Returns
-    -------
-    int
-        A count.
-
-    Raises
-    ------
-    ConvergenceError
-        The pool could not be solved.
-    """
-    met = target.met(rows)
-    if met.any():
-        return int(np.argmax(met))
-    try:
-        return fewest(pool, target, run)[0]
-    except InfeasibleError:
-        return run.most_aliases
+def _stack(rows: Sequence[Array], sweep: NDArray[np.int64]) -> Array:
+    return np.array(rows).reshape(len(rows), sweep.size)
 
 
-def interval(
-    of: Callable[[Performance], Array],
-    solved: Sequence[Performance],
-    moved: Sequence[Performance],
-    law: Law,
-    in_use: int,
-    known: int | None,
-) -> tuple[Array, Array]:
+def band(
+    values: Array, chosen: Array, moved: Array, law: Law, strain: float, in_use: int, known: Mapping[int, Interval], *,
+    rising: bool = False,
+) -> Interval:  # fmt: skip
     """Smallest and largest value over the readings, widened by all that calibration and error of the law allow.
 
-    The value under each of the possible laws counts from the count in use, where the demand was read; at the count
-    `known` it was measured. Between the ends of each axis the logarithm is a parabola. Where a queue may grow without
-    bound there is no upper end.
+    The value under each of the possible laws counts from the count in use, where the demand was read. Between the ends
+    of each axis the logarithm is a parabola. At a count that was measured stands what its digits leave open. Where a
+    queue may grow without bound there is no upper end. A rate (`rising`) does not fall as aliases are added, nor do its ends.
 
     Parameters
     ----------
-    of : callable
-        The value.
-    solved : sequence of Performance
-        Under each reading, the preferred one first.
-    moved : sequence of Performance
-        Under the preferred one with `moved_laws`.
+    values : ndarray, shape (readings, counts)
+        Under each reading.
+    chosen : ndarray, shape (counts,)
+        Under the one that is printed.
+    moved : ndarray, shape (2 axes, counts)
+        Under it at both ends of each axis.
     law : Law
-        For its error.
+        For its error, wider by `strain` where no reading fits the digits.
+    strain : float
+        Of the nearest reading.
     in_use : int
         Aliases at the time of the measurement.
-    known : int or None
-        Count at which the value was measured; None where it was fitted, or the demand has grown since.
+    known : mapping of int to Interval
+        What was measured, by count.
+    rising : bool, optional
+        Whether more aliases never lower the value.
 
     Returns
     -------
-    low, high : ndarray, shape (counts,)
-        Both ends, 90 %.
+    Interval
+        Of arrays, shape (counts,); its value is `chosen`, or the measurement.
     """
-    values = np.array([of(rows) for rows in solved])
-    others = np.array([of(rows) for rows in moved]).reshape(len(moved), values.shape[1])
-    bounded = np.isfinite(values).all(axis=0) & np.isfinite(others).all(axis=0)
-    base = np.log(np.where(bounded, values[0], 1.0))
+    bounded = np.isfinite(values).all(axis=0) & np.isfinite(moved).all(axis=0) & np.isfinite(chosen)
+    base = np.log(np.where(bounded, chosen, 1.0))
     at = min(in_use, base.size - 1)
-    shifts = np.log(np.where(bounded, others, 1.0)) - base
+    shifts = np.log(np.where(bounded, moved, 1.0)) - base
     shifts -= shifts[:, at, None]
     steps = points(DRAWS, max(len(moved) // 2, 1))
     found = np.zeros((DRAWS, base.size))
     for k, (up, down) in enumerate(zip(shifts[::2], shifts[1::2], strict=True)):
         step = steps[:, k, None] / NORMAL_90
         found += step * (up - down) / 2 + step**2 * (up + down) / 2
-    low, high = central(smeared(found, law.model_error))
-    if known is not None:
-        measured = np.arange(base.size) == known
-        low, high = np.where(measured, 0.0, low), np.where(measured, 0.0, high)
-    least = values.min(axis=0) * np.exp(np.minimum(low, 0.0))
-    most = values.max(axis=0) * np.exp(np.maximum(high, 0.0))
-    return least, np.where(bounded, most, np.inf)
+    error = law.model_error * min(max(strain, 1.0), MOST_STRAIN)
+    low, high = central(smeared(found, error))
+    least = np.minimum(values.min(axis=0), chosen) * np.exp(np.minimum(low, 0.0))
+    most = np.where(bounded, np.maximum(values.max(axis=0), chosen) * np.exp(np.maximum(high, 0.0)), np.inf)
+    value = chosen.copy()
+    for count, interval in known.items():
+        if count < value.size and not math.isnan(interval.value):
+            least[count], value[count], most[count] = interval
+    if rising:
+        least = np.maximum.accumulate(least)
+        most = np.minimum.accumulate(most[::-1])[::-1]
+    return Interval(np.minimum(least, value), value, np.maximum(most, value))
+
+
+def measured_rate(run: Run) -> Interval:
+    """I/O rate of all volumes of a run [1/s]."""
+    return run.total_rate
+
+
+def measured_response(run: Run) -> Interval:
+    """Response time of a run [s]: service and queue over rate, with their digits; nan where no queue was measured."""
+    if not run.queue_known:
+        return Interval(math.nan, math.nan, math.nan)
+    wait = run.total_queue / run.total_rate
+    return run.mean_service + wait
+
+
+def span(counts: Sequence[int], rule_of_thumb: int | None) -> tuple[int, int]:
+    """Smallest and largest count, the rule of thumb among them where the queue was measured."""
+    every = [*counts, *([] if rule_of_thumb is None else [rule_of_thumb])]
+    return min(every), max(every)
+
+
+def spaced(queued: Interval) -> Interval:
+    """A queue whose value does not lie on an end, as sharpening by the response may leave it."""
+    room = LEAST_ROOM * (queued.high - queued.low)
+    room = np.where(np.isfinite(room), room, 0.0)
+    return Interval(
+        np.minimum(queued.low, queued.value - room),
+        queued.value,
+        np.maximum(queued.high, queued.value + room),
+    )

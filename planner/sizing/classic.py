@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -57,7 +57,11 @@ def classic_aliases(pools: Sequence[Pool], target: Target) -> list[int | None]:
     list of int or None
         Aliases of all volumes of each pool; None where a volume cannot meet the target.
     """
-    classes = [(pool, part) for pool in pools for part in pool.classes]
+    classes = [
+        (pool, replace(part, service_time=service))
+        for pool in pools
+        for part, service in zip(pool.classes, pool.service_times, strict=True)
+    ]
     population = np.array([part.population for _, part in classes])
     most = np.fmin(population - 1.0, MOST_OF_ONE_VOLUME)
     found = np.full(len(classes), np.nan)
@@ -77,7 +81,7 @@ def _alone(classes: Sequence[tuple[Pool, VolumeClass]], aliases: int, *, told_fa
     if told_fails:
         return _one_by_one(classes, aliases)
     service, inflation, gap, bases = np.array(
-        [(pool.service_time, pool.inflation, pool.redrive_time, pool.bases) for pool, _ in classes]
+        [(part.service_time, pool.inflation, pool.redrive_time, pool.bases) for pool, part in classes]
     ).T
     population, think, rate = np.array(
         [(part.population, part.think_time, part.arrival_rate) for _, part in classes]
@@ -111,7 +115,7 @@ def _one_by_one(classes: Sequence[tuple[Pool, VolumeClass]], aliases: int) -> Al
             population=part.population, think_time=part.think_time, arrival_rate=part.arrival_rate
         )
         rows = Volume(
-            demand=one, service_time=pool.service_time, inflation=pool.inflation,
+            demand=one, service_time=part.service_time, inflation=pool.inflation,
             redrive_time=pool.redrive_time,
         ).solve([float(aliases)])  # fmt: skip
         solved.append(

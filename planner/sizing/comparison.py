@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
 
 from planner import render
 from planner.devices import Performance, Pool
+from planner.measurements import Run
 from planner.units import MILLISECOND
 
 LEAST_GAIN: Final = 0.005  # of the response time; less is no gain
+LEAST_HELP: Final = 0.05  # of rate or response of the whole; less is not worth a device number
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,4 +96,55 @@ def gains(pool: Pool, rows: Performance, in_use: int, recommended: int) -> tuple
             response_after=float(rows.volume_responses[recommended, k]),
         )
         for k, part in enumerate(pool.classes)
+    )
+
+
+def own_gains(found: Sequence[Gain], run: Run, classes: NDArray[np.int64]) -> tuple[Gain, ...]:
+    """The same from what was measured of the volumes of each class, `classes` of each volume."""
+    measured = []
+    for k, gain in enumerate(found):
+        members = np.flatnonzero(classes == k)
+        rates = run.io_rate.value[members]
+        before = float(rates.mean())
+        response = (
+            float(np.average(run.responses[members], weights=rates))
+            if run.queue_known
+            else gain.response_before
+        )
+        measured.append(
+            replace(gain, rate_before=before, rate_after=gain.rate_after * before / gain.rate_before,
+                    response_before=response)
+        )  # fmt: skip
+    return tuple(measured)
+
+
+def helped(rows: Performance, in_use: int, recommended: int) -> bool:
+    """Whether more aliases bring anything: rate or response by a twentieth."""
+    if recommended <= in_use:
+        return True
+    before, after = float(rows.response_time[in_use]), float(rows.response_time[recommended])
+    faster = float(rows.io_rate[recommended]) > (1 + LEAST_HELP) * float(rows.io_rate[in_use])
+    return not math.isfinite(before) or faster or after < (1 - LEAST_HELP) * before
+
+
+def as_measured(rows: Performance, runs: Sequence[Run]) -> Performance:
+    """The rows at counts that were measured hold the measurement itself; the latest at a count stands."""
+    rate, service, queued = rows.io_rate.copy(), rows.service_time.copy(), rows.queued.copy()
+    rates, responses = rows.volume_rates.copy(), rows.volume_responses.copy()
+    for run in runs:
+        k = run.aliases
+        if k >= rate.size:
+            continue
+        rate[k], service[k] = run.total_rate.value, run.mean_service.value
+        if run.queue_known:
+            queued[k] = run.total_queue.value
+        if run.bases == 1:
+            rates[k, 0], responses[k, 0] = rate[k], service[k] + queued[k] / rate[k]
+    return replace(
+        rows,
+        io_rate=rate,
+        service_time=service,
+        queued=queued,
+        volume_rates=rates,
+        volume_responses=responses,
     )

@@ -44,12 +44,12 @@ def first_guess(pool: Pool) -> int:
 def _mean_in_use(pool: Pool) -> float:
     """Aliases in use on average if there were any number of them."""
     mean = 0.0
-    for part in pool.classes:
+    for part, service in zip(pool.classes, pool.service_times, strict=True):
         if math.isnan(part.population):
-            load = part.arrival_rate * pool.service_time
+            load = part.arrival_rate * service
             idle = math.exp(-load)
         else:
-            share = pool.service_time / (pool.service_time + part.think_time)
+            share = service / (service + part.think_time)
             load, idle = part.population * share, (1.0 - share) ** part.population
         mean += part.volumes * max(load - 1.0 + idle, 0.0)
     return mean

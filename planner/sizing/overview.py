@@ -1,4 +1,4 @@
-"""The answer for many pools: one row a pool, sums over all of them, for people, programs and pictures."""
+"""The answers for many pools or volumes: one row each, sums over all of them."""
 
 from __future__ import annotations
 
@@ -8,27 +8,27 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from planner import render
+from planner.answer import Answer
 from planner.sizing.answer import SCOPE
 from planner.sizing.pool_count import PoolCount, all_traffic, table_of
 from planner.sizing.target import Target
 from planner.sizing.wording import LEAST_ERROR
-from planner.tabular import Tabular
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 ALL: Final = "all"
-MOST_NAMED: Final = 20  # pools on the axis of a picture
+MOST_NAMED: Final = 20  # pools that a note names
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Subsystem(Tabular):
-    """Answers for many `pools`: the `target` of each, the `growth` reckoned with, and `notes` on how they were read."""
+class Subsystem(Answer):
+    """Answers for many `pools`: `target` and `growth` of each, and `remarks` on how they were read."""
 
     pools: tuple[PoolCount, ...]
     target: Target
     growth: float = 0.0
-    notes: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
 
     @property
     def answered(self) -> tuple[PoolCount, ...]:
@@ -75,6 +75,20 @@ class Subsystem(Tabular):
         """
         return table_of(self.pools)
 
+    def sections(self) -> tuple[render.Section, ...]:
+        """The table with its sums.
+
+        Returns
+        -------
+        tuple of render.Section
+            One.
+        """
+        caption = (
+            f"recommended: {self.target}; rule: aliases in use and the queue, rounded up; then: with the recommended "
+            "aliases."
+        )
+        return (render.Section(table=table_of([*self.pools, self.total()]), caption=caption),)
+
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain data, as `--json` prints it.
 
@@ -89,39 +103,41 @@ class Subsystem(Tabular):
             return {**row, "grouping_error": pool.grouping_error}
 
         return {
+            "headline": self.headline,
             "target": str(self.target),
             "growth": self.growth,
             "pools": [
                 {**data(pool), "notes": list(pool.notes), "problem": pool.problem} for pool in self.pools
             ],
             "all": data(self.total()),
-            "notes": [*self.notes, SCOPE],
+            "notes": [*self.remarks, SCOPE],
         }
 
-    def text(self) -> str:
-        """The answer for people: sums, the table, what is wrong where.
-
-        Returns
-        -------
-        str
-            Lines of at most 80 columns, but for long names of pools.
-        """
+    @property
+    def headline(self) -> str:
+        """Sums over all pools."""
         total = self.total()
         low, high = total.range or (0, 0)
         volumes = sum(pool.volumes for pool in self.pools)
-        head = (
+        gain = ""
+        if total.now is not None and total.then is not None and math.isfinite(total.now.response_time):
+            rates = (total.now.io_rate, total.then.io_rate)
+            times = (1e3 * total.now.response_time, 1e3 * total.then.response_time)
+            gain = (
+                f" I/O rate {rates[0]:.0f} to {rates[1]:.0f}/s, response {times[0]:.2g} to {times[1]:.2g} ms."
+            )
+        return (
             f"{render.counted(len(self.pools), 'pool')}, {render.counted(volumes, 'volume')}: {total.recommended} "
-            f"aliases (range {low}{f' to {high}' if high > low else ''}), {total.in_use} in use."
+            f"aliases (range {low}{f' to {high}' if high > low else ''}), {total.in_use} in use.{gain}"
         )
-        lines = [render.wrap(head), "", render.to_text(table_of([*self.pools, total])), ""]
-        lines += [render.wrap(sentence) for sentence in self._sentences(total)]
-        return "\n".join(lines)
 
-    def _sentences(self, total: PoolCount) -> list[str]:
-        found = [f"recommended: {self.target}; rule: aliases in use and the queue, rounded up; then: with the "
-                 "recommended aliases."]  # fmt: skip
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What is wrong where, what it saves, what to move."""
+        total = self.total()
+        found = []
         if self.growth:
-            found.append(f"Demand grown by {self.growth:.0%} first; requesters rounded up to whole ones.")
+            found.append(f"Demand grown by {self.growth:.0%} first.")
         if total.saved is not None and total.saved > 0:
             found.append(
                 f"Classic PAV would take {total.classic} aliases for the same target: the pools save "
@@ -142,14 +158,14 @@ class Subsystem(Tabular):
         if len(self.answered) < len(self.pools):
             missing = render.counted(len(self.pools) - len(self.answered), "pool")
             found.append(f"The sums leave out {missing} without an answer.")
-        return [*found, *self._pool_notes(), *self.notes, SCOPE]
+        return (*found, *self._pool_notes(), *self.remarks, SCOPE)
 
     def _pool_notes(self) -> list[str]:
         """Notes of the pools, each once."""
         notes: dict[str, list[str]] = {}
         for pool in self.pools:
             for note in pool.notes:
-                notes.setdefault(note[:1].upper() + note[1:], []).append(pool.name)
+                notes.setdefault((note[:1].upper() + note[1:]).rstrip("."), []).append(pool.name)
         return [
             f"{note} ({'all pools' if len(names) == len(self.pools) else _names(names)})."
             for note, names in notes.items()
@@ -168,32 +184,13 @@ class Subsystem(Tabular):
         matplotlib.axes.Axes
             The axes.
         """
-        from planner import style
+        from planner.sizing.picture import draw_many
 
-        axes = style.new_axes() if axes is None else axes
-        pools = sorted(self.answered, key=lambda pool: pool.in_use - (pool.recommended or 0))
-        places = list(range(1, len(pools) + 1))
-        count = [pool.recommended or 0 for pool in pools]
-        spans = [pool.range or (0, 0) for pool in pools]
-        room = 1.0 / max(len(pools), 1)
-        size = max(1.0, min(6.0, 300.0 * room))
-        axes.vlines(
-            places, [low for low, _ in spans], [high for _, high in spans], color=style.COLORS[0], alpha=style.BAND,
-            linewidth=max(0.5, min(6.0, 200.0 * room)), label="range",
+        pools = self.answered
+        return draw_many(
+            [pool.name for pool in pools], [pool.recommended or 0 for pool in pools],
+            [pool.range or (0, 0) for pool in pools], [pool.in_use for pool in pools], "pool", axes,
         )  # fmt: skip
-        axes.plot(places, count, "_", color=style.COLORS[0], markersize=2 * size, label="recommended")
-        in_use = [pool.in_use for pool in pools]
-        axes.plot(
-            places, in_use, "o", color=style.MEASURED, markersize=size, fillstyle="none", clip_on=False,
-            label="in use",
-        )  # fmt: skip
-        style.whole_numbers(axes, "y")
-        if len(pools) <= MOST_NAMED:
-            axes.set_xticks(places, [pool.name for pool in pools], rotation=45, ha="right")
-        axes.set(xlabel="pool", ylabel="aliases", ylim=(0, None))
-        axes.set_title(f"{len(pools)} pools: {sum(count)} aliases, {sum(in_use)} in use")
-        axes.legend(frameon=False)
-        return axes
 
 
 def _names(names: Sequence[str]) -> str:

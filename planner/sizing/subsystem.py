@@ -8,16 +8,18 @@ from typing import Final
 
 import numpy as np
 
-from planner.demand import Law, Reading, readings_of
+from planner.demand import Law
 from planner.devices import Performance, Pool
 from planner.errors import InputError, PlannerError
 from planner.measurements import Run
+from planner.sizing.answer import AliasAnswer
 from planner.sizing.bounds import span
+from planner.sizing.bursty_pool import size_bursty_pool
 from planner.sizing.classic import classic_aliases
-from planner.sizing.fewest import Tried, fewest
+from planner.sizing.fewest import Tried
 from planner.sizing.overview import Subsystem
+from planner.sizing.pool import Asked, extremes, is_bursty, meanings_of
 from planner.sizing.pool_count import PoolCount, Traffic
-from planner.sizing.pools import combined_readings, pools_of, read_demands
 from planner.sizing.target import Target
 
 AT_ONCE: Final = 50  # pools whose demands are read together
@@ -96,7 +98,7 @@ def subsystem(
         found += counts
         if done is not None:
             done(len(counts))
-    return Subsystem(pools=tuple(found), target=target, growth=growth, notes=tuple(notes))
+    return Subsystem(pools=tuple(found), target=target, growth=growth, remarks=tuple(notes))
 
 
 Task = tuple[Sequence[MeasuredPool], Law, Target, float]
@@ -116,12 +118,7 @@ def _shared_out(tasks: Sequence[Task], processes: int) -> Iterator[list[PoolCoun
 
 def _answer(task: Task) -> list[PoolCount]:
     pools, law, target, growth = task
-    once = [pool for pool in pools if len(pool.runs) == 1]
-    parts = [part for pool in once for part in pool.runs[0].classes]
-    read = iter(readings_of(parts, law))
-    known = {id(pool): [next(read) for _ in pool.runs[0].classes] for pool in once}
-    found = [_count(pool, known.get(id(pool)), law, target, growth) for pool in pools]
-    return _beside_classic(found, target)
+    return _beside_classic([_count(pool, law, target, growth) for pool in pools], target)
 
 
 def _beside_classic(found: Sequence[tuple[PoolCount, Pool | None]], target: Target) -> list[PoolCount]:
@@ -137,13 +134,7 @@ def _beside_classic(found: Sequence[tuple[PoolCount, Pool | None]], target: Targ
         return [replace(told, problem=str(problem), exit_code=problem.exit_code)]
 
 
-def _count(
-    pool: MeasuredPool,
-    read: Sequence[tuple[Reading, ...]] | None,
-    law: Law,
-    target: Target,
-    growth: float,
-) -> tuple[PoolCount, Pool | None]:
+def _count(pool: MeasuredPool, law: Law, target: Target, growth: float) -> tuple[PoolCount, Pool | None]:
     """The answer for one pool but for classic PAV, and the pool that was read where there is one.
 
     What it has no answer to is told in its place.
@@ -155,41 +146,62 @@ def _count(
     run = pool.runs[-1]
     plain = replace(plain, rule_of_thumb=run.rule_of_thumb)
     try:
-        combined = combined_readings(read) if read is not None else read_demands(pool.runs, law)[0]
-        solved, error = pools_of(_extremes(combined), run, law, growth)
-        now = solved[0].solve([float(min(run.aliases, run.most_aliases))])
-        plain = replace(plain, grouping_error=error, now=_traffic(now))
-        return _sized(plain, solved, run, target, now), solved[0]
+        for each in pool.runs:
+            each.check()
+        if is_bursty(pool.runs, law):
+            return _of_answer(plain, size_bursty_pool(pool.runs, law, target, growth)), None
+        meanings = extremes(meanings_of(pool.runs, law)[0])
+        asked = [Asked.of(meaning, run, law, growth) for meaning in meanings]
+        now = _now(asked[0], run, growth)
+        plain = replace(plain, grouping_error=asked[0].error, now=now)
+        return _sized(plain, asked, run, target), asked[0].main
     except PlannerError as problem:
         return replace(plain, problem=str(problem), exit_code=problem.exit_code), None
 
 
-def _sized(plain: PoolCount, solved: Sequence[Pool], run: Run, target: Target, now: Performance) -> PoolCount:
+def _of_answer(plain: PoolCount, answer: AliasAnswer) -> PoolCount:
+    """The row of a pool that was answered in full."""
+    now, then = (
+        Traffic(
+            io_rate=float(answer.rows.io_rate[k]), response_time=float(answer.rows.response_time[k]),
+            queued=float(answer.rows.queued[k]),
+        )
+        for k in (answer.in_use, answer.recommended)
+    )  # fmt: skip
+    return replace(
+        plain, recommended=answer.recommended, range=answer.range, classic=answer.classic, now=now, then=then,
+        notes=("bursty volumes",),
+    )  # fmt: skip
+
+
+def _now(asked: Asked, run: Run, growth: float) -> Traffic:
+    """What was measured; what the law says where the demand has grown, or the queue was not measured."""
+    if not growth and run.queue_known:
+        return Traffic(
+            io_rate=run.total_rate.value, response_time=run.mean_response, queued=run.total_queue.value
+        )
+    return _traffic(asked.solve(np.array([float(min(run.aliases, run.most_aliases))])))
+
+
+def _sized(plain: PoolCount, asked: Sequence[Asked], run: Run, target: Target) -> PoolCount:
     counts: list[int] = []
-    begin, then = None, now
+    begin, then = None, plain.now
     tried: dict[int, Tried] = {}
-    for pool in solved:
-        begin, tried = fewest(pool, target, run, begin, tried)
-        if not counts and begin != int(now.aliases[0]):
-            then = tried[begin].settled()
+    for each in asked:
+        begin, tried = each.fewest(target, run, begin, tried)
+        if not counts and begin != run.aliases:
+            then = _traffic(
+                tried[begin].settled() if len(each.pools) == 1 and begin in tried
+                else each.solve(np.array([float(begin)]))
+            )  # fmt: skip
         counts.append(begin)
     return replace(
         plain,
         recommended=counts[0],
         range=span(counts, run.rule_of_thumb),
         notes=run.notes,
-        then=_traffic(then),
+        then=then,
     )
-
-
-def _extremes(combined: Sequence[tuple[Reading, ...]]) -> list[tuple[Reading, ...]]:
-    """The preferred reading, that of the fewest requesters and that of the most, open arrivals being more than any."""
-
-    def requesters(reading: tuple[Reading, ...]) -> float:
-        return sum(np.inf if each.population is None else each.population * each.volumes for each in reading)
-
-    ordered = sorted(combined[1:], key=requesters)
-    return [combined[0], *ordered[:1], *ordered[1:][-1:]]
 
 
 def _traffic(rows: Performance) -> Traffic:

@@ -8,6 +8,7 @@ from typing import Final, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from planner.demand import AliasTarget, Prediction
 from planner.devices import Performance
 from planner.results import Array
 from planner.units import MILLISECOND
@@ -37,6 +38,20 @@ class Reached(Protocol):
     @property
     def no_alias(self) -> Array:
         """Share of tries that find no alias."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Listed(AliasTarget):
+    """Wait as a listing has it, queue / rate: without the redrive gap."""
+
+    def met(self, rows: Prediction) -> NDArray[np.bool_]:
+        """Where the target is met; False where a reading is unused."""
+        wait = rows.queue / rows.rate
+        given = ((wait, self.wait), (wait + rows.service, self.response), (rows.queue, self.queue))
+        limits = [(value, limit) for value, limit in given if limit is not None]
+        if not limits:
+            return np.asarray(wait <= self.wait_share * rows.service)
+        return np.asarray(np.logical_and.reduce([value <= limit for value, limit in limits]))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,6 +117,16 @@ class Target:
             True where it is.
         """
         return self.excess(rows) <= 1.0
+
+    def of_readings(self) -> AliasTarget:
+        """The same for readings of demand; a share of tries without alias is not theirs to say.
+
+        Returns
+        -------
+        AliasTarget
+            As `planner.demand` takes it.
+        """
+        return _Listed(wait=self.wait, response=self.response, queue=self.queued)
 
     def __str__(self) -> str:
         """Say the target in words."""

@@ -1,18 +1,20 @@
-"""The volumes of a pool one by one: what each asks for under a reading, and which of them count as one class."""
+"""What each volume of a pool asks for, and the one place where volumes are grouped: on their way to the solver."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from planner import queueing
-from planner.demand import Law, Reading
-from planner.devices import Pool, VolumeClass
-from planner.measurements import Measurement, Run
+from planner.demand import Law
+from planner.devices import Performance, Pool, VolumeClass
+from planner.interval import Interval
+from planner.measurements import Run
 from planner.queueing.pools.grouping import VolumeGroups, alias_pool_of_volumes, group_volumes
 from planner.results import Array
 from planner.sizing.fewest import first_guess
@@ -21,186 +23,150 @@ TOLERANCE: Final = 0.02  # relative error of the wait of a volume that grouping 
 MOST_CLASSES: Final = 8
 FEW_CLASSES: Final = 3  # of exactly equal volumes: nothing is gained by grouping them
 EQUAL: Final = 1e-6
+EQUAL_SERVICE: Final = 0.02  # relative difference of service times below which they are one
 LEAST_THINK: Final = 1e-3  # think time over service time
-THINK_GRID: Final = 400
-LONGEST_THINK: Final = 1e6
 SPREAD_IN_USE: Final = 0.25  # relative difference of rates within a class, where aliases are in use
 PASSES: Final = 4
+
+Indices = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Demands:
-    """What each volume asks for.
+    """What each volume asks for under one reading, arrays (volumes,), nan where of the other sort.
 
-    Attributes
-    ----------
-    population, think_time, arrival_rate : ndarray
-        As of `planner.queueing.alias_pool`, one a volume, nan where of the other sort, shape (volumes,).
-    service_time : float
-        Of an I/O that is alone on its volume, the mean weighted by rate [s].
+    `population` requesters with `think_time` [s], or `arrival_rate` [1/s]; `service_time` of an I/O that is alone on
+    its volume [s].
     """
 
     population: Array
     think_time: Array
     arrival_rate: Array
-    service_time: float
+    service_time: Array
 
-    def grown(self, growth: float) -> Demands:
-        """Let the demand grow: rates as they are, requesters to the next whole number, the busiest volumes first.
+    def grown(self, growth: float) -> tuple[list[Demands], list[float]]:
+        """Let the demand grow by a share: rates as they are, requesters between the whole numbers around.
 
-        Parameters
-        ----------
-        growth : float
-            Share by which the demand grows.
-
-        Returns
-        -------
-        Demands
-            Of as many volumes.
+        The busiest volumes take the further requesters first. What lies between two whole numbers of requesters is
+        interpolated: the demands on both sides and their shares are returned.
         """
-        population = self.population.copy()
-        for kind in np.unique(population[~np.isnan(population)]):
+        rates = self.arrival_rate * (1 + growth)
+        closed = ~np.isnan(self.population)
+        if not growth or not closed.any():
+            return [replace(self, arrival_rate=rates)], [1.0]
+        few, many = self.population.copy(), self.population.copy()
+        parts = []
+        for kind in np.unique(self.population[closed]):
             members = np.flatnonzero(self.population == kind)
             members = members[np.argsort(self.think_time[members], kind="stable")]
-            requesters = math.ceil(round(kind * members.size * (1 + growth), 9))
-            each, more = divmod(requesters, members.size)
-            population[members] = each
-            population[members[:more]] += 1
-        return Demands(population=population, think_time=self.think_time, service_time=self.service_time,
-                       arrival_rate=self.arrival_rate * (1 + growth))  # fmt: skip
+            total = round(kind * members.size * (1 + growth), 9)
+            parts.append(total - math.floor(total))
+            for people, population in ((math.floor(total), few), (math.ceil(total), many)):
+                each, more = divmod(people, members.size)
+                population[members] = each
+                population[members[:more]] += 1
+        sides = [replace(self, arrival_rate=rates, population=each) for each in (few, many)]
+        between = [part for part in parts if part > 0]
+        if not between:
+            return sides[:1], [1.0]
+        part = sum(between) / len(between)
+        return sides, [1 - part, part]
 
-    def pool(self, law: Law, most_aliases: int) -> tuple[Pool, float]:
+    def pool(self, law: Law, most_aliases: int) -> tuple[Pool, Indices, float]:
         """Group volumes of nearly equal demand, in as few classes as the error allows.
 
-        Parameters
-        ----------
-        law : Law
-            Inflation and redrive gap.
-        most_aliases : int
-            Aliases that there are addresses for; the error is judged at a guess of the count needed.
-
-        Returns
-        -------
-        Pool
-            The classes.
-        float
-            Largest change of the wait of a volume when the classes were last made finer; inf where there is no room
-            for finer ones [share].
+        Returns the classes, the class of each volume (-1 where it asks for nothing), and the largest change of the wait
+        of a volume when they were last made finer; inf where there is no room for finer ones.
         """
-        each = {
-            "population": self.population, "think_time": self.think_time, "arrival_rate": self.arrival_rate
+        present = np.nan_to_num(self.population, nan=1.0) > 0
+        rows: dict[str, Array] = {
+            "population": self.population[present], "think_time": self.think_time[present],
+            "arrival_rate": self.arrival_rate[present],
         }  # fmt: skip
-        groups = group_volumes(**each, spread=EQUAL)
+        service = self.service_time[present]
+        if np.ptp(service) > EQUAL_SERVICE * service.max():
+            rows["service_time"] = service  # each class keeps its own
+        groups = group_volumes(**rows, spread=EQUAL)
         if groups.volumes.size <= FEW_CLASSES:
-            return self._pool(groups, law), 0.0
-        guess = min(first_guess(self._pool(groups, law)), most_aliases)
+            return self._pool(groups, service, law), _classes(present, groups), 0.0
+        guess = min(first_guess(self._pool(groups, service, law)), most_aliases)
         solved = alias_pool_of_volumes(
-            guess, service_time=self.service_time, tolerance=TOLERANCE, most_classes=MOST_CLASSES,
-            inflation=law.inflation, redrive_time=law.redrive_time, **each,
+            guess, tolerance=TOLERANCE, most_classes=MOST_CLASSES, inflation=law.inflation,
+            redrive_time=law.redrive_time, **{"service_time": float(service.mean()), **rows},  # type: ignore[arg-type]
         )  # fmt: skip
-        return self._pool(solved.groups, law), solved.error
+        return self._pool(solved.groups, service, law), _classes(present, solved.groups), solved.error
 
-    def _pool(self, groups: VolumeGroups, law: Law) -> Pool:
+    def _pool(self, groups: VolumeGroups, service: Array, law: Law) -> Pool:
+        own = not np.isnan(groups.service_time).any()
+        times = groups.service_time if own else np.full(groups.volumes.size, float(service.mean()))
         classes = tuple(
-            VolumeClass(volumes=int(n), population=float(p), think_time=float(z), arrival_rate=float(r))
-            for n, p, z, r in zip(
-                groups.volumes, groups.population, groups.think_time, groups.arrival_rate, strict=True
+            VolumeClass(
+                volumes=int(n), population=float(p), think_time=float(z), arrival_rate=float(r),
+                service_time=float(t) if own else math.nan,
             )
-        )
+            for n, p, z, r, t in zip(
+                groups.volumes, groups.population, groups.think_time, groups.arrival_rate, times, strict=True
+            )
+        )  # fmt: skip
         return Pool(
-            classes=classes, service_time=self.service_time, inflation=law.inflation, redrive_time=law.redrive_time
+            classes=classes, service_time=float(times.mean()), inflation=law.inflation, redrive_time=law.redrive_time
         )  # fmt: skip
 
 
-def demands(reading: Sequence[Reading], run: Run, law: Law) -> Demands:
-    """Tell what each volume asks for: its own rate, with the requesters that were read for its class.
-
-    A volume whose rate differs from that of its class by no more than the printed digits allow counts as equal to it.
-
-    Parameters
-    ----------
-    reading : sequence of Reading
-        One for each class of the run.
-    run : Run
-        The measurement.
-    law : Law
-        Inflation and redrive gap.
-
-    Returns
-    -------
-    Demands
-        One a volume, class after class.
-    """
-    population, think, arrivals = [], [], []
-    for each, part in zip(reading, run.classes, strict=True):
-        nothing = np.full(part.volumes, np.nan)
-        rates = _own_rates(part)
-        if each.population is None:
-            population.append(nothing)
-            think.append(nothing)
-            arrivals.append(rates)
-        else:
-            own = _think_times(each, part, rates, law)
-            population.append(np.full(part.volumes, float(each.population)))
-            think.append(own)
-            arrivals.append(nothing)
-    weights = [each.io_rate for each in reading]
-    return Demands(
-        population=np.concatenate(population),
-        think_time=np.concatenate(think),
-        arrival_rate=np.concatenate(arrivals),
-        service_time=float(np.average([each.service_time for each in reading], weights=weights)),
-    )
-
-
-def _own_rates(part: Measurement) -> Array:
-    """Rates of the volumes; those that the digits of the service time let be equal to the mean are the mean."""
-    mean = part.io_rate.value / part.volumes
-    if not part.rates:
-        return np.full(part.volumes, mean)
-    rates = np.array(part.rates)
-    if not part.queue_known:
-        return rates
-    room = (part.service.high - part.service.value) / part.service.value
-    return np.where(np.abs(rates / mean - 1) <= room, mean, rates)
-
-
-def _think_times(reading: Reading, part: Measurement, rates: Array, law: Law) -> Array:
-    """Think time at which each volume has its own rate with the aliases in use."""
-    assert reading.population is not None and reading.think_time is not None
-    mean = part.io_rate.value / part.volumes
-    if np.all(rates == mean):
-        return np.full(rates.size, reading.think_time)
-    own = (
-        _think_alone(reading, rates, law)
-        if part.aliases == 0
-        else _think_in_use(reading, part.aliases, rates, law)
-    )
-    return np.where(rates == mean, reading.think_time, own)
-
-
-def _think_alone(reading: Reading, rates: Array, law: Law) -> Array:
-    """Without aliases: the rate falls with the think time; the one of a lone volume is turned around."""
-    service = reading.service_time
-    think = np.geomspace(LEAST_THINK * service, LONGEST_THINK * service, THINK_GRID)
-    rate = queueing.finite_source(
-        reading.population or 1, think, service, 1, inflation=law.inflation, redrive_time=law.redrive_time
-    ).throughput
-    # Between the points of the grid rate x (think + response) = requesters holds the curve better than the rate does.
-    found: Array = np.exp(np.interp(np.log(rates), np.log(rate[::-1]), np.log(think[::-1])))
+def _classes(present: NDArray[np.bool_], groups: VolumeGroups) -> Indices:
+    """Class of every volume."""
+    found = np.full(present.size, -1, dtype=np.int64)
+    found[present] = groups.group
     return found
 
 
-def _think_in_use(reading: Reading, aliases: int, rates: Array, law: Law) -> Array:
-    """With aliases: think time = requesters / rate - response, the response of its class in the whole pool."""
-    people, service = float(reading.population or 1), reading.service_time
+def alike(run: Run) -> Indices:
+    """Group of each volume: those whose rates, services and queues the printed digits cannot tell apart."""
+    rate, service, queued = run.io_rate.value, run.service, run.queued
+    room = (service.high - service.value) / service.value
+    group = np.full(rate.size, -1, dtype=np.int64)
+    for first in np.argsort(-rate, kind="stable"):
+        if group[first] >= 0:
+            continue
+        free = np.flatnonzero(group < 0)
+        near = (np.abs(rate[free] / rate[first] - 1) <= room[first]) & (
+            np.abs(service.value[free] - service.value[first]) <= service.high[first] - service.value[first]
+        )
+        wait = queued.value[free] / rate[free]
+        here = queued.value[first] / rate[first]
+        near &= np.abs(wait - here) <= room[first] * (here + service.value[first])
+        group[free[near]] = first
+    return np.unique(group, return_inverse=True)[1].astype(np.int64)
+
+
+def means(interval: Interval, groups: Indices) -> Interval:
+    """Mean over the volumes of each group, shape (groups,)."""
+    count = np.bincount(groups)
+    return Interval(*(np.bincount(groups, weights=end) / count for end in interval))
+
+
+def own_rates(run: Run) -> Array:
+    """Rates of the volumes; those that the digits of the service time let be equal to the mean are the mean."""
+    rates: Array = run.io_rate.value
+    mean = float(rates.mean())
+    if not run.queue_known:
+        return rates
+    room = (run.service.high - run.service.value) / run.service.value
+    return np.asarray(np.where(np.abs(rates / mean - 1) <= room, mean, rates))
+
+
+def think_in_use(
+    people: float, think_time: float, service: float, aliases: int, rates: Array, law: Law
+) -> Array:
+    """Think times at which each volume has its own rate in the pool: requesters / rate - response of its class."""
+    mean = float(rates.mean())
+    if np.all(rates == mean):
+        return np.full(rates.size, think_time)
     population = np.full(rates.size, people)
     groups = group_volumes(population=population, think_time=1.0 / rates, spread=SPREAD_IN_USE)
     class_rate = 1.0 / groups.think_time
     floor = LEAST_THINK * service
-    think = np.maximum(
-        people / class_rate - people * rates.size / rates.sum() + (reading.think_time or 0.0), floor
-    )
+    think = np.maximum(people / class_rate - people * rates.size / rates.sum() + think_time, floor)
     response = people / class_rate - think
     for _ in range(PASSES):
         steady = queueing.alias_pool(
@@ -209,4 +175,24 @@ def _think_in_use(reading: Reading, aliases: int, rates: Array, law: Law) -> Arr
         )  # fmt: skip
         response = people / steady.throughput - think
         think = np.maximum(people / class_rate - response, floor)
-    return np.maximum(people / rates - groups.at_own_rate(response), floor)
+    found = np.maximum(people / rates - groups.at_own_rate(response), floor)
+    return np.where(rates == mean, think_time, found)
+
+
+def interpolated(solved: Sequence[Performance], shares: Sequence[float]) -> Performance:
+    """Figures between whole numbers of requesters; what is told of classes is that of the larger share."""
+    if len(solved) == 1:
+        return solved[0]
+    main = solved[int(np.argmax(shares))]
+    few, many = solved
+    a, b = shares
+    rate = a * few.io_rate + b * many.io_rate
+    return replace(
+        main,
+        io_rate=rate,
+        service_time=(a * few.io_rate * few.service_time + b * many.io_rate * many.service_time) / rate,
+        queued=a * few.queued + b * many.queued,
+        no_alias=a * few.no_alias + b * many.no_alias,
+        tries=a * few.tries + b * many.tries,
+        fails=a * few.fails + b * many.fails,
+    )

@@ -1,4 +1,4 @@
-"""What the numbers mean, in sentences: the demand that was read, what to do next, where aliases will not help."""
+"""What the numbers mean, in sentences: the demand that was read, what to know of it, what to do next."""
 
 from __future__ import annotations
 
@@ -7,39 +7,23 @@ from collections.abc import Sequence
 from typing import Final
 
 from planner import render
-from planner.demand import Reading
-from planner.devices import Performance, Pool
+from planner.demand import Counts
+from planner.devices import Pool
 from planner.measurements import Run
+from planner.sizing.answer import NamedReading, Remarks
 from planner.sizing.comparison import Gain
-from planner.units import MILLISECOND
 
 LEAST_ERROR: Final = 0.005  # of a wait; less is negligible
-UNEQUAL_SERVICE: Final = 1.25
-MOST_SPELLED_OUT: Final = 2  # demands of classes
 MOST_NAMED: Final = 4  # readings beside the preferred one
 PATH_SHARE: Final = 1 / 3  # of the service time in pend or disconnect: the limit lies behind the volume
 
 
-def why(
-    run: Run,
-    combined: Sequence[Sequence[Reading]],
-    counts: Sequence[int],
-    solved: Sequence[Performance],
-    recommended: int,
-) -> str:
+def demand(readings: Sequence[NamedReading], recommended: int) -> str:
     """Name the reading that was taken and what the others would say."""
-    first = combined[0]
-    text = _demand(first, run)
-    if any(not reading.fits for reading in first):
-        text += " (nearest: no demand fits the printed digits)"
-    others = list(
-        dict.fromkeys(
-            f"{_short(reading)}: {count} and {rows.io_rate[recommended]:.0f}/s"
-            for reading, count, rows in list(zip(combined, counts, solved, strict=True))[1:]
-        )
-    )
-    rate = solved[0].io_rate[recommended]
-    text = f"Demand: {text}; {recommended} would give {rate:.0f}/s."
+    first = readings[0]
+    about = "about " if first.kind == "closed" and not first.words.startswith("about") else ""
+    text = f"Demand: {about}{first.words}; {recommended} would give {_rate(first.io_rate)}/s."
+    others = list(dict.fromkeys(map(_short, readings[1:])))
     if len(others) > MOST_NAMED:
         others = [*others[: MOST_NAMED - 1], f"... {others[-1]}"]
     if others:
@@ -47,78 +31,66 @@ def why(
     return text
 
 
-def _demand(readings: Sequence[Reading], run: Run) -> str:
-    """The demand of every class, or of many classes from the least to the most."""
-    words = list(dict.fromkeys(reading.words() for reading in readings))
-    unequal = len(readings) == len(run.classes) and any(part.rates for part in run.classes)
-    closed = [reading for reading in readings if reading.population is not None]
-    if len(words) <= MOST_SPELLED_OUT and (len(closed) == len(readings) or not unequal):
-        return "; ".join(words)
-    found = [f"{len(readings)} classes of volumes"] if len(words) > MOST_SPELLED_OUT else []
-    if closed:
-        people = _from_to([reading.population or 0 for reading in closed])
-        think = _from_to([(reading.think_time or 0.0) / MILLISECOND for reading in closed])
-        found.append(f"about {people} requesters a volume with {think} ms between I/Os")
-    arrivals = [
-        rate
-        for k, reading in enumerate(readings)
-        if reading.arrival_rate is not None
-        for rate in ((unequal and run.classes[k].rates) or (reading.arrival_rate,))
-    ]
-    if arrivals:
-        found.append(f"open arrivals, {_from_to(arrivals)}/s a volume")
-    return "; ".join(found)
+def _short(reading: NamedReading) -> str:
+    words = reading.words
+    if reading.kind == "closed" and reading.population is not None:
+        words = f"{reading.population:.3g} requester{'' if reading.population == 1 else 's'}"
+    count = "no count" if reading.count is None else str(reading.count)
+    return f"{words}: {count} and {_rate(reading.io_rate)}/s"
 
 
-def _from_to(values: Sequence[float]) -> str:
-    low, high = f"{min(values):.3g}", f"{max(values):.3g}"
-    return low if low == high else f"{low} to {high}"
+def _rate(value: float) -> str:
+    return f"{value:.0f}" if value >= 100 else f"{value:.3g}"  # noqa: PLR2004 - three digits
 
 
-def _short(reading: Sequence[Reading]) -> str:
-    kinds = {each.population for each in reading if each.population is not None}
-    words = [f"{_from_to([float(kind) for kind in kinds])} requesters"] if kinds else []
-    if any(each.population is None for each in reading):
-        words.append("open arrivals")
-    return " and ".join(words)
-
-
-def beside(recommended: int, classic: int | None, gained: Sequence[Gain]) -> list[str]:
-    """What classic PAV would take, and which volumes gain where they are unequal."""
-    found = []
-    if classic is not None and classic > recommended:
-        saved = render.counted(classic - recommended, "device number")
-        found.append(f"Classic PAV would take {classic} aliases for the same target: the pool saves {saved}.")
-    if len(gained) > 1 and recommended > 0:
-        found.append(f"Gain with {recommended}: {'; '.join(map(str, gained))}.")
-    return found
-
-
-def grouping(run: Run, pool: Pool, error: float) -> list[str]:
-    """What taking nearly equal volumes as one class costs, and what unequal service times are taken for."""
-    found = []
-    if error >= LEAST_ERROR:
-        classes = "1 class" if len(pool.classes) == 1 else f"{len(pool.classes)} classes"
-        bound = f"about {error:.1%}" if math.isfinite(error) else "an unknown share"
-        found.append(
-            f"{run.bases} volumes taken as {classes}, by which the wait of a volume may be off by {bound}."
+def volume_remarks(
+    runs: Sequence[Run],
+    readings: Sequence[NamedReading],
+    counts: Counts,
+    recommended: int,
+    *,
+    helps: bool,
+    growth: float,
+    bursty: bool,
+    left_out: Sequence[str] = (),
+) -> Remarks:
+    """Sentences for one volume."""
+    run, more = runs[-1], [*left_out, *runs[-1].notes]
+    several = len({reading.count for reading in readings}) > 1
+    if bursty and several and len(runs) == 1:
+        more.append(
+            "One row of averages does not tell how the I/Os come together, hence the range. A row with another number "
+            "of aliases decides; without a change, ten or more short intervals of equal length narrow it."
         )
-    services = [part.service.value for part in run.classes]
-    if max(services) > UNEQUAL_SERVICE * min(services):
-        found.append(
-            f"Service times differ from {min(services) / MILLISECOND:.2g} to {max(services) / MILLISECOND:.2g} ms; "
-            "the pool is solved with their mean, weighted by rate."
+    if counts.taken_over[0] and not counts.saturated[0]:
+        more.append(
+            "With a shorter queue the answer would be higher: so long a wait reads as phases of overload. Were it "
+            f"batches, {_most(int(counts.most[0]))} would be needed."
         )
-    return found
+    if counts.open_above[0]:
+        more.append(
+            "Nothing waits with the aliases in use: how much burstier the demand could be is open above."
+        )
+    if counts.extrapolated[0]:
+        more.append(
+            "More than 3 I/Os in service at once, as many as the model was measured with: from there on the growth of "
+            "the service time is extrapolated."
+        )
+    step = next_step(runs, recommended, helps=helps, open_yet=several or len(readings) > 1)
+    return Remarks(why=demand(readings, recommended), more=(*more, *_grown(growth), *behind(run)), step=step)
 
 
-def notes(run: Run, recommended: int, growth: float, readings_left: int) -> tuple[str, ...]:
-    """What to do next, and where aliases will not help."""
-    found = list(run.notes)
-    if growth:
-        found.append(f"Demand grown by {growth:.0%} first; requesters rounded up to whole ones.")
-    if recommended == 0 and run.aliases == 0:
-        found.append("Aliases will not help: no I/Os are waiting.")
+def _most(count: int) -> str:
+    return f"{count} aliases" if count < 255 else "more than there are addresses for"  # noqa: PLR2004
+
+
+def _grown(growth: float) -> list[str]:
+    return [f"Demand grown by {growth:.3g} of itself first ({growth:.0%})."] if growth else []
+
+
+def behind(run: Run) -> list[str]:
+    """Where the limit lies behind the volume."""
+    found = []
     if run.path_share is not None and run.path_share > PATH_SHARE:
         found.append(
             f"Pend or disconnect takes {run.path_share:.0%} of the service time: the limit lies behind the volume, "
@@ -126,15 +98,104 @@ def notes(run: Run, recommended: int, growth: float, readings_left: int) -> tupl
         )
     if run.cu_wait:
         found.append("The control unit is waited for (CUWt above 0): the limit lies behind the volume.")
+    return found
+
+
+def next_step(  # noqa: PLR0911 - one sentence a case
+    runs: Sequence[Run], recommended: int, *, helps: bool, open_yet: bool
+) -> str:
+    """What to do next, from the latest measurement and the counts that were measured."""
+    run = runs[-1]
+    counts = {each.aliases: each for each in runs}
+    if recommended == 0 and run.aliases == 0:
+        if run.queue_known and run.total_queue.value <= 0:
+            return "Aliases will not help: no I/Os are waiting."
+        return "Next: nothing; the wait is within the target without aliases."
+    if not helps:
+        return "Next: nothing to add; what makes the service time is the place to look."
+    if recommended in counts and len(counts) > 1:
+        seen = counts[recommended]
+        source = f", {seen.source}" if seen.source else ""
+        words = f"{recommended} were measured ({_rate(seen.total_rate.value)}/s{source})"
+        if recommended == run.aliases:
+            return f"Next: nothing; {words} and are in use."
+        return f"Next: set {recommended}; {words}, so that there is nothing to measure again."
     if recommended > run.aliases:
         more = recommended - run.aliases
         text = f"Next: add {more} alias{'es' if more > 1 else ''} and measure again"
-        tells = "; both listings together, of two alias counts, tell how many requesters there are"
-        found.append(text + (tells if readings_left > 1 else "") + ".")
-    elif recommended < run.aliases:
-        found.append(
-            f"Next: {run.aliases - recommended} of the {run.aliases} aliases in use could serve elsewhere."
+        decides = "; both listings together, of two alias counts, decide between the readings"
+        return text + (decides if open_yet else "") + "."
+    if recommended < run.aliases:
+        spare = run.aliases - recommended
+        could = f"{spare} of the {run.aliases} aliases in use could serve elsewhere"
+        return f"Next: {could}; take some away and measure again."
+    return "Next: nothing; the aliases in use are enough and none is too many."
+
+
+def pool_remarks(
+    runs: Sequence[Run],
+    readings: Sequence[NamedReading],
+    recommended: int,
+    *,
+    helps: bool,
+    growth: float,
+    classic: int | None,
+    gains: Sequence[Gain],
+    pool: Pool | None,
+    error: float,
+    left_out: Sequence[str] = (),
+) -> Remarks:
+    """Sentences for one pool."""
+    run = runs[-1]
+    more = [*left_out]
+    more += _classic(classic, recommended)
+    more += _gained(gains, recommended)
+    if pool is not None and error >= LEAST_ERROR:
+        classes = render.counted(len(pool.classes), "class").replace("classs", "classes")
+        bound = f"about {error:.1%}" if math.isfinite(error) else "an unknown share"
+        more.append(
+            f"{run.bases} volumes taken as {classes}, by which the wait of a volume may be off by {bound}."
         )
-    elif run.aliases:
-        found.append("Next: nothing; the aliases in use are enough and none is too many.")
-    return tuple(found)
+    open_yet = len(readings) > 1
+    step = next_step(runs, recommended, helps=helps, open_yet=open_yet)
+    return Remarks(
+        why=demand(readings, recommended),
+        more=(*more, *run.notes, *_grown(growth), *behind(run)),
+        step=step,
+    )
+
+
+def _classic(classic: int | None, recommended: int) -> list[str]:
+    """What classic PAV would take."""
+    if classic is None or classic <= recommended:
+        return []
+    saved = render.counted(classic - recommended, "device number")
+    return [f"Classic PAV would take {classic} aliases for the same target: the pool saves {saved}."]
+
+
+def _gained(gains: Sequence[Gain], recommended: int) -> list[str]:
+    """Which volumes gain, where they are unequal."""
+    if len(gains) <= 1 or recommended == 0:
+        return []
+    shown = "; ".join(str(gain) for gain in gains[:MOST_NAMED])
+    rest = sum(gain.volumes for gain in gains[MOST_NAMED:])
+    more = f"; {render.counted(rest, 'further volume')}" if rest else ""
+    return [f"Gain with {recommended}: {shown}{more}."]
+
+
+def bursty_remarks(
+    runs: Sequence[Run], readings: Sequence[NamedReading], recommended: int, *,
+    helps: bool, growth: float, gains: Sequence[Gain], classic: int | None,
+) -> Remarks:  # fmt: skip
+    """Sentences for a pool with bursty volumes."""
+    run = runs[-1]
+    more = [
+        "Volumes are bursty: each is read for itself, and the pool by mean and variance of what all of them ask for "
+        "(Hayward). The range is what such answers were off by; supply counters of the pool (planner aliases supply) "
+        "decide."
+    ]
+    more += [*_classic(classic, recommended), *_gained(gains, recommended)]
+    step = next_step(runs, recommended, helps=helps, open_yet=True)
+    return Remarks(
+        why=demand(readings, recommended), more=(*more, *run.notes, *_grown(growth), *behind(run)), step=step
+    )

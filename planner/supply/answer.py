@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from planner import render
+from planner.answer import Answer
 from planner.reports.supply import PoolSupply
 from planner.supply.picture import draw
-from planner.tabular import Tabular
 from planner.units import MILLISECOND
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 MOST_ALIASES: Final = 255
+MOST_NAMED: Final = 8
 ENOUGH, NOT_ENOUGH, TOO_MANY = "enough", "not enough", "too many"
 
 
@@ -111,7 +113,7 @@ class PoolAnswer:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SupplyAnswer(Tabular):
+class SupplyAnswer(Answer):
     """Verdicts on several pools: `pools`, and `no_alias`, the largest share of tries that may fail."""
 
     pools: tuple[PoolAnswer, ...]
@@ -157,25 +159,46 @@ class SupplyAnswer(Tabular):
         """
         return {"no_alias": self.no_alias, "pools": [pool.to_dict() for pool in self.pools]}
 
-    def text(self) -> str:
-        """The answer for people: table, legend, what to do in each pool.
+    @property
+    def headline(self) -> str:
+        """How many pools have enough, too few, too many, and what that is in aliases."""
+        count = {verdict: [p for p in self.pools if p.verdict == verdict] for verdict in (NOT_ENOUGH, TOO_MANY, ENOUGH)}
+        parts = []
+        if short := count[NOT_ENOUGH]:
+            missing = [None if p.aliases_needed is None else p.aliases_needed - p.aliases for p in short]
+            more = "" if None in missing else f" ({sum(n or 0 for n in missing)} to add)"
+            parts.append(f"not enough aliases in {_named(short)}{more}")
+        if many := count[TOO_MANY]:
+            parts.append(f"too many in {_named(many)} ({sum(p.removable for p in many)} could serve elsewhere)")
+        if fine := count[ENOUGH]:
+            parts.append(f"enough in {_named(fine)}")
+        if unknown := [p for p in self.pools if p.verdict is None]:
+            parts.append(f"no interval to judge {_named(unknown)} by")
+        text = "; ".join(parts)
+        return f"{text[:1].upper()}{text[1:]}."
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What to do in each pool."""
+        return tuple(
+            f"Pool {pool.pool}: {words}"
+            for pool in self.pools
+            for words in (*_advice(pool, self.no_alias), *pool.notes)
+        )
+
+    def sections(self) -> tuple[render.Section, ...]:
+        """One row a pool.
 
         Returns
         -------
-        str
-            Lines of at most 80 columns, but for long names of pools.
+        tuple of render.Section
+            One.
         """
-        target = f"{100 * self.no_alias:.3g}% of the tries"
-        lines = [render.to_text(self.table()), ""]
-        legend = (
-            f"needed: fewest aliases with which at most {target} find none free, and the range of what the counters "
-            "allow. unused: could have been taken away without a single fail."
+        caption = (
+            f"needed: fewest aliases with which at most {100 * self.no_alias:.3g}% of the tries find none free, and the "
+            "range of what the counters allow. unused: could have been taken away without a single fail."
         )
-        lines.append(render.wrap(legend))
-        for pool in self.pools:
-            advice = _advice(pool, self.no_alias)
-            lines += [render.wrap(f"Pool {pool.pool}: {words}") for words in (*advice, *pool.notes)]
-        return "\n".join(lines)
+        return (render.Section(table=self.table(), caption=caption),)
 
     def plot(self, axes: Axes | None = None) -> Axes:
         """Draw the share of tries that failed over time, the pools with most fails first.
@@ -191,6 +214,12 @@ class SupplyAnswer(Tabular):
             The axes.
         """
         return draw([pool.supply for pool in self.pools], self.no_alias, axes)
+
+
+def _named(pools: Sequence[PoolAnswer]) -> str:
+    names = ", ".join(pool.pool for pool in pools[:MOST_NAMED])
+    more = f" and {len(pools) - MOST_NAMED} more" if len(pools) > MOST_NAMED else ""
+    return f"pool{'' if len(pools) == 1 else 's'} {names}{more}"
 
 
 def _advice(pool: PoolAnswer, no_alias: float) -> tuple[str, ...]:

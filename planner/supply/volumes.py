@@ -8,7 +8,8 @@ from typing import Final
 
 import numpy as np
 
-from planner.demand import Law, Reading, readings
+from planner.demand import Law, Reading
+from planner.demand.shared import shared_readings
 from planner.devices import Pool
 from planner.measurements import Run
 from planner.measurements.run import ADDRESSES_PER_CONTROL_UNIT
@@ -76,14 +77,14 @@ def fit_volumes(run: Run, law: Law, observed: Observed) -> FittedVolumes | None:
     ConvergenceError
         A pool could not be solved.
     """
-    if not observed.tries or not math.isfinite(observed.length) or len(run.classes) > 1:
+    if not observed.tries or not math.isfinite(observed.length) or not run.aliases:
         return None
     rate = (
         float(observed.level_tries @ observed.level_intervals / observed.level_intervals.sum())
         / observed.length
     )
     found: list[tuple[float, Reading, Pool]] = []
-    for reading in readings(run.classes[0], law):
+    for reading in shared_readings(run, law):
         pool = Pool(
             classes=reading.volume_class(0.0),
             service_time=reading.service_time,

@@ -10,9 +10,13 @@ from planner.system.answer import SystemAnswer
 from planner.system.description import System, is_system, parse_system, read_system
 from planner.system.figures import Found, Number, figures
 from planner.system.grid import SystemComparison, SystemGrid, compare, over
+from planner.system.measured import from_devices, from_measurements
 from planner.system.schema import json_schema
 from planner.system.settings import apply, parse_range
 from planner.system.template import template
+from planner.units import FRAME, GIB, SEGMENT
+
+PER_PGMBK = SEGMENT / (2 * FRAME)  # bytes of virtual storage for each byte of its page tables
 
 __all__ = [
     "Found",
@@ -22,6 +26,8 @@ __all__ = [
     "SystemComparison",
     "SystemGrid",
     "compare",
+    "from_devices",
+    "from_measurements",
     "is_system",
     "json_schema",
     "parse_system",
@@ -122,7 +128,9 @@ def _system(system: System | Path | str) -> System:
 
 def _require_guests(system: System) -> None:
     if not system.of("guests") and not system.of("paging"):
-        raise InputError("[[guests]]", None, "at least one group of guests; planner system --template minimal shows one")
+        raise InputError(
+            "[[guests]]", None, "at least one group of guests; planner system --template minimal shows one"
+        )
     if system.of("guests") and not any(guest.numbers["count"] for guest in system.of("guests")):
         raise InputError("guests.count", 0, "at least one guest")
     _require_room(system)
@@ -133,8 +141,8 @@ def _require_room(system: System) -> None:
     storage = system.one("storage")
     for guest in system.of("guests"):
         virtual = guest.number("virtual")
-        if storage is not None and virtual is not None and virtual / 128 >= storage.numbers["real"]:
+        if storage is not None and virtual is not None and virtual / PER_PGMBK >= storage.numbers["real"]:
             raise InfeasibleError(
-                f"the system cannot run: the page tables of one guest of {guest.label} take {virtual / 128 / 2**30:.4g} GiB "
-                f"of {storage.numbers['real'] / 2**30:.4g} GiB real storage"
+                f"the system cannot run: the page tables of one guest of {guest.label} take "
+                f"{virtual / PER_PGMBK / GIB:.4g} GiB of {storage.numbers['real'] / GIB:.4g} GiB real storage"
             )

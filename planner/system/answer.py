@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 PAGES_GIB: Final = GIB / 4096
+LONG: Final = 10_000  # from which numbers are shown whole
 SENSITIVE: Final = 10.0  # elasticity from which an answer is not one
 STATION_UNITS: Final = {"wait": ("ms", MILLISECOND), "response": ("ms", MILLISECOND)}
 STATION_LABELS: Final = {"transfers": "transfers of a device", "utilization": "busy", "queue_length": "queue",
@@ -71,8 +72,8 @@ class SystemAnswer(Answer):
             missing = found.storage["pages_without_frame"]
             if missing.value:
                 parts.append(
-                    f"{missing.value / PAGES_GIB:.4g} GiB of pages have no frame, {found.miss_ratio.value or 0:.1%} of the "
-                    "page visits miss"
+                    f"{missing.value / PAGES_GIB:.4g} GiB of pages have no frame, {found.miss_ratio.value or 0:.1%} of "
+                    "the page visits miss"
                 )
             else:
                 parts.append("all pages have a frame")
@@ -96,8 +97,8 @@ class SystemAnswer(Answer):
             count = found.devices[name]
             for key in STATION:
                 unit, factor = STATION_UNITS.get(key, ("/s" if key == "transfers" else "", 1.0))
-                yield "Devices, each", Row(what=f"{name} ({count}): {STATION_LABELS[key]}", number=station[key], unit=unit,
-                                           factor=factor)  # fmt: skip
+                what = f"{name} ({count}): {STATION_LABELS[key]}"
+                yield "Devices, each", Row(what=what, number=station[key], unit=unit, factor=factor)
         if self.system.one("processors") is not None:
             for key in COSTS:
                 yield "Processors busy", Row(what=COST_LABELS[key], number=found.processors[key])
@@ -112,9 +113,13 @@ class SystemAnswer(Answer):
             return
         yield Row(what="overcommitment", number=found["overcommitment"])
         yield Row(what="frames for pages", number=found["frames_for_pages"], unit="GiB", factor=PAGES_GIB)
-        yield Row(what="pages without a frame", number=found["pages_without_frame"], unit="GiB", factor=PAGES_GIB)
+        yield Row(
+            what="pages without a frame", number=found["pages_without_frame"], unit="GiB", factor=PAGES_GIB
+        )
         yield Row(what="misses per page visit", number=self.found.miss_ratio, unit="%", factor=0.01)
-        yield Row(what="real storage without paging", number=found["storage_without_paging"], unit="GiB", factor=GIB)
+        yield Row(
+            what="real storage without paging", number=found["storage_without_paging"], unit="GiB", factor=GIB
+        )
         for name, number in found.items():
             if name.startswith("guests_that_fit"):
                 yield Row(what=f"guests that fit: {name.partition(' ')[2]}", number=number)
@@ -140,11 +145,13 @@ class SystemAnswer(Answer):
         render.Table
             Figure, unit, value, both ends of the 90 % interval, basis.
         """
-        rows = [row for _, row in self.rows()]
+        found = list(self.rows())
+        rows = [row for _, row in found]
         numbers = [row.number.to_dict(row.factor) for row in rows]
-        columns = [render.Column(name="figure", unit="", values=[row.what for row in rows]),
+        columns = [render.Column(name="figure", unit="", values=[full_name(title, row) for title, row in found]),
                    render.Column(name="unit", unit="", values=[row.unit for row in rows])]  # fmt: skip
-        columns += [render.Column(name=key, unit="", values=[n[key] for n in numbers]) for key in ("value", "low", "high", "basis")]
+        keys = ("value", "low", "high", "basis")
+        columns += [render.Column(name=key, unit="", values=[n[key] for n in numbers]) for key in keys]
         return render.Table(columns=tuple(columns))
 
     @property
@@ -199,7 +206,7 @@ def _digits(value: float) -> str:
     """Four digits, thousands set apart."""
     if value == float("inf"):
         return "none"
-    return f"{value:,.0f}" if abs(value) >= 1e4 else f"{value:.4g}"
+    return f"{value:,.0f}" if abs(value) >= LONG else f"{value:.4g}"
 
 
 def _shown(rows: Sequence[Row]) -> render.Table:
@@ -209,11 +216,19 @@ def _shown(rows: Sequence[Row]) -> render.Table:
     columns = [
         render.Column(name="figure", unit="", label="", values=[_labeled(row) for row in rows]),
         render.Column(name="value", unit="", values=[cell(row.number.value, row) for row in rows]),
-        render.Column(name="low", unit="", label="90 % from", values=[cell(row.number.low, row) for row in rows]),
+        render.Column(
+            name="low", unit="", label="90 % from", values=[cell(row.number.low, row) for row in rows]
+        ),
         render.Column(name="high", unit="", label="to", values=[cell(row.number.high, row) for row in rows]),
     ]
     columns.append(render.Column(name="basis", unit="", values=[row.number.basis for row in rows]))
     return render.Table(columns=tuple(columns))
+
+
+def full_name(title: str, row: Row) -> str:
+    """Name of a figure that needs no title above it."""
+    kind = {"Processors": "busy, ", "Bounds": "bound, ", "Elasticity": "elasticity, "}
+    return next((word for start, word in kind.items() if title.startswith(start)), "") + row.what
 
 
 def _labeled(row: Row) -> str:
@@ -225,7 +240,11 @@ def as_dict(system: System, found: Found, notes: Sequence[str]) -> dict[str, Any
     ranked = [name for name, _ in found.ranked()]
     storage = {name: number.to_dict() for name, number in found.storage.items()}
     outside = Number(None, None, None, "outside").to_dict()
-    fit = {name.partition(" ")[2]: number for name, number in found.storage.items() if name.startswith("guests_that_fit")}
+    fit = {
+        name.partition(" ")[2]: number
+        for name, number in found.storage.items()
+        if name.startswith("guests_that_fit")
+    }
     nothing = Number(0.0, 0.0, 0.0, "arithmetic").to_dict()
     return {
         "name": system.name,
@@ -235,14 +254,18 @@ def as_dict(system: System, found: Found, notes: Sequence[str]) -> dict[str, Any
         "frames_for_pages": storage.get("frames_for_pages", outside),
         "pages_without_frame": storage.get("pages_without_frame", outside),
         "overcommitment": storage.get("overcommitment", outside),
-        "storage_without_paging_gib": found.storage["storage_without_paging"].to_dict(GIB) if storage else outside,
+        "storage_without_paging_gib": found.storage["storage_without_paging"].to_dict(GIB)
+        if storage
+        else outside,
         "page_rate": found.page_rate.to_dict() if system.of("paging") else nothing,
         "io_rate": found.io_rate.to_dict(),
         "guests": [
             {
                 "name": guest.name,
                 "count": int(guest.numbers["count"]),
-                "throughput": found.guests[guest.name]["throughput"].to_dict() if guest.name in found.guests else outside,
+                "throughput": found.guests[guest.name]["throughput"].to_dict()
+                if guest.name in found.guests
+                else outside,
                 "guests_that_fit": fit[guest.name].to_dict() if guest.name in fit else outside,
             }
             for guest in system.of("guests")
@@ -252,7 +275,9 @@ def as_dict(system: System, found: Found, notes: Sequence[str]) -> dict[str, Any
                 "name": name,
                 "devices": found.devices[name],
                 **{
-                    f"{key}_ms" if key in STATION_UNITS else key: number.to_dict(STATION_UNITS.get(key, ("", 1.0))[1])
+                    f"{key}_ms" if key in STATION_UNITS else key: number.to_dict(
+                        STATION_UNITS.get(key, ("", 1.0))[1]
+                    )
                     for key, number in station.items()
                 },
             }
@@ -273,15 +298,19 @@ def _notes(system: System, found: Found) -> Iterator[str]:
     if found.storage and any(guest.word("touching") == "uniform" and "miss_ratio" not in guest.numbers
                              for guest in system.of("guests")):  # fmt: skip
         yield (
-            "Misses: page visits reach pages without a frame in proportion to their number. Working sets, scheduler and "
-            "shares are not modelled; a measured miss_ratio takes the place of this law."
+            "Misses: page visits reach pages without a frame in proportion to their number. Working sets, scheduler "
+            "and shares are not modelled; a measured miss_ratio takes the place of this law."
         )
     idle = [g.name for g in system.of("guests") if g.number("touch_time") is None and not g.word("io_to")]
     if idle:
         yield f"Only storage is known of guests {', '.join(idle)}: touch_time_us or io_to would say what they do."
     if any(number.basis == "outside" for number in found.processors.values()) and system.of("paging"):
         yield from _outside(system)
-    if found.throughput.value and found.miss_ratio.value == 0 and any(g.word("model") for g in system.of("guests")):
+    if (
+        found.throughput.value
+        and found.miss_ratio.value == 0
+        and any(g.word("model") for g in system.of("guests"))
+    ):
         yield (
             "Nothing is paged, and the processor time per touch was measured on a system that paged: an extrapolation."
         )
@@ -290,11 +319,20 @@ def _notes(system: System, found: Found) -> Iterator[str]:
     yield from _releases(system)
     if found.shares:
         widest = sorted(found.shares.items(), key=lambda pair: -pair[1])[:3]
-        parts = ", ".join(f"{'error of the law' if name == 'law' else name} {part:.1%}" for name, part in widest if part > 0)
-        yield f"What the interval of the throughput is made of: {parts}." if parts else "All numbers are taken as exact."
-    steep = [(name, n) for name, n in found.elasticity.items() if n.value is not None and abs(n.value) > SENSITIVE]
+        parts = ", ".join(
+            f"{'error of the law' if name == 'law' else name} {part:.1%}" for name, part in widest if part > 0
+        )
+        yield (
+            f"What the interval of the throughput is made of: {parts}."
+            if parts
+            else "All numbers are taken as exact."
+        )
+    steep = [
+        (name, n) for name, n in found.elasticity.items() if n.value is not None and abs(n.value) > SENSITIVE
+    ]
     for name, number in steep:
-        yield f"One percent of {name} moves the throughput by {abs(number.value or 0):.0f} %: near this edge no number is safe."
+        size = abs(number.value or 0)
+        yield f"One percent of {name} moves the throughput by {size:.0f} %: near this edge no number is safe."
     if found.storage and found.storage["pages_without_frame"].value:
         needed = found.storage["storage_without_paging"]
         yield f"Without paging: {said(needed, GIB, 'GiB')} of real storage. The page rate is no measure of relief."
@@ -306,10 +344,10 @@ def _outside(system: System) -> Iterator[str]:
     for name, model in models.items():
         if "queue_depth" in model.validity:
             yield (
-                f"Processor times of model {name} were measured at a queue depth of {model.validity['queue_depth'][0]:g}; "
-                "no law gives those of another mode, so they have no number here. In the throughput they count from none "
-                f"to {COST_FACTOR:g} times the measured; touch_time_us, cp_charged_us and cp_system_us of your own mode "
-                "would settle it."
+                f"Processor times of model {name} were measured at a queue depth of "
+                f"{model.validity['queue_depth'][0]:g}; no law gives those of another mode, so they have no number "
+                f"here. In the throughput they count from none to {COST_FACTOR:g} times the measured; touch_time_us, "
+                "cp_charged_us and cp_system_us of your own mode would settle it."
             )
 
 
@@ -329,4 +367,3 @@ def numbers_of(system: System) -> Mapping[str, float | str]:
         found |= {f"{entry.label}.{key}": value for key, value in entry.numbers.items()}
         found |= {f"{entry.label}.{key}": value for key, value in entry.words.items()}
     return found
-

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from planner import library
 from planner.errors import InputError, PlannerError, ReportError
-from planner.system.schema import TABLES, Key, Table, did_you_mean
+from planner.system.schema import TABLES, Key, Table, did_you_mean, nearest, one_of
 from planner.units import EXAMPLES, FRAME, half_digit, parse, resolution
 
 GIVEN: Final = "given"
@@ -85,22 +85,65 @@ class Entry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class System:
-    """A system: its tables, as written, completed by models and defaults."""
+    """A system: its tables, as written, completed by models and defaults.
+
+    Attributes
+    ----------
+    entries : tuple of Entry
+        Its tables, in the order of the file.
+    models : mapping
+        Models that they name, by name.
+    source : str
+        Name of the file without its ending.
+    """
 
     entries: tuple[Entry, ...]
     models: Mapping[str, library.Model] = field(default_factory=dict)
     source: str = ""
 
     def of(self, table: str) -> tuple[Entry, ...]:
-        """All tables of a kind."""
+        """All tables of a kind.
+
+        Parameters
+        ----------
+        table : str
+            A name such as ``guests``.
+
+        Returns
+        -------
+        tuple of Entry
+            In the order of the file.
+        """
         return tuple(entry for entry in self.entries if entry.table == table)
 
     def one(self, table: str) -> Entry | None:
-        """The only table of a kind; None where it is not there."""
+        """The only table of a kind.
+
+        Parameters
+        ----------
+        table : str
+            A name such as ``storage``.
+
+        Returns
+        -------
+        Entry or None
+            None where it is not there.
+        """
         return next(iter(self.of(table)), None)
 
     def named(self, table: str, name: str) -> Entry:
-        """A table by its name, which `check` has seen."""
+        """A table by its name, which has been checked.
+
+        Parameters
+        ----------
+        table, name : str
+            Kind and name.
+
+        Returns
+        -------
+        Entry
+            The table.
+        """
         return next(entry for entry in self.of(table) if entry.name == name)
 
     @property
@@ -110,7 +153,18 @@ class System:
         return (entry.word("name") if entry else "") or self.source or "system"
 
     def changed(self, changes: Iterable[tuple[Entry, str, float | str, float]]) -> System:
-        """The same with some values given anew: entry, key, value and what its digits leave open."""
+        """Give some values anew.
+
+        Parameters
+        ----------
+        changes : iterable of tuple
+            Table, key, value (SI or a word) and what its digits leave open.
+
+        Returns
+        -------
+        System
+            The same with these values.
+        """
         found = {id(entry): entry for entry in self.entries}
         for entry, key, value, half in changes:
             old = found[id(entry)]
@@ -150,7 +204,9 @@ def read_system(path: Path | str) -> System:
     try:
         text = path.read_bytes().decode("utf-8-sig")
     except OSError as error:
-        raise ReportError(path, f"cannot be read: {error.strerror}; expected a system file in TOML") from error
+        raise ReportError(
+            path, f"cannot be read: {error.strerror}; expected a system file in TOML"
+        ) from error
     except UnicodeDecodeError as error:
         raise ReportError(path, "expected a system file in TOML, found bytes that are no text") from error
     return parse_system(text, path)
@@ -185,10 +241,10 @@ def parse_system(text: str, path: Path | str = "system.toml") -> System:
         line, column = (int(at["line"]), int(at["column"])) if at else (None, None)
         problem = f"expected TOML: {_POSITION.sub('', str(error))}; `planner system --template minimal` shows a file"
         raise ReportError(path, problem, line=line, column=column) from error
+    if "schema_version" in content:
+        raise ReportError(path, "expected a system file, found a model; `planner predict` asks a model")
     reader = _Reader(Path(path), _lines(text))
-    entries = tuple(
-        entry for name, tables in content.items() for entry in reader.table(name, tables)
-    )
+    entries = tuple(entry for name, tables in content.items() for entry in reader.table(name, tables))
     return complete(System(entries=entries, source=Path(path).stem), reader)
 
 
@@ -258,9 +314,11 @@ class _Reader:
         halves: dict[str, float] = {}
         words: dict[str, str] = {}
         for file_key, value in content.items():
-            key, factor, value = self._declared(declared, file_key, value, number)
+            key, factor = self._declared(declared, file_key, value, number)
             if key.key in numbers or key.key in words:
-                raise self.error(f"{declared.name}.{key.key} twice: expected it once", declared.name, number, file_key)
+                raise self.error(
+                    f"{declared.name}.{key.key} twice: expected it once", declared.name, number, file_key
+                )
             try:
                 said, half = value_of(key, value, factor, f"{declared.name}.{file_key}")
             except InputError as error:
@@ -278,13 +336,11 @@ class _Reader:
         return Entry(table=declared.name, name=name, place=place, numbers=numbers, halves=halves, words=words,
                      origin=origin)  # fmt: skip
 
-    def _declared(
-        self, declared: Table, file_key: str, value: Any, number: int
-    ) -> tuple[Key, float, Any]:
+    def _declared(self, declared: Table, file_key: str, value: Any, number: int) -> tuple[Key, float]:
         """Declaration of a key and the unit of its suffix; a text under a bare key carries its own unit."""
         found = declared.find(file_key)
         if found is not None:
-            return *found, value
+            return found
         bare = declared.bare(file_key)
         if bare is None:
             known = [key.file_key for key in declared.keys]
@@ -293,11 +349,11 @@ class _Reader:
             raise self.error(problem, declared.name, number, file_key)
         if not isinstance(value, str) or value in bare.words:
             problem = (
-                f"{declared.name}.{file_key} = {value!r}: a unit is missing; write {bare.file_key} = ..., or a text with "
-                f"its unit, {EXAMPLES[bare.dimension] if bare.dimension else ''}"
+                f"{declared.name}.{file_key} = {value!r}: a unit is missing; write {bare.file_key} = ..., or a text "
+                f"with its unit, {EXAMPLES[bare.dimension] if bare.dimension else ''}"
             )
             raise self.error(problem, declared.name, number, file_key)
-        return bare, 1.0, value
+        return bare, 1.0
 
 
 def value_of(key: Key, value: Any, factor: float, argument: str) -> tuple[float | str, float]:
@@ -310,9 +366,11 @@ def value_of(key: Key, value: Any, factor: float, argument: str) -> tuple[float 
     """
     if key.text:
         if not isinstance(value, str) or not value:
-            raise InputError(argument, value, "a text" if not key.words else " or ".join(map(repr, key.words)))
+            raise InputError(
+                argument, value, "a text" if not key.words else " or ".join(map(repr, key.words))
+            )
         if key.words and value not in key.words:
-            raise InputError(argument, value, did_you_mean(value, key.words) + "one of " + ", ".join(key.words))
+            raise InputError(argument, value, one_of(value, key.words))
         return value, 0.0
     if key.unit == "yes or no":
         if not isinstance(value, bool):
@@ -340,7 +398,11 @@ def _typed(key: Key, text: str, argument: str) -> tuple[float, float]:
         try:
             value, half = float(text), half_digit(text.strip())
         except ValueError as error:
-            raise InputError(argument, text, "a bare number" + "".join(f" or {word}" for word in key.words)) from error
+            near = nearest(text, key.words)
+            wanted = "a bare number" + "".join(f" or {word!r}" for word in key.words)
+            raise InputError(
+                argument, text, wanted + (f"; did you mean {near!r}?" if near else "")
+            ) from error
     written = any(sign in text for sign in ".eE")  # whole numbers are exact, as in a file
     return bounded(key, value, argument), half if key.digits and written else 0.0
 
@@ -351,7 +413,9 @@ def bounded(key: Key, value: float, argument: str) -> float:
     if not key.low <= value <= key.high or whole:
         noun = "a whole number" if key.whole else "a number"
         most = "" if key.high == float("inf") else f", at most {key.high:g}"
-        raise InputError(argument, value, f"{noun} of at least {key.low:g}{most}", "" if key.unit == "share" else key.unit)
+        raise InputError(
+            argument, value, f"{noun} of at least {key.low:g}{most}", "" if key.unit == "share" else key.unit
+        )
     return value
 
 
@@ -379,12 +443,13 @@ def complete(system: System, reader: _Reader | None = None) -> System:
     _names(system)
     models: dict[str, library.Model] = dict(system.models)
     entries = []
-    for entry in system.entries:
-        entry = _like(system, entry, ())
+    for written in system.entries:
+        entry = _like(system, written, ())
         if name := entry.word("model"):
             models[name] = _model(entry, name) if name not in models else models[name]
-            entry = _brought(entry, models[name], name)
-        entries.append(_defaults(entry))
+            entries.append(_defaults(_brought(entry, models[name], name)))
+        else:
+            entries.append(_defaults(entry))
     found = replace(system, entries=tuple(entries), models=models)
     _references(found)
     return found
@@ -444,7 +509,9 @@ def _brought(entry: Entry, model: library.Model, name: str) -> Entry:
     kinds = BROUGHT.get(entry.table, {})
     if model.kind not in kinds:
         wanted = " or ".join(kinds)
-        raise _fail(entry, f"{entry.label}.model = {name!r}: expected a model of kind {wanted}, found {model.kind}")
+        raise _fail(
+            entry, f"{entry.label}.model = {name!r}: expected a model of kind {wanted}, found {model.kind}"
+        )
     numbers, origin = dict(entry.numbers), dict(entry.origin)
     for key, parameter in kinds[model.kind].items():
         if key not in numbers and key not in entry.words and parameter in model.parameters:
@@ -489,7 +556,10 @@ def _references(system: System) -> None:
         timed = pool is not None and pool.number("service_time") is not None
         _need(entry, ("pages_per_transfer",) if timed else ("service_time", "pages_per_transfer"))
         if entry.word("pool") and entry.origin.get("depth") == GIVEN:
-            raise _fail(entry, f"{entry.label}: depth or pool, not both: in a pool a device works on one, an alias on one more")
+            raise _fail(
+                entry,
+                f"{entry.label}: depth or pool, not both: in a pool a device works on one, an alias on one more",
+            )
     for entry in system.of("volumes"):
         pool = system.named("pool", entry.word("pool")) if entry.word("pool") else None
         if pool is not None and entry.origin.get("aliases") == GIVEN:
@@ -504,7 +574,10 @@ def _check_pools(system: System) -> None:
         users = [e for e in (*system.of("paging"), *system.of("volumes")) if e.word("pool") == pool.name]
         if len({user.table for user in users}) > 1 or sum(user.table == "paging" for user in users) > 1:
             labels = ", ".join(user.label for user in users)
-            raise _fail(pool, f"{pool.label} serves {labels}: expected one group of paging volumes, or volumes of guests")
+            raise _fail(
+                pool,
+                f"{pool.label} serves {labels}: expected one group of paging volumes, or volumes of guests",
+            )
 
 
 def _check_guests(entry: Entry) -> None:
@@ -519,9 +592,14 @@ def _check_guests(entry: Entry) -> None:
         if not {"think_time", "io_rate"} & has:
             _need(entry, ("think_time",))
         if "io_rate" in has and entry.numbers["touches_per_io"] > 0:
-            raise _fail(entry, f"{entry.label}: touches_per_io needs guests that wait for their I/Os, not io_rate")
+            raise _fail(
+                entry, f"{entry.label}: touches_per_io needs guests that wait for their I/Os, not io_rate"
+            )
     elif {"think_time", "io_rate", "touches_per_io"} & {k for k in has if entry.origin[k] == GIVEN}:
-        raise _fail(entry, f"{entry.label}: io_to is missing: think_time, io_rate and touches_per_io speak of its I/Os")
+        raise _fail(
+            entry,
+            f"{entry.label}: io_to is missing: think_time, io_rate and touches_per_io speak of its I/Os",
+        )
     segment = entry.numbers["pages_per_segment"] * FRAME
     share = entry.number("instantiated") or 0.0
     if share * 2**20 > segment * (1 + 1e-9):

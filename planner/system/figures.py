@@ -11,7 +11,7 @@ import numpy as np
 
 from planner.results import Array
 from planner.system.description import Entry, System
-from planner.system.law import Outcome, Scenarios, solve
+from planner.system.law import Outcome, Scenarios, outcome_of
 from planner.system.spread import Direction, directions, law_error
 
 BASES: Final = ("given", "arithmetic", "calibrated", "predicted", "outside")
@@ -25,7 +25,17 @@ BY_LAW: Final = frozenset({"transfers", "queue_length", "wait", "response"})
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A figure: value and ends of its 90 % interval, None where the basis is outside; and what it rests on."""
+    """A figure and what it rests on.
+
+    Attributes
+    ----------
+    value : float or None
+        The number, SI; None where the basis is outside.
+    low, high : float or None
+        Ends of its 90 % interval.
+    basis : str
+        given, arithmetic, calibrated, predicted or outside.
+    """
 
     value: float | None
     low: float | None
@@ -45,7 +55,10 @@ class Number:
         dict
             value, low, high, basis.
         """
-        ends = [None if end is None or not math.isfinite(end) else end / factor for end in (self.value, self.low, self.high)]
+        ends = [
+            None if end is None or not math.isfinite(end) else end / factor
+            for end in (self.value, self.low, self.high)
+        ]
         return {"value": ends[0], "low": ends[1], "high": ends[2], "basis": self.basis}
 
 
@@ -54,7 +67,31 @@ OUTSIDE: Final = Number(None, None, None, "outside")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """All numbers of one scenario. Keys of `stations` are those of a device; times in seconds."""
+    """All numbers of one system; times in seconds, sizes in bytes.
+
+    Attributes
+    ----------
+    throughput, miss_ratio, io_rate, page_rate : Number
+        Page touches (or I/Os), misses per page visit, I/Os of guests, page reads and writes [1/s].
+    storage : mapping
+        Overcommitment, frames, pages without one, real storage without paging, guests that fit.
+    guests : mapping
+        Throughput by group of guests.
+    stations : mapping
+        By group of devices: transfers, utilization, queue_length, wait and response of one device.
+    devices : mapping
+        Devices of each group.
+    processors : mapping
+        Processors that are busy, by whose work it is.
+    bounds : mapping
+        Throughput that each part alone would allow.
+    elasticity : mapping
+        Relative change of the throughput over that of each number.
+    exact : bool
+        Whether the network was solved exactly.
+    shares : mapping
+        How wide each thing that is not known makes the throughput, as a part of it.
+    """
 
     throughput: Number
     miss_ratio: Number
@@ -71,7 +108,13 @@ class Found:
     shares: Mapping[str, float] = field(default_factory=dict)
 
     def ranked(self) -> list[tuple[str, float]]:
-        """Bounds that are known, the lowest first."""
+        """Order the bounds that are known.
+
+        Returns
+        -------
+        list of tuple
+            Name and throughput, the lowest first.
+        """
         known = [(name, each.value) for name, each in self.bounds.items() if each.value is not None]
         return sorted(((n, v) for n, v in known if math.isfinite(v)), key=lambda pair: pair[1])
 
@@ -88,7 +131,9 @@ class _Sets:
         """Sets of a scenario."""
         return 1 + 2 * len(self.ways)
 
-    def scenarios(self, moves: Sequence[Callable[[dict[tuple[str, str, str], Array]], None]] = ()) -> Scenarios:
+    def scenarios(
+        self, moves: Sequence[Callable[[dict[tuple[str, str, str], Array]], None]] = ()
+    ) -> Scenarios:
         """All sets of all scenarios; each move of `moves` repeats them with changed numbers."""
         base = _stacked(self.systems, self.width)
         cost = np.ones(len(self.systems) * self.width)
@@ -147,7 +192,11 @@ def outside_mode(system: System) -> bool:
             measured = None if model is None else model.validity.get("queue_depth")
             brought = {entry.origin.get(key) for key in ("cp_system", "cp_charged", "touch_time")}
             pooled = bool(group.word("pool"))
-            if measured and entry.word("model") in brought and (pooled or not measured[0] <= depth <= measured[1]):
+            if (
+                measured
+                and entry.word("model") in brought
+                and (pooled or not measured[0] <= depth <= measured[1])
+            ):
                 return True
     return False
 
@@ -168,7 +217,7 @@ def figures(systems: Sequence[System], *, elastic: bool) -> list[Found]:
     moves = _moves(first) if elastic else {}
     pairs = [move for low, high in moves.values() for move in (low, high)]
     case = sets.scenarios(pairs)
-    outcome = solve(case)
+    outcome = outcome_of(case)
     shape = (1 + len(pairs), len(systems), sets.width)
     maker = _Maker(outcome, shape, law_error(first), outside, sets)
     return [maker.found(system, k, moves, case) for k, system in enumerate(systems)]
@@ -200,7 +249,11 @@ def _moves(system: System) -> dict[str, tuple[Move, Move]]:
     for table in ("paging", "pool", "volumes"):
         entries = [e for e in system.of(table) if "service_time" in e.numbers]
         for entry in entries:
-            label = f"{table}.service_time" if len(system.of(table)) == 1 else f"{table}[{entry.name}].service_time"
+            label = (
+                f"{table}.service_time"
+                if len(system.of(table)) == 1
+                else f"{table}[{entry.name}].service_time"
+            )
             places = [(table, entry.name, "service_time")]
             found[label] = (scaled(places, 1 - STEP), scaled(places, 1 + STEP))
     for guest in system.of("guests"):
@@ -220,32 +273,35 @@ class _Maker:
     outside: bool
     sets: _Sets
 
+    def shaped(self, values: Array) -> Array:
+        """Figures of all sets by move, scenario and set."""
+        return values.reshape(self.shape)
+
     def interval(self, values: Array, k: int, basis: str, *, law: bool, most: float = math.inf) -> Number:
         """Square sum of what each direction adds and takes away, and of the error of the law."""
         if basis == "outside":
             return OUTSIDE
-        rows = np.broadcast_to(values, (np.prod(self.shape),)).reshape(self.shape)[0, k]
+        rows = self.shaped(values)[0, k]
         return self._from(rows, basis, self.error if law else 0.0, most)
 
     def _from(self, rows: Array, basis: str, error: float, most: float = math.inf) -> Number:
         best = float(rows[0])
         if not math.isfinite(best):
             return Number(best, best, best, basis)
-        change = np.where(np.isfinite(rows[1:]), rows[1:], best).reshape(-1, 2) - best
+        up, down = _reach(np.where(np.isfinite(rows[1:]), rows[1:], best) - best)
         if basis == "arithmetic":  # a sum of ends: nothing is known of how roundings go together
-            up, down = np.maximum(change.max(-1, initial=0.0), 0.0).sum(), np.minimum(change.min(-1, initial=0.0), 0.0).sum()
+            more, less = float(up.sum()), float(down.sum())
         else:
-            up = math.hypot(float(np.sqrt((np.maximum(change.max(-1, initial=0.0), 0.0) ** 2).sum())), error * abs(best))
-            down = -math.hypot(
-                float(np.sqrt((np.minimum(change.min(-1, initial=0.0), 0.0) ** 2).sum())), error * abs(best)
+            more, less = (
+                math.hypot(float(np.sqrt((side**2).sum())), error * abs(best)) for side in (up, down)
             )
-        return Number(best, max(best + float(down), 0.0), min(best + float(up), most), basis)
+        return Number(best, max(best - less, 0.0), min(best + more, most), basis)
 
     def shares(self, k: int) -> dict[str, float]:
         """How wide each thing that is not known makes the throughput, as a part of it."""
         if self.outcome.throughput is None:
             return {}
-        rows = np.broadcast_to(self.outcome.throughput, (np.prod(self.shape),)).reshape(self.shape)[0, k]
+        rows = self.shaped(self.outcome.throughput)[0, k]
         found: dict[str, float] = {"law": self.error}
         for j, way in enumerate(self.sets.ways):
             width = float(np.abs(rows[1 + 2 * j : 3 + 2 * j] - rows[0]).max()) / max(float(rows[0]), 1e-300)
@@ -258,22 +314,29 @@ class _Maker:
         known = "calibrated" if _as_measured(system) else "predicted"
         outside = self.outside and not (out.miss_ratio is not None and self._central(out.miss_ratio, k) == 0)
         costs = {name: self._cost(system, name, k, "outside" if outside else known) for name in COSTS}
-        stations = {}
-        for name, row in out.stations.items():
-            stations[name] = {
+        paged = {group.name for group in system.of("paging")}
+        stations = {
+            name: {
                 key: self.interval(
-                    row[key], k, known if key == "transfers" and name in {g.name for g in system.of("paging")} else "predicted",
+                    row[key], k, known if key == "transfers" and name in paged else "predicted",
                     law=key in BY_LAW, most=1.0 if key == "utilization" else math.inf,
                 )
                 for key in STATION
-            }  # fmt: skip
+            }
+            for name, row in out.stations.items()
+        }  # fmt: skip
         return Found(
-            throughput=OUTSIDE if out.throughput is None else self.interval(out.throughput, k, "predicted", law=True),
+            throughput=OUTSIDE
+            if out.throughput is None
+            else self.interval(out.throughput, k, "predicted", law=True),
             miss_ratio=self._miss(system, k),
             io_rate=self.interval(out.io_rate, k, "predicted", law=True),
             page_rate=self.interval(out.page_rate, k, known, law=True),
             storage=self._storage(system, k),
-            guests={name: {"throughput": self.interval(rate, k, "predicted", law=True)} for name, rate in out.guests.items()},
+            guests={
+                name: {"throughput": self.interval(r, k, "predicted", law=True)}
+                for name, r in out.guests.items()
+            },
             stations=stations,
             devices={name: int(self._central(row["devices"], k)) for name, row in out.stations.items()},
             processors=costs,
@@ -284,7 +347,7 @@ class _Maker:
         )
 
     def _central(self, values: Array, k: int) -> float:
-        return float(np.broadcast_to(values, (np.prod(self.shape),)).reshape(self.shape)[0, k, 0])
+        return float(self.shaped(values)[0, k, 0])
 
     def _cost(self, system: System, name: str, k: int, known: str) -> Number:
         """Processor time: outside where its mode was not measured or nothing is known of it."""
@@ -322,7 +385,9 @@ class _Maker:
         miss = self.outcome.miss_ratio
         if miss is None:
             return OUTSIDE
-        touching = [g for g in system.of("guests") if g.number("virtual") or g.number("miss_ratio") is not None]
+        touching = [
+            g for g in system.of("guests") if g.number("virtual") or g.number("miss_ratio") is not None
+        ]
         given = all("miss_ratio" in guest.numbers for guest in touching)
         basis = "given" if given else "arithmetic" if self._central(miss, k) == 0 else "predicted"
         return self.interval(miss, k, basis, law=False, most=1.0)
@@ -331,7 +396,7 @@ class _Maker:
         """Relative change of the throughput over that of each number, with the ends of every direction."""
         if self.outcome.throughput is None or not moves:
             return {}
-        rates = np.broadcast_to(self.outcome.throughput, (np.prod(self.shape),)).reshape(self.shape)[:, k]
+        rates = self.shaped(self.outcome.throughput)[:, k]
         found = {}
         for j, label in enumerate(moves):
             low, high = rates[1 + 2 * j], rates[2 + 2 * j]
@@ -341,10 +406,9 @@ class _Maker:
                 found[label] = OUTSIDE
                 continue
             slope = np.where(np.abs(slope) <= NOISE, 0.0, slope)
-            best, change = float(slope[0]), (slope[1:] - slope[0]).reshape(-1, 2)
-            up = math.sqrt(float((np.maximum(change.max(-1, initial=0.0), 0.0) ** 2).sum()))
-            down = math.sqrt(float((np.minimum(change.min(-1, initial=0.0), 0.0) ** 2).sum()))
-            found[label] = Number(best, best - down, best + up, "predicted")
+            best = float(slope[0])
+            more, less = (math.sqrt(float((side**2).sum())) for side in _reach(slope[1:] - slope[0]))
+            found[label] = Number(best, best - less, best + more, "predicted")
         return found
 
     def _span(self, label: str, k: int, j: int, case: Scenarios) -> Array | float:
@@ -356,6 +420,12 @@ class _Maker:
         entry: Entry = next((g for g in guests if g.name == name), guests[0])
         counts = case.values["guests", entry.name, "count"].reshape(self.shape)[:, k]
         return np.asarray(np.log(counts[2 + 2 * j] / counts[1 + 2 * j]))
+
+
+def _reach(change: Array) -> tuple[Array, Array]:
+    """How far each direction goes up and down; both of its ends may lie on one side."""
+    ends = change.reshape(-1, 2)
+    return np.maximum(ends.max(-1, initial=0.0), 0.0), np.maximum(-ends.min(-1, initial=0.0), 0.0)
 
 
 def _costs_known(system: System, name: str) -> bool:
@@ -388,7 +458,11 @@ def _as_measured(system: System) -> bool:
         "real_storage_gib": storage.numbers["real"] / 2**30, "instantiated": guests[0].numbers.get("instantiated", 0.0),
         "virtual_storage_gib": guests[0].numbers.get("virtual", 0.0) / 2**30,
     }  # fmt: skip
-    plain = storage.numbers["other"] == 0 and storage.numbers["minidisk_cache"] == 0 and not paging[0].word("pool")
+    plain = (
+        storage.numbers["other"] == 0
+        and storage.numbers["minidisk_cache"] == 0
+        and not paging[0].word("pool")
+    )
     return plain and set(brought) == {paging[0].word("model")} and all(
         key in model.validity and math.isclose(value, model.validity[key][0], rel_tol=SAME)
         for key, value in is_so.items()

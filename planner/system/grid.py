@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from planner import render
 from planner.answer import Answer
 from planner.errors import InfeasibleError, InputError
-from planner.system.answer import SystemAnswer, as_dict, numbers_of, said, throughput_unit
+from planner.system.answer import LONG, SystemAnswer, as_dict, full_name, numbers_of, said, throughput_unit
 from planner.system.description import Entry, System
 from planner.system.figures import Found, figures, structure
 from planner.system.settings import LARGEST_GRID, Range, recheck
@@ -68,6 +68,8 @@ class SystemGrid(Answer):
         What varies.
     settings : tuple of tuple
         Values of each row, SI or words.
+    systems : tuple of System
+        The system of each row.
     found : tuple of Found or str
         Figures of each row, or why it cannot run.
     """
@@ -75,6 +77,7 @@ class SystemGrid(Answer):
     system: System
     ranges: tuple[Range, ...]
     settings: tuple[tuple[float | str, ...], ...]
+    systems: tuple[System, ...]
     found: tuple[Found | str, ...]
 
     @property
@@ -85,7 +88,11 @@ class SystemGrid(Answer):
     @property
     def headline(self) -> str:
         """The largest throughput and where it is reached."""
-        rows = [(f.throughput.value, k) for k, f in enumerate(self.found) if isinstance(f, Found) and f.throughput.value]
+        rows = [
+            (f.throughput.value, k)
+            for k, f in enumerate(self.found)
+            if isinstance(f, Found) and f.throughput.value
+        ]
         name = f"{self.system.name} over {', '.join(r.target.label for r in self.ranges)}: "
         if not rows:
             stopped = [each for each in self.found if isinstance(each, str)]
@@ -105,7 +112,9 @@ class SystemGrid(Answer):
         lines = []
         for k in stopped[:1]:
             where = ", ".join(_worded(r, v) for r, v in zip(self.ranges, self.settings[k], strict=True))
-            lines.append(f"{len(stopped)} of {len(self.found)} cannot run; the first, {where}: {self.found[k]}.")
+            lines.append(
+                f"{len(stopped)} of {len(self.found)} cannot run; the first, {where}: {self.found[k]}."
+            )
         if any(isinstance(f, Found) and f.processors["total_busy"].value is None for f in self.found):
             lines.append("Processor time has no number where its mode was not measured.")
         lines.append("Intervals are 90 %; --json holds every figure with its basis.")
@@ -139,10 +148,14 @@ class SystemGrid(Answer):
             columns += [
                 column(f"{name}_transfers", "1/s", lambda f, n=name: f.stations[n]["transfers"].value),
                 column(f"{name}_utilization", "", lambda f, n=name: f.stations[n]["utilization"].value),
-                column(f"{name}_response", "ms", lambda f, n=name: f.stations[n]["response"].value, MILLISECOND),
+                column(
+                    f"{name}_response", "ms", lambda f, n=name: f.stations[n]["response"].value, MILLISECOND
+                ),
             ]
         names = [row.ranked()[0][0] if row is not None and row.ranked() else None for row in rows]
-        texts = [name or ("cannot run" if row is None else "-") for name, row in zip(names, rows, strict=True)]
+        texts = [
+            name or ("cannot run" if row is None else "-") for name, row in zip(names, rows, strict=True)
+        ]
         columns.append(render.Column(name="bottleneck", unit="", values=texts))
         return render.Table(columns=tuple(columns))
 
@@ -152,7 +165,11 @@ class SystemGrid(Answer):
         if target.key.suffix == "us":
             unit, factor = "us", MICROSECOND
         values = [
-            row[k] if isinstance(row[k], str) else "unlimited" if math.isinf(float(row[k])) else float(row[k]) / factor
+            row[k]
+            if isinstance(row[k], str)
+            else "unlimited"
+            if math.isinf(float(row[k]))
+            else float(row[k]) / factor
             for row in self.settings
         ]
         if not any(isinstance(value, str) for value in values) and target.key.whole:
@@ -169,13 +186,13 @@ class SystemGrid(Answer):
         dict
             `scenarios`: what was set, and every figure as of a single system; `cannot_run` says why there are none.
         """
-        scenarios = []
-        for settings, each in zip(self.settings, self.found, strict=True):
+        scenarios: list[dict[str, Any]] = []
+        for settings, system, each in zip(self.settings, self.systems, self.found, strict=True):
             where = {r.target.label: _plain(r, value) for r, value in zip(self.ranges, settings, strict=True)}
             if isinstance(each, str):
                 scenarios.append({"settings": where, "cannot_run": each})
                 continue
-            data = as_dict(self.system, each, ())
+            data = as_dict(system, each, ())
             del data["notes"], data["name"]
             scenarios.append({"settings": where, "cannot_run": None, **data})
         return {"name": self.system.name, "over": [r.target.label for r in self.ranges], "scenarios": scenarios,
@@ -200,16 +217,21 @@ class SystemGrid(Answer):
         first = self._setting(0)
         for k, each in enumerate(self.found):
             others = ", ".join(
-                f"{r.target.label} {_worded(r, v)}" for r, v in zip(self.ranges[1:], self.settings[k][1:], strict=True)
+                f"{r.target.label} {_worded(r, v)}"
+                for r, v in zip(self.ranges[1:], self.settings[k][1:], strict=True)
             )
             number = each.throughput if isinstance(each, Found) else None
             if number is None or number.value is None:
                 continue
             x = first.values[k] if not isinstance(first.values[k], str) else k
-            lines.setdefault(others, []).append((float(x), number.value, number.low or 0.0, number.high or 0.0))
+            lines.setdefault(others, []).append(
+                (float(x), number.value, number.low or 0.0, number.high or 0.0)
+            )
         unit = f" [{first.unit}]" if first.unit else ""
         words = [str(v) for v in first.values] if any(isinstance(v, str) for v in first.values) else None
-        return grid_picture(self.system.name, f"{first.name}{unit}", throughput_unit(self.system), lines, words, axes)
+        return grid_picture(
+            self.system.name, f"{first.name}{unit}", throughput_unit(self.system), lines, words, axes
+        )
 
 
 def _plain(of: Range, value: float | str) -> float | str | int:
@@ -265,7 +287,10 @@ def over(system: System, ranges: Sequence[Range]) -> SystemGrid:
         ]
         changed = _changed(system, changes)
         systems.append(changed if light else recheck(changed))
-    return SystemGrid(system=system, ranges=tuple(ranges), settings=settings, found=tuple(solve_all(systems)))
+    found = tuple(solve_all(systems))
+    return SystemGrid(
+        system=system, ranges=tuple(ranges), settings=settings, systems=tuple(systems), found=found
+    )
 
 
 def _changed(system: System, changes: Sequence[tuple[Entry, str, float | str, float]]) -> System:
@@ -331,15 +356,17 @@ class SystemComparison(Answer):
         render.Table
             Figure, unit, both values, relative change, both bases.
         """
-        first = {row.what: row for _, row in self.one.rows()}
-        second = {row.what: row for _, row in self.two.rows()}
+        first = {full_name(title, row): row for title, row in self.one.rows()}
+        second = {full_name(title, row): row for title, row in self.two.rows()}
         rows = []
         for what in dict.fromkeys([*first, *second]):
             a, b = (rows_of.get(what) for rows_of in (first, second))
             unit = (a or b).unit if (a or b) else ""  # type: ignore[union-attr] # one of them is there
             x, y = (None if r is None else r.number.to_dict(r.factor)["value"] for r in (a, b))
             change = y / x - 1 if x and y is not None else None
-            rows.append((what, unit, x, y, change, a.number.basis if a else "-", b.number.basis if b else "-"))
+            rows.append(
+                (what, unit, x, y, change, a.number.basis if a else "-", b.number.basis if b else "-")
+            )
         heads = ("figure", "unit", "first", "second", "change", "basis_first", "basis_second")
         labels = ("", "unit", *self.names, "change", "basis", "basis")
         return render.Table(
@@ -416,7 +443,7 @@ class SystemComparison(Answer):
 
 
 def _texts(values: Sequence[Any]) -> list[str]:
-    return ["-" if v is None else f"{v:,.0f}" if abs(v) >= 1e4 else f"{v:.4g}" for v in values]
+    return ["-" if v is None else f"{v:,.0f}" if abs(v) >= LONG else f"{v:.4g}" for v in values]
 
 
 def compare(one: SystemAnswer, two: SystemAnswer) -> SystemComparison:
@@ -444,7 +471,11 @@ def compare(one: SystemAnswer, two: SystemAnswer) -> SystemComparison:
         place, _, key = label.rpartition(".")
         entry = next((e for e in one.system.entries if e.label == place), None)
         value = second.get(label)
-        if entry is not None and value is not None and not (isinstance(value, str) and label.endswith("_from")):
+        if (
+            entry is not None
+            and value is not None
+            and not (isinstance(value, str) and label.endswith("_from"))
+        ):
             alone[label] = one.system.changed([(entry, key, value, 0.0)])
     effects = dict(zip(alone, solve_all(list(alone.values())), strict=True))
     rows = []
@@ -466,5 +497,3 @@ def _value(label: str, value: float | str | None) -> str:
     declared = TABLES[table].bare(key)
     unit, factor = SHOWN.get(declared.unit if declared else "", ("", 1.0))
     return "unlimited" if math.isinf(value) else f"{value / factor:g} {unit}".rstrip()
-
-

@@ -1,4 +1,4 @@
-"""The coupled law: storage -> misses -> transfers -> pages -> throughput, for many scenarios of one structure at once."""
+"""The coupled law, storage -> misses -> transfers -> pages -> throughput, for many scenarios of one structure."""
 
 from __future__ import annotations
 
@@ -102,9 +102,9 @@ def storage_of(case: Scenarios) -> Storage | None:
     pgmbk = sum((counts[name] * tables[name] for name in each), np.zeros(len(case)))
     frames = free - pgmbk
     fit = {}
-    for name in each:
-        others = pages + pgmbk - counts[name] * (each[name] + tables[name])
-        fit[name] = np.floor(np.maximum((free - others) / (each[name] + tables[name]), 0.0) * (1 + SLACK))
+    for name, own in each.items():
+        others = pages + pgmbk - counts[name] * (own + tables[name])
+        fit[name] = np.floor(np.maximum((free - others) / (own + tables[name]), 0.0) * (1 + SLACK))
     missing = np.maximum(pages - frames, 0.0)
     missing = np.where(missing <= SLACK * pages, 0.0, missing)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -132,7 +132,7 @@ def _miss(case: Scenarios, guest: Entry, share: Array) -> Array:
 
 
 def _random_steal(share: Array) -> Array:
-    """m = 1 - exp(-m P / F), the root above 0: pages touched in a circle, any page stolen."""
+    """M = 1 - exp(-m P / F), the root above 0: pages touched in a circle, any page stolen."""
     ratio = 1 / np.maximum(1 - share, 1e-12)
     found = np.where(share > 0, 1.0, 0.0)
     for _ in range(200):
@@ -175,7 +175,7 @@ def _check_storage(case: Scenarios, storage: Storage) -> None:
             )
 
 
-def solve(case: Scenarios) -> Outcome:
+def outcome_of(case: Scenarios) -> Outcome:
     """Solve all scenarios.
 
     Raises
@@ -233,7 +233,9 @@ def _cycle(case: Scenarios, guest: Entry, storage: Storage | None) -> Cycle | No
     touch = case.at(guest, "touch_time") * scaling
     through = 1 - case.at(guest, "reads", 1.0) * case.at(guest, "cache_hit") if io else np.zeros(len(case))
     opened = io and case.known(guest, "io_rate")
-    per_guest = case.at(guest, "requesters") if case.known(guest, "requesters") else case.at(guest, "processors", 1.0)
+    per_guest = (
+        case.at(guest, "requesters") if case.known(guest, "requesters") else case.at(guest, "processors", 1.0)
+    )
     return Cycle(
         name=guest.name,
         guest=guest,
@@ -311,8 +313,8 @@ def _processors(case: Scenarios, cycles: Sequence[Cycle]) -> Array:
     if (left <= 0).any():
         k = int(np.argmax(left <= 0))
         raise InfeasibleError(
-            f"the system cannot run: of {limit[k]:g} processors dedicated guests hold {held[k]:g} and I/Os that come at "
-            f"random take {opened[k]:.4g}"
+            f"the system cannot run: of {limit[k]:g} processors dedicated guests hold {held[k]:g} and I/Os that come "
+            f"at random take {opened[k]:.4g}"
         )
     return left
 
@@ -333,13 +335,14 @@ class _Loop:
         """Throughput of every class, and what the stations hold."""
         self._check_open()
         self.times = {group.name: group.service for group in self.volumes}
-        found = self._network()
+        found, moved = self._network(), np.inf
         for _ in range(ROUNDS):
             before = dict(self.times)
             for group in self.volumes:
                 group.update(self, found)
             moved = max(
-                (float(np.abs(self.times[n] / np.maximum(before[n], 1e-300) - 1).max()) for n in before), default=0.0
+                (float(np.abs(self.times[n] / np.maximum(before[n], 1e-300) - 1).max()) for n in before),
+                default=0.0,
             )
             if moved <= SETTLED:
                 return found
@@ -367,12 +370,13 @@ class _Loop:
         rates = solver.throughput(every, zero)
         if not self.cycles or not self._feedback(rates):
             return solver.finish(rates, zero)
+        off = np.inf
         for _ in range(ROUNDS):
             mix = self.loads(rates)
             size = self._size(rates, every)
 
-            def excess(part: Array, at: Array, mix: Sequence[Array] = mix, size: Array = size) -> Array:
-                at = np.asarray(at, dtype=np.int64)
+            def excess(part: Array, row: Array, mix: Sequence[Array] = mix, size: Array = size) -> Array:
+                at = row.astype(np.int64)
                 now = solver.throughput(at, [part * load[at] for load in mix])
                 return np.asarray(part - self._size(now, at) / np.maximum(size[at], 1e-300))
 
@@ -394,7 +398,9 @@ class _Loop:
 
     def _size(self, rates: Array, at: NDArray[np.int64]) -> Array:
         """One number that stands for the progress: cycles a second, each in its shortest time."""
-        alone = np.stack([np.maximum(c.alone(self.groups, self.times), 1e-300)[at] for c in self.cycles], axis=-1)
+        alone = np.stack(
+            [np.maximum(c.alone(self.groups, self.times), 1e-300)[at] for c in self.cycles], axis=-1
+        )
         return np.asarray((rates * alone).sum(-1))
 
     def loads(self, rates: Array) -> list[Array]:
@@ -403,9 +409,9 @@ class _Loop:
         writes = []
         for group in self.groups:
             reads = self.reads(group, rates)
+            users = [(k, c) for k, c in enumerate(self.cycles) if group.name in c.paging]
             written = sum(
-                (rates[:, k] * c.paging[group.name] * c.writes for k, c in enumerate(self.cycles) if group.name in c.paging),
-                np.zeros(len(rates)),
+                (rates[:, k] * c.paging[group.name] * c.writes for k, c in users), np.zeros(len(rates))
             )
             system = system + group.cp_system * (reads + written + group.other)
             writes.append(written)
@@ -435,7 +441,10 @@ def _figures(
         reads = loop.reads(group, found.rates) if loop.cycles else zero
         transfers[group.name] = reads + found.loads[1 + k]
         pages = pages + transfers[group.name] * group.pages
-    stations = {group.name: _paging_station(group, transfers[group.name], k, found) for k, group in enumerate(loop.groups)}
+    stations = {
+        group.name: _paging_station(group, transfers[group.name], k, found)
+        for k, group in enumerate(loop.groups)
+    }
     for volume in loop.volumes:
         stations[volume.name] = volume.station()
     own = sum((rates[c.name] * c.own_time for c in moving), zero)
@@ -444,7 +453,9 @@ def _figures(
     throughput = touched if touching else ios if moving else None
     processors = {"guest_busy": own, "cp_charged_busy": charged, "cp_system_busy": system,
                   "total_busy": own + charged + system}  # fmt: skip
-    bounds = {} if throughput is None else _bounds(case, moving, loop, rates, transfers, throughput, processors)
+    bounds = (
+        {} if throughput is None else _bounds(case, moving, loop, rates, transfers, throughput, processors)
+    )
     return Outcome(
         storage=storage,
         throughput=throughput,
@@ -468,7 +479,7 @@ def _mean_miss(storage: Storage | None, touching: Sequence[Cycle], rates: Floats
         return np.asarray(sum(weights[name] / whole * miss for name, miss in given.items()))
     if storage is None:
         return None
-    return np.mean(list(storage.miss.values()), axis=0)
+    return np.asarray(np.mean(list(storage.miss.values()), axis=0))
 
 
 def _paging_station(group: PagingGroup, transfers: Array, k: int, found: Loads) -> Floats:
@@ -504,14 +515,16 @@ def _bounds(
     with np.errstate(divide="ignore", invalid="ignore"):
         waits = [c for c in moving if not c.opened and (c.touches if touching else c.ios).any()]
         if waits:
+            zero = np.zeros(len(case))
+            units = {c.name: c.touches if touching else c.ios for c in waits}
+            times = {v.name: v.service for v in loop.volumes}
             found["guests, one wait at a time"] = sum(
-                c.requesters * (c.touches if touching else c.ios) / c.alone(loop.groups, {v.name: v.service for v in loop.volumes})
-                for c in waits
-            )  # fmt: skip
-            own = [c for c in waits if (c.own_time + c.charged_time > 0).any()]
-            if len(own) == len(waits):
+                (c.requesters * units[c.name] / c.alone(loop.groups, times) for c in waits), zero
+            )
+            if all((c.own_time + c.charged_time > 0).any() for c in waits):
                 found["virtual processors"] = sum(
-                    c.virtual_processors * (c.touches if touching else c.ios) / (c.own_time + c.charged_time) for c in own
+                    (c.virtual_processors * units[c.name] / (c.own_time + c.charged_time) for c in waits),
+                    zero,
                 )
         for group in loop.groups:
             if np.isinf(group.depth).all():
@@ -527,5 +540,3 @@ def _bounds(
         if entry is not None and (processors["total_busy"] > 0).any():
             found["processors"] = throughput * case.at(entry, "count") / processors["total_busy"]
     return {name: np.where(np.isnan(values), np.inf, values) for name, values in found.items()}
-
-

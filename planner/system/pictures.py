@@ -27,7 +27,9 @@ def comparison_picture(pairs: Sequence[tuple[str, Found]], unit: str, axes: Axes
     names = [n for n in dict.fromkeys(n for _, f in pairs for n, _ in f.ranked())]
     labels = ["throughput", *names]
     height = 0.8 / len(pairs)
-    for k, ((name, found), color, hatch) in enumerate(zip(pairs, cycle(style.COLORS), cycle(style.HATCHES), strict=False)):
+    for k, ((name, found), color, hatch) in enumerate(
+        zip(pairs, cycle(style.COLORS), cycle(style.HATCHES), strict=False)
+    ):
         bounds = dict(found.ranked())
         places = [labels.index(n) + k * height for n in bounds]
         axes.barh(places, list(bounds.values()), height=0.9 * height, color=color, hatch=hatch, alpha=0.6,
@@ -55,7 +57,15 @@ def grid_picture(
     looks = zip(lines.items(), cycle(style.COLORS), cycle(style.MARKERS), cycle(style.LINES), strict=False)
     for (label, points), color, (marker, size), line in looks:
         x, value, low, high = zip(*points, strict=True)
-        axes.plot(x, value, marker=marker, markersize=size / 2, linestyle=line, color=color, label=label or "throughput")
+        axes.plot(
+            x,
+            value,
+            marker=marker,
+            markersize=size / 2,
+            linestyle=line,
+            color=color,
+            label=label or "throughput",
+        )
         axes.fill_between(x, low, high, color=color, alpha=style.BAND, linewidth=0)
         top = max(top, *(h for h in high if math.isfinite(h)))
     if words is not None:

@@ -20,9 +20,9 @@ DIMENSIONS: Final[Mapping[str, Dimension]] = {
 class Key:
     """One key of a table.
 
-    `unit` is SI (s, B, 1/s, share; empty for a bare number, "text" and "yes or no" for words); `suffix` is the unit that
-    a file carries in the key. `words` may stand instead of a number, `refers` names the table of the name that stands
-    here. `digits` says that the written digits are those of a measurement, good to half a unit of the last one.
+    `unit` is SI (s, B, 1/s, share; empty for a bare number, "text" and "yes or no" for words); `suffix` is the unit
+    that a file carries in the key. `words` may stand instead of a number, `refers` names the table of the name that
+    stands here. `digits` says that the written digits are those of a measurement, good to half a unit of the last one.
     """
 
     key: str
@@ -88,10 +88,19 @@ def _name(meaning: str) -> Key:
     return Key(key="name", unit="text", needed=True, meaning=meaning)
 
 
-LIKE: Final = Key(key="like", unit="text", meaning="name of another table of this kind; what is not said here is as there")
-MODEL: Final = Key(key="model", unit="text", meaning="calibrated model, shipped or a file, for what is not said here")
+LIKE: Final = Key(
+    key="like", unit="text", meaning="name of another table of this kind; what is not said here is as there"
+)
+MODEL: Final = Key(
+    key="model", unit="text", meaning="calibrated model, shipped or a file, for what is not said here"
+)
 SERVICE: Final = Key(
-    key="service_time", unit="s", suffix="ms", low=1e-9, digits=True, meaning="time of a transfer that waits for nothing"
+    key="service_time",
+    unit="s",
+    suffix="ms",
+    low=1e-9,
+    digits=True,
+    meaning="time of a transfer that waits for nothing",
 )
 INFLATION: Final = Key(
     key="inflation", high=10.0, digits=True,
@@ -128,8 +137,10 @@ TABLES: Final = {
             name="storage", many=False, meaning="real storage",
             keys=(
                 Key(key="real", unit="B", suffix="gib", low=1, needed=True, meaning="real storage"),
-                Key(key="other", unit="B", suffix="gib", default=0.0, meaning="what CP itself takes: frame table, nucleus"),
-                Key(key="minidisk_cache", unit="B", suffix="gib", default=0.0, meaning="real storage for minidisk cache"),
+                Key(key="other", unit="B", suffix="gib", default=0.0,
+                    meaning="what CP itself takes: frame table, nucleus"),
+                Key(key="minidisk_cache", unit="B", suffix="gib", default=0.0,
+                    meaning="real storage for minidisk cache"),
             ),
         ),
         Table(
@@ -138,7 +149,8 @@ TABLES: Final = {
                 _name("name of the group"), LIKE,
                 Key(key="count", whole=True, low=0, high=100_000, needed=True, meaning="guests"),
                 Key(key="processors", whole=True, low=1, high=1000, default=1, meaning="virtual processors of each"),
-                Key(key="dedicated", unit="yes or no", default=False, meaning="whether real processors are dedicated to it"),
+                Key(key="dedicated", unit="yes or no", default=False,
+                    meaning="whether real processors are dedicated to it"),
                 Key(key="virtual", unit="B", suffix="gib", low=1, meaning="virtual storage of each"),
                 Key(key="instantiated", unit="share", high=1.0, low=1e-9, digits=True,
                     meaning="share of it that exists because the guest touched it"),
@@ -146,7 +158,8 @@ TABLES: Final = {
                     meaning="instantiated pages of each 1 MiB segment in use"),
                 Key(key="touching", unit="text", words=("uniform", "cyclic, random steal", "cyclic, oldest first"),
                     default="uniform", meaning="how pages are touched, and which are stolen"),
-                Key(key="miss_ratio", unit="share", high=1.0, digits=True, meaning="measured instead: misses per page visit"),
+                Key(key="miss_ratio", unit="share", high=1.0, digits=True,
+                    meaning="measured instead: misses per page visit"),
                 Key(key="touches_per_visit", low=1, default=1, meaning="touches of a page while it is in use"),
                 Key(key="changed", high=10.0, digits=True,
                     meaning="page writes per page read; left out: reads and writes are told only together"),
@@ -161,7 +174,8 @@ TABLES: Final = {
                 Key(key="io_rate", unit="1/s", digits=True, meaning="instead: I/Os of a guest that come at random"),
                 Key(key="io_time", unit="s", suffix="us", digits=True, default=0.0, meaning="processor time per I/O"),
                 Key(key="touches_per_io", digits=True, default=0.0, meaning="page touches between two I/Os"),
-                Key(key="reads", unit="share", high=1.0, digits=True, default=1.0, meaning="share of the I/Os that read"),
+                Key(key="reads", unit="share", high=1.0, digits=True, default=1.0,
+                    meaning="share of the I/Os that read"),
                 Key(key="cache_hit", unit="share", high=1.0, digits=True, default=0.0,
                     meaning="share of the reads that minidisk cache answers"),
                 MODEL,
@@ -174,7 +188,8 @@ TABLES: Final = {
                 Key(key="devices", whole=True, low=1, high=10_000, needed=True, meaning="paging devices"),
                 Key(key="depth", whole=True, low=1, high=10_000, words=("unlimited",), default=1,
                     meaning="transfers that a device works on at a time; 1 is serialized"),
-                Key(key="pool", refers="pool", unit="text", meaning="HyperPAV pool whose aliases it uses (z/VM 6.4 and later)"),
+                Key(key="pool", refers="pool", unit="text",
+                    meaning="HyperPAV pool whose aliases it uses (z/VM 6.4 and later)"),
                 SERVICE,
                 Key(key="pages_per_transfer", low=1, high=10_000, digits=True, meaning="pages that a transfer moves"),
                 Key(key="cp_system", unit="s", suffix="us", digits=True,
@@ -200,7 +215,8 @@ TABLES: Final = {
                 _name("name of the group"), LIKE,
                 Key(key="count", whole=True, low=1, high=10_000, needed=True, meaning="volumes"),
                 Key(key="pool", refers="pool", unit="text", meaning="HyperPAV pool whose aliases they use"),
-                Key(key="aliases", whole=True, high=1000, default=0, meaning="aliases of each volume, where there is no pool"),
+                Key(key="aliases", whole=True, high=1000, default=0,
+                    meaning="aliases of each volume, where there is no pool"),
                 SERVICE, INFLATION, GAP, MODEL,
             ),
         ),
@@ -209,10 +225,21 @@ TABLES: Final = {
 
 
 def did_you_mean(given: str, known: Iterable[str]) -> str:
-    """The nearest known names, as the end of a message."""
+    """The nearest known name, as a sentence of a message."""
+    near = nearest(given, known)
+    return f"did you mean {near!r}? " if near else ""
+
+
+def nearest(given: str, known: Iterable[str]) -> str:
+    """The nearest known name, empty where none is near."""
+    return next(iter(difflib.get_close_matches(given, list(known), n=1, cutoff=0.5)), "")
+
+
+def one_of(given: str, known: Iterable[str], what: str = "one of") -> str:
+    """What was expected: one of the known names, the nearest said again."""
     names = list(known)
-    near = difflib.get_close_matches(given, names, n=1, cutoff=0.5)
-    return f"did you mean {near[0]!r}? " if near else ""
+    near = nearest(given, names)
+    return f"{what} {', '.join(names)}" + (f"; did you mean {near!r}?" if near else "")
 
 
 def json_schema() -> dict[str, Any]:

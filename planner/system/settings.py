@@ -12,7 +12,7 @@ import numpy as np
 
 from planner.errors import InputError
 from planner.system.description import Entry, System, value_of
-from planner.system.schema import TABLES, Key, did_you_mean
+from planner.system.schema import TABLES, Key, one_of
 
 LARGEST_GRID: Final = 10_000
 PARTS: Final = (2, 3)
@@ -22,7 +22,7 @@ EXAMPLE: Final = "TABLE.key=value such as storage.real=1088GiB, or TABLE[name].k
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """What a setting changes: `entries` of a table, and the `key` of them; `factor` is the unit that the key carried."""
+    """What a setting changes: the `key` of `entries` of a table; `factor` is the unit that the key carried."""
 
     label: str
     entries: tuple[Entry, ...]
@@ -43,19 +43,19 @@ def find(system: System, selector: str, option: str = "--set") -> Target:
         raise InputError(option, selector, EXAMPLE)
     table, name = match["table"], match["name"]
     if table not in TABLES:
-        raise InputError(option, selector, did_you_mean(table, TABLES) + f"one of the tables {', '.join(TABLES)}")
+        raise InputError(option, selector, one_of(table, TABLES, "one of the tables"))
     entries = system.of(table) if name is None else tuple(e for e in system.of(table) if e.name == name)
     if not entries:
         names = [entry.name for entry in system.of(table)]
-        there = f"one of {', '.join(names)}" if any(names) else f"a table that the file has; it has no [{table}]"
-        raise InputError(option, selector, did_you_mean(name or "", names) + there)
+        there = one_of(name or "", names) if any(names) else f"a table that the file has; it has no [{table}]"
+        raise InputError(option, selector, there)
     declared = TABLES[table]
     bare = declared.bare(match["key"])
     found = declared.find(match["key"]) if bare is None or not bare.suffix else None
     key, factor = (bare, None) if bare is not None else found if found is not None else (None, None)
     if key is None or key.key in {"name", "like"}:
         known = [each.key for each in declared.keys if each.key not in {"name", "like"}]
-        raise InputError(option, selector, did_you_mean(match["key"], known) + f"one of the keys {', '.join(known)}")
+        raise InputError(option, selector, one_of(match["key"], known, "one of the keys"))
     label = f"{table}[{name}].{key.key}" if name is not None else f"{table}.{key.key}"
     return Target(label=label, entries=entries, key=key, factor=factor)
 
@@ -163,7 +163,9 @@ def parse_range(system: System, text: str) -> Range:
         return Range(target=target, values=tuple(read(target, part, "--over")[0] for part in parts))
     counted = target.key.whole
     if not sign or target.key.text or len(parts) not in PARTS or (len(parts) == PARTS[0] and not counted):
-        raise InputError("--over", text, "TABLE.key=first:last:step, as guests.count=10:40:2 (counts step by 1 without it)")
+        raise InputError(
+            "--over", text, "TABLE.key=first:last:step, as guests.count=10:40:2 (counts step by 1 without it)"
+        )
     low, high = (float(read(target, part, "--over")[0]) for part in parts[:2])
     step = _step(target, parts[2], text) if len(parts) == PARTS[1] else 1.0
     if step <= 0 or high < low:

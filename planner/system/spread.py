@@ -16,7 +16,9 @@ END: Final = 0.95  # of the distribution, the upper end of the central 90 %
 NINETY: Final = 1.6448536269514722  # standard deviations of a normal distribution to that end
 LAW: Final = "system-xiv-serialized"  # whose error is that of the coupled law
 POOL_ERROR: Final = 0.02  # of the law of volumes and pools, where no model says more
-COST_FACTOR: Final = 3.0  # processor times of a mode that was not measured: none at all, up to so many times the known
+COST_FACTOR: Final = (
+    3.0  # processor times of a mode that was not measured: none at all, up to so many times the known
+)
 PAGES: Final = "pages_per_transfer"
 
 Place = tuple[str, str, str]
@@ -38,7 +40,9 @@ def directions(system: System, *, outside: bool) -> list[Direction]:
     Rounding of given digits counts to its ends. Parameters of a model go along the principal axes of what its
     measurements leave open.
     """
-    found = [_rounding(entry, key) for entry in system.entries for key in entry.halves if entry.halves[key] > 0]
+    found = [
+        _rounding(entry, key) for entry in system.entries for key in entry.halves if entry.halves[key] > 0
+    ]
     for name, model in system.models.items():
         found += _axes(system, name, model)
     entry = system.one("processors")
@@ -80,7 +84,10 @@ def _axes(system: System, name: str, model: library.Model) -> list[Direction]:
             for table, entry_name, key in users.get(parameter, []):
                 value = system_number(system, (table, entry_name, key))
                 scale = system_number(system, (table, entry_name, PAGES)) if parameter == PER_PAGE else 1.0
-                ends = [value * float(np.exp(sign * step)) if logs else value + sign * step * scale for sign in (-1, 1)]
+                ends = [
+                    value * float(np.exp(sign * step)) if logs else value + sign * step * scale
+                    for sign in (-1, 1)
+                ]
                 low[table, entry_name, key] = max(ends[0], value * 0.01) - value
                 high[table, entry_name, key] = max(ends[1], value * 0.01) - value
         if any(low.values()):
@@ -125,14 +132,9 @@ def law_error(system: System) -> float:
 
 
 def _error(model: library.Model) -> float:
-    degrees = _judged(model) if model.kind == "system" else model.fit.degrees_of_freedom
+    degrees = model.fit.degrees_of_freedom
     if degrees is None:
         return NINETY * model.fit.model_error
     from scipy.special import stdtrit
 
     return float(stdtrit(degrees, END)) * model.fit.model_error
-
-
-def _judged(model: library.Model) -> float | None:
-    """Figures that a system model predicted, each a degree of freedom of its error."""
-    return float(sum("predicted" in run.name for run in model.fit.runs)) or None

@@ -21,6 +21,7 @@ from planner.system.description import Entry
 
 NEARLY: Final = 1 - 1e-9  # share of a station that open requests may take while a root is sought
 LEAST_PROCESSORS: Final = 1e-6
+PARTS: Final = 9  # decimals of inflation and gap by which two pools of paging volumes count as one
 SAME: Final = 11  # significant digits by which two pools count as one
 
 
@@ -121,10 +122,15 @@ class PagingGroup:
         """Pace of the whole pool, one row a scenario; long enough to hold the open transfers, too."""
         assert self.aliases is not None
         far = most if not load.any() else most + math.ceil(4 * float(load.max())) + 20
-        rows = np.stack([self.devices[at], self.aliases[at], self.inflation[at], self.gap[at] / self.service[at]], axis=-1)
+        gap = np.round(self.gap[at] / self.service[at], PARTS)
+        rows = np.stack(
+            [self.devices[at], self.aliases[at], np.round(self.inflation[at], PARTS), gap], axis=-1
+        )
         unique, inverse = np.unique(rows, axis=0, return_inverse=True)
         found = [
-            spread_pace(int(devices), int(aliases), max(far, 1), inflation=float(inflation), gap=float(gap))[0]
+            spread_pace(int(devices), int(aliases), max(far, 1), inflation=float(inflation), gap=float(gap))[
+                0
+            ]
             for devices, aliases, inflation, gap in unique
         ]
         return np.array(found)[np.ravel(inverse)]
@@ -171,7 +177,9 @@ class VolumeGroup:
         """Refuse what the law does not hold, and I/Os that come faster than they can be served."""
         if self.mixed:
             raise InputError(
-                f"volumes[{self.name}]", "guests that wait and I/Os that come at random", "one of them; split the volumes"
+                f"volumes[{self.name}]",
+                "guests that wait and I/Os that come at random",
+                "one of them; split the volumes",
             )
         if self.opened and (self.rate >= self.capacity()).any():
             k = int(np.argmax(self.rate >= self.capacity()))
@@ -196,7 +204,9 @@ class VolumeGroup:
         if together and (self is not together[-1]):
             return  # a pool is solved once all of its volumes know what is asked of them
         for group in together or [self]:
-            group.solved = {key: np.zeros(len(self.count)) for key in ("transfers", "queued", "served", "time", "service")}
+            group.solved = {
+                key: np.zeros(len(self.count)) for key in ("transfers", "queued", "served", "time", "service")
+            }
         for k in range(len(self.count)):
             for name, row in _solved(together or [self], k, self.known).items():
                 group = next(each for each in (together or [self]) if each.name == name)
@@ -234,7 +244,9 @@ def _solved(
     """One scenario of the volumes of a pool, or of a group without one: means of a volume of each group."""
     first = groups[0]
     if len({(float(g.service[k]), float(g.inflation[k]), float(g.gap[k])) for g in groups}) > 1:
-        raise InputError(f"pool[{first.pool}]", "volumes of different service times", "one service time, inflation and gap")
+        raise InputError(
+            f"pool[{first.pool}]", "volumes of different service times", "one service time, inflation and gap"
+        )
     parts: list[tuple[VolumeGroup, int, float, float, float]] = []
     for group in groups:
         count = int(group.count[k])
@@ -253,14 +265,19 @@ def _solved(
         for x in (*map(float, numbers), *(y for g, *rest in parts for y in (g.name, *rest)))
     )
     if key not in known:
-        found = {group.name: dict.fromkeys(("transfers", "queued", "served", "time", "service"), 0.0) for group in groups}
+        found = {
+            group.name: dict.fromkeys(("transfers", "queued", "served", "time", "service"), 0.0)
+            for group in groups
+        }
         solve = _pool_rows if shared else _own_rows
         for (group, volumes, *_), row in zip(parts, solve(parts, first, k), strict=True):
             for name, value in row.items():
                 found[group.name][name] += value * volumes / float(group.count[k])
         for group in groups:
             row = found[group.name]
-            row["service"] = row["served"] / row["transfers"] if row["transfers"] > 0 else float(group.service[k])
+            row["service"] = (
+                row["served"] / row["transfers"] if row["transfers"] > 0 else float(group.service[k])
+            )
             row["time"] = row["time"] / row["transfers"] if row["transfers"] > 0 else row["service"]
         known[key] = found
     return known[key]
@@ -298,9 +315,16 @@ def _own_rows(parts: Parts, first: VolumeGroup, k: int) -> list[dict[str, float]
     for _, _, people, think, rate in parts:
         if math.isnan(people):
             alone = queueing.alias_pool(
-                [servers - 1], volumes=1, arrival_rate=rate, service_time=service, inflation=inflation, redrive_time=gap
+                [servers - 1],
+                volumes=1,
+                arrival_rate=rate,
+                service_time=service,
+                inflation=inflation,
+                redrive_time=gap,
             )
-            flow, queue, pause = (float(a[0, 0]) for a in (alone.throughput, alone.queue_length, alone.in_gap))
+            flow, queue, pause = (
+                float(a[0, 0]) for a in (alone.throughput, alone.queue_length, alone.in_gap)
+            )
             served = flow * float(alone.service_time[0, 0])
         else:
             steady = queueing.finite_source(
@@ -308,7 +332,9 @@ def _own_rows(parts: Parts, first: VolumeGroup, k: int) -> list[dict[str, float]
             )
             flow, queue, pause = (float(a) for a in (steady.throughput, steady.queue_length, steady.in_gap))
             served = float(steady.in_service)
-        rows.append({"transfers": flow, "queued": max(queue - pause, 0.0), "served": served, "time": queue + served})
+        rows.append(
+            {"transfers": flow, "queued": max(queue - pause, 0.0), "served": served, "time": queue + served}
+        )
     return rows
 
 
@@ -329,8 +355,9 @@ class Solver:
             zero = np.zeros(len(self.full))
             demand = np.stack(
                 [c.paging.get(group.name, zero) * group.service for c in self.loop.cycles], axis=-1
-            )[at]
-            found.append(group.group(demand, writes[k], self.most, at))
+            )
+            most = int(np.where((demand > 0).any(axis=0), self.full, 0.0).sum(-1).max(initial=1.0))
+            found.append(group.group(demand[at], writes[k], most, at))
         return found
 
     def shared(self, at: NDArray[np.int64], system: Array) -> Group:
@@ -372,13 +399,17 @@ class Solver:
             rates, queue, opened = Network.of(self.full, self.think, groups).solve()
         free = np.stack([g.load * g.copies for g in groups], axis=-1)
         opened = np.where(opened > 0, opened, free)
-        for k, group in enumerate(self.loop.groups):  # nothing waits at a delay: open transfers are all in service
+        for k, group in enumerate(
+            self.loop.groups
+        ):  # nothing waits at a delay: open transfers are all in service
             whole = (loads[1 + k] + group.other) * group.service
             opened[:, 1 + k] = np.where(np.isinf(group.depth), whole, opened[:, 1 + k])
         visiting = np.stack(
             [np.where(g.demand > 0, self.full, 0.0).sum(-1) for g in groups[1:]], axis=-1
         ) if count else np.zeros((scenarios, 0))  # fmt: skip
-        return Loads(rates=rates, present=queue[:, :, 1:].sum(1), opened=opened[:, 1:], visiting=visiting, loads=loads)
+        return Loads(
+            rates=rates, present=queue[:, :, 1:].sum(1), opened=opened[:, 1:], visiting=visiting, loads=loads
+        )
 
 
 def _open_only(group: PagingGroup) -> Array:
@@ -386,7 +417,9 @@ def _open_only(group: PagingGroup) -> Array:
     found = np.zeros(len(group.devices))
     some = group.other > 0
     if some.any():
-        steady = queueing.mmc(group.other[some] / group.devices[some], group.service[some], group.capacity_each[some])
+        steady = queueing.mmc(
+            group.other[some] / group.devices[some], group.service[some], group.capacity_each[some]
+        )
         found[some] = group.devices[some] * (steady.queue_length + steady.in_service)
     return found
 
@@ -432,10 +465,17 @@ def _picked(rest: Rest, at: NDArray[np.int64]) -> Rest:
     """Some scenarios of it."""
     net = rest.network
     groups = tuple(
-        Group(demand=g.demand[at], pace=None if g.pace is None else g.pace[at], copies=g.copies[at], load=g.load[at])
+        Group(
+            demand=g.demand[at],
+            pace=None if g.pace is None else g.pace[at],
+            copies=g.copies[at],
+            load=g.load[at],
+        )
         for g in net.groups
     )
-    part = Network(full=net.full[at], think=net.think[at], groups=groups, scale=net.scale[at], shape=net.shape)
+    part = Network(
+        full=net.full[at], think=net.think[at], groups=groups, scale=net.scale[at], shape=net.shape
+    )
     return Rest(part, rest.full[at], tuple(each[at] for each in rest.fewer))
 
 

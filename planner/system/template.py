@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from planner.errors import InputError
-from planner.system.schema import TABLES, did_you_mean
+from planner.system.schema import TABLES, one_of
 
 WIDTH: Final = 100
 XIV: Final = "system-xiv-serialized"
@@ -16,8 +16,8 @@ POOL: Final = "hyperpav-pool-runs"
 # What each template says: comment, then tables with their keys in order. None stands for a key to fill in.
 TEMPLATES: Final[Mapping[str, tuple[str, Sequence[tuple[str, Mapping[str, Any]]]]]] = {
     "xiv": (
-        "The published system of 20 guests that page to 20 serialized XIV devices. Everything that was calibrated comes "
-        "from the serialized run alone. Concurrent I/O: planner system FILE --set paging.depth=unlimited",
+        "The published system of 20 guests that page to 20 serialized XIV devices. Everything that was calibrated "
+        "comes from the serialized run alone. Concurrent I/O: planner system FILE --set paging.depth=unlimited",
         (
             ("system", {"name": "XIV concurrent I/O, serialized", "release": "6.4", "source": "xiv-concurrent-io"}),
             ("processors", {"count": 64}),
@@ -28,8 +28,8 @@ TEMPLATES: Final[Mapping[str, tuple[str, Sequence[tuple[str, Mapping[str, Any]]]
         ),
     ),
     "hyperpav": (
-        "Eight volumes that share the aliases of a HyperPAV pool, three requesters on each, as in the published runs, and "
-        "paging volumes with a pool of their own (z/VM 6.4 and later).",
+        "Eight volumes that share the aliases of a HyperPAV pool, three requesters on each, as in the published runs, "
+        "and paging volumes with a pool of their own (z/VM 6.4 and later).",
         (
             ("system", {"name": "HyperPAV pool", "release": "6.4"}),
             ("processors", {"count": 8}),
@@ -44,14 +44,15 @@ TEMPLATES: Final[Mapping[str, tuple[str, Sequence[tuple[str, Mapping[str, Any]]]
         ),
     ),
     "minimal": (
-        "The least: real storage, guests and the devices they page to. Change the numbers; `planner system --schema` lists "
-        "every key there is.",
+        "The least: real storage, guests and the devices they page to. Change the numbers; `planner system --schema` "
+        "lists every key there is.",
         (
             ("system", {"name": "my system"}),
             ("storage", {"real_gib": 256, "other_gib": 4}),
             ("guests", {"name": "linux", "count": 30, "virtual_gib": 12, "instantiated": "0.75", "touch_time_us": "1.0",
                         "pages_from": "pages"}),
-            ("paging", {"name": "pages", "devices": 8, "depth": 1, "service_time_ms": "1.0", "pages_per_transfer": "10.0"}),
+            ("paging", {"name": "pages", "devices": 8, "depth": 1, "service_time_ms": "1.0",
+                        "pages_per_transfer": "10.0"}),
         ),
     ),
 }  # fmt: skip
@@ -81,7 +82,7 @@ def template(name: str) -> str:
     [system]
     """
     if name not in TEMPLATES:
-        raise InputError("--template", name, did_you_mean(name, TEMPLATES) + f"one of {', '.join(TEMPLATES)}")
+        raise InputError("--template", name, one_of(name, TEMPLATES))
     comment, tables = TEMPLATES[name]
     return written(comment, tables)
 
@@ -101,7 +102,9 @@ def written(comment: str, tables: Sequence[tuple[str, Mapping[str, Any]]]) -> st
     str
         The file.
     """
-    parts = [textwrap.fill(comment, WIDTH, initial_indent="# ", subsequent_indent="# ", break_on_hyphens=False)]
+    parts = [
+        textwrap.fill(comment, WIDTH, initial_indent="# ", subsequent_indent="# ", break_on_hyphens=False)
+    ]
     for table, keys in tables:
         declared = TABLES[table]
         head = f"[[{table}]]" if declared.many else f"[{table}]"
@@ -116,6 +119,25 @@ def written(comment: str, tables: Sequence[tuple[str, Mapping[str, Any]]]) -> st
             lines.append(f"{sign}{f'{key} = {value}'.ljust(width)}  # {fill}{meaning}")
         parts.append("\n".join(lines))
     return "\n\n".join(parts) + "\n"
+
+
+def to_fill_in(table: str, keys: Sequence[str]) -> str:
+    """A table in comments, its keys with their meaning.
+
+    Parameters
+    ----------
+    table : str
+        Its name.
+    keys : sequence of str
+        Keys as a file has them.
+
+    Returns
+    -------
+    str
+        Lines of comments.
+    """
+    lines = written("to fill in", [(table, dict.fromkeys(keys))]).splitlines()[2:]
+    return "\n".join(line if line.startswith("#") else f"# {line}" for line in lines)
 
 
 def _value(key: str, value: Any, table: str) -> str:

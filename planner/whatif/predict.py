@@ -1,4 +1,4 @@
-"""One scenario or a grid of them, asked of a calibrated model: what is missing is named, what is beyond it is noted."""
+"""One scenario or a grid of them, asked of a calibrated model: what is missing is named, extrapolation is noted."""
 
 from __future__ import annotations
 
@@ -155,20 +155,7 @@ class Prediction(Answer):
         return records[0] if not self.keys else {"rows": records}
 
     def plot(self, axes: Axes | None = None, figure: str | None = None) -> Axes:
-        """Draw a figure with its band against what was varied first, one line for each value of the others.
-
-        Parameters
-        ----------
-        axes : matplotlib.axes.Axes, optional
-            Where to draw; new axes where None.
-        figure : str, optional
-            Its key; the first that the kind answers with where None.
-
-        Returns
-        -------
-        matplotlib.axes.Axes
-            The axes, labeled with units; a band without upper end reaches the top.
-        """
+        """Draw a figure with its band against what was varied first, one line for each value of the others."""
         axes = style.new_axes(7.0, 4.0) if axes is None else axes
         shown = next((each for each in self.figures if each.key == figure), self.figures[0])
         first, *others = self.keys or tuple(self.known)

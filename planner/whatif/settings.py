@@ -16,23 +16,7 @@ PARTS: Final = (2, 3)  # lo:hi and lo:hi:step
 
 
 def keys_of(kind: str) -> dict[str, Quantity]:
-    """What can be set of a kind of device.
-
-    Parameters
-    ----------
-    kind : str
-        A key of `planner.devices.KINDS`.
-
-    Returns
-    -------
-    dict
-        Questions and parameters by key.
-
-    Raises
-    ------
-    InputError
-        No such kind.
-    """
+    """What can be set of a kind of device."""
     if kind not in KINDS:
         raise InputError("kind of the model", kind, f"one of {', '.join(KINDS)}")
     asked, fitted = (

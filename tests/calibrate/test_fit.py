@@ -8,15 +8,16 @@ import pytest
 from planner import calibrate, library
 from planner.calibrate.law import KEYS, totals
 from planner.errors import CalibrationError, InputError
-from planner.measurements import Interval, Measurement, Run, listing_run
+from planner.interval import Interval
+from planner.measurements import Run, intervals, read, system_runs
 from planner.published.hyperpav import FITTED
-from planner.reports import read_devices
 
 SHIPPED = ("hyperpav", "hyperpav-volume-runs", "hyperpav-pool-runs")
 
 
 def runs_of(model: library.Model) -> list[Run]:
-    return [listing_run(read_devices(library.data_path(source.file))[0]) for source in model.source]
+    files = [library.data_path(source.file) for source in model.source]
+    return [run for file in files for rows in intervals(read(file)) for run in system_runs(rows)]
 
 
 @pytest.mark.parametrize("name", SHIPPED)
@@ -55,11 +56,15 @@ def made_up(values: dict[str, float], volumes: int, aliases: int, population: in
     )
     row = np.array([[values[key] for key in KEYS]])
     rate, service, queued = (float(total) for total in totals([blank], population, row)[0, 0])
-    part = Measurement(
-        volumes=volumes, aliases=aliases, io_rate=Interval(rate, rate, rate),
-        service=Interval(service, service, service), queued=Interval(queued, queued, queued), queue_shown=queued,
+
+    def all_of(value: float) -> Interval:
+        return Interval(*(np.full(volumes, value) for _ in range(3)))
+
+    return Run(
+        name=f"{volumes}+{aliases}", aliases=aliases, pool=volumes > 1, volumes=tuple(f"{k}" for k in range(volumes)),
+        io_rate=all_of(rate / volumes), service=all_of(service), queued=all_of(queued / volumes),
+        queue_shown=np.full(volumes, queued / volumes),
     )  # fmt: skip
-    return Run(name=f"{volumes}+{aliases}", aliases=aliases, classes=(part,), pool=volumes > 1)
 
 
 def test_known_parameters_are_found_within_their_errors() -> None:

@@ -26,7 +26,7 @@ def test_json_has_the_promised_keys(capsys: pytest.CaptureFixture[str]) -> None:
     assert set(answer["demand"]) == {"kind", "population", "think_time_ms", "why"}
     assert set(answer["rows"][0]) == {
         "aliases", "io_rate", "io_rate_low", "io_rate_high", "service_ms", "wait_ms", "response_ms", "queued",
-        "no_alias",
+        "no_alias", "response_low_ms", "response_high_ms",
     }  # fmt: skip
     assert answer["demand"]["population"] == 3
 
@@ -138,10 +138,13 @@ BAD = {
     "queue against response": (
         ("volume", "--rate", "755/s", "--service", "1.3ms", "--response", "3.7ms", "--queue", "9"), "contradict",
     ),
-    "neither queue nor response": (("volume", "--rate", "755/s", "--service", "1.3ms"), "queue"),
+    "busy beyond all": (("volume", "--rate", "755/s", "--service", "1.3s", "--queue", "1.84"), "982 times at once"),
+    "queue in letters": (("volume", "--rate", "755/s", "--service", "1.3ms", "--queue", "many"), "--queue"),
     "service alone": (("volume", "--service", "1.3ms"), "--rate"),
-    "nothing but a target": (("volume", "--wait", "1ms"), "listings, or --rate"),
-    "listing and numbers": (("volume", VOLUME, "--rate", "755/s", "--service", "1.3ms", "--queue", "1"), "and numbers"),
+    "nothing but a target": (("volume", "--wait", "1ms"), "files, or the numbers rate and service"),
+    "listing and numbers": (
+        ("volume", VOLUME, "--rate", "755/s", "--service", "1.3ms", "--queue", "1"), "exclude each other",
+    ),
     "no such device": (("volume", VOLUME, "--device", "9999"), "522A"),
     "an alias as device": (("volume", ONE_ALIAS, "--device", "5249"), "alias of 522A"),
     "range without bases": (("pool", POOL, "--bases", "6000-6010"), "6000-6010"),

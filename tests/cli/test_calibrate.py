@@ -119,7 +119,7 @@ def test_what_is_known_is_kept(rows: Path, capsys: pytest.CaptureFixture[str]) -
         ),
         (
             "population,aliases,volumes,io_rate\n3,0,8,755\n",
-            "line 2, column 5: volumes tells of 8 volumes: expected 1 volume; several are --kind pool",
+            "line 2, column 5: volumes has 8 volumes: expected 1 volume; several are --kind pool",
         ),
         ("population,aliases,io_rate,response_ms\n2,0,755,3.7\n", "the measurements contradict each other"),
         ("population,aliases,queued\n3,0,1.84\n", "queues alone do not determine a service time"),

@@ -11,6 +11,7 @@ import pytest
 
 from planner.cli import main
 from planner.library import data_path
+from tests.checkout import ROOT
 
 POOL = str(data_path("hyperpav", "pool-0-aliases.listing"))
 POOL_8 = str(data_path("hyperpav", "pool-8-aliases.listing"))
@@ -85,7 +86,7 @@ def test_members_tell_the_pools_of_a_listing(tmp_path: Path, capsys: pytest.Capt
     assert main(["aliases", "pool", POOL, "--pools", str(members), "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)
     assert [(pool["pool"], pool["volumes"]) for pool in answer["pools"]] == [("1", 4), ("2", 3)]
-    assert any("1 devices" in note and "5231" in note for note in answer["notes"])
+    assert any("1 device of" in note and "5231" in note for note in answer["notes"])
 
 
 def test_two_listings_of_one_pool_are_one_pool(capsys: pytest.CaptureFixture[str]) -> None:
@@ -109,8 +110,11 @@ BAD = {
     "queue of some only": (("pool,volume,io_rate,service_ms,queued", "A,1,1,1,0", "A,2,1,1,"), (), "line 3"),
     "no such pool": (("pool,volume,io_rate,service_ms", "A,1,1,1"), ("--pool", "B"), "one of A"),
     "one pool without load": (("pool,volume,io_rate,service_ms", "A,1,0,1"), (), "with I/O; there is none"),
-    "members of a table": (("volume,io_rate,service_ms", "1,1,1"), ("--pools", "x.csv"), "with a listing only"),
-    "bases that are no devices": (("volume,io_rate,service_ms", "1,1,1"), ("--bases", "1-2"), "devices of"),
+    "members of a table": (
+        ("volume,io_rate,service_ms", "1,1,1"), ("--pools", str(ROOT / "docs/examples/pools.csv")),
+        "with a listing only",
+    ),
+    "bases that are no devices": (("volume,io_rate,service_ms", "1,1,1"), ("--bases", "1-2"), "of the bases in"),
     "two numbers of aliases": (("pool,volume,io_rate,service_ms,aliases", "A,1,1,1,1", "A,2,1,1,2"), (), "line 3"),
 }  # fmt: skip
 

@@ -93,11 +93,11 @@ BAD = {
     "no file": (("aliases", "supply", "none.csv"), "none.csv"),
     "a listing": (("aliases", "supply", str(data_path("hyperpav", "pool-8-aliases.listing"))), "missing time, pool"),
     "volume counters": (("aliases", "supply", VOLUMES), "missing pool, IODHPP_HPPTRIES"),
-    "target without unit": (("aliases", "supply", SUPPLY, "--no-alias", "1"), "a unit is missing"),
+    "target without unit": (("aliases", "supply", SUPPLY, "--no-alias", "1"), "below 100%"),
     "target of everything": (("aliases", "supply", SUPPLY, "--no-alias", "100%"), "below 100%"),
     "no such pool": (("aliases", "supply", SUPPLY, "--pool", "9"), "one of 0, 1, 2"),
     "supply as volumes": (("read", SUPPLY, "--volume-totals"), "missing device, IODDEV_SCGSSCH"),
-    "counters as totals": (("aliases", "pool", VOLUMES), "missing io_rate, service_ms"),
+    "counters as totals": (("aliases", "pool", VOLUMES), "is in no pool"),
 }  # fmt: skip
 
 

@@ -42,6 +42,8 @@ class Site:
         self.is_alias = ~self.is_base & (np.arange(self.devices.size) < bases + aliases)
         self.pool = np.where(self.is_base | self.is_alias, np.arange(self.devices.size) % self.pools, 0)
         self.alive = np.ones(self.devices.size, bool)
+        self.extra = np.zeros(self.devices.size, np.int64)  # other flags
+        self.labelled = self.is_base
         n = self.devices.size
         for name in ("SSCH", "COUNT", *TIMES, "PAVSSCH", "PAVCOUNT", *(f"PAV{each}" for each in TIMES)):
             self.count[name] = self.random.integers(0, 2**20, n)
@@ -58,7 +60,8 @@ class Site:
     @property
     def labels(self) -> list[str]:
         return [
-            f"VL{device:04X}" if base else "" for device, base in zip(self.devices, self.is_base, strict=True)
+            f"VL{device:04X}" if labelled else ""
+            for device, labelled in zip(self.devices, self.labelled, strict=True)
         ]
 
     def work(self, seconds: float) -> None:
@@ -107,7 +110,7 @@ class Site:
             "RDEVSER": [label for label, alive in zip(self.labels, self.alive, strict=True) if alive],
             "RDEVLCNT": 3, "SCMSSCH": count["SSCH"], "SCMCOUNT": count["COUNT"], "SCGSSCH": count["SSCH"] * wide,
             "SCGCOUNT": count["COUNT"] * wide, "RDEVHPPL": self.pool[self.alive],
-            "RDEVPVFG": (self.is_base * BASE_BIT + self.is_alias * ALIAS_BIT + 0x80)[self.alive],
+            "RDEVPVFG": (self.is_base * BASE_BIT + self.is_alias * ALIAS_BIT + 0x80 + self.extra)[self.alive],
             "HFRDEVCT": count["HFRDEVCT"], "HFCTIO": count["HFCTIO"],
             "PAVSSCH": count["PAVSSCH"], "PAVCOUNT": count["PAVCOUNT"],
         }  # fmt: skip

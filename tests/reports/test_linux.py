@@ -298,6 +298,7 @@ def test_the_mean_of_any_times_lies_within_that_of_their_histogram(microseconds:
     (found,) = read_dasd_statistics("given", content.encode())
     mean = found.mean("service")
     assert mean is not None
+    assert mean.low <= mean.value <= mean.high
     assert mean.low * (1 - 1e-9) <= np.mean(microseconds) * 1e-6 <= mean.high * (1 + 1e-9)
 
 

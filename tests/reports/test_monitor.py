@@ -192,6 +192,25 @@ def test_an_interval_that_is_missing_makes_the_next_one_longer(tmp_path: Path) -
     np.testing.assert_allclose(frame["io_rate"], ios / 120)
 
 
+def test_a_system_after_an_ipl_or_a_clock_that_went_back_is_read_anew(tmp_path: Path) -> None:
+    site, after, back = Site(), Site(ipl=1.65e9, time=1_700_000_600.0, seed=4), Site(seed=4)
+    for content in (written(site) + written(after), written(site) + written(back)):
+        found = read(tmp_path, content)
+        assert found.notes == () and found.devices is not None
+        assert found.devices.height == 4 * site.devices.size
+
+
+def test_what_follows_the_end_of_a_page_is_stale(tmp_path: Path) -> None:
+    content = written(Site(bases=9))
+    end = records((1, 13), 0, {}).tobytes()
+    at = content.find(end) + len(end)
+    stale = Site(seed=9).sample().records[8][: 4096 - at % 4096]
+    assert len(stale) > 20 and content[at : at + len(stale)] == bytes(len(stale))
+    whole = read(tmp_path, content)
+    same = read(tmp_path, content[:at] + stale + content[at + len(stale) :])
+    assert whole.devices is not None and same.devices is not None and whole.devices.equals(same.devices)
+
+
 def test_two_systems_in_one_file_are_kept_apart(tmp_path: Path) -> None:
     one, two = Site(), Site(name="MVSYS2", aligned=True, first=0x5300, seed=2)
     found = read(tmp_path, written(one) + written(two) + written(replace(one, seed=5)))
@@ -289,6 +308,25 @@ def test_flags_are_found_by_labels_where_counts_of_pools_say_too_little(tmp_path
     assert frame["kind"].to_list() == ["volume"] * 8 + ["alias"] * 6 + ["other"]
 
 
+def test_counts_of_pools_come_before_labels(tmp_path: Path) -> None:
+    site = Site()
+    site.labelled = site.is_base | (site.devices == site.devices[-1])
+    site.extra = site.labelled * 0x40  # a flag of all labelled devices, one more than there are bases
+    frame = last(read(tmp_path, written(site)).devices)
+    assert frame["kind"].to_list() == ["volume"] * 8 + ["alias"] * 6 + ["other"]
+
+
+def test_queues_are_missing_where_nothing_looks_like_samples(tmp_path: Path) -> None:
+    site = Site()
+    sets = site.sets(1)
+    site.work(60.0)
+    site.count["HFRDEVCT"] = site.count["HFRDEVCT"] + site.random.integers(0, 99, site.devices.size)
+    sets.append([site.sample()])
+    found = read(tmp_path, monwrite(sets))
+    assert last(found.devices)["queued"].null_count() == site.devices.size
+    assert len(found.notes) == 1 and "neither HFRDEVCT nor HFCTIO" in found.notes[0]
+
+
 def test_classic_aliases_are_told_by_their_base(tmp_path: Path) -> None:
     site = Site(aliases=0, pools=1)
     base = {"RDEVDEV": 0x5203, "RDEVSID": 0x15203, "RDEVDVID": 0x3390, "CALRDEVDEV": 0x5200}
@@ -332,11 +370,32 @@ class TestRefusals:
     def test_records_that_fit_no_layout(self, tmp_path: Path) -> None:
         site = Site()
         site.device_records = lambda: records(  # type: ignore[method-assign]
-            (6, 3), site.time, {"RDEVDEV": site.devices, "SCMSSCH": 7, "SCGSSCH": 9}, site.devices.size
+            (6, 3),
+            site.time,
+            {"RDEVDEV": site.devices, "RDEVSID": site.devices + 0x10000, "SCMSSCH": 7, "SCGSSCH": 9},
+            site.devices.size,
         )
         refuse(
-            tmp_path, written(site), r"no layout fits \(as in z/VM 5.3: device numbers differ, 0% of the busy"
+            tmp_path,
+            written(site),
+            r"no layout fits \(as in z/VM 5.3: device numbers differ, 0% of .* 100% of the",
         )
+
+    def test_a_record_built_outside_of_its_sample(self, tmp_path: Path) -> None:
+        for hours in (-1, 1):
+            sets = Site().sets(3)
+            record = bytearray(sets[2][0].records[5])
+            time = int.from_bytes(record[8:16], "big") + hours * (3_600_000_000 << 12)
+            record[8:16] = time.to_bytes(8, "big")
+            sets[2][0].records[5] = bytes(record)
+            refuse(tmp_path, monwrite(sets), "D6R3 built at .* expected a time within its interval")
+
+    def test_a_header_without_a_length(self, tmp_path: Path) -> None:
+        content = bytearray(written(Site()))
+        record = Site().sets(1)[1][0].records[6]
+        at = bytes(content).find(record)
+        content[at : at + 2] = bytes(2)
+        refuse(tmp_path, bytes(content), rf"byte {at + 1}: 00 00 .* is no record header")
 
     def test_older_and_mixed_records(self, tmp_path: Path) -> None:
         short = records((6, 3), 1.7e9, {})[:, :228].copy()

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,11 +14,12 @@ import pytest
 
 from planner.demand import Law
 from planner.errors import InputError
+from planner.measurements.collect import collect
 from planner.measurements.read import Measured, read
 from planner.reports import schema
 from planner.site.example import FIRST, GROWTH, SHIFT, daily_levels, example_series, example_volumes
 from planner.site.growth import Growth
-from planner.site.growth_limits import Given, site_growth, volume_means
+from planner.site.growth_limits import Given, one_interval, site_growth
 from planner.site.growth_needs import grown, read_pool
 from planner.sizing import Target, aliases
 from tests.checkout import ROOT
@@ -43,7 +46,7 @@ def by_name(answer: Growth) -> dict[str, Any]:
 
 def one_hour(site: Measured, pool: str) -> pl.DataFrame:
     rows = site.devices.filter(pl.col("pool") == pool)
-    return volume_means(rows.filter(pl.col("start") == rows["start"].max()))
+    return one_interval(rows.filter(pl.col("start") == rows["start"].max()))
 
 
 def test_the_files_of_the_documentation_are_what_the_maker_makes() -> None:
@@ -79,7 +82,7 @@ def test_what_breaks_first_comes_first(answer: Growth) -> None:
     assert "First: aliases of pool P1" in answer.headline
 
 
-@pytest.mark.parametrize("growth", [0.0, 0.3, 0.7])
+@pytest.mark.parametrize("growth", [0.0, 0.3, pytest.param(0.7, marks=pytest.mark.slow)])
 def test_needs_are_those_of_the_sizing_at_that_growth(site: Measured, given: Given, growth: float) -> None:
     needs = read_pool(one_hour(site, "P1"), given.law, given.target)
     assert needs is not None
@@ -94,6 +97,20 @@ def test_the_load_at_the_limit_is_where_one_alias_more_is_needed(site: Measured,
         at = needs.largest_load(limit, 1e6).value
         assert needs.count(0.99 * at).value <= limit < needs.count(1.01 * at).value
     assert needs.largest_load(5, needs.load).value == np.inf  # met at the largest load asked about
+
+
+def test_counts_at_many_loads_are_those_at_each(site: Measured, given: Given) -> None:
+    needs, again = (read_pool(one_hour(site, "P1"), given.law, given.target) for _ in range(2))
+    assert needs is not None
+    assert again is not None
+    loads = [needs.load * times for times in (1.4, 0.0, 1.0, 1.45, 0.5, 1.02)]
+    assert needs.counts(loads) == [again.count(load) for load in loads]
+
+
+def test_an_archive_is_a_site(answer: Growth, given: Given, tmp_path: Path) -> None:
+    collect([ROOT / "docs" / "examples" / "site.csv"], tmp_path / "archive")
+    kept = site_growth(read(tmp_path / "archive"), given)
+    assert [each.record() for each in kept.limits[:2]] == [each.record() for each in answer.limits[:2]]
 
 
 def test_needs_do_not_scale_with_the_load(site: Measured, given: Given) -> None:
@@ -122,6 +139,7 @@ def test_the_date_is_when_the_level_passes_the_load(answer: Growth) -> None:
     assert first.now <= first.limit < by_name(answer)["aliases of pool P1"].needs[-1].high + 1
 
 
+@pytest.mark.slow
 def test_growth_and_events_go_through_the_model_too(site: Measured, given: Given) -> None:
     calm = by_name(site_growth(site, given, rate=0.0))
     assert {each.verdict for each in calm.values()} == {"not within horizon"}
@@ -181,17 +199,15 @@ def test_storage_in_use_meets_its_data_spaces_and_real_storage(given: Given) -> 
     assert limits["in-use virtual storage, real storage"].limit < ptrm.limit
 
 
-def test_a_pool_that_ends_before_the_others_is_named(site: Measured, given: Given) -> None:
-    devices = site.devices.filter((pl.col("pool") != "P3") | (pl.col("start") < datetime(2026, 9, 1)))
-    notes = " ".join(site_growth(replace(site, devices=devices), given).notes)
-    assert "Not measured up to the last day" in notes
-    assert "pool P3" in notes
-
-
-def test_a_pool_that_appears_counts_from_its_own_first_day(site: Measured, given: Given) -> None:
-    devices = site.devices.filter((pl.col("pool") != "P1") | (pl.col("start") >= datetime(2026, 5, 1)))
+def test_a_pool_that_appears_or_ends_counts_its_own_days_and_is_named(site: Measured, given: Given) -> None:
+    pool, start = pl.col("pool"), pl.col("start")
+    devices = site.devices.filter(
+        ((pool == "P1") & (start >= datetime(2026, 5, 1))) | ((pool == "P3") & (start < datetime(2026, 9, 1)))
+    )
     found = site_growth(replace(site, devices=devices), given)
-    assert "Measured only from a later day on" in " ".join(found.notes)
+    notes = " ".join(found.notes)
+    assert re.search("Not measured up to the last day, 2026-12-3[01]: I/O rate of pool P3", notes)
+    assert "Measured only from a later day on: I/O rate of pool P1" in notes
     trend = by_name(found)["aliases of pool P1"].trend
     # .35 of the level on January 1 is .35 / (1 + .35 x 120 / 365.25) = .31 of that on May 1.
     assert trend.low - 0.02 < 0.31 < trend.high + 0.02

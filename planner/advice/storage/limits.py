@@ -100,13 +100,7 @@ class StorageBudget:
         object.__setattr__(self, "notes", tuple(self._notes(assumed=ptrm_spaces is None)))
 
     def limits(self) -> StorageLimits:
-        """Work out every limit.
-
-        Returns
-        -------
-        StorageLimits
-            Side by side.
-        """
+        """Work out every limit."""
         return StorageLimits(
             budget=self,
             limits=tuple(self._limits(self.resident_pages)),

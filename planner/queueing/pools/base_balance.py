@@ -63,7 +63,7 @@ class BaseFlows:
     pickups: Array
 
 
-def idle_given_total(pool: PoolFlows, base: BaseFlows, top: bool) -> Array:
+def idle_given_total(pool: PoolFlows, base: BaseFlows, top: bool, alias_ends: Array | None = None) -> Array:
     """Probability that a base is idle given D, from its balance with the other volumes.
 
     While the base is idle, D changes by the other volumes' tries and pickups and by the aliases alone, which
@@ -77,6 +77,8 @@ def idle_given_total(pool: PoolFlows, base: BaseFlows, top: bool) -> Array:
         Flows of the base and its volume.
     top : bool
         Whether the window ends at the largest D there is.
+    alias_ends : ndarray, optional
+        I/Os that aliases end while the base is idle, shape (D,); as many as always if not given [1/service time].
 
     Returns
     -------
@@ -88,10 +90,33 @@ def idle_given_total(pool: PoolFlows, base: BaseFlows, top: bool) -> Array:
     others_try = np.maximum(pool.tries - base.tries, 0.0)
     if top:
         others_try[-1] = 0.0
-    falls_while_idle = pool.alias_ends + np.maximum(pool.pickups - base.pickups, 0.0)
+    if alias_ends is None:
+        alias_ends = pool.alias_ends
+    falls_while_idle = alias_ends + np.maximum(pool.pickups - base.pickups, 0.0)
     falls = pool.falls
     diagonal = base.arrivals + base.idles + others_try + falls_while_idle
     above = -(pool.tries[:-1] * falls_while_idle[1:] / falls[1:])
     below = -(falls[1:] * others_try[:-1] / pool.tries[:-1])
     *_, idle, _ = dgtsv(below, diagonal, above, base.idles)
     return np.asarray(np.clip(idle, 0.0, 1.0))
+
+
+def held_given_total(pool: PoolFlows, pace: Array, joins: Array, picked: Array, aliases: int) -> Array:
+    """Mean aliases that one volume holds given D, from its balance: a slow I/O stays while quick ones come and go.
+
+    They rise with its tries that find a free alias, `joins`, and with its I/Os that are picked up as another ends,
+    `picked`, and fall at `pace` each; meanwhile D moves: a tridiagonal system in the means. The others on aliases are
+    taken as independent of one I/O: of n busy aliases that end at rate R, those beside it end at rate R (n - 1) / n.
+    """
+    from scipy.linalg.lapack import dgtsv
+
+    busy, falls = np.minimum(pool.total, float(aliases)), pool.falls
+    tries = pool.tries.copy()
+    tries[-1] = 0.0
+    stays = pool.pickups + pool.alias_ends * np.maximum(busy - 1.0, 0.0) / np.maximum(busy, 1.0)
+    rise, fall = pool.tries[:-1] / falls[1:], falls[1:] / pool.tries[:-1]  # p(D+1) / p(D), p(D-1) / p(D)
+    right = np.zeros_like(stays)
+    right[1:] += joins[:-1] * fall
+    right[:-1] += picked[1:] * rise
+    *_, held, _ = dgtsv(-(tries[:-1] * fall), tries + stays + pace, -(stays[1:] * rise), right)
+    return np.asarray(np.clip(held, 0.0, busy))

@@ -153,7 +153,7 @@ def closed_given(states: VolumeStates, k: int, paces: Paces, others: Others, law
     count, levels = states.possible.shape
     if count * levels > MOST_STATES or count**3 * levels > MOST_WORK:
         raise ConvergenceError("alias pool, nearly unstable: the law of its queue", float(law[-1]), levels)
-    by_level = np.repeat(paces.alias, count)
+    by_level = np.repeat(paces.alias[k], count)
     moves = (
         (states.arriving, np.ones(1)),
         (states.picking, paces.queued[k : k + 1]),

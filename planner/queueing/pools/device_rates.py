@@ -141,7 +141,7 @@ class Paces:
     queued, alone : ndarray
         Of a base with a queue and without, shape (classes,) [1/service time].
     alias : ndarray
-        Of an alias given D, shape (D,) [1/service time].
+        Of an alias with an I/O of a class given D, shape (classes, D) [1/service time].
     """
 
     queued: Array
@@ -169,9 +169,10 @@ class Paces:
             Rates with which the time lost to gaps is the pickups times the gap.
         """
         queued, alone = (
-            1.0 / (1.0 + gap_now(pool.redrive_time, base_gap, np.full_like(base_gap, waits)))
+            1.0 / (pool.service + gap_now(pool.redrive_time, base_gap, np.full_like(base_gap, waits)))
             for waits in (1.0, 0.0)
         )
         mean = np.full_like(waiting, alias_gap)
         waits = np.where(waiting > 0.0, 1.0, 0.0)
-        return cls(queued, alone, 1.0 / (1.0 + gap_now(pool.alias_redrive_time, mean, waits)))
+        gaps = gap_now(pool.alias_redrive_time, mean, waits)
+        return cls(queued, alone, 1.0 / (pool.service[:, None] + gaps))

@@ -64,7 +64,7 @@ def _by_field(pool: Pool, aliases: int, start: Field | None) -> Iterator[Step]:
             yield from ((outcome, None) for outcome in open_field_steps(pool, aliases))
             return
         except ConvergenceError:
-            if not (pool.closed.any() or pool.slowed):
+            if pool.even and not (pool.closed.any() or pool.slowed):
                 raise
     try:
         yield from mean_field_steps(pool, aliases, start)

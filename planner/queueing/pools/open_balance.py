@@ -96,9 +96,7 @@ def tries_where(pool: Pool, busy: Array, queue: Array, held_at_busy: Array) -> A
     return np.where(closed, thinking / think_time, pool.arrival_rate[:, None] * busy)
 
 
-def more_beside_idle(
-    rate: float, own: Array, total: Array, pool_tries: Array, tries: Array, most: Array
-) -> Array:
+def more_beside_idle(rate: float, share: Array, total: Array, tries: Array, most: Array) -> Array:
     """Tries of other volumes where an open one is idle and no I/O waits.
 
     An idle volume holds fewer aliases, so that the others hold more of the D and try as at a larger D. A
@@ -109,13 +107,11 @@ def more_beside_idle(
     Parameters
     ----------
     rate : float
-        Arrivals at the idle volume [1/service time].
-    own : ndarray
-        Its tries, were it not known to be idle, shape (D,) [1/service time].
+        Arrivals at the idle volume in a service time [1].
+    share : ndarray
+        Its share of the aliases held, were it not known to be idle, shape (D,) [1].
     total : ndarray
         0, 1, ... up to the aliases, shape (D,) [1].
-    pool_tries : ndarray
-        Tries of the pool, shape (D,) [1/service time].
     tries : ndarray
         Tries of one volume of each class, shape (classes, D) [1/service time].
     most : ndarray
@@ -126,7 +122,6 @@ def more_beside_idle(
     ndarray
         The same where that base is idle, shape (classes, D) [1/service time].
     """
-    share = own / pool_tries
     fewer = share * total / (2.0 + rate)
     further = np.divide(fewer, 1.0 - share, out=np.zeros_like(share), where=share < 1.0)
     slope = np.diff(tries, axis=1, prepend=tries[:, :1])
@@ -145,12 +140,15 @@ class Waiting:
         Pickups by the base of the volume for each I/O that waits there [1/service time].
     tries, pickups : ndarray
         Tries and pickups of the pool, weighed by the queue of the volume [1/service time].
+    alias_ends : ndarray
+        I/Os that aliases end, weighed by the queue of the volume [1/service time].
     """
 
     arrivals: Array
     picks_each: Array
     tries: Array
     pickups: Array
+    alias_ends: Array
 
 
 def queue_given_total(pool: PoolFlows, volume: Waiting, waiting: Array) -> Array:
@@ -180,9 +178,9 @@ def queue_given_total(pool: PoolFlows, volume: Waiting, waiting: Array) -> Array
     fall = 1.0 / rise[first - 1 : -1]  # p(D-1) / p(D)
     tries = volume.tries.copy()
     tries[-1] = 0.0
-    diagonal = (tries + volume.pickups + pool.alias_ends)[here]
+    diagonal = (tries + volume.pickups + volume.alias_ends)[here]
     by_others = volume.pickups - volume.picks_each
-    stays = np.maximum(by_others[here] + pool.alias_ends[here] * (1.0 - 1.0 / waiting[here]), 0.0)
+    stays = np.maximum(by_others[here] + volume.alias_ends[here] * (1.0 - 1.0 / waiting[here]), 0.0)
     above = -stays[1:] * rise[first:-1]
     below = -tries[first:-1] * fall[1:]
     *_, queue, _ = dgtsv(below, diagonal, above, volume.arrivals[first - 1 : -1] * fall)

@@ -79,10 +79,10 @@ def suits_open_field(pool: Pool, aliases: int) -> bool:
     Returns
     -------
     bool
-        False for inflation, closed classes alone, and most mixed pools.
+        False for inflation, closed classes alone, most mixed pools, and all whose service times differ by class.
     """
     closed = pool.closed
-    if pool.inflation > 0.0 or closed.all() or not pool.even:
+    if pool.inflation > 0.0 or closed.all() or (closed.any() and not pool.even):
         return False
     if not closed.any():
         return True
@@ -176,11 +176,15 @@ def _law_of_queue(state: OpenState, weights: Weights) -> tuple[QueueLaw, Weights
     """How what waits lies on the volumes, and better weights."""
     window, at = state.window, state.window.evaluated
     weights = replace(weights, spare=weights.longest - state.arrivals.held_at_busy[:, at])
-    faster = float(state.paces.alias[-1] / state.paces.queued.mean())  # an alias than a base, while I/Os wait
+    as_bases: float | Array  # aliases, in bases that take waiting I/Os as fast
+    if state.pool.even:
+        as_bases = window.aliases * float(state.paces.alias[0, -1] / state.paces.queued.mean())
+    else:
+        as_bases = state.flows.alias_ends[at] / state.paces.queued[:, None]
     with np.errstate(all="ignore"):  # weights that run away begin again beside their neighbors
         return fitted_queue_law(
             window.queues,
-            window.aliases * faster,
+            as_bases,
             state.pool.volumes,
             weights,
             state.given.busy[:, at],
@@ -193,13 +197,14 @@ def _with_queue(state: OpenState, law_of_queue: QueueLaw) -> OpenState:
     none = np.zeros((state.pool.classes, state.window.aliases + 1))
     with_queue = np.hstack([none, state.window.at_queues(law_of_queue.with_queue)])
     given = replace(state.given, with_queue=with_queue)
-    return OpenState.of(state.pool, state.window, state.paces_now(), given, state.closed)
+    return OpenState.of(state.pool, state.window, state.paces_now(), given, state.closed, state.held)
 
 
 def _following(state: OpenState, law: QueueLaw) -> OpenState:
     """Open volumes by their balances beside the others as the law of the queue shows them, closed ones by chains."""
     pool, window, flows = state.pool, state.window, state.flows
     busy, queue = state.given.busy.copy(), state.given.queue.copy()
+    ends_idle, ends_queued = state.ends_where_idle(), state.ends_where_queued()
     for k in np.flatnonzero(~pool.closed).tolist():
         others = pool.volumes - (np.arange(pool.classes) == k)
         tries, picks = _beside_idle(state, law, k)
@@ -209,7 +214,7 @@ def _following(state: OpenState, law: QueueLaw) -> OpenState:
             tries=flows.tries - others @ tries,
             pickups=flows.pickups - others @ picks,
         )
-        busy[k] = 1.0 - idle_given_total(flows, base, top=True)
+        busy[k] = 1.0 - idle_given_total(flows, base, top=True, alias_ends=ends_idle[k])
         tries, picks = _beside_waiting(state, law, k)
         own, waits = state.picks[k], state.given.queue[k]
         volume = Waiting(
@@ -217,13 +222,14 @@ def _following(state: OpenState, law: QueueLaw) -> OpenState:
             picks_each=np.divide(own, waits, out=np.ones_like(own), where=waits > TINY),
             tries=pool.arrival_rate[k] + others @ tries,
             pickups=state.paces.queued[k] + others @ picks,
+            alias_ends=ends_queued[k],
         )
         queue[k] = np.minimum(queue_given_total(flows, volume, window.waiting), window.waiting)
     closed = state.closed.agreeing(pool, state.paces, flows, (state.arrivals.tries, state.picks))
     busy, queue = closed.into(busy, "busy"), closed.into(queue, "queue")
     spread = closed.into(queue * (1.0 + queue), "queue_variance")
     given = VolumesGiven(busy, _scaled(queue, spread, window, pool.volumes), state.given.with_queue)
-    return replace(state, given=given, closed=closed)
+    return replace(state, given=given, closed=closed, held=state.held_by_balance())
 
 
 def _beside_idle(state: OpenState, law: QueueLaw, k: int) -> tuple[Array, Array]:
@@ -231,11 +237,11 @@ def _beside_idle(state: OpenState, law: QueueLaw, k: int) -> tuple[Array, Array]
     pool, window, arrivals = state.pool, state.window, state.arrivals
     full = window.aliases + 1
     one, none = np.ones((pool.classes, 1)), np.zeros((pool.classes, 1))
+    own = arrivals.tries[:, :full] * pool.service[:, None]
     early = more_beside_idle(
-        pool.arrival_rate[k],
-        arrivals.tries[k, :full],
+        pool.arrival_rate[k] * pool.service[k],
+        own[k] / (pool.volumes @ own),
         window.total[:full],
-        state.flows.tries[:full],
         arrivals.tries[:, :full],
         tries_where(pool, one, none, none),
     )
@@ -296,9 +302,10 @@ def _widened(state: OpenState, weights: Weights, wider: OpenWindow) -> tuple[Ope
     pool, old = state.pool, state.window
     given, weights = old.moved_to(wider, state.given, weights, pool.volumes)
     more = wider.total.size - old.total.size
-    paces = replace(state.paces, alias=np.pad(state.paces.alias, (0, more), mode="edge"))
+    paces = replace(state.paces, alias=np.pad(state.paces.alias, ((0, 0), (0, more)), mode="edge"))
+    held = np.pad(state.held, ((0, 0), (0, more)), mode="edge")
     closed = state.closed.moved_to(pool, wider.aliases, paces, np.pad(state.law, (0, more)))
-    return OpenState.of(pool, wider, paces, given, closed), weights
+    return OpenState.of(pool, wider, paces, given, closed, held), weights
 
 
 def _change(before: VolumesGiven, after: VolumesGiven, law: Array) -> float:

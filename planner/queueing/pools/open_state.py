@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from planner.queueing.pools.base_balance import PoolFlows
+from planner.queueing.pools.base_balance import PoolFlows, held_given_total
 from planner.queueing.pools.closed_classes import ClosedClasses
 from planner.queueing.pools.device_rates import Paces
 from planner.queueing.pools.open_balance import Arrivals, VolumesGiven
@@ -44,6 +44,8 @@ class OpenState:
         Flows of the pool.
     law : ndarray
         Law of D, shape (D,) [1].
+    held : ndarray
+        Mean aliases that one volume holds, shape (classes, D) [1].
     """
 
     pool: Pool
@@ -55,6 +57,7 @@ class OpenState:
     picks: Array
     flows: PoolFlows
     law: Array
+    held: Array
 
     @classmethod
     def of(
@@ -64,13 +67,15 @@ class OpenState:
         paces: Paces,
         given: VolumesGiven,
         closed: ClosedClasses = NOTHING_CLOSED,
+        held: Array | None = None,
     ) -> OpenState:
         """What flows from the volumes given D.
 
         Parameters
         ----------
-        pool, window, paces, given, closed
-            As above; of a closed class without a chain the arrivals are taken from `given`.
+        pool, window, paces, given, closed, held
+            As above; of a closed class without a chain the arrivals are taken from `given`. A volume holds aliases
+            as its tries take them where that is not given.
 
         Returns
         -------
@@ -89,19 +94,63 @@ class OpenState:
             closed.into(arrivals.held_at_busy, "held_at_busy"),
         )
         picks = paces.queued[:, None] * given.busy * given.with_queue
-        flows = PoolFlows(
-            window.total,
-            pool.volumes @ arrivals.tries,
-            pool.volumes @ picks,
-            np.minimum(window.total, float(window.aliases)) * paces.alias,
-        )
-        return cls(pool, window, paces, given, closed, arrivals, picks, flows, flows.law())
+        busy = np.minimum(window.total, float(window.aliases))
+        if held is None:
+            held = arrivals.tries * pool.service[:, None]
+        held = held * (busy / np.maximum(pool.volumes @ held, TINY))
+        alias_ends = busy * paces.alias[0] if pool.even else pool.volumes @ (held * paces.alias)
+        flows = PoolFlows(window.total, pool.volumes @ arrivals.tries, pool.volumes @ picks, alias_ends)
+        return cls(pool, window, paces, given, closed, arrivals, picks, flows, flows.law(), held)
 
     @property
     def alias_pickups(self) -> Array:
         """Waiting I/Os of one volume that aliases take, shape (classes,) [1/service time]."""
         waiting = np.maximum(self.window.waiting, 1.0)
-        return np.asarray((self.given.queue / waiting * self.flows.alias_ends) @ self.law)
+        return np.asarray((self.given.queue / waiting * self.ends_where_queued()) @ self.law)
+
+    def held_at_idle(self) -> Array:
+        """Mean aliases that an open volume holds while its base is idle, shape (classes, D) [1].
+
+        With enough aliases ``a b + a m0 = 2 m1`` and ``m1 = (1 + a) m0`` for its arrivals a in a service time, its base
+        being busy with chance b, and the means m0, m1 of what it holds with the base idle, busy.
+        """
+        load = (self.pool.arrival_rate * self.pool.service)[:, None]
+        return np.asarray(self.held * (1.0 + load) / (2.0 + load))
+
+    def ends_where_idle(self) -> Array:
+        """Rate at which aliases end while the base of a volume is idle, shape (classes, D) [1/service time]."""
+        return self._ends_where(self.held_at_idle())
+
+    def ends_where_queued(self) -> Array:
+        """The same as an I/O that waits at a volume sees it; all that are taken add up."""
+        if self.pool.even:
+            return np.broadcast_to(self.flows.alias_ends, self.given.queue.shape)
+        busy = np.maximum(self.given.busy, TINY)
+        at_busy = (self.held - (1.0 - busy) * self.held_at_idle()) / busy
+        ends = self._ends_where(
+            np.minimum(at_busy, np.minimum(self.window.total, float(self.window.aliases)))
+        )
+        taken = self.pool.volumes @ (self.given.queue * ends)
+        whole = self.window.waiting * self.flows.alias_ends
+        return ends * np.divide(whole, taken, out=np.ones_like(whole), where=taken > 0.0)
+
+    def _ends_where(self, own: Array) -> Array:
+        """Rate at which aliases end where one volume holds `own` of them, and the others the rest."""
+        if self.pool.even:
+            return np.broadcast_to(self.flows.alias_ends, own.shape)
+        busy = np.minimum(self.window.total, float(self.window.aliases))
+        rest = np.maximum(busy - self.held, TINY)
+        others = self.flows.alias_ends - self.paces.alias * self.held
+        return np.asarray(self.paces.alias * own + others * (busy - own) / rest)
+
+    def held_by_balance(self) -> Array:
+        """Mean aliases that one volume holds, from what it takes and gives back, shape (classes, D) [1]."""
+        if self.pool.even:
+            return self.held
+        picked = self.given.queue / np.maximum(self.window.waiting, 1.0) * self.ends_where_queued()
+        joins = np.where(self.window.total < self.window.aliases, self.arrivals.tries, 0.0)
+        rows = zip(self.paces.alias, joins, picked, strict=True)
+        return np.array([held_given_total(self.flows, *row, self.window.aliases) for row in rows])
 
     def paces_now(self) -> Paces:
         """How fast devices end, from the share of I/Os that they pick up.
@@ -152,7 +201,7 @@ class OpenState:
             base_pickups=picks,
             alias_pickups=alias_pickups,
             base_in_service=self.given.busy @ law - pool.redrive_time * picks,
-            alias_in_service=tries - fails + alias_pickups,
+            alias_in_service=(tries - fails + alias_pickups) * pool.service,
             free_law=free_law,
             tries_by_free=tries_by_free,
             residual=residual,

@@ -84,9 +84,11 @@ class OpenWindow:
             Shape (..., waiting above 0).
         """
         wanted, known = np.log(self.waiting[self.aliases + 1 :]), np.log(self.queues)
-        rows = values.reshape(-1, self.queues.size)
-        moved = np.array([np.interp(wanted, known, row) for row in rows])
-        return moved.reshape(*values.shape[:-1], wanted.size)
+        if known.size == 1:
+            return np.repeat(values, wanted.size, axis=-1)
+        left = np.minimum(np.searchsorted(known, wanted, side="right"), known.size - 1) - 1
+        part = (wanted - known[left]) / (known[left + 1] - known[left])
+        return np.asarray(values[..., left] + part * (values[..., left + 1] - values[..., left]))
 
     def misfit(self, law_of_queue: QueueLaw, given: VolumesGiven, law: Array) -> float:
         """How far the law of the queue is from the busy bases and the queues that it should have, on average over D.

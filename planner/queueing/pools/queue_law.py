@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from planner.queueing.pools.queue_weights import Weights, met_by, octaves, volumes_apart
+from planner.queueing.pools.queue_weights import Weights, at_each, met_by, octaves, volumes_apart
 from planner.results import Array
 
 WRAP: Final = float(np.log(1e10))
@@ -71,7 +71,7 @@ class QueueLaw:
 
 
 def fitted_queue_law(
-    queues: Array, aliases: float, volumes: Array, weights: Weights, busy: Array, mean: Array
+    queues: Array, aliases: ArrayLike, volumes: Array, weights: Weights, busy: Array, mean: Array
 ) -> tuple[QueueLaw, Weights]:
     """Improve the weights until the law is near what it should be, and once at least.
 
@@ -99,7 +99,7 @@ def fitted_queue_law(
 
 
 def queue_law(
-    queues: Array, aliases: float, volumes: Array, weights: Weights, busy: Array, mean: Array
+    queues: Array, aliases: ArrayLike, volumes: Array, weights: Weights, busy: Array, mean: Array
 ) -> tuple[QueueLaw, Weights]:
     """Evaluate the law, and improve its weights by one step of Newton's method.
 
@@ -107,8 +107,8 @@ def queue_law(
     ----------
     queues : ndarray
         I/Os waiting in the pool, 1 or more, rising, shape (queues,) [1].
-    aliases : float
-        Its aliases, in bases with a queue that take I/Os as fast [1].
+    aliases : array_like
+        Its aliases, in bases with a queue that take I/Os as fast, shape (), (queues,) or (classes, queues) [1].
     volumes : ndarray
         Volumes of each class, shape (classes,) [1].
     weights : Weights
@@ -127,8 +127,9 @@ def queue_law(
         *np.zeros((3, classes, classes, queues.size)),
     )
     steps = np.zeros((2 * classes, queues.size))
+    by_queue = at_each(aliases, queues)
     for part, points in octaves(queues):
-        sums = _Sums.of(queues[part], aliases, volumes, weights.part(part), points)
+        sums = _Sums.of(queues[part], by_queue[..., part], volumes, weights.part(part), points)
         sums.write(law, queues[part], part)
         steps[:, part] = sums.newton(queues[part], volumes, busy[:, part], mean[:, part])
     return law, weights.moved(steps)
@@ -149,7 +150,7 @@ class _Sums:
     apart_variance: Array
 
     @classmethod
-    def of(cls, queue: Array, aliases: float, volumes: Array, weights: Weights, points: int) -> _Sums:
+    def of(cls, queue: Array, aliases: Array, volumes: Array, weights: Weights, points: int) -> _Sums:
         """Sum over the circle."""
         log_busy, weight, rest, count = volumes_apart(queue, aliases, weights)
         whole = rest[:, :, 0] + weight.sum(axis=2)
@@ -244,4 +245,7 @@ def _product(
 
 def _pairs(left: NDArray[np.complex128], right: NDArray[np.complex128]) -> Array:
     """Sums over the circle for every pair of classes."""
-    return np.array([[(one * other).real.sum(axis=1) for other in right] for one in left])
+    one, other = np.swapaxes(left, 0, 1), np.moveaxis(right, 0, 2)
+    if one.shape[1] == 1:
+        return np.asarray((left * right).real.sum(axis=2))[None]
+    return np.moveaxis(one.real @ other.real - one.imag @ other.imag, 0, 2)

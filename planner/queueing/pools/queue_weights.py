@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from planner.results import Array
 
@@ -133,7 +133,7 @@ def some_queues(longest: int) -> Array:
     return np.unique(np.concatenate([first, np.rint(later[1:])]))
 
 
-def met_by(weights: Weights, queues: Array, aliases: float, volumes: Array) -> Weights:
+def met_by(weights: Weights, queues: Array, aliases: ArrayLike, volumes: Array) -> Weights:
     """Change all theta alike, such that volumes on their own would have each queue on average.
 
     Parameters
@@ -141,7 +141,8 @@ def met_by(weights: Weights, queues: Array, aliases: float, volumes: Array) -> W
     weights : Weights
         Weights at these queues.
     queues, aliases, volumes
-        Queues above 0, rising, shape (queues,) [1]; aliases [1]; volumes of each class, shape (classes,) [1].
+        Queues above 0, rising, shape (queues,) [1]; aliases as `volumes_apart` takes them; volumes of each class, shape
+        (classes,) [1].
 
     Returns
     -------
@@ -149,13 +150,14 @@ def met_by(weights: Weights, queues: Array, aliases: float, volumes: Array) -> W
         Those with which the law is computed best.
     """
     log_more = weights.log_more.copy()
+    by_queue = at_each(aliases, queues)
     for part, _ in octaves(queues):
         queue = queues[part]
         low, high = np.full(queue.size, -STEEPEST), np.full(queue.size, STEEPEST)
         shift, some = np.zeros(queue.size), weights.part(part)
         for _ in range(MAX_STEPS):
             moved = replace(some, log_more=some.log_more + shift)
-            _, weight, rest, count = volumes_apart(queue, aliases, moved)
+            _, weight, rest, count = volumes_apart(queue, by_queue[..., part], moved)
             whole = rest[:, :, 0] + weight.sum(axis=2)
             mean = weight @ count / whole
             missing = queue - volumes @ mean
@@ -189,15 +191,21 @@ def octaves(queues: Array) -> Iterator[tuple[slice, int]]:
         yield slice(int(start), int(end)), int(points[start])
 
 
-def volumes_apart(queue: Array, aliases: float, weights: Weights) -> tuple[Array, Array, Array, Array]:
+def at_each(aliases: ArrayLike, queues: Array) -> Array:
+    """Aliases at each queue, shape (queues,) or (classes, queues)."""
+    given = np.asarray(aliases, dtype=np.float64)
+    return np.broadcast_to(given, (*given.shape[:-1], queues.size))
+
+
+def volumes_apart(queue: Array, aliases: Array, weights: Weights) -> tuple[Array, Array, Array, Array]:
     """Weights of volumes on their own, scaled for each class and queue to 1 at most.
 
     Parameters
     ----------
     queue : ndarray
         I/Os waiting in the pool, shape (queues,) [1].
-    aliases : float
-        Aliases, in bases with a queue that take I/Os as fast [1].
+    aliases : ndarray
+        Aliases, in bases with a queue that take I/Os as fast, shape (queues,) or (classes, queues) [1].
     weights : Weights
         At these queues.
 
@@ -209,7 +217,7 @@ def volumes_apart(queue: Array, aliases: float, weights: Weights) -> tuple[Array
     """
     count = np.arange(queue[-1] + 1.0)
     log_busy = weights.log_busy[:, :, None]
-    falling = np.cumsum(np.log1p(count * (aliases / queue)[:, None]), axis=1)
+    falling = np.cumsum(np.log1p(count * (aliases / queue)[..., None]), axis=-1)
     exponent = log_busy + weights.log_more[:, :, None] * count - falling
     closed = np.flatnonzero(np.isfinite(weights.longest[:, 0]))
     if closed.size:

@@ -62,9 +62,10 @@ def scv_with_gaps(pool: Pool, outcome: Outcome) -> float:
     """
     mean, square = 1.0, 1.0 + pool.scv
     whole = float(pool.volumes @ outcome.throughput)
+    service = float(pool.volumes @ (outcome.throughput * pool.service)) / whole
     for gap, pickups in (
-        (pool.redrive_time, outcome.base_pickups),
-        (pool.alias_redrive_time, outcome.alias_pickups),
+        (pool.redrive_time / service, outcome.base_pickups),
+        (pool.alias_redrive_time / service, outcome.alias_pickups),
     ):
         share = float(pool.volumes @ pickups) / whole
         mean += share * gap

@@ -43,6 +43,7 @@ PLAIN = Limits(0.005, 0.04, 0.05, 0.01)
 CORRECTED = Limits(0.01, 0.06, 0.06, 0.02)
 GAPS = Limits(0.01, 0.05, 0.05, 0.02)
 VARIED = Limits(0.01, 0.10, 0.10, 0.02)
+UNEVEN = Limits(0.03, 0.10, 0.25, 0.02)
 GROUPS = (
     Group("closed, exact chain", "small", PLAIN, {}, exact=True),
     Group("closed", "closed", PLAIN, {}),
@@ -66,6 +67,9 @@ GROUPS = (
     Group("mixed, one or two hot volumes", "hot", PLAIN, {}),
     Group("redrive 8 %, open, 2 to 8 volumes", "small open", GAPS, {"redrive_time": 0.08}),
     Group("redrive 8 %, mixed, 4 to 12 volumes", "small mixed", GAPS, {"redrive_time": 0.08}),
+    Group("service 1 to 20, closed, 4 to 16 volumes", "uneven closed", UNEVEN, {}),
+    Group("service 1 to 20, open, 4 to 16 volumes", "uneven open", UNEVEN, {}),
+    Group("service 1 to 20, mixed, 4 to 16 volumes", "uneven mixed", UNEVEN, {}),
 )
 
 
@@ -168,6 +172,34 @@ def mixed_pool(rng, inflation, gap):
     return aliases, together(closed, opened)
 
 
+def uneven_pool(rng, kind):
+    """Four to sixteen volumes, each a class of its own, service times in the ratio 1 to 20, with mean 1."""
+    while True:
+        classes = int(rng.integers(4, 17))
+        closed = (
+            np.arange(classes) < {"closed": classes, "open": 0, "mixed": int(rng.integers(1, classes))}[kind]
+        )
+        service = np.exp(rng.uniform(0.0, np.log(20.0), classes))
+        service /= service.mean()
+        population = rng.integers(2, 7, classes).astype(float)
+        think, load = np.exp(rng.uniform(np.log(0.3), np.log(8.0), classes)), rng.uniform(0.05, 1.3, classes)
+        beyond = population / (1.0 + think) - 1.0 + (think / (1.0 + think)) ** population
+        typical = np.where(closed, beyond, load**2 / (1.0 + load)).sum() * rng.uniform(0.4, 1.2)
+        need = 1.2 * np.where(closed, 0.0, np.maximum(load - 1.0, 0.0)).sum()
+        aliases = int(np.ceil(max(typical, need + (need > 0.0), 1.0)))
+        if 1.15 * need / 1.2 <= aliases:
+            break
+    pool = {"volumes": np.ones(classes), "service_time": service}
+    if closed.any():
+        pool |= {
+            "population": np.where(closed, population, NAN),
+            "think_time": np.where(closed, think * service, NAN),
+        }
+    if not closed.all():
+        pool["arrival_rate"] = np.where(closed, NAN, load / service)
+    return aliases, pool
+
+
 def pools(group, count, seed):
     """Draw the pools of a group."""
     rng = np.random.default_rng([seed, GROUPS.index(group)])
@@ -180,6 +212,9 @@ def pools(group, count, seed):
         "small open": lambda: small_open_pool(rng, gap),
         "small mixed": lambda: small_mixed_pool(rng, gap),
         "hot": lambda: hot_pool(rng),
+        "uneven closed": lambda: uneven_pool(rng, "closed"),
+        "uneven open": lambda: uneven_pool(rng, "open"),
+        "uneven mixed": lambda: uneven_pool(rng, "mixed"),
     }[group.kind]
     return [draw() for _ in range(count)]
 
@@ -197,7 +232,8 @@ def errors(group, aliases, pool, completions, seed):
         throughput, wait, pool_wait = run.throughput, run.wait_time, run.pool_wait_time
     nothing = group.limits.nothing
     closed = np.isfinite(np.broadcast_to(pool.get("population", NAN), model.throughput.shape))
-    assert np.all(closed | (model.throughput == pool.get("arrival_rate", NAN)))
+    rate = np.broadcast_to(pool.get("arrival_rate", NAN), closed.shape)
+    np.testing.assert_allclose(model.throughput[~closed], rate[~closed], rtol=1e-14)
     return (
         _beyond(model.throughput, *throughput, 0.0).max(where=closed, initial=0.0),
         float(_beyond(model.pool_queue_length / model.pool_throughput, *pool_wait, nothing)),

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from planner.errors import InputError
 from planner.queueing import finite_source, mmc
 from planner.queueing.pools import Approach, alias_pool, alias_pool_of_volumes, group_volumes
+from tests.queueing.alias_pool.simulation import simulate
 from tests.queueing.alias_pool.test_open_chain import plain_chain
 
 NAN = float("nan")
@@ -199,3 +200,49 @@ def test_volumes_of_two_service_times_are_two_classes():
     assert grouped.groups.volumes.tolist() == [4.0, 4.0]
     assert grouped.error == 0.0
     np.testing.assert_allclose(grouped.wait_time, np.repeat(classes.wait_time[::-1], 4), rtol=1e-9)
+
+
+def small_pools(kind, count, seed):
+    """Two or three volumes whose service times lie between 1 and 20, solved by both methods: wait, exact, service."""
+    rng = np.random.default_rng(seed)
+    while count:
+        classes = int(rng.integers(2, 4)) if kind == "closed" else 2
+        service = np.exp(rng.uniform(0.0, np.log(20.0), classes))
+        load, aliases = rng.uniform(0.1, 1.5, classes), int(rng.integers(1, 4))
+        if kind == "open" and 1.2 * np.maximum(load - 1.0, 0.0).sum() > aliases:
+            continue
+        think = service * np.exp(rng.uniform(np.log(0.3), np.log(8.0), classes))
+        law = {
+            "closed": {"population": rng.integers(2, 5, classes), "think_time": think},
+            "open": {"arrival_rate": load / service},
+        }[kind]
+        solved = [
+            alias_pool(aliases, volumes=np.ones(classes), service_time=service, method=method, **law)
+            for method in ("mean-field", "exact")
+        ]
+        yield *solved, service
+        count -= 1
+
+
+@pytest.mark.parametrize(("kind", "worst", "most"), [("closed", 0.05, 0.03), ("open", 0.12, 0.03)])
+def test_mean_field_against_exact_chains(kind, worst, most):
+    """Response times; the smallest pools are the hardest: there one volume holds most of the aliases."""
+    off = []
+    for field, exact, _ in small_pools(kind, 15, 17):
+        np.testing.assert_allclose(field.throughput, exact.throughput, rtol=0.04)
+        off.append(np.max(np.abs(field.wait_time - exact.wait_time) / exact.response_time))
+    assert np.max(off) <= worst
+    assert np.quantile(off, 0.9) <= most
+    assert np.median(off) <= 0.01
+
+
+@pytest.mark.slow
+def test_simulation_of_two_service_times_against_an_exact_chain():
+    pytest.importorskip("numba")
+    pool = {"volumes": [1, 2], "population": [3, 4], "think_time": [1.0, 2.0], "service_time": [3.0, 0.5]}
+    law = {"inflation": 0.16, "redrive_time": 0.05, "alias_redrive_time": 0.2}
+    exact = alias_pool(2, method="exact", **pool, **law)
+    run = simulate(2, completions=2_000_000, **pool, **law)
+    for name in ("throughput", "wait_time", "service_time", "tries_rate", "fails_rate", "free_aliases"):
+        mean, error = getattr(run, name)
+        assert np.all(np.abs(mean - getattr(exact, name)) <= 4.0 * error), name

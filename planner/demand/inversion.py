@@ -14,13 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner import queueing
+from planner.demand.total import Measurement
 from planner.devices import VolumeClass
 from planner.errors import ConvergenceError
-from planner.measurements import Measurement
 from planner.results import Array
 
 if TYPE_CHECKING:
-    from planner.demand import Law
+    from planner.demand.law import Law
 
 Indices = NDArray[np.int64]
 

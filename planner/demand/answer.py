@@ -1,0 +1,171 @@
+"""Count, range and flags from readings and their weights."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from planner.demand import bursty, kinds
+from planner.demand.bands import MEASURED_CONCURRENCY
+from planner.results import Array
+
+if TYPE_CHECKING:
+    from planner.demand.bursty import AliasTarget, Counts, Readings
+
+NEARLY_STEADY: Final = 1.6  # r below which the steady counts with other waits bound the range
+WAIT_FACTORS: Final = (0.65, 1.5)
+LEAST_WEIGHT: Final = 1e-6
+MEDIAN: Final = 0.5
+KEPT_OF_BEST: Final = 0.03
+LARGE: Final = 6  # aliases from which a range of several rows is wider
+RATIOS: Final = np.array([0.5, 0.8, 1.0, 1.09, 1.49, 1.59, 2.9])  # r where the rules change
+WAITS: Final = (*(3.0 * 1.25**k for k in range(11)), *(28.0 * 1.5**k for k in range(1, 8)))  # service times
+
+
+def quantile(values: Array, weight: Array, share: float) -> Array:
+    """Weighted quantile along the last axis; values of no weight do not count."""
+    values = np.where(weight > 0, values, np.inf)
+    order = np.argsort(values, axis=-1, kind="stable")
+    summed = np.cumsum(np.take_along_axis(weight, order, axis=-1), axis=-1)
+    first = np.argmax(summed >= share * summed[..., -1:] - 1e-12, axis=-1)
+    return np.take_along_axis(np.take_along_axis(values, order, axis=-1), first[..., None], axis=-1)[..., 0]
+
+
+def counted(readings: Readings, target: AliasTarget) -> Counts:
+    """As `Readings.point_and_range`."""
+    each = readings.counts(target)
+    if readings.others:
+        point, low, high = _of_several(readings, each, target)
+        taken_over = np.zeros(readings.volumes, dtype=bool)
+    else:
+        point, low, high = _spread(readings, each, target)
+        before = _shorter_queues(readings, target)
+        taken_over = point < before[0]
+        long = readings.rows.queue > WAITS[0] * readings.rows.rate * readings.rows.service
+        high = np.maximum(np.where(long, point, high), before[1])
+    saturated = readings.saturated & (len(readings.others) == 0)
+    most = np.nanmax(np.where(readings.weight > LEAST_WEIGHT, each, np.nan), axis=1)
+    last = float(bursty.MOST_ALIASES)
+    unmet = np.isinf(point)
+    step = readings.in_use + bursty.FIRST_STEP
+    point = np.where(saturated, np.minimum(step, last), np.minimum(point, last))
+    ends = point, np.minimum(low, point), np.maximum(high, point), np.maximum(most, high)
+    point, low, high, most = (np.minimum(end, last).astype(np.int64) for end in ends)
+    chosen = _chosen(readings, each, point)
+    return bursty.Counts(
+        point=point, low=low, high=high, most=most, chosen=chosen, saturated=saturated,
+        taken_over=np.asarray(taken_over & ~saturated), open_above=readings.open_above,
+        extrapolated=_extrapolated(readings, chosen, point), unmet=np.asarray(unmet & ~saturated), each=each,
+    )  # fmt: skip
+
+
+def _spread(readings: Readings, each: Array, target: AliasTarget) -> tuple[Array, Array, Array]:
+    """Point, low and high end of the kept readings of one row."""
+    point = quantile(each, readings.weight, bursty.POINT)
+    kept = readings.kept
+    low = np.min(np.where(kept, each, np.inf), axis=1)
+    high = np.max(np.where(kept, each, -np.inf), axis=1)
+    near = readings.ratio < NEARLY_STEADY
+    if near.any():
+        first, second = _steady_counts(readings.of(near), target)
+        low[near] = np.minimum(low[near], first)
+        high[near] = np.maximum(high[near], second)
+    return point, low, np.maximum(high, point + 1)
+
+
+def _of_several(readings: Readings, each: Array, target: AliasTarget) -> tuple[Array, Array, Array]:
+    """Point and range where rows at other counts weigh the readings; the measured rows bound them."""
+    weight = readings.weight
+    point = quantile(each, weight, MEDIAN)
+    kept = weight >= KEPT_OF_BEST * weight.max(axis=1, keepdims=True)
+    low = np.min(np.where(kept, each, np.inf), axis=1)
+    high = np.max(np.where(kept, each, -np.inf), axis=1)
+    step = np.where(point >= LARGE, 2.0, 1.0)
+    most_missed, least_met = readings.bounds(target)
+    met = np.isfinite(least_met)
+    low = np.where(met, low - step, low)
+    high = high + step
+    point = np.clip(point, most_missed + 1, np.maximum(least_met, most_missed + 1))
+    low = np.clip(low, np.maximum(most_missed + 1, 0), point)
+    return point, low, np.maximum(np.minimum(high, least_met), point)
+
+
+def _steady_counts(readings: Readings, target: AliasTarget) -> tuple[Array, Array]:
+    """Counts of the steady reading with less and with more wait, where the target is a share."""
+    steady = np.isin(readings.layout.kind, kinds.STEADY)
+    preferred = np.argmax(np.where(steady, readings.weight, -1.0), axis=1)
+    only = np.zeros_like(readings.weight)
+    only[np.arange(len(only)), preferred] = 1.0
+    only = np.where(
+        np.isfinite(readings.service_time) & (readings.used | (readings.layout.kind == kinds.POISSON)),
+        only,
+        0.0,
+    )
+    alone = replace(readings, weight=only)
+    found = []
+    for factor in WAIT_FACTORS:
+        scaled = {
+            name: None if getattr(target, name) is None else getattr(target, name) / factor
+            for name in ("wait", "queue")
+        }
+        counts = alone.counts(replace(target, wait_share=target.wait_share / factor, **scaled))
+        found.append(counts[np.arange(len(counts)), preferred])
+    # Without a reading there is no bound of it.
+    less = np.where(np.isnan(found[0]), np.inf, found[0])
+    more = np.where(np.isnan(found[1]), -np.inf, found[1])
+    return less, more
+
+
+def _shorter_queues(readings: Readings, target: AliasTarget) -> tuple[Array, Array]:
+    """Largest point over shorter queues, and largest high end over those and the next longer one; (volumes,).
+
+    Larger batches grow less likely as the wait grows: where such a reading is no longer kept, its count before
+    still bounds
+    the answer. The waits asked depend on the rate alone, so that the high end never falls with the queue; -inf where
+    none is asked.
+    """
+    point, high = (np.full(readings.volumes, -np.inf) for _ in range(2))
+    rows = readings.rows
+    wait = (rows.queue / (rows.rate * rows.service))[:, None]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        poisson = rows.queue_low / (rows.rate * rows.service) / readings.ratio
+    poisson = np.where(np.isfinite(poisson), poisson, np.inf)[:, None]
+    fixed = np.tile(WAITS, (readings.volumes, 1))
+    below = np.concatenate([poisson * RATIOS < wait, fixed < wait], axis=1)
+    next_one = (
+        (fixed >= wait) & (np.append(np.zeros_like(wait), fixed[:, :-1], axis=1) < wait) & (wait > WAITS[0])
+    )
+    asked = below | np.append(np.zeros(poisson.shape + RATIOS.shape, dtype=bool)[:, 0], next_one, axis=1)
+    volume, which = np.nonzero(asked)
+    if volume.size == 0:
+        return point, high
+    waits = np.append(np.where(np.isfinite(poisson), poisson, 0.0) * RATIOS, fixed, axis=1)
+    shorter = readings.with_queues(volume, waits[volume, which])
+    shorter = replace(shorter, weight=np.where(shorter.kept, shorter.weight, 0.0))
+    points, _, highs = _spread(shorter, shorter.counts(target), target)
+    smaller = below[volume, which]
+    np.maximum.at(point, volume[smaller], points[smaller])
+    np.maximum.at(high, volume, highs)
+    return point, high
+
+
+def _chosen(readings: Readings, each: Array, point: Array) -> Array:
+    """The likeliest reading among those with the count of the point; the preferred steady one where it has it."""
+    same = (each == point[:, None]) & readings.used
+    same = np.where(same.any(axis=1, keepdims=True), same, readings.used)
+    steady = np.isin(readings.layout.kind, kinds.STEADY) & readings.steady[:, None]
+    return np.argmax(np.where(same, readings.weight + np.where(steady, 1.0, 0.0), -1.0), axis=1)
+
+
+def _extrapolated(readings: Readings, chosen: Array, point: Array) -> Array:
+    """Whether the chosen reading has more I/Os in service than the inflation was measured with."""
+    if readings.law.inflation == 0:
+        return np.zeros(readings.volumes, dtype=bool)
+    counts = np.unique(point)
+    service = readings.predict(counts).service
+    rows = np.arange(readings.volumes)
+    growth = service[rows, chosen, np.searchsorted(counts, point)] / readings.service_time[rows, chosen]
+    limit = 1 + readings.law.inflation * (MEASURED_CONCURRENCY - 1)
+    return np.asarray(growth > limit * (1 + 1e-9))

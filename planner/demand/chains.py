@@ -1,0 +1,339 @@
+"""Volumes under a demand, for every number of devices at once: closed tails and recursions over arrays.
+
+The unit of time is the service time of a lone I/O. With n I/Os at the volume and c devices (the base and its aliases)
+the rate of service is n / s(n) for n <= c and c / (s(c) + g) beyond, with s(n) = 1 + h (n - 1) the inflated service
+time
+and g the redrive gap. Below n = c no rate depends on c, so one recursion over n serves every c; all that lies above
+c is summed
+in closed form. Every function returns `Figures` of shape (devices, elements), the first row for one device.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from planner.results import Array
+
+RESCALE_ABOVE = 1e100
+LEAST_THINK = 1e-9
+
+
+class Station:
+    """Devices 1 to `most` of a volume; every law asked of it shares its rates.
+
+    Parameters
+    ----------
+    most : int
+        Largest number of devices.
+    inflation : float
+        Relative growth of the service time with each further I/O in service.
+    gap : ndarray
+        Redrive gap of each element [service times], (elements,).
+    inflated_to : float
+        I/Os in service beyond which the service time grows no further.
+
+    Attributes
+    ----------
+    devices : ndarray
+        The numbers c, (devices, 1).
+    growth : ndarray
+        Service time with c I/Os in service, (devices, 1).
+    steps : ndarray
+        Rates of service with n = 0 to `most` I/Os in service, (most + 1,).
+    over : ndarray
+        Rate of service where some wait, (devices, elements).
+    serving : ndarray
+        Share of a device's time in service rather than in its gap, where some wait, (devices, elements).
+    """
+
+    def __init__(self, *, most: int, inflation: float, gap: Array, inflated_to: float = np.inf) -> None:
+        self.most, self.inflation, self.gap, self.inflated_to = most, inflation, gap, inflated_to
+        self.devices = np.arange(1.0, most + 1.0)[:, None]
+        self.growth = 1.0 + inflation * (np.minimum(self.devices, inflated_to) - 1.0)
+        self.steps = np.append(0.0, self.devices / self.growth)
+        self.over = self.devices / (self.growth + gap)
+        self.serving = self.growth / (self.growth + gap)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figures:
+    """What a demand does: `rate` [1/service time], I/Os in `queue`, `gap` and in service; (devices, elements)."""
+
+    rate: Array
+    queue: Array
+    gap: Array
+    busy: Array
+
+    @property
+    def wait(self) -> Array:
+        """Mean wait, the gap in it."""
+        return (self.queue + self.gap) / self.rate
+
+    @property
+    def service(self) -> Array:
+        """Mean inflated service time."""
+        return self.busy / self.rate
+
+    def at(self, devices: Array) -> tuple[Array, Array, Array]:
+        """Rate, queue and busy of each element at its own number of devices, each (elements,)."""
+        where = devices.astype(np.int64) - 1, np.arange(devices.size)
+        return self.rate[where], self.queue[where], self.busy[where]
+
+
+def _figures(
+    station: Station, rate: Array, mass: Array, busy: Array, over: Array, queue: Array, stable: Array
+) -> Figures:
+    """Normalize: `mass` and `busy` sum the levels up to c, `over` the mass above, `queue` its excess over c."""
+    total = mass + over
+    waiting = station.devices * over / total
+    serving = station.serving
+    infinite = np.where(stable, 0.0, np.inf)
+    return Figures(
+        rate=np.broadcast_to(np.where(stable, rate, np.minimum(rate, station.over * np.ones_like(total))), total.shape),
+        queue=np.where(stable, queue / total, infinite),
+        gap=np.where(stable, waiting * (1 - serving), station.devices * (1 - serving)),
+        busy=np.where(stable, busy / total + waiting * serving, station.devices * serving),
+    )  # fmt: skip
+
+
+def batches(station: Station, rate: Array, mean: Array, share: Array) -> Figures:
+    """Poisson instants; a `share` of the I/Os comes in geometric batches of `mean`, the others one by one.
+
+    H_n = q H_{n-1} + p_{n-1}, q = 1 - 1/m, mu(n) p_n = l1 H_n + l0 p_{n-1} with l1 = share rate / m, l0 = (1 -
+    share) rate.
+    Above c the pair (H, p) is multiplied by one matrix T a level: the sums are (1 - T)^-1 T and (1 - T)^-2 T.
+    """
+    steps = station.steps
+    rise, single, stay = share * rate / mean, (1 - share) * rate, 1 - 1 / mean
+    heads, laws = (np.empty((station.most + 1, rate.size)) for _ in range(2))
+    head, law = np.zeros(rate.size), np.ones(rate.size)
+    heads[0], laws[0] = head, law
+    for n in range(1, station.most + 1):
+        head = stay * head + law
+        law = (rise * head + single * law) / steps[n]
+        heads[n], laws[n] = head, law
+    mass, busy = _cumulated(laws)
+    up = rise / station.over
+    # T = ((q, 1), (up q, up + single / mu)), applied to the pair at c.
+    low_left, low_right = up * stay, up + single / station.over
+    det = (1 - stay) * (1 - low_right) - low_left
+    stable = rate < station.over * (1 - 1e-12)
+    det = np.where(stable, det, 1.0)
+    first = stay * heads[1:] + laws[1:], low_left * heads[1:] + low_right * laws[1:]
+    sums = _inverse(stay, low_left, low_right, det, *first)
+    _, queue = _inverse(stay, low_left, low_right, det, *sums)
+    return _figures(station, rate, mass, busy, sums[1], queue, stable)
+
+
+def _inverse(
+    stay: Array, left: Array, right: Array, det: Array, head: Array, law: Array
+) -> tuple[Array, Array]:
+    """(1 - T)^-1 applied to a pair."""
+    return ((1 - right) * head + law) / det, (left * head + (1 - stay) * law) / det
+
+
+def _cumulated(laws: Array) -> tuple[Array, Array]:
+    """Mass and I/Os in service of the levels 0 to c, for c = 1, 2, ..., from the law of the levels 0, 1, ..."""
+    n = np.arange(laws.shape[0])[:, None]
+    return np.cumsum(laws, axis=0)[1:], np.cumsum(n * laws, axis=0)[1:]
+
+
+def fixed_batches(station: Station, rate: Array, mean: Array) -> Figures:
+    """Batches of floor(mean) or one more, so that their mean is `mean`, at Poisson instants.
+
+    mu(n) p_n = l H_n with H_n = sum of g_j p_{n-j} over j >= 1, g_j the chance of a batch of at least j. Summed
+    over n > c, and
+    weighted by n - c, these balances give the mass and the queue above c from p_0 to p_c: with G1(d) = sum of g_j
+    over j > d and
+    G2(d) = sum of (j - d) g_j over j > d, (mu - rate) W0 = l sum p_i G1(c-i), (mu - rate) W1 = l (sum p_i G2(c-i) +
+    G2(0) W0).
+    """
+    whole = np.floor(mean)
+    rest = mean - whole
+    arrivals, steps, size = rate / mean, station.steps, rate.size
+    column, window = np.arange(size), whole.astype(np.int64)
+    # Sums over the levels below, with as many empty levels in front as a batch may reach down.
+    laws = np.zeros((station.most + 1, size))
+    sums = np.zeros((station.most + 2, size))
+    laws[0], sums[1] = 1.0, 1.0
+    for n in range(1, station.most + 1):
+        start = np.maximum(n - window, 0)
+        one_more = np.where(n > window, laws[np.maximum(n - window - 1, 0), column], 0.0)
+        head = np.maximum(sums[n] - sums[start, column], 0.0) + rest * one_more
+        laws[n] = arrivals * head / steps[n]
+        sums[n + 1] = sums[n] + laws[n]
+    mass, busy = _cumulated(laws)
+    c = station.devices
+    n = np.arange(station.most + 1)[:, None]
+    start = np.maximum(c - whole, 0.0).astype(np.int64)
+    moments = []
+    for power in range(3):
+        total = np.concatenate([np.zeros((1, size)), np.cumsum(n**power * laws, axis=0)])
+        moments.append(total[2:] - total[start, column])
+    zero, one, two = moments
+    shift = whole - c  # d = c - i, whole - d = i + shift
+    reach = one + (shift + rest) * zero
+    # G2 = (whole - d)(whole - d + 1) / 2 + rest (whole - d + 1)
+    second = (two + (2 * shift + 1) * one + shift * (shift + 1) * zero) / 2 + rest * (
+        one + (shift + 1) * zero
+    )
+    stable = rate < station.over * (1 - 1e-12)
+    room = np.where(stable, station.over - rate, 1.0)
+    over = np.maximum(arrivals * reach / room, 0.0)
+    spread = whole * (whole + 1) / 2 + rest * (whole + 1)
+    queue = np.maximum(arrivals * (second + spread * over) / room, 0.0)
+    return _figures(station, rate, mass, busy, over, queue, stable)
+
+
+def groups(station: Station, rate: Array, mean: Array) -> Figures:
+    """`mean` I/Os at once to an idle volume, at regular times: floor(mean) or one more, in proportion to the I/Os.
+
+    A group of k takes sum of 1/mu(n), n = 1 to k, to be served; wait and service of its I/Os sum (n - c)+ / mu(n)
+    and min(n, c) / mu(n).
+    """
+    whole = np.floor(mean)
+    rest = mean - whole
+    c = station.devices
+    growth = station.growth
+
+    def totals(k: Array) -> tuple[Array, Array, Array]:
+        beyond = np.maximum(k - c, 0.0)
+        inside = np.minimum(k, c)
+        flat = np.minimum(inside, station.inflated_to)
+        slow = station.inflation * (
+            flat * (flat - 1) / 2
+            + (inside - flat) * (station.inflated_to - 1 if np.isfinite(station.inflated_to) else 0.0)
+        )
+        waited = beyond * (beyond + 1) / 2 * (growth + station.gap) / c
+        return waited, inside + slow + beyond * growth, beyond * station.gap
+
+    few, many = totals(whole), totals(whole + 1)
+    waited, served, gaps = ((1 - rest) * a + rest * b for a, b in zip(few, many, strict=True))
+    stable = rate < station.over
+    fill = rate / mean
+    return Figures(
+        rate=np.broadcast_to(np.where(stable, rate, station.over), stable.shape),
+        queue=np.where(stable, fill * waited, np.inf),
+        gap=fill * gaps,
+        busy=fill * served,
+    )
+
+
+def requesters(station: Station, population: Array, think: Array, active: Array) -> Figures:
+    """M/M/c//N: requesters that are active together a share of the time; between whole numbers linear.
+
+    p_n = p_{n-1} (N - n + 1) / (Z mu(n)). Above c this is one server of rate mu and M = N - c requesters: with B
+    Erlang's
+    loss formula at load Z mu, it is empty a share B of its time and M - Z mu (1 - B) are present (Kleinrock 1975,
+    section 3.8).
+    """
+    whole = np.floor(population)
+    rest = population - whole
+    found = _requesters(station, np.maximum(whole, 1.0), think)
+    if (rest > 0).any():
+        more = _requesters(station, np.maximum(whole, 1.0) + 1, think)
+        few = np.where(whole < 1, population, 1 - rest)
+        many = np.where(whole < 1, 0.0, rest)
+        found = [few * a + many * b for a, b in zip(found, more, strict=True)]
+    rate, queue, gap, busy = (active * each for each in found)
+    return Figures(rate=rate, queue=queue, gap=gap, busy=busy)
+
+
+def _requesters(station: Station, population: Array, think: Array) -> list[Array]:
+    """Rate, queue, gap and busy of a whole number of requesters."""
+    think = np.maximum(think, LEAST_THINK)
+    steps, shape = station.steps, (station.most, population.size)
+    # At level c: the law there, and over the levels below it the mass, the I/Os in service and their rate; scaled
+    # together.
+    here = np.ones(population.size)
+    below = np.zeros((3, population.size))
+    at, under = np.empty(shape), np.empty((3, *shape))
+    for n in range(1, station.most + 1):
+        below = below + here * np.array([1.0, n - 1.0, steps[n - 1]])[:, None]
+        here = here * np.maximum(population - n + 1, 0.0) / (think * steps[n])
+        scale = below[0] + here
+        below, here = below / scale, here / scale
+        at[n - 1], under[:, n - 1] = here, below
+    c, over = station.devices, station.over
+    rest = np.maximum(population - c, 0.0)
+    load = think * over
+    blocked = _blocked(load, rest)
+    total = under[0] * blocked + at
+    safe = np.where(total > 0, total, 1.0)
+    tail = np.where(total > 0, at / safe, 0.0)
+    below_share = np.where(total > 0, blocked / safe, 1.0) * under
+    busy_over = tail * (1 - blocked)
+    level = tail * blocked
+    serving = station.serving
+    queue = tail * np.maximum(rest - load * (1 - blocked), 0.0)
+    rate = below_share[2] + level * steps[1:, None] + busy_over * over
+    gap = c * busy_over * (1 - serving)
+    busy = below_share[1] + level * c + c * busy_over * serving
+    return [rate, queue, gap, busy]
+
+
+def _blocked(load: Array, servers: Array) -> Array:
+    """Erlang's loss formula B(M) = a B(M-1) / (M + a B(M-1)) at whole numbers of servers, 0 or more (Erlang 1917)."""
+    found, chance = np.ones_like(load), np.ones_like(load)
+    for count in range(1, int(servers.max(initial=0.0)) + 1):
+        chance = load * chance
+        chance = chance / (count + chance)
+        np.copyto(found, chance, where=servers >= count)
+    return found
+
+
+def phases(station: Station, rate: Array, on_rate: Array, on_time: Array) -> Figures:
+    """Poisson arrivals of `on_rate` that are on for exponential times of mean `on_time`, and off for others (IPP/M/c).
+
+    With alpha = 1/D, beta = alpha f / (1 - f), f = rate / R the levels above c fall by sigma, the smaller root of
+    mu s^2 - (beta + mu + R + alpha) s + R (beta + mu) / mu = 0 in its scaled form; the levels below follow from the cut
+    R on_n = mu(n+1) (on + off)_{n+1} and the balance of the off state, a positive 2 x 2 matrix a level, multiplied
+    upward.
+    """
+    steps = station.steps
+    alpha = 1.0 / on_time
+    share = np.minimum(rate / on_rate, 1 - 1e-9)
+    beta = alpha * share / (1 - share)
+    over = station.over
+    load = on_rate / over
+    tall = load * (beta + over)
+    middle = beta + over + on_rate + alpha
+    sigma = 2 * tall / (middle + np.sqrt(np.maximum(middle**2 - 4 * over * tall, 0.0)))
+    stable = (rate < over * (1 - 1e-12)) & (sigma < 1)
+    room = np.where(stable, 1 - sigma, 1.0)
+    on, off = sigma, np.maximum(load - sigma, 0.0)
+    mass, busy, scales = (np.empty(over.shape) for _ in range(3))
+    sums = np.zeros((2, 2, rate.size))  # (mass, in service) of the levels below n, as rows for (on, off) at n
+    scale = np.ones(rate.size)
+    for n in range(station.most + 1):
+        rows = sums + scale * np.array([1.0, n])[:, None, None]
+        leave = beta + steps[n]
+        if n:
+            total = _passed(rows, over[n - 1], on_rate, alpha, leave)
+            mass[n - 1], busy[n - 1] = total[:, 0] * on[n - 1] + total[:, 1] * off[n - 1]
+            scales[n - 1] = scale
+        if n == station.most:
+            break
+        sums = _passed(rows, np.broadcast_to(steps[n + 1], rate.shape), on_rate, alpha, leave)
+        large = np.maximum(sums[0].sum(axis=0), 1.0)
+        sums, scale = sums / large, scale / large
+    tail = scales * load / room
+    return _figures(station, rate, mass, busy, tail, tail / room, stable)
+
+
+def _passed(rows: Array, down: Array, on_rate: Array, alpha: Array, leave: Array) -> Array:
+    """Rows times the matrix from level n + 1 to n: on = down / R (on + off)', off = (alpha on + down off') / leave."""
+    flow = down / on_rate
+    back = alpha * flow / leave
+    on, off = rows[:, 0], rows[:, 1]
+    common = on * flow + off * back
+    return np.stack([common, common + off * down / leave], axis=1)
+
+
+def variable(station: Station, rate: Array, ratio: Array) -> Figures:
+    """Poisson arrivals whose waits are `ratio` times those of exponential service: (1 + scv) / 2."""
+    one = np.ones_like(rate)
+    plain = batches(station, rate, one, one)
+    return Figures(rate=plain.rate, queue=plain.queue * ratio, gap=plain.gap, busy=plain.busy)

@@ -1,0 +1,142 @@
+"""The kinds of demand that a row of averages may stand for, and what each does with every number of devices."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from planner.demand import chains
+from planner.results import Array
+
+KINDS: Final = (
+    "poisson", "closed", "variable", "batches", "mixed batches", "fixed batches", "periodic", "active", "on-off",
+)  # fmt: skip
+POISSON, CLOSED, VARIABLE, BATCHES, MIXED, FIXED, PERIODIC, ACTIVE, ON_OFF = range(len(KINDS))
+STEADY: Final = (POISSON, CLOSED)
+SHARES: Final = (0.5,)  # of the I/Os that come in batches, mixed batches
+FINE_SHARES: Final = (0.75, 0.5, 0.35, 0.2)
+ON_LOADS: Final = (0.6, 0.7, 0.85, 1.0, 1.25, 1.6, 2.0, 2.5, 4.0, 8.0)
+FINE_ON_LOADS: Final = (
+    0.5, 0.6, 0.7, 0.85, 1.0, 1.12, 1.25, 1.4, 1.6, 1.8, 2.0, 2.25, 2.5, 3.2, 4.0, 6.0, 8.0, 12.0, 20.0, 40.0,
+)  # fmt: skip
+CLOSED_STEPS: Final = (0, 1, 2, 3, 4, 6, 9, 13, 29)  # requesters above the fewest that reach the queue
+ACTIVE_STEPS: Final = (0, 1, 2, 3, 4, 5)
+FINE_ACTIVE_STEPS: Final = (0, 1, 2, 3, 4, 5, 6, 8, 10, 13, 17, 22)
+UNUSED: Final = np.nan
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Layout:
+    """Which reading stands in which column: `kind` and its fixed number (share, steps or load while on), (columns,)."""
+
+    kind: NDArray[np.int64]
+    number: Array
+
+    def columns(self, kind: int) -> slice:
+        """Columns of a kind."""
+        where = np.flatnonzero(self.kind == kind)
+        return slice(int(where[0]), int(where[-1]) + 1)
+
+
+def _layout(steps: tuple[int, ...], shares: tuple[float, ...], loads: tuple[float, ...]) -> Layout:
+    numbers: tuple[tuple[float, ...], ...] = (
+        (0,),
+        CLOSED_STEPS,
+        (0,),
+        (1.0,),
+        shares,
+        (0,),
+        (0,),
+        steps,
+        loads,
+    )
+    return Layout(
+        kind=np.repeat(np.arange(len(KINDS)), [len(each) for each in numbers]),
+        number=np.array([number for each in numbers for number in each], dtype=float),
+    )
+
+
+COARSE: Final = _layout(ACTIVE_STEPS, SHARES, ON_LOADS)
+FINE: Final = _layout(FINE_ACTIVE_STEPS, FINE_SHARES, FINE_ON_LOADS)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Demands:
+    """Parameters of every reading of every volume, each (volumes, readings), nan where the kind has none.
+
+    `load` offered I/Os a service time, of all kinds but requesters; `batch` mean I/Os that come together; `share`
+    of the I/Os in
+    batches; `population`, `think` [service times] and `active` share of the time of requesters; `on_load` I/Os a
+    service
+    time while on and `on_time` [service times]; `ratio` of the wait to that of exponential service.
+    """
+
+    load: Array
+    batch: Array
+    share: Array
+    population: Array
+    think: Array
+    active: Array
+    on_load: Array
+    on_time: Array
+    ratio: Array
+
+    @classmethod
+    def empty(cls, shape: tuple[int, int]) -> Demands:
+        """All unused."""
+        return cls(**{item.name: np.full(shape, UNUSED) for item in fields(cls)})
+
+    def grown(self, growth: float) -> Demands:
+        """The demand larger by a share: I/Os and batches come more often, requesters are more, phases stronger."""
+        factor = 1 + growth
+        return replace(
+            self,
+            load=self.load * factor, population=self.population * factor, on_load=self.on_load * factor,
+        )  # fmt: skip
+
+    def rows(self, index: object) -> Demands:
+        """Those of some volumes."""
+        return Demands(**{item.name: getattr(self, item.name)[index] for item in fields(self)})
+
+
+def solve(
+    demands: Demands, layout: Layout, most: int, inflation: float, gap: Array, inflated_to: float = np.inf
+) -> chains.Figures:
+    """What every reading does with 1 to `most` devices, (devices, volumes, readings); nan where it is unused."""
+    volumes, columns = gap.shape
+    results = np.full((4, most, volumes, columns), np.nan)
+    for kind in range(len(KINDS)):
+        where = layout.columns(kind)
+        part = {item.name: getattr(demands, item.name)[:, where].ravel() for item in fields(demands)}
+        used = np.isfinite(part["population" if kind in (CLOSED, ACTIVE) else "load"])
+        if not used.any():
+            continue
+        gaps = gap[:, where].ravel()[used]
+        station = chains.Station(most=most, inflation=inflation, gap=gaps, inflated_to=inflated_to)
+        found = one_kind(kind, station, {key: value[used] for key, value in part.items()})
+        width = where.stop - where.start
+        for k, each in enumerate((found.rate, found.queue, found.gap, found.busy)):
+            wide = np.full((most, volumes * width), np.nan)
+            wide[:, used] = each
+            results[k, :, :, where] = wide.reshape(most, volumes, width)
+    rate, queue, gaps_, busy = results
+    return chains.Figures(rate=rate, queue=queue, gap=gaps_, busy=busy)
+
+
+def one_kind(kind: int, station: chains.Station, part: dict[str, Array]) -> chains.Figures:
+    """Figures of readings of one kind, (devices, elements)."""
+    load = part["load"]
+    if kind in (CLOSED, ACTIVE):
+        return chains.requesters(station, part["population"], part["think"], part["active"])
+    if kind == ON_OFF:
+        return chains.phases(station, load, part["on_load"], part["on_time"])
+    if kind in (FIXED, PERIODIC):
+        law = chains.fixed_batches if kind == FIXED else chains.groups
+        return law(station, load, part["batch"])
+    if kind == VARIABLE:
+        return chains.variable(station, load, part["ratio"])
+    one = np.ones_like(load)
+    return chains.batches(station, load, *((one, one) if kind == POISSON else (part["batch"], part["share"])))

@@ -1,0 +1,108 @@
+"""What a model file says of the devices: inflation, redrive gap, and how well both are known."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Self
+
+import numpy as np
+
+from planner.calibrate.possible import possible
+from planner.devices.parameters import INFLATION, REDRIVE_TIME
+from planner.errors import InputError, ReportError
+from planner.library import Model, read_model
+
+KINDS_WITH_ALIASES: Final = ("volume", "pool")
+SETS: Final = 64  # parameter sets of a model
+LEAST_STEP: Final = 1e-6  # in logarithms: what is known so well needs no axis
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Law:
+    """What a model file says of the devices.
+
+    Attributes
+    ----------
+    inflation : float
+        Relative growth of the service time with each further I/O in service on the volume.
+    redrive_time : float
+        Gap before a device starts an I/O that had to wait [s].
+    model_error : float
+        Relative error of a rate where the law is asked what it was not fitted to.
+    axes : tuple
+        What else the calibration allows: steps of one standard deviation in the logarithms of inflation and gap, each
+        independent of the others; empty where nothing else is known.
+    """
+
+    inflation: float
+    redrive_time: float
+    model_error: float
+    axes: tuple[tuple[float, float], ...] = ()
+
+    @classmethod
+    def from_model(cls, model: Path | str) -> Self:
+        """Take the law from a model file.
+
+        Parameters
+        ----------
+        model : Path or str
+            The file, or the name of a shipped model.
+
+        Returns
+        -------
+        Law
+            Inflation and redrive gap, with all that the calibration left open of them.
+
+        Raises
+        ------
+        ReportError
+            The file cannot be read as a model.
+        InputError
+            The model is of another kind, or no shipped model has that name.
+        """
+        found = read_model(model)
+        if found.kind not in KINDS_WITH_ALIASES:
+            raise InputError(
+                "model", str(model), f"a model of kind {' or '.join(KINDS_WITH_ALIASES)}, not {found.kind}"
+            )
+        values = {}
+        for key in (INFLATION.file_key, REDRIVE_TIME.file_key):
+            if key not in found.parameters:
+                raise ReportError(str(model), f"expected `parameters.{key}`")
+            values[key] = found.parameters[key]
+        inflation, gap = values[INFLATION.file_key], values[REDRIVE_TIME.file_key]
+        return cls(
+            inflation=inflation.value,
+            redrive_time=gap.value,
+            model_error=found.fit.model_error,
+            axes=_axes(found),
+        )
+
+    def moved(self, axis: tuple[float, float], steps: float) -> tuple[float, float]:
+        """Go along one of the `axes`.
+
+        Parameters
+        ----------
+        axis : tuple of float
+            One of them.
+        steps : float
+            How many standard deviations.
+
+        Returns
+        -------
+        tuple of float
+            Inflation, and redrive gap [s].
+        """
+        return self.inflation * math.exp(axis[0] * steps), self.redrive_time * math.exp(axis[1] * steps)
+
+
+def _axes(model: Model) -> tuple[tuple[float, float], ...]:
+    """Principal axes, about the estimates, of the parameter sets that `planner predict` takes its intervals of."""
+    known = possible(model, SETS)
+    pairs = [(key, known.sets[key], known.best[key]) for key in (INFLATION.key, REDRIVE_TIME.key)]
+    off = np.stack([np.log(column / best) if best > 0 else 0 * column for _, column, best in pairs])
+    sizes, directions = np.linalg.eigh(off @ off.T / off.shape[1])
+    steps = np.sqrt(np.maximum(sizes, 0.0)) * directions
+    return tuple((float(x), float(y)) for x, y in steps.T if math.hypot(x, y) > LEAST_STEP)

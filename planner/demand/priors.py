@@ -1,0 +1,150 @@
+"""How likely each reading is before and after a row: a judgement on ordinary loads, since one row cannot decide.
+
+`w` is the wait without aliases in service times, `r` the measured wait over that of exponential service and Poisson
+arrivals.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from planner.demand import kinds
+from planner.demand.kinds import Demands, Layout
+from planner.results import Array
+
+DENSE: Final = 0.45  # load above which groups would hardly leave the volume idle
+LEAST_GROUPED: Final = 0.25  # r below which no group can be
+FAR_FROM_SATURATED: Final = 0.7  # utilization below which an open reading that fits is preferred
+BESIDE_OPEN: Final = 0.2  # of closed readings beside a preferred open one
+NEARLY_OPEN: Final = 0.4  # of Poisson arrivals with another scv of service among the steady readings
+POISSON_RATIOS: Final = (0.6, 1.15)
+STEADY_UP_TO: Final = 1.1  # r
+MIXED_UP_TO: Final = 1.5
+STEADY_BESIDE: Final = 0.3  # of all others, where mixed
+VARIABLE_UP_TO: Final = 3.0  # r
+ACTIVE_WEIGHTS: Final = (0.35, 0.25, 0.15, 0.1, 0.1, 0.05)
+CROWD: Final = 10.0  # requesters of one volume, about; more are less and less likely
+FEWER: Final = 4.0
+STRONG: Final = 3.0  # load while on beyond which a phase is nearly a batch
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scales:
+    """Weights of the kinds, and their decay with the size of batches and groups and the wait of requesters."""
+
+    batch: float = 2.0
+    fixed: float = 4.0
+    active: float = 12.0
+    of_batches: float = 1.0
+    of_mixed: float = 0.8
+    of_fixed: float = 0.25
+    of_periodic: float = 0.9
+    of_variable: float = 4.5
+    of_active: float = 0.6
+    of_phases: float = 0.04
+    of_strong: float = 0.5  # of the phases nearly as strong as batches
+    slow: float = 200.0  # service times; shorter phases are less likely
+    steady: float = 2.0  # of all others, where steady
+
+
+ONE_ROW: Final = Scales()
+TWO_ROWS: Final = Scales(batch=4.0, fixed=8.0, active=11.0)
+
+
+def weights(
+    demands: Demands, layout: Layout, wait: Array, ratio: Array, strain: Array, variable: NDArray[np.bool_],
+    scales: Scales = ONE_ROW,
+) -> Array:  # fmt: skip
+    """Weights of the readings, (volumes, readings), summing to one a volume; 0 where a reading cannot be.
+
+    `wait` (volumes, readings) is each reading's own without aliases, `ratio` (volumes,) is r, `strain` that of the
+    steady ones,
+    `variable` whether Poisson arrivals with service times of some other scv give the wait.
+    """
+    found = np.zeros(wait.shape)
+    wait = np.where(np.isfinite(wait), wait, 1e3)
+    bursts = np.exp(-(demands.batch - 1) / scales.batch)
+    longer = np.exp(-(demands.batch - 1) / scales.fixed)
+    r = ratio[:, None]
+    for kind, each in (
+        (kinds.BATCHES, scales.of_batches * bursts),
+        (kinds.MIXED, scales.of_mixed * bursts),
+        (kinds.FIXED, scales.of_fixed * longer),
+        (
+            kinds.PERIODIC,
+            scales.of_periodic
+            * longer
+            * np.minimum(1.0, r)
+            * np.where(demands.load > DENSE, 0.2, 1.0)
+            * (r > LEAST_GROUPED),
+        ),
+        (
+            kinds.VARIABLE,
+            scales.of_variable * np.exp(-np.maximum(0.0, r - 1.5) / 0.3) * (r > 1.0) * (r < VARIABLE_UP_TO),
+        ),
+        (
+            kinds.ACTIVE,
+            scales.of_active
+            * _requesters(layout)
+            * np.exp(-wait / scales.active - np.maximum(wait - CROWD, 0) / FEWER),
+        ),
+        (kinds.ON_OFF, _phases(demands, layout, wait, scales)),
+    ):
+        where = layout.columns(kind)
+        found[:, where] = np.broadcast_to(each, found.shape)[:, where]
+    found = np.nan_to_num(found, nan=0.0)
+    _split(found, layout)
+    total = found.sum(axis=1)
+    steady = np.where(
+        ratio <= STEADY_UP_TO, np.maximum(1.0, scales.steady * total),
+        np.where((ratio <= MIXED_UP_TO) | (total <= 0), np.maximum(STEADY_BESIDE * total, 1e-6), 0.0),
+    )  # fmt: skip
+    found += steady[:, None] * steady_shares(demands, layout, strain, variable)
+    whole: Array = found / found.sum(axis=1, keepdims=True)
+    return whole
+
+
+def _requesters(layout: Layout) -> Array:
+    """Of the numbers of requesters, from the fewest on; a finer ladder shares the same total."""
+    known = np.cumsum([0.0, *ACTIVE_WEIGHTS])
+    found = np.zeros((1, layout.kind.size))
+    where = layout.columns(kinds.ACTIVE)
+    steps = layout.number[where]
+    shares = np.diff(np.interp(np.append(steps, steps[-1] + 1), np.arange(known.size), known))
+    found[:, where] = np.maximum(shares, 0.01)
+    return found
+
+
+def _phases(demands: Demands, layout: Layout, wait: Array, scales: Scales) -> Array:
+    load = layout.number
+    slow = demands.on_time / (demands.on_time + scales.slow)
+    return scales.of_phases * np.where(load < STRONG, slow, scales.of_strong * np.exp(-wait / scales.active))
+
+
+def _split(found: Array, layout: Layout) -> None:
+    """Finer ladders of shares and loads carry together what the coarse ones do."""
+    for kind, coarse in ((kinds.MIXED, kinds.SHARES), (kinds.ON_OFF, kinds.ON_LOADS)):
+        where = layout.columns(kind)
+        found[:, where] *= len(coarse) / (where.stop - where.start)
+
+
+def steady_shares(demands: Demands, layout: Layout, strain: Array, variable: NDArray[np.bool_]) -> Array:
+    """How the steady readings share their weight, (volumes, readings): those that fit; the nearest where none does."""
+    steady = np.isin(layout.kind, kinds.STEADY)
+    poisson = layout.kind == kinds.POISSON
+    fits: NDArray[np.bool_] = steady & (strain <= 1.0)
+    nearest = np.where(steady & np.isfinite(strain), strain, np.inf)
+    first = np.zeros_like(fits)
+    first[np.arange(len(fits)), np.argmin(nearest, axis=1)] = True
+    fits = np.where(fits.any(axis=1, keepdims=True), fits, first & np.isfinite(nearest))
+    people = np.where(poisson, 1.0, demands.population)
+    opened = fits[:, poisson] & (demands.load[:, poisson] < FAR_FROM_SATURATED)
+    share = np.where(opened & ~poisson, BESIDE_OPEN, 1.0) * np.where(fits, 1 / people, 0.0)
+    total = share.sum(axis=1, keepdims=True)
+    share = np.divide(share, total, out=np.zeros_like(share), where=total > 0)
+    nearly = variable[:, None] & ~fits[:, poisson]
+    return np.where(nearly, (1 - NEARLY_OPEN) * share + NEARLY_OPEN * poisson, share)

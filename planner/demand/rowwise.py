@@ -1,0 +1,231 @@
+"""From rows of averages to the free number of each reading: where its queue is the measured one.
+
+The unit of time is the service time of a lone I/O, S0: measured service / growth of the reading, found in a few
+passes. With c
+devices in use a reading must reproduce load X S0 and queue Q at c.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from typing import Final
+
+import numpy as np
+
+from planner.demand import chains, kinds
+from planner.demand.kinds import Demands, Layout
+from planner.results import Array
+
+FREE: Final = {
+    kinds.BATCHES: ("batch", 1e-6, 1e4),
+    kinds.MIXED: ("batch", 1e-6, 1e4),
+    kinds.FIXED: ("batch", 1e-6, 2e3),
+    kinds.PERIODIC: ("batch", 1e-6, 2e3),
+    kinds.ON_OFF: ("on_time", 1e-4, 1e8),
+    kinds.VARIABLE: ("ratio", 1e-3, 1e3),
+}
+THINK: Final = (1e-7, 1e9)
+PASSES: Final = 3  # to the service time of a lone I/O, with aliases in use
+IDLE: Final = (1e-5, 1e7)  # idle capacity over load
+STEPS: Final = 60
+NEAR: Final = 1e-8  # in the logarithm of a queue, or in half digits
+NARROW: Final = 1e-10  # in the logarithm of a free number
+SLACK: Final = 0.04  # a wait that requesters without think time reach but for rounding
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Rows:
+    """What was measured, (volumes,): rate [1/s], service [s], queue and its ends [I/Os], devices in use."""
+
+    rate: Array
+    service: Array
+    queue: Array
+    queue_low: Array
+    queue_high: Array
+    service_low: Array
+    service_high: Array
+    rate_low: Array
+    rate_high: Array
+    devices: Array
+
+    def of(self, index: object) -> Rows:
+        """Some of them."""
+        return Rows(**{item.name: getattr(self, item.name)[index] for item in fields(self)})
+
+
+def root(function: Callable[[Array], Array], low: Array, high: Array) -> tuple[Array, Array]:
+    """Where an increasing function is zero, and whether that lies between the ends; else the nearer end.
+
+    Bracketed inverse quadratic interpolation (Chandrupatla 1997), all elements at once.
+    """
+    b, a = low.copy(), high.copy()
+    at_b, at_a = function(b), function(a)
+    found = (at_b <= 0) & (at_a >= 0)
+    c, at_c = a.copy(), at_a.copy()
+    best = np.where(at_b > 0, low, high)
+    share = np.full(low.shape, 0.5)
+    for _ in range(STEPS):
+        guess = a + share * (b - a)
+        value = function(guess)
+        same = np.sign(value) == np.sign(at_a)
+        c, at_c = np.where(same, a, b), np.where(same, at_a, at_b)
+        b, at_b = np.where(same, b, a), np.where(same, at_b, at_a)
+        a, at_a = guess, value
+        nearer = np.abs(at_a) < np.abs(at_b)
+        best = np.where(found, np.where(nearer, a, b), best)
+        width = np.abs(b - a)
+        if np.all(~found | (np.minimum(np.abs(at_a), np.abs(at_b)) < NEAR) | (width < NARROW)):
+            break
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            x, y = (a - b) / (c - b), (at_a - at_b) / (at_c - at_b)
+            bent = (1 - np.sqrt(1 - x) < y) & (y < np.sqrt(x))
+            step = at_a / (at_b - at_a) * at_c / (at_b - at_c)
+            step += (c - a) / (b - a) * at_a / (at_c - at_a) * at_b / (at_c - at_b)
+            margin = np.minimum(0.5, 0.25 * NARROW / width)
+        share = np.where(bent & np.isfinite(step), step, 0.5)
+        share = np.clip(share, margin, 1 - margin)
+    return best, found
+
+
+def invert(rows: Rows, layout: Layout, inflation: float, gap_time: float) -> tuple[Demands, Array]:
+    """Demands that reproduce every row, and the service time of a lone I/O [s], (volumes, readings)."""
+    shape = (rows.rate.size, layout.kind.size)
+    demands = Demands.empty(shape)
+    service = np.broadcast_to(rows.service[:, None], shape).copy()
+    for kind in range(len(kinds.KINDS)):
+        where = layout.columns(kind)
+        width = where.stop - where.start
+        number = np.tile(layout.number[where], shape[0])
+        found, alone = _one_kind(kind, number, _repeated(rows, width), inflation, gap_time)
+        for key, value in found.items():
+            getattr(demands, key)[:, where] = value.reshape(shape[0], width)
+        service[:, where] = alone.reshape(shape[0], width)
+    return demands, service
+
+
+def _repeated(rows: Rows, times: int) -> Rows:
+    return Rows(**{item.name: np.repeat(getattr(rows, item.name), times) for item in fields(rows)})
+
+
+def _one_kind(
+    kind: int, number: Array, rows: Rows, inflation: float, gap_time: float
+) -> tuple[dict[str, Array], Array]:
+    """Parameters of one kind at every element, nan where it cannot reach the row, and the lone service time."""
+    alone = rows.service.copy()
+    several = inflation > 0 and bool((rows.devices > 1).any())
+    passes = PASSES if several else 2 if kind in kinds.STEADY and gap_time > 0 else 1
+    part: dict[str, Array] = {}
+    for _ in range(passes):
+        station = chains.Station(most=int(rows.devices.max()), inflation=inflation, gap=gap_time / alone)
+        load = rows.rate * alone
+        part, good = _inverted(kind, number, rows, load, station)
+        rate, _, busy = kinds.one_kind(kind, station, part).at(rows.devices)
+        if kind in kinds.STEADY:  # S0 = (X S0) / X, within the digits of the service time
+            alone = rate / rows.rate
+        elif passes > 1:
+            growth = np.where(good & (busy > 0) & (rate > 0), busy / np.maximum(rate, 1e-300), 1.0)
+            alone = np.where(rows.devices > 1, rows.service / growth, rows.service)
+    return {key: np.where(good, value, np.nan) for key, value in part.items()}, alone
+
+
+def _inverted(
+    kind: int, number: Array, rows: Rows, load: Array, station: chains.Station
+) -> tuple[dict[str, Array], Array]:
+    one = np.ones_like(load)
+    nothing = {item.name: np.full(load.shape, np.nan) for item in fields(Demands)}
+    if kind in (kinds.CLOSED, kinds.ACTIVE):
+        return _requesters(kind, number, rows, load, station)
+    part = {**nothing, "load": load}
+    if kind == kinds.POISSON:
+        return _balanced(part, "load", rows, station)
+    good = load < station.over[rows.devices.astype(np.int64) - 1, np.arange(load.size)]
+    part["share"] = number if kind in (kinds.BATCHES, kinds.MIXED) else part["share"]
+    if kind == kinds.ON_OFF:
+        good &= number > 1.02 * load
+        part["on_load"] = np.where(good, number, 2 * load + 1)
+    target = np.log(np.maximum(rows.queue, 1e-12))
+    name, least, most = FREE[kind]
+    offset = 1.0 if name == "batch" else 0.0
+
+    def excess(free: Array) -> Array:
+        part[name] = offset + np.exp(free)
+        _, queue, _ = kinds.one_kind(kind, station, part).at(rows.devices)
+        return np.minimum(np.log(np.maximum(queue, 1e-300)), 700.0) - target
+
+    free, found = root(excess, np.log(least) * one, np.log(most) * one)
+    part[name] = offset + np.exp(free)
+    return part, good & found
+
+
+def _requesters(
+    kind: int, number: Array, rows: Rows, load: Array, station: chains.Station
+) -> tuple[dict[str, Array], Array]:
+    """Requesters whose think time gives the wait; always active ones must give the rate as well, within the digits."""
+    wait = rows.queue / load
+    people = fewest(wait, load, rows, station, steady=kind == kinds.CLOSED)
+    scale = np.maximum(1.0, people / 10)
+    people = people + np.round(number * scale)
+    part = {item.name: np.full(load.shape, np.nan) for item in fields(Demands)}
+    part["population"], part["active"] = people, np.ones_like(load)
+    if kind == kinds.CLOSED:
+        return _balanced(part, "think", rows, station)
+    target = np.log(np.maximum(wait, 1e-12))
+
+    def excess(free: Array) -> Array:
+        part["think"] = np.exp(-free)
+        rate, queue, _ = kinds.one_kind(kind, station, part).at(rows.devices)
+        return np.log(np.maximum(queue, 1e-300)) - np.log(np.maximum(rate, 1e-300)) - target
+
+    low, high = (np.full(load.shape, np.log(end)) for end in THINK)
+    free, found = root(excess, -high, -low)
+    part["think"] = np.exp(-free)
+    rate, queue, _ = kinds.one_kind(kind, station, part).at(rows.devices)
+    near = queue / np.maximum(rate, 1e-300) > wait * (1 - SLACK)
+    part["active"] = load / np.maximum(rate, 1e-300)
+    good = (found | near) & (part["active"] <= 1 + SLACK)
+    part["active"] = np.minimum(part["active"], 1.0)
+    return part, good
+
+
+def _balanced(
+    part: dict[str, Array], name: str, rows: Rows, station: chains.Station
+) -> tuple[dict[str, Array], Array]:
+    """Steady readings have one free number for two measured: it strains the digits of service and queue alike."""
+    kind = kinds.POISSON if name == "load" else kinds.CLOSED
+    here = rows.devices.astype(np.int64) - 1, np.arange(rows.rate.size)
+    most = station.over[here]
+
+    def excess(free: Array) -> Array:
+        part[name] = most / (1 + np.exp(-free)) if name == "load" else np.exp(-free)
+        of_service, of_queue = strains(*kinds.one_kind(kind, station, part).at(rows.devices), rows)
+        return np.clip(of_service + of_queue, -1e9, 1e9)
+
+    low, high = (np.full(rows.rate.shape, np.log(end)) for end in (IDLE if name == "load" else THINK))
+    free, _ = root(excess, -high, -low)
+    excess(free)
+    return part, np.ones(rows.rate.shape, dtype=bool)
+
+
+def strains(rate: Array, queue: Array, busy: Array, rows: Rows) -> tuple[Array, Array]:
+    """How far service and queue of a guess lie off, in half widths of what the digits leave open."""
+    return (
+        _strain(busy / rows.rate, rows.service_low, rows.service, rows.service_high),
+        _strain(queue, rows.queue_low, rows.queue, rows.queue_high),
+    )
+
+
+def _strain(guess: Array, low: Array, value: Array, high: Array) -> Array:
+    half = np.where(guess >= value, high - value, value - low)
+    found: Array = (guess - value) / np.maximum(half, np.maximum(1e-6 * np.abs(value), 1e-9))
+    return found
+
+
+def fewest(wait: Array, load: Array, rows: Rows, station: chains.Station, *, steady: bool) -> Array:
+    """Fewest requesters that can wait so long, thinking not at all: (N - c) / rate of c busy devices."""
+    c = rows.devices
+    over = station.over[c.astype(np.int64) - 1, np.arange(c.size)]
+    if steady:
+        present = np.maximum(rows.queue_low, 0.0) + rows.rate * rows.service_low
+        return np.maximum(np.ceil(present - 1e-9), 1.0)
+    return np.maximum(c + np.ceil(wait * over * (1 - SLACK) - 1e-9), c + 1.0)

@@ -1,0 +1,61 @@
+"""A reading in words, for one sentence of an answer."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import TYPE_CHECKING
+
+from planner.demand import kinds
+from planner.demand.kinds import Demands
+from planner.units import MILLISECOND
+
+if TYPE_CHECKING:
+    from planner.demand.bursty import Readings
+
+NOTHING = 1e-7  # seconds
+
+
+def words(readings: Readings, volume: int, reading: int) -> str:
+    """The demand of one volume under one reading."""
+    service = float(readings.service_time[volume, reading])
+    number = {
+        item.name: float(getattr(readings.demands, item.name)[volume, reading]) for item in fields(Demands)
+    }
+    if number["population"] > 0:
+        return _requesters(number, service, always=readings.layout.kind[reading] == kinds.CLOSED)
+    together = _together(number["batch"])
+    said = {
+        kinds.POISSON: f"open arrivals, {number['load'] / service:.3g}/s",
+        kinds.VARIABLE: f"open arrivals with service times of scv {max(2 * number['ratio'] - 1, 0):.2g}",
+        kinds.BATCHES: f"about {together} I/Os come together",
+        kinds.MIXED: f"{_percent(number['share'])} of the I/Os come about {together} together, the others one by one",
+        kinds.FIXED: f"always about {together} I/Os come together",
+        kinds.PERIODIC: f"about {together} I/Os at once, the volume idle between",
+        kinds.ON_OFF: f"{number['on_load'] / service:.3g}/s for {_time(number['on_time'] * service)} at a time, "
+        f"{_percent(number['load'] / number['on_load'])} of the time",
+    }
+    return said[int(readings.layout.kind[reading])]
+
+
+def _requesters(number: dict[str, float], service: float, *, always: bool) -> str:
+    people = f"{number['population']:.3g}"
+    people += " requester" if people == "1" else " requesters"
+    if always:
+        return f"{people} with {_time(number['think'] * service)} between I/Os"
+    return f"{people}, active {_percent(number['active'])} of the time"
+
+
+def _together(mean: float) -> str:
+    return f"{mean:.0f}" if mean >= 9.5 else f"{mean:.2g}"  # noqa: PLR2004 - two digits
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.2g} %" if share < 0.995 else "all"  # noqa: PLR2004 - rounds to 100 %
+
+
+def _time(seconds: float) -> str:
+    if seconds < NOTHING:
+        return "no time"
+    if seconds >= 1:
+        return f"{seconds:.3g} s"
+    return f"{seconds / MILLISECOND:.3g} ms"

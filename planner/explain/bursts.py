@@ -1,0 +1,96 @@
+"""Topic of bursty volumes: geometric batches at Poisson instants, the reading that most others lie below."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import sympy
+from sympy import Eq, Function, Piecewise, Sum, Symbol
+
+from planner.explain.topic import Equation, Exact, Input, Topic
+
+rate = Symbol("lambda", positive=True)
+service = Symbol("S", positive=True)
+batch = Symbol("m", positive=True)
+c = Symbol("c", positive=True, integer=True)
+growth = Symbol("h", nonnegative=True)
+n = Symbol("n", nonnegative=True, integer=True)
+behind, weight = Function("H"), Function("p")
+instants, stay, most, ratio, over, excess, total, queue, wait = sympy.symbols("a q mu theta T E G L_q W")
+
+
+def _rate(present: sympy.Expr) -> sympy.Expr:
+    """Rate at which I/Os end with so many of them at the volume, none of them waiting."""
+    return present / (service * (1 + growth * (present - 1)))
+
+
+def _equations(exact: Exact) -> tuple[Equation, ...]:
+    below = (n, 0, c)
+    return (
+        Equation(left=instants, right=rate / batch, meaning="batches", unit="1/s"),
+        Equation(left=stay, right=1 - 1 / batch, meaning="chance that one more comes with an I/O"),
+        Equation(
+            left=behind(n),
+            right=Piecewise((0, Eq(n, 0)), (stay * behind(n - 1) + weight(n - 1), True)),
+            meaning="weight of states that a batch leads across n",
+            index=below,
+        ),
+        Equation(
+            left=weight(n),
+            right=Piecewise((1, Eq(n, 0)), (instants * behind(n) / _rate(n), True)),
+            meaning="weight of n I/Os at the volume",
+            index=below,
+        ),
+        Equation(left=most, right=_rate(c), meaning="rate with all devices busy", unit="1/s"),
+        Equation(
+            left=ratio, right=stay + instants / most, meaning="above c each weight is so many times the last"
+        ),
+        Equation(
+            left=over,
+            right=instants * (stay * behind(c) + weight(c)) / (most * (1 - ratio)),
+            meaning="weight above c",
+        ),
+        Equation(left=excess, right=over / (1 - ratio), meaning="I/Os waiting, times the weights"),
+        Equation(left=total, right=Sum(weight(n), below) + over, meaning="sum of the weights"),
+        Equation(left=queue, right=excess / total, meaning="queue length"),
+        Equation(left=wait, right=queue / rate, meaning="wait time, by Little's law", unit="s"),
+    )
+
+
+def _numerical(values: Mapping[str, float]) -> dict[str, float]:
+    import numpy as np
+
+    from planner.demand import chains
+
+    devices = int(values["servers"])
+    station = chains.Station(most=devices, inflation=values["inflation"], gap=np.zeros(1))
+    load = np.array([values["arrival_rate"] * values["service_time"]])
+    found = chains.batches(station, load, np.array([values["batch"]]), np.ones(1))
+    queued = float(found.queue[devices - 1, 0])
+    return {"L_q": queued, "W": queued / values["arrival_rate"]}
+
+
+BURSTS = Topic(
+    name="bursts",
+    title="Bursty volumes: I/Os that come in batches",
+    inputs=(
+        Input(key="arrival_rate", symbol=rate, dimension="rate", default="100/s", meaning="I/Os"),
+        Input(key="service_time", symbol=service, dimension="time", default="1ms", meaning="service of one alone"),
+        Input(key="batch", symbol=batch, dimension="number", default="4", least=1, meaning="mean I/Os that come together"),
+        Input(key="servers", symbol=c, dimension="count", default="1", meaning="base and aliases"),
+        Input(
+            key="inflation", symbol=growth, dimension="number", default="0", least=0,
+            meaning="growth of service with each more in service",
+        ),
+    ),
+    equations=_equations,
+    answer=wait,
+    numerical=_numerical,
+    assumptions=(
+        "batches of geometric size come at Poisson instants; exponential service",
+        "service grows linearly with the I/Os in service at the same volume; no redrive gap",
+        "one row of averages fixes the mean size of the batches only if the form of the bursts is known: the same wait may "
+        "come of requesters that are active a share of the time, of phases of overload, or of groups at regular times",
+    ),
+    source="Gross and Harris, Fundamentals of Queueing Theory, section 3.1 (bulk input); tail: Kleinrock vol. 1 (1975), 4.5",
+)  # fmt: skip

@@ -1,0 +1,278 @@
+"""Rows of one interval of the one table, as arrays; and the choice among them that a question makes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from planner.errors import InputError, ReportError
+from planner.interval import Interval
+from planner.measurements.read import Measured
+from planner.reports.device_range import device_range
+from planner.reports.schema import ALIAS, BASE, VOLUME
+from planner.results import Array
+
+NUMBERS: Final = (
+    "io_rate", "alias_rate", "pend", "disconnect", "connect", "service", "response", "cu_wait", "queued",
+)  # fmt: skip
+WORDS: Final = ("device", "label", "kind", "type", "alias_of", "pool")
+
+if TYPE_CHECKING:
+    import polars as pl
+
+Words = NDArray[Any]
+Index = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Rows:
+    """Devices or volumes of one interval of one file.
+
+    Attributes
+    ----------
+    file : Path
+        Where they stand.
+    source : str
+        Name of the measurement.
+    end : datetime or None
+        When the interval began.
+    words : dict
+        `WORDS` by name, shape (rows,), None where the source says nothing.
+    numbers : dict
+        `NUMBERS` by name, each an `Interval` of arrays, shape (rows,), SI, nan where the source says nothing.
+    pool_aliases, seconds : ndarray, shape (rows,)
+        Aliases of the pool of each row, and the time it was measured [s]; nan where the source says nothing.
+    line : ndarray of int, shape (rows,)
+        Line of the file.
+    """
+
+    file: Path
+    source: str
+    end: datetime | None
+    words: dict[str, Words]
+    numbers: dict[str, Interval]
+    pool_aliases: Array
+    seconds: Array
+    line: Index
+
+    def __len__(self) -> int:
+        """Count the rows."""
+        return len(self.line)
+
+    def __getitem__(self, index: Any) -> Rows:
+        """Some of the rows."""
+        return Rows(
+            file=self.file, source=self.source, end=self.end,
+            words={key: each[index] for key, each in self.words.items()},
+            numbers={key: each[index] for key, each in self.numbers.items()},
+            pool_aliases=self.pool_aliases[index], seconds=self.seconds[index], line=self.line[index],
+        )  # fmt: skip
+
+    @property
+    def names(self) -> list[str]:
+        """Device number of each row; its label where it has none."""
+        pairs = zip(self.words["device"], self.words["label"], strict=True)
+        return [str(device if device is not None else label) for device, label in pairs]
+
+    def of_kind(self, *kinds: str) -> NDArray[np.bool_]:
+        """Tell which rows are of some kinds.
+
+        Parameters
+        ----------
+        *kinds : str
+            Of `planner.reports.schema.KINDS`.
+
+        Returns
+        -------
+        ndarray of bool, shape (rows,)
+            True where they are.
+        """
+        return np.isin(self.words["kind"].astype(str), kinds)
+
+    @property
+    def is_base(self) -> NDArray[np.bool_]:
+        """Whether a row is a volume that may have aliases."""
+        return self.of_kind(BASE, VOLUME)
+
+    @property
+    def is_alias(self) -> NDArray[np.bool_]:
+        """Whether a row is a HyperPAV alias."""
+        return self.of_kind(ALIAS)
+
+    def required(self, name: str) -> Interval:
+        """Take a number that every row must have.
+
+        Parameters
+        ----------
+        name : str
+            One of `NUMBERS`.
+
+        Returns
+        -------
+        Interval
+            Of arrays, shape (rows,).
+
+        Raises
+        ------
+        InputError
+            A row without it, which the message names.
+        """
+        found = self.numbers[name]
+        missing = np.flatnonzero(np.isnan(found.value))
+        if missing.size:
+            row = int(missing[0])
+            raise InputError(
+                f"{name} of device {self.names[row]}", "....",
+                f"a number; line {self.line[row]} of {self.file} has none",
+            )  # fmt: skip
+        return found
+
+
+def intervals(measured: Measured) -> list[Rows]:
+    """Cut the table of devices into its intervals.
+
+    Parameters
+    ----------
+    measured : Measured
+        What was read.
+
+    Returns
+    -------
+    list of Rows
+        The newest last where all have a date, else in the order of reading.
+
+    Raises
+    ------
+    ReportError
+        A device twice in one interval.
+    """
+    frame = measured.devices
+    if not frame.height:
+        return []
+    found = [
+        of_frame(part)
+        for part in frame.partition_by(["system", "file", "source", "start"], maintain_order=True)
+    ]
+    for rows in found:
+        _refuse_twice(rows)
+    if all(rows.end is not None for rows in found):
+        found.sort(key=lambda rows: str(rows.end))
+    return found
+
+
+def _refuse_twice(rows: Rows) -> None:
+    """Each device, or volume of a pool, stands in an interval once."""
+    known: dict[tuple[object, str], int] = {}
+    pools = rows.words["pool"]
+    for k, name in enumerate(rows.names):
+        key = ("" if rows.words["device"][k] is not None else pools[k], name)
+        if key in known:
+            raise ReportError(
+                rows.file, f"{name} a second time, first in line {rows.line[known[key]]}: expected each volume once",
+                line=int(rows.line[k]),
+            )  # fmt: skip
+        known[key] = k
+
+
+def of_frame(frame: pl.DataFrame) -> Rows:
+    """Rows of one interval; what the frame has no column for is not known."""
+    first = frame.row(0, named=True)
+
+    def floats(name: str) -> Array:
+        if name not in frame.columns:
+            return np.full(frame.height, np.nan)
+        return np.asarray(frame[name].cast(float).fill_null(np.nan).to_numpy(), dtype=np.float64)
+
+    def words(name: str) -> Words:
+        values = frame[name].to_list() if name in frame.columns else [None] * frame.height
+        return np.array(values, dtype=object)
+
+    return Rows(
+        file=Path(first.get("file") or "data frame"), source=first.get("source") or "", end=first.get("start"),
+        words={name: words(name) for name in WORDS},
+        numbers={
+            name: Interval(*(floats(f"{name}{end}") for end in ("_low", "", "_high"))) for name in NUMBERS
+        },
+        pool_aliases=floats("pool_aliases"), seconds=floats("interval"),
+        line=np.nan_to_num(floats("line")).astype(np.int64),
+    )  # fmt: skip
+
+
+class Devices:
+    """Device numbers, ranges and labels, as people type them: ``522A``, ``522A-5231``, ``522A,522C``, ``BWPVS0``.
+
+    Parameters
+    ----------
+    text : str
+        What was typed.
+    argument : str
+        Where, for an error message.
+    labels : bool
+        Whether volume labels may stand among them.
+    """
+
+    def __init__(self, text: str, argument: str, *, labels: bool = True) -> None:
+        self.text, self.argument = text, argument
+        self.ranges: list[tuple[int, int]] = []
+        self.labels: set[str] = set()
+        for word in filter(None, (part.strip() for part in text.split(","))):
+            try:
+                self.ranges.append(device_range(word))
+            except ValueError as error:
+                if not labels or "lower to a higher" in str(error):
+                    raise InputError(argument, word, str(error)) from None
+            self.labels.add(word.upper())
+        if not self.labels and not self.ranges:
+            raise InputError(argument, text, "device numbers such as 522A, 522A-5231 or 522A,522C")
+
+    def chosen(self, rows: Rows) -> NDArray[np.bool_]:
+        """Tell which rows are meant.
+
+        Parameters
+        ----------
+        rows : Rows
+            Devices.
+
+        Returns
+        -------
+        ndarray of bool, shape (rows,)
+            True where a number, a range or a label among those typed is theirs.
+        """
+        found = np.array(
+            [name.upper() in self.labels or str(label or "").upper() in self.labels
+             for name, label in zip(rows.names, rows.words["label"], strict=True)], dtype=bool,
+        )  # fmt: skip
+        for k, device in enumerate(rows.words["device"]):
+            if device is not None and not found[k]:
+                number = int(device, 16)
+                found[k] = any(low <= number <= high for low, high in self.ranges)
+        return found
+
+
+def shown(names: Sequence[str]) -> str:
+    """Name devices in short: runs of adjacent numbers as ranges, at most a few of them."""
+    parts: list[str] = []
+    numbers = sorted({name for name in names})
+    start = 0
+    for k in range(1, len(numbers) + 1):
+        if k < len(numbers) and _follows(numbers[k - 1], numbers[k]):
+            continue
+        parts.append(numbers[start] if k - start == 1 else f"{numbers[start]}-{numbers[k - 1]}")
+        start = k
+    return ", ".join(parts[:MOST_SHOWN]) + (", ..." if len(parts) > MOST_SHOWN else "")
+
+
+MOST_SHOWN: Final = 4
+
+
+def _follows(first: str, second: str) -> bool:
+    try:
+        return int(second, 16) == int(first, 16) + 1
+    except ValueError:
+        return False

@@ -1,0 +1,166 @@
+"""A system file from measurements: volumes and pools as they were, and what nobody measured marked as to fill in."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from planner import measurements
+from planner.errors import InputError
+from planner.measurements.archive import is_archive, open_archive
+from planner.reports.schema import BASE, VOLUME
+from planner.system.schema import one_of
+from planner.system.template import to_fill_in, written
+from planner.units import MILLISECOND
+
+if TYPE_CHECKING:
+    import polars as pl
+
+DIGITS: Final = 3
+UNPOOLED: Final = "unpooled"
+BUSY: Final = 0.8  # I/Os in service at a volume from which they are taken to come from requesters that wait
+# What no device measurement says, with the keys that a system needs first.
+MISSING: Final = (
+    ("processors", ("count",)),
+    ("storage", ("real_gib", "other_gib")),
+    (
+        "guests",
+        ("name", "count", "virtual_gib", "instantiated", "touch_time_us", "cp_charged_us", "pages_from"),
+    ),
+    (
+        "paging",
+        ("name", "devices", "depth", "service_time_ms", "pages_per_transfer", "cp_system_us", "space_gib"),
+    ),
+)
+
+
+def from_devices(devices: pl.DataFrame, system: str | None = None) -> str:
+    """Write what measurements know of a system.
+
+    I/Os of volumes that are busy most of the time, which no random arrivals could be, come from requesters that wait:
+    one more than the mean number present, so many as a volume has. Others are taken to come at random; where guests
+    wait for them, `think_time_ms` in place of `io_rate` says so. Storage, processors and paging are not in a table of
+    devices: they stand in the file as comments to fill in.
+
+    Parameters
+    ----------
+    devices : polars.DataFrame
+        Rows of devices, as `planner.measurements.read` makes them; means over all intervals are taken.
+    system : str, optional
+        Which system, where the table holds several.
+
+    Returns
+    -------
+    str
+        TOML that `planner system` answers, with comments.
+
+    Raises
+    ------
+    InputError
+        No such system, several and none chosen, or no volume with a rate and a service time.
+    """
+    rows = _chosen(devices, system)
+    tables = list(_tables(rows))
+    if not tables:
+        raise InputError("devices", 0, "at least one base or volume with an I/O rate and a service time")
+    name = system or next((each for each in rows["system"].to_list() if each), "measured system")
+    source = ", ".join(sorted({each for each in rows["source"].to_list() if each}))
+    head = {"name": name, **({"source": source} if source else {})}
+    text = written(
+        f"{name} as measured. Service times are those of the measured concurrency. Commented tables are to fill in.",
+        [("system", head), *tables],
+    )
+    return text + "\n" + "\n\n".join(to_fill_in(table, keys) for table, keys in MISSING) + "\n"
+
+
+def from_measurements(source: Path | str, system: str | None = None) -> str:
+    """Write what an archive or a file of measurements knows of a system.
+
+    Parameters
+    ----------
+    source : Path or str
+        An archive that `planner collect` wrote, or any file that `planner read` reads.
+    system : str, optional
+        Which system, where it holds several.
+
+    Returns
+    -------
+    str
+        TOML that `planner system` answers, with comments.
+
+    Raises
+    ------
+    InputError
+        No such archive or system, several and none chosen, or no devices.
+    ReportError
+        A file cannot be read.
+    """
+    path = Path(source)
+    devices = open_archive(path).read() if is_archive(path) else measurements.read(path).devices
+    if devices is None:
+        raise InputError("--from", str(source), "measurements of devices")
+    return from_devices(devices, system)
+
+
+def _chosen(devices: pl.DataFrame, system: str | None) -> pl.DataFrame:
+    import polars as pl
+
+    names = sorted({each for each in devices["system"].to_list() if each is not None})
+    if system is not None and system not in names:
+        raise InputError(
+            "--system", system, one_of(system, names) if names else "none: the table names no system"
+        )
+    if system is None and len(names) > 1:
+        raise InputError("--system", None, f"one of {', '.join(names)}")
+    kept = devices if system is None else devices.filter(pl.col("system") == system)
+    return kept.filter(
+        pl.col("kind").cast(pl.String).is_in([BASE, VOLUME])
+        & (pl.col("io_rate") > 0)
+        & pl.col("service").is_not_null()
+    )
+
+
+def _tables(rows: pl.DataFrame) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Pools, volumes and the guests that stand for their I/Os: means over intervals, one volume a device."""
+    import polars as pl
+
+    each = rows.group_by("pool", "device", "label", maintain_order=True).agg(
+        pl.col("pool_aliases").drop_nulls().max(),
+        rate=pl.col("io_rate").mean(),
+        time=(pl.col("io_rate") * pl.col("service")).sum() / pl.col("io_rate").sum(),
+        queued=pl.col("queued").mean(),
+    )
+    groups = each.group_by("pool", maintain_order=True).agg(
+        pl.col("pool_aliases").max(),
+        count=pl.len(),
+        rate=pl.col("rate").sum(),
+        time=(pl.col("rate") * pl.col("time")).sum() / pl.col("rate").sum(),
+        queued=pl.col("queued").mean(),
+    )
+    for group in groups.sort("pool", nulls_last=True).to_dicts():
+        service = f"{group['time'] / MILLISECOND:.{DIGITS}g}"
+        name = group["pool"] or UNPOOLED
+        pooled = group["pool"] is not None and group["pool_aliases"] is not None
+        if pooled:
+            yield "pool", {"name": name, "aliases": int(group["pool_aliases"]), "service_time_ms": service}
+        volumes: dict[str, Any] = {"name": f"{name} volumes", "count": int(group["count"])}
+        yield (
+            "volumes",
+            {**volumes, **({"pool": name} if pooled else {"aliases": None, "service_time_ms": service})},
+        )
+        yield "guests", _users(group, name, volumes["name"])
+
+
+def _users(group: Mapping[str, Any], name: str, volumes: str) -> dict[str, Any]:
+    """Guests that stand for the I/Os of a group, one a volume."""
+    count, rate = int(group["count"]), group["rate"] / group["count"]
+    found = {"name": f"users of {name}", "count": count, "io_to": volumes}
+    served = rate * group["time"]
+    if served < BUSY or group["queued"] is None:
+        return {**found, "io_rate": f"{rate:.{DIGITS + 1}g}", "io_time_us": None, "think_time_ms": None}
+    present = served + group["queued"]
+    requesters = math.floor(present) + 1
+    think = f"{(requesters - present) / rate / MILLISECOND:.{DIGITS}g}"
+    return {**found, "requesters": requesters, "think_time_ms": think, "io_time_us": None}

@@ -1,0 +1,160 @@
+"""Each chain against the same demand as a dense generator matrix, and against the laws that it equals in a limit."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from planner import queueing
+from planner.demand import chains
+from tests.demand import dense
+
+LEVELS = 260
+DEVICES = (1, 2, 3, 5)
+LAWS = ((0.0, 0.0), (0.15, 0.06))
+
+
+def station(inflation: float, gap: float, most: int = 8) -> chains.Station:
+    return chains.Station(most=most, inflation=inflation, gap=np.array([gap]))
+
+
+def check(found: chains.Figures, states: list[tuple[int, ...]], moves, inflation: float, gap: float) -> None:
+    for c in DEVICES:
+        down = [dense.service_rate(n, c, inflation, gap) for n in range(LEVELS + 2)]
+        expected = dense.figures(states, lambda state, down=down: moves(state, down), c, inflation, gap)
+        got = [float(a[c - 1, 0]) for a in (found.rate, found.queue, found.gap, found.busy)]
+        np.testing.assert_allclose(got, expected, rtol=2e-6, atol=1e-9)
+
+
+@pytest.mark.parametrize(("inflation", "gap"), LAWS)
+@pytest.mark.parametrize(("rate", "mean", "share"), [(0.4, 3.5, 1.0), (0.7, 2.0, 0.5), (0.1, 6.0, 0.3)])
+def test_geometric_batches(rate: float, mean: float, share: float, inflation: float, gap: float) -> None:
+    def moves(state, down):
+        n = state[0]
+        yield (n - 1,), down[n]
+        for k in range(1, LEVELS - n + 1):
+            single = (1 - share) * rate if k == 1 else 0.0
+            yield (n + k,), share * rate / mean * (1 - 1 / mean) ** (k - 1) / mean + single
+
+    found = chains.batches(station(inflation, gap), *(np.array([x]) for x in (rate, mean, share)))
+    check(found, [(n,) for n in range(LEVELS + 1)], moves, inflation, gap)
+
+
+@pytest.mark.parametrize(("inflation", "gap"), LAWS)
+@pytest.mark.parametrize(("rate", "mean"), [(0.4, 3.0), (0.6, 2.4), (0.1, 9.7)])
+def test_fixed_batches(rate: float, mean: float, inflation: float, gap: float) -> None:
+    whole, rest = int(mean), mean - int(mean)
+
+    def moves(state, down):
+        n = state[0]
+        yield (n - 1,), down[n]
+        yield (n + whole,), rate / mean * (1 - rest)
+        yield (n + whole + 1,), rate / mean * rest
+
+    found = chains.fixed_batches(station(inflation, gap), np.array([rate]), np.array([mean]))
+    check(found, [(n,) for n in range(LEVELS + 1)], moves, inflation, gap)
+
+
+@pytest.mark.parametrize(("inflation", "gap"), LAWS)
+@pytest.mark.parametrize(("population", "think"), [(1, 0.5), (3, 0.1), (7, 4.0), (30, 20.0), (4, 1e-4)])
+def test_requesters(population: int, think: float, inflation: float, gap: float) -> None:
+    def moves(state, down):
+        n = state[0]
+        yield (n - 1,), down[n]
+        yield (n + 1,), (population - n) / think
+
+    found = chains.requesters(
+        station(inflation, gap), np.array([float(population)]), np.array([think]), np.ones(1)
+    )
+    check(found, [(n,) for n in range(population + 1)], moves, inflation, gap)
+
+
+@pytest.mark.parametrize(("inflation", "gap"), LAWS)
+@pytest.mark.parametrize(("rate", "on_rate", "on_time"), [(0.3, 0.6, 5.0), (0.1, 1.6, 12.0), (0.5, 4.0, 2.0)])
+def test_phases(rate: float, on_rate: float, on_time: float, inflation: float, gap: float) -> None:
+    share = rate / on_rate
+    begin = share / (1 - share) / on_time
+
+    def moves(state, down):
+        n, on = state
+        yield (n - 1, on), down[n]
+        yield (n + 1, on), on_rate if on else 0.0
+        yield (n, 1 - on), 1 / on_time if on else begin
+
+    found = chains.phases(station(inflation, gap), *(np.array([x]) for x in (rate, on_rate, on_time)))
+    check(found, [(n, on) for n in range(LEVELS + 1) for on in (0, 1)], moves, inflation, gap)
+
+
+@pytest.mark.parametrize("c", DEVICES)
+def test_single_arrivals_are_the_open_queue(c: int) -> None:
+    one = np.ones(1)
+    expected = queueing.mmc(0.8, 1.0, c, inflation=0.1)
+    for found in (
+        chains.batches(station(0.1, 0.0), 0.8 * one, one, one),
+        chains.batches(station(0.1, 0.0), 0.8 * one, 5 * one, 0 * one),
+        chains.fixed_batches(station(0.1, 0.0), 0.8 * one, one),
+        chains.variable(station(0.1, 0.0), 0.8 * one, one),
+    ):
+        assert found.queue[c - 1, 0] == pytest.approx(float(expected.queue_length), rel=1e-9)
+        assert found.busy[c - 1, 0] == pytest.approx(float(expected.in_service), rel=1e-9)
+
+
+@pytest.mark.parametrize("c", DEVICES)
+def test_requesters_always_active_are_the_closed_queue(c: int) -> None:
+    expected = queueing.finite_source([1, 3, 9, 40], [0.1, 0.7, 5.0, 60.0], 1.0, c, inflation=0.2)
+    found = chains.requesters(
+        chains.Station(most=8, inflation=0.2, gap=np.zeros(4)),
+        np.array([1.0, 3.0, 9.0, 40.0]), np.array([0.1, 0.7, 5.0, 60.0]), np.ones(4),
+    )  # fmt: skip
+    np.testing.assert_allclose(found.rate[c - 1], expected.throughput, rtol=1e-10)
+    np.testing.assert_allclose(found.queue[c - 1], expected.queue_length, rtol=1e-9, atol=1e-12)
+
+
+def test_short_and_strong_phases_are_batches() -> None:
+    """With R to infinity at R D fixed, each on time is a batch of geometric size 1 + R D (counting none out)."""
+    rate, mean = 0.3, 4.0
+    strong = 1e6
+    # I/Os of one on time: geometric from 0 with mean R D; given at least one, their mean is 1 + R D.
+    expected = chains.batches(station(0.1, 0.05), np.array([rate]), np.array([mean]), np.ones(1))
+    found = chains.phases(
+        station(0.1, 0.05), np.array([rate]), np.array([strong]), np.array([(mean - 1) / strong])
+    )
+    np.testing.assert_allclose(found.queue, expected.queue, rtol=1e-4)
+
+
+def test_groups_sum_their_own_waits() -> None:
+    inflation, gap, k, rate = 0.1, 0.05, 7, 0.2
+    found = chains.groups(station(inflation, gap), np.array([rate]), np.array([float(k)]))
+    for c in DEVICES:
+        times = [1 / dense.service_rate(n, c, inflation, gap) for n in range(1, k + 1)]
+        wait = sum(max(n - c, 0) * t for n, t in zip(range(1, k + 1), times, strict=True)) * rate / k
+        busy = sum(min(n, c) * t for n, t in zip(range(1, k + 1), times, strict=True)) * rate / k
+        assert found.queue[c - 1, 0] == pytest.approx(wait)
+        assert (found.busy + found.gap)[c - 1, 0] == pytest.approx(busy)
+
+
+def test_saturation_is_an_answer() -> None:
+    one = np.ones(1)
+    for found in (
+        chains.batches(station(0.0, 0.1), one, 2 * one, one),
+        chains.fixed_batches(station(0.0, 0.1), one, 2.5 * one),
+        chains.phases(station(0.0, 0.1), one, 2 * one, one),
+    ):
+        assert np.isinf(found.queue[0, 0]) and np.isfinite(found.queue[1:, 0]).all()
+        assert found.rate[0, 0] == pytest.approx(1 / 1.1)
+
+
+@pytest.mark.parametrize("most", [255])
+def test_many_devices_stay_finite(most: int) -> None:
+    wide = chains.Station(most=most, inflation=0.18, gap=np.full(3, 0.06))
+    rate = np.array([0.02, 0.5, 0.95])
+    for found in (
+        chains.batches(wide, rate, np.array([50.0, 5.0, 2.0]), np.ones(3)),
+        chains.fixed_batches(wide, rate * 0.9, np.array([300.0, 5.5, 2.0])),
+        chains.phases(wide, rate, rate * 4, np.array([1.0, 100.0, 1e6])),
+        chains.requesters(wide, np.array([2.0, 30.5, 500.0]), np.array([1e-6, 10.0, 1e5]), np.ones(3)),
+        chains.groups(wide, rate * 0.9, np.array([1.0, 31.5, 400.0])),
+    ):
+        later = found.queue[1:]
+        assert np.isfinite(later).all() and (later >= 0).all()
+        assert (np.diff(found.queue[1:], axis=0) <= 1e-9).all()

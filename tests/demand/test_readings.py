@@ -1,0 +1,218 @@
+"""What readings promise: the measured queue back, ordered ranges and bands, an answer for every queue."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from planner.demand import AliasTarget, Law, Readings, kinds, read_several, read_volumes
+from planner.errors import InputError
+from planner.interval import Interval
+
+LAW = Law(inflation=0.1, redrive_time=5e-5, model_error=0.02)
+PLAIN = Law(inflation=0.0, redrive_time=4e-5, model_error=0.02)
+
+
+def read(rate: object, service: object, queue: object, aliases: object = 0, law: Law = LAW) -> Readings:
+    rates, services, queues = (np.atleast_1d(np.asarray(x, dtype=float)) for x in (rate, service, queue))
+    return read_volumes(
+        Interval.around(rates, 0.05), Interval.around(services, 5e-6), Interval.around(queues, 0.005), aliases=aliases,
+        law=law,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("aliases", [0, 1, 3])
+def test_every_burst_gives_the_measured_row_back(aliases: int) -> None:
+    readings = read([100.0, 250.0, 40.0], [1e-3, 2e-3, 3e-3], [0.2, 1.5, 0.5], aliases)
+    found = readings.predict([aliases])
+    bursts = ~np.isin(readings.layout.kind, kinds.STEADY) & readings.used
+    assert bursts.sum() > 30
+    for got, measured in (
+        (found.rate, readings.rows.rate),
+        (found.queue, readings.rows.queue),
+        (found.service, readings.rows.service),
+    ):
+        expected = np.broadcast_to(measured[:, None], bursts.shape)[bursts]
+        # Requesters always active or without think time may miss the row by the slack for rounding.
+        np.testing.assert_allclose(got[..., 0][bursts], expected, rtol=0.1)
+        assert np.median(np.abs(got[..., 0][bursts] / expected - 1)) < 1e-4
+
+
+def test_counts_of_a_volume_ten_percent_busy_are_those_of_an_independent_prototype() -> None:
+    readings = read(
+        100.0, 1e-3, [0.1, 0.3, 0.8, 2.0], law=Law(inflation=0.15, redrive_time=4e-5, model_error=0.02)
+    )
+    counts = readings.counts()
+    column = {kind: readings.layout.columns(kind).start for kind in range(len(kinds.KINDS))}
+    for kind, expected in (
+        (kinds.BATCHES, [3, 8, 20, 51]),
+        (kinds.FIXED, [2, 5, 11, 28]),
+        (kinds.PERIODIC, [2, 5, 12, 30]),
+    ):
+        np.testing.assert_allclose(counts[:, column[kind]], expected, atol=1)
+
+
+def test_weights_add_up_and_unused_readings_have_none() -> None:
+    readings = read([5.0, 100.0, 755.0], [1e-3, 1e-3, 1.3e-3], [0.0, 0.4, 1.84])
+    np.testing.assert_allclose(readings.weight.sum(axis=1), 1.0)
+    assert (readings.weight >= 0).all()
+    assert np.isnan(readings.counts()[~readings.used]).all()
+
+
+@pytest.mark.parametrize("rate", [200.0, 500.0, 800.0])
+def test_an_open_volume_is_read_as_open(rate: float) -> None:
+    load = rate * 1e-3
+    queue = load**2 / (1 - load)
+    readings = read(rate, 1e-3, queue, law=Law(inflation=0.0, redrive_time=0.0, model_error=0.02))
+    assert readings.steady[0]
+    assert readings.kind(int(readings.point_and_range().chosen[0])) in {"poisson", "closed"}
+    assert readings.fits[0, 0]
+
+
+def test_a_benchmark_volume_is_read_as_a_few_requesters() -> None:
+    law = Law(inflation=0.16, redrive_time=6e-5, model_error=0.02)
+    readings = read_volumes(Interval.around(755.0, 0.5), Interval.around(1.3e-3, 0.15e-3), Interval.around(1.84, 0.005),
+                            law=law)  # fmt: skip
+    counts = readings.point_and_range()
+    assert readings.kind(int(counts.chosen[0])) == "closed"
+    assert counts.low[0] <= 2 <= counts.high[0] <= 4
+
+
+@settings(max_examples=8, deadline=None)
+@given(load=st.floats(0.03, 0.95), wait=st.floats(0.01, 60.0), service=st.floats(3e-4, 6e-3))
+def test_more_aliases_never_lengthen_a_wait(load: float, wait: float, service: float) -> None:
+    readings = read(load / service, service, wait * load)
+    found = readings.predict(range(12))
+    stable = np.isfinite(found.wait[..., :-1])
+    falls = np.diff(found.wait, axis=-1)[stable]
+    assert (falls[~np.isnan(falls)] <= 1e-9 * service).all()
+    counts = readings.point_and_range()
+    assert 0 <= counts.low[0] <= counts.point[0] <= counts.high[0] <= counts.most[0] <= 255
+
+
+@settings(max_examples=4, deadline=None)
+@given(load=st.floats(0.03, 0.99), law=st.sampled_from([LAW, PLAIN]))
+def test_the_high_end_never_falls_as_the_queue_grows(load: float, law: Law) -> None:
+    queues = np.geomspace(0.02, 500.0, 16)
+    counts = read(np.full(16, load / 1.3e-3), 1.3e-3, queues, law=law).point_and_range()
+    assert (np.diff(counts.high) >= 0).all()
+
+
+def test_every_queue_has_an_answer() -> None:
+    queues = np.array([5.0, 20, 25, 30, 32, 60, 100, 500])
+    law = Law(inflation=0.176, redrive_time=7e-5, model_error=0.02)
+    counts = read(np.full(8, 755.0), 1.3e-3, queues, law=law).point_and_range()
+    assert (counts.high <= 255).all() and (np.diff(counts.high) >= 0).all()
+    assert counts.saturated.tolist() == [False] * 3 + [True] * 5
+    assert (counts.point[3:] == 3).all()
+
+
+def test_bands_hold_the_measurement_and_move_one_way() -> None:
+    readings = read([100.0, 300.0], [1e-3, 2e-3], [0.3, 1.0], [0, 2])
+    rate = readings.band(range(8), "rate")
+    assert (np.diff(rate.low, axis=1) >= 0).all() and (np.diff(rate.high, axis=1) >= 0).all()
+    response = readings.band(range(8), "response")
+    assert (np.diff(response.high, axis=1) <= 0).all()
+    for volume, aliases in enumerate((0, 2)):
+        assert rate.value[volume, aliases] == readings.rows.rate[volume]
+        assert rate.low[volume, aliases] == readings.rows.rate_low[volume]
+        expected = readings.rows.service[volume] + readings.rows.queue[volume] / readings.rows.rate[volume]
+        assert response.value[volume, aliases] == pytest.approx(expected)
+        assert (rate.low[volume, aliases:] >= readings.rows.rate_low[volume]).all()
+
+
+def test_growth_moves_every_demand_by_its_share() -> None:
+    readings = read([100.0, 500.0], [1e-3, 1.3e-3], [0.3, 0.9])
+    grown = readings.grown(0.01)
+    before, after = readings.predict([0, 3]), grown.predict([0, 3])
+    share = after.rate / before.rate - 1
+    # Not more than the demand grows; nearly as much where nothing holds it back.
+    assert np.nanmax(share) <= 0.0101
+    assert np.nanmin(share[..., 1]) > 0.0
+    assert (grown.point_and_range().high >= readings.point_and_range().high).all()
+    np.testing.assert_allclose(readings.grown(0.1).grown(0.1).demands.load, readings.grown(0.21).demands.load)
+
+
+def test_a_second_row_tells_readings_apart() -> None:
+    one = read(100.0, 1e-3, 0.3, law=PLAIN)
+    column = one.layout.columns(kinds.BATCHES).start
+    truth = one.predict([3])
+    rows = [
+        (
+            Interval.around(np.array([100.0]), 0.05),
+            Interval.around(np.array([1e-3]), 5e-6),
+            Interval.around(np.array([q]), 0.005),
+            a,
+        )
+        for a, q in ((0, 0.3), (3, float(truth.queue[0, column, 0])))
+    ]
+    both = read_several(rows, law=PLAIN)
+    counts = both.point_and_range()
+    assert counts.point[0] == one.counts()[0, column]
+    assert counts.high[0] - counts.low[0] < one.point_and_range().high[0] - one.point_and_range().low[0]
+    assert counts.low[0] > 3  # the target was missed there
+    assert read_several(rows[::-1], law=PLAIN).point_and_range().point[0] == counts.point[0]
+
+
+def test_a_row_that_met_the_target_bounds_the_count() -> None:
+    rows = [
+        (
+            Interval.around(np.array([100.0]), 0.05),
+            Interval.around(np.array([1e-3]), 5e-6),
+            Interval.around(np.array([q]), 0.0005),
+            a,
+        )
+        for a, q in ((0, 0.3), (4, 0.002))
+    ]
+    counts = read_several(rows, law=PLAIN).point_and_range()
+    assert counts.point[0] <= 4 and counts.high[0] <= 4
+
+
+def test_nothing_waiting_with_aliases_is_open_above() -> None:
+    counts = read([100.0, 100.0], 1e-3, [0.0, 0.3], [3, 3]).point_and_range()
+    assert counts.open_above.tolist() == [True, False]
+    assert counts.point[0] <= 3 < counts.low[1]
+
+
+def test_targets_of_every_sort() -> None:
+    readings = read(100.0, 1e-3, 0.5)
+    default = readings.counts()
+    for target in (AliasTarget(wait=0.05e-3), AliasTarget(queue=0.005), AliasTarget(wait=0.05e-3, queue=0.5)):
+        np.testing.assert_allclose(
+            readings.counts(target), default, rtol=0.2, atol=1
+        )  # inflation moves the shares
+    assert (readings.counts(AliasTarget(response=3e-3)) <= default)[readings.used].all()
+
+
+def test_a_queue_not_measured_is_an_offered_load() -> None:
+    readings = read_volumes(
+        Interval.around(500.0, 0.5), Interval.around(1e-3, 5e-6), Interval(0.0, 0.0, np.inf), law=LAW
+    )
+    assert readings.weight[0, 0] == 1.0
+    assert readings.predict([0]).rate[0, 0, 0] == pytest.approx(500.0)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        ((0.0, 1e-3, 0.1), "io_rate"),
+        ((100.0, -1e-3, 0.1), "service"),
+        ((100.0, 1e-3, -0.1), "queued"),
+        ((100.0, 1e-3, 0.1, 300), "aliases"),
+    ],
+)
+def test_nonsense_is_refused(arguments: tuple[float, ...], named: str) -> None:
+    with pytest.raises(InputError, match=named):
+        read(*arguments)
+
+
+def test_words_name_every_kind() -> None:
+    readings = read([100.0, 400.0], [1e-3, 1e-3], [0.15, 0.3])
+    said = {
+        readings.kind(k): readings.words(v, k) for v in range(2) for k in np.flatnonzero(readings.used[v])
+    }
+    assert "I/Os come together" in said["batches"]
+    assert "of the time" in said["active"] and "of the time" in said["on-off"]
+    assert all(text and "nan" not in text for text in said.values())

@@ -1,0 +1,227 @@
+"""Volumes with known demand: drawn kind by kind, simulated, printed with the digits of a listing."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from tests.demand import simulation as sim
+
+STEADY = ("poisson", "closed", "guests")
+BURSTY = ("batches", "active", "on-off", "periodic")
+KINDS = (*STEADY, *BURSTY)
+SHARE = 0.05
+MOST = 12  # aliases that a drawn volume may need
+IOS = 200_000  # with phases twice as many: their waits converge slowly
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Volume:
+    """One drawn volume: its components in units of the service time, service [s], scv and what simulation finds."""
+
+    kind: str
+    components: np.ndarray
+    service: float
+    scv: float
+    inflation: float
+    gap: float  # seconds
+    seed: int
+    rows: dict[int, np.ndarray] = field(default_factory=dict)
+
+    def row(self, aliases: int) -> np.ndarray:
+        """Rate [1/s], service [s], queue, wait [s]."""
+        if aliases in self.rows:
+            return self.rows[aliases]
+        phases = np.isin(self.components[:, 0], (sim.ACTIVE, sim.ON_OFF)).any()
+        ios = 2 * IOS if phases else IOS
+        found = sim.simulate(
+            self.components, np.zeros(len(self.components), dtype=np.int64), np.ones(1), self.scv, self.inflation,
+            self.gap / self.service, aliases, ios, self.seed + aliases,
+        )[:, 0]  # fmt: skip
+        self.rows[aliases] = found * np.array([1 / self.service, self.service, 1.0, self.service])
+        return self.rows[aliases]
+
+    def needed(self, share: float = SHARE) -> int:
+        """Smallest count with wait at most 5 % of service, by bisection; MOST + 1 where none up to MOST is enough."""
+
+        def met(aliases: int) -> bool:
+            found = self.row(aliases)
+            return bool(found[3] <= share * found[1])
+
+        low, high = -1, MOST + 1
+        while high - low > 1:
+            middle = (low + high) // 2 if high <= MOST else min(max(2 * low, 1), MOST) if low >= 0 else 0
+            if met(middle):
+                high = middle
+            else:
+                low = middle
+            if low >= MOST:
+                break
+        return high
+
+
+def printed(row: np.ndarray, *, listing: bool = True) -> list[tuple[float, float, float]]:
+    """Low, value, high of rate (.1/s), service (.01 ms) and queue (.01), or with three significant digits."""
+    found = []
+    for value, digit in ((row[0], 0.1), (row[1], 1e-5), (row[2], 0.01)):
+        if not listing:
+            digit = 10.0 ** (math.floor(math.log10(value)) - 2) if value > 0 else 1e-9  # noqa: PLW2901
+        shown = round(value / digit) * digit
+        found.append((max(shown - digit / 2, 0.0), shown, shown + digit / 2))
+    return found
+
+
+def _log(rng: np.random.Generator, low: float, high: float) -> float:
+    return math.exp(rng.uniform(math.log(low), math.log(high)))
+
+
+def component(kind: str, load: float, rng: np.random.Generator) -> list[float]:
+    """Parameters of one component of about that load (I/Os a service time)."""
+    if kind == "poisson":
+        return [sim.POISSON, load, 0, 0, 0]
+    if kind in {"closed", "guests"}:
+        people = int(rng.integers(1, 7)) if kind == "closed" else int(rng.integers(8, 41))
+        return [sim.CLOSED, people, max(people / load - people * load / 2 - 1, 0.02 * people), 0, 0]
+    if kind == "batches":
+        mean = _log(rng, 1.3, 5.0)
+        return [sim.BATCHES, load / mean, mean, 0, 0]
+    if kind == "active":
+        people, think = int(rng.integers(2, 13)), _log(rng, 0.05, 3.0)
+        speed = min(people / (1 + think), 0.97)
+        share = min(load / speed, 0.95)
+        lasts = _log(rng, 50, 600)
+        return [sim.ACTIVE, people, think, lasts, lasts * (1 - share) / share]
+    if kind == "on-off":
+        strong = max(_log(rng, 0.5, 5.0), 1.3 * load)
+        share = load / strong
+        lasts = _log(rng, 4, 200)
+        return [sim.ON_OFF, strong, lasts, lasts * (1 - share) / share, 0]
+    many = int(rng.integers(2, 13))
+    return [sim.PERIODIC, many, many / load, 0, 0]
+
+
+def drawn(kind: str, rng: np.random.Generator) -> Volume:
+    """A volume of a kind, or of a mixture of two."""
+    while True:
+        pair = rng.choice(KINDS, size=2, replace=False) if kind == "mixture" else [kind]
+        steady = all(name in STEADY for name in pair)
+        if kind == "mixture" and steady:
+            continue
+        load = rng.uniform(0.03, 0.95) if steady else _log(rng, 0.03, 0.6)
+        first = rng.uniform(0.25, 0.75)
+        loads = [load * first, load * (1 - first)] if kind == "mixture" else [load]
+        parts = np.array(
+            [component(str(name), each, rng) for name, each in zip(pair, loads, strict=True)], dtype=float
+        )
+        return Volume(
+            kind=kind, components=parts, service=_log(rng, 3e-4, 6e-3),
+            scv=float(rng.choice([0.25, 0.5, 1.0, 1.0, 2.0])),
+            inflation=float(rng.choice([0.0, 0.1, 0.18])), gap=float(rng.choice([0.0, 2e-5, 5e-5])),
+            seed=int(rng.integers(1, 2**30)),
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """A volume with its measured row, the aliases in use then, and the count that it needs."""
+
+    volume: Volume
+    aliases: int
+    row: np.ndarray
+    needed: int
+
+
+def cases(seed: int, count: int) -> list[Case]:
+    """Volumes of all kinds in turn, a quarter mixtures, a quarter with aliases in use."""
+    rng = np.random.default_rng(seed)
+    order = [*KINDS, "mixture", "mixture"]
+    found: list[Case] = []
+    while len(found) < count:
+        kind = order[len(found) % len(order)]
+        volume = drawn(kind, rng)
+        row = volume.row(0)
+        if not (0.03 <= row[0] * row[1] <= 0.995) or row[2] > 60:
+            continue
+        needed = volume.needed()
+        if needed > MOST:
+            continue
+        aliases = int(rng.integers(1, 5)) if rng.random() < 0.25 else 0
+        measured = volume.row(aliases) if aliases else row
+        found.append(Case(volume=volume, aliases=aliases, row=measured, needed=needed))
+    return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PoolCase:
+    """A pool of unequal volumes: what was measured of each with `aliases` in use, and the count that it needs."""
+
+    rows: np.ndarray
+    aliases: int
+    needed: int
+    inflation: float
+    gap: float
+    listing: bool
+
+
+def pool_cases(seed: int, count: int) -> list[PoolCase]:
+    """Pools of 4 to 16 volumes, partly bursty, a quarter with aliases in use."""
+    rng = np.random.default_rng(seed)
+    found: list[PoolCase] = []
+    while len(found) < count:
+        case = _pool_case(rng)
+        if case is not None:
+            found.append(case)
+    return found
+
+
+def _pool_case(rng: np.random.Generator) -> PoolCase | None:
+    size, bursty = int(rng.integers(4, 17)), rng.uniform(0.1, 0.9)
+    inflation, gap = float(rng.choice([0.0, 0.1, 0.18])), float(rng.choice([0.0, 2e-5, 5e-5]))
+    scv, seed = float(rng.choice([0.25, 0.5, 1.0, 1.0, 2.0])), int(rng.integers(1, 2**30))
+    parts, services = np.zeros((size, 5)), np.array([_log(rng, 3e-4, 6e-3) for _ in range(size)])
+    for volume, service in enumerate(services):
+        kinds = BURSTY if rng.random() < bursty else STEADY
+        load = _log(rng, 0.03, 0.4 if kinds is BURSTY else 0.9)
+        parts[volume] = in_seconds(component(str(rng.choice(kinds)), load, rng), service)
+    known: dict[int, np.ndarray] = {}
+
+    def row(aliases: int) -> np.ndarray:
+        if aliases not in known:
+            known[aliases] = sim.simulate(
+                parts, np.arange(size), services, scv, inflation, gap, aliases, IOS, seed + aliases
+            )
+        return known[aliases]
+
+    def met(aliases: int) -> bool:
+        rate, service, _, wait = row(aliases)
+        return bool((rate * wait).sum() <= SHARE * (rate * service).sum())
+
+    first = row(0)
+    if not np.isfinite(first).all() or (first[0] * first[1]).max() > 0.99 or first[2].max() > 60 or met(0):
+        return None
+    low, high = 0, 8
+    while not met(high):
+        low, high = high, 2 * high
+        if high > 64:
+            return None
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if met(middle) else (middle, high)
+    used = int(rng.integers(1, high + 2)) if rng.random() < 0.25 else 0
+    return PoolCase(
+        rows=row(used), aliases=used, needed=high, inflation=inflation, gap=gap, listing=bool(seed % 2)
+    )
+
+
+def in_seconds(part: list[float], service: float) -> list[float]:
+    """A component with its rates and times in seconds, from units of the service time."""
+    kind, a, b, c, d = part
+    if kind in {sim.POISSON, sim.BATCHES, sim.FIXED}:
+        return [kind, a / service, b, c, d]
+    if kind in {sim.CLOSED, sim.ACTIVE}:
+        return [kind, a, b * service, c * service, d * service]
+    if kind == sim.ON_OFF:
+        return [kind, a / service, b * service, c * service, d]
+    return [kind, a, b * service, c, d]

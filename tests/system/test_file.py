@@ -1,0 +1,249 @@
+"""System files: units, digits, references, schema, templates; and every bad input with its message."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from planner import InfeasibleError, InputError, PlannerError, ReportError
+from planner import system as model
+from planner.system.description import parse_system
+from planner.system.schema import TABLES
+from planner.system.template import TEMPLATES
+
+XIV = model.template("xiv")
+
+
+@pytest.mark.parametrize("name", TEMPLATES)
+def test_a_template_is_a_system_that_is_answered(name: str) -> None:
+    answer = model.solve(model.template(name))
+    assert answer.exit_code == 0
+    assert answer.found.throughput.value > 0
+    assert all("#" in line for line in model.template(name).splitlines() if "=" in line)
+
+
+@pytest.mark.parametrize("name", TEMPLATES)
+def test_the_schema_knows_every_key_of_a_template(name: str) -> None:
+    schema = model.json_schema()["properties"]
+    for table, content in tomllib.loads(model.template(name)).items():
+        entries = content if isinstance(content, list) else [content]
+        one = schema[table]["items"] if TABLES[table].many else schema[table]
+        for entry in entries:
+            assert set(entry) <= set(one["properties"])
+            assert set(one["required"]) <= set(entry)
+
+
+def test_the_schema_bounds_what_the_reader_refuses() -> None:
+    guests = model.json_schema()["properties"]["guests"]["items"]["properties"]
+    assert guests["instantiated"]["maximum"] == 1
+    assert guests["virtual_gib"]["minimum"] == pytest.approx(2**-30)
+    assert guests["virtual"]["type"] == "string"
+    depth = model.json_schema()["properties"]["paging"]["items"]["properties"]["depth"]
+    assert {"enum": ["unlimited"]} in [{k: v for k, v in part.items()} for part in depth["anyOf"]]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "real_gib = 1024",
+        "real_tib = 1",
+        "real_mb = 1048576",
+        'real = "1TB"',
+        'real = "1024 GiB"',
+        "real_g = 1024.0",
+    ],
+)
+def test_every_unit_says_the_same(line: str) -> None:
+    system = parse_system(XIV.replace("real_gib = 1024", line))
+    assert system.one("storage").numbers["real"] == 2**40  # type: ignore[union-attr]
+
+
+def test_what_is_written_overrides_the_model_and_counts_as_given() -> None:
+    system = parse_system(XIV.replace("devices = 20", "devices = 20\nservice_time_us = 1000.0"))
+    paging = system.of("paging")[0]
+    assert paging.numbers["service_time"] == pytest.approx(1e-3)
+    assert paging.origin["service_time"] == "given"
+    assert paging.origin["pages_per_transfer"] == "system-xiv-serialized"
+    assert paging.halves["service_time"] == pytest.approx(0.05e-6)
+
+
+def test_like_takes_what_is_not_said() -> None:
+    system = parse_system(XIV + '\n[[guests]]\nname = "small"\nlike = "pfault"\nvirtual_gib = 8\ncount = 3\n')
+    small = system.of("guests")[1]
+    assert (small.numbers["virtual"], small.numbers["instantiated"]) == (8 * 2**30, 0.7)
+    assert small.word("pages_from") == "xiv"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("count = 20", "cuont = 20", r"line 19: unknown key 'cuont' in guests: did you mean 'count'\?"),
+        ("[storage]", "[storrage]", r"unknown table 'storrage': did you mean 'storage'\?"),
+        (
+            'pages_from = "xiv"',
+            'pages_from = "xvi"',
+            r"guests\[pfault\]\.pages_from = 'xvi' refers to nothing: did you mean 'xiv'\?",
+        ),
+        (
+            "real_gib = 1024",
+            "real = 1024",
+            r"line 14: storage\.real = 1024: a unit is missing; write real_gib",
+        ),
+        ("real_gib = 1024", 'real = "1024"', r"a unit is missing"),
+        ("real_gib = 1024", "real_gib = 1024\nreal_gb = 3", r"line 15: storage\.real twice"),
+        ("real_gib = 1024", "real_gib = -1", r"at least"),
+        ("real_gib = 1024", "", r"storage: real_gib is missing \(real storage\)"),
+        ("real_gib = 1024", "real_gib = true", r"expected a number"),
+        ("0.70", "1.70", r"at most 1"),
+        ("0.70", "nan", r"at most 1"),
+        ("count = 20 ", "count = 20.5 ", r"a whole number"),
+        ("count = 20 ", "count = inf ", r"a whole number|at most"),
+        ("depth = 1 ", 'depth = "unlimitd" ', r"did you mean 'unlimited'\?"),
+        ('touching = "uniform"', 'touching = "uniformly"', r"did you mean 'uniform'\?"),
+        ('touching = "uniform"', 'like = "pfault"', r"a circle, pfault -> pfault"),
+        ('touching = "uniform"', 'like = "other"', r"refers to nothing"),
+        ('touching = "uniform"', "pages_per_segment = 100", r"pages_per_segment at least 179\.2"),
+        ('touching = "uniform"', "think_time_ms = 1", r"io_to is missing"),
+        (
+            'model = "system-xiv-serialized"',
+            'model = "system-xiv"',
+            r"did you mean 'system-xiv-serialized'\?",
+        ),
+        (
+            'model = "system-xiv-serialized"',
+            'model = "processors"',
+            r"expected a model of kind system or pool",
+        ),
+        ("[storage]", "[[storage]]\nreal_gib = 1\n[[storage]]", r"expected one table \[storage\], found 2"),
+        ("count = 64", "count = = 64", r"line 11, column \d+: expected TOML"),
+        ("# The published", "volumes = 3\n# The published", r"expected a table, as \[\[volumes\]\]"),
+    ],
+)
+def test_bad_files(old: str, new: str, message: str) -> None:
+    assert old in XIV
+    with pytest.raises(ReportError, match=message):
+        parse_system(XIV.replace(old, new, 1), "bad.toml")
+
+
+def test_a_circle_of_three_and_a_name_twice() -> None:
+    text = "".join(f'[[guests]]\nname = "{a}"\nlike = "{b}"\ncount = 1\n' for a, b in ("ab", "bc", "ca"))
+    with pytest.raises(ReportError, match="a circle, a -> b -> c -> a"):
+        parse_system(text)
+    with pytest.raises(ReportError, match=r"guests\[a\] twice"):
+        parse_system('[[guests]]\nname = "a"\ncount = 1\n[[guests]]\nname = "a"\ncount = 1\n')
+
+
+def test_a_reference_to_another_kind_of_table_says_so() -> None:
+    text = XIV.replace('pages_from = "xiv"', 'pages_from = "pfault"')
+    with pytest.raises(ReportError, match=r"guests\[pfault\] is of another kind"):
+        parse_system(text)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("real_gib = 1024", "real_gib = 5", r"take 9\.6\d* of 5 GiB of real storage; no frame is left"),
+        ('pages_from = "xiv"', "", r"names no paging devices"),
+        ("devices = 20", "devices = 20\nspace_gib = 10", r"217\.6 GiB of pages .* room for 200 GiB"),
+        ("devices = 20", "devices = 20\nother_transfers = 99999", r"carries 1\.117e\+04/s at most"),
+        ("virtual_gib = 88", "virtual_gib = 200000", r"page tables of one guest"),
+    ],
+)
+def test_systems_that_cannot_run(old: str, new: str, message: str) -> None:
+    with pytest.raises(InfeasibleError, match=message) as caught:
+        model.solve(XIV.replace(old, new, 1))
+    assert caught.value.exit_code == 1
+
+
+def test_pages_without_paging_devices_cannot_run() -> None:
+    text = XIV.partition("[[paging]]")[0].replace('pages_from = "xiv"', "")
+    with pytest.raises(
+        InfeasibleError, match=r"no \[\[paging\]\] takes them; 1242 GiB of real storage hold all"
+    ):
+        model.solve(text)
+
+
+def test_no_guests() -> None:
+    with pytest.raises(InputError, match="at least one group of guests"):
+        model.solve("[storage]\nreal_gib = 3\n")
+    with pytest.raises(InputError, match="at least one guest"):
+        model.solve(XIV, ["guests.count=0"])
+
+
+def test_a_model_is_no_system(tmp_path: Path) -> None:
+    from planner import library
+
+    path = library.models_path("processors")
+    assert not model.is_system(path)
+    with pytest.raises(ReportError, match="found a model; `planner predict` asks a model"):
+        model.read_system(path)
+    (tmp_path / "x.toml").write_text(XIV, encoding="utf-8")
+    assert model.is_system(tmp_path / "x.toml")
+
+
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        ("storage.real=1088", "a unit is missing"),
+        ("storage.rael=1GiB", r"one of the keys .*did you mean 'real'\?"),
+        ("storge.real=1GiB", r"did you mean 'storage'\?"),
+        ("guests[x].count=3", "one of pfault"),
+        ("guests.count=3.5", "a whole number"),
+        ("guests.count", "TABLE.key=value"),
+        ("count=3", "TABLE.key=value"),
+        ("volumes.count=3", r"it has no \[volumes\]"),
+        ("guests.name=x", "one of the keys"),
+        ("guests.model=nothing", "a shipped model"),
+        ("paging.depth=unlimitd", "did you mean 'unlimited'"),
+        ("guests.dedicated=maybe", "true or false"),
+    ],
+)
+def test_bad_settings(setting: str, message: str) -> None:
+    with pytest.raises(PlannerError, match=message):
+        model.solve(XIV, [setting])
+
+
+@pytest.mark.parametrize(
+    "setting",
+    ["storage.real=1088GiB", "storage.real_gib=1088", "storage.real_gib=1088GiB", "storage.real=1.0625TB"],
+)
+def test_a_key_with_or_without_its_unit(setting: str) -> None:
+    assert model.solve(XIV, [setting]).found.miss_ratio.value == pytest.approx(0.1246956, rel=1e-6)
+
+
+def test_a_setting_twice() -> None:
+    with pytest.raises(InputError, match="twice"):
+        model.solve(XIV, ["guests.count=3", "guests[pfault].count=4"])
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("guests.count=10:9", "runs upward"),
+        ("storage.real=1024GiB:1100GiB", "first:last:step"),
+        ("storage.real=1024GiB:1100GiB:5", "a step with its unit"),
+        ("guests.count=1:99999", "at most 10000"),
+        ("guests.pages_from=a:b", "first:last:step"),
+        ("guests.touching=uniform:never", "did you mean|one of"),
+    ],
+)
+def test_bad_ranges(text: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        model.whatif(XIV, [text])
+
+
+def test_a_grid_crosses_what_cannot_run() -> None:
+    grid = model.whatif(XIV, ["storage.real=5GiB:1205GiB:400GiB"])
+    assert grid.exit_code == 0
+    assert isinstance(grid.found[0], str)
+    assert "cannot run" in grid.text()
+    assert grid.to_dict()["scenarios"][0]["cannot_run"]
+    assert model.whatif(XIV, ["storage.real=5GiB:6GiB:1GiB"]).exit_code == 1
+
+
+def test_words_vary_as_well() -> None:
+    grid = model.whatif(XIV, ["guests.touching=uniform:cyclic, random steal"])
+    rates = [found.throughput.value for found in grid.found]
+    assert rates[0] > rates[1]

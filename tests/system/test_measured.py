@@ -1,0 +1,49 @@
+"""A system file from a table of devices: it is answered, keeps what was measured, and says what is missing."""
+
+from __future__ import annotations
+
+import polars as pl
+import pytest
+
+from planner import InputError, measurements
+from planner import system as model
+from planner.library import data_path
+from planner.reports.schema import DEVICES, dtypes
+from planner.system.measured import from_devices
+
+
+def frame(rows: list[dict[str, object]]) -> pl.DataFrame:
+    return pl.DataFrame(rows, schema=dtypes(DEVICES))
+
+
+def test_two_pools_of_two_systems() -> None:
+    rows = [
+        {"system": name, "device": f"52{n:02X}", "kind": "base", "pool": pool, "pool_aliases": 8, "io_rate": 100.0 * n,
+         "service": 1e-3, "source": "a day"}
+        for name, pool, several in (("ONE", "0", 4), ("TWO", "1", 2))
+        for n in range(1, several + 1)
+    ]  # fmt: skip
+    text = from_devices(frame(rows), "ONE")
+    found = model.solve(text).found
+    assert found.io_rate.value == pytest.approx(1000)
+    assert found.devices["0 volumes"] == 4
+    assert "# [storage]" in text
+    assert "to fill in" in text
+    with pytest.raises(InputError, match="one of ONE, TWO"):
+        from_devices(frame(rows))
+    with pytest.raises(InputError, match="did you mean 'ONE'"):
+        from_devices(frame(rows), "ONES")
+
+
+def test_a_listing_without_a_pool() -> None:
+    path = data_path("hyperpav", "522A-0-aliases.listing")
+    devices = measurements.read(path).devices
+    assert devices is not None
+    text = from_devices(devices)
+    assert "requesters = 3" in text  # 755 I/Os/s of 1.3 ms keep the volume busy: nothing comes at random
+    assert model.solve(text).found.io_rate.value == pytest.approx(755, rel=0.05)
+
+
+def test_nothing_measured() -> None:
+    with pytest.raises(InputError, match="at least one base or volume"):
+        from_devices(frame([]))
