@@ -510,6 +510,9 @@ def _from_pandas(frame: pd.DataFrame) -> pl.DataFrame:
         column = frame[name]
         if column.dtype.kind in "fiub":
             columns.append(pl.Series(str(name), column.to_numpy(), nan_to_null=True))
+        elif str(column.dtype).startswith(("datetime64[", "timedelta64[")) and "," not in str(column.dtype):
+            unit = "datetime64[us]" if column.dtype.kind == "M" else "timedelta64[us]"
+            columns.append(pl.Series(str(name), column.to_numpy().astype(unit)))
         else:
             gone = column.isna()
             values = [None if missing else value for value, missing in zip(column, gone, strict=True)]
