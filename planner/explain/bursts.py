@@ -7,7 +7,8 @@ from collections.abc import Mapping
 import sympy
 from sympy import Eq, Function, Piecewise, Sum, Symbol
 
-from planner.explain.topic import Equation, Exact, Input, Topic
+from planner.explain.topic import MOST, TINY, Equation, Exact, Topic
+from planner.quantity import Quantity
 
 rate = Symbol("lambda", positive=True)
 service = Symbol("S", positive=True)
@@ -74,12 +75,16 @@ BURSTS = Topic(
     name="bursts",
     title="Bursty volumes: I/Os that come in batches",
     inputs=(
-        Input(key="arrival_rate", symbol=rate, dimension="rate", default="100/s", meaning="I/Os"),
-        Input(key="service_time", symbol=service, dimension="time", default="1ms", meaning="service of one alone"),
-        Input(key="batch", symbol=batch, dimension="number", default="4", least=1, meaning="mean I/Os that come together"),
-        Input(key="servers", symbol=c, dimension="count", default="1", meaning="base and aliases"),
-        Input(
-            key="inflation", symbol=growth, dimension="number", default="0", least=0,
+        Quantity(key="arrival_rate", symbol=rate, unit="1/s", low=TINY, default="100/s", meaning="I/Os"),
+        Quantity(
+            key="service_time", symbol=service, unit="s", low=TINY, default="1ms", meaning="service of one alone"
+        ),
+        Quantity(key="batch", symbol=batch, low=1, default="4", meaning="mean I/Os that come together"),
+        Quantity(
+            key="servers", symbol=c, whole=True, low=1, high=MOST, default="1", meaning="base and aliases"
+        ),
+        Quantity(
+            key="inflation", symbol=growth, low=0, default="0",
             meaning="growth of service with each more in service",
         ),
     ),
@@ -89,8 +94,9 @@ BURSTS = Topic(
     assumptions=(
         "batches of geometric size come at Poisson instants; exponential service",
         "service grows linearly with the I/Os in service at the same volume; no redrive gap",
-        "one row of averages fixes the mean size of the batches only if the form of the bursts is known: the same wait may "
-        "come of requesters that are active a share of the time, of phases of overload, or of groups at regular times",
+        "one row of averages fixes the mean size of the batches only if the form of the bursts is known: the same wait "
+        "may come of requesters that are active a share of the time, of phases of overload, or of groups at regular times",
     ),
-    source="Gross and Harris, Fundamentals of Queueing Theory, section 3.1 (bulk input); tail: Kleinrock vol. 1 (1975), 4.5",
+    source="Gross and Harris, Fundamentals of Queueing Theory, section 3.1 (bulk input); "
+    "tail: Kleinrock vol. 1 (1975), 4.5",
 )  # fmt: skip

@@ -12,7 +12,7 @@ from planner.calibrate.cost_fit import fit_costs
 from planner.calibrate.cost_law import CostLaw, Measured
 from planner.devices.touching import KIND, PARAMETERS
 from planner.published.report import (
-    Kind,
+    Origin,
     PublishedFigure,
     compared,
     known,
@@ -191,7 +191,7 @@ def _busy(run: str, said: Mapping[str, float]) -> Iterator[PublishedFigure]:
             "not modelled": "outside: no law gives the processor time of another mode; costs of the serialized run "
             f"would be {value / published.value - 1:+.0%} off",
         }
-        kind: Kind = (
+        kind: Origin = (
             "not modelled" if outside else "fitted" if row in {"c-CP busy", "nc-CP busy"} else "transferred"
         )
         yield PublishedFigure(
