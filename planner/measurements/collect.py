@@ -84,14 +84,14 @@ class Collected(Answer):
     def table(self) -> render.Table:
         """A row a table."""
         names = list(self.added)
-        columns = {
+        columns: dict[str, list[Any]] = {
             "table": names,
             "added": [self.added[name] for name in names],
             "known": [self.known[name] for name in names],
         }
         return render.Table(
             columns=tuple(
-                render.Column(name=name, unit="", values=list(values)) for name, values in columns.items()
+                render.Column(name=name, unit="", values=values) for name, values in columns.items()
             )
         )
 
