@@ -46,11 +46,11 @@ def read(
     form: options.Form,
 ) -> None:
     """Read, check and print every row; JSON and CSV carry the printed resolution of each number."""
-    from planner.measurements.read import is_listing
+    from planner.measurements.read import is_folder, is_listing
 
     if volume_totals:
         _volume_totals(report, pools, deltas, form)
-    elif report.is_dir():
+    elif is_folder(report):
         from planner.measurements.archive import open_archive
         from planner.measurements.shown import overview
 

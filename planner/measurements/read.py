@@ -279,6 +279,18 @@ def is_listing(source: Data) -> bool:
     return reader is not None and reader.read is _listings and (not only.headings or b"FCX" in only.head)
 
 
+def is_folder(path: Path) -> bool:
+    """Tell a folder; what cannot be looked at is none."""
+    try:
+        return path.is_dir()
+    except (OSError, ValueError):
+        return False
+
+
+def _is_archive(source: Source) -> bool:
+    return source.frame is None and source.content is None and is_folder(source.path)
+
+
 def _is_listing(source: Source) -> bool:
     two_bytes = source.head.startswith((b"\xff\xfe", b"\xfe\xff"))
     return source.frame is None and (two_bytes or b"\x00" not in source.head)
@@ -286,7 +298,7 @@ def _is_listing(source: Source) -> bool:
 
 # A new format is one module of `planner.reports` and one line here; the first that recognizes a source reads it.
 READERS: Final = (
-    Reader(name="an archive", recognizes=lambda source: source.frame is None and source.path.is_dir(), read=_archive),
+    Reader(name="an archive", recognizes=_is_archive, read=_archive),
     Reader(name="a table of this planner", recognizes=lambda source: _schema_of(source) is not None, read=_ready),
     Reader(name="supply counters", recognizes=_has("IODHPP_HPPTRIES", "IODHPP_HPPFAILS"), read=_supply),
     Reader(name="volume counters", recognizes=_has("device", "IODDEV_SCGSSCH"), read=_counters),
@@ -431,7 +443,9 @@ def _sources(source: Data) -> Iterator[Source]:
             yield Source(Path("standard input"), content=sys.stdin.buffer.read())
             return
         path = Path(source)
-        yield Source(path) if path.is_dir() or not _is_columnar(path) else Source(path, frame=_columnar(path))
+        yield (
+            Source(path) if is_folder(path) or not _is_columnar(path) else Source(path, frame=_columnar(path))
+        )
     elif isinstance(source, bytes | bytearray):
         yield Source(Path("bytes"), content=bytes(source))
     elif (frame := _frame(source)) is not None:
@@ -496,6 +510,9 @@ def _from_pandas(frame: pd.DataFrame) -> pl.DataFrame:
         column = frame[name]
         if column.dtype.kind in "fiub":
             columns.append(pl.Series(str(name), column.to_numpy(), nan_to_null=True))
+        elif str(column.dtype).startswith(("datetime64[", "timedelta64[")) and "," not in str(column.dtype):
+            unit = "datetime64[us]" if column.dtype.kind == "M" else "timedelta64[us]"
+            columns.append(pl.Series(str(name), column.to_numpy().astype(unit)))
         else:
             gone = column.isna()
             values = [None if missing else value for value, missing in zip(column, gone, strict=True)]

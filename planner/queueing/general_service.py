@@ -102,7 +102,8 @@ def mgc(
     Raises
     ------
     InputError
-        An argument outside its domain, an unknown method, or "exact" with more phases than the chain can hold.
+        An argument outside its domain, an unknown method, "exact" with more phases than the chain can hold, or
+        constant service with more than 2,000,000 servers near saturation.
 
     References
     ----------
@@ -127,6 +128,10 @@ def mgc(
         scv=checks.nonnegative("scv", scv),
     )
     shape = rate.shape
+    if method == "cosmetatos_1975" and (v > 1).any():
+        raise InputError(
+            "scv", float(v.max()), "at most 1 for cosmetatos_1975, whose waits turn negative above"
+        )
     rate, s, c, v = (a.ravel() for a in (rate, s, c, v))
     load = rate * s
     wait, delay, name = normalized_wait(load, c, v, method)

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from planner.queueing.pools.independent import PER_CLASS
-from planner.queueing.pools.outcome import Outcome
+from planner.queueing.pools.outcome import PER_CLASS, Outcome
 from planner.queueing.pools.pool import Pool
 
 

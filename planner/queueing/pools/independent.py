@@ -3,28 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
 from planner.queueing.pools.lumped import MAX_STATES, solve_lumped
-from planner.queueing.pools.outcome import Outcome
+from planner.queueing.pools.outcome import PER_CLASS, Outcome
 from planner.queueing.pools.pool import Pool
 from planner.queueing.pools.service_variation import with_variation
 from planner.queueing.pools.single_closed import MAX_STATES as MAX_PHASED
 from planner.queueing.pools.single_closed import phased_states, solve_single_closed
 from planner.queueing.pools.single_open import solve_single_open
-
-PER_CLASS: Final = (
-    "throughput",
-    "tries",
-    "fails",
-    "queue",
-    "base_pickups",
-    "alias_pickups",
-    "base_in_service",
-    "alias_in_service",
-)
 
 
 def is_independent(pool: Pool, aliases: int) -> bool:

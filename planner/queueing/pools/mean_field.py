@@ -113,7 +113,7 @@ def mean_field_steps(pool: Pool, aliases: int, start: Field | None = None) -> It
         following, outcome = _iterate(pool, field, iteration >= OWN_BALANCE or start is not None)
         now = np.array([outcome.throughput, outcome.queue])
         change = now - before
-        residual = float(np.abs(change).sum() / now[0].sum())
+        residual = float(np.abs(change).sum() / max(np.abs(now[0]).sum(), TINY))
         damped |= iteration > DAMPED and float((change * last).sum()) < -TURNS * float((last * last).sum())
         whole = field.window == following.window
         yield replace(outcome, residual=residual if whole else np.inf), following

@@ -8,9 +8,8 @@ from typing import Any, Final
 import numpy as np
 
 from planner.errors import InputError
-from planner.queueing.pools.independent import PER_CLASS
 from planner.queueing.pools.open_levels import Level, Levels
-from planner.queueing.pools.outcome import Outcome
+from planner.queueing.pools.outcome import PER_CLASS, Outcome
 from planner.queueing.pools.pool import Pool
 from planner.results import Array
 

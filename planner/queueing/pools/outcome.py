@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -12,6 +12,16 @@ from planner.queueing.pools.pool import Pool
 from planner.results import Array
 
 TINY = float(np.finfo(float).tiny)
+PER_CLASS: Final = (
+    "throughput",
+    "tries",
+    "fails",
+    "queue",
+    "base_pickups",
+    "alias_pickups",
+    "base_in_service",
+    "alias_in_service",
+)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -56,6 +66,10 @@ class Outcome:
         rates = ("throughput", "tries", "fails", "base_pickups", "alias_pickups", "tries_by_free")
         changed: dict[str, Any] = {name: getattr(self, name) / pool.service[k] for name in rates}
         return replace(self, **changed)
+
+    def per_volume(self) -> dict[str, Array]:
+        """Arrays of one number a class."""
+        return {name: getattr(self, name) for name in PER_CLASS}
 
     def in_gap(self, pool: Pool) -> Array:
         """Mean number of I/Os of one volume in the gap of their device, shape (classes,) [1]."""

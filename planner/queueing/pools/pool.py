@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from planner.errors import InputError
+from planner.queueing import checks
 from planner.results import Array
 
 MAX_DEVICES = 256
@@ -181,7 +182,7 @@ def check_aliases(aliases: ArrayLike, pool: Pool) -> Array:
         When a count is no whole number from 0 to 256 less the bases, or there is more than one axis.
     """
     try:
-        counts = np.asarray(aliases, dtype=np.float64)
+        counts = np.array(checks.plain(aliases), dtype=np.float64)  # a copy: the caller's array may change
     except (TypeError, ValueError):
         raise InputError("aliases", aliases, "whole numbers") from None
     if counts.ndim > 1 or counts.size == 0:
@@ -202,7 +203,7 @@ def _per_class(name: str, value: ArrayLike | None, classes: int | None) -> Array
     if value is None:
         return np.full(classes or 0, np.nan)
     try:
-        values = np.atleast_1d(np.asarray(value, dtype=np.float64))
+        values = np.atleast_1d(np.array(checks.plain(value), dtype=np.float64))
     except (TypeError, ValueError):
         raise InputError(name, value, "numbers, one for each class of volumes") from None
     if values.ndim > 1 or values.size == 0:
@@ -223,7 +224,7 @@ def _service_times(value: ArrayLike, volumes: Array) -> tuple[Array, float]:
     if times.size != volumes.size:
         raise InputError("service_time", value, expected, "s")
     for time in times:
-        if not 0.0 < time < np.inf:
+        if not (time > 0.0 and _moderate(float(time))):
             raise InputError("service_time", float(time), expected, "s")
     if np.all(times == times[0]):
         return np.ones(volumes.size), float(times[0])
@@ -244,12 +245,12 @@ def _check_class(population: float, think_time: float, arrival_rate: float) -> N
             "think_time", think_time, "a think time for each class with a population, and no other", "s"
         )
     if not closed:
-        if not 0.0 <= arrival_rate < np.inf:
+        if not 0.0 <= arrival_rate <= checks.LARGEST:
             raise InputError("arrival_rate", float(arrival_rate), "a finite rate, 0 or more", "1/s")
         return
     if not 1 <= population < np.inf or population != round(population):
         raise InputError("population", float(population), "a whole number of requesters, 1 or more")
-    if not 0.0 < think_time < np.inf:
+    if not (think_time > 0.0 and _moderate(think_time)):
         raise InputError("think_time", float(think_time), "a finite time above 0", "s")
 
 
@@ -263,9 +264,19 @@ def _number(
         else f"one finite number, {at_least:g} or more"
     )
     try:
-        number = float(np.asarray(value, dtype=np.float64)[()])
+        number = float(np.asarray(checks.plain(value), dtype=np.float64)[()])
     except (TypeError, ValueError):
         raise InputError(name, value, expected, unit) from None
-    if not (np.isfinite(number) and number > above and number >= at_least):
-        raise InputError(name, number, expected, unit)
-    return number
+    if not (
+        number > above
+        and number >= at_least
+        and (above < 0.0 or _moderate(number))
+        and number <= checks.LARGEST
+    ):
+        raise InputError(name, number, f"{expected}, up to {checks.LARGEST:g}", unit)
+    return number + 0.0  # minus zero is zero
+
+
+def _moderate(number: float) -> bool:
+    """Whether a number above 0 is of a magnitude that `checks` takes."""
+    return 1.0 / checks.LARGEST <= number <= checks.LARGEST

@@ -188,7 +188,8 @@ def pool_steady(pool: Pool, aliases: Array, outcomes: list[Outcome], method: str
     base_service = per_class([each.base_in_service for each in outcomes])
     alias_service = per_class([each.alias_in_service for each in outcomes])
     tries = per_class([each.tries for each in outcomes])
-    on_base = throughput - tries + per_class([each.base_pickups for each in outcomes])
+    unhindered = np.maximum(throughput - tries, 0.0)  # where a queue grows more I/Os come than are served
+    on_base = np.minimum(unhindered + per_class([each.base_pickups for each in outcomes]), throughput)
     fails = per_class([each.fails for each in outcomes])
     service = second * _ratio(base_service + alias_service, throughput, pool.service)
     wait = second * _ratio(queue, throughput)

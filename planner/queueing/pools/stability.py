@@ -7,8 +7,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from planner.queueing.pools.independent import PER_CLASS, solve_one
-from planner.queueing.pools.outcome import Outcome
+from planner.queueing.pools.independent import solve_one
+from planner.queueing.pools.outcome import PER_CLASS, Outcome
 from planner.queueing.pools.pool import Pool
 from planner.results import Array
 
