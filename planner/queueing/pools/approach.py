@@ -7,8 +7,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from planner.queueing.pools.idle_classes import active_classes, nothing_arrives, with_idle, without_idle
-from planner.queueing.pools.mean_field import Field
+from planner.queueing.pools.field.mean_field import Field
+from planner.queueing.pools.independent import active_classes, nothing_arrives, with_idle, without_idle
 from planner.queueing.pools.methods import AT_LAST, FIELD, Step, solution_steps
 from planner.queueing.pools.outcome import Outcome
 from planner.queueing.pools.pool import check_aliases, check_pool

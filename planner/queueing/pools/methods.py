@@ -12,11 +12,12 @@ from typing import Final
 
 from planner.errors import ConvergenceError, InputError
 from planner.queueing.pools.balance import check_balance
+from planner.queueing.pools.exact.closed_chain import solve_lumped
+from planner.queueing.pools.exact.open_chain import FULL, QUICK, is_small_chain, solve_open_chain
+from planner.queueing.pools.exact.phased_chain import solve_phased
+from planner.queueing.pools.field.mean_field import Field, mean_field_steps
 from planner.queueing.pools.independent import is_independent, solve_independent
-from planner.queueing.pools.lumped import solve_lumped
-from planner.queueing.pools.mean_field import Field, mean_field_steps
-from planner.queueing.pools.open_chain import FULL, QUICK, is_small_chain, solve_open_chain
-from planner.queueing.pools.open_field import open_field_steps, suits_open_field
+from planner.queueing.pools.open_field.open_field import open_field_steps, suits_open_field
 from planner.queueing.pools.outcome import Outcome
 from planner.queueing.pools.pool import Pool
 from planner.queueing.pools.service_variation import with_variation
@@ -119,7 +120,13 @@ def _few_closed_states(pool: Pool, most: int) -> bool:
 
 
 def _closed(pool: Pool, _aliases: int) -> bool:
-    return bool(pool.closed.all())
+    """Closed classes alone, exponential service."""
+    return bool(pool.closed.all()) and pool.scv == 1.0
+
+
+def _opened(pool: Pool, _aliases: int) -> bool:
+    """Some open class, exponential service."""
+    return not pool.closed.all() and pool.scv == 1.0
 
 
 EXACT: Final = frozenset({"exact"})
@@ -137,14 +144,18 @@ METHODS: Final = (
         _once(solve_independent), "exact; open volumes with scv other than 1 by a two-moment law",
     ),
     PoolMethod(
+        "closed chain in phases", "exact", EXACT, lambda pool, _: bool(pool.closed.all()) and pool.scv != 1.0,
+        _once(solve_phased), "exact, up to 10,000 states",
+    ),
+    PoolMethod(
         "closed chain", "exact", EXACT | QUICKLY, _closed, _once(solve_lumped), "exact, up to 30,000 states",
     ),
     PoolMethod(
-        "chain of levels", "exact", EXACT, lambda pool, _: not pool.closed.all(),
+        "chain of levels", "exact", EXACT, _opened,
         _once(lambda pool, aliases: solve_open_chain(pool, aliases, FULL)), "but for 1e-8 of the mean queue",
     ),
     PoolMethod(
-        "short chain of levels", "exact", QUICKLY, lambda pool, _: not pool.closed.all(),
+        "short chain of levels", "exact", QUICKLY, _opened,
         _once(lambda pool, aliases: solve_open_chain(pool, aliases, QUICK)), "but for 1e-8 of the mean queue",
     ),
     PoolMethod(
@@ -157,7 +168,7 @@ METHODS: Final = (
     ),
     PoolMethod(
         "closed chain at last", "exact", AT_LAST,
-        lambda pool, _: _closed(pool, 0) and pool.scv == 1.0 and _few_closed_states(pool, LAST_STATES),
+        lambda pool, aliases: _closed(pool, aliases) and _few_closed_states(pool, LAST_STATES),
         _once(solve_lumped), "exact, up to 30,000 states",
     ),
 )  # fmt: skip

@@ -159,24 +159,7 @@ class PoolSteady(Result):
 
 
 def pool_steady(pool: Pool, aliases: Array, outcomes: list[Outcome], method: str) -> PoolSteady:
-    """Join the outcomes of a sweep, in SI units.
-
-    Parameters
-    ----------
-    pool : Pool
-        The pool.
-    aliases : ndarray
-        Alias counts, a number or one axis [1].
-    outcomes : list of Outcome
-        One for each count.
-    method : str
-        Which method answered.
-
-    Returns
-    -------
-    PoolSteady
-        Of the shape of `aliases`.
-    """
+    """Join the outcomes of a sweep, in SI units."""
 
     def per_class(values: list[Array]) -> Array:
         return np.array(values).reshape(*aliases.shape, pool.classes)

@@ -9,8 +9,9 @@ from typing import Literal
 from numpy.typing import ArrayLike
 
 from planner.errors import InputError
-from planner.queueing.pools.idle_classes import active_classes, nothing_arrives, with_idle, without_idle
-from planner.queueing.pools.mean_field import Field, extended
+from planner.queueing.pools.field.base_phases import LEAST_SCV
+from planner.queueing.pools.field.mean_field import Field, extended
+from planner.queueing.pools.independent import active_classes, nothing_arrives, with_idle, without_idle
 from planner.queueing.pools.methods import AT_LAST, EXACT, FIELD, QUICKLY, may_be_quick, solution_steps
 from planner.queueing.pools.outcome import Outcome
 from planner.queueing.pools.pool import Pool, check_aliases, check_pool
@@ -41,9 +42,10 @@ def alias_pool(
     I/O of the pool, each equally likely. With D the I/Os of the pool that no base holds, exactly min(D, A)
     aliases are busy and (D - A)+ I/Os wait.
 
-    "exact" solves the Markov chain in which equal volumes are exchangeable, for exponential service: closed
-    pools up to 30,000 states; with open classes two to four volumes without inflation and gaps, up to the D
-    beyond which less than 1e-8 of the mean queue lies, within 50,000 states. "mean-field" solves for the law of
+    "exact" solves the Markov chain in which equal volumes are exchangeable: closed pools up to 30,000 states, in
+    phases up to 10,000 where `scv` is not 1; with open classes, exponential service and neither inflation nor gaps,
+    two to four volumes up to the D beyond which less than 1e-8 of the mean queue lies, within 50,000 states.
+    "mean-field" solves for the law of
     one volume, the chance that its base is busy given D, and the split of the queue over the volumes, until
     they agree; its cost hardly grows with the number of volumes. Without inflation open volumes follow from
     their balances and a law of how the queue lies on all of them; where up to 6 of them overload their bases, a
@@ -146,8 +148,9 @@ def alias_pool(
 def _solve(pool: Pool, counts: Array, method: Method) -> tuple[list[Outcome], str]:
     """Solve every count, and say by which method."""
     if method == "exact":
-        if pool.scv != 1.0:
-            raise InputError("method", "exact", "the mean field where scv is not 1")
+        if pool.scv != 1.0 and not (pool.closed.all() and pool.scv >= LEAST_SCV):
+            expected = "the mean field where scv is below 1/20, or not 1 and a class is open"
+            raise InputError("method", "exact", expected)
         return _each(pool, counts, EXACT), "exact"
     if method == "auto" and (quick := solve_quickly(pool, counts)) is not None:
         return quick, "exact"

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from planner.queueing.pools.beside_states import states_of
-from planner.queueing.pools.closed_beside import Others, agreeing, closed_given
-from planner.queueing.pools.device_rates import Paces
+from planner.queueing.pools.exact.open_chain import solve_open_chain
+from planner.queueing.pools.field.device_rates import Paces
 from planner.queueing.pools.independent import solve_independent
-from planner.queueing.pools.open_chain import solve_open_chain
-from planner.queueing.pools.open_field import open_field_steps, suits_open_field
+from planner.queueing.pools.open_field.beside_states import states_of
+from planner.queueing.pools.open_field.closed_beside import Others, agreeing, closed_given
+from planner.queueing.pools.open_field.open_field import open_field_steps, suits_open_field
 from planner.queueing.pools.pool import check_pool
 from planner.queueing.pools.service_variation import scv_with_gaps
 

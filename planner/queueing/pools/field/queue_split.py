@@ -15,20 +15,6 @@ def waiting_shares(held_or_waiting: Array, log_odds: Array, waiting: Array) -> A
 
     The share of class k is ``odds_k x / (1 + odds_k x)``, with x such that the pool has the given number
     waiting. The equation is solved in the logit of the mean share, which is nearly linear in ln x.
-
-    Parameters
-    ----------
-    held_or_waiting : ndarray
-        Mean I/Os beyond the base at busy-base volumes, shape (classes, D) [1].
-    log_odds : ndarray
-        Logarithm of each class's odds to wait, shape (classes,) [1].
-    waiting : ndarray
-        I/Os waiting in the pool, shape (D,) [1].
-
-    Returns
-    -------
-    ndarray
-        Shares, shape (classes, D) [1].
     """
     total = held_or_waiting.sum(axis=0)
     share: Array = np.divide(waiting, total, out=np.zeros_like(total), where=total > CLOSE)
@@ -62,22 +48,6 @@ def own_queue_empty(alias_share: Array, at_busy: Array, waiting: Array, beyond: 
 
     Of the I/Os at busy-base volumes `alias_share` hold an alias; that all d of one volume do is
     hypergeometric: the product over j < d of (share x total - j)+ / (total - j).
-
-    Parameters
-    ----------
-    alias_share : ndarray
-        Share that holds an alias, shape (D,) [1].
-    at_busy : ndarray
-        I/Os beyond the base at all busy-base volumes, shape (D,) [1].
-    waiting : ndarray
-        I/Os waiting in the pool, shape (D,) [1].
-    beyond : ndarray
-        0, 1, ... I/Os beyond the base of the volume, shape (d,) [1].
-
-    Returns
-    -------
-    ndarray
-        Probabilities, shape (D, d) [1].
     """
     drawn = beyond[:-1]
     chance = np.ones((waiting.size, beyond.size))

@@ -22,27 +22,13 @@ Counts = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Level:
-    """The states of one D.
+    """The states of one D."""
 
-    Attributes
-    ----------
-    total : int
-        D [1].
-    waiting : int
-        I/Os waiting in the pool [1].
-    own : ndarray of int
-        On the base of each volume and behind it, shape (states, volumes) [1].
-    held : ndarray of int
-        Aliases that each volume holds, 0 where that is not followed, shape (states, volumes) [1].
-    keys : ndarray of int
-        What the states are found by, rising, shape (states,).
-    """
-
-    total: int
-    waiting: int
-    own: Counts
-    held: Counts
-    keys: Counts
+    total: int  # D [1]
+    waiting: int  # I/Os waiting in the pool [1]
+    own: Counts  # On the base of each volume and behind it, shape (states, volumes) [1]
+    held: Counts  # Aliases that each volume holds, 0 where that is not followed, shape (states, volumes) [1]
+    keys: Counts  # What the states are found by, rising, shape (states,)
 
     @property
     def size(self) -> int:
@@ -52,15 +38,10 @@ class Level:
 
 @dataclass(frozen=True, eq=False)
 class Moves:
-    """Rates from the states of one level.
+    """Rates from the states of one level."""
 
-    Attributes
-    ----------
-    within, up, down : ndarray
-        To other states of the same level, of the next and of the last one, shape (states, states there)
-        [1/service time].
-    """
-
+    # To other states of the same level, of the next and of the last one, shape (states, states there)
+    # [1/service time]
     within: Array
     up: Array
     down: Array
@@ -72,15 +53,7 @@ class Moves:
 
 
 class Levels:
-    """The levels of one pool with its aliases.
-
-    Parameters
-    ----------
-    pool : Pool
-        A pool without inflation and gaps.
-    aliases : int
-        Its aliases [1].
-    """
+    """The levels of one pool with its aliases."""
 
     def __init__(self, pool: Pool, aliases: int) -> None:
         self.aliases = aliases
@@ -95,18 +68,7 @@ class Levels:
         self._starts = np.flatnonzero(np.diff(self.volume_class, prepend=-1))
 
     def level(self, total: int) -> Level:
-        """The states of one D.
-
-        Parameters
-        ----------
-        total : int
-            D [1].
-
-        Returns
-        -------
-        Level
-            Its states.
-        """
+        """The states of one D."""
         waiting, busy = max(total - self.aliases, 0), min(total, self.aliases)
         rows = np.zeros((1, 0), dtype=np.int64)
         held = np.zeros((1, 0), dtype=np.int64)
@@ -147,20 +109,7 @@ class Levels:
         return keys
 
     def moves(self, below: Level | None, here: Level, above: Level) -> Moves:
-        """Rates out of the states of one level.
-
-        Parameters
-        ----------
-        below : Level or None
-            The last level; None where this is the first.
-        here, above : Level
-            This level and the next.
-
-        Returns
-        -------
-        Moves
-            Its rates.
-        """
+        """Rates out of the states of one level."""
         within = np.zeros((here.size, here.size))
         up = np.zeros((here.size, above.size))
         down = np.zeros((here.size, 0 if below is None else below.size))

@@ -15,19 +15,11 @@ Counts = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Moves:
-    """Moves from one state and D to others, each numbered D times states plus state, shape (moves,) each.
+    """Moves from one state and D to others, each numbered D times states plus state, shape (moves,) each."""
 
-    Attributes
-    ----------
-    start, to : ndarray of int
-        Where they begin and end.
-    rate : ndarray
-        Their rates [1/service time].
-    """
-
-    start: Counts
+    start: Counts  # Where they begin and end
     to: Counts
-    rate: Array
+    rate: Array  # Their rates [1/service time]
 
     @classmethod
     def joined(cls, parts: list[Moves]) -> Moves:
@@ -39,32 +31,18 @@ class Moves:
 
 @dataclass(frozen=True, eq=False)
 class VolumeStates:
-    """States of one closed volume at every D.
+    """States of one closed volume at every D."""
 
-    Attributes
-    ----------
-    aliases : int
-        Aliases of the pool [1].
-    busy, held, queue : ndarray of int
-        I/Os on its base, on aliases, behind its base, shape (states,) [1].
-    arrivals : ndarray
-        Rate at which its requesters come, shape (states,) [1/service time].
-    possible : ndarray of bool
-        Which states there are at which D, shape (states, D).
-    others : ndarray of int
-        What the others have: the D at which as many I/Os wait as theirs, or as many aliases are held as theirs
-        where none of theirs waits, shape (states, D) [1].
-    arriving, picking, idling, alias_ends : Moves
-        Of arrivals, of bases that pick up an I/O, of bases that become idle, of aliases of the whole pool.
-    """
-
-    aliases: int
-    busy: Counts
+    aliases: int  # Aliases of the pool [1]
+    busy: Counts  # I/Os on its base, on aliases, behind its base, shape (states,) [1]
     held: Counts
     queue: Counts
-    arrivals: Array
-    possible: NDArray[np.bool_]
+    arrivals: Array  # Rate at which its requesters come, shape (states,) [1/service time]
+    possible: NDArray[np.bool_]  # Which states there are at which D, shape (states, D)
+    # What the others have: the D at which as many I/Os wait as theirs, or as many aliases are held as theirs
+    # where none of theirs waits, shape (states, D) [1]
     others: Counts
+    # Of arrivals, of bases that pick up an I/O, of bases that become idle, of aliases of the whole pool
     arriving: Moves
     picking: Moves
     idling: Moves
@@ -76,55 +54,16 @@ class VolumeStates:
         return int(np.flatnonzero((self.busy == 1) & (self.held == 0) & (self.queue == 0))[0])
 
     def rising(self, tries: Array) -> Moves:
-        """Tries of the others.
-
-        Parameters
-        ----------
-        tries : ndarray
-            By what the others have, shape (D,) [1/service time].
-
-        Returns
-        -------
-        Moves
-            To the next D.
-        """
+        """Tries of the others."""
         return _moves(self.possible, np.arange(self.busy.size), 1, tries[self.others])
 
     def falling(self, pickups: Array) -> Moves:
-        """Pickups of the others.
-
-        Parameters
-        ----------
-        pickups : ndarray
-            By what the others have, shape (D,) [1/service time].
-
-        Returns
-        -------
-        Moves
-            To the last D.
-        """
+        """Pickups of the others."""
         return _moves(self.possible, np.arange(self.busy.size), -1, pickups[self.others])
 
 
 def states_of(pool: Pool, k: int, aliases: int, levels: int) -> VolumeStates:
-    """States and moves of a volume.
-
-    Parameters
-    ----------
-    pool : Pool
-        The pool.
-    k : int
-        A closed class of it.
-    aliases : int
-        Aliases of the pool [1].
-    levels : int
-        D is below this [1].
-
-    Returns
-    -------
-    VolumeStates
-        Of one volume of the class.
-    """
+    """States and moves of a volume."""
     people = int(pool.population[k])
     busy, held, queue = _counts(people)
     number = np.full((2, people + 2, people + 1), -1)

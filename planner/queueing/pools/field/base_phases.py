@@ -13,8 +13,8 @@ from typing import Final
 import numpy as np
 
 from planner.queueing._phase_type import phase_count, phase_type
+from planner.queueing.pools.field.volume_law import VolumeRates, arrival_rates
 from planner.queueing.pools.pool import Pool
-from planner.queueing.pools.volume_law import VolumeRates, arrival_rates
 from planner.results import Array
 
 LEAST_SCV: Final = 1.0 / 20.0
@@ -26,44 +26,17 @@ TINY: Final = float(np.finfo(float).tiny)
 
 @dataclass(frozen=True, eq=False)
 class ServicePhases:
-    """Service of a device in exponential phases, of mean 1 without the gap.
+    """Service of a device in exponential phases, of mean 1 without the gap."""
 
-    Attributes
-    ----------
-    start : ndarray
-        Probability of the phase in which the service of an arrival begins, shape (phases,) [1].
-    restart : ndarray
-        The same for an I/O that waited, shape (phases,) [1].
-    moves : ndarray
-        Rates from phase to phase, shape (phases, phases) [1/service time].
-    leaves : ndarray
-        Rates of ending the service, shape (phases,) [1/service time].
-    gaps : int
-        Phases that are no service yet: 1 with a gap, which comes first, else 0 [1].
-    """
-
-    start: Array
-    restart: Array
-    moves: Array
-    leaves: Array
-    gaps: int = 0
+    start: Array  # Probability of the phase in which the service of an arrival begins, shape (phases,) [1]
+    restart: Array  # The same for an I/O that waited, shape (phases,) [1]
+    moves: Array  # Rates from phase to phase, shape (phases, phases) [1/service time]
+    leaves: Array  # Rates of ending the service, shape (phases,) [1/service time]
+    gaps: int = 0  # Phases that are no service yet: 1 with a gap, which comes first, else 0 [1]
 
 
 def service_phases(scv: float, gap: float = 0.0) -> ServicePhases:
-    """Phases of the two-moment law, preceded by a gap where an I/O waited.
-
-    Parameters
-    ----------
-    scv : float
-        Squared coefficient of variation of the service time [1].
-    gap : float, optional
-        Mean gap of the device before an I/O that had to wait [service times].
-
-    Returns
-    -------
-    ServicePhases
-        Erlang stages below 1, two branches above.
-    """
+    """Phases of the two-moment law, preceded by a gap where an I/O waited."""
     asked = np.array([max(scv, LEAST_SCV)])
     law = phase_type(asked, int(phase_count(asked)[0]))
     start, moves, leaves = law.start[0], law.moves[0], law.leaves[0]
@@ -102,20 +75,6 @@ def base_hazard(pool: Pool, k: int, rates: VolumeRates) -> Array:
 
     The chain of (base idle or in a phase, d) is that of `volume_law`, with a busy base in phases that pass at
     `base_pace`. It climbs by one d at a time and is solved from the largest d down, ``law[d+1] = law[d] R[d]``.
-
-    Parameters
-    ----------
-    pool : Pool
-        The pool.
-    k : int
-        The class.
-    rates : VolumeRates
-        What one of its volumes sees.
-
-    Returns
-    -------
-    ndarray
-        Factors, 1 for exponential service, shape (d,) [1].
     """
     service = service_phases(pool.scv)
     local, down, rises = _blocks(pool, k, rates, service)
@@ -146,22 +105,6 @@ def hazard_given_total(
     As far as D varies with volumes that are independent it tells of their bases. What goes beyond `OWN_DEVIATIONS`
     is the queue of the whole pool: however long that is, a base ends at its mean rate on average, so that the pool is
     stable just where its devices serve the load.
-
-    Parameters
-    ----------
-    hazard : ndarray
-        Factors by d, shape (d,) [1].
-    weight_busy : ndarray
-        Law of d at a volume with busy base given D, shape (D, d) [1].
-    total : ndarray
-        The window of D, shape (D,) [1].
-    mean, deviation : float
-        Of D, were the volumes independent [1].
-
-    Returns
-    -------
-    ndarray
-        Factors, shape (D, d) [1].
     """
     own = OWN_DEVIATIONS * deviation
     average = np.maximum(weight_busy @ hazard, TINY)

@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from planner.errors import InputError
-from planner.queueing.pools.open_levels import Level, Levels
+from planner.queueing.pools.exact.levels import Level, Levels
 from planner.queueing.pools.outcome import PER_CLASS, Outcome
 from planner.queueing.pools.pool import Pool
 from planner.results import Array
@@ -23,18 +23,10 @@ SLOPE_OVER: Final = 4
 
 @dataclass(frozen=True)
 class Effort:
-    """What may be spent on the elimination.
+    """What may be spent on the elimination."""
 
-    Attributes
-    ----------
-    states : int
-        States of all levels together [1].
-    per_level : int
-        States of one level, which is solved densely [1].
-    """
-
-    states: int
-    per_level: int
+    states: int  # States of all levels together [1]
+    per_level: int  # States of one level, which is solved densely [1]
 
 
 FULL: Final = Effort(states=50_000, per_level=1_000)
@@ -50,25 +42,6 @@ def solve_open_chain(pool: Pool, aliases: int, effort: Effort = FULL) -> Outcome
     while D is there or below, ``T[D] = local[D] + down[D] (-T[D-1])^-1 up[D-1]`` and
     ``law[D-1] = law[D] down[D] (-T[D-1])^-1``.
     Levels are added until what lies beyond the last one, were it to go on as it ended, is 1e-8 of the mean queue.
-
-    Parameters
-    ----------
-    pool : Pool
-        Some open classes, stable with the aliases; exponential service without inflation and gaps.
-    aliases : int
-        Its aliases [1].
-    effort : Effort
-        What may be spent.
-
-    Returns
-    -------
-    Outcome
-        The answer; its residual is the share of the mean queue beyond the last level.
-
-    Raises
-    ------
-    InputError
-        The pool has inflation, gaps or more volumes, or its queue more states than allowed.
     """
     _check(pool)
     levels = Levels(pool, aliases)
@@ -105,18 +78,7 @@ def solve_open_chain(pool: Pool, aliases: int, effort: Effort = FULL) -> Outcome
 
 
 def is_small_chain(pool: Pool) -> bool:
-    """Whether a pool is one for the chain, its queue being short enough.
-
-    Parameters
-    ----------
-    pool : Pool
-        A pool with open classes.
-
-    Returns
-    -------
-    bool
-        True for two or three volumes without inflation and gaps.
-    """
+    """Whether a pool is one for the chain, its queue being short enough."""
     return pool.bases < MOST_VOLUMES and not pool.slowed
 
 

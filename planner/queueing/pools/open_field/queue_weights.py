@@ -26,41 +26,17 @@ LEAST_SHARE: Final = 0.02
 
 @dataclass(frozen=True, eq=False)
 class Weights:
-    """Parameters of the law at some queues, shape (classes, queues) each.
+    """Parameters of the law at some queues, shape (classes, queues) each."""
 
-    Attributes
-    ----------
-    log_busy : ndarray
-        ln x, of a busy volume without a queue [1].
-    log_more : ndarray
-        ln theta, of each I/O more; the law does not change when all classes change alike [1].
-    spare : ndarray
-        Mean requesters of a busy volume that neither its base nor an alias serves, inf for open classes [1].
-    longest : ndarray
-        The longest queue of one volume, inf for open classes, shape (classes, 1) [1].
-    """
-
-    log_busy: Array
-    log_more: Array
+    log_busy: Array  # ln x, of a busy volume without a queue [1]
+    log_more: Array  # ln theta, of each I/O more; the law does not change when all classes change alike [1]
+    # Mean requesters of a busy volume that neither its base nor an alias serves, inf for open classes [1]
     spare: Array
-    longest: Array
+    longest: Array  # The longest queue of one volume, inf for open classes, shape (classes, 1) [1]
 
     @classmethod
     def begin(cls, log_rates: Array, longest: Array) -> Weights:
-        """Both weights are the arrivals, as in a product form.
-
-        Parameters
-        ----------
-        log_rates : ndarray
-            Logarithm of the arrivals at one volume, shape (classes, queues) [1].
-        longest : ndarray
-            The longest queue of one volume, shape (classes, 1) [1].
-
-        Returns
-        -------
-        Weights
-            Of volumes that hold no alias.
-        """
+        """Both weights are the arrivals, as in a product form."""
         return cls(log_rates, log_rates, longest + np.zeros_like(log_rates), longest)
 
     def part(self, part: slice | NDArray[np.bool_]) -> Weights:
@@ -73,20 +49,7 @@ class Weights:
         return replace(self, log_busy=self.log_busy + by[:classes], log_more=self.log_more + by[classes:])
 
     def replaced(self, some: NDArray[np.bool_], by: Weights) -> Weights:
-        """Weights of others at some of the queues.
-
-        Parameters
-        ----------
-        some : ndarray of bool
-            Where, shape (queues,).
-        by : Weights
-            The others.
-
-        Returns
-        -------
-        Weights
-            At the same queues.
-        """
+        """Weights of others at some of the queues."""
         return replace(
             self,
             log_busy=np.where(some, by.log_busy, self.log_busy),
@@ -94,18 +57,7 @@ class Weights:
         )
 
     def at(self, wanted: Array, known: Array) -> Weights:
-        """Weights at other queues, by interpolation in their logarithm.
-
-        Parameters
-        ----------
-        wanted, known : ndarray
-            Queues wanted and those that these weights belong to, rising, shape (queues,) [1].
-
-        Returns
-        -------
-        Weights
-            At the queues wanted.
-        """
+        """Weights at other queues, by interpolation in their logarithm."""
         at, nodes = np.log(wanted), np.log(known)
         log_busy, log_more, spare = (
             np.array([np.interp(at, nodes, row) for row in rows])
@@ -115,18 +67,7 @@ class Weights:
 
 
 def some_queues(longest: int) -> Array:
-    """Queues at which the law is evaluated.
-
-    Parameters
-    ----------
-    longest : int
-        The longest queue [1].
-
-    Returns
-    -------
-    ndarray
-        1, 2, ... and later on some in each octave, shape (queues,) [1].
-    """
+    """Queues at which the law is evaluated."""
     first = np.arange(1.0, min(EVERY, longest) + 1.0)
     octaves = max(np.log2(longest / EVERY), 0.0)
     later = EVERY * 2.0 ** np.linspace(0.0, octaves, 1 + int(np.ceil(PER_OCTAVE * octaves)))
@@ -134,21 +75,7 @@ def some_queues(longest: int) -> Array:
 
 
 def met_by(weights: Weights, queues: Array, aliases: ArrayLike, volumes: Array) -> Weights:
-    """Change all theta alike, such that volumes on their own would have each queue on average.
-
-    Parameters
-    ----------
-    weights : Weights
-        Weights at these queues.
-    queues, aliases, volumes
-        Queues above 0, rising, shape (queues,) [1]; aliases as `volumes_apart` takes them; volumes of each class, shape
-        (classes,) [1].
-
-    Returns
-    -------
-    Weights
-        Those with which the law is computed best.
-    """
+    """Change all theta alike, such that volumes on their own would have each queue on average."""
     log_more = weights.log_more.copy()
     by_queue = at_each(aliases, queues)
     for part, _ in octaves(queues):
@@ -173,18 +100,7 @@ def met_by(weights: Weights, queues: Array, aliases: ArrayLike, volumes: Array) 
 
 
 def octaves(queues: Array) -> Iterator[tuple[slice, int]]:
-    """Group queues by the points that their transforms need.
-
-    Parameters
-    ----------
-    queues : ndarray
-        Rising, shape (queues,) [1].
-
-    Yields
-    ------
-    tuple of (slice, int)
-        Some of the queues, and the points.
-    """
+    """Group queues by the points that their transforms need."""
     points = np.maximum(FEWEST_POINTS, 2.0 ** np.ceil(np.log2(2.0 * queues + 2.0))).astype(np.int64)
     starts = np.flatnonzero(np.diff(points, prepend=0))
     for start, end in zip(starts, [*starts[1:], queues.size], strict=True):
@@ -198,23 +114,7 @@ def at_each(aliases: ArrayLike, queues: Array) -> Array:
 
 
 def volumes_apart(queue: Array, aliases: Array, weights: Weights) -> tuple[Array, Array, Array, Array]:
-    """Weights of volumes on their own, scaled for each class and queue to 1 at most.
-
-    Parameters
-    ----------
-    queue : ndarray
-        I/Os waiting in the pool, shape (queues,) [1].
-    aliases : ndarray
-        Aliases, in bases with a queue that take I/Os as fast, shape (queues,) or (classes, queues) [1].
-    weights : Weights
-        At these queues.
-
-    Returns
-    -------
-    tuple of ndarray
-        ln x, weights of busy volumes by what is behind the base, of idle ones, shape (classes, queues, numbers or 1),
-        and the numbers behind the base, shape (numbers,).
-    """
+    """Weights of volumes on their own, scaled for each class and queue to 1 at most."""
     count = np.arange(queue[-1] + 1.0)
     log_busy = weights.log_busy[:, :, None]
     falling = np.cumsum(np.log1p(count * (aliases / queue)[..., None]), axis=-1)

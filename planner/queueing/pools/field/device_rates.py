@@ -14,37 +14,14 @@ TINY = 1e-12
 
 @dataclass(frozen=True)
 class Gaps:
-    """Mean gap per I/O of a device that holds one, whether or not this I/O had to wait.
+    """Mean gap per I/O of a device that holds one, whether or not this I/O had to wait."""
 
-    Attributes
-    ----------
-    base, alias : float
-        Gap times the share of I/Os that were picked up from a queue [service times].
-    """
-
-    base: float = 0.0
+    base: float = 0.0  # Gap times the share of I/Os that were picked up from a queue [service times]
     alias: float = 0.0
 
 
 def idle_base_alias_ends(pool: Pool, k: int, gaps: Gaps, beyond: Array) -> Array:
-    """Rate at which the aliases of a volume with idle base end, all of its I/Os holding one.
-
-    Parameters
-    ----------
-    pool : Pool
-        The pool.
-    k : int
-        Class of the volume.
-    gaps : Gaps
-        Mean gaps of its devices.
-    beyond : ndarray
-        I/Os on aliases, shape (d,) [1].
-
-    Returns
-    -------
-    ndarray
-        Rates, shape (d,) [1/service time].
-    """
+    """Rate at which the aliases of a volume with idle base end, all of its I/Os holding one."""
     own = pool.service[k]
     gap = gaps.alias / own
     others = np.maximum(beyond - 1.0, 0.0) / (1.0 + gap)
@@ -66,30 +43,6 @@ def busy_base_ends(
 
     The aliases it holds are hypergeometric with mean ``alias_share d``; the rates are their averages to second order,
     for a service time ``1 + inflation (n - 1)`` with n in service. While a gap lasts the device is not in service.
-
-    Parameters
-    ----------
-    pool : Pool
-        The pool.
-    k : int
-        Class of the volume.
-    gaps : Gaps
-        Mean gaps of its devices.
-    alias_share : ndarray
-        Share of the I/Os beyond the base that hold an alias, shape (D,) [1].
-    at_busy : ndarray
-        I/Os beyond the base at all busy-base volumes, shape (D,) [1].
-    beyond : ndarray
-        I/Os beyond the base of this volume, shape (d,) [1].
-    waits : ndarray
-        Probability that one of them waits, shape (D, d) [1].
-    any_waits : ndarray
-        1 where any I/O of the pool waits, else 0, shape (D,) [1].
-
-    Returns
-    -------
-    tuple of ndarray
-        Rate of the base and of the aliases together, each of shape (D, d) [1/service time].
     """
     own = pool.service[k]  # the unit of time below
     base_gap = gap_now(pool.redrive_time, gaps.base, waits) / own
@@ -114,60 +67,21 @@ def gap_now(gap: float, mean: float | Array, waits: Array) -> Array:
 
     Whether it was picked up was settled when it began, one service ago at most: halfway between what holds now and what
     holds on average. Either keeps the time lost to gaps equal to the pickups times the gap.
-
-    Parameters
-    ----------
-    gap : float
-        Gap of a device before an I/O that had to wait [service times].
-    mean : float or ndarray
-        Mean gap over all of its I/Os, any shape [service times].
-    waits : ndarray
-        Chance that an I/O waits now, any shape [1].
-
-    Returns
-    -------
-    ndarray
-        Mean gaps [service times].
     """
     return np.asarray(0.5 * (mean + gap * waits))
 
 
 @dataclass(frozen=True, eq=False)
 class Paces:
-    """Rates at which devices end where no I/O slows another down.
+    """Rates at which devices end where no I/O slows another down."""
 
-    Attributes
-    ----------
-    queued, alone : ndarray
-        Of a base with a queue and without, shape (classes,) [1/service time].
-    alias : ndarray
-        Of an alias with an I/O of a class given D, shape (classes, D) [1/service time].
-    """
-
-    queued: Array
+    queued: Array  # Of a base with a queue and without, shape (classes,) [1/service time]
     alone: Array
-    alias: Array
+    alias: Array  # Of an alias with an I/O of a class given D, shape (classes, D) [1/service time]
 
     @classmethod
     def of(cls, pool: Pool, base_gap: Array, alias_gap: float, waiting: Array) -> Paces:
-        """From the mean gaps of all I/Os.
-
-        Parameters
-        ----------
-        pool : Pool
-            The pool.
-        base_gap : ndarray
-            Mean gap per I/O of a base, shape (classes,) [service times].
-        alias_gap : float
-            Mean gap per I/O of an alias [service times].
-        waiting : ndarray
-            I/Os waiting in the pool, shape (D,) [1].
-
-        Returns
-        -------
-        Paces
-            Rates with which the time lost to gaps is the pickups times the gap.
-        """
+        """From the mean gaps of all I/Os."""
         queued, alone = (
             1.0 / (pool.service + gap_now(pool.redrive_time, base_gap, np.full_like(base_gap, waits)))
             for waits in (1.0, 0.0)

@@ -12,21 +12,11 @@ from planner.results import Array
 
 @dataclass(frozen=True, eq=False)
 class CountLaw:
-    """A law on the whole numbers `first`, `first + 1`, ...
+    """A law on the whole numbers `first`, `first + 1`, ..."""
 
-    Attributes
-    ----------
-    first : int
-        Smallest number of the window [1].
-    values : ndarray
-        Probabilities, up to a factor, shape (numbers,) [1].
-    least : float
-        What is dropped at either end of a sum, relative to the largest probability [1].
-    """
-
-    first: int
-    values: Array
-    least: float
+    first: int  # Smallest number of the window [1]
+    values: Array  # Probabilities, up to a factor, shape (numbers,) [1]
+    least: float  # What is dropped at either end of a sum, relative to the largest probability [1]
 
     def __mul__(self, other: CountLaw) -> CountLaw:
         """Law of the sum of two independent counts, scaled to a maximum of 1 and trimmed where negligible."""
@@ -66,20 +56,7 @@ class CountLaw:
 
 
 def leave_one_out(laws: list[CountLaw], volumes: list[int]) -> tuple[list[CountLaw], CountLaw]:
-    """Law of the total over all volumes but one of class k, for every k; and over all.
-
-    Parameters
-    ----------
-    laws : list of CountLaw
-        Law of one volume of each class.
-    volumes : list of int
-        Volumes of each class [1].
-
-    Returns
-    -------
-    tuple of (list of CountLaw, CountLaw)
-        Leaving one volume of each class out; leaving none out.
-    """
+    """Law of the total over all volumes but one of class k, for every k; and over all."""
     but_one = [law.power(count - 1) for law, count in zip(laws, volumes, strict=True)]
     whole = [less * law for less, law in zip(but_one, laws, strict=True)]
     left_out = list(but_one)

@@ -7,11 +7,11 @@ from typing import Final
 
 import numpy as np
 
-from planner.queueing.pools.base_balance import PoolFlows, held_given_total
-from planner.queueing.pools.closed_classes import ClosedClasses
-from planner.queueing.pools.device_rates import Paces
-from planner.queueing.pools.open_balance import Arrivals, VolumesGiven
-from planner.queueing.pools.open_window import OpenWindow
+from planner.queueing.pools.field.base_balance import PoolFlows, held_given_total
+from planner.queueing.pools.field.device_rates import Paces
+from planner.queueing.pools.open_field.balances import Arrivals, VolumesGiven
+from planner.queueing.pools.open_field.closed_classes import ClosedClasses
+from planner.queueing.pools.open_field.window import OpenWindow
 from planner.queueing.pools.outcome import Outcome, by_free
 from planner.queueing.pools.pool import Pool
 from planner.results import Array
@@ -22,42 +22,18 @@ NOTHING_CLOSED: Final = ClosedClasses({}, {})
 
 @dataclass(frozen=True, eq=False)
 class OpenState:
-    """One step of the iteration.
+    """One step of the iteration."""
 
-    Attributes
-    ----------
-    pool : Pool
-        The pool.
-    window : OpenWindow
-        The D that count.
-    paces : Paces
-        How fast devices end.
-    given : VolumesGiven
-        Its volumes given D.
-    closed : ClosedClasses
-        Chains of its closed classes, which `given` agrees with.
-    arrivals : Arrivals
-        Arrivals at its volumes.
-    picks : ndarray
-        Rate at which a base takes I/Os from its own queue, shape (classes, D) [1/service time].
-    flows : PoolFlows
-        Flows of the pool.
-    law : ndarray
-        Law of D, shape (D,) [1].
-    held : ndarray
-        Mean aliases that one volume holds, shape (classes, D) [1].
-    """
-
-    pool: Pool
-    window: OpenWindow
-    paces: Paces
-    given: VolumesGiven
-    closed: ClosedClasses
-    arrivals: Arrivals
-    picks: Array
-    flows: PoolFlows
-    law: Array
-    held: Array
+    pool: Pool  # The pool
+    window: OpenWindow  # The D that count
+    paces: Paces  # How fast devices end
+    given: VolumesGiven  # Its volumes given D
+    closed: ClosedClasses  # Chains of its closed classes, which `given` agrees with
+    arrivals: Arrivals  # Arrivals at its volumes
+    picks: Array  # Rate at which a base takes I/Os from its own queue, shape (classes, D) [1/service time]
+    flows: PoolFlows  # Flows of the pool
+    law: Array  # Law of D, shape (D,) [1]
+    held: Array  # Mean aliases that one volume holds, shape (classes, D) [1]
 
     @classmethod
     def of(
@@ -69,19 +45,7 @@ class OpenState:
         closed: ClosedClasses = NOTHING_CLOSED,
         held: Array | None = None,
     ) -> OpenState:
-        """What flows from the volumes given D.
-
-        Parameters
-        ----------
-        pool, window, paces, given, closed, held
-            As above; of a closed class without a chain the arrivals are taken from `given`. A volume holds aliases
-            as its tries take them where that is not given.
-
-        Returns
-        -------
-        OpenState
-            With the flows.
-        """
+        """What flows from the volumes given D."""
         given = replace(
             given,
             busy=closed.into(given.busy, "busy"),
@@ -153,13 +117,7 @@ class OpenState:
         return np.array([held_given_total(self.flows, *row, self.window.aliases) for row in rows])
 
     def paces_now(self) -> Paces:
-        """How fast devices end, from the share of I/Os that they pick up.
-
-        Returns
-        -------
-        Paces
-            The same where there are no gaps.
-        """
+        """How fast devices end, from the share of I/Os that they pick up."""
         pool, aliases, law = self.pool, self.window.aliases, self.law
         if not pool.slowed:
             return self.paces
@@ -175,18 +133,7 @@ class OpenState:
         )
 
     def outcome(self, residual: float) -> Outcome:
-        """Average over D.
-
-        Parameters
-        ----------
-        residual : float
-            What the iteration left [1].
-
-        Returns
-        -------
-        Outcome
-            The answer.
-        """
+        """Average over D."""
         pool, law, aliases = self.pool, self.law, self.window.aliases
         tries = self.arrivals.tries @ law
         fails = self.arrivals.tries[:, aliases:] @ law[aliases:]

@@ -13,22 +13,22 @@ from typing import Final
 import numpy as np
 
 from planner.errors import ConvergenceError
-from planner.queueing.pools.base_balance import BaseFlows, idle_given_total
-from planner.queueing.pools.closed_classes import ClosedClasses
-from planner.queueing.pools.device_rates import Paces
-from planner.queueing.pools.open_balance import (
+from planner.queueing.pools.field.base_balance import BaseFlows, idle_given_total
+from planner.queueing.pools.field.device_rates import Paces
+from planner.queueing.pools.open_field.balances import (
     VolumesGiven,
     Waiting,
     more_beside_idle,
     queue_given_total,
     tries_where,
 )
-from planner.queueing.pools.open_state import OpenState
-from planner.queueing.pools.open_window import OpenWindow
+from planner.queueing.pools.open_field.closed_classes import ClosedClasses
+from planner.queueing.pools.open_field.queue_law import QueueLaw, fitted_queue_law
+from planner.queueing.pools.open_field.queue_weights import Weights
+from planner.queueing.pools.open_field.state import OpenState
+from planner.queueing.pools.open_field.window import OpenWindow
 from planner.queueing.pools.outcome import Outcome
 from planner.queueing.pools.pool import Pool
-from planner.queueing.pools.queue_law import QueueLaw, fitted_queue_law
-from planner.queueing.pools.queue_weights import Weights
 from planner.queueing.pools.service_variation import scv_with_gaps, with_variation
 from planner.queueing.pools.stability import aliases_in_use
 from planner.results import Array
@@ -68,18 +68,6 @@ def suits_open_field(pool: Pool, aliases: int) -> bool:
 
     It does where all classes are open, and where few open volumes overload their bases and need many of the aliases:
     they have most of the queue, and while it is long the others are not what they are on average.
-
-    Parameters
-    ----------
-    pool : Pool
-        Any pool.
-    aliases : int
-        Its aliases [1].
-
-    Returns
-    -------
-    bool
-        False for inflation, closed classes alone, most mixed pools, and all whose service times differ by class.
     """
     closed = pool.closed
     if pool.inflation > 0.0 or closed.all() or (closed.any() and not pool.even):
@@ -93,25 +81,7 @@ def suits_open_field(pool: Pool, aliases: int) -> bool:
 
 
 def open_field_steps(pool: Pool, aliases: int) -> Iterator[Outcome]:
-    """Solve a pool with open classes by the mean field, iteration by iteration.
-
-    Parameters
-    ----------
-    pool : Pool
-        Some classes open, stable with the aliases, without inflation.
-    aliases : int
-        Its aliases [1].
-
-    Yields
-    ------
-    Outcome
-        The answer so far; the last one has settled.
-
-    Raises
-    ------
-    ConvergenceError
-        The iteration did not settle, or the pool is too nearly unstable.
-    """
+    """Solve a pool with open classes by the mean field, iteration by iteration."""
     mixed = bool(pool.closed.any())
     most_misfit = MISFIT_BESIDE_CLOSED if mixed else MISFIT
     most = MAX_BESIDE_CLOSED if mixed else MAX_ITERATIONS

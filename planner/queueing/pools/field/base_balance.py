@@ -11,24 +11,12 @@ from planner.results import Array
 
 @dataclass(frozen=True, eq=False)
 class PoolFlows:
-    """Flows of the whole pool by D.
+    """Flows of the whole pool by D."""
 
-    Attributes
-    ----------
-    total : ndarray
-        The window of D, shape (D,) [1].
-    tries : ndarray
-        Arrivals that find their base busy; D rises [1/service time].
-    pickups : ndarray
-        I/Os that bases take from their own queue; D falls [1/service time].
-    alias_ends : ndarray
-        I/Os that aliases end; D falls [1/service time].
-    """
-
-    total: Array
-    tries: Array
-    pickups: Array
-    alias_ends: Array
+    total: Array  # The window of D, shape (D,) [1]
+    tries: Array  # Arrivals that find their base busy; D rises [1/service time]
+    pickups: Array  # I/Os that bases take from their own queue; D falls [1/service time]
+    alias_ends: Array  # I/Os that aliases end; D falls [1/service time]
 
     @property
     def falls(self) -> Array:
@@ -45,21 +33,11 @@ class PoolFlows:
 
 @dataclass(frozen=True, eq=False)
 class BaseFlows:
-    """Flows of one base of a class, or of one volume, given D.
+    """Flows of one base of a class, or of one volume, given D."""
 
-    Attributes
-    ----------
-    arrivals : ndarray
-        Arrival rate while the base is idle, shape (D,) [1/service time].
-    idles : ndarray
-        Rate at which the busy base ends with its own queue empty, shape (D,) [1/service time].
-    tries, pickups : ndarray
-        Share of this volume in the pool's tries and pickups, shape (D,) [1/service time].
-    """
-
-    arrivals: Array
-    idles: Array
-    tries: Array
+    arrivals: Array  # Arrival rate while the base is idle, shape (D,) [1/service time]
+    idles: Array  # Rate at which the busy base ends with its own queue empty, shape (D,) [1/service time]
+    tries: Array  # Share of this volume in the pool's tries and pickups, shape (D,) [1/service time]
     pickups: Array
 
 
@@ -68,22 +46,6 @@ def idle_given_total(pool: PoolFlows, base: BaseFlows, top: bool, alias_ends: Ar
 
     While the base is idle, D changes by the other volumes' tries and pickups and by the aliases alone, which
     couples the probability at D to those at D - 1 and D + 1: a diagonally dominant tridiagonal system.
-
-    Parameters
-    ----------
-    pool : PoolFlows
-        Flows of the pool.
-    base : BaseFlows
-        Flows of the base and its volume.
-    top : bool
-        Whether the window ends at the largest D there is.
-    alias_ends : ndarray, optional
-        I/Os that aliases end while the base is idle, shape (D,); as many as always if not given [1/service time].
-
-    Returns
-    -------
-    ndarray
-        Probabilities, shape (D,) [1].
     """
     from scipy.linalg.lapack import dgtsv
 

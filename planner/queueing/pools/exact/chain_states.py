@@ -30,37 +30,22 @@ Move = tuple[State, Drive, float]
 
 @dataclass(frozen=True, eq=False)
 class LumpedStates:
-    """The states of a pool, its moves, and what is read off each state.
+    """The states of a pool, its moves, and what is read off each state."""
 
-    Attributes
-    ----------
-    source, target, drive : ndarray of int
-        Of each move: states it joins, and the index of its drive in `drives`.
-    weight : ndarray
-        How many drives of that kind make the move [1].
-    drives : tuple
-        Every drive that occurs.
-    queued, base_serves, alias_serves, thinking, thinking_at_busy : ndarray
-        Totals over the volumes of a class, shape (states, classes) [1].
-    turns : ndarray
-        Volumes whose base serves with a queue behind it, by the number in service of the volume,
-        shape (in service, states, classes) [1].
-    free : ndarray of int
-        Free aliases, shape (states,) [1].
-    """
-
-    source: NDArray[np.int64]
+    source: NDArray[np.int64]  # Of each move: states it joins, and the index of its drive in `drives`
     target: NDArray[np.int64]
     drive: NDArray[np.int64]
-    weight: Array
-    drives: tuple[Drive, ...]
-    queued: Array
+    weight: Array  # How many drives of that kind make the move [1]
+    drives: tuple[Drive, ...]  # Every drive that occurs
+    queued: Array  # Totals over the volumes of a class, shape (states, classes) [1]
     base_serves: Array
     alias_serves: Array
     thinking: Array
     thinking_at_busy: Array
+    # Volumes whose base serves with a queue behind it, by the number in service of the volume, shape (in
+    # service, states, classes) [1]
     turns: Array
-    free: NDArray[np.int64]
+    free: NDArray[np.int64]  # Free aliases, shape (states,) [1]
 
     @property
     def size(self) -> int:
@@ -81,25 +66,7 @@ class Layout:
 
 @lru_cache(maxsize=64)
 def lumped_states(layout: Layout, most: int) -> LumpedStates:
-    """Enumerate the states that the empty pool can reach.
-
-    Parameters
-    ----------
-    layout : Layout
-        The pool without its rates.
-    most : int
-        How many states are allowed [1].
-
-    Returns
-    -------
-    LumpedStates
-        States in order of discovery.
-
-    Raises
-    ------
-    InputError
-        There are more states than allowed.
-    """
+    """Enumerate the states that the empty pool can reach."""
     empty: State = tuple((((IDLE, 0, 0, 0), count),) for count in layout.volumes)
     index = {empty: 0}
     states = [empty]

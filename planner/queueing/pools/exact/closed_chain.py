@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.errors import ConvergenceError
-from planner.queueing.pools.lumped_states import Drive, Layout, lumped_states
+from planner.queueing.pools.exact.chain_states import Drive, Layout, lumped_states
 from planner.queueing.pools.outcome import Outcome
 from planner.queueing.pools.pool import Pool
 from planner.results import Array
@@ -36,20 +36,7 @@ class Moves(Protocol):
 
 
 def layout_of(pool: Pool, aliases: int) -> Layout:
-    """What fixes the states of a closed pool.
-
-    Parameters
-    ----------
-    pool : Pool
-        A closed pool.
-    aliases : int
-        Its aliases [1].
-
-    Returns
-    -------
-    Layout
-        Counts as Python integers, to look the states up by.
-    """
+    """What fixes the states of a closed pool."""
     return Layout(
         aliases=aliases,
         volumes=tuple(int(count) for count in pool.volumes),
@@ -60,29 +47,7 @@ def layout_of(pool: Pool, aliases: int) -> Layout:
 
 
 def solve_lumped(pool: Pool, aliases: int, most: int = MAX_STATES) -> Outcome:
-    """Solve a closed pool exactly, for exponential service, think times and gaps.
-
-    Parameters
-    ----------
-    pool : Pool
-        A closed pool.
-    aliases : int
-        Its aliases [1].
-    most : int, optional
-        States allowed [1].
-
-    Returns
-    -------
-    Outcome
-        The exact answer.
-
-    Raises
-    ------
-    InputError
-        The chain has more states.
-    ConvergenceError
-        The linear system could not be solved.
-    """
+    """Solve a closed pool exactly, for exponential service, think times and gaps."""
     states = lumped_states(layout_of(pool, aliases), most)
     rates = np.array([drive_rate(pool, drive) for drive in states.drives])
     move_rates = states.weight * rates[states.drive]
@@ -115,23 +80,6 @@ def stationary_law(states: Moves, move_rates: Array) -> tuple[Array, float]:
     Balance is written for the flow out of each state, `flow = step @ flow`, the columns of `step` summing to
     1. Gauss-Seidel sweeps use positive terms only and need no fill-in; a chain that mixes too slowly for them
     is narrow enough to be factorized.
-
-    Parameters
-    ----------
-    states : Moves
-        The chain.
-    move_rates : ndarray
-        Rate of each of its moves [1/service time].
-
-    Returns
-    -------
-    tuple of (ndarray, float)
-        Probabilities, shape (states,), and the largest imbalance relative to the largest flow.
-
-    Raises
-    ------
-    ConvergenceError
-        The imbalance stayed above 1e-10.
     """
     size = states.size
     outflow = np.bincount(states.source, weights=move_rates, minlength=size)
@@ -202,20 +150,7 @@ def _eliminated(step: Array) -> Array:
 
 
 def drive_rate(pool: Pool, drive: Drive) -> float:
-    """Rate of one drive of the chain.
-
-    Parameters
-    ----------
-    pool : Pool
-        The pool.
-    drive : tuple of (str, int, int)
-        As `lumped_states` names it.
-
-    Returns
-    -------
-    float
-        The rate [1/service time].
-    """
+    """Rate of one drive of the chain."""
     kind, k, in_service = drive
     if kind == "think":
         return float(1.0 / pool.think_time[k])

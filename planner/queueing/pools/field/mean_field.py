@@ -14,12 +14,12 @@ from typing import Final
 import numpy as np
 
 from planner.errors import ConvergenceError
-from planner.queueing.pools.device_rates import Gaps
-from planner.queueing.pools.field_flows import flows_of, outcome_of, seen_by_volume, split_of
-from planner.queueing.pools.given_total import KnownBusy, KnownFlows, classes_given_total
+from planner.queueing.pools.field.device_rates import Gaps
+from planner.queueing.pools.field.flows import flows_of, outcome_of, seen_by_volume, split_of
+from planner.queueing.pools.field.given_total import KnownBusy, KnownFlows, classes_given_total
+from planner.queueing.pools.field.volume_law import VolumeRates, first_rates, with_enough_room, with_size_of
 from planner.queueing.pools.outcome import Outcome
 from planner.queueing.pools.pool import Pool
-from planner.queueing.pools.volume_law import VolumeRates, first_rates, with_enough_room, with_size_of
 from planner.results import Array
 
 MAX_ITERATIONS: Final = 600
@@ -51,30 +51,14 @@ TINY: Final = float(np.finfo(float).tiny)
 
 @dataclass(frozen=True, eq=False)
 class Field:
-    """State of the iteration.
+    """State of the iteration."""
 
-    Attributes
-    ----------
-    aliases : int
-        The alias count it belongs to [1].
-    rates : tuple of VolumeRates
-        Of each class.
-    known : KnownFlows, KnownBusy or None
-        What is known of the bases given D.
-    window : float
-        Probability of D from which on it counts, were the volumes independent [1].
-    odds_step : ndarray
-        By which the logarithms of the odds were last changed, shape (classes,) [1].
-    busy : KnownBusy or None
-        Busy bases given D, to begin another alias count with.
-    """
-
-    aliases: int
-    rates: tuple[VolumeRates, ...]
-    known: KnownFlows | KnownBusy | None
-    odds_step: Array
-    window: float = WINDOW
-    busy: KnownBusy | None = None
+    aliases: int  # The alias count it belongs to [1]
+    rates: tuple[VolumeRates, ...]  # Of each class
+    known: KnownFlows | KnownBusy | None  # What is known of the bases given D
+    odds_step: Array  # By which the logarithms of the odds were last changed, shape (classes,) [1]
+    window: float = WINDOW  # Probability of D from which on it counts, were the volumes independent [1]
+    busy: KnownBusy | None = None  # Busy bases given D, to begin another alias count with
 
     @property
     def cells(self) -> float:
@@ -84,27 +68,7 @@ class Field:
 
 
 def mean_field_steps(pool: Pool, aliases: int, start: Field | None = None) -> Iterator[tuple[Outcome, Field]]:
-    """Solve a closed or mixed pool of any size by the mean field, iteration by iteration.
-
-    Parameters
-    ----------
-    pool : Pool
-        A pool, its open classes stable with its aliases.
-    aliases : int
-        Its aliases [1].
-    start : Field, optional
-        Where the iteration of another alias count, or of as many classes that ask for something else, ended.
-
-    Yields
-    ------
-    tuple of (Outcome, Field)
-        The answer so far and the state of the iteration; the last one has settled.
-
-    Raises
-    ------
-    ConvergenceError
-        The iteration did not settle, or the pool is too nearly unstable.
-    """
+    """Solve a closed or mixed pool of any size by the mean field, iteration by iteration."""
     field = _first_field(pool, aliases) if start is None else _moved(start, pool, aliases)
     least = 3 if pool.classes == 1 else 6
     before, last = np.zeros((2, 2, pool.classes))
@@ -163,20 +127,7 @@ def _moved(start: Field, pool: Pool, aliases: int) -> Field:
 
 
 def extended(earlier: Field | None, last: Field | None, aliases: int) -> Field | None:
-    """Where another alias count of a sweep begins: the last one, carried on as it came from the one before.
-
-    Parameters
-    ----------
-    earlier, last : Field or None
-        Where the iterations of the last two counts ended.
-    aliases : int
-        The next count [1].
-
-    Returns
-    -------
-    Field or None
-        A field of the last count.
-    """
+    """Where another alias count of a sweep begins: the last one, carried on as it came from the one before."""
     if earlier is None or last is None or last.aliases == earlier.aliases:
         return last
     part = (aliases - last.aliases) / (last.aliases - earlier.aliases)

@@ -6,65 +6,32 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from planner.queueing.pools.base_balance import PoolFlows
+from planner.queueing.pools.field.base_balance import PoolFlows
+from planner.queueing.pools.open_field.queue_weights import LEAST_SHARE
 from planner.queueing.pools.pool import Pool
-from planner.queueing.pools.queue_weights import LEAST_SHARE
 from planner.results import Array
 
 
 @dataclass(frozen=True, eq=False)
 class VolumesGiven:
-    """Volumes given D, shape (classes, D) each.
+    """Volumes given D, shape (classes, D) each."""
 
-    Attributes
-    ----------
-    busy : ndarray
-        Probability that a base is busy [1].
-    queue : ndarray
-        Mean I/Os waiting at one volume [1].
-    with_queue : ndarray
-        Probability that a busy base has a queue [1].
-    """
-
-    busy: Array
-    queue: Array
-    with_queue: Array
+    busy: Array  # Probability that a base is busy [1]
+    queue: Array  # Mean I/Os waiting at one volume [1]
+    with_queue: Array  # Probability that a busy base has a queue [1]
 
 
 @dataclass(frozen=True, eq=False)
 class Arrivals:
-    """Arrivals at one volume given D, shape (classes, D) each.
+    """Arrivals at one volume given D, shape (classes, D) each."""
 
-    Attributes
-    ----------
-    at_idle : ndarray
-        Rate while its base is idle [1/service time].
-    tries : ndarray
-        Rate of those that find it busy, times the chance of that [1/service time].
-    held_at_busy : ndarray
-        Mean aliases that a closed volume holds while its base is busy, 0 for open ones [1].
-    """
-
-    at_idle: Array
-    tries: Array
-    held_at_busy: Array
+    at_idle: Array  # Rate while its base is idle [1/service time]
+    tries: Array  # Rate of those that find it busy, times the chance of that [1/service time]
+    held_at_busy: Array  # Mean aliases that a closed volume holds while its base is busy, 0 for open ones [1]
 
     @classmethod
     def of(cls, pool: Pool, given: VolumesGiven) -> Arrivals:
-        """Arrivals at open volumes, and at closed ones as if they held no alias.
-
-        Parameters
-        ----------
-        pool : Pool
-            The pool.
-        given : VolumesGiven
-            Its volumes.
-
-        Returns
-        -------
-        Arrivals
-            Rates.
-        """
+        """Arrivals at open volumes, and at closed ones as if they held no alias."""
         held = np.zeros_like(given.busy)
         rates = np.where(pool.closed, pool.population / pool.think_time, pool.arrival_rate)
         return cls(rates[:, None] + held, tries_where(pool, given.busy, given.queue, held), held)
@@ -74,18 +41,6 @@ def tries_where(pool: Pool, busy: Array, queue: Array, held_at_busy: Array) -> A
     """Tries of one volume of each class where it is as busy and has such a queue.
 
     Of a closed volume the requesters that think: ``((N - 1 - a) b - q) / Z``, all means.
-
-    Parameters
-    ----------
-    pool : Pool
-        The pool.
-    busy, queue, held_at_busy : ndarray
-        Probability that it is busy, mean queue, mean aliases held while it is busy, shape (classes, D) [1].
-
-    Returns
-    -------
-    ndarray
-        Rates, shape (classes, D) [1/service time].
     """
     closed = pool.closed[:, None]
     if not closed.any():
@@ -103,24 +58,6 @@ def more_beside_idle(rate: float, share: Array, total: Array, tries: Array, most
     volume holds aliases in proportion to its tries. With enough of them, ``a b + a m0 = 2 m1`` and ``m1 = (1 + a) m0``
     for its arrivals a in a service time, its base being busy with chance b, and the means m0, m1 of what it holds with
     the base idle, busy: ``(1 + a) / (2 + a)`` times as many while its base is idle as on average.
-
-    Parameters
-    ----------
-    rate : float
-        Arrivals at the idle volume in a service time [1].
-    share : ndarray
-        Its share of the aliases held, were it not known to be idle, shape (D,) [1].
-    total : ndarray
-        0, 1, ... up to the aliases, shape (D,) [1].
-    tries : ndarray
-        Tries of one volume of each class, shape (classes, D) [1/service time].
-    most : ndarray
-        The most they can be, shape (classes, 1) [1/service time].
-
-    Returns
-    -------
-    ndarray
-        The same where that base is idle, shape (classes, D) [1/service time].
     """
     fewer = share * total / (2.0 + rate)
     further = np.divide(fewer, 1.0 - share, out=np.zeros_like(share), where=share < 1.0)
@@ -130,25 +67,13 @@ def more_beside_idle(rate: float, share: Array, total: Array, tries: Array, most
 
 @dataclass(frozen=True, eq=False)
 class Waiting:
-    """The queue of one volume, and the pool as an I/O that waits there sees it, shape (D,) each.
+    """The queue of one volume, and the pool as an I/O that waits there sees it, shape (D,) each."""
 
-    Attributes
-    ----------
-    arrivals : ndarray
-        I/Os that join the queue or, with an alias free, do not [1/service time].
-    picks_each : ndarray
-        Pickups by the base of the volume for each I/O that waits there [1/service time].
-    tries, pickups : ndarray
-        Tries and pickups of the pool, weighed by the queue of the volume [1/service time].
-    alias_ends : ndarray
-        I/Os that aliases end, weighed by the queue of the volume [1/service time].
-    """
-
-    arrivals: Array
-    picks_each: Array
-    tries: Array
+    arrivals: Array  # I/Os that join the queue or, with an alias free, do not [1/service time]
+    picks_each: Array  # Pickups by the base of the volume for each I/O that waits there [1/service time]
+    tries: Array  # Tries and pickups of the pool, weighed by the queue of the volume [1/service time]
     pickups: Array
-    alias_ends: Array
+    alias_ends: Array  # I/Os that aliases end, weighed by the queue of the volume [1/service time]
 
 
 def queue_given_total(pool: PoolFlows, volume: Waiting, waiting: Array) -> Array:
@@ -156,20 +81,6 @@ def queue_given_total(pool: PoolFlows, volume: Waiting, waiting: Array) -> Array
 
     Arrivals at the busy base lengthen it, the base and the aliases shorten it, and D moves meanwhile: a tridiagonal
     system in the means.
-
-    Parameters
-    ----------
-    pool : PoolFlows
-        Flows of the pool, shape (D,).
-    volume : Waiting
-        What concerns the volume.
-    waiting : ndarray
-        I/Os waiting in the pool, shape (D,) [1].
-
-    Returns
-    -------
-    ndarray
-        Means, shape (D,) [1].
     """
     from scipy.linalg.lapack import dgtsv
 

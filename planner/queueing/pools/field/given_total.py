@@ -7,11 +7,11 @@ from typing import Final, TypeVar
 
 import numpy as np
 
-from planner.queueing.pools.base_balance import BaseFlows, PoolFlows, idle_given_total
-from planner.queueing.pools.base_phases import base_hazard, hazard_given_total
+from planner.queueing.pools.field.base_balance import BaseFlows, PoolFlows, idle_given_total
+from planner.queueing.pools.field.base_phases import base_hazard, hazard_given_total
+from planner.queueing.pools.field.total_law import CountLaw, leave_one_out
+from planner.queueing.pools.field.volume_law import VolumeRates, law_of_volume
 from planner.queueing.pools.pool import Pool
-from planner.queueing.pools.total_law import CountLaw, leave_one_out
-from planner.queueing.pools.volume_law import VolumeRates, law_of_volume
 from planner.results import Array
 
 MARGIN: Final = 1e-14
@@ -23,60 +23,32 @@ AnyFlows = TypeVar("AnyFlows", PoolFlows, BaseFlows)
 
 @dataclass(frozen=True, eq=False)
 class ClassGivenTotal:
-    """One class given D.
+    """One class given D."""
 
-    Attributes
-    ----------
-    beyond : ndarray
-        d = 0, 1, ..., shape (d,) [1].
-    busy : ndarray
-        Probability that a base is busy, shape (D,) [1].
-    weight_idle, weight_busy : ndarray
-        Law of d with the base idle, busy, shape (D, d) [1].
-    likelihood : ndarray
-        Likelihood of D given d with the base busy, relative to that given a busy base, shape (D, d) [1].
-    hazard : ndarray or None
-        By which a busy base ends faster than on average, shape (D, d) or (d,); None for exponential service [1].
-    """
-
-    beyond: Array
-    busy: Array
-    weight_idle: Array
+    beyond: Array  # d = 0, 1, ..., shape (d,) [1]
+    busy: Array  # Probability that a base is busy, shape (D,) [1]
+    weight_idle: Array  # Law of d with the base idle, busy, shape (D, d) [1]
     weight_busy: Array
+    # Likelihood of D given d with the base busy, relative to that given a busy base, shape (D, d) [1]
     likelihood: Array
+    # By which a busy base ends faster than on average, shape (D, d) or (d,); None for exponential service [1]
     hazard: Array | None
 
 
 @dataclass(frozen=True, eq=False)
 class KnownFlows:
-    """Flows of an earlier iteration, from which the bases get their own balance.
+    """Flows of an earlier iteration, from which the bases get their own balance."""
 
-    Attributes
-    ----------
-    pool : PoolFlows
-        Of the pool.
-    bases : tuple of BaseFlows
-        Of each class.
-    """
-
-    pool: PoolFlows
-    bases: tuple[BaseFlows, ...]
+    pool: PoolFlows  # Of the pool
+    bases: tuple[BaseFlows, ...]  # Of each class
 
 
 @dataclass(frozen=True, eq=False)
 class KnownBusy:
-    """Busy bases of another alias count.
+    """Busy bases of another alias count."""
 
-    Attributes
-    ----------
-    total : ndarray
-        Window of D, moved to the same numbers waiting, shape (D,) [1].
-    busy : tuple of ndarray
-        Probability that a base of each class is busy, shape (D,) [1].
-    """
-
-    total: Array
-    busy: tuple[Array, ...]
+    total: Array  # Window of D, moved to the same numbers waiting, shape (D,) [1]
+    busy: tuple[Array, ...]  # Probability that a base of each class is busy, shape (D,) [1]
 
 
 def classes_given_total(
@@ -86,22 +58,6 @@ def classes_given_total(
 
     A volume given D is weighed by the chance that all others have the rest. Whether its base is busy is better known
     from its own balance given D, once flows are known.
-
-    Parameters
-    ----------
-    pool : Pool
-        The pool.
-    rates : tuple of VolumeRates
-        What one volume of each class sees.
-    known : KnownFlows, KnownBusy or None
-        Where the busy bases come from; None for the law of one volume.
-    window : float
-        Probability of D, were the volumes independent and relative to the largest, from which on it counts [1].
-
-    Returns
-    -------
-    tuple of (ndarray, list of ClassGivenTotal)
-        The window of D, shape (D,), and each class.
     """
     laws = [law_of_volume(pool, k, each) for k, each in enumerate(rates)]
     left_out, whole = leave_one_out(

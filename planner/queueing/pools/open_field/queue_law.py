@@ -18,7 +18,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from planner.queueing.pools.queue_weights import Weights, at_each, met_by, octaves, volumes_apart
+from planner.queueing.pools.open_field.queue_weights import Weights, at_each, met_by, octaves, volumes_apart
 from planner.results import Array
 
 WRAP: Final = float(np.log(1e10))
@@ -43,48 +43,26 @@ LOST_AFTER: Final = 10
 
 @dataclass(frozen=True, eq=False)
 class QueueLaw:
-    """What the law says at some queues.
+    """What the law says at some queues."""
 
-    Attributes
-    ----------
-    busy, mean : ndarray
-        Probability that a volume is busy, and its mean queue, shape (classes, queues) [1].
-    with_queue : ndarray
-        Probability that a busy volume has a queue, shape (classes, queues) [1].
-    none_beside_none : ndarray
-        Chance that another volume, of class i, has no queue where one of class k has none, relative to its chance at
-        all, shape (k, i, queues) [1].
-    mean_beside_none : ndarray
-        Mean queue of a volume of class k where another, of class i, has none, relative to its mean at all, shape (k, i,
-        queues) [1].
-    mean_seen : ndarray
-        Mean queue of another volume, of class i, as an I/O that waits at one of class k sees it, shape (k, i, queues)
-        [1].
-    """
-
-    busy: Array
+    busy: Array  # Probability that a volume is busy, and its mean queue, shape (classes, queues) [1]
     mean: Array
-    with_queue: Array
+    with_queue: Array  # Probability that a busy volume has a queue, shape (classes, queues) [1]
+    # Chance that another volume, of class i, has no queue where one of class k has none, relative to its chance
+    # at all, shape (k, i, queues) [1]
     none_beside_none: Array
+    # Mean queue of a volume of class k where another, of class i, has none, relative to its mean at all, shape
+    # (k, i, queues) [1]
     mean_beside_none: Array
+    # Mean queue of another volume, of class i, as an I/O that waits at one of class k sees it, shape (k, i,
+    # queues) [1]
     mean_seen: Array
 
 
 def fitted_queue_law(
     queues: Array, aliases: ArrayLike, volumes: Array, weights: Weights, busy: Array, mean: Array
 ) -> tuple[QueueLaw, Weights]:
-    """Improve the weights until the law is near what it should be, and once at least.
-
-    Parameters
-    ----------
-    queues, aliases, volumes, weights, busy, mean
-        As `queue_law` takes them.
-
-    Returns
-    -------
-    tuple of (QueueLaw, Weights)
-        The law, and weights better than its own.
-    """
+    """Improve the weights until the law is near what it should be, and once at least."""
     law, weights = queue_law(queues, aliases, volumes, weights, busy, mean)
     for step in range(1, MAX_STEPS + 1):
         off = np.maximum(np.abs(law.busy - busy), np.abs(law.mean - mean) / np.maximum(mean, 1.0)).max(axis=0)
@@ -101,26 +79,7 @@ def fitted_queue_law(
 def queue_law(
     queues: Array, aliases: ArrayLike, volumes: Array, weights: Weights, busy: Array, mean: Array
 ) -> tuple[QueueLaw, Weights]:
-    """Evaluate the law, and improve its weights by one step of Newton's method.
-
-    Parameters
-    ----------
-    queues : ndarray
-        I/Os waiting in the pool, 1 or more, rising, shape (queues,) [1].
-    aliases : array_like
-        Its aliases, in bases with a queue that take I/Os as fast, shape (), (queues,) or (classes, queues) [1].
-    volumes : ndarray
-        Volumes of each class, shape (classes,) [1].
-    weights : Weights
-        Weights at these queues.
-    busy, mean : ndarray
-        Probability that a volume is busy, and its mean queue, as they should be, shape (classes, queues) [1].
-
-    Returns
-    -------
-    tuple of (QueueLaw, Weights)
-        The law with the weights given, and better weights.
-    """
+    """Evaluate the law, and improve its weights by one step of Newton's method."""
     classes = volumes.size
     law = QueueLaw(
         *np.zeros((3, classes, queues.size)),

@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 
 from planner.errors import ConvergenceError
-from planner.queueing.pools.device_rates import Gaps
+from planner.queueing.pools.field.device_rates import Gaps
 from planner.queueing.pools.pool import Pool
 from planner.results import Array
 
@@ -22,30 +22,18 @@ LARGE: Final = 1e200
 
 @dataclass(frozen=True, eq=False)
 class VolumeRates:
-    """What one volume of a class sees of the pool, by its own d.
+    """What one volume of a class sees of the pool, by its own d."""
 
-    Attributes
-    ----------
-    idle_alias_ends : ndarray
-        With the base idle: aliases end, shape (d,) [1/service time].
-    alias_ends, base_picks, base_idles : ndarray
-        With the base busy: aliases end, the base ends and takes from its own queue, or becomes idle,
-        each of shape (d,) [1/service time].
-    base_pace : ndarray
-        With the base busy: the base ends, did it do so independently of d, shape (d,) [1/service time].
-    gaps : Gaps
-        Mean gaps of its devices.
-    log_odds : float
-        Logarithm of the odds of its I/Os to wait, relative to the other classes [1].
-    """
-
-    idle_alias_ends: Array
+    idle_alias_ends: Array  # With the base idle: aliases end, shape (d,) [1/service time]
+    # With the base busy: aliases end, the base ends and takes from its own queue, or becomes idle, each of
+    # shape (d,) [1/service time]
     alias_ends: Array
     base_picks: Array
     base_idles: Array
+    # With the base busy: the base ends, did it do so independently of d, shape (d,) [1/service time]
     base_pace: Array
-    gaps: Gaps
-    log_odds: float
+    gaps: Gaps  # Mean gaps of its devices
+    log_odds: float  # Logarithm of the odds of its I/Os to wait, relative to the other classes [1]
 
     def halfway(self, before: VolumeRates) -> VolumeRates:
         """Rates in the middle between those before and these; these where the two differ in length."""
@@ -79,20 +67,7 @@ class VolumeRates:
 
 
 def first_rates(pool: Pool, k: int) -> VolumeRates:
-    """Where the iteration begins: some of the I/Os beyond the base wait.
-
-    Parameters
-    ----------
-    pool : Pool
-        The pool.
-    k : int
-        The class.
-
-    Returns
-    -------
-    VolumeRates
-        Rates of a plausible pool.
-    """
+    """Where the iteration begins: some of the I/Os beyond the base wait."""
     size = int(pool.population[k]) if pool.closed[k] else FIRST_SIZE
     beyond = np.arange(float(size))
     picks = np.where(beyond > 0.0, 0.3, 0.0)
@@ -109,22 +84,7 @@ def first_rates(pool: Pool, k: int) -> VolumeRates:
 
 
 def arrival_rates(pool: Pool, k: int, size: int) -> tuple[Array, Array]:
-    """Arrival rates at one volume by d, base idle and base busy.
-
-    Parameters
-    ----------
-    pool : Pool
-        The pool.
-    k : int
-        The class.
-    size : int
-        Number of values of d [1].
-
-    Returns
-    -------
-    tuple of ndarray
-        Rates, each of shape (size,) [1/service time].
-    """
+    """Arrival rates at one volume by d, base idle and base busy."""
     if not pool.closed[k]:
         rates = np.full(size, pool.arrival_rate[k])
         return rates, rates
@@ -133,22 +93,7 @@ def arrival_rates(pool: Pool, k: int, size: int) -> tuple[Array, Array]:
 
 
 def law_of_volume(pool: Pool, k: int, rates: VolumeRates) -> tuple[Array, Array]:
-    """Law of one volume of class k.
-
-    Parameters
-    ----------
-    pool : Pool
-        The pool.
-    k : int
-        The class.
-    rates : VolumeRates
-        What it sees of the pool.
-
-    Returns
-    -------
-    tuple of ndarray
-        Probabilities of d with the base idle and with it busy, each of shape (d,) [1].
-    """
+    """Law of one volume of class k."""
     idle_arrivals, busy_arrivals = arrival_rates(pool, k, rates.alias_ends.size)
     return volume_law(
         idle_arrivals=idle_arrivals,
@@ -161,27 +106,7 @@ def law_of_volume(pool: Pool, k: int, rates: VolumeRates) -> tuple[Array, Array]
 
 
 def with_enough_room(pool: Pool, k: int, rates: VolumeRates) -> VolumeRates:
-    """Extend the rates of an open class until what lies beyond their last d is negligible.
-
-    Parameters
-    ----------
-    pool : Pool
-        The pool.
-    k : int
-        The class.
-    rates : VolumeRates
-        What one of its volumes sees.
-
-    Returns
-    -------
-    VolumeRates
-        The same, up to a larger d.
-
-    Raises
-    ------
-    ConvergenceError
-        The queue of a volume exceeds every bound: the pool is nearly unstable.
-    """
+    """Extend the rates of an open class until what lies beyond their last d is negligible."""
     if not pool.closed[k] and law_of_volume(pool, k, rates)[1][-1] > TAIL:
         size = rates.alias_ends.size
         if size > MOST:
@@ -193,22 +118,7 @@ def with_enough_room(pool: Pool, k: int, rates: VolumeRates) -> VolumeRates:
 
 
 def with_size_of(pool: Pool, k: int, rates: VolumeRates) -> VolumeRates:
-    """Cut or extend rates that come from another pool to the d that a class can have.
-
-    Parameters
-    ----------
-    pool : Pool
-        The pool.
-    k : int
-        The class.
-    rates : VolumeRates
-        What a volume of that other pool sees.
-
-    Returns
-    -------
-    VolumeRates
-        Up to the requesters of a closed class but one; as they are for an open class.
-    """
+    """Cut or extend rates that come from another pool to the d that a class can have."""
     if not pool.closed[k] or (more := int(pool.population[k]) - rates.alias_ends.size) == 0:
         return rates
     if rates.alias_ends.size == 1:  # nothing was ever beyond the base
@@ -253,21 +163,6 @@ def volume_law(
     1 and out of the idle state agree: ``busy[d] busy_arrivals[d] = idle[d+1] idle_alias_ends[d+1] + busy[d+1]
     (busy_alias_ends + base_picks)[d+1]`` and ``idle[d] (idle_arrivals + idle_alias_ends)[d] = busy[d]
     base_idles[d] + idle[d+1] idle_alias_ends[d+1]``.
-
-    Parameters
-    ----------
-    idle_arrivals, busy_arrivals : ndarray
-        Arrival rate with the base idle, busy, shape (d,) [1/service time].
-    idle_alias_ends, busy_alias_ends : ndarray
-        Rate at which aliases end I/Os of the volume, shape (d,) [1/service time].
-    base_picks, base_idles : ndarray
-        Rate at which the busy base ends and takes from its own queue, and becomes idle, shape (d,) [1/service
-        time].
-
-    Returns
-    -------
-    tuple of ndarray
-        Probabilities with the base idle and with it busy, each of shape (d,) [1].
     """
     size = idle_arrivals.size
     idle, busy = [0.0] * size, [0.0] * size

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.errors import ConvergenceError
-from planner.queueing.pools.beside_states import VolumeStates
-from planner.queueing.pools.device_rates import Paces
+from planner.queueing.pools.field.device_rates import Paces
+from planner.queueing.pools.open_field.beside_states import VolumeStates
 from planner.results import Array
 
 RIDGE: Final = 1e-3
@@ -30,35 +30,14 @@ TINY: Final = float(np.finfo(float).tiny)
 
 @dataclass(frozen=True, eq=False)
 class Others:
-    """What the others do, by what they have of the D, shape (D,) each.
+    """What the others do, by what they have of the D, shape (D,) each."""
 
-    Attributes
-    ----------
-    tries, pickups : ndarray
-        Their tries, and their pickups from their own queues [1/service time].
-    """
-
-    tries: Array
+    tries: Array  # Their tries, and their pickups from their own queues [1/service time]
     pickups: Array
 
     @classmethod
     def of(cls, tries: Array, pickups: Array, aliases: int, most: float) -> Others:
-        """Within what is possible.
-
-        Parameters
-        ----------
-        tries, pickups : ndarray
-            Any numbers, shape (D,) [1/service time].
-        aliases : int
-            Aliases of the pool: without a queue nothing is picked up [1].
-        most : float
-            The most pickups that there can be [1/service time].
-
-        Returns
-        -------
-        Others
-            The nearest possible.
-        """
+        """Within what is possible."""
         pickups = np.clip(pickups, 0.0, most)
         pickups[: aliases + 1] = 0.0
         return cls(np.maximum(tries, LEAST), pickups)
@@ -71,18 +50,10 @@ class Others:
 
 @dataclass(frozen=True, eq=False)
 class ClosedGiven:
-    """One closed volume given D.
+    """One closed volume given D."""
 
-    Attributes
-    ----------
-    states : VolumeStates
-        Its states.
-    chance : ndarray
-        Their probabilities, shape (states, D) [1].
-    """
-
-    states: VolumeStates
-    chance: Array
+    states: VolumeStates  # Its states
+    chance: Array  # Their probabilities, shape (states, D) [1]
 
     @property
     def busy(self) -> Array:
@@ -129,24 +100,6 @@ def closed_given(states: VolumeStates, k: int, paces: Paces, others: Others, law
     """Solve the chain of one volume and D, and condition it on D.
 
     The balances are banded. The most probable D is taken as known to be there; what D there is follows.
-
-    Parameters
-    ----------
-    states : VolumeStates
-        States of the volume.
-    k : int
-        Its class.
-    paces : Paces
-        How fast devices end.
-    others : Others
-        What the others do.
-    law : ndarray
-        Law of D, shape (D,) [1].
-
-    Returns
-    -------
-    ClosedGiven
-        The volume given D.
     """
     from scipy.linalg.lapack import dgbsv
 
@@ -192,24 +145,7 @@ def closed_given(states: VolumeStates, k: int, paces: Paces, others: Others, law
 
 
 def agreeing(others: Others, given: ClosedGiven, tries: Array, pickups: Array, most: float) -> Others:
-    """Change what the others do such that their means given D are as they should be, by regularized least squares.
-
-    Parameters
-    ----------
-    others : Others
-        What they did.
-    given : ClosedGiven
-        The volume beside which they did it.
-    tries, pickups : ndarray
-        Their means given D, as they should be, shape (D,) [1/service time].
-    most : float
-        The most pickups that there can be [1/service time].
-
-    Returns
-    -------
-    Others
-        What they do.
-    """
+    """Change what the others do such that their means given D are as they should be, by regularized least squares."""
     from scipy.linalg import solveh_banded
 
     states, levels = given.states, tries.size

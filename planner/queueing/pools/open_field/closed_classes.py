@@ -7,49 +7,26 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from planner.queueing.pools.base_balance import PoolFlows
-from planner.queueing.pools.beside_states import VolumeStates, states_of
-from planner.queueing.pools.closed_beside import ClosedGiven, Others, agreeing, closed_given
-from planner.queueing.pools.device_rates import Paces
+from planner.queueing.pools.field.base_balance import PoolFlows
+from planner.queueing.pools.field.device_rates import Paces
+from planner.queueing.pools.open_field.beside_states import VolumeStates, states_of
+from planner.queueing.pools.open_field.closed_beside import ClosedGiven, Others, agreeing, closed_given
 from planner.queueing.pools.pool import Pool
 from planner.results import Array
 
 
 @dataclass(frozen=True, eq=False)
 class ClosedClasses:
-    """The closed classes of a pool, each by one of its volumes; none in an open pool.
+    """The closed classes of a pool, each by one of its volumes; none in an open pool."""
 
-    Attributes
-    ----------
-    others : dict of int to Others
-        What the others do beside a volume of a class.
-    given : dict of int to ClosedGiven
-        That volume given D.
-    """
-
-    others: Mapping[int, Others]
-    given: Mapping[int, ClosedGiven]
+    others: Mapping[int, Others]  # What the others do beside a volume of a class
+    given: Mapping[int, ClosedGiven]  # That volume given D
 
     @classmethod
     def begin(
         cls, pool: Pool, aliases: int, paces: Paces, flows: PoolFlows, own: tuple[Array, Array]
     ) -> ClosedClasses:
-        """Chains beside others that do what they do on average.
-
-        Parameters
-        ----------
-        pool, aliases, paces
-            The pool, its aliases, how fast devices end.
-        flows : PoolFlows
-            Flows of the pool from D = 0 on.
-        own : tuple of ndarray
-            Tries and pickups of one volume of each class, shape (classes, D) [1/service time].
-
-        Returns
-        -------
-        ClosedClasses
-            Of all closed classes.
-        """
+        """Chains beside others that do what they do on average."""
         tries, pickups = own
         others = {
             int(k): Others.of(flows.tries - tries[k], flows.pickups - pickups[k], aliases, pool.bases - 1.0)
@@ -59,18 +36,7 @@ class ClosedClasses:
         return cls(others, _solved(states, paces, others, flows.law()))
 
     def agreeing(self, pool: Pool, paces: Paces, flows: PoolFlows, own: tuple[Array, Array]) -> ClosedClasses:
-        """Chains beside others whose means agree better with the flows of the pool.
-
-        Parameters
-        ----------
-        pool, paces, flows, own
-            As `begin` takes them.
-
-        Returns
-        -------
-        ClosedClasses
-            Of the same classes.
-        """
+        """Chains beside others whose means agree better with the flows of the pool."""
         tries, pickups = own
         others = {
             k: agreeing(
@@ -82,20 +48,7 @@ class ClosedClasses:
         return ClosedClasses(others, _solved(states, paces, others, flows.law()))
 
     def moved_to(self, pool: Pool, aliases: int, paces: Paces, law: Array) -> ClosedClasses:
-        """Go on with more D.
-
-        Parameters
-        ----------
-        pool, aliases, paces
-            As `begin` takes them.
-        law : ndarray
-            Law of D, shape (D,) [1].
-
-        Returns
-        -------
-        ClosedClasses
-            Of the same classes.
-        """
+        """Go on with more D."""
         others = {k: each.longer(law.size) for k, each in self.others.items()}
         states = {k: states_of(pool, k, aliases, law.size) for k in others}
         return ClosedClasses(others, _solved(states, paces, others, law))
@@ -106,20 +59,7 @@ class ClosedClasses:
         return sum(each.chance.size for each in self.given.values())
 
     def into(self, rows: Array, name: str) -> Array:
-        """Take what the chains say.
-
-        Parameters
-        ----------
-        rows : ndarray
-            Of all classes, shape (classes, D).
-        name : str
-            Property of `ClosedGiven`.
-
-        Returns
-        -------
-        ndarray
-            With the rows of the closed classes replaced.
-        """
+        """Take what the chains say."""
         filled = rows.copy()
         for k, each in self.given.items():
             filled[k] = getattr(each, name)

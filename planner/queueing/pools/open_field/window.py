@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.errors import ConvergenceError
-from planner.queueing.pools.open_balance import VolumesGiven
+from planner.queueing.pools.open_field.balances import VolumesGiven
+from planner.queueing.pools.open_field.queue_law import QueueLaw, queue_law
+from planner.queueing.pools.open_field.queue_weights import Weights, met_by, some_queues
 from planner.queueing.pools.pool import Pool
-from planner.queueing.pools.queue_law import QueueLaw, queue_law
-from planner.queueing.pools.queue_weights import Weights, met_by, some_queues
 from planner.results import Array
 
 FIRST: Final = 30
@@ -27,41 +27,16 @@ SPARE: Final = 1.1
 
 @dataclass(frozen=True, eq=False)
 class OpenWindow:
-    """D from 0 to the longest queue.
+    """D from 0 to the longest queue."""
 
-    Attributes
-    ----------
-    aliases : int
-        Aliases of the pool [1].
-    total : ndarray
-        0, 1, ..., shape (D,) [1].
-    waiting : ndarray
-        I/Os waiting, shape (D,) [1].
-    queues : ndarray
-        Queues above 0 at which the law of the volumes is evaluated, shape (queues,) [1].
-    """
-
-    aliases: int
-    total: Array
-    waiting: Array
-    queues: Array
+    aliases: int  # Aliases of the pool [1]
+    total: Array  # 0, 1, ..., shape (D,) [1]
+    waiting: Array  # I/Os waiting, shape (D,) [1]
+    queues: Array  # Queues above 0 at which the law of the volumes is evaluated, shape (queues,) [1]
 
     @classmethod
     def of(cls, aliases: int, longest: int = FIRST) -> OpenWindow:
-        """Window up to a queue.
-
-        Parameters
-        ----------
-        aliases : int
-            Aliases of the pool [1].
-        longest : int
-            The longest queue [1].
-
-        Returns
-        -------
-        OpenWindow
-            From D = 0 on.
-        """
+        """Window up to a queue."""
         total = np.arange(aliases + longest + 1.0)
         return cls(aliases, total, np.maximum(total - aliases, 0.0), some_queues(longest))
 
@@ -71,18 +46,7 @@ class OpenWindow:
         return (self.aliases + self.queues).astype(np.int64)
 
     def at_queues(self, values: Array) -> Array:
-        """From the queues at which the law is evaluated to all above 0, by interpolation in the logarithm.
-
-        Parameters
-        ----------
-        values : ndarray
-            Shape (..., queues).
-
-        Returns
-        -------
-        ndarray
-            Shape (..., waiting above 0).
-        """
+        """From the queues at which the law is evaluated to all above 0, by interpolation in the logarithm."""
         wanted, known = np.log(self.waiting[self.aliases + 1 :]), np.log(self.queues)
         if known.size == 1:
             return np.repeat(values, wanted.size, axis=-1)
@@ -91,44 +55,13 @@ class OpenWindow:
         return np.asarray(values[..., left] + part * (values[..., left + 1] - values[..., left]))
 
     def misfit(self, law_of_queue: QueueLaw, given: VolumesGiven, law: Array) -> float:
-        """How far the law of the queue is from the busy bases and the queues that it should have, on average over D.
-
-        Parameters
-        ----------
-        law_of_queue : QueueLaw
-            At the queues of the window.
-        given : VolumesGiven
-            The volumes.
-        law : ndarray
-            Law of D, shape (D,) [1].
-
-        Returns
-        -------
-        float
-            The larger difference [1].
-        """
+        """How far the law of the queue is from the busy bases and the queues that it should have, on average over D."""
         at = self.evaluated
         off = np.array([law_of_queue.busy - given.busy[:, at], law_of_queue.mean - given.queue[:, at]])
         return float((np.abs(self.at_queues(off)) @ law[self.aliases + 1 :]).max())
 
     def wider(self, law: Array) -> OpenWindow:
-        """As far as the law of D reaches if it goes on as it ended, three times as far at most.
-
-        Parameters
-        ----------
-        law : ndarray
-            Law of D, shape (D,) [1].
-
-        Returns
-        -------
-        OpenWindow
-            The same where the law has ended.
-
-        Raises
-        ------
-        ConvergenceError
-            The queue is longer than any that is solved for: the pool is nearly unstable.
-        """
+        """As far as the law of D reaches if it goes on as it ended, three times as far at most."""
         if law[-1] <= CUT:
             return self
         longest = self.total.size - 1 - self.aliases
@@ -145,24 +78,7 @@ class OpenWindow:
     def moved_to(
         self, new: OpenWindow, given: VolumesGiven, weights: Weights, volumes: Array
     ) -> tuple[VolumesGiven, Weights]:
-        """Go on on a wider window, beyond this one by the law of the queue.
-
-        Parameters
-        ----------
-        new : OpenWindow
-            The wider window.
-        given : VolumesGiven
-            The volumes on this window.
-        weights : Weights
-            Weights of the law at the queues of this window.
-        volumes : ndarray
-            Volumes of each class, shape (classes,) [1].
-
-        Returns
-        -------
-        tuple of (VolumesGiven, Weights)
-            On the new window.
-        """
+        """Go on on a wider window, beyond this one by the law of the queue."""
         weights = met_by(weights.at(new.queues, self.queues), new.queues, self.aliases, volumes)
         beyond = new.given_by(weights, volumes)
         old = self.total.size
@@ -175,20 +91,7 @@ class OpenWindow:
         return joined, weights
 
     def given_by(self, weights: Weights, volumes: Array) -> VolumesGiven:
-        """What the law of the queue says by itself of volumes given D; nothing where no I/O waits.
-
-        Parameters
-        ----------
-        weights : Weights
-            Weights of the law.
-        volumes : ndarray
-            Volumes of each class, shape (classes,) [1].
-
-        Returns
-        -------
-        VolumesGiven
-            The volumes, shape (classes, D) each.
-        """
+        """What the law of the queue says by itself of volumes given D; nothing where no I/O waits."""
         law, _ = queue_law(self.queues, self.aliases, volumes, weights, weights.log_busy, weights.log_busy)
         none = np.zeros((volumes.size, self.aliases + 1))
         waiting = self.waiting[self.aliases + 1 :]
@@ -199,18 +102,7 @@ class OpenWindow:
         )
 
     def begin(self, pool: Pool) -> tuple[VolumesGiven, Weights]:
-        """Where to begin: both weights are the arrivals, as in a product form, theta such that the queue is met.
-
-        Parameters
-        ----------
-        pool : Pool
-            The pool; the arrivals at a closed volume are taken as if nobody waited.
-
-        Returns
-        -------
-        tuple of (VolumesGiven, Weights)
-            A plausible pool.
-        """
+        """Where to begin: both weights are the arrivals, as in a product form, theta such that the queue is met."""
         closed = pool.closed
         rates = np.where(closed, pool.population / (1.0 + pool.think_time), pool.arrival_rate)[:, None]
         longest = np.where(closed, pool.population - 1.0, np.inf)[:, None]

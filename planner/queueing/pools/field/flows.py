@@ -7,13 +7,13 @@ from typing import Final
 
 import numpy as np
 
-from planner.queueing.pools.base_balance import BaseFlows, PoolFlows
-from planner.queueing.pools.device_rates import busy_base_ends, idle_base_alias_ends
-from planner.queueing.pools.given_total import ClassGivenTotal
+from planner.queueing.pools.field.base_balance import BaseFlows, PoolFlows
+from planner.queueing.pools.field.device_rates import busy_base_ends, idle_base_alias_ends
+from planner.queueing.pools.field.given_total import ClassGivenTotal
+from planner.queueing.pools.field.queue_split import own_queue_empty, waiting_shares
+from planner.queueing.pools.field.volume_law import VolumeRates, arrival_rates
 from planner.queueing.pools.outcome import Outcome, by_free
 from planner.queueing.pools.pool import Pool
-from planner.queueing.pools.queue_split import own_queue_empty, waiting_shares
-from planner.queueing.pools.volume_law import VolumeRates, arrival_rates
 from planner.results import Array
 
 NOTHING: Final = 1e-9
@@ -22,77 +22,33 @@ TINY: Final = float(np.finfo(float).tiny)
 
 @dataclass(frozen=True, eq=False)
 class Split:
-    """The I/Os that no base holds, given D, shape (classes, D) each.
+    """The I/Os that no base holds, given D, shape (classes, D) each."""
 
-    Attributes
-    ----------
-    total : ndarray
-        The window of D, shape (D,) [1].
-    held : ndarray
-        Of a class, on aliases or waiting [1].
-    waiting : ndarray
-        Of a class, waiting [1].
-    alias_share : ndarray
-        Share that holds an alias of those at busy-base volumes [1].
-    at_busy : ndarray
-        Of all classes at busy-base volumes, shape (D,) [1].
-    scale : ndarray
-        By which the classes had to be multiplied to sum to D, shape (D,) [1].
-    """
-
-    total: Array
-    held: Array
-    waiting: Array
-    alias_share: Array
-    at_busy: Array
-    scale: Array
+    total: Array  # The window of D, shape (D,) [1]
+    held: Array  # Of a class, on aliases or waiting [1]
+    waiting: Array  # Of a class, waiting [1]
+    alias_share: Array  # Share that holds an alias of those at busy-base volumes [1]
+    at_busy: Array  # Of all classes at busy-base volumes, shape (D,) [1]
+    scale: Array  # By which the classes had to be multiplied to sum to D, shape (D,) [1]
 
 
 @dataclass(frozen=True, eq=False)
 class VolumeEnds:
-    """Rates at which the devices of one volume end I/Os.
+    """Rates at which the devices of one volume end I/Os."""
 
-    Attributes
-    ----------
-    idle_alias_ends : ndarray
-        Of its aliases while its base is idle, shape (d,) [1/service time].
-    busy_alias_ends, base_picks, base_idles : ndarray
-        With its base busy: of its aliases, of the base to its own queue, of the base to rest, shape (D, d)
-        [1/service time].
-    base_pace : ndarray
-        Of the base, did it end independently of d, shape (D, d) [1/service time].
-    """
-
-    idle_alias_ends: Array
+    idle_alias_ends: Array  # Of its aliases while its base is idle, shape (d,) [1/service time]
+    # With its base busy: of its aliases, of the base to its own queue, of the base to rest, shape (D, d)
+    # [1/service time]
     busy_alias_ends: Array
     base_picks: Array
     base_idles: Array
-    base_pace: Array
+    base_pace: Array  # Of the base, did it end independently of d, shape (D, d) [1/service time]
 
 
 def split_of(
     pool: Pool, aliases: int, total: Array, classes: list[ClassGivenTotal], rates: tuple[VolumeRates, ...]
 ) -> Split:
-    """Split D over the classes and its waiting part over those with a busy base.
-
-    Parameters
-    ----------
-    pool : Pool
-        The pool.
-    aliases : int
-        Its aliases [1].
-    total : ndarray
-        The window of D, shape (D,) [1].
-    classes : list of ClassGivenTotal
-        Each class given D.
-    rates : tuple of VolumeRates
-        With the odds of each class to wait.
-
-    Returns
-    -------
-    Split
-        What each class has.
-    """
+    """Split D over the classes and its waiting part over those with a busy base."""
     volumes = pool.volumes[:, None]
     idle = volumes * np.array([(1.0 - each.busy) * (each.weight_idle @ each.beyond) for each in classes])
     busy = volumes * np.array([each.busy * (each.weight_busy @ each.beyond) for each in classes])
@@ -107,18 +63,7 @@ def split_of(
 def flows_of(
     pool: Pool, aliases: int, split: Split, classes: list[ClassGivenTotal], rates: tuple[VolumeRates, ...]
 ) -> tuple[PoolFlows, tuple[BaseFlows, ...], list[VolumeEnds]]:
-    """Flows of every class given D, and of the pool.
-
-    Parameters
-    ----------
-    pool, aliases, split, classes, rates
-        As above.
-
-    Returns
-    -------
-    tuple of (PoolFlows, tuple of BaseFlows, list of VolumeEnds)
-        Of the pool, of one base of each class, of the devices of one volume of each class.
-    """
+    """Flows of every class given D, and of the pool."""
     bases, every_end = [], []
     tries, pickups, alias_ends = (np.zeros_like(split.total) for _ in range(3))
     for k, given in enumerate(classes):
@@ -162,24 +107,7 @@ def _ends(
 
 
 def seen_by_volume(law: Array, given: ClassGivenTotal, ends: VolumeEnds, old: VolumeRates) -> VolumeRates:
-    """Average the rates over D, as one busy volume with d sees it.
-
-    Parameters
-    ----------
-    law : ndarray
-        Law of D, shape (D,) [1].
-    given : ClassGivenTotal
-        The class given D.
-    ends : VolumeEnds
-        Rates given D and d.
-    old : VolumeRates
-        What it saw before; gaps and odds are kept.
-
-    Returns
-    -------
-    VolumeRates
-        Rates by d alone.
-    """
+    """Average the rates over D, as one busy volume with d sees it."""
     weight = given.likelihood * (law * given.busy)[:, None]
     known = weight.sum(axis=0)
     inside = np.flatnonzero(known > TINY)  # a d that the window of D does not have is as the nearest it has
@@ -211,18 +139,7 @@ def outcome_of(
     bases: tuple[BaseFlows, ...],
     law: Array,
 ) -> Outcome:
-    """Average over D.
-
-    Parameters
-    ----------
-    pool, aliases, split, classes, flows, bases
-        As above.
-
-    Returns
-    -------
-    Outcome
-        Its residual is left open.
-    """
+    """Average over D."""
     full = split.total >= aliases
     busy = np.array([given.busy @ law for given in classes])
     tries = np.array([base.tries @ law for base in bases])

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.errors import ConvergenceError
-from planner.queueing.pools.lumped import drive_rate
-from planner.queueing.pools.lumped_states import Layout, LumpedStates, lumped_states
+from planner.queueing.pools.exact.chain_states import Layout, LumpedStates, lumped_states
+from planner.queueing.pools.exact.closed_chain import drive_rate
 from planner.queueing.pools.outcome import Outcome
 from planner.queueing.pools.pool import Pool
 from planner.results import Array
@@ -26,23 +26,6 @@ def solve_single_open(pool: Pool, aliases: int) -> Outcome:
 
     Below A + 2 in the system every level has its own rates; from there on they repeat, so that
     ``law[n + 1] = law[n] R`` with the least nonnegative R of ``R^2 down + R local + up = 0`` (Neuts 1981, chapter 1).
-
-    Parameters
-    ----------
-    pool : Pool
-        One open class of one volume, stable with its aliases.
-    aliases : int
-        Its aliases [1].
-
-    Returns
-    -------
-    Outcome
-        The exact answer.
-
-    Raises
-    ------
-    ConvergenceError
-        The tail could not be solved, which happens at the edge of stability only.
     """
     layout = Layout(aliases, (1,), (aliases + 3,), pool.redrive_time > 0.0, pool.alias_redrive_time > 0.0)
     states = lumped_states(layout, MAX_STATES)
