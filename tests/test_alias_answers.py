@@ -1,4 +1,4 @@
-"""What every alias answer keeps to: the measurement stays, contradictions are refused alike, first lines, bands, bursts."""
+"""What every alias answer keeps to: measured rows, contradictions, first lines, physical bands, bursts."""
 
 from __future__ import annotations
 
@@ -98,7 +98,9 @@ def test_nobody_waits() -> None:
 def test_a_wait_that_becomes_service_is_no_help() -> None:
     """With an inflation of 1 two I/Os at once take twice as long: the device does no more."""
     run = from_numbers(
-        io_rate=Interval.printed("700"), service=Interval.around(1.3e-3, 5e-5), queued=Interval.printed("1.84")
+        io_rate=Interval.printed("700"),
+        service=Interval.around(1.3e-3, 5e-5),
+        queued=Interval.printed("1.84"),
     )
     answer = sizing.aliases(run, Law(inflation=1.0, redrive_time=0.0, model_error=0.02))
     assert not answer.helps

@@ -33,7 +33,9 @@ Index = NDArray[np.int64]
 class _Columns(Mapping[str, Any]):
     """Columns of a frame by name, read when they are asked for; nothing is known of one that it does not have."""
 
-    def __init__(self, frame: pl.DataFrame, names: Sequence[str], read: Callable[[pl.DataFrame, str], Any]) -> None:
+    def __init__(
+        self, frame: pl.DataFrame, names: Sequence[str], read: Callable[[pl.DataFrame, str], Any]
+    ) -> None:
         self._frame, self._names, self._read = frame, names, read
 
     def __getitem__(self, name: str) -> Any:
@@ -211,8 +213,7 @@ def intervals(measured: Measured) -> list[Rows]:
     if not frame.height:
         return []
     found = [
-        Rows(part)
-        for part in frame.partition_by(["system", "file", "source", "start"], maintain_order=True)
+        Rows(part) for part in frame.partition_by(["system", "file", "source", "start"], maintain_order=True)
     ]
     for rows in found:
         _refuse_twice(rows)

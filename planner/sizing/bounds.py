@@ -99,7 +99,8 @@ def band(
 
     The value under each of the possible laws counts from the count in use, where the demand was read. Between the ends
     of each axis the logarithm is a parabola. At a count that was measured stands what its digits leave open. Where a
-    queue may grow without bound there is no upper end. A rate (`rising`) does not fall as aliases are added, nor do its ends.
+    queue may grow without bound there is no upper end. A rate (`rising`) does not fall with more aliases, nor do its
+    ends.
 
     Parameters
     ----------

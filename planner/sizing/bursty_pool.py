@@ -55,9 +55,7 @@ def size_bursty_pool(runs: Sequence[Run], law: Law, target: Target, growth: floa
     recommended, low, high = pool.point_and_range(asked)
     rule = rule_of_thumb(run, every, growth)
     ends = [low, high, *([] if rule is None else [rule])]
-    last = min(
-        max(recommended, rule or 0, *(each.aliases for each in runs)) + ROWS_BEYOND, run.most_aliases
-    )
+    last = min(max(recommended, rule or 0, *(each.aliases for each in runs)) + ROWS_BEYOND, run.most_aliases)
     model = every.first(last + 1)
     rate, response = _bands(pool, model, runs, growth)
     rows = model if growth else as_measured(model, runs)
@@ -81,7 +79,9 @@ def _rows(pool: PoolReadings, sweep: Indices) -> Performance:
     """Figures of the pool with each number of aliases."""
     found = pool.predict(sweep)
     nothing = np.full(sweep.size, np.nan)
-    rate, service, queue = (np.asarray(each, dtype=np.float64) for each in (found.rate, found.service, found.queue))
+    rate, service, queue = (
+        np.asarray(each, dtype=np.float64) for each in (found.rate, found.service, found.queue)
+    )
     return Performance(
         aliases=sweep.astype(np.float64), io_rate=rate, service_time=service, queued=np.minimum.accumulate(queue),
         no_alias=nothing, tries=nothing, fails=nothing, fewest_free=nothing, most_free=nothing,
@@ -89,7 +89,9 @@ def _rows(pool: PoolReadings, sweep: Indices) -> Performance:
     )  # fmt: skip
 
 
-def _bands(pool: PoolReadings, rows: Performance, runs: Sequence[Run], growth: float) -> tuple[Interval, Interval]:
+def _bands(
+    pool: PoolReadings, rows: Performance, runs: Sequence[Run], growth: float
+) -> tuple[Interval, Interval]:
     """Rate over the readings of all volumes; response with more or fewer aliases, as the range of the count allows."""
     read = pool.readings
     many = read.predict([MANY]).rate[..., 0]
@@ -132,7 +134,9 @@ def _gains(run: Run, pool: PoolReadings, groups: Indices, recommended: int) -> t
         many = max(float(pool.rate[members].mean()), before)
         after = before + (many - before) * (1 - left)
         service = float(run.service.value[members].mean())
-        inflated = max(float(pool.busy[members].sum() / max(float(pool.rate[members].sum()), 1e-300)), service)
+        inflated = max(
+            float(pool.busy[members].sum() / max(float(pool.rate[members].sum()), 1e-300)), service
+        )
         found.append(
             Gain(
                 volumes=members.size, rate_before=before, rate_after=after,

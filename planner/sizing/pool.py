@@ -319,9 +319,7 @@ def is_bursty(runs: Sequence[Run], law: Law) -> bool:
         return False
     if not run.aliases:
         return not bool(read_unshared(run, law)[0].steady.all())
-    return run.total_queue.value > 0 and all(
-        reading.strain > 1.0 for reading in shared_readings(run, law)
-    )
+    return run.total_queue.value > 0 and all(reading.strain > 1.0 for reading in shared_readings(run, law))
 
 
 def read_unshared(run: Run, law: Law) -> tuple[Readings, Indices]:
