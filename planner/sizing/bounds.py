@@ -163,6 +163,11 @@ def measured_response(run: Run) -> Interval:
     return run.mean_service + wait
 
 
+def holding(interval: Interval, values: Array) -> Interval:
+    """The same around values that lie in it."""
+    return Interval(np.minimum(interval.low, values), values, np.maximum(interval.high, values))
+
+
 def span(counts: Sequence[int], rule_of_thumb: int | None) -> tuple[int, int]:
     """Smallest and largest count, the rule of thumb among them where the queue was measured."""
     every = [*counts, *([] if rule_of_thumb is None else [rule_of_thumb])]
