@@ -1,4 +1,4 @@
-"""What every alias answer keeps to: the measurement stays, contradictions are refused alike, first lines, bands, bursts."""
+"""What every alias answer keeps to: measured rows, contradictions, first lines, physical bands, bursts."""
 
 from __future__ import annotations
 

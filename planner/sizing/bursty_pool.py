@@ -16,7 +16,7 @@ from planner.interval import Interval
 from planner.measurements import Run
 from planner.results import Array
 from planner.sizing.answer import AliasAnswer, NamedReading
-from planner.sizing.bounds import NORMAL_90, measured_rate, measured_response, spaced
+from planner.sizing.bounds import NORMAL_90, holding, measured_rate, measured_response, spaced
 from planner.sizing.comparison import Gain, as_measured, helped, rule_of_thumb
 from planner.sizing.target import Target
 from planner.sizing.volumes import Indices, alike
@@ -59,6 +59,7 @@ def size_bursty_pool(runs: Sequence[Run], law: Law, target: Target, growth: floa
     model = every.first(last + 1)
     rate, response = _bands(pool, model, runs, growth)
     rows = model if growth else as_measured(model, runs)
+    rate = holding(rate, rows.io_rate)
     each = pool.readings.point_and_range(asked) if not run.aliases else None
     classic = None if each is None or each.unmet.any() else int(each.point.sum())
     gains = _gains(run, pool, alike(run), recommended) if run.own and not run.aliases else ()

@@ -147,6 +147,10 @@ def as_measured(rows: Performance, runs: Sequence[Run]) -> Performance:
         rate[k], service[k] = run.total_rate.value, run.mean_service.value
         if run.queue_known:
             queued[k] = run.total_queue.value
+        rate[:k], rate[k:] = (
+            np.minimum(rate[:k], rate[k]),
+            np.maximum(rate[k:], rate[k]),
+        )  # more never lower the rate
         if run.bases == 1:
             rates[k, 0], responses[k, 0] = rate[k], service[k] + queued[k] / rate[k]
     return replace(

@@ -17,7 +17,16 @@ from planner.errors import InfeasibleError, InputError
 from planner.measurements import Run
 from planner.results import Array
 from planner.sizing.answer import UNEQUAL, AliasAnswer, NamedReading
-from planner.sizing.bounds import LEAST_THINK, NORMAL_90, band, measured_rate, measured_response, spaced, span
+from planner.sizing.bounds import (
+    LEAST_THINK,
+    NORMAL_90,
+    band,
+    holding,
+    measured_rate,
+    measured_response,
+    spaced,
+    span,
+)
 from planner.sizing.bursty_pool import size_bursty_pool
 from planner.sizing.classic import classic_aliases
 from planner.sizing.comparison import as_measured, gains, helped, own_gains, rule_of_thumb
@@ -178,6 +187,7 @@ def size_pool(runs: Sequence[Run], law: Law, target: Target, growth: float) -> A
         bands.append(band(values, chosen, others, law, strain, run.aliases, there, rising=rising))
     model = rows
     rows = as_measured(rows, known)
+    bands[0] = holding(bands[0], rows.io_rate)
     low, high = span([*counts, *wanted], rule)
     if strain > 1.0:
         low, high = max(low - 1, 0), min(high + 1, run.most_aliases)

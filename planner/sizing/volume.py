@@ -17,7 +17,7 @@ from planner.errors import InfeasibleError, InputError
 from planner.measurements import Run
 from planner.results import Array
 from planner.sizing.answer import AliasAnswer, NamedReading
-from planner.sizing.bounds import NORMAL_90, Draws, band, measured_rate, measured_response, spaced
+from planner.sizing.bounds import NORMAL_90, Draws, band, holding, measured_rate, measured_response, spaced
 from planner.sizing.comparison import as_measured, helped, rule_of_thumb
 from planner.sizing.pool import FAR_FROM_SATURATED, SAME_RATE, fitted
 from planner.sizing.target import Target
@@ -140,6 +140,7 @@ def _answer(sized: Sized, law: Law, target: Target, growth: float) -> AliasAnswe
     response = band(_kept(read, solved.queue / solved.rate + solved.service), rows.response_time, draws.response, law,
                     strain, run.aliases, {each.aliases: measured_response(each) for each in known})  # fmt: skip
     rows = as_measured(rows, known)
+    rate = holding(rate, rows.io_rate)
     low, high = _range(sized, recommended, rule, draws, target, limit)
     named = _named(sized, solved, recommended)
     helps = helped(rows, run.aliases, recommended)

@@ -200,8 +200,8 @@ class SupplyAnswer(Answer):
             One.
         """
         caption = (
-            f"needed: fewest aliases with which at most {100 * self.no_alias:.3g}% of the tries find none free, and the "
-            "range of what the counters allow. unused: could have been taken away without a single fail."
+            f"needed: fewest aliases with which at most {100 * self.no_alias:.3g}% of the tries find none free, and "
+            "the range of what the counters allow. unused: could have been taken away without a single fail."
         )
         return (render.Section(table=self.table(), caption=caption),)
 
