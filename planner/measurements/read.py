@@ -279,6 +279,11 @@ def is_listing(source: Data) -> bool:
     return reader is not None and reader.read is _listings and (not only.headings or b"FCX" in only.head)
 
 
+def standard_input(path: Path) -> bytes | None:
+    """Content of standard input where the path is ``-``; None for any other."""
+    return sys.stdin.buffer.read() if str(path) == STANDARD_INPUT else None
+
+
 def is_folder(path: Path) -> bool:
     """Tell a folder; what cannot be looked at is none."""
     try:

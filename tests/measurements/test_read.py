@@ -250,6 +250,17 @@ def test_four_hundred_ranges_of_members_are_refused_at_once(tmp_path: Path) -> N
         read(LISTING, path)
 
 
+@pytest.mark.parametrize("path", [LISTING, SUBSYSTEM], ids=lambda path: path.name)
+def test_the_command_reads_standard_input(
+    path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["read", str(path), "--csv"]) == 0
+    expected = capsys.readouterr().out
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(path.read_bytes())))
+    assert main(["read", "-", "--csv"]) == 0
+    assert capsys.readouterr().out.replace("bytes", str(path)) == expected
+
+
 def test_the_command_names_damaged_rows(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "some.listing"
     path.write_text(page(row("522A"), row("522B", label="BW PVS"), row("522C")))
