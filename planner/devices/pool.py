@@ -94,7 +94,18 @@ class Performance(Result):
     }
 
     def first(self, counts: int) -> Performance:
-        """Keep the first so many counts."""
+        """Keep the first elements.
+
+        Parameters
+        ----------
+        counts : int
+            How many.
+
+        Returns
+        -------
+        Performance
+            Shape (counts,).
+        """
         return replace(self, **{item.name: getattr(self, item.name)[:counts] for item in fields(self)})
 
     @property

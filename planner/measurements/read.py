@@ -99,7 +99,7 @@ class Source:
         names = re.split("[,;\t]", line.decode("utf-8", "replace"))  # whoever reads it refuses all but commas
         return frozenset(name.strip(' "').lower() for name in names) if len(names) > 1 else frozenset()
 
-    def table(self, what: str) -> CsvTable:
+    def cells(self, what: str) -> CsvTable:
         """Cells below headings, of CSV or of a data frame."""
         if self._table is None:
             from planner.reports.csv_table import of_frame, read_csv
@@ -171,7 +171,7 @@ def _counters(source: Source, options: Options) -> schema.Tables:
     from planner.reports.volume_counters import count_volumes
 
     counted = count_volumes(
-        source.path, options.members, deltas=options.deltas, table=source.table("volume counters")
+        source.path, options.members, deltas=options.deltas, table=source.cells("volume counters")
     )
     frame, notes = volumes_frame(counted)
     return schema.Tables(devices=frame, notes=tuple(notes), what="volume counters (MRIODDEV)")
@@ -182,7 +182,7 @@ def _supply(source: Source, options: Options) -> schema.Tables:
     from planner.reports.frames import supply_frame
     from planner.reports.supply import read_supply
 
-    pools = read_supply(source.path, source.table("supply counters"))
+    pools = read_supply(source.path, source.cells("supply counters"))
     return schema.Tables(supply=supply_frame(pools, source.path), what="supply counters (MRIODHPP)")
 
 
@@ -190,7 +190,7 @@ def _volumes(source: Source, options: Options) -> schema.Tables:
     """Tables of volumes."""
     from planner.reports.volumes import read_volumes
 
-    return read_volumes(source.table("a table of volumes"))
+    return read_volumes(source.cells("a table of volumes"))
 
 
 def _monitor(source: Source, options: Options) -> Iterator[schema.Tables]:
