@@ -65,7 +65,7 @@ class Performance(Result):
 
     Attributes
     ----------
-    aliases, io_rate, service_time, queued, base_rate : ndarray, shape (counts,)
+    aliases, io_rate, service_time, queued : ndarray, shape (counts,)
         Totals of all volumes.
     no_alias : ndarray, shape (counts,)
         Fails / tries: chance that an I/O in need of an alias finds none; 0 where nothing was tried.
@@ -82,7 +82,6 @@ class Performance(Result):
     service_time: Array = quantity("service time", "s")
     queued: Array = quantity("queued")
     no_alias: Array = quantity("no alias")
-    base_rate: Array = quantity("I/O rate of the bases", "1/s")
     tries: Array = quantity("tries for an alias", "1/s")
     fails: Array = quantity("tries that failed", "1/s")
     fewest_free: Array = quantity("fewest free aliases")
@@ -95,7 +94,18 @@ class Performance(Result):
     }
 
     def first(self, counts: int) -> Performance:
-        """Keep the first so many counts."""
+        """Keep the first elements.
+
+        Parameters
+        ----------
+        counts : int
+            How many.
+
+        Returns
+        -------
+        Performance
+            Shape (counts,).
+        """
         return replace(self, **{item.name: getattr(self, item.name)[:counts] for item in fields(self)})
 
     @property
@@ -263,7 +273,6 @@ def performance(steady: queueing.PoolSteady) -> Performance:
         service_time=(steady.throughput * steady.service_time) @ steady.volumes / total,
         queued=(steady.queue_length - steady.in_gap) @ steady.volumes,
         no_alias=steady.fail_fraction,
-        base_rate=steady.base_throughput @ steady.volumes,
         tries=steady.tries_rate @ steady.volumes,
         fails=steady.fails_rate @ steady.volumes,
         fewest_free=fewest,
