@@ -128,12 +128,16 @@ def rule_of_thumb(run: Run, rows: Performance, growth: float) -> int | None:
 
 
 def helped(rows: Performance, in_use: int, recommended: int) -> bool:
-    """Whether more aliases bring anything: rate or response by a twentieth."""
+    """Whether more aliases bring anything: not where most of the wait only turns into service."""
     if recommended <= in_use:
         return True
     before, after = float(rows.response_time[in_use]), float(rows.response_time[recommended])
     faster = float(rows.io_rate[recommended]) > (1 + LEAST_HELP) * float(rows.io_rate[in_use])
-    return not math.isfinite(before) or faster or after < (1 - LEAST_HELP) * before
+    if not math.isfinite(before) or faster or after < (1 - LEAST_HELP) * before:
+        return True
+    gone = float(rows.wait_time[in_use] - rows.wait_time[recommended])
+    grown = float(rows.service_time[recommended] - rows.service_time[in_use])
+    return grown <= gone / 2
 
 
 def as_measured(rows: Performance, runs: Sequence[Run]) -> Performance:
