@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import inspect
 import re
+import tempfile
 from collections.abc import Iterable, Iterator
 from functools import cache
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,7 +16,7 @@ import pytest
 from matplotlib.axes import Axes
 from matplotlib.collections import PolyCollection
 
-from planner import calibrate, queueing, render, sizing, style
+from planner import calibrate, queueing, render, sizing, style, system
 from planner.advice.channel_program import channel_programs
 from planner.advice.disk import Setting, disk_rates
 from planner.advice.paging import Load, kinds, paging_devices
@@ -26,11 +28,18 @@ from planner.devices.disk import DiskPath
 from planner.explain import explain
 from planner.library import data_path, read_model
 from planner.measurements import Rows, intervals, read, volume_runs
+from planner.measurements.archive import open_archive
+from planner.measurements.collect import collect
+from planner.measurements.shown import MeasuredAnswer, overview
 from planner.published import scoreboard
 from planner.reports import read_data_spaces, read_devices
 from planner.reports.supply import read_supply
 from planner.results import Result
+from planner.site.growth import growth
+from planner.site.series import read_series
 from planner.supply import judge
+from planner.system.grid import compare
+from planner.system.template import template
 from planner.whatif import predict
 from tests.checkout import ROOT, modules
 
@@ -49,12 +58,20 @@ def calibrated(kind: str, *names: str) -> Any:
     return calibrate.calibrate(kind, calibrate.Task(files=[ROOT / name for name in names]))[0]
 
 
+@cache
+def archived() -> Any:
+    folder = Path(tempfile.mkdtemp()) / "archive"
+    return collect([ROOT / "docs" / "examples" / "site.csv"], folder)
+
+
 # One of each class; a test holds that none is missing.
 MADE = {
     "AliasAnswer": lambda: sizing.aliases(volume_runs(rows_of_listing())[0], Law.from_model("hyperpav")),
     "Prediction": lambda: predict(read_model("hyperpav"), {"volumes": 1}, {"aliases": [0.0, 1.0, 2.0]}),
+    "ArchiveAnswer": lambda: overview(open_archive(archived().archive)),
     "Bounds": lambda: queueing.asymptotic_bounds([1e-3, 2e-3], [1, 2, 3]),
     "CcwAnswer": lambda: channel_programs(64, 0.3),
+    "Collected": archived,
     "CostFit": lambda: calibrated("channel-program", "docs/examples/fast-ccw.csv"),
     "DataSpaceListing": lambda: read_data_spaces(data_path("real-storage", "5-users.listing"))[0],
     "DeviceListing": listing,
@@ -68,7 +85,10 @@ MADE = {
         guests=20, guest_storage="88GB", instantiated=0.7, real_storage="1024GB"
     ),
     "GeneralSteady": lambda: queueing.mgc([100, 500], 1.3e-3, 2, 0.5),
+    "Growth": lambda: growth(read_series(ROOT / "docs" / "examples" / "io-rate.csv"), 5000.0),
     "LimitedSteady": lambda: queueing.mmck([100, 500], 1.3e-3, 2, 5),
+    "MeasuredAnswer": lambda: MeasuredAnswer(read(data_path("hyperpav", "522A-0-aliases.listing"))),
+    "MulticlassSteady": lambda: queueing.closed_network([[1e-3, 2e-3], [2e-3, 1e-3]], [3, 2], 0.01),
     "NetworkSteady": lambda: queueing.mva([1e-3, 2e-3], 3, think_time=0.01),
     "OverflowGroup": lambda: queueing.overflow_group([1, 2, 3], 1.5, 4),
     "PagingAnswer": lambda: paging_devices(Load(page_rate=1000.0, guests=4)),
@@ -90,10 +110,17 @@ MADE = {
         Law.from_model("hyperpav"),
     ),
     "SupplyAnswer": lambda: judge(read_supply(ROOT / "docs" / "examples" / "supply-counters.csv")),
+    "SystemAnswer": lambda: system.solve(template("xiv")),
+    "SystemComparison": lambda: compare(
+        system.solve(template("xiv")), system.solve(template("xiv"), ["guests.count=17"])
+    ),
+    "SystemGrid": lambda: system.whatif(template("xiv"), ["guests.count=17:20:1"]),
     "VolumesAnswer": lambda: sizing.answer_for(
         data_path("hyperpav", "pool-0-aliases.listing"), kind="volume"
     ),
 }
+# What is a list, or counts of rows: no picture helps.
+WITHOUT_PICTURE = {"ArchiveAnswer", "Collected", "MeasuredAnswer"}
 BASES = {"Answer", "Calibration", "Result", "Tabular"}
 SUFFIX = re.compile(r"_(ms|us|s|gb|mb|bytes|percent)(_per_\w+)?$", re.IGNORECASE)
 
@@ -134,6 +161,8 @@ def test_a_result_shows_itself(name: str) -> None:
     frame = found.to_frame()
     assert len(frame)
     assert not [column for column in frame if SUFFIX.search(column)], "a unit belongs in brackets"
+    if name in WITHOUT_PICTURE:
+        return
     axes = found.plot()
     assert isinstance(axes, Axes)
     assert axes.get_xlabel() or axes.get_ylabel() or axes.get_title()

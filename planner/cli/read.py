@@ -46,30 +46,32 @@ def read(
     form: options.Form,
 ) -> None:
     """Read, check and print every row; JSON and CSV carry the printed resolution of each number."""
-    from planner.measurements.read import is_listing
+    from planner.measurements.read import is_folder, is_listing, standard_input
 
+    content = standard_input(report)
+    source = report if content is None else content
     if volume_totals:
         _volume_totals(report, pools, deltas, form)
-    elif report.is_dir():
+    elif is_folder(report):
         from planner.measurements.archive import open_archive
         from planner.measurements.shown import overview
 
         options.show(overview(open_archive(report)), form)
-    elif pools is None and is_listing(report):
-        _listings(report, form)
+    elif pools is None and is_listing(source):
+        _listings(report, content, form)
     else:
         from planner.measurements.read import read as read_any
         from planner.measurements.shown import MeasuredAnswer
 
-        options.show(MeasuredAnswer(read_any(report, pools, deltas=deltas)), form)
+        options.show(MeasuredAnswer(read_any(source, pools, deltas=deltas)), form)
 
 
-def _listings(report: Path, form: options.Form) -> None:
+def _listings(report: Path, content: bytes | None, form: options.Form) -> None:
     """Listings, one line a printed row; damaged rows are named below."""
     from planner import render
     from planner.reports.any_listing import listing_table, read_with_notes
 
-    found, notes = read_with_notes(report)
+    found, notes = read_with_notes(report, content)
     if form.csv and len(found) > 1:
         raise InputError("--csv", " and ".join(found), "a file with listings of one report, or --json")
     tables = {name: listing_table(name, listings) for name, listings in found.items()}

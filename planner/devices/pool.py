@@ -8,17 +8,19 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar, Final
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from planner import queueing
 from planner.devices import parameters
 from planner.devices.parameters import Figures, Scenario
+from planner.errors import InputError
 from planner.quantity import Quantity
 from planner.queueing import PoolSteady
 from planner.queueing.water_marks import fewest_found, most_found
 from planner.results import Array, Result, quantity
 
 MINUTE: Final = 60.0
+ADDRESSES: Final = 256  # of a control unit
 MEDIAN: Final = 0.5
 ROUNDING: Final = 1e-12  # of the tries: what the difference of two rates can still mean
 
@@ -92,7 +94,18 @@ class Performance(Result):
     }
 
     def first(self, counts: int) -> Performance:
-        """Keep the first so many counts."""
+        """Keep the first elements.
+
+        Parameters
+        ----------
+        counts : int
+            How many.
+
+        Returns
+        -------
+        Performance
+            Shape (counts,).
+        """
         return replace(self, **{item.name: getattr(self, item.name)[:counts] for item in fields(self)})
 
     @property
@@ -201,6 +214,7 @@ class Pool:
         True
         """
         counts = np.atleast_1d(np.asarray(aliases))
+        self._check_addresses(counts)
         return performance(queueing.alias_pool(counts, **self._arguments()))
 
     def approach(self, aliases: int, start: queueing.Approach | None = None) -> queueing.Approach:
@@ -223,7 +237,16 @@ class Pool:
         InputError
             A parameter outside its domain.
         """
+        self._check_addresses(np.atleast_1d(np.asarray(aliases)))
         return queueing.Approach(aliases, start=start, **self._arguments())
+
+    def _check_addresses(self, aliases: NDArray[np.generic]) -> None:
+        """Bases and aliases share the addresses of a control unit."""
+        bases = sum(part.volumes for part in self.classes)
+        for count in aliases.ravel().tolist():
+            if isinstance(count, int | float) and count > ADDRESSES - bases:
+                told = f"a whole number from 0 to {ADDRESSES - bases} ({ADDRESSES} less {bases} bases)"
+                raise InputError("aliases", count, told)
 
     def _arguments(self) -> dict[str, Any]:
         """What `planner.queueing.alias_pool` takes."""

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 VERSION: Final = 1
 ABOUT: Final = "archive.toml"  # makes a folder an archive
 JOURNAL: Final = ".journal"  # moves that are still to be made, if a run was killed while it made them
+KIND: Final = "kind"
 STAGING: Final = ".staging"
 UNKNOWN: Final = "unknown"
 SUFFIX: Final = ".parquet"
@@ -40,6 +41,8 @@ def measured_numbers(columns: Sequence[schema.Column]) -> list[str]:
 
 def stored_columns(table: str) -> dict[str, Any]:
     """Columns of the files of a table with their types: as in the schema, without `system`, ends as distances."""
+    import polars as pl
+
     types = schema.dtypes(schema.TABLES[table])
     numbers = set(measured_numbers(schema.TABLES[table]))
     found: dict[str, Any] = {}
@@ -48,7 +51,7 @@ def stored_columns(table: str) -> dict[str, Any]:
         if end in {"low", "high"} and stem in numbers:
             found[f"{stem}{DOWN if end == 'low' else UP}"] = dtype
         elif name != "system":
-            found[name] = dtype
+            found[name] = pl.String if name == KIND else dtype  # other tools know no enumerations
     return found
 
 
@@ -64,7 +67,8 @@ def stored(table: str, frame: pl.DataFrame) -> pl.DataFrame:
             (pl.col(f"{name}_high") - pl.col(name)).round(DIGITS).alias(f"{name}{UP}"),
         )
     ]
-    return frame.with_columns(distances).select("system", *stored_columns(table))
+    words = [pl.col(KIND).cast(pl.String)] if KIND in frame.columns else []
+    return frame.with_columns(*distances, *words).select("system", *stored_columns(table))
 
 
 def restored(table: str, frame: pl.LazyFrame) -> pl.LazyFrame:
@@ -80,7 +84,7 @@ def restored(table: str, frame: pl.LazyFrame) -> pl.LazyFrame:
         )
     ]
     types = schema.dtypes(schema.TABLES[table])
-    kinds = [pl.col("kind").cast(types["kind"])] if "kind" in types else []
+    kinds = [pl.col(KIND).cast(types[KIND])] if KIND in types else []
     return frame.with_columns(*ends, *kinds).select(*types)
 
 

@@ -83,17 +83,12 @@ class Collected(Answer):
 
     def table(self) -> render.Table:
         """A row a table."""
-        names = list(self.added)
-        columns = {
-            "table": names,
-            "added": [self.added[name] for name in names],
-            "known": [self.known[name] for name in names],
-        }
-        return render.Table(
-            columns=tuple(
-                render.Column(name=name, unit="", values=list(values)) for name, values in columns.items()
-            )
-        )
+        counts = {"added": self.added, "known": self.known}
+        columns = [render.Column(name="table", unit="", values=list(self.added))]
+        columns += [
+            render.Column(name=name, unit="", values=list(found.values())) for name, found in counts.items()
+        ]
+        return render.Table(columns=tuple(columns))
 
     def to_dict(self) -> dict[str, Any]:
         """The same, and the systems."""

@@ -99,7 +99,7 @@ class Source:
         names = re.split("[,;\t]", line.decode("utf-8", "replace"))  # whoever reads it refuses all but commas
         return frozenset(name.strip(' "').lower() for name in names) if len(names) > 1 else frozenset()
 
-    def table(self, what: str) -> CsvTable:
+    def cells(self, what: str) -> CsvTable:
         """Cells below headings, of CSV or of a data frame."""
         if self._table is None:
             from planner.reports.csv_table import of_frame, read_csv
@@ -171,7 +171,7 @@ def _counters(source: Source, options: Options) -> schema.Tables:
     from planner.reports.volume_counters import count_volumes
 
     counted = count_volumes(
-        source.path, options.members, deltas=options.deltas, table=source.table("volume counters")
+        source.path, options.members, deltas=options.deltas, table=source.cells("volume counters")
     )
     frame, notes = volumes_frame(counted)
     return schema.Tables(devices=frame, notes=tuple(notes), what="volume counters (MRIODDEV)")
@@ -182,7 +182,7 @@ def _supply(source: Source, options: Options) -> schema.Tables:
     from planner.reports.frames import supply_frame
     from planner.reports.supply import read_supply
 
-    pools = read_supply(source.path, source.table("supply counters"))
+    pools = read_supply(source.path, source.cells("supply counters"))
     return schema.Tables(supply=supply_frame(pools, source.path), what="supply counters (MRIODHPP)")
 
 
@@ -190,7 +190,7 @@ def _volumes(source: Source, options: Options) -> schema.Tables:
     """Tables of volumes."""
     from planner.reports.volumes import read_volumes
 
-    return read_volumes(source.table("a table of volumes"))
+    return read_volumes(source.cells("a table of volumes"))
 
 
 def _monitor(source: Source, options: Options) -> Iterator[schema.Tables]:
@@ -279,6 +279,23 @@ def is_listing(source: Data) -> bool:
     return reader is not None and reader.read is _listings and (not only.headings or b"FCX" in only.head)
 
 
+def standard_input(path: Path) -> bytes | None:
+    """Content of standard input where the path is ``-``; None for any other."""
+    return sys.stdin.buffer.read() if str(path) == STANDARD_INPUT else None
+
+
+def is_folder(path: Path) -> bool:
+    """Tell a folder; what cannot be looked at is none."""
+    try:
+        return path.is_dir()
+    except (OSError, ValueError):
+        return False
+
+
+def _is_archive(source: Source) -> bool:
+    return source.frame is None and source.content is None and is_folder(source.path)
+
+
 def _is_listing(source: Source) -> bool:
     two_bytes = source.head.startswith((b"\xff\xfe", b"\xfe\xff"))
     return source.frame is None and (two_bytes or b"\x00" not in source.head)
@@ -286,7 +303,7 @@ def _is_listing(source: Source) -> bool:
 
 # A new format is one module of `planner.reports` and one line here; the first that recognizes a source reads it.
 READERS: Final = (
-    Reader(name="an archive", recognizes=lambda source: source.frame is None and source.path.is_dir(), read=_archive),
+    Reader(name="an archive", recognizes=_is_archive, read=_archive),
     Reader(name="a table of this planner", recognizes=lambda source: _schema_of(source) is not None, read=_ready),
     Reader(name="supply counters", recognizes=_has("IODHPP_HPPTRIES", "IODHPP_HPPFAILS"), read=_supply),
     Reader(name="volume counters", recognizes=_has("device", "IODDEV_SCGSSCH"), read=_counters),
@@ -431,7 +448,9 @@ def _sources(source: Data) -> Iterator[Source]:
             yield Source(Path("standard input"), content=sys.stdin.buffer.read())
             return
         path = Path(source)
-        yield Source(path) if path.is_dir() or not _is_columnar(path) else Source(path, frame=_columnar(path))
+        yield (
+            Source(path) if is_folder(path) or not _is_columnar(path) else Source(path, frame=_columnar(path))
+        )
     elif isinstance(source, bytes | bytearray):
         yield Source(Path("bytes"), content=bytes(source))
     elif (frame := _frame(source)) is not None:
@@ -496,6 +515,9 @@ def _from_pandas(frame: pd.DataFrame) -> pl.DataFrame:
         column = frame[name]
         if column.dtype.kind in "fiub":
             columns.append(pl.Series(str(name), column.to_numpy(), nan_to_null=True))
+        elif str(column.dtype).startswith(("datetime64[", "timedelta64[")) and "," not in str(column.dtype):
+            unit = "datetime64[us]" if column.dtype.kind == "M" else "timedelta64[us]"
+            columns.append(pl.Series(str(name), column.to_numpy().astype(unit)))
         else:
             gone = column.isna()
             values = [None if missing else value for value, missing in zip(column, gone, strict=True)]

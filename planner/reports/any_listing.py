@@ -55,9 +55,11 @@ def read_listings(path: Path | str, data: bytes | None = None) -> dict[str, tupl
     return _found(scan(Path(path), data, strict=True))
 
 
-def read_with_notes(path: Path) -> tuple[dict[str, tuple[Listing, ...]], list[str]]:
+def read_with_notes(
+    path: Path, data: bytes | None = None
+) -> tuple[dict[str, tuple[Listing, ...]], list[str]]:
     """Read every listing of a file, and name its damaged rows."""
-    scanned = scan(path)
+    scanned = scan(path, data)
     return _found(scanned), damage_notes(scanned)
 
 

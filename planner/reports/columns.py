@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final
@@ -44,6 +45,12 @@ def is_number(text: str) -> bool:
     return bool(_NUMBER.fullmatch(text) or _NOT_AVAILABLE.fullmatch(text))
 
 
+@lru_cache(maxsize=4096)
+def _printed(digits: str, factor: float) -> Printed:
+    """Read digits; most of a listing are the same few."""
+    return Printed.from_text(digits, factor)
+
+
 @dataclass(frozen=True, slots=True)
 class Span:
     """The characters `start` to `end` (exclusive) of a line."""
@@ -57,12 +64,13 @@ class Columns:
     """The columns below one header line.
 
     `path` is the file, `spans` holds for each heading its first to last character, `width` is the end of
-    the last of them.
+    the last of them; `cells` are those of the numbers, as far as they were asked for.
     """
 
     path: Path
     spans: dict[str, Span]
     width: int
+    cells: dict[str, Span] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @classmethod
     def from_header(cls, path: Path, line: Line, required: Sequence[str]) -> Columns:
@@ -116,8 +124,11 @@ class Columns:
         Span
             Where the number stands.
         """
-        end = self.spans[name].end
-        return Span(max((span.end for span in self.spans.values() if span.end < end), default=0), end)
+        if name not in self.cells:
+            end = self.spans[name].end
+            before = max((span.end for span in self.spans.values() if span.end < end), default=0)
+            self.cells[name] = Span(before, end)
+        return self.cells[name]
 
     def word(self, line: Line, name: str, following: str | None = None) -> str:
         """Read a word, left-aligned under its heading.
@@ -200,7 +211,7 @@ class Columns:
             raise line.error(
                 self.path, f"{name} {digits!r} touches the column before: expected a blank", start
             )
-        return Printed.from_text(digits, factor)
+        return _printed(digits, factor)
 
     def count(self, line: Line, name: str) -> int | None:
         """Read a whole number, right-aligned under its heading; see `number`.

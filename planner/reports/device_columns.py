@@ -211,7 +211,11 @@ def _numbers(characters: Bytes, digits: Bytes, start: int, end: int) -> tuple[Ar
     points, decimals = np.zeros((2, rows), dtype=np.uint8)
     begun, some, wrong = np.zeros((3, rows), dtype=bool)
     for row, digit in zip(characters[first:end], digits[first:end], strict=True):
-        is_digit, is_point, is_blank = digit < 10, row == _POINT, row == BLANK  # noqa: PLR2004
+        is_blank = row == BLANK
+        if is_blank.all():
+            wrong |= begun
+            continue
+        is_digit, is_point = digit < 10, row == _POINT  # noqa: PLR2004
         wrong |= ~(is_digit | is_point | is_blank) | (is_blank & begun)
         begun |= ~is_blank
         some |= is_digit

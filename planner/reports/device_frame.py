@@ -83,9 +83,10 @@ def _columns(part: Part, scanned: Scanned) -> Iterator[pl.Series]:
     for name, counts in zip(("links", "paths"), rows.counts, strict=True):
         yield _series(name, counts).cast(pl.UInt32)
     for name, values, halves in zip(MEASURED, rows.values, rows.halves, strict=True):
-        yield _series(name, values)
-        yield _series(f"{name}_low", np.maximum(values - halves, 0.0))
-        yield _series(f"{name}_high", values + halves)
+        missing = bool(np.isnan(values).any())
+        ends = (values, np.maximum(values - halves, 0.0), values + halves)
+        for end, numbers in zip(schema.ENDS, ends, strict=True):
+            yield pl.Series(f"{name}{end}", numbers, nan_to_null=missing)
     yield pl.Series("line", part.line.astype(np.uint32))
 
 

@@ -6,11 +6,12 @@ and pool takes its place.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
-from planner.reports.csv_table import CsvTable, read_csv
+from planner.reports.csv_table import CsvTable, read_csv, shown
 from planner.reports.device_range import device_range
 
 Role = Literal["base", "alias"]
@@ -155,7 +156,13 @@ def _by_role(table: CsvTable) -> dict[str, Member]:
 
 
 def _add(
-    table: CsvTable, row: int, members: dict[str, Member], devices: list[str], member: Member, *, again: bool
+    table: CsvTable,
+    row: int,
+    members: dict[str, Member],
+    devices: Sequence[str],
+    member: Member,
+    *,
+    again: bool,
 ) -> None:
     """Add devices; one that is there already must have the same part, and stand there twice only where it may."""
     for device in devices:
@@ -166,16 +173,11 @@ def _add(
             )
 
 
-def _devices(table: CsvTable) -> list[list[str]]:
-    """Device numbers of each row, ranges spread out."""
-    known: dict[str, list[str]] = {}
-    found = []
+def _devices(table: CsvTable) -> Iterator[Sequence[str]]:
+    """Device numbers of each row, a range spread out only as long as its row is read."""
     for row, cell in enumerate(table.words("device")):
-        if cell not in known:
-            try:
-                low, high = device_range(cell)
-            except ValueError as error:
-                raise table.error(row, "device", f"{cell!r}: expected {error}") from None
-            known[cell] = [f"{number:04X}" for number in range(low, high + 1)]
-        found.append(known[cell])
-    return found
+        try:
+            low, high = device_range(cell)
+        except ValueError as error:
+            raise table.error(row, "device", f"{shown(cell)}: expected {error}") from None
+        yield [f"{number:04X}" for number in range(low, high + 1)]

@@ -24,6 +24,7 @@ FEWEST: Final = "IODHPP_HPPMINCT"
 MOST: Final = "IODHPP_HPPMAXCT"
 COLUMNS: Final = ("time", "pool", TRIES, FAILS, FEWEST, MOST, "aliases")
 WHAT: Final = "supply counters (MRIODHPP)"
+LONGEST_NUMBER: Final = 18  # digits; what is longer is a word
 MOST_ALIASES: Final = 255  # a control unit has 256 addresses, one of them a base at least
 OFTEN: Final = 0.25  # share of intervals with a restart above which the columns cannot be such counters
 USUAL: Final = (0.5, 1.5)  # an interval of a length between these times the usual one is not a gap
@@ -232,5 +233,5 @@ def _check_fails(
 
 
 def _by_number(pool: str) -> tuple[bool, int, str]:
-    number = pool.isascii() and pool.isdigit()
+    number = pool.isascii() and pool.isdigit() and len(pool) <= LONGEST_NUMBER
     return not number, int(pool) if number else 0, pool

@@ -1,0 +1,275 @@
+"""One door to files: whatever the source, its content says what it is, and the table is the same."""
+
+from __future__ import annotations
+
+import io
+import sys
+from pathlib import Path
+
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from polars.testing import assert_frame_equal
+
+from planner.cli import main
+from planner.errors import InputError, ReportError
+from planner.measurements import read
+from planner.reports import schema
+from planner.reports.device import device_table, read_devices
+from planner.units import half_digit
+from tests.checkout import ROOT
+from tests.reports.printing import HEAD, page, row
+
+LISTING = ROOT / "data" / "hyperpav" / "pool-8-aliases.listing"
+SUBSYSTEM = ROOT / "docs" / "examples" / "subsystem.csv"
+COUNTERS = ROOT / "docs" / "examples" / "volume-counters.csv"
+SUPPLY = ROOT / "docs" / "examples" / "supply-counters.csv"
+
+
+def without_file(frame: pl.DataFrame) -> pl.DataFrame:
+    return frame.drop("file", "line")
+
+
+@pytest.mark.parametrize("path", [LISTING, SUBSYSTEM, COUNTERS, SUPPLY], ids=lambda path: path.name)
+def test_every_way_in_gives_the_same_table(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected = without_file(read(path).frame)
+    misnamed = tmp_path / "named.parquet"
+    misnamed.write_bytes(path.read_bytes())
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(path.read_bytes())))
+    with path.open() as text, path.open("rb") as binary:
+        for source in (
+            str(path),
+            misnamed,
+            "-",
+            path.read_bytes(),
+            text,
+            binary,
+            io.StringIO(path.read_text()),
+            [path],
+        ):
+            assert_frame_equal(without_file(read(source).frame), expected, check_exact=True)
+
+
+@pytest.mark.parametrize("path", [LISTING, SUBSYSTEM, SUPPLY], ids=lambda path: path.name)
+def test_its_own_tables_are_read_again(path: Path, tmp_path: Path) -> None:
+    frame = read(path).frame
+    frame.write_parquet(tmp_path / "a")
+    frame.write_ipc(tmp_path / "b")
+    for source in (frame, frame.lazy(), tmp_path / "a", tmp_path / "b", frame.to_pandas()):
+        assert_frame_equal(read(source).frame, frame, check_exact=True)
+
+
+def test_data_frames_have_exact_numbers() -> None:
+    data = {
+        "volume": ["A", "B"],
+        "io_rate": [755.25, 0.0],
+        "service_ms": [1.3, None],
+        "start": ["2026-03-01T10:15:00+02:00"] * 2,
+    }
+    for source in (pl.DataFrame(data), pd.DataFrame(data)):
+        devices = read(source).devices
+        assert devices["io_rate_low"].to_list() == devices["io_rate"].to_list() == [755.25, 0.0]
+        assert devices["service_high"].to_list() == [pytest.approx(1.3e-3), None]
+        assert devices["label"].to_list() == ["A", "B"]
+        assert devices["kind"].to_list() == [schema.VOLUME] * 2
+        assert devices["utc_offset"].to_list() == [7200, 7200]
+        assert str(devices["start"][0]) == "2026-03-01 10:15:00"
+
+
+def test_a_data_frame_is_refused_by_row_and_column() -> None:
+    with pytest.raises(
+        ReportError, match=r"data frame, line 2, column 2: io_rate -1.0: expected a number, zero or above"
+    ):
+        read(pl.DataFrame({"device": ["522A", "522B"], "io_rate": [1.0, -1.0], "service_ms": [1.0, 1.0]}))
+
+
+def test_what_read_csv_writes_is_read_again_with_its_digits(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["read", str(LISTING), "--csv"]) == 0
+    path = tmp_path / "again"
+    path.write_text(capsys.readouterr().out)
+    again, first = read(path).devices, read(LISTING).devices
+    for name in (
+        "device",
+        "kind",
+        "label",
+        "type",
+        "io_rate",
+        "service_low",
+        "queued_high",
+        "start",
+        "interval",
+        "links",
+    ):
+        if first[name].dtype == pl.Float64:
+            assert again[name].to_numpy() == pytest.approx(first[name].to_numpy(), rel=1e-12)
+        else:
+            assert again[name].to_list() == first[name].to_list()
+
+
+@settings(max_examples=25)
+@given(
+    st.lists(st.tuples(st.integers(0, 99999), st.integers(0, 3), st.integers(0, 2)), min_size=1, max_size=30)
+)
+def test_numbers_of_csv_are_those_that_were_written(cells: list[tuple[int, int, int]]) -> None:
+    """The digits are the reference: value, and half a unit of the last digit, from the integers."""
+    texts = [f"{digits / 10**places:.{places}f}" + ("", "e1", "E-2")[kind] for digits, places, kind in cells]
+    text = "volume,io_rate,service_ms\n" + "".join(f"v{k},{cell},1\n" for k, cell in enumerate(texts))
+    devices = read(text.encode()).devices
+    shift = {0: 1.0, 1: 10.0, 2: 0.01}
+    for found, high, cell, (digits, places, kind) in zip(
+        devices["io_rate"], devices["io_rate_high"], texts, cells, strict=True
+    ):
+        assert found == pytest.approx(digits / 10**places * shift[kind], rel=1e-15)
+        assert high - found == pytest.approx(half_digit(cell), rel=1e-4, abs=1e-12)
+
+
+def test_many_intervals_of_one_table() -> None:
+    lines = "device,start,interval_s,io_rate,service_ms,queued\n" + "".join(
+        f"522A,2026-03-01T{hour:02d}:00:00,3600,{100 * hour},1.0,{hour % 5}\n" for hour in range(24)
+    )
+    devices = read(lines.encode()).devices
+    assert devices.height == 24
+    assert read(lines.encode(), start="2026-03-01T06:00", end="2026-03-01T08:00").devices[
+        "io_rate"
+    ].to_list() == [600, 700]
+    assert read(lines.encode(), interval="worst").devices["io_rate"].to_list() == [
+        1900
+    ]  # the last with a queue of 4
+    assert read(lines.encode(), interval="2026-03-01T05:30").devices["io_rate"].to_list() == [500]
+    (mean,) = read(lines.encode(), interval="mean").devices.rows(named=True)
+    assert mean["io_rate"] == pytest.approx(1150)
+    assert mean["queued"] == pytest.approx(sum(hour % 5 for hour in range(24)) / 24)
+    assert mean["interval"] == 24 * 3600
+    twice = lines + "522A,2026-03-01T05:00:00,3600,500,1.0,0\n"
+    with pytest.raises(ReportError, match="line 26, column 1: device 522A a second time, first in line 7"):
+        read(twice.encode())
+    with pytest.raises(
+        InputError, match="interval = '2026-03-02T05:30': expected a time within a measured interval"
+    ):
+        read(lines.encode(), interval="2026-03-02T05:30")
+
+
+def test_mean_service_is_a_mean_over_ios() -> None:
+    lines = (
+        "device,start,interval_s,io_rate,service_ms\n522A,2026-03-01,60,100,1.0\n522A,2026-03-02,60,300,2.0\n"
+    )
+    (mean,) = read(lines.encode(), interval="mean").devices.rows(named=True)
+    assert mean["service"] == pytest.approx((100 * 1e-3 + 300 * 2e-3) / 400)
+
+
+def test_a_pool_has_one_worst_interval() -> None:
+    lines = "pool,device,start,interval_s,io_rate,service_ms,queued\n" + "".join(
+        f"7,{device},2026-03-0{day},60,100,1.0,{queue}\n"
+        for day, queues in ((1, (3, 0)), (2, (2, 2)), (3, (0, 3)))
+        for device, queue in zip(("522A", "522B"), queues, strict=True)
+    )
+    worst = read(lines.encode(), interval="worst").devices
+    assert worst["queued"].to_list() == [2, 2]
+
+
+def test_members_set_pool_and_role(tmp_path: Path) -> None:
+    members = tmp_path / "members.csv"
+    members.write_text("device,role,pool\n522A-522D,base,7\n5230-5233,alias,7\n")
+    devices = read(LISTING, members).devices
+    pooled = devices.filter(pl.col("pool") == "7")
+    assert pooled["device"].to_list()[:4] == ["522A", "522B", "522C", "522D"]
+    assert set(pooled["pool_aliases"]) == {4}
+    assert devices.filter(pl.col("pool").is_null()).height == devices.height - pooled.height
+
+
+def test_kinds_of_devices() -> None:
+    rows = (
+        row("1000"),
+        row("1001", label=""),
+        row("1002", type="->1000"),
+        row("1003", type="CTCA", label=""),
+    )
+    assert read(page(*rows).encode()).devices["kind"].to_list() == ["base", "alias", "classic alias", "other"]
+
+
+def test_the_table_says_what_the_listing_says() -> None:
+    """Two ways from the same rows: the objects, one by one, and the columns."""
+    devices = read(LISTING).devices
+    records = device_table(read_devices(LISTING)).records()
+    for name in ("io_rate", "queued"):
+        assert devices[name].to_list() == [record[name] for record in records]
+    assert devices["service"].to_list() == pytest.approx([record["service_ms"] / 1000 for record in records])
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("a,b\n1,2\n", "of no known format; expected measurements: DEVICE"),
+        ("volume;io_rate;service_ms\nA;1;1\n", "cells separated by semicolons"),
+        ("volume,io_rate,service_ms\n", "no rows below the header"),
+        (
+            "volume,io_rate,service_ms\n\x1b[31mA,1,1\n",
+            r"line 2, column 1: volume '.x1b.31mA': expected text without control",
+        ),
+        ("volume,io_rate,service_ms\nA,1e-400,1\n", "line 2, column 3: io_rate '1e-400'"),
+        (
+            "device,io_rate,service_ms\n0x522A,1,1\n",
+            "line 2, column 1: device '0x522A': expected device numbers",
+        ),
+        ("device,io_rate,service_ms\n5_22A,1,1\n", "device '5_22A'"),
+        ("device,io_rate,service_ms\n+5,1,1\n", r"device '.5'"),
+        ("device,io_rate,service_ms\n٥٢٢,1,1\n", "device '٥٢٢'"),
+        ("device,start,io_rate,service_ms\n522A,٢٠٢٦-03-01,1,1\n", "start '٢٠٢٦-03-01': expected a time"),
+        ("", "the file is empty"),
+        ("\x00\x01\x02\x03", "of no known format"),
+    ],
+)
+def test_what_is_no_measurement_is_refused(text: str, problem: str) -> None:
+    with pytest.raises(ReportError, match=problem):
+        read(text.encode())
+
+
+def test_what_cannot_be_opened_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for path in (tmp_path / "none", tmp_path / ("x" * 300)):
+        with pytest.raises(ReportError, match=r"no such file|cannot be opened"):
+            read(path)
+        assert main(["read", str(path)]) == 2
+        assert len(capsys.readouterr().err.splitlines()) == 1
+    with pytest.raises(InputError, match="at least one file"):
+        read([])
+    with pytest.raises(InputError, match="expected a path, a file object, a data frame"):
+        read(5)
+
+
+def test_four_hundred_ranges_of_members_are_refused_at_once(tmp_path: Path) -> None:
+    """Spread out all together they would take gigabytes."""
+    path = tmp_path / "members.csv"
+    path.write_text("device,role,pool\n" + "".join(f"0-{0xFFFF - k:X},base,{k}\n" for k in range(400)))
+    with pytest.raises(ReportError, match="line 3, column 1: device 0000 a second time"):
+        read(LISTING, path)
+
+
+@pytest.mark.parametrize("path", [LISTING, SUBSYSTEM], ids=lambda path: path.name)
+def test_the_command_reads_standard_input(
+    path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["read", str(path), "--csv"]) == 0
+    expected = capsys.readouterr().out
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(path.read_bytes())))
+    assert main(["read", "-", "--csv"]) == 0
+    assert capsys.readouterr().out.replace("bytes", str(path)) == expected
+
+
+def test_the_command_names_damaged_rows(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "some.listing"
+    path.write_text(page(row("522A"), row("522B", label="BW PVS"), row("522C")))
+    assert main(["read", str(path)]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert f"line {HEAD.count(chr(10)) + 6}, column 14: Label/ID 'BW PVS  '" in shown.replace(
+        "BW PVS '", "BW PVS  '"
+    )
+    assert main(["read", str(path), "--csv"]) == 0
+    captured = capsys.readouterr()
+    assert captured.out.count("\n") == 3
+    assert "Label/ID" in captured.err
