@@ -11,8 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner import render
+from planner.demand import Prediction
 from planner.devices import Performance, Pool
 from planner.measurements import Run
+from planner.sizing.target import Target
 from planner.units import MILLISECOND
 
 LEAST_GAIN: Final = 0.005  # of the response time; less is no gain
@@ -127,13 +129,27 @@ def rule_of_thumb(run: Run, rows: Performance, growth: float) -> int | None:
     return min(run.aliases + math.ceil(round(queued, 6)), most) if math.isfinite(queued) else None
 
 
+def met_already(run: Run, target: Target, growth: float) -> bool:
+    """Whether the measurement itself meets the target with the aliases in use; it has the last word."""
+    if growth or not run.queue_known or target.no_alias is not None:
+        return False
+    rate, service, queue = run.total_rate.value, run.mean_service.value, run.total_queue.value
+    ends = [np.array([end]) for end in (rate, service, queue / rate, queue)]
+    found = Prediction(rate=ends[0], service=ends[1], wait=ends[2], queue=ends[3])
+    return bool(target.of_readings().met(found)[0])
+
+
 def helped(rows: Performance, in_use: int, recommended: int) -> bool:
-    """Whether more aliases bring anything: rate or response by a twentieth."""
+    """Whether more aliases bring anything: not where most of the wait only turns into service."""
     if recommended <= in_use:
         return True
     before, after = float(rows.response_time[in_use]), float(rows.response_time[recommended])
     faster = float(rows.io_rate[recommended]) > (1 + LEAST_HELP) * float(rows.io_rate[in_use])
-    return not math.isfinite(before) or faster or after < (1 - LEAST_HELP) * before
+    if not math.isfinite(before) or faster or after < (1 - LEAST_HELP) * before:
+        return True
+    gone = float(rows.wait_time[in_use] - rows.wait_time[recommended])
+    grown = float(rows.service_time[recommended] - rows.service_time[in_use])
+    return grown <= gone / 2
 
 
 def as_measured(rows: Performance, runs: Sequence[Run]) -> Performance:

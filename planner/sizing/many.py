@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from planner import render
 from planner.answer import Answer
+from planner.measurements.systems import NO_QUEUE, OWN_RESPONSE
 from planner.sizing.answer import SCOPE, AliasAnswer, together
 from planner.sizing.target import Target
 from planner.units import MILLISECOND
@@ -95,7 +96,10 @@ class VolumesAnswer(Answer):
         if strained:
             seen.append(f"No demand explains the measurement of {_listed(strained)}.")
         common = dict.fromkeys(
-            note for answer in self.answers for note in answer.remarks.more if note in COMMON
+            note
+            for answer in self.answers
+            for note in answer.remarks.more
+            if note in (NO_QUEUE, OWN_RESPONSE)
         )
         return (
             *seen, *self.remarks, *common, SCOPE,
@@ -200,9 +204,6 @@ class VolumesAnswer(Answer):
             [a.name for a in self.answers], [a.recommended for a in self.answers], [a.range for a in self.answers],
             [a.in_use for a in self.answers], "volume", axes,
         )  # fmt: skip
-
-
-COMMON: Final[frozenset[str]] = frozenset()
 
 
 def verdict(answer: AliasAnswer) -> str:

@@ -29,7 +29,7 @@ from planner.sizing.bounds import (
 )
 from planner.sizing.bursty_pool import size_bursty_pool
 from planner.sizing.classic import classic_aliases
-from planner.sizing.comparison import as_measured, gains, helped, own_gains, rule_of_thumb
+from planner.sizing.comparison import as_measured, gains, helped, met_already, own_gains, rule_of_thumb
 from planner.sizing.fewest import Tried, fewest
 from planner.sizing.target import Target
 from planner.sizing.volumes import Demands, Indices, alike, interpolated, means, own_rates, think_in_use
@@ -165,6 +165,8 @@ def size_pool(runs: Sequence[Run], law: Law, target: Target, growth: float) -> A
             raise InfeasibleError(f"{run.name}: {error}") from None
         counts.append(begin)
     recommended, rule = counts[0], run.rule_of_thumb
+    if met_already(run, target, growth):
+        recommended = min(recommended, run.aliases)
     last = min(max(recommended, rule or 0, *(each.aliases for each in runs)) + ROWS_BEYOND, run.most_aliases)
     sweep = np.arange(last + 1, dtype=np.float64)
     few = some_counts(last, recommended, [run.aliases for run in runs])
@@ -188,7 +190,7 @@ def size_pool(runs: Sequence[Run], law: Law, target: Target, growth: float) -> A
     model = rows
     rows = as_measured(rows, known)
     bands[0] = holding(bands[0], rows.io_rate)
-    low, high = span([*counts, *wanted], rule)
+    low, high = span([recommended, *counts, *wanted], rule)
     if strain > 1.0:
         low, high = max(low - 1, 0), min(high + 1, run.most_aliases)
     classic = classic_aliases([asked[0].main], target)[0] if run.pool else None

@@ -16,6 +16,7 @@ from planner.sizing.answer import AliasAnswer
 from planner.sizing.bounds import span
 from planner.sizing.bursty_pool import size_bursty_pool
 from planner.sizing.classic import classic_aliases
+from planner.sizing.comparison import met_already
 from planner.sizing.fewest import Tried
 from planner.sizing.overview import Subsystem
 from planner.sizing.pool import Asked, extremes, is_bursty, meanings_of
@@ -154,7 +155,7 @@ def _count(pool: MeasuredPool, law: Law, target: Target, growth: float) -> tuple
         asked = [Asked.of(meaning, run, law, growth) for meaning in meanings]
         now = _now(asked[0], run, growth)
         plain = replace(plain, grouping_error=asked[0].error, now=now)
-        return _sized(plain, asked, run, target), asked[0].main
+        return _sized(plain, asked, run, target, growth), asked[0].main
     except PlannerError as problem:
         return replace(plain, problem=str(problem), exit_code=problem.exit_code), None
 
@@ -183,7 +184,7 @@ def _now(asked: Asked, run: Run, growth: float) -> Traffic:
     return _traffic(asked.solve(np.array([float(min(run.aliases, run.most_aliases))])))
 
 
-def _sized(plain: PoolCount, asked: Sequence[Asked], run: Run, target: Target) -> PoolCount:
+def _sized(plain: PoolCount, asked: Sequence[Asked], run: Run, target: Target, growth: float) -> PoolCount:
     counts: list[int] = []
     begin, then = None, plain.now
     tried: dict[int, Tried] = {}
@@ -195,10 +196,13 @@ def _sized(plain: PoolCount, asked: Sequence[Asked], run: Run, target: Target) -
                 else each.solve(np.array([float(begin)]))
             )  # fmt: skip
         counts.append(begin)
+    recommended = counts[0]
+    if recommended > run.aliases and met_already(run, target, growth):
+        recommended, then = run.aliases, plain.now
     return replace(
         plain,
-        recommended=counts[0],
-        range=span(counts, run.rule_of_thumb),
+        recommended=recommended,
+        range=span([recommended, *counts], run.rule_of_thumb),
         notes=run.notes,
         then=then,
     )
