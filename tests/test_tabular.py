@@ -90,7 +90,9 @@ MADE = {
         Law.from_model("hyperpav"),
     ),
     "SupplyAnswer": lambda: judge(read_supply(ROOT / "docs" / "examples" / "supply-counters.csv")),
-    "VolumesAnswer": lambda: sizing.answer_for(data_path("hyperpav", "pool-0-aliases.listing"), kind="volume"),
+    "VolumesAnswer": lambda: sizing.answer_for(
+        data_path("hyperpav", "pool-0-aliases.listing"), kind="volume"
+    ),
 }
 BASES = {"Answer", "Calibration", "Result", "Tabular"}
 SUFFIX = re.compile(r"_(ms|us|s|gb|mb|bytes|percent)(_per_\w+)?$", re.IGNORECASE)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
@@ -28,27 +28,18 @@ CONVENTION: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PublishedRun:
-    """One of the sixteen runs, read off its token ``smmffr``: `bits`, `fast`, `passes` over each MB, `time_per_mb` [s].
-
-    A pass writes the file, a second one reads it; the time is that of a MB of file, however often it is moved.
-    """
+class PublishedRun(NamedTuple):
+    """One of the sixteen runs: `bits`, `fast`, `passes` over each MB of the file, `time_per_mb` of the file [s]."""
 
     bits: int
     fast: bool
     passes: int
     time_per_mb: float
 
-    @classmethod
-    def of(cls, run: library.ComparedRun) -> PublishedRun:
-        """Read the token of a run of the model file."""
-        return cls(
-            bits=max(WIDTHS) if run.name[0] == "6" else min(WIDTHS),
-            fast=run.name[3:5] == "F1",
-            passes=1 + int(run.name[5]),
-            time_per_mb=run.measured * MILLISECOND,
-        )
+
+def token(name: str) -> tuple[int, bool, int]:
+    """Width, translation and passes of a run by its token ``smmffr``; a second pass reads what the first one wrote."""
+    return max(WIDTHS) if name[0] == "6" else min(WIDTHS), name[3:5] == "F1", 1 + int(name[5])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,7 +72,8 @@ class CcwAnswer(Answer):
     @property
     def runs(self) -> tuple[PublishedRun, ...]:
         """The sixteen published runs."""
-        return tuple(map(PublishedRun.of, self.model.fit.runs))
+        runs = self.model.fit.runs
+        return tuple(PublishedRun(*token(run.name), run.measured * MILLISECOND) for run in runs)
 
     @property
     def measured_savings(self) -> dict[int, list[float]]:

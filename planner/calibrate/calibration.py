@@ -169,7 +169,7 @@ class Calibration(Answer):
         rows = [(each.parameter.file_key, *each.cells(), each.status) for each in self.estimates.values()]
         columns = zip(heads, zip(*rows, strict=True), strict=True)
         parameters = render.Table(columns=tuple(render.Column(name=n, unit="", values=v) for n, v in columns))
-        full = self.comparison_table()
+        full = self.residual_table()
         texts = [
             render.Column(
                 name=name, unit="", label=label, values=[readable(value) for value in column.values]
@@ -185,7 +185,7 @@ class Calibration(Answer):
             render.Section(table=residuals),
         )
 
-    def comparison_table(self) -> render.Table:
+    def residual_table(self) -> render.Table:
         """One row a measured number, in its own unit, marked where the run was left out; for programs."""
         rows = self.comparisons
         column = render.Column

@@ -48,4 +48,4 @@ def calibrate(
         found, model = calibrate.calibrate(kind, task)
     options.draw(found.plot, form)
     write_model(model, output, force=force)
-    options.emit(found.text(options.width()), found.to_dict(), found.comparison_table(), form)
+    options.emit(found.text(options.width()), found.to_dict(), found.residual_table(), form)

@@ -382,7 +382,7 @@ def emit(text: str, data: Any, table: render.Table, form: Form) -> None:
         A file that cannot be written.
     """
     answer = render.to_json(data) if form.json else render.to_csv(table) if form.csv else text
-    if form.output is None:
+    if form.output is None or str(form.output) == STANDARD_OUTPUT:
         files.say(answer.rstrip("\n"))
     else:
         files.save(answer, form.output, force=form.force)

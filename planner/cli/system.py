@@ -17,7 +17,7 @@ HELP = """A whole system in one file: storage, paging, devices, processors and t
 
 The file is TOML; --template prints one to start from, --schema describes every key to an editor.
 
-Example: planner system xiv.toml --set storage.real=1088GiB --over guests.count=16:24"""
+Example: planner system SYSTEM.toml --set storage.real=1088GiB --over guests.count=16:24"""
 
 
 @options.expanded

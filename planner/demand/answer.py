@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from planner.demand import bursty, kinds
 from planner.demand.bands import MEASURED_CONCURRENCY
@@ -52,12 +53,12 @@ def counted(readings: Readings, target: AliasTarget) -> Counts:
     step = readings.in_use + bursty.FIRST_STEP
     point = np.where(saturated, np.minimum(step, last), np.minimum(point, last))
     ends = point, np.minimum(low, point), np.maximum(high, point), np.maximum(most, high)
-    point, low, high, most = (np.minimum(end, last).astype(np.int64) for end in ends)
+    whole = [np.minimum(end, last).astype(np.int64) for end in ends]
     chosen = _chosen(readings, each, point)
     return bursty.Counts(
-        point=point, low=low, high=high, most=most, chosen=chosen, saturated=saturated,
+        point=whole[0], low=whole[1], high=whole[2], most=whole[3], chosen=chosen, saturated=saturated,
         taken_over=np.asarray(taken_over & ~saturated), open_above=readings.open_above,
-        extrapolated=_extrapolated(readings, chosen, point), unmet=np.asarray(unmet & ~saturated), each=each,
+        extrapolated=_extrapolated(readings, chosen, whole[0]), unmet=np.asarray(unmet & ~saturated), each=each,
     )  # fmt: skip
 
 
@@ -151,15 +152,17 @@ def _shorter_queues(readings: Readings, target: AliasTarget) -> tuple[Array, Arr
     return point, high
 
 
-def _chosen(readings: Readings, each: Array, point: Array) -> Array:
+def _chosen(readings: Readings, each: Array, point: Array) -> NDArray[np.int64]:
     """The likeliest reading among those with the count of the point; the preferred steady one where it has it."""
     same = (each == point[:, None]) & readings.used
     same = np.where(same.any(axis=1, keepdims=True), same, readings.used)
     steady = np.isin(readings.layout.kind, kinds.STEADY) & readings.steady[:, None]
-    return np.argmax(np.where(same, readings.weight + np.where(steady, 1.0, 0.0), -1.0), axis=1)
+    return np.asarray(np.argmax(np.where(same, readings.weight + np.where(steady, 1.0, 0.0), -1.0), axis=1))
 
 
-def _extrapolated(readings: Readings, chosen: Array, point: Array) -> Array:
+def _extrapolated(
+    readings: Readings, chosen: NDArray[np.int64], point: NDArray[np.int64]
+) -> NDArray[np.bool_]:
     """Whether the chosen reading has more I/Os in service than the inflation was measured with."""
     if readings.law.inflation == 0:
         return np.zeros(readings.volumes, dtype=bool)

@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from planner.demand import kinds, priors, rowwise
+from planner.demand import chains, kinds, priors, rowwise
 from planner.demand.kinds import COARSE, FINE, Demands, Layout
 from planner.demand.law import Law
 from planner.demand.rowwise import Rows
@@ -70,7 +70,7 @@ class AliasTarget:
         limits = [(value, limit) for value, limit in given if limit is not None]
         if not limits:
             return np.asarray(rows.wait <= self.wait_share * rows.service)
-        return np.logical_and.reduce([value <= limit for value, limit in limits])
+        return np.asarray(np.logical_and.reduce([value <= limit for value, limit in limits]))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -579,10 +579,10 @@ def read_rows(rows: Rows, law: Law, layout: Layout, scales: priors.Scales) -> Re
     most = int(rows.devices.max())
     here = kinds.solve(demands, layout, most, law.inflation, gap)
     at = rows.devices.astype(np.int64) - 1, np.arange(rows.rate.size)
-    tiled = rowwise._repeated(wide, layout.kind.size)
-    flat = [values[at].ravel() for values in (here.rate, here.queue, here.busy)]
+    tiled = rowwise.repeated(wide, layout.kind.size)
+    rate, queue, busy = (values[at].ravel() for values in (here.rate, here.queue, here.busy))
     with np.errstate(invalid="ignore", over="ignore"):
-        of_service, of_queue = rowwise.strains(*flat, tiled)
+        of_service, of_queue = rowwise.strains(rate, queue, busy, tiled)
     strain = np.maximum(np.abs(of_service), np.abs(of_queue)).reshape(service_time.shape)
     steady = np.isin(layout.kind, kinds.STEADY)
     strain = np.where(steady, strain, np.where(np.isfinite(strain), 0.0, np.nan))
@@ -624,9 +624,9 @@ def _poisson_queue(rows: Rows, law: Law) -> Array:
     alone = rows.service.copy()
     queue = one
     for _ in range(rowwise.PASSES):
-        station = rowwise.chains.Station(most=int(rows.devices.max()), inflation=law.inflation,
+        station = chains.Station(most=int(rows.devices.max()), inflation=law.inflation,
                                          gap=law.redrive_time / alone)  # fmt: skip
-        rate, queue, busy = rowwise.chains.batches(station, rows.rate * alone, one, one).at(rows.devices)
+        rate, queue, busy = chains.batches(station, rows.rate * alone, one, one).at(rows.devices)
         alone = rows.service / np.maximum(busy / rate, 1.0)
     return queue
 

@@ -166,11 +166,11 @@ def fixed_batches(station: Station, rate: Array, mean: Array) -> Figures:
         sums[n + 1] = sums[n] + laws[n]
     mass, busy = _cumulated(laws)
     c = station.devices
-    n = np.arange(station.most + 1)[:, None]
+    levels = np.arange(station.most + 1)[:, None]
     start = np.maximum(c - whole, 0.0).astype(np.int64)
     moments = []
     for power in range(3):
-        total = np.concatenate([np.zeros((1, size)), np.cumsum(n**power * laws, axis=0)])
+        total = np.concatenate([np.zeros((1, size)), np.cumsum(levels**power * laws, axis=0)])
         moments.append(total[2:] - total[start, column])
     zero, one, two = moments
     shift = whole - c  # d = c - i, whole - d = i + shift

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner import queueing
-from planner.demand.total import Measurement
 from planner.devices import VolumeClass
 from planner.errors import ConvergenceError
+from planner.measurements import Run
 from planner.results import Array
 
 if TYPE_CHECKING:
@@ -29,12 +29,12 @@ APART: Final = 0.05  # between the passes, in the logarithm of the free number
 FAR_OFF: Final = 1e6  # strain beyond which it is all the same
 
 
-def shared(measured: Measurement) -> bool:
+def shared(measured: Run) -> bool:
     """Tell whether several volumes shared aliases: they are then one system.
 
     Parameters
     ----------
-    measured : Measurement
+    measured : Run
         Equal volumes.
 
     Returns
@@ -42,7 +42,7 @@ def shared(measured: Measurement) -> bool:
     bool
         True where they did.
     """
-    return measured.volumes > 1 and measured.aliases > 0
+    return measured.bases > 1 and measured.aliases > 0
 
 
 class Targets:
@@ -52,7 +52,7 @@ class Targets:
 
     Parameters
     ----------
-    measurements : sequence of Measurement
+    measurements : sequence of Run
         Those of volumes without shared aliases, or a single one.
     law : Law
         Inflation and redrive gap.
@@ -65,21 +65,21 @@ class Targets:
         Of each measurement, shape (measurements,) [1/s], [1], [1].
     """
 
-    def __init__(self, measurements: Sequence[Measurement], law: Law) -> None:
+    def __init__(self, measurements: Sequence[Run], law: Law) -> None:
         self.measurements = measurements
         self.law = law
         queues, services = [], []
         for measured in measurements:
-            queued, service = measured.queued, measured.service
+            queued, service = measured.total_queue, measured.mean_service
             if measured.aliases:
-                present = queued.value + measured.io_rate.value * service.value
+                present = queued.value + measured.total_rate.value * service.value
                 queued = queued.widened(law.model_error * present)
                 service = service.widened(law.model_error * service.value)
-            queues.append(queued)
-            services.append(service)
+            queues.append(tuple(queued))
+            services.append(tuple(service))
         self.queued, self.service = np.array(queues), np.array(services)
-        self.rate = np.array([measured.io_rate.value for measured in measurements])
-        self.volumes = np.array([measured.volumes for measured in measurements], dtype=float)
+        self.rate = np.array([measured.total_rate.value for measured in measurements])
+        self.volumes = np.array([measured.bases for measured in measurements], dtype=float)
         self.servers = np.array([1.0 + measured.aliases for measured in measurements])
 
     def strains(
@@ -96,7 +96,7 @@ class Targets:
         gap : ndarray
             Redrive gap in units of the service time.
         rows : ndarray of int
-            Measurement of each element.
+            Run of each element.
         closed : bool
             Whether the demand is closed.
 
@@ -215,10 +215,10 @@ def _saturation(servers: Array, inflation: float, gap: Array) -> Array:
     return queueing.mmc(1e9, 1.0, servers, inflation=inflation, redrive_time=gap).throughput
 
 
-def _pool(measured: Measurement, law: Law, *, gap: float, **demand: float) -> tuple[float, float, float]:
+def _pool(measured: Run, law: Law, *, gap: float, **demand: float) -> tuple[float, float, float]:
     """Busy service, queue and service growth of a pool in units of the service time; saturation is infinite."""
     nan = math.nan
-    part = VolumeClass(volumes=measured.volumes, **{k: float(v) for k, v in demand.items()})
+    part = VolumeClass(volumes=measured.bases, **{k: float(v) for k, v in demand.items()})
     try:
         steady = queueing.alias_pool(
             measured.aliases, volumes=[part.volumes], population=[part.population], think_time=[part.think_time],

@@ -35,11 +35,12 @@ from planner.results import Array
 LEVELS: Final = 160  # I/Os present of one volume
 STRONG: Final = 4.0  # load while on from which phases are left out: unlimited servers would not hold them
 SATURATED_WAIT: Final = 3.0  # service times: what is asked of a volume that never idles
-LOW, HIGH = 0.65, 1.6  # of the count
+LOW, HIGH = 0.6, 1.8  # of the count
 MOST_IN_USE: Final = 600  # aliases that a convolution follows
 LEAST_WEIGHT: Final = 1e-3
 MULTIPLES: Final = (-4.0, 8.0)  # logarithms: of the queue of Poisson arrivals, or of the queue measured
-HALVINGS_IN_USE: Final = 10
+HALVINGS_IN_USE: Final = (8, 7)  # before and after the rates are those without aliases
+AGAIN: Final = 1.5  # how far the second search goes, in the logarithm
 LONGEST_WAIT: Final = 12.0  # service times, without aliases; longer ones read as phases of overload
 LARGEST_LOAD: Final = 0.97
 TRIMMED_AT: Final = 0.75  # weighted share of the readings of a volume that count, those that ask least first
@@ -111,7 +112,7 @@ def _of_requesters(population: Array, think: Array, active: Array, steps: Array)
         logs[1:] = np.cumsum(rise, axis=0)
         laws[k] = _whole(np.exp(logs - logs.max(axis=0)))
     rest = np.clip(population - whole, 0.0, 1.0)
-    law = active * ((1 - rest) * laws[0] + rest * laws[1])
+    law: Array = active * ((1 - rest) * laws[0] + rest * laws[1])
     law[0] += 1 - active
     return law
 
@@ -136,7 +137,7 @@ def _of_phases(load: Array, on_load: Array, on_time: Array, steps: Array) -> Arr
 
 
 def _whole(laws: Array) -> Array:
-    return laws / laws.sum(axis=0)
+    return np.asarray(laws / laws.sum(axis=0))
 
 
 def base_busy(readings: Readings, law: Array) -> Array:
@@ -172,7 +173,7 @@ def _phase_busy(demands: kinds.Demands, growth: Array) -> Array:
     # b0 (1 + beta) = alpha b1;  b1 (1 + alpha) = rate (share - b1) + beta b0
     back = alpha / (1 + beta)
     on = rate * share / (1 + alpha + rate - beta * back)
-    return on * (1 + back)
+    return np.asarray(on * (1 + back))
 
 
 def _requester_busy(demands: kinds.Demands, mean: Array, growth: Array) -> Array:
@@ -330,7 +331,7 @@ class PoolReadings:
         return np.asarray(share * total)
 
     def point_and_range(self, target: AliasTarget | None = None) -> tuple[int, int, int]:
-        """Count and range: from .65 to 1.6 times the count, which held in nine of ten simulated pools.
+        """Count and range: from .6 to 1.8 times the count.
 
         Parameters
         ----------
@@ -416,21 +417,28 @@ def read_pool(
 
     rate, alone = rows.rate.copy(), rows.service.copy()
     shown = np.maximum(rows.queue, rows.queue_high / 3)
-    low, high = MULTIPLES
     found: PoolReadings | None = None
-    for _ in range(HALVINGS_IN_USE):
-        middle = 0.5 * (low + high)
+    low, high = MULTIPLES
+    middle, there = 0.0, measured
+    for halvings in HALVINGS_IN_USE:
         poisson = open_queue(rate * alone, law.redrive_time / alone)
-        queue = np.where(middle < 0, np.exp(middle) * poisson, np.maximum(poisson, np.exp(middle) * shown))
-        queue = np.minimum(queue, np.maximum(LONGEST_WAIT * rate * alone, poisson))
-        asked = replace(rows, rate=rate, service=alone, queue=queue, queue_low=queue, queue_high=queue)
-        found = _combined(read_rows(asked, law, COARSE, priors.ONE_ROW), aliases, float(rows.queue.sum()))
-        there = float(found.queued([aliases])[0])
-        low, high = (low, middle) if there > measured else (middle, high)
+        longest = np.maximum(LONGEST_WAIT * rate * alone, poisson)
+        for _ in range(halvings):
+            middle = 0.5 * (low + high)
+            queue = np.where(
+                middle < 0, np.exp(middle) * poisson, np.maximum(poisson, np.exp(middle) * shown)
+            )
+            queue = np.minimum(queue, longest)
+            asked = replace(rows, rate=rate, service=alone, queue=queue, queue_low=queue, queue_high=queue)
+            found = _combined(read_rows(asked, law, COARSE, priors.ONE_ROW), aliases, float(rows.queue.sum()))
+            there = float(found.queued([aliases])[0])
+            low, high = (low, middle) if there > measured else (middle, high)
+        assert found is not None
         # Rate and service were measured with the aliases in use, the readings are of volumes without.
         left = min(there / max(float(found.alone.sum()), 1e-300), 1.0)
         rate = rate * rows.rate / (left * found.alone_rate + (1 - left) * found.rate)
         alone = rows.service / np.maximum(found.busy / found.rate / found.lone, 1.0) ** (1 - left)
+        low, high = max(middle - AGAIN, MULTIPLES[0]), min(middle + AGAIN, MULTIPLES[1])
     assert found is not None
     if growth:
         found = _combined(found.readings.grown(growth), aliases, found.measured)

@@ -147,4 +147,4 @@ def steady_shares(demands: Demands, layout: Layout, strain: Array, variable: NDA
     total = share.sum(axis=1, keepdims=True)
     share = np.divide(share, total, out=np.zeros_like(share), where=total > 0)
     nearly = variable[:, None] & ~fits[:, poisson]
-    return np.where(nearly, (1 - NEARLY_OPEN) * share + NEARLY_OPEN * poisson, share)
+    return np.asarray(np.where(nearly, (1 - NEARLY_OPEN) * share + NEARLY_OPEN * poisson, share))

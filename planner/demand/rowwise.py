@@ -12,10 +12,13 @@ from dataclasses import dataclass, fields
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from planner.demand import chains, kinds
 from planner.demand.kinds import Demands, Layout
 from planner.results import Array
+
+Flags = NDArray[np.bool_]
 
 FREE: Final = {
     kinds.BATCHES: ("batch", 1e-6, 1e4),
@@ -54,7 +57,7 @@ class Rows:
         return Rows(**{item.name: getattr(self, item.name)[index] for item in fields(self)})
 
 
-def root(function: Callable[[Array], Array], low: Array, high: Array) -> tuple[Array, Array]:
+def root(function: Callable[[Array], Array], low: Array, high: Array) -> tuple[Array, Flags]:
     """Where an increasing function is zero, and whether that lies between the ends; else the nearer end.
 
     Bracketed inverse quadratic interpolation (Chandrupatla 1997), all elements at once.
@@ -97,14 +100,15 @@ def invert(rows: Rows, layout: Layout, inflation: float, gap_time: float) -> tup
         where = layout.columns(kind)
         width = where.stop - where.start
         number = np.tile(layout.number[where], shape[0])
-        found, alone = _one_kind(kind, number, _repeated(rows, width), inflation, gap_time)
+        found, alone = _one_kind(kind, number, repeated(rows, width), inflation, gap_time)
         for key, value in found.items():
             getattr(demands, key)[:, where] = value.reshape(shape[0], width)
         service[:, where] = alone.reshape(shape[0], width)
     return demands, service
 
 
-def _repeated(rows: Rows, times: int) -> Rows:
+def repeated(rows: Rows, times: int) -> Rows:
+    """Each volume so many times."""
     return Rows(**{item.name: np.repeat(getattr(rows, item.name), times) for item in fields(rows)})
 
 
@@ -116,6 +120,7 @@ def _one_kind(
     several = inflation > 0 and bool((rows.devices > 1).any())
     passes = PASSES if several else 2 if kind in kinds.STEADY and gap_time > 0 else 1
     part: dict[str, Array] = {}
+    good = np.ones(alone.shape, dtype=bool)
     for _ in range(passes):
         station = chains.Station(most=int(rows.devices.max()), inflation=inflation, gap=gap_time / alone)
         load = rows.rate * alone
@@ -131,7 +136,7 @@ def _one_kind(
 
 def _inverted(
     kind: int, number: Array, rows: Rows, load: Array, station: chains.Station
-) -> tuple[dict[str, Array], Array]:
+) -> tuple[dict[str, Array], Flags]:
     one = np.ones_like(load)
     nothing = {item.name: np.full(load.shape, np.nan) for item in fields(Demands)}
     if kind in (kinds.CLOSED, kinds.ACTIVE):
@@ -160,7 +165,7 @@ def _inverted(
 
 def _requesters(
     kind: int, number: Array, rows: Rows, load: Array, station: chains.Station
-) -> tuple[dict[str, Array], Array]:
+) -> tuple[dict[str, Array], Flags]:
     """Requesters whose think time gives the wait; always active ones must give the rate as well, within the digits."""
     wait = rows.queue / load
     people = fewest(wait, load, rows, station, steady=kind == kinds.CLOSED)
@@ -190,7 +195,7 @@ def _requesters(
 
 def _balanced(
     part: dict[str, Array], name: str, rows: Rows, station: chains.Station
-) -> tuple[dict[str, Array], Array]:
+) -> tuple[dict[str, Array], Flags]:
     """Steady readings have one free number for two measured: it strains the digits of service and queue alike."""
     kind = kinds.POISSON if name == "load" else kinds.CLOSED
     here = rows.devices.astype(np.int64) - 1, np.arange(rows.rate.size)
@@ -227,5 +232,6 @@ def fewest(wait: Array, load: Array, rows: Rows, station: chains.Station, *, ste
     over = station.over[c.astype(np.int64) - 1, np.arange(c.size)]
     if steady:
         present = np.maximum(rows.queue_low, 0.0) + rows.rate * rows.service_low
-        return np.maximum(np.ceil(present - 1e-9), 1.0)
-    return np.maximum(c + np.ceil(wait * over * (1 - SLACK) - 1e-9), c + 1.0)
+        return np.asarray(np.maximum(np.ceil(present - 1e-9), 1.0))
+    found: Array = np.maximum(c + np.ceil(wait * over * (1 - SLACK) - 1e-9), c + 1.0)
+    return found

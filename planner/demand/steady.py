@@ -18,8 +18,8 @@ import numpy as np
 from planner import queueing
 from planner.demand.inversion import Targets, balance, shared
 from planner.demand.law import Law
-from planner.demand.total import Measurement
 from planner.devices import VolumeClass
+from planner.measurements import Run
 from planner.units import MILLISECOND
 
 POPULATIONS: Final = (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 16, 24, 32)
@@ -106,7 +106,7 @@ class Reading:
         )
 
 
-def readings(measured: Measurement, law: Law) -> tuple[Reading, ...]:
+def readings(measured: Run, law: Law) -> tuple[Reading, ...]:
     """Find all demands that fit a measurement, the preferred one first.
 
     The preferred reading is the open one where it fits and the devices are far from saturated, else the smallest
@@ -115,7 +115,7 @@ def readings(measured: Measurement, law: Law) -> tuple[Reading, ...]:
 
     Parameters
     ----------
-    measured : Measurement
+    measured : Run
         Rates, service and queue of equal volumes.
     law : Law
         Inflation and redrive gap of the devices; its model error widens the queue where aliases are at work.
@@ -133,12 +133,12 @@ def readings(measured: Measurement, law: Law) -> tuple[Reading, ...]:
     return readings_of([measured], law)[0]
 
 
-def readings_of(measurements: Sequence[Measurement], law: Law) -> list[tuple[Reading, ...]]:
+def readings_of(measurements: Sequence[Run], law: Law) -> list[tuple[Reading, ...]]:
     """Find the demands of many measurements; those of volumes that share no alias are solved at once.
 
     Parameters
     ----------
-    measurements : sequence of Measurement
+    measurements : sequence of Run
         Each as for `readings`.
     law : Law
         As for `readings`.
@@ -169,17 +169,17 @@ def readings_of(measurements: Sequence[Measurement], law: Law) -> list[tuple[Rea
     return [found[k] for k in range(len(measurements))]
 
 
-def _preferred(measured: Measurement, found: Sequence[Reading]) -> tuple[Reading, ...]:
+def _preferred(measured: Run, found: Sequence[Reading]) -> tuple[Reading, ...]:
     """Those that fit, the preferred one first; the nearest where none fits. The open one is the last of `found`."""
     kept = [reading for reading in found if reading.fits]
     if not kept:
         return (min(found, key=lambda reading: reading.strain),)
-    if kept[-1].kind == "open" and measured.utilization < FAR_FROM_SATURATED:
+    if kept[-1].kind == "open" and measured.busy < FAR_FROM_SATURATED:
         return (kept[-1], *kept[:-1])
     return tuple(kept)
 
 
-def _read(measurements: Sequence[Measurement], law: Law) -> list[list[Reading]]:
+def _read(measurements: Sequence[Run], law: Law) -> list[list[Reading]]:
     """Readings of each measurement, fitting or not: every population, then open arrivals."""
     targets = Targets(measurements, law)
     populations = np.array(POPULATIONS, dtype=float)
@@ -194,7 +194,7 @@ def _read(measurements: Sequence[Measurement], law: Law) -> list[list[Reading]]:
     _, open_alone, open_strain = balance(targets, np.ones(1), (least, most), closed=False)
     found = []
     for k, measured in enumerate(measurements):
-        volumes, rate = measured.volumes, measured.io_rate.value
+        volumes, rate = measured.bases, measured.total_rate.value
         closed = [
             Reading(kind="closed", volumes=volumes, io_rate=rate, service_time=float(s), strain=float(off),
                     population=int(n), think_time=float(z * s))
@@ -207,14 +207,14 @@ def _read(measurements: Sequence[Measurement], law: Law) -> list[list[Reading]]:
     return found
 
 
-def _arrivals(measured: Measurement, law: Law) -> Reading:
+def _arrivals(measured: Run, law: Law) -> Reading:
     """Open arrivals at the measured rate; the service time of a lone I/O from that of the aliases in use."""
-    rate, alone = measured.io_rate.value / measured.volumes, measured.service.value
+    rate, alone = measured.total_rate.value / measured.bases, measured.mean_service.value
     for _ in range(PASSES if measured.aliases and law.inflation else 0):
         steady = queueing.alias_pool(
-            measured.aliases, volumes=measured.volumes, arrival_rate=rate, service_time=alone,
+            measured.aliases, volumes=measured.bases, arrival_rate=rate, service_time=alone,
             inflation=law.inflation, redrive_time=law.redrive_time,
         )  # fmt: skip
-        alone *= measured.service.value / float(steady.service_time[0])
-    return Reading(kind="open", volumes=measured.volumes, io_rate=measured.io_rate.value, service_time=alone,
+        alone *= measured.mean_service.value / float(steady.service_time[0])
+    return Reading(kind="open", volumes=measured.bases, io_rate=measured.total_rate.value, service_time=alone,
                    strain=0.0, arrival_rate=rate)  # fmt: skip

@@ -8,17 +8,19 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar, Final
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from planner import queueing
 from planner.devices import parameters
 from planner.devices.parameters import Figures, Scenario
+from planner.errors import InputError
 from planner.quantity import Quantity
 from planner.queueing import PoolSteady
 from planner.queueing.water_marks import fewest_found, most_found
 from planner.results import Array, Result, quantity
 
 MINUTE: Final = 60.0
+ADDRESSES: Final = 256  # of a control unit
 MEDIAN: Final = 0.5
 ROUNDING: Final = 1e-12  # of the tries: what the difference of two rates can still mean
 
@@ -63,7 +65,7 @@ class Performance(Result):
 
     Attributes
     ----------
-    aliases, io_rate, service_time, queued, base_rate : ndarray, shape (counts,)
+    aliases, io_rate, service_time, queued : ndarray, shape (counts,)
         Totals of all volumes.
     no_alias : ndarray, shape (counts,)
         Fails / tries: chance that an I/O in need of an alias finds none; 0 where nothing was tried.
@@ -80,7 +82,6 @@ class Performance(Result):
     service_time: Array = quantity("service time", "s")
     queued: Array = quantity("queued")
     no_alias: Array = quantity("no alias")
-    base_rate: Array = quantity("I/O rate of the bases", "1/s")
     tries: Array = quantity("tries for an alias", "1/s")
     fails: Array = quantity("tries that failed", "1/s")
     fewest_free: Array = quantity("fewest free aliases")
@@ -202,6 +203,7 @@ class Pool:
         True
         """
         counts = np.atleast_1d(np.asarray(aliases))
+        self._check_addresses(counts)
         return performance(queueing.alias_pool(counts, **self._arguments()))
 
     def approach(self, aliases: int, start: queueing.Approach | None = None) -> queueing.Approach:
@@ -224,7 +226,16 @@ class Pool:
         InputError
             A parameter outside its domain.
         """
+        self._check_addresses(np.atleast_1d(np.asarray(aliases)))
         return queueing.Approach(aliases, start=start, **self._arguments())
+
+    def _check_addresses(self, aliases: NDArray[np.generic]) -> None:
+        """Bases and aliases share the addresses of a control unit."""
+        bases = sum(part.volumes for part in self.classes)
+        for count in aliases.ravel().tolist():
+            if isinstance(count, int | float) and count > ADDRESSES - bases:
+                told = f"a whole number from 0 to {ADDRESSES - bases} ({ADDRESSES} less {bases} bases)"
+                raise InputError("aliases", count, told)
 
     def _arguments(self) -> dict[str, Any]:
         """What `planner.queueing.alias_pool` takes."""
@@ -251,7 +262,6 @@ def performance(steady: queueing.PoolSteady) -> Performance:
         service_time=(steady.throughput * steady.service_time) @ steady.volumes / total,
         queued=(steady.queue_length - steady.in_gap) @ steady.volumes,
         no_alias=steady.fail_fraction,
-        base_rate=steady.base_throughput @ steady.volumes,
         tries=steady.tries_rate @ steady.volumes,
         fails=steady.fails_rate @ steady.volumes,
         fewest_free=fewest,

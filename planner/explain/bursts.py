@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import sympy
-from sympy import Eq, Function, Piecewise, Sum, Symbol
+from sympy import Eq, Function, Max, Piecewise, Sum, Symbol
 
 from planner.explain.topic import MOST, TINY, Equation, Exact, Topic
 from planner.quantity import Quantity
@@ -16,13 +16,13 @@ batch = Symbol("m", positive=True)
 c = Symbol("c", positive=True, integer=True)
 growth = Symbol("h", nonnegative=True)
 n = Symbol("n", nonnegative=True, integer=True)
-behind, weight = Function("H"), Function("p")
+weight = Function("p")
 instants, stay, most, ratio, over, excess, total, queue, wait = sympy.symbols("a q mu theta T E G L_q W")
 
 
 def _rate(present: sympy.Expr) -> sympy.Expr:
     """Rate at which I/Os end with so many of them at the volume, none of them waiting."""
-    return present / (service * (1 + growth * (present - 1)))
+    return present / (service * (1 + growth * Max(present - 1, 0)))
 
 
 def _equations(exact: Exact) -> tuple[Equation, ...]:
@@ -31,26 +31,16 @@ def _equations(exact: Exact) -> tuple[Equation, ...]:
         Equation(left=instants, right=rate / batch, meaning="batches", unit="1/s"),
         Equation(left=stay, right=1 - 1 / batch, meaning="chance that one more comes with an I/O"),
         Equation(
-            left=behind(n),
-            right=Piecewise((0, Eq(n, 0)), (stay * behind(n - 1) + weight(n - 1), True)),
-            meaning="weight of states that a batch leads across n",
-            index=below,
-        ),
-        Equation(
             left=weight(n),
-            right=Piecewise((1, Eq(n, 0)), (instants * behind(n) / _rate(n), True)),
+            right=Piecewise(
+                (1, Eq(n, 0)), (weight(n - 1) * (stay * _rate(n - 1) + instants) / _rate(n), True)
+            ),
             meaning="weight of n I/Os at the volume",
             index=below,
         ),
         Equation(left=most, right=_rate(c), meaning="rate with all devices busy", unit="1/s"),
-        Equation(
-            left=ratio, right=stay + instants / most, meaning="above c each weight is so many times the last"
-        ),
-        Equation(
-            left=over,
-            right=instants * (stay * behind(c) + weight(c)) / (most * (1 - ratio)),
-            meaning="weight above c",
-        ),
+        Equation(left=ratio, right=stay + instants / most, meaning="ratio of weights above c"),
+        Equation(left=over, right=weight(c) * ratio / (1 - ratio), meaning="weight above c"),
         Equation(left=excess, right=over / (1 - ratio), meaning="I/Os waiting, times the weights"),
         Equation(left=total, right=Sum(weight(n), below) + over, meaning="sum of the weights"),
         Equation(left=queue, right=excess / total, meaning="queue length"),
@@ -76,13 +66,9 @@ BURSTS = Topic(
     title="Bursty volumes: I/Os that come in batches",
     inputs=(
         Quantity(key="arrival_rate", symbol=rate, unit="1/s", low=TINY, default="100/s", meaning="I/Os"),
-        Quantity(
-            key="service_time", symbol=service, unit="s", low=TINY, default="1ms", meaning="service of one alone"
-        ),
+        Quantity(key="service_time", symbol=service, unit="s", low=TINY, default="1ms", meaning="service of one alone"),
         Quantity(key="batch", symbol=batch, low=1, default="4", meaning="mean I/Os that come together"),
-        Quantity(
-            key="servers", symbol=c, whole=True, low=1, high=MOST, default="1", meaning="base and aliases"
-        ),
+        Quantity(key="servers", symbol=c, whole=True, low=1, high=MOST, default="1", meaning="base and aliases"),
         Quantity(
             key="inflation", symbol=growth, low=0, default="0",
             meaning="growth of service with each more in service",
@@ -94,9 +80,8 @@ BURSTS = Topic(
     assumptions=(
         "batches of geometric size come at Poisson instants; exponential service",
         "service grows linearly with the I/Os in service at the same volume; no redrive gap",
-        "one row of averages fixes the mean size of the batches only if the form of the bursts is known: the same wait "
-        "may come of requesters that are active a share of the time, of phases of overload, or of groups at regular times",
+        "one row fixes the size of the batches only if the form of the bursts is known: the same wait may come of "
+        "requesters active a share of the time, of phases of overload, or of groups at regular times",
     ),
-    source="Gross and Harris, Fundamentals of Queueing Theory, section 3.1 (bulk input); "
-    "tail: Kleinrock vol. 1 (1975), 4.5",
+    source="bulk input: Kleinrock, Queueing Systems vol. 1 (1975), section 4.5; Gross and Harris (1985), section 3.1",
 )  # fmt: skip

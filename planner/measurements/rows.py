@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -30,49 +30,106 @@ Words = NDArray[Any]
 Index = NDArray[np.int64]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Columns(Mapping[str, Any]):
+    """Columns of a frame by name, read when they are asked for; nothing is known of one that it does not have."""
+
+    def __init__(
+        self, frame: pl.DataFrame, names: Sequence[str], read: Callable[[pl.DataFrame, str], Any]
+    ) -> None:
+        self._frame, self._names, self._read = frame, names, read
+
+    def __getitem__(self, name: str) -> Any:
+        """One of them."""
+        return self._read(self._frame, name)
+
+    def __iter__(self) -> Iterator[str]:
+        """Their names."""
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        """How many."""
+        return len(self._names)
+
+
+def _floats(frame: pl.DataFrame, name: str) -> Array:
+    if name not in frame.columns:
+        return np.full(frame.height, np.nan)
+    return np.asarray(frame[name].cast(float).fill_null(np.nan).to_numpy(), dtype=np.float64)
+
+
+def _words(frame: pl.DataFrame, name: str) -> Words:
+    values = frame[name].to_list() if name in frame.columns else [None] * frame.height
+    return np.array(values, dtype=object)
+
+
+def _interval(frame: pl.DataFrame, name: str) -> Interval:
+    return Interval(*(_floats(frame, f"{name}{end}") for end in ("_low", "", "_high")))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Rows:
-    """Devices or volumes of one interval of one file.
+    """Rows of one interval of one file: a part of the one table, its columns as arrays.
 
     Attributes
     ----------
-    file : Path
-        Where they stand.
-    source : str
-        Name of the measurement.
-    end : datetime or None
-        When the interval began.
-    words : dict
-        `WORDS` by name, shape (rows,), None where the source says nothing.
-    numbers : dict
-        `NUMBERS` by name, each an `Interval` of arrays, shape (rows,), SI, nan where the source says nothing.
-    pool_aliases, seconds : ndarray, shape (rows,)
-        Aliases of the pool of each row, and the time it was measured [s]; nan where the source says nothing.
-    line : ndarray of int, shape (rows,)
-        Line of the file.
+    frame : polars.DataFrame
+        The rows.
     """
 
-    file: Path
-    source: str
-    end: datetime | None
-    words: dict[str, Words]
-    numbers: dict[str, Interval]
-    pool_aliases: Array
-    seconds: Array
-    line: Index
+    frame: pl.DataFrame
+
+    @property
+    def file(self) -> Path:
+        """Where they stand."""
+        return Path(self._first("file") or "data frame")
+
+    @property
+    def source(self) -> str:
+        """Name of the measurement."""
+        return self._first("source") or ""
+
+    @property
+    def end(self) -> datetime | None:
+        """When the interval began; None where the source does not say."""
+        found: datetime | None = self._first("start")
+        return found
+
+    def _first(self, name: str) -> Any:
+        return self.frame[name][0] if name in self.frame.columns and self.frame.height else None
+
+    @property
+    def words(self) -> Mapping[str, Words]:
+        """`WORDS` by name, shape (rows,), None where the source says nothing."""
+        return _Columns(self.frame, WORDS, _words)
+
+    @property
+    def numbers(self) -> Mapping[str, Interval]:
+        """`NUMBERS` by name, arrays of shape (rows,), SI, nan where the source says nothing."""
+        return _Columns(self.frame, NUMBERS, _interval)
+
+    @property
+    def pool_aliases(self) -> Array:
+        """Aliases of the pool of each row, shape (rows,); nan where the source says nothing."""
+        return _floats(self.frame, "pool_aliases")
+
+    @property
+    def seconds(self) -> Array:
+        """Time that each row was measured, shape (rows,) [s]; nan where the source says nothing."""
+        return _floats(self.frame, "interval")
+
+    @property
+    def line(self) -> Index:
+        """Line of the file, shape (rows,)."""
+        return np.nan_to_num(_floats(self.frame, "line")).astype(np.int64)
 
     def __len__(self) -> int:
         """Count the rows."""
-        return len(self.line)
+        return int(self.frame.height)
 
     def __getitem__(self, index: Any) -> Rows:
         """Some of the rows."""
-        return Rows(
-            file=self.file, source=self.source, end=self.end,
-            words={key: each[index] for key, each in self.words.items()},
-            numbers={key: each[index] for key, each in self.numbers.items()},
-            pool_aliases=self.pool_aliases[index], seconds=self.seconds[index], line=self.line[index],
-        )  # fmt: skip
+        found = np.asarray(index)
+        return Rows(self.frame[np.flatnonzero(found) if found.dtype == bool else found.astype(np.int64)])
 
     @property
     def names(self) -> list[str]:
@@ -156,8 +213,7 @@ def intervals(measured: Measured) -> list[Rows]:
     if not frame.height:
         return []
     found = [
-        of_frame(part)
-        for part in frame.partition_by(["system", "file", "source", "start"], maintain_order=True)
+        Rows(part) for part in frame.partition_by(["system", "file", "source", "start"], maintain_order=True)
     ]
     for rows in found:
         _refuse_twice(rows)
@@ -178,30 +234,6 @@ def _refuse_twice(rows: Rows) -> None:
                 line=int(rows.line[k]),
             )  # fmt: skip
         known[key] = k
-
-
-def of_frame(frame: pl.DataFrame) -> Rows:
-    """Rows of one interval; what the frame has no column for is not known."""
-    first = frame.row(0, named=True)
-
-    def floats(name: str) -> Array:
-        if name not in frame.columns:
-            return np.full(frame.height, np.nan)
-        return np.asarray(frame[name].cast(float).fill_null(np.nan).to_numpy(), dtype=np.float64)
-
-    def words(name: str) -> Words:
-        values = frame[name].to_list() if name in frame.columns else [None] * frame.height
-        return np.array(values, dtype=object)
-
-    return Rows(
-        file=Path(first.get("file") or "data frame"), source=first.get("source") or "", end=first.get("start"),
-        words={name: words(name) for name in WORDS},
-        numbers={
-            name: Interval(*(floats(f"{name}{end}") for end in ("_low", "", "_high"))) for name in NUMBERS
-        },
-        pool_aliases=floats("pool_aliases"), seconds=floats("interval"),
-        line=np.nan_to_num(floats("line")).astype(np.int64),
-    )  # fmt: skip
 
 
 class Devices:

@@ -153,13 +153,13 @@ class Scoreboard(Answer):
             )
         )
 
-    def worst(self, count: int = WORST_SHOWN) -> list[PublishedFigure]:
+    def worst(self) -> list[PublishedFigure]:
         """The predictions that are furthest off, by relative error, named outliers apart."""
         judged = [
             f for f in self.figures
             if f.relative_error is not None and f.kind in ANSWERED and f.kind != "identity" and not f.outlier
         ]  # fmt: skip
-        return sorted(judged, key=lambda figure: -abs(figure.relative_error or 0.0))[:count]
+        return sorted(judged, key=lambda figure: -abs(figure.relative_error or 0.0))[:WORST_SHOWN]
 
     def table(self) -> render.Table:
         """One row a figure."""

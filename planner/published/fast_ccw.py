@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from planner import library
-from planner.advice.channel_program import channel_programs
+from planner.advice.channel_program import WAYS, channel_programs, token
 from planner.calibrate.channel_program import calibrate as fit_channel_program
 from planner.published.report import (
     Cell,
@@ -23,7 +22,7 @@ from planner.published.report import (
     table,
     table_figures,
 )
-from planner.reports import Printed, PublishedTable
+from planner.reports import Printed
 from planner.units import MEGABYTE, MILLISECOND
 
 if TYPE_CHECKING:
@@ -33,55 +32,21 @@ FOLDER: Final = "fast-ccw"
 TICK: Final = 0.01  # CP QUERY TIME counts in hundredths of a second [s]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CcwRun:
-    """One published run.
-
-    `name` is its token; `bits` the width of its I/O, `fast` its translation, `passes` how often it moves a MB of
-    file (written once, read at most once), `megabytes` its file, `time_per_mb` CP time [s] per MB of file.
-    """
-
-    name: str
-    bits: int
-    fast: bool
-    passes: int
-    megabytes: float
-    time_per_mb: float
-
-    @property
-    def clock_error(self) -> float:
-        """What a difference of two readings of the clock leaves open of the time per MB, as half of a range [s]."""
-        return TICK / math.sqrt(2) / self.megabytes
-
-
-def ccw_runs(found: PublishedTable) -> tuple[CcwRun, ...]:
-    """Tell the runs by their tokens ``smmffr``."""
-    method = library.read_source(FOLDER)["method"]
-    return tuple(
-        CcwRun(
-            name=name,
-            bits=64 if name[0] == "6" else 31,
-            fast=name[3:5] == "F1",
-            passes=1 + int(name[5]),
-            megabytes=method[f"file_mb_{name[0]}"],
-            time_per_mb=found.value(name, "cp_ms_per_mb", MILLISECOND),
-        )
-        for name in found.rows
-    )
-
-
 def models() -> dict[str, library.Model]:
     """Fit the costs of channel programs to the sixteen runs."""
-    found = table(FOLDER, "results")
-    rows = [
-        run(
-            each.name, found, {"bits": str(each.bits), "translation": "fast" if each.fast else "slow"},
-            cp_ms=Printed(each.time_per_mb, each.clock_error), written_mb=exactly(MEGABYTE),
-            read_mb=exactly(float(each.passes - 1) * MEGABYTE),
-        )
-        for each in ccw_runs(found)
-    ]  # fmt: skip
-    facts = library.read_source(FOLDER)
+    found, facts = table(FOLDER, "results"), library.read_source(FOLDER)
+    rows = []
+    for name in found.rows:
+        bits, fast, passes = token(name)
+        # A difference of two readings of the clock, as half of a range; the file is larger for some guests.
+        clock_error = TICK / math.sqrt(2) / facts["method"][f"file_mb_{name[0]}"]
+        rows.append(
+            run(
+                name, found, {"bits": str(bits), "translation": WAYS[fast]},
+                cp_ms=Printed(found.value(name, "cp_ms_per_mb", MILLISECOND), clock_error),
+                written_mb=exactly(MEGABYTE), read_mb=exactly(float(passes - 1) * MEGABYTE),
+            )
+        )  # fmt: skip
     model = published_model(
         fit_channel_program(rows), title=f"{facts['title']}: sixteen runs", tables=[found],
         environment=facts["environment"],

@@ -18,12 +18,14 @@ from typing import Final
 import numpy as np
 from scipy.special import gammainc, gammaln, lambertw, xlogy
 
+from planner.errors import InputError
 from planner.queueing._erlang import FEW, log_poisson
 from planner.results import Array
 
 SERIES_FROM: Final = 0.5  # exponent c (rho - 1 - ln rho) of the first term: e^-0.5 a term or better
 NEGLIGIBLE: Final = 42.0  # exponent beyond which a term is nothing beside the first
 BATCH: Final = 500_000  # numbers held side by side
+MOST_TERMS: Final = 1_000_000  # roots, or terms of a series, of one scenario
 
 
 def deterministic(load: Array, servers: Array) -> tuple[Array, Array]:
@@ -36,6 +38,9 @@ def deterministic(load: Array, servers: Array) -> tuple[Array, Array]:
         (exponent < SERIES_FROM, np.floor(servers / 2), _by_roots),
     ):
         index = np.flatnonzero(chosen)
+        if index.size and float(size[index].max()) > MOST_TERMS:
+            told = f"at most {2 * MOST_TERMS} with constant service near saturation"
+            raise InputError("servers", float(servers[index].max()), told)
         order = index[np.argsort(size[index], kind="stable")]
         start = 0
         while start < order.size:

@@ -47,6 +47,45 @@ def solve_closed(n: int, think: Array, station: Station) -> Array:
     return sums.result()
 
 
+def solve_crowded(n: int, think: Array, station: Station) -> Array:
+    """As `solve_closed`, for think times up to the service time: from the full station down.
+
+    There ``p_n = p_{n+1} D_{n+1} (-T_n)^-1`` with T_n = A_n + D_n (-T_{n-1})^-1 lambda_{n-1} U_{n-1}, what lies below
+    level n acting on it; the other way the ratios of neighboring levels would leave float64 as the think time vanishes.
+    """
+    think = np.maximum(think, LEAST_THINK * station.service)
+    steps: list[Array] = []
+    moves = station.local(0)
+    for level in range(n):
+        arrivals = ((n - level) / think)[:, None, None]
+        times, up, down = (
+            inverse_dominant(_close(moves, arrivals)),
+            station.up(level),
+            station.down(level + 1),
+        )
+        steps.append(down @ times)
+        moves = station.local(level + 1) + arrivals * (steps[-1] if up is None else steps[-1] @ up)
+    sums = Sums(station)
+    law = _stationary(moves)
+    for level in range(n, -1, -1):
+        law = sums.add(level, law, (n - level) / think)
+        if level:
+            law = _times(law, steps[level - 1])
+    return sums.result()
+
+
+def _stationary(moves: Array) -> Array:
+    """Law of chains given by the rates between different states, by state reduction: it never subtracts."""
+    work = moves.copy()
+    for last in range(work.shape[-1] - 1, 0, -1):
+        work[:, :last, last] /= work[:, last, :last].sum(-1)[:, None]
+        work[:, :last, :last] += work[:, :last, last, None] * work[:, last, None, :last]
+    law = np.ones(work.shape[:-1])
+    for state in range(1, work.shape[-1]):
+        law[:, state] = (law[:, :state] * work[:, :state, state]).sum(-1)
+    return np.asarray(law / law.sum(-1, keepdims=True))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenSolution:
     """What an open chain gives: the sums, the law at level c (normalized), and R."""

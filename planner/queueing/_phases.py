@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from planner.errors import InputError
 from planner.queueing._birth_death import saturated_with_gaps
-from planner.queueing._levels import OpenSolution, solve_closed, solve_open
+from planner.queueing._levels import OpenSolution, solve_closed, solve_crowded, solve_open
 from planner.queueing._phase_type import phase_count, phase_type
 from planner.queueing._station import Station, state_count
 from planner.results import Array
@@ -25,7 +25,7 @@ def closed_in_phases(n: Array, z: Array, s: Array, c: Array, scv: Array, i: Arra
     """Sums of closed stations with phases or gaps, as `Steady.from_sums` takes them."""
     c, phases = np.minimum(n, c), _phases(scv)
     result = np.empty((6, n.size))
-    for index, (servers, width, gapped, population) in shapes(c, phases, g > 0, n):
+    for index, (servers, width, gapped, population, crowded) in shapes(c, phases, g > 0, n, z <= s):
         states = _checked_size(servers, width, gapped)
         if states * population > LARGEST_CHAIN:
             raise InputError(
@@ -33,7 +33,8 @@ def closed_in_phases(n: Array, z: Array, s: Array, c: Array, scv: Array, i: Arra
             )
         for part in _batches(index, states):
             station = _station(servers, width, gapped, s[part], scv[part], i[part], g[part])
-            result[:, part] = solve_closed(population, z[part], station)
+            solve = solve_crowded if crowded else solve_closed
+            result[:, part] = solve(population, z[part], station)
     return result
 
 

@@ -107,7 +107,7 @@ class Station:
             each = self.law.moves[:, phase, after, None] * here[source, phase + first]
             rates[:, source, target] += each * speed[:, source]
         if self.gap is not None:
-            for after in range(self.law.phases):
+            for after in np.flatnonzero(self.law.start.any(0)).tolist():
                 source, target = change(occupied, self.phases, 0, after + 1)
                 rates[:, source, target] += (
                     self.law.start[:, after, None] * here[source, 0] / self.gap[:, None]
@@ -121,7 +121,7 @@ class Station:
         picks = level > self.servers
         below = state_count(occupied - (not picks), self.phases)
         rates = np.zeros((len(self.service), len(here), below))
-        for phase in range(self.law.phases):
+        for phase in np.flatnonzero(self.law.leaves.any(0)).tolist():
             each = self.law.leaves[:, phase, None] * here[:, phase + first] * speed
             for after, share in self._after(picks):
                 source, target = change(occupied, self.phases, phase + first, after)
@@ -135,7 +135,7 @@ class Station:
         shares = np.zeros(
             (len(self.service), state_count(level, self.phases), state_count(level + 1, self.phases))
         )
-        for phase in range(self.law.phases):
+        for phase in np.flatnonzero(self.law.start.any(0)).tolist():
             source, target = change(level, self.phases, -1, phase + self.first)
             shares[:, source, target] = self.law.start[:, phase, None]
         return shares
@@ -147,4 +147,5 @@ class Station:
             return [(-1, certain)]
         if self.gap is not None:
             return [(0, certain)]
-        return [(phase, self.law.start[:, phase]) for phase in range(self.law.phases)]
+        begins = np.flatnonzero(self.law.start.any(0)).tolist()
+        return [(phase, self.law.start[:, phase]) for phase in begins]

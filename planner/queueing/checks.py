@@ -11,6 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 from planner.errors import InputError
 from planner.results import Array
 
+LARGEST: Final = 1e150
+"""Largest number taken, and one over the least above zero where zero is none: products of two stay within float64."""
 LARGEST_COUNT: Final = 2**53  # beyond it float64 does not hold every whole number
 BLOCK: Final = 32_768
 
@@ -37,7 +39,13 @@ def positive(name: str, values: ArrayLike, unit: str = "") -> Array:
     InputError
         Not numeric, empty, NaN, infinite, zero or negative.
     """
-    return _require(name, values, unit, lambda v: (v > 0) & (v < np.inf), "finite numbers above zero")
+    return _require(
+        name,
+        values,
+        unit,
+        lambda v: (v >= 1 / LARGEST) & (v <= LARGEST),
+        "numbers above zero, from 1e-150 to 1e150",
+    )
 
 
 def nonnegative(name: str, values: ArrayLike, unit: str = "") -> Array:
@@ -62,7 +70,9 @@ def nonnegative(name: str, values: ArrayLike, unit: str = "") -> Array:
     InputError
         Not numeric, empty, NaN, infinite or negative.
     """
-    return _require(name, values, unit, lambda v: (v >= 0) & (v < np.inf), "finite numbers, zero or above")
+    expected = "numbers, zero or above and up to 1e150"
+    given = _require(name, values, unit, lambda v: (v >= 0) & (v <= LARGEST), expected)
+    return given + 0.0 if np.signbit(given).any() else given  # minus zero is zero
 
 
 def count(name: str, values: ArrayLike, *, least: int = 1) -> Array:
@@ -116,6 +126,34 @@ def probability(name: str, values: ArrayLike) -> Array:
     return _require(name, values, "", lambda v: (v > 0) & (v < 1), "probabilities inside (0, 1)")
 
 
+def plain(values: ArrayLike) -> NDArray[np.generic]:
+    """Numbers as an array of their own kind.
+
+    Parameters
+    ----------
+    values : array_like
+        Any shape.
+
+    Returns
+    -------
+    ndarray
+        The numbers.
+
+    Raises
+    ------
+    TypeError
+        Truth values, texts, dates, complex numbers, or an array with a mask.
+    """
+    if isinstance(values, np.ma.MaskedArray):
+        raise TypeError("an array with a mask")
+    given = np.asarray(values)
+    if given.dtype.kind not in "iufO":
+        raise TypeError(given.dtype)
+    if given.dtype.kind == "O" and any(isinstance(value, str | bool | complex) for value in given.flat):
+        raise TypeError(given.dtype)
+    return given
+
+
 def broadcast(**arrays: Array) -> list[Array]:
     """Broadcast checked arguments against each other.
 
@@ -145,9 +183,7 @@ def _require(
     name: str, values: ArrayLike, unit: str, holds: Callable[[Array], NDArray[np.bool_]], expected: str
 ) -> Array:
     try:
-        given = np.asarray(values)
-        if given.dtype.kind not in "iufO":  # not truth values, texts, dates or complex numbers
-            raise TypeError(given.dtype)
+        given = plain(values)
         array = given.astype(np.float64, copy=False)
     except (TypeError, ValueError, OverflowError) as error:
         raise InputError(name, values, expected, unit) from error

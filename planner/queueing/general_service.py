@@ -102,7 +102,8 @@ def mgc(
     Raises
     ------
     InputError
-        An argument outside its domain, an unknown method, or "exact" with more phases than the chain can hold.
+        An argument outside its domain, an unknown method, "exact" with more phases than the chain can hold, or
+        constant service with more than 2,000,000 servers near saturation.
 
     References
     ----------
@@ -127,6 +128,10 @@ def mgc(
         scv=checks.nonnegative("scv", scv),
     )
     shape = rate.shape
+    if method == "cosmetatos_1975" and (v > 1).any():
+        raise InputError(
+            "scv", float(v.max()), "at most 1 for cosmetatos_1975, whose waits turn negative above"
+        )
     rate, s, c, v = (a.ravel() for a in (rate, s, c, v))
     load = rate * s
     wait, delay, name = normalized_wait(load, c, v, method)
@@ -156,28 +161,7 @@ def mgc(
 def normalized_wait(
     load: Array, servers: Array, scv: Array, method: str = "auto"
 ) -> tuple[Array, Array, Names]:
-    """Wait in units of the service time, delay probability and method, for checked flat arrays.
-
-    Parameters
-    ----------
-    load : ndarray, shape (scenarios,)
-        Offered load [erlang].
-    servers : ndarray, shape (scenarios,)
-        Servers.
-    scv : ndarray, shape (scenarios,)
-        Squared coefficient of variation of service.
-    method : str, optional
-        One of `METHODS`.
-
-    Returns
-    -------
-    wait : ndarray
-        Mean wait in units of the service time; inf where saturated.
-    delay : ndarray
-        Delay probability.
-    name : ndarray of str
-        The method used.
-    """
+    """Wait in units of the service time, delay probability and method, for checked flat arrays."""
     stable = (load < servers) & (load > 0)
     wait = np.where(load < servers, 0.0, np.inf)
     delay = np.where(load < servers, 0.0, 1.0)
@@ -234,24 +218,7 @@ def _closed(load: Array, c: Array, scv: Array, method: str) -> tuple[Array, Arra
 
 
 def known_error(name: Names, utilization: Array, servers: Array, scv: Array) -> Array:
-    """Largest error seen against the exact law, `KNOWN_ERRORS`.
-
-    Parameters
-    ----------
-    name : ndarray of str
-        Method.
-    utilization : ndarray
-        Offered load per server.
-    servers : ndarray
-        Servers.
-    scv : ndarray
-        Squared coefficient of variation of service.
-
-    Returns
-    -------
-    ndarray
-        Relative error of the mean wait; NaN where none was measured.
-    """
+    """Largest error seen against the exact law, `KNOWN_ERRORS`."""
     low, high = COMPARED_UTILIZATION
     compared = (servers <= MOST_COMPARED_SERVERS) & (utilization >= low) & (utilization <= high)
     compared &= (scv >= LEAST_COMPARED_SCV) & (scv <= COMPARED_SCV[-1])

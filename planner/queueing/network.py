@@ -137,7 +137,11 @@ def mva(
     multiple = int(((stations > 1) & np.isfinite(stations)).sum())
     if multiple > MOST_MULTIPLE:
         raise InputError("servers", multiple, f"at most {MOST_MULTIPLE} multi-server stations")
-    size = math.prod(int(n) + 1 for n in classes) * work.shape[-1] * max(math.prod(shape), 1)
+    # With a server for everybody nobody queues.
+    effective = np.where(stations >= classes.sum(), np.inf, stations)
+    laws = effective[(effective > 1) & np.isfinite(effective)].sum()
+    points = math.prod(int(n) + 1 for n in classes) * max(math.prod(shape), 1)
+    size = int(points * (work.shape[-1] + laws))
     if size > LARGEST_LATTICE:
         raise InputError("population", classes.tolist(), f"at most {LARGEST_LATTICE} numbers, not {size}")
     full = np.broadcast_to(work, (*shape, *work.shape[-2:])).reshape(-1, *work.shape[-2:])
@@ -147,7 +151,7 @@ def mva(
     # A think time that vanishes beside the demands is none: its reciprocal would overflow.
     pause = np.where(pause > VANISHING * full.sum(-1), pause, 0.0)
     lattice = Lattice.up_to(classes)
-    throughput, residence = solve(Network(demands=full, think=pause, servers=stations), lattice)
+    throughput, residence = solve(Network(demands=full, think=pause, servers=effective), lattice)
     return _result(throughput, residence, full, stations, lattice, shape, several=several)
 
 

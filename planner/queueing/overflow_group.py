@@ -192,7 +192,10 @@ def overflow_group(load: ArrayLike, peakedness: ArrayLike, servers: int) -> Over
     mean = checks.positive("load", load, "erlang")
     shape = checks.positive("peakedness", peakedness)
     mean, shape = checks.broadcast(load=mean, peakedness=shape)
-    count = int(checks.count("servers", servers, least=0))
+    given = checks.count("servers", servers, least=0)
+    if given.ndim:
+        raise InputError("servers", given.tolist(), "one whole number")
+    count = int(given)
     most = float((mean + TAIL_DEVIATIONS * np.sqrt(mean * shape) + TAIL_PEAKS * np.maximum(shape, 1.0)).max())
     states = max(int(most), count) + 2
     if states > MOST_STATES:
@@ -209,8 +212,8 @@ def overflow_group(load: ArrayLike, peakedness: ArrayLike, servers: int) -> Over
     law /= law.sum(axis=-1, keepdims=True)
     flow = law * rate
     return OverflowGroup(
-        load=mean,
-        peakedness=shape,
+        load=mean.copy(),
+        peakedness=shape.copy(),
         fail_fraction=flow[..., count:].sum(axis=-1) / flow.sum(axis=-1),
         servers=count,
         law=law,

@@ -17,32 +17,10 @@ class Law(Protocol):
     """Distribution of the wait and of the response of a station; None where that one is not known."""
 
     def wait_quantile(self, p: Array) -> Array | None:
-        """Wait that a share p of the requests does not exceed [s].
-
-        Parameters
-        ----------
-        p : ndarray
-            Inside (0, 1).
-
-        Returns
-        -------
-        ndarray or None
-            In the broadcast shape [s].
-        """
+        """Wait that a share p of the requests does not exceed [s]."""
 
     def response_quantile(self, p: Array) -> Array | None:
-        """Response time that a share p of the requests does not exceed [s].
-
-        Parameters
-        ----------
-        p : ndarray
-            Inside (0, 1).
-
-        Returns
-        -------
-        ndarray or None
-            In the broadcast shape [s].
-        """
+        """Response time that a share p of the requests does not exceed [s]."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

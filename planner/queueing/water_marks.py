@@ -25,24 +25,7 @@ SOME: Final = 1e-15
 
 
 def most_found(law: Array, flow: Array, interval: ArrayLike, servers: int) -> Array:
-    """Law of the most busy servers that a request finds in an interval.
-
-    Parameters
-    ----------
-    law : ndarray, shape (..., states)
-        Probability of 0, 1, ... requests in service or waiting; the last state may hold all beyond [1].
-    flow : ndarray, shape (..., states)
-        Rate of the requests that find so many [1/time].
-    interval : array_like
-        Length of the interval, of the shape before states [time].
-    servers : int
-        Servers of the group; states beyond count as all busy [1].
-
-    Returns
-    -------
-    ndarray, shape (..., servers + 1)
-        Probability of 0, 1, ... servers, given that there is a request at all [1].
-    """
+    """Law of the most busy servers that a request finds in an interval."""
     below = np.maximum(np.cumsum(law, axis=-1), TINY)
     rise = np.divide(below, flow, out=np.full_like(below, NEVER), where=flow > TINY)
     reach = np.minimum(np.cumsum(rise * below, axis=-1) / below, NEVER)[..., : servers + 1]
@@ -53,24 +36,7 @@ def most_found(law: Array, flow: Array, interval: ArrayLike, servers: int) -> Ar
 
 
 def fewest_found(law: Array, flow: Array, interval: ArrayLike, servers: int) -> Array:
-    """Law of the fewest busy servers that a request finds in an interval.
-
-    Parameters
-    ----------
-    law : ndarray, shape (..., states)
-        Probability of 0, 1, ... requests in service or waiting; the last state may hold all beyond [1].
-    flow : ndarray, shape (..., states)
-        Rate of the requests that find so many [1/time].
-    interval : array_like
-        Length of the interval, of the shape before states [time].
-    servers : int
-        Servers of the group; states beyond count as all busy [1].
-
-    Returns
-    -------
-    ndarray, shape (..., servers + 1)
-        Probability of 0, 1, ... servers [1].
-    """
+    """Law of the fewest busy servers that a request finds in an interval."""
     above = np.cumsum(law[..., ::-1], axis=-1)[..., ::-1]
     back = np.concatenate([np.zeros_like(flow[..., :1]), flow[..., :-1]], axis=-1)
     fall = np.divide(above, back, out=np.full_like(above, NEVER), where=back > TINY) * above

@@ -199,7 +199,11 @@ class Growth(Answer):
         """
         from planner.site.growth_pictures import draw_limits, draw_series
 
-        return draw_series(self, 0, axes) if len(self.limits) == 1 else draw_limits(self, axes)
+        if len(self.limits) > 1:
+            return draw_limits(self.limits, self.horizon, axes)
+        return draw_series(
+            self.limits[0], self.order[0], self.daily, self.fit, self.future, self.horizon, axes
+        )
 
     def level(self, ahead: int, series: int = 0) -> Interval:
         """Busy-day level some days after the last one.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import date, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
@@ -13,27 +14,29 @@ from planner.site.growth_wording import amount
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from planner.site.growth import Growth
+    from planner.site.growth_dates import Future
+    from planner.site.growth_fit import Fit
     from planner.site.growth_limit import Limit
+    from planner.site.series import Daily
 
 MOST_LIMITS: Final = 40  # rows that one picture can show
 BEYOND: Final = 90  # days drawn after the date
 SHORT_VIEW: Final = 365
 
 
-def draw_series(answer: Growth, place: int, axes: Axes | None = None) -> Axes:
+def draw_series(
+    limit: Limit, series: int, daily: Daily, fit: Fit, future: Future, horizon: int, axes: Axes | None = None
+) -> Axes:
     """Measured days, the busy-day level with its 90 % band, the limit and the date it is reached."""
     axes = axes or style.new_axes(8.0, 4.4)
-    series, limit, fit, daily = answer.order[place], answer.limits[place], answer.fit, answer.daily
     measured = np.flatnonzero(np.isfinite(daily.values[series])).tolist()
     points: Any = axes  # matplotlib converts dates; its types do not say so
     points.plot([daily.day(at) for at in measured], daily.values[series, measured], ".", color=style.MEASURED,
               markersize=3, label="measured, busy hour of each day", zorder=style.ABOVE)  # fmt: skip
     last = int(fit.last[series])
-    end = min(_end(limit.reached_high or limit.reached, daily.day(last)), answer.horizon)
+    end = min(_end(limit.reached_high or limit.reached, daily.day(last)), horizon)
     past = np.arange(int(fit.first[series]), last + 1)
     ahead = np.unique(np.linspace(0, end, 200).astype(int))
-    future = answer.future
     levels = np.array([future.at(int(step))[series] for step in ahead[1:]])
     draws = np.concatenate([fit.path(series, past), levels.T], axis=1)
     days = [daily.day(at) for at in (*past, *(last + ahead[1:]))]
@@ -96,13 +99,13 @@ def _dated(axes: Axes) -> None:
     axes.xaxis.set_major_formatter(untyped.ConciseDateFormatter(locator))
 
 
-def draw_limits(answer: Growth, axes: Axes | None = None) -> Axes:
+def draw_limits(limits: Sequence[Limit], horizon: int, axes: Axes | None = None) -> Axes:
     """What breaks first: one row a limit, its date as a mark and the 90 % range as a bar."""
-    shown = answer.limits[:MOST_LIMITS]
+    shown = limits[:MOST_LIMITS]
     axes = axes or style.new_axes(8.0, 1.6 + 0.3 * len(shown))
     points: Any = axes
     begin = max(limit.last for limit in shown)
-    end = begin + timedelta(days=answer.horizon)
+    end = begin + timedelta(days=horizon)
     several = len({limit.measured.system for limit in shown}) > 1
     for row, limit in enumerate(shown):
         if limit.reached_low is not None:
@@ -118,7 +121,7 @@ def draw_limits(answer: Growth, axes: Axes | None = None) -> Axes:
     points.plot([], [], "D", color=style.COLORS[1], linestyle="none", label="limit reached")
     points.plot([], [], color=style.COLORS[0], linewidth=6, alpha=0.4, label="90 %; arrow: or later")
     axes.set_yticks(range(len(shown)), [_row(limit, several=several) for limit in shown])
-    more = len(answer.limits) - len(shown)
+    more = len(limits) - len(shown)
     axes.set(ylim=(len(shown) - 0.4, -0.6))
     axes.set_title("What breaks first" + (f" ({more} later ones not shown)" if more else ""))
     _dated(axes)

@@ -250,9 +250,9 @@ class AliasAnswer(Answer):
     def _more(self) -> tuple[str, ...]:
         rule: tuple[str, ...] = ()
         if self.rule_of_thumb is not None:
-            grown = ", grown with the demand" if self.growth else ""
+            grown = " of the grown demand" if self.growth else ""
             rule = (
-                f"Rule of thumb, aliases in use and the queue{grown}: rule of thumb {self.rule_of_thumb}.",
+                f"By the rule of thumb {self.rule_of_thumb}: aliases in use plus the queue{grown}, rounded up.",
             )
         return (*rule, *self.remarks.more, SCOPE)
 

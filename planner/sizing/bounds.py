@@ -99,7 +99,8 @@ def band(
 
     The value under each of the possible laws counts from the count in use, where the demand was read. Between the ends
     of each axis the logarithm is a parabola. At a count that was measured stands what its digits leave open. Where a
-    queue may grow without bound there is no upper end. A rate (`rising`) does not fall as aliases are added, nor do its ends.
+    queue may grow without bound there is no upper end. A rate (`rising`) does not fall with more aliases, nor do its
+    ends.
 
     Parameters
     ----------
@@ -160,6 +161,11 @@ def measured_response(run: Run) -> Interval:
         return Interval(math.nan, math.nan, math.nan)
     wait = run.total_queue / run.total_rate
     return run.mean_service + wait
+
+
+def holding(interval: Interval, values: Array) -> Interval:
+    """The same around values that lie in it."""
+    return Interval(np.minimum(interval.low, values), values, np.maximum(interval.high, values))
 
 
 def span(counts: Sequence[int], rule_of_thumb: int | None) -> tuple[int, int]:

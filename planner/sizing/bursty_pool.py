@@ -16,8 +16,8 @@ from planner.interval import Interval
 from planner.measurements import Run
 from planner.results import Array
 from planner.sizing.answer import AliasAnswer, NamedReading
-from planner.sizing.bounds import NORMAL_90, measured_rate, measured_response, spaced
-from planner.sizing.comparison import Gain, as_measured, helped
+from planner.sizing.bounds import NORMAL_90, holding, measured_rate, measured_response, spaced
+from planner.sizing.comparison import Gain, as_measured, helped, rule_of_thumb
 from planner.sizing.target import Target
 from planner.sizing.volumes import Indices, alike
 from planner.sizing.wording import bursty_remarks
@@ -53,14 +53,13 @@ def size_bursty_pool(runs: Sequence[Run], law: Law, target: Target, growth: floa
             f"{run.name}: no count up to {run.most_aliases} aliases meets the target ({target})"
         )
     recommended, low, high = pool.point_and_range(asked)
-    rule = run.rule_of_thumb
+    rule = rule_of_thumb(run, every, growth)
     ends = [low, high, *([] if rule is None else [rule])]
-    last = min(
-        max(recommended, rule or 0, *(each.aliases for each in runs)) + ROWS_BEYOND, run.most_aliases
-    )
+    last = min(max(recommended, rule or 0, *(each.aliases for each in runs)) + ROWS_BEYOND, run.most_aliases)
     model = every.first(last + 1)
     rate, response = _bands(pool, model, runs, growth)
     rows = model if growth else as_measured(model, runs)
+    rate = holding(rate, rows.io_rate)
     each = pool.readings.point_and_range(asked) if not run.aliases else None
     classic = None if each is None or each.unmet.any() else int(each.point.sum())
     gains = _gains(run, pool, alike(run), recommended) if run.own and not run.aliases else ()
@@ -81,7 +80,9 @@ def _rows(pool: PoolReadings, sweep: Indices) -> Performance:
     """Figures of the pool with each number of aliases."""
     found = pool.predict(sweep)
     nothing = np.full(sweep.size, np.nan)
-    rate, service, queue = (np.asarray(each, dtype=np.float64) for each in (found.rate, found.service, found.queue))
+    rate, service, queue = (
+        np.asarray(each, dtype=np.float64) for each in (found.rate, found.service, found.queue)
+    )
     return Performance(
         aliases=sweep.astype(np.float64), io_rate=rate, service_time=service, queued=np.minimum.accumulate(queue),
         no_alias=nothing, tries=nothing, fails=nothing, fewest_free=nothing, most_free=nothing,
@@ -89,7 +90,9 @@ def _rows(pool: PoolReadings, sweep: Indices) -> Performance:
     )  # fmt: skip
 
 
-def _bands(pool: PoolReadings, rows: Performance, runs: Sequence[Run], growth: float) -> tuple[Interval, Interval]:
+def _bands(
+    pool: PoolReadings, rows: Performance, runs: Sequence[Run], growth: float
+) -> tuple[Interval, Interval]:
     """Rate over the readings of all volumes; response with more or fewer aliases, as the range of the count allows."""
     read = pool.readings
     many = read.predict([MANY]).rate[..., 0]
@@ -132,7 +135,9 @@ def _gains(run: Run, pool: PoolReadings, groups: Indices, recommended: int) -> t
         many = max(float(pool.rate[members].mean()), before)
         after = before + (many - before) * (1 - left)
         service = float(run.service.value[members].mean())
-        inflated = max(float(pool.busy[members].sum() / max(float(pool.rate[members].sum()), 1e-300)), service)
+        inflated = max(
+            float(pool.busy[members].sum() / max(float(pool.rate[members].sum()), 1e-300)), service
+        )
         found.append(
             Gain(
                 volumes=members.size, rate_before=before, rate_after=after,

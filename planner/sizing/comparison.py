@@ -118,6 +118,15 @@ def own_gains(found: Sequence[Gain], run: Run, classes: NDArray[np.int64]) -> tu
     return tuple(measured)
 
 
+def rule_of_thumb(run: Run, rows: Performance, growth: float) -> int | None:
+    """Aliases in use plus the queue rounded up: the measured one, or that of the grown demand."""
+    if not growth or not run.queue_known:
+        return run.rule_of_thumb
+    queued = float(rows.queued[min(run.aliases, rows.queued.size - 1)])
+    most = run.bases + run.idle + run.most_aliases
+    return min(run.aliases + math.ceil(round(queued, 6)), most) if math.isfinite(queued) else None
+
+
 def helped(rows: Performance, in_use: int, recommended: int) -> bool:
     """Whether more aliases bring anything: rate or response by a twentieth."""
     if recommended <= in_use:
@@ -138,6 +147,10 @@ def as_measured(rows: Performance, runs: Sequence[Run]) -> Performance:
         rate[k], service[k] = run.total_rate.value, run.mean_service.value
         if run.queue_known:
             queued[k] = run.total_queue.value
+        rate[:k], rate[k:] = (
+            np.minimum(rate[:k], rate[k]),
+            np.maximum(rate[k:], rate[k]),
+        )  # more never lower the rate
         if run.bases == 1:
             rates[k, 0], responses[k, 0] = rate[k], service[k] + queued[k] / rate[k]
     return replace(

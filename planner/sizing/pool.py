@@ -11,16 +11,25 @@ import numpy as np
 
 from planner.calibrate import Fit, fit, observe
 from planner.demand import Law, Readings, read_volumes
-from planner.demand.shared import shared_readings
+from planner.demand.steady import readings as shared_readings
 from planner.devices import Performance, Pool
 from planner.errors import InfeasibleError, InputError
 from planner.measurements import Run
 from planner.results import Array
 from planner.sizing.answer import UNEQUAL, AliasAnswer, NamedReading
-from planner.sizing.bounds import LEAST_THINK, NORMAL_90, band, measured_rate, measured_response, spaced, span
+from planner.sizing.bounds import (
+    LEAST_THINK,
+    NORMAL_90,
+    band,
+    holding,
+    measured_rate,
+    measured_response,
+    spaced,
+    span,
+)
 from planner.sizing.bursty_pool import size_bursty_pool
 from planner.sizing.classic import classic_aliases
-from planner.sizing.comparison import as_measured, gains, helped, own_gains
+from planner.sizing.comparison import as_measured, gains, helped, own_gains, rule_of_thumb
 from planner.sizing.fewest import Tried, fewest
 from planner.sizing.target import Target
 from planner.sizing.volumes import Demands, Indices, alike, interpolated, means, own_rates, think_in_use
@@ -161,6 +170,7 @@ def size_pool(runs: Sequence[Run], law: Law, target: Target, growth: float) -> A
     few = some_counts(last, recommended, [run.aliases for run in runs])
     rows = asked[0].solve(sweep)
     solved = [each.solve(sweep[few]) for each in asked[1:]]
+    rule = rule_of_thumb(run, rows, growth)
     known = () if growth else tuple(runs)
     laws = moved_pools(asked[0].main, law, rows, min(run.aliases, last))
     moved = [pool.solve(sweep[few]) for pool in laws]
@@ -177,6 +187,7 @@ def size_pool(runs: Sequence[Run], law: Law, target: Target, growth: float) -> A
         bands.append(band(values, chosen, others, law, strain, run.aliases, there, rising=rising))
     model = rows
     rows = as_measured(rows, known)
+    bands[0] = holding(bands[0], rows.io_rate)
     low, high = span([*counts, *wanted], rule)
     if strain > 1.0:
         low, high = max(low - 1, 0), min(high + 1, run.most_aliases)
@@ -318,9 +329,7 @@ def is_bursty(runs: Sequence[Run], law: Law) -> bool:
         return False
     if not run.aliases:
         return not bool(read_unshared(run, law)[0].steady.all())
-    return run.total_queue.value > 0 and all(
-        reading.strain > 1.0 for reading in shared_readings(run, law)
-    )
+    return run.total_queue.value > 0 and all(reading.strain > 1.0 for reading in shared_readings(run, law))
 
 
 def read_unshared(run: Run, law: Law) -> tuple[Readings, Indices]:

@@ -17,8 +17,8 @@ from planner.errors import InfeasibleError, InputError
 from planner.measurements import Run
 from planner.results import Array
 from planner.sizing.answer import AliasAnswer, NamedReading
-from planner.sizing.bounds import NORMAL_90, Draws, band, measured_rate, measured_response, spaced
-from planner.sizing.comparison import as_measured, helped
+from planner.sizing.bounds import NORMAL_90, Draws, band, holding, measured_rate, measured_response, spaced
+from planner.sizing.comparison import as_measured, helped, rule_of_thumb
 from planner.sizing.pool import FAR_FROM_SATURATED, SAME_RATE, fitted
 from planner.sizing.target import Target
 from planner.sizing.wording import volume_remarks
@@ -132,6 +132,7 @@ def _answer(sized: Sized, law: Law, target: Target, growth: float) -> AliasAnswe
         met = target.met(rows)
         recommended = int(np.argmax(met)) if met.any() else recommended
     known = () if growth else sized.runs
+    rule = rule_of_thumb(run, rows, growth)
     draws = Draws.of(sized.read, sized.chosen, law, sweep)
     strain = _strain(sized)
     rate = band(_kept(read, solved.rate), rows.io_rate, draws.rate, law, strain, run.aliases,
@@ -139,6 +140,7 @@ def _answer(sized: Sized, law: Law, target: Target, growth: float) -> AliasAnswe
     response = band(_kept(read, solved.queue / solved.rate + solved.service), rows.response_time, draws.response, law,
                     strain, run.aliases, {each.aliases: measured_response(each) for each in known})  # fmt: skip
     rows = as_measured(rows, known)
+    rate = holding(rate, rows.io_rate)
     low, high = _range(sized, recommended, rule, draws, target, limit)
     named = _named(sized, solved, recommended)
     helps = helped(rows, run.aliases, recommended)

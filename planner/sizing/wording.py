@@ -85,7 +85,7 @@ def _most(count: int) -> str:
 
 
 def _grown(growth: float) -> list[str]:
-    return [f"Demand grown by {growth:.3g} of itself first ({growth:.0%})."] if growth else []
+    return [f"Demand grown by {100 * growth:.3g}% first."] if growth else []
 
 
 def behind(run: Run) -> list[str]:

@@ -162,14 +162,19 @@ class SupplyAnswer(Answer):
     @property
     def headline(self) -> str:
         """How many pools have enough, too few, too many, and what that is in aliases."""
-        count = {verdict: [p for p in self.pools if p.verdict == verdict] for verdict in (NOT_ENOUGH, TOO_MANY, ENOUGH)}
+        count = {
+            verdict: [p for p in self.pools if p.verdict == verdict]
+            for verdict in (NOT_ENOUGH, TOO_MANY, ENOUGH)
+        }
         parts = []
         if short := count[NOT_ENOUGH]:
             missing = [None if p.aliases_needed is None else p.aliases_needed - p.aliases for p in short]
             more = "" if None in missing else f" ({sum(n or 0 for n in missing)} to add)"
             parts.append(f"not enough aliases in {_named(short)}{more}")
         if many := count[TOO_MANY]:
-            parts.append(f"too many in {_named(many)} ({sum(p.removable for p in many)} could serve elsewhere)")
+            parts.append(
+                f"too many in {_named(many)} ({sum(p.removable for p in many)} could serve elsewhere)"
+            )
         if fine := count[ENOUGH]:
             parts.append(f"enough in {_named(fine)}")
         if unknown := [p for p in self.pools if p.verdict is None]:
@@ -195,8 +200,8 @@ class SupplyAnswer(Answer):
             One.
         """
         caption = (
-            f"needed: fewest aliases with which at most {100 * self.no_alias:.3g}% of the tries find none free, and the "
-            "range of what the counters allow. unused: could have been taken away without a single fail."
+            f"needed: fewest aliases with which at most {100 * self.no_alias:.3g}% of the tries find none free, and "
+            "the range of what the counters allow. unused: could have been taken away without a single fail."
         )
         return (render.Section(table=self.table(), caption=caption),)
 

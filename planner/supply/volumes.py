@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 
 from planner.demand import Law, Reading
-from planner.demand.shared import shared_readings
+from planner.demand.steady import readings as shared_readings
 from planner.devices import Pool
 from planner.measurements import Run
 from planner.measurements.run import ADDRESSES_PER_CONTROL_UNIT

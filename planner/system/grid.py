@@ -97,7 +97,7 @@ class SystemGrid(Answer):
         if not rows:
             stopped = [each for each in self.found if isinstance(each, str)]
             return name + (stopped[0] if len(stopped) == len(self.found) else "no throughput is known.")
-        _, k = max(rows)
+        _, k = max(rows, key=lambda row: (row[0], -row[1]))  # the first of equal ones
         at = self.found[k]
         assert isinstance(at, Found)
         where = ", ".join(

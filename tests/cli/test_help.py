@@ -28,6 +28,7 @@ OWN = {
     "POOLS.csv": ROOT / "docs" / "examples" / "pools.csv",
     "SERIES.csv": ROOT / "docs" / "examples" / "io-rate.csv",
     "SITE.csv": ROOT / "docs" / "examples" / "site.csv",
+    "SYSTEM.toml": ROOT / "docs" / "examples" / "system-xiv.toml",
     "COUNTERS.csv": ROOT / "docs" / "examples" / "supply-counters.csv",
 }
 

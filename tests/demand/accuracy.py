@@ -1,7 +1,7 @@
-"""How often counts and ranges are right on simulated volumes: `python -m tests.demand.accuracy SEED [VOLUMES [POOLS]]`.
+"""How often counts are right on simulated volumes: `python -m tests.demand.accuracy SEED`.
 
-Volumes and pools are drawn anew for every seed. The weights of the readings were adjusted on seeds 11 to 14 and pools of
-seeds 21 and 31; judge on others.
+Volumes and pools are drawn anew for every seed. The weights of the readings were adjusted on seeds 11 to 14 and pools
+of seeds 21 and 31; judge on others.
 """
 
 from __future__ import annotations
@@ -95,6 +95,14 @@ def of_pools(drawn: Sequence[PoolCase]) -> Found:
 
 def main(seed: int, volumes: int = 200, pools: int = 40) -> None:
     """Print the tables."""
+    if volumes:
+        print_volumes(seed, volumes)
+    if pools:
+        print_pools(seed, pools)
+
+
+def print_volumes(seed: int, volumes: int) -> None:
+    """One row and two, by kind."""
     drawn = cases(seed, volumes)
     one, two = of_volumes(drawn)
     kinds = np.array([case.volume.kind for case in drawn])
@@ -106,15 +114,18 @@ def main(seed: int, volumes: int = 200, pools: int = 40) -> None:
         say(title, names)
         for part, chosen in parts.items():
             say(part, [f"{found.figures(chosen)[name]:.0f}" for name in names])
-    if pools:
-        names = ("cases", "within 25 % or one", "range holds", "too few by more")
-        say("pools", names)
-        drawn_pools = pool_cases(seed, pools)
-        used = np.array([case.aliases for case in drawn_pools]) > 0
-        found = of_pools(drawn_pools)
-        for part, chosen in {"all": None, "aliases in use": used}.items():
-            if chosen is None or chosen.any():
-                say(part, [f"{found.figures(chosen)[name]:.0f}" for name in names])
+
+
+def print_pools(seed: int, pools: int) -> None:
+    """One row a volume."""
+    names = ("cases", "within 25 % or one", "range holds", "too few by more")
+    say("pools", names)
+    drawn = pool_cases(seed, pools)
+    used = np.array([case.aliases for case in drawn]) > 0
+    found = of_pools(drawn)
+    for part, chosen in {"all": None, "aliases in use": used}.items():
+        if chosen is None or chosen.any():
+            say(part, [f"{found.figures(chosen)[name]:.0f}" for name in names])
 
 
 def say(title: str, columns: Sequence[str]) -> None:

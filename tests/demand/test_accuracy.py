@@ -1,4 +1,4 @@
-"""Counts on a few simulated volumes of other seeds than the weights were adjusted on; the command prints the full tables."""
+"""Counts on simulated volumes of other seeds than the weights were adjusted on."""
 
 from __future__ import annotations
 

@@ -210,6 +210,8 @@ def _pool_case(rng: np.random.Generator) -> PoolCase | None:
         middle = (low + high) // 2
         low, high = (low, middle) if met(middle) else (middle, high)
     used = int(rng.integers(1, high + 2)) if rng.random() < 0.25 else 0
+    if (row(used)[0] <= 0).any():  # a volume so seldom active that nothing of it was seen
+        return None
     return PoolCase(
         rows=row(used), aliases=used, needed=high, inflation=inflation, gap=gap, listing=bool(seed % 2)
     )

@@ -26,6 +26,8 @@ CASES: tuple[tuple[str, dict[str, float]], ...] = (
     ("finite-source", {"population": 1}),
     ("finite-source", {"population": 12, "servers": 5, "inflation": 0.16}),
     ("finite-source", {"population": 3, "servers": 8, "think_time": 0.153e-3}),
+    ("bursts", {"batch": 1, "servers": 2}),
+    ("bursts", {"batch": 7.5, "servers": 4, "inflation": 0.16}),
     ("mgc", {"scv": 0, "servers": 1}),
     ("mgc", {"scv": 4, "servers": 6, "arrival_rate": 4000}),
     ("mgc", {"scv": 1}),

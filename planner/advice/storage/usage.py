@@ -29,11 +29,12 @@ from planner.devices.storage import (
 from planner.devices.storage import release as find_release
 from planner.errors import InputError
 from planner.interval import Interval
-from planner.reports.dspacesh import DataSpace, DataSpaceListing
 from planner.units import GIB, SEGMENT
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+    from planner.reports.dspacesh import DataSpace, DataSpaceListing
 
 TWO_GB: Final = 2 * GIB
 SECONDS_PER_DAY: Final = 86_400.0

@@ -1,4 +1,37 @@
-"""Alias pools: volumes with a base device each that share aliases; exact where small, a mean field at any size."""
+"""Alias pools: volumes with a base device each that share aliases; exact where small, a mean field at any size.
+
+What a reader needs, in this order.
+
+1. **The pool** (`pool`). B volumes, each with a base, share A aliases. An I/O is served by its base if that is idle,
+   else by a free alias, else it waits at its volume. A base that ends an I/O takes the next of its own queue; an
+   alias takes any waiting I/O of the pool, each equally likely. A class is closed (N requesters that think for Z) or
+   open (Poisson arrivals), with a service time of its own. Inside, the unit of time is the mean service time of the
+   volumes.
+2. **What is exact at any size.** Let D be the I/Os that no base holds. Then min(D, A) aliases are busy and (D - A)+
+   I/Os wait. D rises with tries (arrivals that find their base busy) and falls as bases pick up from their own queues
+   and aliases end: ``p(D+1) falls(D+1) = p(D) tries(D)``. With one service time for all, aliases end at the rate
+   min(D, A).
+3. **Where the volumes do not meet** (`independent`): no aliases, or one for every requester but the first of each
+   volume. **Where no queue ends** (`stability`): the aliases that the load beyond the bases holds on average are A or
+   more.
+4. **Small pools** (`exact`). One chain of states of the volumes, equal ones exchangeable, for closed pools, with
+   gaps; the same states up to A + 3 and a matrix-geometric tail for one open volume; base and aliases in phases for
+   one closed volume; and levels of D for two to four volumes with open classes, by block elimination up to the queue
+   that counts.
+5. **Any pool** (`field`). Given D the volumes are taken as independent but for their sum: the law of one volume (base
+   idle or busy, d I/Os beyond it) times the law of the others at D - d. Its base has a balance of its own against the
+   pool (a tridiagonal system over D). What waits lies on the volumes with a busy base, by odds of each class such
+   that its pickups meet its fails. Flows, the law of D and the rates that one volume sees follow, and the law of one
+   volume from these.
+6. **Open volumes** (`open_field`). Without inflation it does not matter which I/O of a volume holds an alias: base
+   and mean queue given D follow from balances, and how the queue lies on all volumes from a law in which they are
+   independent but for its sum. Where service times differ by class the aliases that each class holds, given D, have a
+   balance of their own. Closed volumes beside overloaded open ones get an exact chain of their own states and D.
+7. **Service that is not exponential**: closed and mixed pools take their bases through the phases of the two-moment
+   law; open pools correct the wait (`service_variation`).
+8. **Which of them answers** (`methods`): `METHODS`, tried in order. An answer that breaks its own balance is no
+   answer (`balance`), and the next method is asked.
+"""
 
 from planner.queueing.pools.approach import Approach
 from planner.queueing.pools.grouping import (

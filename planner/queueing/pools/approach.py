@@ -7,9 +7,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from planner.queueing.pools.field_steps import Step, field_steps
-from planner.queueing.pools.idle_classes import active_classes, nothing_arrives, with_idle, without_idle
-from planner.queueing.pools.mean_field import Field
+from planner.queueing.pools.field.mean_field import Field
+from planner.queueing.pools.independent import active_classes, nothing_arrives, with_idle, without_idle
+from planner.queueing.pools.methods import AT_LAST, FIELD, Step, solution_steps
 from planner.queueing.pools.outcome import Outcome
 from planner.queueing.pools.pool import check_aliases, check_pool
 from planner.queueing.pools.result import PoolSteady, pool_steady
@@ -61,7 +61,8 @@ class Approach:
             return iter([(quick[0], None)])
         self._method = "mean-field"
         alike = start is not None and without_idle(start._pool).classes == active.classes
-        return field_steps(active, aliases, start._field if start is not None and alike else None)
+        begin = start._field if start is not None and alike else None
+        return solution_steps(active, aliases, FIELD | AT_LAST, begin)
 
     def closer(self) -> bool:
         """Go one iteration on.

@@ -1,48 +1,24 @@
-"""The two ends of a pool at which its volumes do not meet: no aliases, or more than closed volumes can use."""
+"""Volumes that do not meet: those without arrivals, all where there are no aliases or more than they can use."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from planner.queueing.pools.lumped import MAX_STATES, solve_lumped
-from planner.queueing.pools.outcome import Outcome
+from planner.queueing.pools.exact.closed_chain import MAX_STATES, solve_lumped
+from planner.queueing.pools.exact.phased_chain import MAX_STATES as MAX_PHASED
+from planner.queueing.pools.exact.phased_chain import phased_states, solve_phased
+from planner.queueing.pools.exact.single_open import solve_single_open
+from planner.queueing.pools.outcome import PER_CLASS, Outcome
 from planner.queueing.pools.pool import Pool
 from planner.queueing.pools.service_variation import with_variation
-from planner.queueing.pools.single_closed import MAX_STATES as MAX_PHASED
-from planner.queueing.pools.single_closed import phased_states, solve_single_closed
-from planner.queueing.pools.single_open import solve_single_open
-
-PER_CLASS: Final = (
-    "throughput",
-    "tries",
-    "fails",
-    "queue",
-    "base_pickups",
-    "alias_pickups",
-    "base_in_service",
-    "alias_in_service",
-)
 
 
 def is_independent(pool: Pool, aliases: int) -> bool:
-    """Whether the volumes of a pool do not influence each other.
-
-    Parameters
-    ----------
-    pool : Pool
-        Any pool.
-    aliases : int
-        Its aliases [1].
-
-    Returns
-    -------
-    bool
-        True without aliases, for closed pools with one for every requester but the first of each volume, and for a
-        single volume small enough for the exact chain.
-    """
+    """Whether the volumes of a pool do not influence each other."""
     if pool.bases == 1 and pool.scv == 1.0:
         return not pool.closed[0] or _states_of_one(pool, aliases) <= MAX_STATES
     if aliases == 0 or aliases >= pool.most_beyond:
@@ -58,22 +34,7 @@ def _states_of_one(pool: Pool, aliases: int) -> float:
 
 
 def solve_one(pool: Pool, k: int, aliases: int) -> Outcome:
-    """Solve one volume of class k with aliases of its own, exactly.
-
-    Parameters
-    ----------
-    pool : Pool
-        The pool it comes from.
-    k : int
-        Its class.
-    aliases : int
-        Aliases of this volume alone [1].
-
-    Returns
-    -------
-    Outcome
-        The exact answer.
-    """
+    """Solve one volume of class k with aliases of its own, exactly."""
     alone = pool.of_one(k)
     if not pool.closed[k]:
         opened = with_variation(alone, aliases, solve_single_open(alone, aliases), alone.scv)
@@ -81,7 +42,7 @@ def solve_one(pool: Pool, k: int, aliases: int) -> Outcome:
     useful = min(aliases, int(pool.population[k]) - 1)
     # Too many phases for the chain: with an alias for everybody nobody waits, whatever the service.
     phased = pool.scv != 1.0 and (useful == 0 or phased_states(pool, k, useful) <= MAX_PHASED)
-    outcome = solve_single_closed(alone, useful) if phased else solve_lumped(alone, useful)
+    outcome = solve_phased(alone, useful) if phased else solve_lumped(alone, useful)
     return replace(
         outcome.in_units_of(pool, k),
         free_law=np.pad(outcome.free_law, (aliases - useful, 0)),
@@ -90,20 +51,7 @@ def solve_one(pool: Pool, k: int, aliases: int) -> Outcome:
 
 
 def solve_independent(pool: Pool, aliases: int) -> Outcome:
-    """Solve one volume of each class by itself, exactly.
-
-    Parameters
-    ----------
-    pool : Pool
-        A pool for which `is_independent` holds.
-    aliases : int
-        Its aliases [1].
-
-    Returns
-    -------
-    Outcome
-        The exact answer.
-    """
+    """Solve one volume of each class by itself, exactly."""
     if pool.bases == 1:
         return solve_one(pool, 0, aliases)
     alone = [
@@ -125,3 +73,36 @@ def solve_independent(pool: Pool, aliases: int) -> Outcome:
         residual=max(each.residual for each in alone),
         **joined,
     )
+
+
+def active_classes(pool: Pool) -> NDArray[np.bool_]:
+    """Which classes have arrivals."""
+    return np.logical_or(pool.closed, pool.arrival_rate > 0.0)
+
+
+def without_idle(pool: Pool) -> Pool:
+    """Leave out the volumes without arrivals."""
+    active = active_classes(pool)
+    if active.all():
+        return pool
+    names = ("volumes", "population", "think_time", "arrival_rate", "service")
+    return replace(pool, **{name: getattr(pool, name)[active] for name in names})
+
+
+def with_idle(pool: Pool, outcome: Outcome) -> Outcome:
+    """Put the volumes without arrivals back."""
+    active = active_classes(pool)
+    if active.all():
+        return outcome
+    whole: dict[str, Any] = {name: np.zeros(pool.classes) for name in PER_CLASS}
+    for name, values in whole.items():
+        values[active] = getattr(outcome, name)
+    return replace(outcome, **whole)
+
+
+def nothing_arrives(pool: Pool, aliases: int) -> Outcome:
+    """Answer for a pool without any arrival."""
+    zeros: dict[str, Any] = {name: np.zeros(pool.classes) for name in PER_CLASS}
+    free_law = np.zeros(aliases + 1)
+    free_law[aliases] = 1.0
+    return Outcome(free_law=free_law, tries_by_free=np.zeros(aliases + 1), residual=0.0, **zeros)

@@ -3,59 +3,56 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
-from planner.queueing.pools.base_balance import PoolFlows
+from planner.queueing.pools.field.base_balance import PoolFlows
 from planner.queueing.pools.pool import Pool
 from planner.results import Array
 
 TINY = float(np.finfo(float).tiny)
+PER_CLASS: Final = (
+    "throughput",
+    "tries",
+    "fails",
+    "queue",
+    "base_pickups",
+    "alias_pickups",
+    "base_in_service",
+    "alias_in_service",
+)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Outcome:
-    """One solved pool; per class arrays are per volume, shape (classes,).
+    """One solved pool; per class arrays are per volume, shape (classes,)."""
 
-    Attributes
-    ----------
-    throughput, tries, fails : ndarray
-        I/Os, I/Os that found their base busy, and those that found no free alias either [1/service time].
-    queue : ndarray
-        Mean number in queue; an I/O in its gap has left the queue [1].
-    base_pickups, alias_pickups : ndarray
-        Waiting I/Os taken by their base, by an alias [1/service time].
-    base_in_service, alias_in_service : ndarray
-        Mean number in service on the base, on aliases [1].
-    free_law : ndarray
-        Probability of 0, 1, ... free aliases, shape (aliases + 1,) [1].
-    tries_by_free : ndarray
-        Rate of tries that find 0, 1, ... free aliases, shape (aliases + 1,) [1/service time].
-    residual : float
-        What the solver left [1].
-    stable : bool
-        False where a queue grows without bound.
-    """
-
+    # I/Os, I/Os that found their base busy, and those that found no free alias either [1/service time]
     throughput: Array
     tries: Array
     fails: Array
-    queue: Array
-    base_pickups: Array
+    queue: Array  # Mean number in queue; an I/O in its gap has left the queue [1]
+    base_pickups: Array  # Waiting I/Os taken by their base, by an alias [1/service time]
     alias_pickups: Array
-    base_in_service: Array
+    base_in_service: Array  # Mean number in service on the base, on aliases [1]
     alias_in_service: Array
-    free_law: Array
-    tries_by_free: Array
-    residual: float
-    stable: bool = True
+    free_law: Array  # Probability of 0, 1, ... free aliases, shape (aliases + 1,) [1]
+    tries_by_free: (
+        Array  # Rate of tries that find 0, 1, ... free aliases, shape (aliases + 1,) [1/service time]
+    )
+    residual: float  # What the solver left [1]
+    stable: bool = True  # False where a queue grows without bound
 
     def in_units_of(self, pool: Pool, k: int) -> Outcome:
         """What `Pool.of_one` came to for class k, in the units of time of its pool."""
         rates = ("throughput", "tries", "fails", "base_pickups", "alias_pickups", "tries_by_free")
         changed: dict[str, Any] = {name: getattr(self, name) / pool.service[k] for name in rates}
         return replace(self, **changed)
+
+    def per_volume(self) -> dict[str, Array]:
+        """Arrays of one number a class."""
+        return {name: getattr(self, name) for name in PER_CLASS}
 
     def in_gap(self, pool: Pool) -> Array:
         """Mean number of I/Os of one volume in the gap of their device, shape (classes,) [1]."""
@@ -77,22 +74,7 @@ class Outcome:
 
 
 def by_free(aliases: int, flows: PoolFlows, law: Array) -> tuple[Array, Array]:
-    """Law of the free aliases and the tries that find them so, from the law of D.
-
-    Parameters
-    ----------
-    aliases : int
-        Aliases of the pool [1].
-    flows : PoolFlows
-        Flows of the pool on a window of D.
-    law : ndarray
-        Law of D on that window, shape (D,) [1].
-
-    Returns
-    -------
-    tuple of ndarray
-        Probabilities [1] and rates of tries [1/service time] by 0, 1, ... free aliases, each of shape (aliases + 1,).
-    """
+    """Law of the free aliases and the tries that find them so, from the law of D."""
     free = np.maximum(aliases - flows.total, 0.0).astype(np.int64)
     probability, tries = (
         np.bincount(free, weights=weights, minlength=aliases + 1).astype(np.float64)

@@ -8,47 +8,33 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from planner.errors import InputError
+from planner.queueing import checks
 from planner.results import Array
 
-MAX_DEVICES = 256
-"""Addresses of a control unit, shared by bases and aliases."""
+MOST_DEVICES = 4096
+"""Bases and aliases together: keeps time and memory within bounds."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Pool:
-    """Classes of equal volumes that share aliases; every time is in units of the mean uninflated service time.
+    """Classes of equal volumes that share aliases; every time is in units of the mean uninflated service time."""
 
-    Attributes
-    ----------
-    volumes : ndarray of float
-        Volumes of each class, shape (classes,) [1].
-    population : ndarray of float
-        Requesters at each volume, `nan` for an open class, shape (classes,) [1].
-    think_time : ndarray of float
-        Mean think time of a requester, `nan` for an open class, shape (classes,) [service times].
-    arrival_rate : ndarray of float
-        Arrivals at each volume, `nan` for a closed class, shape (classes,) [1/service time].
-    service_time : float
-        The unit of time: the mean service time of the volumes [s].
-    service : ndarray
-        Mean service time of an I/O served alone, shape (classes,) [service times].
-    scv : float
-        Squared coefficient of variation of the service time [1].
-    inflation : float
-        Relative growth of the service time with each further I/O in service at the same volume [1].
-    redrive_time, alias_redrive_time : float
-        Gap of a base, of an alias, before an I/O that had to wait is started [service times].
-    """
-
-    volumes: Array
-    population: Array
-    think_time: Array
-    arrival_rate: Array
-    service_time: float
-    service: Array
-    scv: float = 1.0
+    volumes: Array  # Volumes of each class, shape (classes,) [1]
+    population: Array  # Requesters at each volume, `nan` for an open class, shape (classes,) [1]
+    think_time: (
+        Array  # Mean think time of a requester, `nan` for an open class, shape (classes,) [service times]
+    )
+    arrival_rate: (
+        Array  # Arrivals at each volume, `nan` for a closed class, shape (classes,) [1/service time]
+    )
+    service_time: float  # The unit of time: the mean service time of the volumes [s]
+    service: Array  # Mean service time of an I/O served alone, shape (classes,) [service times]
+    scv: float = 1.0  # Squared coefficient of variation of the service time [1]
+    # Relative growth of the service time with each further I/O in service at the same volume [1]
     inflation: float = 0.0
-    redrive_time: float = 0.0
+    redrive_time: float = (
+        0.0  # Gap of a base, of an alias, before an I/O that had to wait is started [service times]
+    )
     alias_redrive_time: float = 0.0
 
     @property
@@ -113,24 +99,7 @@ def check_pool(
     redrive_time: float,
     alias_redrive_time: float | None,
 ) -> Pool:
-    """Check the arguments of `alias_pool` and put them into units of the service time.
-
-    Parameters
-    ----------
-    volumes, service_time, population, think_time, arrival_rate, scv, inflation, redrive_time,
-    alias_redrive_time
-        As `alias_pool` takes them.
-
-    Returns
-    -------
-    Pool
-        The checked pool.
-
-    Raises
-    ------
-    InputError
-        When a value lies outside its domain or the classes do not fit together.
-    """
+    """Check the arguments of `alias_pool` and put them into units of the service time."""
     count = _per_class("volumes", volumes, None)
     classes = count.size
     service, unit = _service_times(service_time, count)
@@ -161,38 +130,20 @@ def check_pool(
 
 
 def check_aliases(aliases: ArrayLike, pool: Pool) -> Array:
-    """Check the alias counts of a sweep.
-
-    Parameters
-    ----------
-    aliases : int or array of int
-        Aliases of the pool, a number or one axis [1].
-    pool : Pool
-        The pool they belong to.
-
-    Returns
-    -------
-    ndarray of float
-        The counts, of the shape given [1].
-
-    Raises
-    ------
-    InputError
-        When a count is no whole number from 0 to 256 less the bases, or there is more than one axis.
-    """
+    """Check the alias counts of a sweep."""
     try:
-        counts = np.asarray(aliases, dtype=np.float64)
+        counts = np.array(checks.plain(aliases), dtype=np.float64)  # a copy: the caller's array may change
     except (TypeError, ValueError):
         raise InputError("aliases", aliases, "whole numbers") from None
     if counts.ndim > 1 or counts.size == 0:
         raise InputError("aliases", aliases, "a number or a sequence of numbers")
-    most = MAX_DEVICES - pool.bases
+    most = MOST_DEVICES - pool.bases
     for value in counts.flat:
         if not 0 <= value <= most or value != round(value):
             raise InputError(
                 "aliases",
                 float(value),
-                f"a whole number from 0 to {most} ({MAX_DEVICES} less {pool.bases} bases)",
+                f"a whole number from 0 to {most} ({MOST_DEVICES} less {pool.bases} bases)",
             )
     return counts
 
@@ -202,7 +153,7 @@ def _per_class(name: str, value: ArrayLike | None, classes: int | None) -> Array
     if value is None:
         return np.full(classes or 0, np.nan)
     try:
-        values = np.atleast_1d(np.asarray(value, dtype=np.float64))
+        values = np.atleast_1d(np.array(checks.plain(value), dtype=np.float64))
     except (TypeError, ValueError):
         raise InputError(name, value, "numbers, one for each class of volumes") from None
     if values.ndim > 1 or values.size == 0:
@@ -223,7 +174,7 @@ def _service_times(value: ArrayLike, volumes: Array) -> tuple[Array, float]:
     if times.size != volumes.size:
         raise InputError("service_time", value, expected, "s")
     for time in times:
-        if not 0.0 < time < np.inf:
+        if not (time > 0.0 and _moderate(float(time))):
             raise InputError("service_time", float(time), expected, "s")
     if np.all(times == times[0]):
         return np.ones(volumes.size), float(times[0])
@@ -244,12 +195,12 @@ def _check_class(population: float, think_time: float, arrival_rate: float) -> N
             "think_time", think_time, "a think time for each class with a population, and no other", "s"
         )
     if not closed:
-        if not 0.0 <= arrival_rate < np.inf:
+        if not 0.0 <= arrival_rate <= checks.LARGEST:
             raise InputError("arrival_rate", float(arrival_rate), "a finite rate, 0 or more", "1/s")
         return
     if not 1 <= population < np.inf or population != round(population):
         raise InputError("population", float(population), "a whole number of requesters, 1 or more")
-    if not 0.0 < think_time < np.inf:
+    if not (think_time > 0.0 and _moderate(think_time)):
         raise InputError("think_time", float(think_time), "a finite time above 0", "s")
 
 
@@ -263,9 +214,19 @@ def _number(
         else f"one finite number, {at_least:g} or more"
     )
     try:
-        number = float(np.asarray(value, dtype=np.float64)[()])
+        number = float(np.asarray(checks.plain(value), dtype=np.float64)[()])
     except (TypeError, ValueError):
         raise InputError(name, value, expected, unit) from None
-    if not (np.isfinite(number) and number > above and number >= at_least):
-        raise InputError(name, number, expected, unit)
-    return number
+    if not (
+        number > above
+        and number >= at_least
+        and (above < 0.0 or _moderate(number))
+        and number <= checks.LARGEST
+    ):
+        raise InputError(name, number, f"{expected}, up to {checks.LARGEST:g}", unit)
+    return number + 0.0  # minus zero is zero
+
+
+def _moderate(number: float) -> bool:
+    """Whether a number above 0 is of a magnitude that `checks` takes."""
+    return 1.0 / checks.LARGEST <= number <= checks.LARGEST

@@ -159,24 +159,7 @@ class PoolSteady(Result):
 
 
 def pool_steady(pool: Pool, aliases: Array, outcomes: list[Outcome], method: str) -> PoolSteady:
-    """Join the outcomes of a sweep, in SI units.
-
-    Parameters
-    ----------
-    pool : Pool
-        The pool.
-    aliases : ndarray
-        Alias counts, a number or one axis [1].
-    outcomes : list of Outcome
-        One for each count.
-    method : str
-        Which method answered.
-
-    Returns
-    -------
-    PoolSteady
-        Of the shape of `aliases`.
-    """
+    """Join the outcomes of a sweep, in SI units."""
 
     def per_class(values: list[Array]) -> Array:
         return np.array(values).reshape(*aliases.shape, pool.classes)
@@ -188,7 +171,8 @@ def pool_steady(pool: Pool, aliases: Array, outcomes: list[Outcome], method: str
     base_service = per_class([each.base_in_service for each in outcomes])
     alias_service = per_class([each.alias_in_service for each in outcomes])
     tries = per_class([each.tries for each in outcomes])
-    on_base = throughput - tries + per_class([each.base_pickups for each in outcomes])
+    unhindered = np.maximum(throughput - tries, 0.0)  # where a queue grows more I/Os come than are served
+    on_base = np.minimum(unhindered + per_class([each.base_pickups for each in outcomes]), throughput)
     fails = per_class([each.fails for each in outcomes])
     service = second * _ratio(base_service + alias_service, throughput, pool.service)
     wait = second * _ratio(queue, throughput)

@@ -19,22 +19,6 @@ def wait_factor(pool: Pool, aliases: int, outcome: Outcome, scv: float) -> float
 
     In the form of Kimura (1986), ``(1 + C2) / ((1 - C2) / w + 2 C2)``: w is the ratio for constant service, 1/2 for
     one server, nearer to 1 where aliases are many and the queue is short.
-
-    Parameters
-    ----------
-    pool : Pool
-        The pool.
-    aliases : int
-        Its aliases [1].
-    outcome : Outcome
-        Its solution for exponential service.
-    scv : float
-        Squared coefficient of variation of the service [1].
-
-    Returns
-    -------
-    float
-        The factor [1].
     """
     fails = float(outcome.fails @ (pool.volumes * pool.service))
     depth = float(outcome.queue @ pool.volumes) / fails if fails > 0.0 else 0.0
@@ -47,18 +31,6 @@ def scv_with_gaps(pool: Pool, outcome: Outcome) -> float:
 
     A gap g before a share f of the I/Os adds ``f g`` to the mean, ``2 f (g + g^2)`` to the second moment: a service in
     two steps varies less than one.
-
-    Parameters
-    ----------
-    pool : Pool
-        The pool.
-    outcome : Outcome
-        Its solution.
-
-    Returns
-    -------
-    float
-        That of the service time alone where there are no gaps [1].
     """
     mean, square = 1.0, 1.0 + pool.scv
     whole = float(pool.volumes @ outcome.throughput)
@@ -74,24 +46,7 @@ def scv_with_gaps(pool: Pool, outcome: Outcome) -> float:
 
 
 def with_variation(pool: Pool, aliases: int, outcome: Outcome, scv: float) -> Outcome:
-    """Wait of the two-moment law in place of that of exponential service.
-
-    Parameters
-    ----------
-    pool : Pool
-        A pool with open classes.
-    aliases : int
-        Its aliases [1].
-    outcome : Outcome
-        Its solution for exponential service.
-    scv : float
-        Squared coefficient of variation of the service [1].
-
-    Returns
-    -------
-    Outcome
-        The same with other queues of its open classes; an I/O in its gap is not affected.
-    """
+    """Wait of the two-moment law in place of that of exponential service."""
     if scv == 1.0 or not outcome.stable:
         return outcome
     in_gap = outcome.in_gap(pool)

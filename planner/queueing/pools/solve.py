@@ -3,28 +3,22 @@
 from __future__ import annotations
 
 from collections import deque
-from math import comb
-from typing import Final, Literal
+from contextlib import suppress
+from typing import Literal
 
 from numpy.typing import ArrayLike
 
 from planner.errors import InputError
-from planner.queueing.pools.field_steps import field_steps
-from planner.queueing.pools.idle_classes import active_classes, nothing_arrives, with_idle, without_idle
-from planner.queueing.pools.independent import is_independent, solve_independent
-from planner.queueing.pools.lumped import solve_lumped
-from planner.queueing.pools.mean_field import Field, extended
-from planner.queueing.pools.open_chain import FULL, QUICK, Effort, is_small_chain, solve_open_chain
+from planner.queueing.pools.field.base_phases import LEAST_SCV
+from planner.queueing.pools.field.mean_field import Field, extended
+from planner.queueing.pools.independent import active_classes, nothing_arrives, with_idle, without_idle
+from planner.queueing.pools.methods import AT_LAST, EXACT, FIELD, QUICKLY, may_be_quick, solution_steps
 from planner.queueing.pools.outcome import Outcome
 from planner.queueing.pools.pool import Pool, check_aliases, check_pool
 from planner.queueing.pools.result import PoolSteady, pool_steady
-from planner.queueing.pools.stability import is_stable, solve_saturated
 from planner.results import Array
 
 Method = Literal["auto", "exact", "mean-field"]
-
-AUTO_STATES: Final = 1_000
-"""Bound on the states up to which "auto" solves several volumes exactly, in about the time of the mean field."""
 
 
 def alias_pool(
@@ -48,9 +42,10 @@ def alias_pool(
     I/O of the pool, each equally likely. With D the I/Os of the pool that no base holds, exactly min(D, A)
     aliases are busy and (D - A)+ I/Os wait.
 
-    "exact" solves the Markov chain in which equal volumes are exchangeable, for exponential service: closed
-    pools up to 30,000 states; with open classes two to four volumes without inflation and gaps, up to the D
-    beyond which less than 1e-8 of the mean queue lies, within 50,000 states. "mean-field" solves for the law of
+    "exact" solves the Markov chain in which equal volumes are exchangeable: closed pools up to 30,000 states, in
+    phases up to 10,000 where `scv` is not 1; with open classes, exponential service and neither inflation nor gaps,
+    two to four volumes up to the D beyond which less than 1e-8 of the mean queue lies, within 50,000 states.
+    "mean-field" solves for the law of
     one volume, the chance that its base is busy given D, and the split of the queue over the volumes, until
     they agree; its cost hardly grows with the number of volumes. Without inflation open volumes follow from
     their balances and a law of how the queue lies on all of them; where up to 6 of them overload their bases, a
@@ -153,80 +148,30 @@ def alias_pool(
 def _solve(pool: Pool, counts: Array, method: Method) -> tuple[list[Outcome], str]:
     """Solve every count, and say by which method."""
     if method == "exact":
-        return _exact(pool, counts, FULL), "exact"
+        if pool.scv != 1.0 and not (pool.closed.all() and pool.scv >= LEAST_SCV):
+            expected = "the mean field where scv is below 1/20, or not 1 and a class is open"
+            raise InputError("method", "exact", expected)
+        return _each(pool, counts, EXACT), "exact"
     if method == "auto" and (quick := solve_quickly(pool, counts)) is not None:
         return quick, "exact"
-    return _mean_field(pool, counts), "mean-field"
+    return _each(pool, counts, FIELD | AT_LAST if method == "auto" else FIELD), "mean-field"
 
 
 def solve_quickly(pool: Pool, counts: Array) -> list[Outcome] | None:
-    """Solve the exact chain where it costs no more than the mean field.
-
-    Parameters
-    ----------
-    pool : Pool
-        A pool whose volumes all have arrivals.
-    counts : ndarray
-        Alias counts, shape (counts,) [1].
-
-    Returns
-    -------
-    list of Outcome or None
-        One for each count; None where there are too many states.
-    """
-    if _may_be_quick(pool, counts):
-        try:
-            return _exact(pool, counts, QUICK)
-        except InputError:  # more states than that
-            pass
+    """Solve by exact chains where they cost no more than the mean field; None where there are too many states."""
+    if may_be_quick(pool, int(counts.max())):
+        with suppress(InputError):
+            return _each(pool, counts, QUICKLY)
     return None
 
 
-def _may_be_quick(pool: Pool, counts: Array) -> bool:
-    """Whether the exact chain may be small; with open classes its size is not known beforehand."""
-    if pool.scv != 1.0:
-        return False
-    if pool.bases == 1:
-        return is_independent(pool, int(counts.max()))
-    if not pool.closed.all():
-        return is_small_chain(pool)
-    bound = 1
-    for count, requesters in zip(pool.volumes, pool.population, strict=True):
-        bound *= comb(int(count) + _volume_states(pool, int(requesters)) - 1, int(count))
-    return bound <= AUTO_STATES
-
-
-def _volume_states(pool: Pool, requesters: int) -> int:
-    """States of one volume: how its I/Os spread over queue, aliases and gaps, for every state of its base."""
-    kinds = 1 + (pool.alias_redrive_time > 0.0)
-    bases = 1 + (pool.redrive_time > 0.0)
-    return comb(requesters - 1 + kinds, kinds) + bases * comb(requesters + kinds, kinds + 1)
-
-
-def _exact(pool: Pool, counts: Array, effort: Effort) -> list[Outcome]:
-    """Solve each count by itself."""
-    if pool.scv != 1.0:
-        raise InputError("method", "exact", "the mean field where scv is not 1")
-    return [_exact_one(pool, int(count), effort) for count in counts]
-
-
-def _exact_one(pool: Pool, aliases: int, effort: Effort) -> Outcome:
-    if not is_stable(pool, aliases):
-        return solve_saturated(pool, aliases)
-    if is_independent(pool, aliases):
-        return solve_independent(pool, aliases)
-    if pool.closed.all():
-        return solve_lumped(pool, aliases)
-    return solve_open_chain(pool, aliases, effort)
-
-
-def _mean_field(pool: Pool, counts: Array) -> list[Outcome]:
+def _each(pool: Pool, counts: Array, passes: frozenset[str]) -> list[Outcome]:
     """Solve from the fewest aliases up, each count beginning where the last one ended."""
     outcomes: dict[int, Outcome] = {}
     earlier: Field | None = None
     field: Field | None = None
     for count in sorted({int(count) for count in counts}):
-        steps = field_steps(pool, count, extended(earlier, field, count))
+        steps = solution_steps(pool, count, passes, extended(earlier, field, count))
         outcomes[count], following = deque(steps, maxlen=1).pop()
         if following is not None:
             earlier, field = field, following

@@ -7,8 +7,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from planner.queueing.pools.independent import PER_CLASS, solve_one
-from planner.queueing.pools.outcome import Outcome
+from planner.queueing.pools.independent import solve_one
+from planner.queueing.pools.outcome import PER_CLASS, Outcome
 from planner.queueing.pools.pool import Pool
 from planner.results import Array
 
@@ -23,16 +23,6 @@ def aliases_in_use(pool: Pool) -> Array:
     birth-death process with death rate ``a / (c + i a)``, whose law is negative binomial with r = 1 + c / i, and the
     mean m that serves the load L solves ``r / (r + m) / (1 + g) + m / (i (r + m)) = L``. Closed classes and loads
     below the base need none: their queues end.
-
-    Parameters
-    ----------
-    pool : Pool
-        Any pool.
-
-    Returns
-    -------
-    ndarray
-        Means, inf where no number of aliases is enough, shape (classes,) [1].
     """
     load = np.where(pool.closed, 0.0, pool.arrival_rate * pool.service)
     base, growth, beside = _rates_in_overload(pool)
@@ -43,56 +33,19 @@ def aliases_in_use(pool: Pool) -> Array:
 
 
 def aliases_to_be_stable(pool: Pool) -> float:
-    """Fewest aliases with which no queue grows without bound.
-
-    Parameters
-    ----------
-    pool : Pool
-        Any pool.
-
-    Returns
-    -------
-    float
-        A whole number, inf where no number is enough [1].
-    """
+    """Fewest aliases with which no queue grows without bound."""
     if not _overloaded(pool).any():
         return 0.0
     return float(np.floor(float(pool.volumes @ aliases_in_use(pool))) + 1.0)
 
 
 def is_stable(pool: Pool, aliases: int) -> bool:
-    """Whether no queue of the pool grows without bound: the sum of `aliases_in_use` is below its aliases.
-
-    Parameters
-    ----------
-    pool : Pool
-        Any pool.
-    aliases : int
-        Its aliases [1].
-
-    Returns
-    -------
-    bool
-        True for closed pools always.
-    """
+    """Whether no queue of the pool grows without bound: the sum of `aliases_in_use` is below its aliases."""
     return not _overloaded(pool).any() or float(pool.volumes @ aliases_in_use(pool)) < aliases
 
 
 def solve_saturated(pool: Pool, aliases: int) -> Outcome:
-    """What an unstable pool comes to: overloaded volumes hold all aliases, the others are left to their bases.
-
-    Parameters
-    ----------
-    pool : Pool
-        A pool for which `is_stable` does not hold.
-    aliases : int
-        Its aliases [1].
-
-    Returns
-    -------
-    Outcome
-        With infinite queues of the overloaded classes.
-    """
+    """What an unstable pool comes to: overloaded volumes hold all aliases, the others are left to their bases."""
     over = _overloaded(pool)
     alone = [solve_one(pool, k, 0) if not over[k] else None for k in range(pool.classes)]
     values = {

@@ -18,20 +18,6 @@ def water_marks(free_law: Array, tries_by_free: Array, tries: float) -> tuple[fl
     The free aliases are taken as a birth-death process: a try takes one at rate ``tries(f) / P(f)`` and one
     comes free at the rate that keeps the law, ``P(f) up(f) = tries(f + 1)``. That no try finds so few, or so
     many, is its survival where such a try ends it.
-
-    Parameters
-    ----------
-    free_law : ndarray
-        Probability of 0, 1, ... free aliases, shape (aliases + 1,) [1].
-    tries_by_free : ndarray
-        Rate of tries that find so many, shape (aliases + 1,) [1/s].
-    tries : float
-        Number of tries in the interval, above 0 [1].
-
-    Returns
-    -------
-    tuple of float
-        Low and high water mark; all aliases where nothing is tried [1].
     """
     rate = float(tries_by_free.sum())
     if rate <= 0.0:

@@ -143,15 +143,15 @@ def _frame(rows: Columns, pairs: Pairs, numbers: dict[str, Array], span: Span) -
     import polars as pl
 
     system = span.system
-    system.static = system.static or devices.Static.of(system.configuration)
+    most = devices.highest(rows["RDEVDEV"][pairs.now])
+    if system.static is None or system.static.eckd.size < most:
+        system.static = devices.Static.of(system.configuration, most)
     kinds, member = devices.roles(rows, pairs, system.bits, system.static)
     device, pool, sample = (rows[name][pairs.now] for name in ("RDEVDEV", "RDEVHPPL", "sample"))
     index = pl.Series(device, dtype=pl.UInt32)
     code = rows["RDEVSER"][pairs.now].astype(np.uint64) << np.uint64(16) | rows["RDEVSER2"][pairs.now]
     data = span.common(sample, rows["line"][pairs.now]) | {
-        "device": hexadecimal(
-            devices.NUMBERS * (devices.SETS if (device >= devices.NUMBERS).any() else 1)
-        ).gather(index),
+        "device": hexadecimal(most).gather(index),
         "kind": pl.Series(schema.KINDS, dtype=pl.Enum(schema.KINDS)).gather(
             pl.Series(kinds, dtype=pl.UInt32)
         ),

@@ -60,6 +60,11 @@ class Configuration:
                 self.bases[number] = base
 
 
+def highest(device: Integers | Words) -> int:
+    """Number of device numbers that there are: those of one subchannel set, or of all."""
+    return NUMBERS * (SETS if (device >= NUMBERS).any() else 1)
+
+
 @dataclass(frozen=True, slots=True)
 class Static:
     """Type, role and base of every device number, from the configuration."""
@@ -72,12 +77,13 @@ class Static:
     helped: NDArray[np.bool_]  # bases of classic aliases
 
     @classmethod
-    def of(cls, configuration: Configuration) -> Static:
-        """Spread the configuration over all device numbers."""
+    def of(cls, configuration: Configuration, most: int) -> Static:
+        """Spread the configuration over all device numbers below `most`."""
         import polars as pl
 
-        flags = np.zeros((4, SETS * NUMBERS), bool)
-        types: list[str | None] = [None] * (SETS * NUMBERS)
+        most = max(most, highest(np.array([*configuration.types], np.int64)))
+        flags = np.zeros((4, most), bool)
+        types: list[str | None] = [None] * most
         alias_of = types.copy()
         for device, type_ in configuration.types.items():
             types[device] = type_ or None

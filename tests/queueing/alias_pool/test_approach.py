@@ -5,7 +5,7 @@ import pytest
 
 from planner.errors import ConvergenceError, InputError
 from planner.queueing import Approach, alias_pool
-from planner.queueing.pools import field_steps
+from planner.queueing.pools import methods
 
 NAN = np.nan
 SLOWED = {"service_time": 1.3e-3, "inflation": 0.16, "redrive_time": 6e-5}
@@ -75,7 +75,7 @@ def test_each_step_is_an_answer_that_comes_nearer():
 
 
 def test_a_beginning_that_leads_nowhere_is_left(monkeypatch):
-    steps = field_steps.mean_field_steps
+    steps = methods.mean_field_steps
 
     def stuck(pool, aliases, start=None):
         yield next(steps(pool, aliases, start))
@@ -86,7 +86,7 @@ def test_a_beginning_that_leads_nowhere_is_left(monkeypatch):
     start = Approach(2, **CLOSED)
     start.settled()
     sweep, last = alias_pool([1, 2, 4], **CLOSED), alias_pool([4], **CLOSED)
-    monkeypatch.setattr(field_steps, "mean_field_steps", stuck)
+    monkeypatch.setattr(methods, "mean_field_steps", stuck)
     the_same(Approach(4, start=start, **CLOSED).settled(), last, 0.0)
     the_same(alias_pool([1, 2, 4], **CLOSED), sweep, 3e-6)
 

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from planner.queueing.pools.beside_states import states_of
-from planner.queueing.pools.closed_beside import Others, agreeing, closed_given
-from planner.queueing.pools.device_rates import Paces
+from planner.queueing.pools.exact.open_chain import solve_open_chain
+from planner.queueing.pools.field.device_rates import Paces
 from planner.queueing.pools.independent import solve_independent
-from planner.queueing.pools.open_chain import solve_open_chain
-from planner.queueing.pools.open_field import open_field_steps, suits_open_field
+from planner.queueing.pools.open_field.beside_states import states_of
+from planner.queueing.pools.open_field.closed_beside import Others, agreeing, closed_given
+from planner.queueing.pools.open_field.open_field import open_field_steps, suits_open_field
 from planner.queueing.pools.pool import check_pool
 from planner.queueing.pools.service_variation import scv_with_gaps
 
@@ -53,7 +53,7 @@ def test_one_volume_alone_has_all_that_no_base_holds():
     pool, aliases, levels = pool_of([1], None, [4], [2.0]), 2, 4
     states = states_of(pool, 0, aliases, levels)
     nothing = Others(np.full(levels, 1e-9), np.zeros(levels))
-    paces = Paces(np.ones(1), np.ones(1), np.ones(levels))
+    paces = Paces(np.ones(1), np.ones(1), np.ones((1, levels)))
     given = closed_given(states, 0, paces, nothing, np.ones(levels))
     np.testing.assert_allclose(given.queue, [0.0, 0.0, 0.0, 1.0], atol=1e-7)
     np.testing.assert_allclose(given.held_at_busy, [0.0, 1.0, 2.0, 2.0], atol=1e-7)
@@ -64,7 +64,7 @@ def test_one_volume_alone_has_all_that_no_base_holds():
 def test_what_the_others_do_is_found_from_its_means():
     pool, aliases, levels = pool_of([2, 1], [NAN, 1.3], [4, NAN], [1.7, NAN]), 3, 60
     states = states_of(pool, 0, aliases, levels)
-    paces = Paces(np.ones(2), np.ones(2), np.ones(levels))
+    paces = Paces(np.ones(2), np.ones(2), np.ones((2, levels)))
     law = np.exp(-0.1 * np.arange(levels))
     has = np.arange(levels)
     truth = Others.of(

@@ -117,6 +117,13 @@ def test_mean_field_rises_with_aliases(volumes, population, think_time, inflatio
     assert np.all(np.diff(pool.wait_time[:, 0]) <= 2e-3)
 
 
+def test_more_volumes_than_a_control_unit_has_addresses():
+    pool = alias_pool(128, volumes=[256], population=3, think_time=4.0, service_time=1.0)
+    half = alias_pool(64, volumes=[128], population=3, think_time=4.0, service_time=1.0)
+    assert pool.throughput == pytest.approx(half.throughput, rel=2e-3)
+    assert pool.wait_time < half.wait_time  # a larger pool pools better
+
+
 def test_equal_classes_are_one():
     law = {"service_time": 1.0, "method": "mean-field"}
     one = alias_pool(3, volumes=6, population=4, think_time=2.0, **law)
@@ -141,7 +148,7 @@ def test_time_scale_and_scalar_shape():
     [
         ({"aliases": -1}, "aliases"),
         ({"aliases": 1.5}, "aliases"),
-        ({"aliases": 253}, "aliases"),
+        ({"aliases": 4093}, "aliases"),
         ({"aliases": [[1]]}, "aliases"),
         ({"volumes": 0}, "volumes"),
         ({"volumes": [2, 2]}, "population"),
@@ -157,7 +164,8 @@ def test_time_scale_and_scalar_shape():
         ({"alias_redrive_time": -1.0}, "alias_redrive_time"),
         ({"method": "guess"}, "method"),
         ({"volumes": 9, "population": 9, "method": "exact"}, "method"),
-        ({"scv": 2.0, "method": "exact"}, "method"),
+        ({"scv": 0.1, "method": "exact"}, "method"),
+        ({"scv": 0.01, "method": "exact"}, "method"),
         ({"scv": -1.0}, "scv"),
     ],
 )

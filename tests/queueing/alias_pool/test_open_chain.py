@@ -8,7 +8,7 @@ from scipy.sparse import linalg
 from planner.errors import InputError
 from planner.queueing import mmc
 from planner.queueing.pools import alias_pool
-from planner.queueing.pools.open_chain import solve_open_chain
+from planner.queueing.pools.exact.open_chain import solve_open_chain
 from planner.queueing.pools.pool import check_pool
 
 NAN = float("nan")

@@ -4,8 +4,8 @@ from itertools import product
 
 import numpy as np
 
-from planner.queueing.pools.queue_law import queue_law
-from planner.queueing.pools.queue_weights import Weights, met_by
+from planner.queueing.pools.open_field.queue_law import queue_law
+from planner.queueing.pools.open_field.queue_weights import Weights, met_by
 
 VOLUMES = np.array([1.0, 2.0])
 CLASS = (0, 1, 1)

@@ -7,6 +7,10 @@ from hypothesis import strategies as st
 
 from planner.queueing import finite_source, mgc
 from planner.queueing.pools import alias_pool
+from planner.queueing.pools.exact.closed_chain import solve_lumped
+from planner.queueing.pools.exact.phased_chain import solve_phased
+from planner.queueing.pools.outcome import PER_CLASS
+from planner.queueing.pools.pool import check_pool
 from tests.queueing.alias_pool.simulation import simulate
 
 NAN = float("nan")
@@ -118,3 +122,43 @@ def test_small_pools_against_simulation(scv):
         missed = abs(pool.fails_rate[0] - run.fails_rate[0][0])
         assert missed <= max(0.08 * run.fails_rate[0][0], 0.01)
     assert beyond <= 2
+
+
+def test_chain_in_phases_is_the_lumped_chain_for_exponential_service():
+    pool = check_pool(
+        volumes=[2, 1], population=[2, 3], think_time=[1.0, 2.0], service_time=[0.4, 3.0], arrival_rate=None, scv=1.0,
+        inflation=0.2, redrive_time=0.05, alias_redrive_time=0.1,
+    )  # fmt: skip
+    phased, lumped = solve_phased(pool, 2), solve_lumped(pool, 2)
+    for name in (*PER_CLASS, "free_law", "tries_by_free"):
+        np.testing.assert_allclose(
+            getattr(phased, name), getattr(lumped, name), rtol=1e-9, atol=1e-13, err_msg=name
+        )
+
+
+@pytest.mark.parametrize(("scv", "limit"), [(0.5, 0.05), (4.0, 0.13)])
+def test_mean_field_against_the_chain_in_phases(scv, limit):
+    law = {"volumes": [2, 1], "population": [3, 3], "think_time": [1.0, 2.0], "service_time": 1.0, "scv": scv}
+    exact, field = (alias_pool(2, method=method, **law) for method in ("exact", "mean-field"))
+    assert exact.method == "exact"
+    np.testing.assert_allclose(exact.throughput * (law["think_time"] + exact.response_time), 3.0, rtol=1e-9)
+    np.testing.assert_allclose(exact.service_time, 1.0, rtol=1e-9)
+    np.testing.assert_allclose(field.wait_time, exact.wait_time, rtol=limit)
+    np.testing.assert_allclose(field.throughput, exact.throughput, rtol=0.01)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scv", [0.5, 4.0])
+def test_simulation_against_the_chain_in_phases(scv):
+    pytest.importorskip("numba")
+    law = {
+        "volumes": [2, 1],
+        "population": [3, 3],
+        "think_time": [1.0, 2.0],
+        "service_time": [0.5, 2.0],
+        "scv": scv,
+    }
+    exact, run = alias_pool(2, method="exact", **law), simulate(2, completions=2_000_000, **law)
+    for name in ("throughput", "wait_time", "tries_rate", "fails_rate", "free_aliases"):
+        mean, error = getattr(run, name)
+        assert np.all(np.abs(mean - getattr(exact, name)) <= 4.0 * error), name

@@ -1,0 +1,1 @@
+"""Exact chains of small pools, and of single volumes."""

@@ -1,0 +1,1 @@
+"""The mean field of any pool, closed, open or mixed, around D."""

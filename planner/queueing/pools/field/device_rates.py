@@ -1,0 +1,92 @@
+"""Rates at which the base and the aliases of one volume end I/Os, with inflation and gaps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from planner.queueing.pools.pool import Pool
+from planner.results import Array
+
+TINY = 1e-12
+
+
+@dataclass(frozen=True)
+class Gaps:
+    """Mean gap per I/O of a device that holds one, whether or not this I/O had to wait."""
+
+    base: float = 0.0  # Gap times the share of I/Os that were picked up from a queue [service times]
+    alias: float = 0.0
+
+
+def idle_base_alias_ends(pool: Pool, k: int, gaps: Gaps, beyond: Array) -> Array:
+    """Rate at which the aliases of a volume with idle base end, all of its I/Os holding one."""
+    own = pool.service[k]
+    gap = gaps.alias / own
+    others = np.maximum(beyond - 1.0, 0.0) / (1.0 + gap)
+    return np.asarray(beyond / (1.0 + pool.inflation * others + gap) / own)
+
+
+def busy_base_ends(
+    pool: Pool,
+    k: int,
+    gaps: Gaps,
+    alias_share: Array,
+    at_busy: Array,
+    beyond: Array,
+    *,
+    waits: Array,
+    any_waits: Array,
+) -> tuple[Array, Array]:
+    """Rates of the base and of the aliases of a busy-base volume with d I/Os beyond the base.
+
+    The aliases it holds are hypergeometric with mean ``alias_share d``; the rates are their averages to second order,
+    for a service time ``1 + inflation (n - 1)`` with n in service. While a gap lasts the device is not in service.
+    """
+    own = pool.service[k]  # the unit of time below
+    base_gap = gap_now(pool.redrive_time, gaps.base, waits) / own
+    alias_gap = gap_now(pool.alias_redrive_time, gaps.alias, any_waits)[:, None] / own
+    held = alias_share[:, None] * beyond
+    if pool.inflation == 0.0:
+        return 1.0 / (1.0 + base_gap) / own, held / (1.0 + alias_gap) / own
+    spread = np.clip((at_busy[:, None] - beyond) / np.maximum(at_busy[:, None] - 1.0, TINY), 0.0, 1.0)
+    variance = held * (1.0 - alias_share)[:, None] * spread
+    growth = pool.inflation / (1.0 + alias_gap)
+    base_time = 1.0 + growth * held + base_gap
+    alone = 1.0 + pool.inflation / (1.0 + base_gap) - growth + alias_gap
+    alias_time = alone + growth * held
+    base = 1.0 / base_time + growth**2 * variance / base_time**3
+    # Divided one by one: the cube of a time far from the solution would overflow.
+    aliases = (held - growth * alone * variance / alias_time / alias_time) / alias_time
+    return base / own, aliases / own
+
+
+def gap_now(gap: float, mean: float | Array, waits: Array) -> Array:
+    """Mean gap that an I/O in service had, where the chance that one waits now is known.
+
+    Whether it was picked up was settled when it began, one service ago at most: halfway between what holds now and what
+    holds on average. Either keeps the time lost to gaps equal to the pickups times the gap.
+    """
+    return np.asarray(0.5 * (mean + gap * waits))
+
+
+@dataclass(frozen=True, eq=False)
+class Paces:
+    """Rates at which devices end where no I/O slows another down."""
+
+    queued: Array  # Of a base with a queue and without, shape (classes,) [1/service time]
+    alone: Array
+    alias: Array  # Of an alias with an I/O of a class given D, shape (classes, D) [1/service time]
+
+    @classmethod
+    def of(cls, pool: Pool, base_gap: Array, alias_gap: float, waiting: Array) -> Paces:
+        """From the mean gaps of all I/Os."""
+        queued, alone = (
+            1.0 / (pool.service + gap_now(pool.redrive_time, base_gap, np.full_like(base_gap, waits)))
+            for waits in (1.0, 0.0)
+        )
+        mean = np.full_like(waiting, alias_gap)
+        waits = np.where(waiting > 0.0, 1.0, 0.0)
+        gaps = gap_now(pool.alias_redrive_time, mean, waits)
+        return cls(queued, alone, 1.0 / (pool.service[:, None] + gaps))

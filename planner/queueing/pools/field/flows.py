@@ -1,0 +1,171 @@
+"""Flows of a pool given D, what one volume sees of them, and what they amount to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Final
+
+import numpy as np
+
+from planner.queueing.pools.field.base_balance import BaseFlows, PoolFlows
+from planner.queueing.pools.field.device_rates import busy_base_ends, idle_base_alias_ends
+from planner.queueing.pools.field.given_total import ClassGivenTotal
+from planner.queueing.pools.field.queue_split import own_queue_empty, waiting_shares
+from planner.queueing.pools.field.volume_law import VolumeRates, arrival_rates
+from planner.queueing.pools.outcome import Outcome, by_free
+from planner.queueing.pools.pool import Pool
+from planner.results import Array
+
+NOTHING: Final = 1e-9
+TINY: Final = float(np.finfo(float).tiny)
+
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    """The I/Os that no base holds, given D, shape (classes, D) each."""
+
+    total: Array  # The window of D, shape (D,) [1]
+    held: Array  # Of a class, on aliases or waiting [1]
+    waiting: Array  # Of a class, waiting [1]
+    alias_share: Array  # Share that holds an alias of those at busy-base volumes [1]
+    at_busy: Array  # Of all classes at busy-base volumes, shape (D,) [1]
+    scale: Array  # By which the classes had to be multiplied to sum to D, shape (D,) [1]
+
+
+@dataclass(frozen=True, eq=False)
+class VolumeEnds:
+    """Rates at which the devices of one volume end I/Os."""
+
+    idle_alias_ends: Array  # Of its aliases while its base is idle, shape (d,) [1/service time]
+    # With its base busy: of its aliases, of the base to its own queue, of the base to rest, shape (D, d)
+    # [1/service time]
+    busy_alias_ends: Array
+    base_picks: Array
+    base_idles: Array
+    base_pace: Array  # Of the base, did it end independently of d, shape (D, d) [1/service time]
+
+
+def split_of(
+    pool: Pool, aliases: int, total: Array, classes: list[ClassGivenTotal], rates: tuple[VolumeRates, ...]
+) -> Split:
+    """Split D over the classes and its waiting part over those with a busy base."""
+    volumes = pool.volumes[:, None]
+    idle = volumes * np.array([(1.0 - each.busy) * (each.weight_idle @ each.beyond) for each in classes])
+    busy = volumes * np.array([each.busy * (each.weight_busy @ each.beyond) for each in classes])
+    predicted = idle.sum(axis=0) + busy.sum(axis=0)
+    scale = np.divide(total, predicted, out=np.ones_like(total), where=predicted > NOTHING)
+    idle, busy = idle * scale, busy * scale
+    waiting = np.maximum(total - aliases, 0.0)
+    share = waiting_shares(busy, np.array([each.log_odds for each in rates]), waiting)
+    return Split(total, idle + busy, busy * share, 1.0 - share, total - idle.sum(axis=0), scale)
+
+
+def flows_of(
+    pool: Pool, aliases: int, split: Split, classes: list[ClassGivenTotal], rates: tuple[VolumeRates, ...]
+) -> tuple[PoolFlows, tuple[BaseFlows, ...], list[VolumeEnds]]:
+    """Flows of every class given D, and of the pool."""
+    bases, every_end = [], []
+    tries, pickups, alias_ends = (np.zeros_like(split.total) for _ in range(3))
+    for k, given in enumerate(classes):
+        end = _ends(pool, aliases, split, k, given, rates[k])
+        idle_arrivals, busy_arrivals = arrival_rates(pool, k, given.beyond.size)
+        base = BaseFlows(
+            arrivals=given.weight_idle @ idle_arrivals,
+            idles=_mean(given.weight_busy, end.base_idles),
+            tries=given.busy * (given.weight_busy @ busy_arrivals),
+            pickups=given.busy * _mean(given.weight_busy, end.base_picks),
+        )
+        idle_ends = (1.0 - given.busy) * (given.weight_idle @ end.idle_alias_ends)
+        busy_ends = given.busy * _mean(given.weight_busy, end.busy_alias_ends)
+        tries += pool.volumes[k] * base.tries
+        pickups += pool.volumes[k] * base.pickups
+        alias_ends += pool.volumes[k] * split.scale * (idle_ends + busy_ends)
+        bases.append(base)
+        every_end.append(end)
+    return PoolFlows(split.total, tries, pickups, alias_ends), tuple(bases), every_end
+
+
+def _ends(
+    pool: Pool, aliases: int, split: Split, k: int, given: ClassGivenTotal, rates: VolumeRates
+) -> VolumeEnds:
+    """Rates of one volume given D and d."""
+    waiting = split.total - aliases
+    empty = own_queue_empty(split.alias_share[k], split.at_busy, waiting, given.beyond)
+    base, held = busy_base_ends(
+        pool,
+        k,
+        rates.gaps,
+        split.alias_share[k],
+        split.at_busy,
+        given.beyond,
+        waits=1.0 - empty,
+        any_waits=np.where(waiting > 0.0, 1.0, 0.0),
+    )
+    idle = idle_base_alias_ends(pool, k, rates.gaps, given.beyond)
+    ends = base if given.hazard is None else base * given.hazard
+    return VolumeEnds(idle, held, ends * (1.0 - empty), ends * empty, base)
+
+
+def seen_by_volume(law: Array, given: ClassGivenTotal, ends: VolumeEnds, old: VolumeRates) -> VolumeRates:
+    """Average the rates over D, as one busy volume with d sees it."""
+    weight = given.likelihood * (law * given.busy)[:, None]
+    known = weight.sum(axis=0)
+    inside = np.flatnonzero(known > TINY)  # a d that the window of D does not have is as the nearest it has
+    first, last = int(inside[0]), int(inside[-1]) + 1
+
+    def average(values: Array) -> Array:
+        result = np.einsum("ij,ij->j", weight, values)
+        result[first:last] /= known[first:last]
+        result[:first], result[last:] = result[first], result[last - 1]
+        return np.asarray(result)
+
+    picks, idles = average(ends.base_picks), average(ends.base_idles)
+    return replace(
+        old,
+        idle_alias_ends=ends.idle_alias_ends,
+        alias_ends=average(ends.busy_alias_ends),
+        base_picks=picks,
+        base_idles=idles,
+        base_pace=picks + idles if given.hazard is None else average(ends.base_pace),
+    )
+
+
+def outcome_of(
+    pool: Pool,
+    aliases: int,
+    split: Split,
+    classes: list[ClassGivenTotal],
+    flows: PoolFlows,
+    bases: tuple[BaseFlows, ...],
+    law: Array,
+) -> Outcome:
+    """Average over D."""
+    full = split.total >= aliases
+    busy = np.array([given.busy @ law for given in classes])
+    tries = np.array([base.tries @ law for base in bases])
+    unhindered = [
+        (1.0 - given.busy) * base.arrivals @ law for given, base in zip(classes, bases, strict=True)
+    ]
+    base_pickups = np.array([base.pickups @ law for base in bases])
+    share = split.waiting / np.maximum(split.total - aliases, 1.0)
+    alias_pickups = (share * flows.alias_ends) @ law / pool.volumes
+    free_law, tries_by_free = by_free(aliases, flows, law)
+    return Outcome(
+        throughput=np.where(pool.closed, np.array(unhindered) + tries, pool.arrival_rate),
+        tries=tries,
+        fails=np.array([base.tries[full] @ law[full] for base in bases]),
+        queue=split.waiting @ law / pool.volumes,
+        base_pickups=base_pickups,
+        alias_pickups=alias_pickups,
+        base_in_service=busy - pool.redrive_time * base_pickups,
+        alias_in_service=(split.held - split.waiting) @ law / pool.volumes
+        - pool.alias_redrive_time * alias_pickups,
+        free_law=free_law,
+        tries_by_free=tries_by_free,
+        residual=np.inf,
+    )
+
+
+def _mean(weight: Array, values: Array) -> Array:
+    """Average over d at each D."""
+    return np.asarray(np.einsum("ij,ij->i", weight, values))

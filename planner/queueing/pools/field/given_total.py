@@ -1,0 +1,137 @@
+"""One class of volumes given D, the I/Os of the pool that no base holds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from typing import Final, TypeVar
+
+import numpy as np
+
+from planner.queueing.pools.field.base_balance import BaseFlows, PoolFlows, idle_given_total
+from planner.queueing.pools.field.base_phases import base_hazard, hazard_given_total
+from planner.queueing.pools.field.total_law import CountLaw, leave_one_out
+from planner.queueing.pools.field.volume_law import VolumeRates, law_of_volume
+from planner.queueing.pools.pool import Pool
+from planner.results import Array
+
+MARGIN: Final = 1e-14
+"""What is dropped within sums, relative to the window: it must not show at the ends of the window."""
+TINY: Final = float(np.finfo(float).tiny)
+
+AnyFlows = TypeVar("AnyFlows", PoolFlows, BaseFlows)
+
+
+@dataclass(frozen=True, eq=False)
+class ClassGivenTotal:
+    """One class given D."""
+
+    beyond: Array  # d = 0, 1, ..., shape (d,) [1]
+    busy: Array  # Probability that a base is busy, shape (D,) [1]
+    weight_idle: Array  # Law of d with the base idle, busy, shape (D, d) [1]
+    weight_busy: Array
+    # Likelihood of D given d with the base busy, relative to that given a busy base, shape (D, d) [1]
+    likelihood: Array
+    # By which a busy base ends faster than on average, shape (D, d) or (d,); None for exponential service [1]
+    hazard: Array | None
+
+
+@dataclass(frozen=True, eq=False)
+class KnownFlows:
+    """Flows of an earlier iteration, from which the bases get their own balance."""
+
+    pool: PoolFlows  # Of the pool
+    bases: tuple[BaseFlows, ...]  # Of each class
+
+
+@dataclass(frozen=True, eq=False)
+class KnownBusy:
+    """Busy bases of another alias count."""
+
+    total: Array  # Window of D, moved to the same numbers waiting, shape (D,) [1]
+    busy: tuple[Array, ...]  # Probability that a base of each class is busy, shape (D,) [1]
+
+
+def classes_given_total(
+    pool: Pool, rates: tuple[VolumeRates, ...], known: KnownFlows | KnownBusy | None, window: float
+) -> tuple[Array, list[ClassGivenTotal]]:
+    """Condition every class on D.
+
+    A volume given D is weighed by the chance that all others have the rest. Whether its base is busy is better known
+    from its own balance given D, once flows are known.
+    """
+    laws = [law_of_volume(pool, k, each) for k, each in enumerate(rates)]
+    left_out, whole = leave_one_out(
+        [CountLaw(0, idle + busy, window * MARGIN) for idle, busy in laws],
+        [int(count) for count in pool.volumes],
+    )
+    total = whole.window(window)
+    if isinstance(known, KnownFlows):
+        known = _on_window(known, total)
+    classes = []
+    for k, ((idle, busy), others) in enumerate(zip(laws, left_out, strict=True)):
+        beyond = np.arange(float(idle.size))
+        likelihood = others.at(total[:, None] - beyond)
+        joint_idle, joint_busy = idle * likelihood, busy * likelihood
+        sum_idle, sum_busy = joint_idle.sum(axis=1), joint_busy.sum(axis=1)
+        if isinstance(known, KnownBusy):
+            busy_share = np.interp(total, known.total, known.busy[k])
+        elif isinstance(known, KnownFlows):
+            idle_share = idle_given_total(known.pool, known.bases[k], top=bool(total[-1] >= pool.most_beyond))
+            busy_share = np.where(sum_idle > 0.0, np.where(sum_busy > 0.0, 1.0 - idle_share, 0.0), 1.0)
+        else:
+            busy_share = sum_busy / (sum_idle + sum_busy)
+        per_busy = _reciprocal(sum_busy)
+        classes.append(
+            ClassGivenTotal(
+                beyond=beyond,
+                busy=busy_share,
+                weight_idle=joint_idle * _reciprocal(sum_idle),
+                weight_busy=joint_busy * per_busy,
+                likelihood=likelihood * per_busy,
+                hazard=None,
+            )
+        )
+    return total, classes if pool.scv == 1.0 else _with_hazards(pool, rates, laws, total, classes)
+
+
+def _with_hazards(
+    pool: Pool,
+    rates: tuple[VolumeRates, ...],
+    laws: list[tuple[Array, Array]],
+    total: Array,
+    classes: list[ClassGivenTotal],
+) -> list[ClassGivenTotal]:
+    """Tell how fast the bases of each class end; the closed ones are too small for D to run away."""
+    mean, variance = 0.0, 0.0
+    for count, given, (idle, busy) in zip(pool.volumes, classes, laws, strict=True):
+        law = idle + busy
+        own = float(law @ given.beyond)
+        mean += count * own
+        variance += count * float(law @ (given.beyond - own) ** 2)
+    result = []
+    for k, given in enumerate(classes):
+        hazard = base_hazard(pool, k, rates[k])
+        if not pool.closed[k]:
+            hazard = hazard_given_total(hazard, given.weight_busy, total, mean, variance**0.5)
+        result.append(replace(given, hazard=hazard))
+    return result
+
+
+def _reciprocal(sums: Array) -> Array:
+    """As a column; 0 where D is out of reach."""
+    return np.divide(1.0, sums, out=np.zeros_like(sums), where=sums >= TINY)[:, None]
+
+
+def _on_window(known: KnownFlows, wanted: Array) -> KnownFlows:
+    """Flows on another window of D, constant beyond its ends."""
+    total = known.pool.total
+    if total[0] == wanted[0] and total.size == wanted.size:
+        return known
+
+    def moved(flows: AnyFlows) -> AnyFlows:
+        return replace(
+            flows,
+            **{item.name: np.interp(wanted, total, getattr(flows, item.name)) for item in fields(flows)},
+        )
+
+    return KnownFlows(moved(known.pool), tuple(moved(each) for each in known.bases))

@@ -1,0 +1,285 @@
+"""Pools with open classes by a mean field around D: the volumes given D, and how the waiting I/Os lie on them.
+
+Without inflation it does not matter which I/O of an open volume holds an alias: its base and its mean queue given D
+follow from their balances. A closed volume has few states: it gets a chain of its own beside the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Final
+
+import numpy as np
+
+from planner.errors import ConvergenceError
+from planner.queueing.pools.field.base_balance import BaseFlows, idle_given_total
+from planner.queueing.pools.field.device_rates import Paces
+from planner.queueing.pools.open_field.balances import (
+    VolumesGiven,
+    Waiting,
+    more_beside_idle,
+    queue_given_total,
+    tries_where,
+)
+from planner.queueing.pools.open_field.closed_classes import ClosedClasses
+from planner.queueing.pools.open_field.queue_law import QueueLaw, fitted_queue_law
+from planner.queueing.pools.open_field.queue_weights import Weights
+from planner.queueing.pools.open_field.state import OpenState
+from planner.queueing.pools.open_field.window import OpenWindow
+from planner.queueing.pools.outcome import Outcome
+from planner.queueing.pools.pool import Pool
+from planner.queueing.pools.service_variation import scv_with_gaps, with_variation
+from planner.queueing.pools.stability import aliases_in_use
+from planner.results import Array
+
+MAX_ITERATIONS: Final = 300
+MAX_BESIDE_CLOSED: Final = 80
+MAX_STATES: Final = 2_000_000
+MAX_LOST: Final = 12
+"""Iterations with closed classes, states solved in them, and iterations without a law of the queue anywhere near it,
+after which another field is asked; a few seconds."""
+FAR_OFF: Final = 0.03
+SETTLED: Final = 1e-8
+STILL_GOOD: Final = 1e-6
+"""Change that will do at last, near saturation, where it falls slowly, and beside closed classes."""
+STEP: Final = 0.85
+"""Share of the way that an iteration goes: some changes come back with the opposite sign."""
+MISFIT: Final = 1e-5
+"""How far the law of the queue may be, on average over D, from the busy bases and queues that it should have."""
+MISFIT_BESIDE_CLOSED: Final = 1e-3
+"""The same beside closed classes, whose longest queue the law may not let the open ones forget."""
+CALM: Final = 0.1
+"""Change below which more D are asked for beside closed classes: from far off the queue looks endless."""
+LEAST_QUEUE: Final = 0.01
+"""Queue of one volume that its changes are held against where it is shorter."""
+FEW: Final = 6
+MUCH: Final = 0.2
+"""Overloaded volumes, and the share of the aliases that they need, where a mixed pool asks for this field."""
+MOST_REQUESTERS: Final = 16
+"""Requesters of a volume up to which its chain is worth its cost."""
+LOST: Final = 0.02
+"""Share of the requesters of a closed volume that may be missing from think time, service and queue."""
+TINY: Final = float(np.finfo(float).tiny)
+
+
+def suits_open_field(pool: Pool, aliases: int) -> bool:
+    """Whether this field knows a pool better than the other one.
+
+    It does where all classes are open, and where few open volumes overload their bases and need many of the aliases:
+    they have most of the queue, and while it is long the others are not what they are on average.
+    """
+    closed = pool.closed
+    if pool.inflation > 0.0 or closed.all() or (closed.any() and not pool.even):
+        return False
+    if not closed.any():
+        return True
+    need = aliases_in_use(pool)
+    few = float(pool.volumes @ (need > 0.0)) <= FEW
+    much = float(pool.volumes @ need) > MUCH * aliases
+    return bool(few and much and pool.population[closed].max() <= MOST_REQUESTERS and pool.scv == 1.0)
+
+
+def open_field_steps(pool: Pool, aliases: int) -> Iterator[Outcome]:
+    """Solve a pool with open classes by the mean field, iteration by iteration."""
+    mixed = bool(pool.closed.any())
+    most_misfit = MISFIT_BESIDE_CLOSED if mixed else MISFIT
+    most = MAX_BESIDE_CLOSED if mixed else MAX_ITERATIONS
+    state, weights = _first(pool, aliases)
+    residual = misfit = np.inf
+    states = lost = 0
+    for iteration in range(1, most + 1):
+        law_of_queue, weights = _law_of_queue(state, weights)
+        state = _with_queue(state, law_of_queue)
+        following = _following(state, law_of_queue)
+        residual = _change(state.given, following.given, state.law)
+        misfit = state.window.misfit(law_of_queue, state.given, state.law)
+        states, lost = states + following.closed.states, lost + (misfit > FAR_OFF)
+        hopeless = mixed and (states > MAX_STATES or lost > MAX_LOST)
+        if hopeless or not np.isfinite(residual + misfit):
+            break
+        wider = state.window.wider(state.law) if not mixed or residual < CALM else state.window
+        settled = residual <= (STILL_GOOD if mixed or iteration == most else SETTLED)
+        ended = wider is state.window
+        answer = _answer(state, residual if ended else np.inf)
+        yield answer
+        if settled and misfit <= most_misfit and ended:
+            _check_requesters(pool, answer)
+            return
+        state = _moved(state, following)
+        if not ended:
+            state, weights = _widened(state, weights, wider)
+    raise ConvergenceError("mean field of the alias pool", max(residual, misfit), iteration)
+
+
+def _first(pool: Pool, aliases: int) -> tuple[OpenState, Weights]:
+    """Where to begin."""
+    window = OpenWindow.of(aliases)
+    given, weights = window.begin(pool)
+    paces = Paces.of(pool, np.zeros(pool.classes), 0.0, window.waiting)
+    state = OpenState.of(pool, window, paces, given)
+    if pool.closed.any():
+        own = (state.arrivals.tries, state.picks)
+        closed = ClosedClasses.begin(pool, aliases, paces, state.flows, own)
+        state = OpenState.of(pool, window, paces, given, closed)
+    return state, weights
+
+
+def _answer(state: OpenState, residual: float) -> Outcome:
+    """Averages over D, the waits of open classes by the two-moment law where a gap makes service vary less."""
+    outcome = state.outcome(residual)
+    return with_variation(state.pool, state.window.aliases, outcome, scv_with_gaps(state.pool, outcome))
+
+
+def _check_requesters(pool: Pool, outcome: Outcome) -> None:
+    """Refuse an answer in which requesters are lost: each thinks, is served, or waits."""
+    service = outcome.base_in_service + outcome.alias_in_service + outcome.in_gap(pool)
+    known = outcome.throughput * pool.think_time + service + outcome.queue
+    lost = float(np.max(np.abs(known / pool.population - 1.0), where=pool.closed, initial=0.0))
+    if not lost <= LOST:
+        raise ConvergenceError(
+            "mean field of the alias pool: requesters of a closed class", lost, MAX_ITERATIONS
+        )
+
+
+def _law_of_queue(state: OpenState, weights: Weights) -> tuple[QueueLaw, Weights]:
+    """How what waits lies on the volumes, and better weights."""
+    window, at = state.window, state.window.evaluated
+    weights = replace(weights, spare=weights.longest - state.arrivals.held_at_busy[:, at])
+    as_bases: float | Array  # aliases, in bases that take waiting I/Os as fast
+    if state.pool.even:
+        as_bases = window.aliases * float(state.paces.alias[0, -1] / state.paces.queued.mean())
+    else:
+        as_bases = state.flows.alias_ends[at] / state.paces.queued[:, None]
+    with np.errstate(all="ignore"):  # weights that run away begin again beside their neighbors
+        return fitted_queue_law(
+            window.queues,
+            as_bases,
+            state.pool.volumes,
+            weights,
+            state.given.busy[:, at],
+            state.given.queue[:, at],
+        )
+
+
+def _with_queue(state: OpenState, law_of_queue: QueueLaw) -> OpenState:
+    """Busy open bases have a queue as often as the law of the queue says."""
+    none = np.zeros((state.pool.classes, state.window.aliases + 1))
+    with_queue = np.hstack([none, state.window.at_queues(law_of_queue.with_queue)])
+    given = replace(state.given, with_queue=with_queue)
+    return OpenState.of(state.pool, state.window, state.paces_now(), given, state.closed, state.held)
+
+
+def _following(state: OpenState, law: QueueLaw) -> OpenState:
+    """Open volumes by their balances beside the others as the law of the queue shows them, closed ones by chains."""
+    pool, window, flows = state.pool, state.window, state.flows
+    busy, queue = state.given.busy.copy(), state.given.queue.copy()
+    ends_idle, ends_queued = state.ends_where_idle(), state.ends_where_queued()
+    for k in np.flatnonzero(~pool.closed).tolist():
+        others = pool.volumes - (np.arange(pool.classes) == k)
+        tries, picks = _beside_idle(state, law, k)
+        base = BaseFlows(
+            arrivals=state.arrivals.at_idle[k],
+            idles=state.paces.alone[k] * (1.0 - state.given.with_queue[k]),
+            tries=flows.tries - others @ tries,
+            pickups=flows.pickups - others @ picks,
+        )
+        busy[k] = 1.0 - idle_given_total(flows, base, top=True, alias_ends=ends_idle[k])
+        tries, picks = _beside_waiting(state, law, k)
+        own, waits = state.picks[k], state.given.queue[k]
+        volume = Waiting(
+            arrivals=state.arrivals.tries[k],
+            picks_each=np.divide(own, waits, out=np.ones_like(own), where=waits > TINY),
+            tries=pool.arrival_rate[k] + others @ tries,
+            pickups=state.paces.queued[k] + others @ picks,
+            alias_ends=ends_queued[k],
+        )
+        queue[k] = np.minimum(queue_given_total(flows, volume, window.waiting), window.waiting)
+    closed = state.closed.agreeing(pool, state.paces, flows, (state.arrivals.tries, state.picks))
+    busy, queue = closed.into(busy, "busy"), closed.into(queue, "queue")
+    spread = closed.into(queue * (1.0 + queue), "queue_variance")
+    given = VolumesGiven(busy, _scaled(queue, spread, window, pool.volumes), state.given.with_queue)
+    return replace(state, given=given, closed=closed, held=state.held_by_balance())
+
+
+def _beside_idle(state: OpenState, law: QueueLaw, k: int) -> tuple[Array, Array]:
+    """Tries and pickups of one volume of each class where a base of class k is idle, shape (classes, D)."""
+    pool, window, arrivals = state.pool, state.window, state.arrivals
+    full = window.aliases + 1
+    one, none = np.ones((pool.classes, 1)), np.zeros((pool.classes, 1))
+    own = arrivals.tries[:, :full] * pool.service[:, None]
+    early = more_beside_idle(
+        pool.arrival_rate[k] * pool.service[k],
+        own[k] / (pool.volumes @ own),
+        window.total[:full],
+        arrivals.tries[:, :full],
+        tries_where(pool, one, none, none),
+    )
+    empty = window.at_queues(law.none_beside_none[k])
+    late = tries_where(
+        pool,
+        1.0 - (1.0 - state.given.busy[:, full:]) * empty,
+        state.given.queue[:, full:] * window.at_queues(law.mean_beside_none[:, k]),
+        arrivals.held_at_busy[:, full:],
+    )
+    return np.hstack([early, late]), np.hstack([np.zeros_like(early), _picks_where(state, empty)])
+
+
+def _beside_waiting(state: OpenState, law: QueueLaw, k: int) -> tuple[Array, Array]:
+    """The same as an I/O that waits at a volume of class k sees them; with none waiting they do not matter."""
+    window, full = state.window, state.window.aliases + 1
+    empty = window.at_queues(law.mean_beside_none[k])
+    late = tries_where(
+        state.pool,
+        np.maximum(1.0 - (1.0 - state.given.busy[:, full:]) * empty, 0.0),
+        window.at_queues(law.mean_seen[k]),
+        state.arrivals.held_at_busy[:, full:],
+    )
+    none = np.zeros((state.pool.classes, full))
+    return np.hstack([none, late]), np.hstack([none, _picks_where(state, empty)])
+
+
+def _picks_where(state: OpenState, empty: Array) -> Array:
+    """Pickups of one volume of each class where its queue is empty so much more often, shape (classes, waiting)."""
+    waits = (state.given.busy * state.given.with_queue)[:, state.window.aliases + 1 :]
+    return np.asarray(state.paces.queued[:, None] * np.maximum(1.0 - (1.0 - waits) * empty, 0.0))
+
+
+def _scaled(queue: Array, spread: Array, window: OpenWindow, volumes: Array) -> Array:
+    """Queues that sum to what waits: they give way as they can vary, and then in proportion."""
+    missing, give = window.waiting - volumes @ queue, volumes @ spread
+    moved = np.maximum(
+        queue + spread * np.divide(missing, give, out=np.zeros_like(give), where=give > TINY), 0.0
+    )
+    whole = volumes @ moved
+    return moved * np.divide(window.waiting, whole, out=np.zeros_like(whole), where=whole > 0.0)
+
+
+def _moved(state: OpenState, following: OpenState) -> OpenState:
+    """Go most of the way."""
+    now, then = state.given, following.given
+    queue = np.maximum(now.queue + STEP * (then.queue - now.queue), 0.0)
+    given = VolumesGiven(
+        np.clip(now.busy + STEP * (then.busy - now.busy), 0.0, 1.0),
+        _scaled(queue, queue, state.window, state.pool.volumes),
+        now.with_queue,
+    )
+    return replace(following, given=given)
+
+
+def _widened(state: OpenState, weights: Weights, wider: OpenWindow) -> tuple[OpenState, Weights]:
+    """Go on with more D."""
+    pool, old = state.pool, state.window
+    given, weights = old.moved_to(wider, state.given, weights, pool.volumes)
+    more = wider.total.size - old.total.size
+    paces = replace(state.paces, alias=np.pad(state.paces.alias, ((0, 0), (0, more)), mode="edge"))
+    held = np.pad(state.held, ((0, 0), (0, more)), mode="edge")
+    closed = state.closed.moved_to(pool, wider.aliases, paces, np.pad(state.law, (0, more)))
+    return OpenState.of(pool, wider, paces, given, closed, held), weights
+
+
+def _change(before: VolumesGiven, after: VolumesGiven, law: Array) -> float:
+    """Largest change of a busy base, or of a queue relative to it."""
+    busy = np.abs(after.busy - before.busy) @ law
+    queue = np.abs(after.queue - before.queue) @ law / np.maximum(after.queue @ law, LEAST_QUEUE)
+    return float(max(busy.max(), queue.max()))

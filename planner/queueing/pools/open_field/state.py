@@ -1,0 +1,155 @@
+"""Where the mean field of a pool with open classes stands: its volumes given D, and what flows from them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Final
+
+import numpy as np
+
+from planner.queueing.pools.field.base_balance import PoolFlows, held_given_total
+from planner.queueing.pools.field.device_rates import Paces
+from planner.queueing.pools.open_field.balances import Arrivals, VolumesGiven
+from planner.queueing.pools.open_field.closed_classes import ClosedClasses
+from planner.queueing.pools.open_field.window import OpenWindow
+from planner.queueing.pools.outcome import Outcome, by_free
+from planner.queueing.pools.pool import Pool
+from planner.results import Array
+
+TINY: Final = float(np.finfo(float).tiny)
+NOTHING_CLOSED: Final = ClosedClasses({}, {})
+
+
+@dataclass(frozen=True, eq=False)
+class OpenState:
+    """One step of the iteration."""
+
+    pool: Pool  # The pool
+    window: OpenWindow  # The D that count
+    paces: Paces  # How fast devices end
+    given: VolumesGiven  # Its volumes given D
+    closed: ClosedClasses  # Chains of its closed classes, which `given` agrees with
+    arrivals: Arrivals  # Arrivals at its volumes
+    picks: Array  # Rate at which a base takes I/Os from its own queue, shape (classes, D) [1/service time]
+    flows: PoolFlows  # Flows of the pool
+    law: Array  # Law of D, shape (D,) [1]
+    held: Array  # Mean aliases that one volume holds, shape (classes, D) [1]
+
+    @classmethod
+    def of(
+        cls,
+        pool: Pool,
+        window: OpenWindow,
+        paces: Paces,
+        given: VolumesGiven,
+        closed: ClosedClasses = NOTHING_CLOSED,
+        held: Array | None = None,
+    ) -> OpenState:
+        """What flows from the volumes given D."""
+        given = replace(
+            given,
+            busy=closed.into(given.busy, "busy"),
+            with_queue=closed.into(given.with_queue, "with_queue"),
+        )
+        arrivals = Arrivals.of(pool, given)
+        arrivals = Arrivals(
+            closed.into(arrivals.at_idle, "at_idle"),
+            closed.into(arrivals.tries, "tries"),
+            closed.into(arrivals.held_at_busy, "held_at_busy"),
+        )
+        picks = paces.queued[:, None] * given.busy * given.with_queue
+        busy = np.minimum(window.total, float(window.aliases))
+        if held is None:
+            held = arrivals.tries * pool.service[:, None]
+        held = held * (busy / np.maximum(pool.volumes @ held, TINY))
+        alias_ends = busy * paces.alias[0] if pool.even else pool.volumes @ (held * paces.alias)
+        flows = PoolFlows(window.total, pool.volumes @ arrivals.tries, pool.volumes @ picks, alias_ends)
+        return cls(pool, window, paces, given, closed, arrivals, picks, flows, flows.law(), held)
+
+    @property
+    def alias_pickups(self) -> Array:
+        """Waiting I/Os of one volume that aliases take, shape (classes,) [1/service time]."""
+        waiting = np.maximum(self.window.waiting, 1.0)
+        return np.asarray((self.given.queue / waiting * self.ends_where_queued()) @ self.law)
+
+    def held_at_idle(self) -> Array:
+        """Mean aliases that an open volume holds while its base is idle, shape (classes, D) [1].
+
+        With enough aliases ``a b + a m0 = 2 m1`` and ``m1 = (1 + a) m0`` for its arrivals a in a service time, its base
+        being busy with chance b, and the means m0, m1 of what it holds with the base idle, busy.
+        """
+        load = (self.pool.arrival_rate * self.pool.service)[:, None]
+        return np.asarray(self.held * (1.0 + load) / (2.0 + load))
+
+    def ends_where_idle(self) -> Array:
+        """Rate at which aliases end while the base of a volume is idle, shape (classes, D) [1/service time]."""
+        return self._ends_where(self.held_at_idle())
+
+    def ends_where_queued(self) -> Array:
+        """The same as an I/O that waits at a volume sees it; all that are taken add up."""
+        if self.pool.even:
+            return np.broadcast_to(self.flows.alias_ends, self.given.queue.shape)
+        busy = np.maximum(self.given.busy, TINY)
+        at_busy = (self.held - (1.0 - busy) * self.held_at_idle()) / busy
+        ends = self._ends_where(
+            np.minimum(at_busy, np.minimum(self.window.total, float(self.window.aliases)))
+        )
+        taken = self.pool.volumes @ (self.given.queue * ends)
+        whole = self.window.waiting * self.flows.alias_ends
+        return ends * np.divide(whole, taken, out=np.ones_like(whole), where=taken > 0.0)
+
+    def _ends_where(self, own: Array) -> Array:
+        """Rate at which aliases end where one volume holds `own` of them, and the others the rest."""
+        if self.pool.even:
+            return np.broadcast_to(self.flows.alias_ends, own.shape)
+        busy = np.minimum(self.window.total, float(self.window.aliases))
+        rest = np.maximum(busy - self.held, TINY)
+        others = self.flows.alias_ends - self.paces.alias * self.held
+        return np.asarray(self.paces.alias * own + others * (busy - own) / rest)
+
+    def held_by_balance(self) -> Array:
+        """Mean aliases that one volume holds, from what it takes and gives back, shape (classes, D) [1]."""
+        if self.pool.even:
+            return self.held
+        picked = self.given.queue / np.maximum(self.window.waiting, 1.0) * self.ends_where_queued()
+        joins = np.where(self.window.total < self.window.aliases, self.arrivals.tries, 0.0)
+        rows = zip(self.paces.alias, joins, picked, strict=True)
+        return np.array([held_given_total(self.flows, *row, self.window.aliases) for row in rows])
+
+    def paces_now(self) -> Paces:
+        """How fast devices end, from the share of I/Os that they pick up."""
+        pool, aliases, law = self.pool, self.window.aliases, self.law
+        if not pool.slowed:
+            return self.paces
+        picks = self.picks @ law
+        on_base = ((1.0 - self.given.busy) * self.arrivals.at_idle) @ law + picks
+        alias_picks = float(pool.volumes @ self.alias_pickups)
+        on_alias = float(self.flows.tries[:aliases] @ law[:aliases]) + alias_picks
+        return Paces.of(
+            pool,
+            pool.redrive_time * picks / np.maximum(on_base, TINY),
+            pool.alias_redrive_time * alias_picks / max(on_alias, TINY),
+            self.window.waiting,
+        )
+
+    def outcome(self, residual: float) -> Outcome:
+        """Average over D."""
+        pool, law, aliases = self.pool, self.law, self.window.aliases
+        tries = self.arrivals.tries @ law
+        fails = self.arrivals.tries[:, aliases:] @ law[aliases:]
+        unhindered = ((1.0 - self.given.busy) * self.arrivals.at_idle) @ law
+        picks, alias_pickups = self.picks @ law, self.alias_pickups
+        free_law, tries_by_free = by_free(aliases, self.flows, law)
+        return Outcome(
+            throughput=np.where(pool.closed, unhindered + tries, pool.arrival_rate),
+            tries=tries,
+            fails=fails,
+            queue=self.given.queue @ law,
+            base_pickups=picks,
+            alias_pickups=alias_pickups,
+            base_in_service=self.given.busy @ law - pool.redrive_time * picks,
+            alias_in_service=(tries - fails + alias_pickups) * pool.service,
+            free_law=free_law,
+            tries_by_free=tries_by_free,
+            residual=residual,
+        )

@@ -1,0 +1,208 @@
+"""What every alias answer keeps to: measured rows, contradictions, first lines, physical bands, bursts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import planner
+from planner import sizing
+from planner.demand import Law
+from planner.errors import InputError
+from planner.interval import Interval
+from planner.library import data_path
+from planner.measurements import from_numbers, intervals, pool_runs, read, volume_runs
+
+HEAD = "pool,volume,io_rate,service_ms,queued"
+ROWS = {  # rate, service [ms], queue of one volume: bursty at 1 % busy, bursty, busy, overloaded
+    "hardly used": (2.1, 6.0, 0.0126),
+    "bursty": (100.0, 1.0, 0.30),
+    "closed": (755.0, 1.3, 1.84),
+    "Poisson": (400.0, 1.0, 0.27),
+    "long queue": (755.0, 1.3, 20.0),
+}
+
+
+def asked(rate: float, service_ms: float, queue: float, **more: object) -> sizing.AliasAnswer:
+    found = planner.aliases(rate=f"{rate:g}/s", service=f"{service_ms:g}ms", queue=f"{queue:g}", **more)  # type: ignore[arg-type]
+    assert isinstance(found, sizing.AliasAnswer)
+    return found
+
+
+@pytest.mark.parametrize("in_use", [0, 1])
+@pytest.mark.parametrize("name", ROWS)
+def test_the_row_in_use_is_the_measurement(name: str, in_use: int) -> None:
+    rate, service, queue = ROWS[name]
+    answer = asked(rate, service, queue, in_use=in_use)
+    rows = answer.rows
+    assert rows.io_rate[in_use] == pytest.approx(rate, rel=1e-9)
+    assert rows.service_time[in_use] == pytest.approx(service * 1e-3, rel=1e-9)
+    assert rows.queued[in_use] == pytest.approx(queue, rel=1e-9)
+    assert rows.response_time[in_use] == pytest.approx(service * 1e-3 + queue / rate, rel=1e-9)
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_bands_are_physical(name: str) -> None:
+    """More aliases never lower the rate, nor an end of its band; the measurement lies in it."""
+    rate, service, queue = ROWS[name]
+    answer = asked(rate, service, queue)
+    for end in (answer.rate.low, answer.rate.high):
+        assert (np.diff(end) >= -1e-9 * rate).all()
+    assert answer.rate.low[0] <= rate <= answer.rate.high[0]
+    assert (answer.rate.low[1:] >= answer.rate.low[0]).all()
+    assert (answer.response.low <= answer.response.value).all()
+    assert (answer.response.value <= answer.response.high).all()
+
+
+def test_the_high_end_never_falls_with_the_queue() -> None:
+    """Issue of today: 5, 13, 12, 26, 3, 3, none, none."""
+    answers = [asked(755, 1.3, queue) for queue in (5, 20, 25, 30, 60, 100)]
+    highs = [answer.range[1] for answer in answers]
+    assert highs == sorted(highs)
+    for answer in answers:
+        assert all(isinstance(end, int) and 0 <= end <= 255 for end in answer.to_dict()["range"])
+        assert answer.range[0] <= answer.recommended <= answer.range[1]
+    assert [answer.saturated for answer in answers] == [False, False, False, True, True, True]
+    saturated = answers[-1]
+    assert saturated.to_dict()["recommended"] == 3
+    assert "saturated" in saturated.headline
+    assert "measure again" in saturated.headline
+
+
+def test_bursts_ask_for_more_than_a_steady_reading_would() -> None:
+    """Poisson arrivals at 10 % busy wait a ninth of a service; here three services."""
+    answer = asked(100, 1.0, 0.30)
+    assert answer.recommended >= 3
+    assert answer.range[1] >= answer.recommended + 1
+    assert "One row of averages does not tell" in answer.text()
+    assert {"batches", "active"} & {reading.kind for reading in answer.readings}
+
+
+def test_the_first_line_says_count_range_gain_and_cost() -> None:
+    answer = planner.aliases(data_path("hyperpav", "pool-0-aliases.listing"))
+    assert answer.headline.startswith("pool 522A-5231: 14 aliases (8 to 15): I/O rate 5889 to 12")
+    assert answer.headline.endswith("response 3.8 to 1.7 ms; 14 device numbers.")
+    assert answer.text().startswith(answer.headline[:40])
+    assert answer.headline.split(":")[0] in answer._repr_html_()
+
+
+def test_nobody_waits() -> None:
+    answer = asked(5, 1.0, 0.0)
+    assert answer.recommended == 0
+    assert "no I/Os are waiting" in answer.headline
+    assert any("Aliases will not help" in note for note in answer.notes)
+
+
+def test_a_wait_that_becomes_service_is_no_help() -> None:
+    """With an inflation of 1 two I/Os at once take twice as long: the device does no more."""
+    run = from_numbers(
+        io_rate=Interval.printed("700"),
+        service=Interval.around(1.3e-3, 5e-5),
+        queued=Interval.printed("1.84"),
+    )
+    answer = sizing.aliases(run, Law(inflation=1.0, redrive_time=0.0, model_error=0.02))
+    assert not answer.helps
+    assert "aliases do not help: the wait becomes service" in answer.headline
+    assert not any(note.startswith("Next: add") for note in answer.notes)
+
+
+CONTRADICTIONS = {
+    "busy 980 times": ("755,1300,1.84,", "cannot be busy"),
+    "response below service": ("100,2.0,,1.0", "at least the service time"),
+    "queue against response": ("100,1.0,5.0,2.0", "they contradict each other"),
+}
+
+
+@pytest.mark.parametrize("case", CONTRADICTIONS)
+def test_contradictions_are_refused_by_answers_and_not_by_readers(case: str, tmp_path: Path) -> None:
+    row, message = CONTRADICTIONS[case]
+    rate, service, queue, response = row.split(",")
+    path = tmp_path / "one.csv"
+    path.write_text(f"volume,io_rate,service_ms,queued,response_ms\nV1,{row}\n", encoding="utf-8")
+    assert read(path).devices.height == 1
+    with pytest.raises(InputError, match=message):
+        planner.aliases(path, kind="volume")
+    numbers = {"queue": queue or None, "response": f"{response}ms" if response else None}
+    with pytest.raises(InputError, match=message):
+        planner.aliases(rate=f"{rate}/s", service=f"{service}ms", **numbers)  # type: ignore[arg-type]
+
+
+def test_a_rate_and_a_service_time_alone_are_an_offered_load() -> None:
+    answer = planner.aliases(rate="900/s", service="1.3ms")
+    assert isinstance(answer, sizing.AliasAnswer)
+    assert answer.recommended >= 1
+    assert answer.waiting is None
+    assert any("arrivals are taken as open" in note for note in answer.notes)
+
+
+def test_unequal_volumes_keep_their_own_service_times(tmp_path: Path) -> None:
+    path = tmp_path / "two.csv"
+    path.write_text(f"{HEAD}\nP,A,700,.4,.12\nP,B,100,5,.50\n", encoding="utf-8")
+    answer = planner.aliases(path)
+    assert isinstance(answer, sizing.AliasAnswer)
+    assert answer.rows.queued[0] == pytest.approx(0.62)
+    gains = {round(gain.rate_before): gain for gain in answer.gains}
+    assert gains[100].response_before == pytest.approx(0.010)
+    assert gains[700].response_before == pytest.approx(0.4e-3 + 0.12 / 700)
+    assert gains[100].response_after > 4.9e-3
+    assert gains[700].response_after < 0.5e-3
+
+
+def test_bursty_pools_are_sized_by_what_all_their_volumes_ask_for(tmp_path: Path) -> None:
+    path = tmp_path / "bursty.csv"
+    lines = ("P,A,60,.8,.30", "P,B,100,1,.50", "P,C,20,3,.02", "P,D,300,1,.13", "P,E,40,1.2,.2")
+    path.write_text("\n".join([HEAD, *lines]) + "\n", encoding="utf-8")
+    answer = planner.aliases(path)
+    assert isinstance(answer, sizing.AliasAnswer)
+    assert answer.rows.queued[0] == pytest.approx(1.15)
+    assert answer.recommended > (answer.rule_of_thumb or 0)
+    assert answer.range[0] < answer.recommended < answer.range[1]
+    (run,) = (found.run for found in pool_runs(intervals(read(path))[0])[0])
+    assert run is not None
+    many = sizing.subsystem([sizing.MeasuredPool(name="P", volumes=5, aliases=0, runs=(run,))], law())
+    assert many.pools[0].recommended == answer.recommended
+
+
+def law() -> Law:
+    return Law.from_model("hyperpav")
+
+
+def test_one_line_a_volume_the_longest_wait_first() -> None:
+    answer = planner.aliases(data_path("hyperpav", "pool-0-aliases.listing"), kind="volume")
+    assert isinstance(answer, sizing.VolumesAnswer)
+    waits = [float(each.rows.wait_time[0]) for each in answer.answers]
+    assert waits == sorted(waits, reverse=True)
+    assert len(answer.overview()) == 8
+    assert answer.headline.startswith("8 volumes: 8 gain from 16 aliases more in all")
+    assert answer.plot().get_xlabel() == "volume"
+    labeled = planner.aliases(
+        data_path("hyperpav", "pool-0-aliases.listing"), kind="volume", device="BWPVS0,522C", exclude="522C"
+    )
+    assert isinstance(labeled, sizing.AliasAnswer)
+    assert labeled.name == "522A"
+
+
+def test_the_next_step_starts_from_what_was_measured() -> None:
+    files = [data_path("hyperpav", f"522A-{name}.listing") for name in ("0-aliases", "2-aliases")]
+    answer = planner.aliases(files)
+    assert isinstance(answer, sizing.AliasAnswer)
+    assert set(answer.measured) == {0, 2}
+    assert answer.rows.io_rate[[0, 2]] == pytest.approx([755, 1619])
+    marks = answer.table().marks
+    assert (marks[0], marks[2]) == ("measured", "recommended")
+    assert not any("measure again." in note and "add" in note for note in answer.notes)
+
+
+def test_a_listing_with_aliases_in_use_gives_no_response_of_its_own() -> None:
+    (rows,) = intervals(read(data_path("hyperpav", "522A-1-alias.listing")))
+    (run,) = volume_runs(rows)
+    assert run.mean_response == pytest.approx(run.mean_service.value + 0.91 / 942, rel=1e-9)
+    assert any("divides by the rate of the base alone" in note for note in run.notes)
+
+
+def test_growth_of_one_percent_is_not_growth_of_a_third() -> None:
+    counts = [asked(755, 1.3, 1.84, growth=share).rows.io_rate[2] for share in (0.0, 0.01, 1 / 3)]
+    assert counts[1] / counts[0] - 1 < 0.03
+    assert counts[2] / counts[1] - 1 > 0.05
