@@ -25,6 +25,7 @@ from planner.reports.device_columns import Layout, Rows, Words
 from planner.reports.listing import CARRIAGE, HEAD, Head, Line, Page, read_head
 
 _NEAR: Final = 20  # lines from a page head to its heading, and characters before the id of the report
+_WHOLE_PAGE: Final = 3  # damaged rows on a page without a sound one that speak against its heading
 _LONGEST_TOP: Final = 2**12
 FLUSH: Final = 2**16  # rows of a large part
 MOST_KNOWN: Final = 2**14  # lines whose meaning is remembered
@@ -45,7 +46,7 @@ class Listing:
 
 @dataclass(slots=True)
 class OpenPage:
-    """The page that is being read: its first line, those of its head so far, and where in it the scan stands."""
+    """The page that is being read: its first line, those of its head so far, where in it the scan stands, its rows."""
 
     first: Line
     report: str
@@ -54,6 +55,8 @@ class OpenPage:
     head: Head | None = None
     state: str = "head"
     columns: Columns | None = None
+    sound: int = 0
+    damaged: int = 0
     lines: list[Line] = field(default_factory=list)
 
 
@@ -186,7 +189,8 @@ class Scanner:
                 self._tops[top] = self.page
             return header + 1
         self._end_page()
-        self.page = replace(known, first=lines.line(index), state="heading", prologue=None, lines=[])
+        self.page = replace(known, first=lines.line(index), state="heading", prologue=None, lines=[],
+                            sound=0, damaged=0)  # fmt: skip
         self._begin_listing(self.page)
         self.above = lines, header
         return header + 1
@@ -235,6 +239,7 @@ class Scanner:
         page.state = "rows"
         self.listing[first:last] = len(self.listings) - 1
         self.listings[-1].rows += last - first
+        page.sound += last - first
         self.above = self.lines, last - 1
 
     def _line(self, index: int) -> Line:
@@ -337,7 +342,8 @@ class Scanner:
 
     def _careful_row(self, columns: Columns, line: Line, index: int) -> None:
         """Read a row that columns did not decide: it is sound, damaged, or no row at all."""
-        listing = self.listings[-1]
+        listing, page = self.listings[-1], self.page
+        assert page is not None
         try:
             if _SECOND_ROW.search(line.text):
                 raise line.error(self.path, "two rows on one line: expected each on a line of its own")
@@ -348,10 +354,12 @@ class Scanner:
             if self.strict or cut or not one:
                 raise
             listing.damaged.append((error, line.text.strip()))
+            page.damaged += 1
             return
         self.rows.put(index, found, self.types, self.labels)
         self.listing[index] = len(self.listings) - 1
         listing.rows += 1
+        page.sound += 1
 
     def _line_above(self, page: OpenPage) -> Line:
         """The line above the one at hand."""
@@ -407,6 +415,8 @@ class Scanner:
         assert page.head is not None
         if page.report == device.REPORT and page.columns is None:
             raise page.first.error(self.path, _NO_HEADING)
+        if page.damaged >= _WHOLE_PAGE and not page.sound:  # its heading is what is damaged
+            raise self.listings[-1].damaged[-page.damaged][0]
         if page.report == headings.DSPACESH:
             self.found.spaces.append(Page(head=page.head, first=page.first, lines=tuple(page.lines)))
         self.page = None

@@ -195,6 +195,7 @@ DAMAGED = [
     ("shifted to the right", page(row()[:40] + " " + row()[40:]), FIRST_ROW, 44, "Avoid"),
     ("shifted to the left", page(row()[:40] + row()[41:]), FIRST_ROW, 42, "Avoid"),
     ("straddles", page(row()[:32] + "4123456" + row()[39:]), FIRST_ROW, 34, "touches"),
+    ("fills its cell", page(row(pend="12.34")), FIRST_ROW, 45, "touches the column before"),
     ("runs out of the last column", page(row() + "7"), FIRST_ROW, 80, "right of Qued"),
     ("text right of the table", page(row() + "   gone"), FIRST_ROW, 83, "right of Qued"),
     ("last column runs on", page(row() + "7", heading=HEADING + " Busy"), FIRST_ROW, 80, "right of Qued"),

@@ -104,7 +104,9 @@ def test_every_printed_row_is_returned_unchanged_or_named_or_the_file_refused(
     lines = re.split(r"\r*\n|\r|\f", text)
     devices = {device: k for k, device in enumerate(measured.devices["device"])}
     for line in rows:
-        if line in lines:  # untouched
+        if line in lines and line[1:5] not in devices:  # untouched, but below a damaged heading
+            assert any(line.strip() in note for note in measured.notes)
+        elif line in lines:
             at = devices[line[1:5]]
             for name, end, start in (("io_rate", 38, 33), ("service", 64, 59), ("queued", 79, 74)):
                 digits = line[start:end].strip()
@@ -141,6 +143,13 @@ def test_one_damaged_row_is_named_and_the_others_are_read(name: str) -> None:
 def test_more_damage_than_rows_refuses_the_file() -> None:
     with pytest.raises(ReportError, match=r"line 11, .*Links"):
         found(page(row(links="."), row("522B", links="."), GOOD[1]))
+
+
+def test_a_page_without_a_sound_row_refuses_the_file() -> None:
+    """What is damaged is its heading."""
+    shifted = HEADING.replace("Links ths", "Lin ths  ")
+    with pytest.raises(ReportError, match="line 25"):
+        found(page(*GOOD, row("5301"), "") + page(row("5300"), row("5302"), row("5303"), heading=shifted))
 
 
 def test_many_damaged_rows_are_all_named() -> None:
