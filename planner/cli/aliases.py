@@ -62,6 +62,8 @@ class Question:
         Share by which the demand grows first.
     model : str
         The law.
+    system, start, end, interval : str or None
+        Which of many measured intervals.
     """
 
     rate: Annotated[str | None, _option(metavar="RATE", help="I/O rate of one volume, as 755/s.")] = None
@@ -79,6 +81,13 @@ class Question:
     no_alias: NoAlias = None
     growth: Annotated[str | None, _option(metavar="SHARE", help="Demand grows by this first, as 30%.")] = None
     model: options.Model = DEFAULT_MODEL
+    system: options.System = None
+    start: options.From = None
+    end: options.To = None
+    interval: Annotated[
+        str | None,
+        _option(metavar="WHICH", help="One interval: worst, mean, or a time, as 2026-03-01T10:15."),
+    ] = None
 
     def target(self, files: list[Path] | None) -> Target:
         """What must be achieved; with files --response is the target."""
@@ -100,7 +109,8 @@ class Question:
             numbers["response"] = self.response
         return {
             "source": list(files) if files else None, **numbers, "target": self.target(files),
-            "growth": self.growth or 0.0, "model": self.model,
+            "growth": self.growth or 0.0, "model": self.model, "system": self.system, "start": self.start,
+            "end": self.end, "interval": self.interval,
         }  # fmt: skip
 
 
@@ -126,7 +136,7 @@ def volume(
     """
     from planner import sizing
 
-    with options.spelled(source="FILE"):
+    with options.spelled(source="FILE", start="--from", end="--to"):
         answer = sizing.answer_for(
             **question.asked(files), kind="volume", device=device, exclude=exclude, progress=options.progress
         )
@@ -167,7 +177,7 @@ def pool(
 
     options.exclusive({"--pools": members, "--bases": bases}, "each says which devices")
     options.exclusive({"--pools": members, "--aliases": alias_range}, "each says which devices")
-    with options.spelled(source="FILE", aliases="--aliases", members="--pools"):
+    with options.spelled(source="FILE", start="--from", end="--to", aliases="--aliases", members="--pools"):
         answer = sizing.answer_for(
             **question.asked(files), kind="pool", bases=bases, alias_devices=alias_range, exclude=exclude,
             members=members, pool=only, volumes=volumes, progress=options.progress,
@@ -189,6 +199,9 @@ def supply(
         typer.Option(metavar="TOTALS.csv", help="Volume totals of the same time, with their pools."),
     ] = None,
     model: options.Model = DEFAULT_MODEL,
+    system: options.System = None,
+    start: options.From = None,
+    end: options.To = None,
     *,
     form: options.PlotForm,
 ) -> None:
@@ -209,7 +222,8 @@ def supply(
     share = units.share(no_alias or "1%", "--no-alias", zero=False)
     if share >= 1.0:
         raise InputError("--no-alias", no_alias, "a share below 100%")
-    pools = read_supplies(counters)
+    with options.spelled(start="--from", end="--to"):
+        pools = read_supplies(counters, system=system, start=start, end=end)
     if pool is not None:
         names = ", ".join(each.pool for each in pools)
         pools = tuple(each for each in pools if each.pool == pool)

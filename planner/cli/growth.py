@@ -60,6 +60,9 @@ def growth(
         ),
     ] = None,
     model: options.Model = DEFAULT_MODEL,
+    system: options.System = None,
+    start: options.From = None,
+    end: options.To = None,
     *,
     form: options.PlotForm,
 ) -> None:
@@ -68,7 +71,7 @@ def growth(
     from planner.site.growth_given import parse_event, parse_growth, parse_horizon, parse_limit
     from planner.site.series import is_series, read_series
 
-    end = None if limit is None else parse_limit(limit)
+    most = None if limit is None else parse_limit(limit)
     ahead = parse_horizon(horizon)
     rate = None if growth is None else parse_growth(growth)
     events = [parse_event(text) for text in event or []]
@@ -76,12 +79,13 @@ def growth(
     if value is not None or (len(files) == 1 and is_series(files[0])):
         if len(files) > 1:
             raise InputError("--value", value, "one series")
-        for name, said in (("--pools", pools), ("--real-storage", real_storage)):
+        chosen = {"--system": system, "--from": start, "--to": end}
+        for name, said in {"--pools": pools, "--real-storage": real_storage, **chosen}.items():
             if said is not None:
                 raise InputError(name, str(said), "it with measurements of a site, not with a series")
-        options.show(ask(read_series(files[0], value), end, horizon=ahead, rate=rate, events=events), form)
+        options.show(ask(read_series(files[0], value), most, horizon=ahead, rate=rate, events=events), form)
         return
-    if end is not None:
+    if most is not None:
         raise InputError(
             "--limit", limit, "it with a series; the limits of a site follow from its measurements"
         )
@@ -89,7 +93,8 @@ def growth(
     from planner.site.growth_limits import site_growth
 
     given = _given(model, real_storage, resident_pages)
-    measured = read(list(files), pools)
+    with options.spelled(start="--from", end="--to"):
+        measured = read(list(files), pools, system=system, start=start, end=end)
     with options.working("Fitting every load, sizing every pool"):
         answer = site_growth(measured, given, horizon=ahead, rate=rate, events=events)
     options.show(answer, form)

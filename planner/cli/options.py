@@ -31,6 +31,13 @@ Plot = Annotated[Path | None, typer.Option("--plot", metavar="FILE", help="Draw 
 Model = Annotated[
     str, typer.Option("--model", metavar="FILE", help="Model file, or the name of a shipped model.")
 ]
+System = Annotated[
+    str | None, typer.Option("--system", metavar="NAME", help="Only this system of an archive.")
+]
+From = Annotated[
+    str | None, typer.Option("--from", metavar="TIME", help="Only intervals from then on, as 2026-03-01.")
+]
+To = Annotated[str | None, typer.Option("--to", metavar="TIME", help="Only intervals before then.")]
 Value = TypeVar("Value")
 STANDARD_OUTPUT: Final = "-"
 ARGUMENTS: Final = (

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from planner.errors import ReportError
+from planner.errors import InputError, ReportError
 from planner.measurements.read import Source, read
 from planner.reports.monitor.blocks import is_monitor
 from planner.reports.supply import PoolSupply, read_supply
@@ -20,12 +20,17 @@ NEEDED: Final = {"time": "times", "tries": "requests for an alias", "fails": "th
                  "aliases": "numbers of aliases"}  # fmt: skip
 
 
-def read_supplies(path: Path | str) -> tuple[PoolSupply, ...]:
-    """Read the supply counters of all pools in a file or an archive."""
+def read_supplies(
+    path: Path | str, *, system: str | None = None, start: str | None = None, end: str | None = None
+) -> tuple[PoolSupply, ...]:
+    """Read the supply counters of all pools in a file or an archive; of some intervals, as `read` chooses them."""
     path = Path(path)
     if not path.is_dir() and not is_monitor(Source(path).head):
+        for argument, value in (("system", system), ("start", start), ("end", end)):
+            if value is not None:
+                raise InputError(argument, value, "it with an archive or monitor data; a table has no dates")
         return read_supply(path)
-    return pool_supplies(read(path).supply, path)
+    return pool_supplies(read(path, system=system, start=start, end=end).supply, path)
 
 
 def pool_supplies(frame: pl.DataFrame, path: Path) -> tuple[PoolSupply, ...]:

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -23,6 +24,8 @@ from planner.measurements import (
     read,
     volume_runs,
 )
+from planner.measurements.choose import WORST
+from planner.measurements.read import Measured, is_folder
 from planner.reports.membership import Membership, read_membership
 from planner.reports.schema import CLASSIC_ALIAS, VOLUME
 from planner.sizing.answer import AliasAnswer
@@ -35,6 +38,10 @@ from planner.sizing.target import Target
 SERVICE_PARTS: Final = 3  # a printed service time is the sum of three rounded parts
 FEWEST_TO_SHARE: Final = 50  # pools below which further processes take longer to start than they save
 DEFAULT_MODEL: Final = "hyperpav"
+WORST_TAKEN: Final = (
+    "Of the intervals in the archive the worst of each pool is answered, in which most of its I/Os wait; another "
+    "interval, or the mean, says what an ordinary one needs."
+)
 Quantity = str | float
 Progress = Callable[[str, int], AbstractContextManager[Callable[[int], None]]]
 
@@ -125,6 +132,10 @@ def aliases(
     exclude: str | None = None,
     members: Path | str | None = None,
     pool: str | None = None,
+    system: str | None = None,
+    start: datetime | str | None = None,
+    end: datetime | str | None = None,
+    interval: str | None = None,
     target: Target | None = None,
     growth: Quantity = 0.0,
     model: Path | str = DEFAULT_MODEL,
@@ -154,6 +165,9 @@ def aliases(
         Table of the members of all pools of a listing (CSV).
     pool : str, optional
         Only this pool.
+    system, start, end, interval : optional
+        Which intervals, as `planner.measurements.read` takes them; of an archive the worst interval of each pool where
+        nothing is said.
     target : Target, optional
         What the aliases must achieve; by default queueing is gone.
     growth : str or float, optional
@@ -202,7 +216,14 @@ def aliases(
     if members is not None and (bases is not None or alias_devices is not None):
         raise InputError("members", str(members), "it, or the bases and aliases: each says which devices")
     membership = None if members is None else read_membership(members)
-    measured = read(source, membership)
+    archive = isinstance(source, (str, Path)) and is_folder(Path(source))
+    if isinstance(source, Sequence) and not isinstance(source, str):
+        archive = any(isinstance(each, (str, Path)) and is_folder(Path(each)) for each in source)
+    which = WORST if archive and interval is None else interval
+    measured = read(source, membership, system=system, start=start, end=end, interval=which)
+    _one_system(measured)
+    if archive and interval is None:
+        measured = replace(measured, notes=(*measured.notes, WORST_TAKEN))
     every = intervals(measured)
     if members is not None and every and all(rows.of_kind(VOLUME).all() for rows in every):
         raise InputError(
@@ -223,6 +244,15 @@ def aliases(
         _devices(exclude, "exclude"),
     )
     return _pools(every, chosen, membership, pool, law, target, share, measured.notes, progress)
+
+
+def _one_system(measured: Measured) -> None:
+    """Refuse devices of several systems: an answer is about one."""
+    systems = sorted(str(name) for name in measured.devices["system"].unique().drop_nulls())
+    if len(systems) > 1:
+        raise InputError(
+            "system", None, f"one of {', '.join(systems)}: the measurements are of several systems"
+        )
 
 
 def _devices(text: str | None, argument: str) -> Devices | None:
