@@ -241,7 +241,7 @@ def channel_programs(
 
     Examples
     --------
-    >>> round(channel_programs(64, 0.7).time_per_mb.value * 1e3, 2)
+    >>> round(float(channel_programs(64, 0.7).time_per_mb.value) * 1e3, 2)
     2.18
     """
     if data_rate is not None and not 0 < data_rate < float("inf"):

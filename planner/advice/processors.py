@@ -257,7 +257,7 @@ class Scaling(Answer):
         Examples
         --------
         >>> rate = scaling(published()).predict(14)
-        >>> rate.low < rate.value < rate.high
+        >>> bool(rate.low < rate.value < rate.high)
         True
         """
         return self.rates([processors])[0]

@@ -318,7 +318,7 @@ def width() -> int:
     """
     import shutil
 
-    if not sys.stdout.isatty():
+    if sys.stdout is None or not sys.stdout.isatty():
         return render.WIDTH
     return min(max(shutil.get_terminal_size((render.WIDTH, 24)).columns, 60), 200)
 

@@ -19,12 +19,12 @@ TOPICS: Final = {
     "erlang-c": ("delay", "ERLANG_C_TOPIC", "how likely is it that a request waits"),
     "mmc": ("delay", "MMC", "Poisson arrivals at a group of servers"),
     "finite-source": ("closed", "FINITE_SOURCE", "a few requesters, each with one request outstanding"),
-    "bursts": ("bursts", "BURSTS", "I/Os that come in batches"),
     "mgc": ("general", "MGC", "service of any spread"),
     "alias-pool": ("pools", "ALIAS_POOL", "volumes that share aliases"),
     "storage-limit": ("storage_limit", "STORAGE_LIMIT", "how much virtual storage can be in use"),
     "ccw": ("channel_program", "CCW", "what CP spends on channel programs"),
     "usl": ("scalability", "USL", "throughput over processors or requesters"),
+    "bursts": ("bursts", "BURSTS", "I/Os that come in batches"),
 }
 
 

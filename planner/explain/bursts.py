@@ -16,8 +16,8 @@ batch = Symbol("m", positive=True)
 c = Symbol("c", positive=True, integer=True)
 growth = Symbol("h", nonnegative=True)
 n = Symbol("n", nonnegative=True, integer=True)
-weight = Function("p")
-instants, stay, most, ratio, over, excess, total, queue, wait = sympy.symbols("a q mu theta T E G L_q W")
+pace, weight = Function("mu"), Function("p")
+instants, stay, most, ratio, over, excess, total, queue, wait = sympy.symbols("a q mu_c theta T E G L_q W")
 
 
 def _rate(present: sympy.Expr) -> sympy.Expr:
@@ -30,11 +30,10 @@ def _equations(exact: Exact) -> tuple[Equation, ...]:
     return (
         Equation(left=instants, right=rate / batch, meaning="batches", unit="1/s"),
         Equation(left=stay, right=1 - 1 / batch, meaning="chance that one more comes with an I/O"),
+        Equation(left=pace(n), right=_rate(n), meaning="rate at which n I/Os end", index=below, unit="1/s"),
         Equation(
             left=weight(n),
-            right=Piecewise(
-                (1, Eq(n, 0)), (weight(n - 1) * (stay * _rate(n - 1) + instants) / _rate(n), True)
-            ),
+            right=Piecewise((1, Eq(n, 0)), (weight(n - 1) * (stay * pace(n - 1) + instants) / pace(n), True)),
             meaning="weight of n I/Os at the volume",
             index=below,
         ),

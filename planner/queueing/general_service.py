@@ -44,7 +44,7 @@ COMPARED_UTILIZATION: Final = (0.3, 0.99)
 KNOWN_ERRORS: Final[dict[str, tuple[float, ...]]] = {
     "exact": (0.0, 0.0, 0.0, 0.0),
     "allen_cunneen": (0.27, 0.41, 1.17, 3.32),
-    "cosmetatos_1975": (0.14, 0.133, 0.38, 1.04),
+    "cosmetatos_1975": (0.14,),  # refused above scv 1
     "kimura_1986": (0.053, 0.019, 0.081, 0.325),
     "boxma_cohen_huffels_1979": (0.031, 0.019, 0.044, 0.235),
     "takahashi_1977": (0.024, 0.033, 0.076, 0.135),
@@ -225,5 +225,5 @@ def known_error(name: Names, utilization: Array, servers: Array, scv: Array) -> 
     column = np.searchsorted(COMPARED_SCV, np.minimum(scv, COMPARED_SCV[-1]))
     error = np.full(utilization.shape, np.nan)
     for method, errors in KNOWN_ERRORS.items():
-        error = np.where(name == method, np.take(errors, column), error)
+        error = np.where(name == method, np.take(errors, column, mode="clip"), error)
     return np.where(compared | (name == "exact"), error, np.nan)

@@ -59,7 +59,13 @@ def test_its_own_tables_are_read_again(path: Path, tmp_path: Path) -> None:
     frame = read(path).frame
     frame.write_parquet(tmp_path / "a")
     frame.write_ipc(tmp_path / "b")
-    for source in (frame, frame.lazy(), tmp_path / "a", tmp_path / "b", frame.to_pandas()):
+    for source in (
+        frame,
+        frame.lazy(),
+        tmp_path / "a",
+        tmp_path / "b",
+        pd.DataFrame(frame.to_dict(as_series=False)),
+    ):
         assert_frame_equal(read(source).frame, frame, check_exact=True)
 
 
