@@ -266,8 +266,14 @@ def save_axes(axes: Axes, path: Path, *, force: bool = False) -> None:
     InputError
         Another ending, the file exists and `force` is not given, or it cannot be written.
     """
+    from matplotlib import rc_context
+    from matplotlib.text import Text
+
     drawable(path, force=force)
     figure = axes.get_figure(root=True)
     assert figure is not None
     with replacing(path, "plot") as beside:
-        figure.savefig(beside, dpi=150, format=path.suffix.lower().removeprefix("."))
+        for text in figure.findobj(Text):
+            text.set_parse_math(False)  # type: ignore[attr-defined] # a dollar in a name is a dollar
+        with rc_context({"text.parse_math": False}):
+            figure.savefig(beside, dpi=150, format=path.suffix.lower().removeprefix("."))

@@ -15,6 +15,7 @@ LINES: Final = ("-", "--", ":", "-.")
 HATCHES: Final = ("", "///", "...", "xx")
 MEASURED: Final = "black"
 BAND: Final = 0.25  # opacity of the interval of a model
+RANGE: Final = "0.9"  # gray of the strip behind a range of counts
 NINETY: Final = "90 %"  # what every band and error bar holds, wherever it is drawn
 ABOVE: Final = 10  # measured points are drawn over everything
 

@@ -158,3 +158,11 @@ def test_an_interrupt_while_packages_load_is_one_line(
     monkeypatch.setattr("planner.cli.build", interrupted)
     assert main([]) == 130
     assert capsys.readouterr().err == "planner: interrupted\n"
+
+
+def test_any_printable_name_is_drawn_as_it_is(tmp_path: Path) -> None:
+    axes = style.new_axes()
+    axes.set(title="A$B_{x \\frac", xlabel="$", ylabel="\\")
+    axes.set_xticks([0.0], ["50$ \\alpha$"])
+    files.save_axes(axes, tmp_path / "out.svg")
+    assert (tmp_path / "out.svg").stat().st_size > 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
     from planner.sizing.answer import AliasAnswer
 
+TITLE_WIDTH: Final = 76  # characters
 MOST_NAMED: Final = 20  # names on the axis of a picture
 
 
@@ -30,7 +32,7 @@ def draw(answer: AliasAnswer, axes: Axes | None) -> Axes:
         panels.append((below, answer.rows.response_time, answer.response, MILLISECOND))
     for panel, values, band, unit in panels:
         low, high = answer.range
-        panel.axvspan(low - 0.5, high + 0.5, color="0.93", zorder=0, label="range of the count")
+        panel.axvspan(low - 0.5, high + 0.5, color=style.RANGE, zorder=0, label="range of the count")
         bounded = np.isfinite(band.high) & np.isfinite(values)
         panel.fill_between(
             counts[bounded], band.low[bounded] / unit, band.high[bounded] / unit, color=style.COLORS[0],
@@ -50,12 +52,14 @@ def draw(answer: AliasAnswer, axes: Axes | None) -> Axes:
             )  # fmt: skip
         panel.set_ylim(0, None)
         style.whole_numbers(panel)
-    axes.set(ylabel="I/O rate [1/s]", title=answer.name)
+    axes.set(ylabel="I/O rate [1/s]", title=textwrap.fill(answer.headline, TITLE_WIDTH))
     if below is None:
         axes.set_xlabel("aliases")
     else:
         below.set(xlabel="aliases", ylabel="response time [ms]", xlim=axes.get_xlim())
-    axes.legend(frameon=False, loc="lower right")
+    (below or axes).legend(
+        frameon=False, ncols=len(panels) + 3, loc="upper center", bbox_to_anchor=(0.5, -0.2), fontsize="small"
+    )
     return axes
 
 
