@@ -274,6 +274,6 @@ def save_axes(axes: Axes, path: Path, *, force: bool = False) -> None:
     assert figure is not None
     with replacing(path, "plot") as beside:
         for text in figure.findobj(Text):
-            text.set_parse_math(False)  # type: ignore[attr-defined] # a dollar in a name is a dollar
+            text.set_parse_math(False)  # a dollar in a name is a dollar
         with rc_context({"text.parse_math": False}):
             figure.savefig(beside, dpi=150, format=path.suffix.lower().removeprefix("."))
