@@ -92,7 +92,7 @@ def test_aliases_in_use_leave_the_demand_readable(population: int, think: float,
     answer = sizing.aliases(run, LAW)
     assert population in {reading.population for reading in answer.readings}
     assert answer.in_use == aliases
-    assert answer.rows.io_rate[aliases] == pytest.approx(run.io_rate, rel=0.01)
+    assert answer.rows.io_rate[aliases] == pytest.approx(run.total_rate.value, rel=0.01)
 
 
 @pytest.mark.parametrize("population", [2, 4])

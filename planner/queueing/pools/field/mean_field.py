@@ -23,8 +23,11 @@ from planner.queueing.pools.pool import Pool
 from planner.results import Array
 
 MAX_ITERATIONS: Final = 600
-MAX_WORK: Final = 4e7
-"""Cells of D by d, over all classes and iterations, after which a pool is too nearly unstable; some seconds."""
+MAX_WORK: Final = 6e7
+"""Cells of D by d, over all classes and iterations, after which a pool is too nearly unstable; about ten seconds.
+
+A third less, and mixed pools with a hot volume that do settle are refused.
+"""
 SETTLED: Final = 1e-8
 """Change of throughput and queue in one iteration, relative to the throughput, at which it stops."""
 STILL_GOOD: Final = 1e-6
