@@ -7,7 +7,7 @@ import functools
 import inspect
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar, get_type_hints
@@ -95,23 +95,6 @@ class PlotForm(Form):
         Form.__post_init__(self)
         if self.plot is not None:
             files.drawable(self.plot, force=self.force)
-
-
-def by_kind(paths: Sequence[Path]) -> tuple[list[Path], list[Path]]:
-    """Tell tables from listings by the endings of their names.
-
-    Parameters
-    ----------
-    paths : sequence of Path
-        Files that a command was given.
-
-    Returns
-    -------
-    tables, listings : list of Path
-        Those that end in .csv, and all others.
-    """
-    tables = [path for path in paths if path.suffix.lower() == ".csv"]
-    return tables, [path for path in paths if path not in tables]
 
 
 @contextmanager

@@ -44,7 +44,6 @@ LARGEST_FITTED_POPULATION: Final = 16
 WORSE_IN_A_ROW: Final = 3  # populations far behind the best before the search ends
 SAME_RATE: Final = 0.03  # several listings of one rate say nothing about the requesters
 FAR_FROM_SATURATED: Final = 0.7  # utilization of a device below which open arrivals are preferred
-MOST_SPELLED_OUT: Final = 2  # demands of classes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

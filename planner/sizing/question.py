@@ -216,9 +216,8 @@ def aliases(
     if members is not None and (bases is not None or alias_devices is not None):
         raise InputError("members", str(members), "it, or the bases and aliases: each says which devices")
     membership = None if members is None else read_membership(members)
-    archive = isinstance(source, (str, Path)) and is_folder(Path(source))
-    if isinstance(source, Sequence) and not isinstance(source, str):
-        archive = any(isinstance(each, (str, Path)) and is_folder(Path(each)) for each in source)
+    sources = source if isinstance(source, (list, tuple)) else [source]
+    archive = any(isinstance(each, (str, Path)) and is_folder(Path(each)) for each in sources)
     which = WORST if archive and interval is None else interval
     measured = read(source, membership, system=system, start=start, end=end, interval=which)
     _one_system(measured)

@@ -13,8 +13,6 @@ from planner.reports.monitor.blocks import Integers
 Words = NDArray[np.uint32]
 MOST_EVENTS: Final = 1e6  # 1/s; no device, pool or data space counts faster
 
-COPIES: Final = "copies"
-
 
 def previous(keys: NDArray[Any], samples: Integers) -> tuple[Integers, Integers | None]:
     """Row of the same key one sample before, or -1; and the second of two rows of one key in one sample, where any.
