@@ -54,7 +54,8 @@ bench: $(VENV)/bench
 
 # Writes the shipped model files again; git shows whether anything changed.
 models: $(VENV)/core
-	$(BIN)/python -c "from pathlib import Path; from planner.published import write_models; write_models(Path('models'))"
+	$(BIN)/python -c "from pathlib import Path; from planner.published import write_left_out, write_models; \
+	  write_models(Path('models')); write_left_out(Path('models/left-out'))"
 
 # Runs the commands of README.md and docs/ and writes what they print below them; a test holds that they agree.
 examples: $(VENV)/test
