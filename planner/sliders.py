@@ -238,5 +238,5 @@ def _png(axes: Axes) -> bytes:
     figure = axes.get_figure(root=True)
     assert figure is not None
     target = io.BytesIO()
-    figure.savefig(target, format="png", dpi=DOTS_PER_INCH, bbox_inches="tight")
+    figure.savefig(target, format="png", dpi=DOTS_PER_INCH)
     return target.getvalue()
