@@ -305,7 +305,7 @@ def _client(address: str) -> Iterator[Client]:
 
 def _refuse_other_versions(client: Client, address: str) -> None:
     """Refuse workers, or a scheduler, of other versions: both are named."""
-    said: Mapping[str, Any] = client.get_versions(check=False, packages=list(SAME))
+    said: Any = client.get_versions(check=False, packages=list(SAME))
     others = {
         "the scheduler": said["scheduler"],
         **{f"worker {at}": of for at, of in said["workers"].items()},

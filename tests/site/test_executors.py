@@ -1,4 +1,4 @@
-"""One map, two executors: both answer alike, name a poisoned part, survive a process that ends, refuse what cannot work."""
+"""One map, two executors: both answer alike, name a poisoned part, and survive a process that ends."""
 
 from __future__ import annotations
 
