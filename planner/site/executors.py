@@ -12,7 +12,7 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing import get_context
-from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from planner.errors import InputError, MissingExtraError, PlannerError
 
@@ -36,34 +36,10 @@ Value = TypeVar("Value")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome(Generic[Part, Value]):
-    """What became of one part.
+class Failed:
+    """A part without a value: its `name`, the `problem`, and the `exit_code` that stands for it."""
 
-    Attributes
-    ----------
-    part : object
-        What the function was given.
-    name : str
-        What people call it.
-    value : object
-        What the function returned; None where it did not.
-    problem : str
-        Why there is no value; empty where there is one.
-    exit_code : int
-        0, or what the command line returns for this problem.
-    """
-
-    part: Part
     name: str
-    value: Value | None
-    problem: str = ""
-    exit_code: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class _Lost:
-    """A part without a value: why, and what the command line returns for it."""
-
     problem: str
     exit_code: int = PlannerError.exit_code
 
@@ -74,9 +50,8 @@ def run(
     *,
     scheduler: str | None = None,
     workers: int | None = None,
-    name: Callable[[Part], str] = str,
     done: Callable[[int], None] | None = None,
-) -> list[Outcome[Part, Value]]:
+) -> list[Value | Failed]:
     """Apply a function to every part, on all processors of this machine or on a cluster.
 
     A part that raises an error is named and the others are answered. A process that ends (killed, out of memory) costs
@@ -87,20 +62,19 @@ def run(
     function : callable
         Takes a part; of a module, so that other processes find it by its name.
     parts : sequence
-        What to work on; small, since each travels: the name of a partition, not its rows.
+        What to work on; small, since each travels: the name of a partition, not its rows. What has a `name` is called
+        by it in a message, anything else as it prints.
     scheduler : str, optional
         Address of a Dask scheduler, ``tcp://HOST:8786``; processes of this machine where None.
     workers : int, optional
         Processes of this machine; as many as it has processors for this one where None. One works in this process.
-    name : callable, optional
-        What to call a part in a message.
     done : callable, optional
         Told of the number of parts done since it was last called.
 
     Returns
     -------
-    list of Outcome
-        One a part, in the order of the parts.
+    list
+        In the order of the parts, what the function returned, or `Failed` where it did not.
 
     Raises
     ------
@@ -116,16 +90,9 @@ def run(
         raise InputError("workers", workers, "it without a scheduler, whose workers are started beside it")
     tell = done or (lambda count: None)
     if scheduler is not None:
-        found = _on_cluster(function, parts, scheduler, name, tell)
-    else:
-        count = min(workers or len(os.sched_getaffinity(0)), len(parts))
-        found = _here(function, parts, tell) if count <= 1 else _Processes(function, parts, count, tell).run()
-    return [
-        Outcome(part=part, name=name(part), value=None, problem=each.problem, exit_code=each.exit_code)
-        if isinstance(each, _Lost)
-        else Outcome(part=part, name=name(part), value=each)
-        for part, each in zip(parts, found, strict=True)
-    ]
+        return _on_cluster(function, parts, scheduler, tell)
+    count = min(workers or len(os.sched_getaffinity(0)), len(parts))
+    return _here(function, parts, tell) if count <= 1 else _Processes(function, parts, count, tell).run()
 
 
 def _here(function: Callable[[Any], Any], parts: Sequence[Any], tell: Callable[[int], None]) -> list[Any]:
@@ -135,17 +102,20 @@ def _here(function: Callable[[Any], Any], parts: Sequence[Any], tell: Callable[[
         try:
             found.append(function(part))
         except Exception as error:  # whatever a poisoned part raises is said of it
-            found.append(_lost(error))
+            found.append(_failed(part, error))
         tell(1)
     return found
 
 
-def _lost(error: BaseException) -> _Lost:
-    """What is said of an error of the function."""
-    if isinstance(error, PlannerError):
-        return _Lost(str(error), error.exit_code)
-    first = str(error).strip().splitlines()[:1]
-    return _Lost(": ".join([type(error).__name__, *first]))
+def _failed(part: object, problem: BaseException | str) -> Failed:
+    """What is said of a part that an error of the function, or the end of its process, left without a value."""
+    name = str(getattr(part, "name", part))
+    if isinstance(problem, PlannerError):
+        return Failed(name=name, problem=str(problem), exit_code=problem.exit_code)
+    if isinstance(problem, BaseException):
+        first = str(problem).strip().splitlines()[:1]
+        problem = ": ".join([type(problem).__name__, *first])
+    return Failed(name=name, problem=problem)
 
 
 class _Processes:
@@ -160,11 +130,10 @@ class _Processes:
     ) -> None:
         self.function, self.parts, self.count, self.tell = function, parts, count, tell
         self.found: dict[int, Any] = {}
-        self.ended = [0] * len(parts)
         self.waiting = deque(range(len(parts)))
 
     def run(self) -> list[Any]:
-        """Values of all parts in their order, `_Lost` where there is none."""
+        """Values of all parts in their order, `Failed` where there is none."""
         with _one_thread_each():
             while self.waiting:
                 suspects = self._together()
@@ -207,7 +176,7 @@ class _Processes:
         error = future.exception()
         if isinstance(error, BrokenProcessPool):
             raise error
-        self._keep(k, future.result() if error is None else _lost(error))
+        self._keep(k, future.result() if error is None else _failed(self.parts[k], error))
 
     def _alone(self, k: int) -> None:
         """Try a suspect again in a process of its own."""
@@ -218,7 +187,8 @@ class _Processes:
                     return
                 except BrokenProcessPool:
                     continue
-        self._keep(k, _Lost(f"its process ended {ATTEMPTS} times (killed, or out of memory)"))
+        ended = f"its process ended {ATTEMPTS} times (killed, or out of memory)"
+        self._keep(k, _failed(self.parts[k], ended))
 
 
 @contextmanager
@@ -234,9 +204,8 @@ def _one_thread_each() -> Iterator[None]:
 
 
 def _on_cluster(
-    function: Callable[[Any], Any], parts: Sequence[Any], address: str, name: Callable[[Any], str],
-    tell: Callable[[int], None],
-) -> list[Any]:  # fmt: skip
+    function: Callable[[Any], Any], parts: Sequence[Any], address: str, tell: Callable[[int], None]
+) -> list[Any]:
     """All parts on the workers of a scheduler, which gives a part whose worker ended to another one."""
     try:
         from distributed import as_completed
@@ -253,7 +222,8 @@ def _on_cluster(
                     "scheduler", address,
                     f"a scheduler that stays; it went away after {len(found)} of {len(parts)} parts",
                 )  # fmt: skip
-            found[place[future.key]] = _ended(future) if future.status == "error" else future.result()
+            k = place[future.key]
+            found[k] = _ended(parts[k], future) if future.status == "error" else future.result()
             future.release()
             tell(1)
         return [found[k] for k in range(len(parts))]
@@ -266,12 +236,12 @@ def _guarded(task: tuple[Callable[[Any], Any], Any]) -> Any:
     return value
 
 
-def _ended(future: Any) -> _Lost:
+def _ended(part: object, future: Any) -> Failed:
     """What is said of a part whose workers ended, one after the other."""
     error = future.exception()
     if type(error).__name__ == "KilledWorker":
-        return _Lost("its worker ended each time it was tried (killed, or out of memory)")
-    return _lost(error)
+        return _failed(part, "its worker ended each time it was tried (killed, or out of memory)")
+    return _failed(part, error)
 
 
 @contextmanager

@@ -5,9 +5,21 @@ from __future__ import annotations
 import os
 import signal
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
 from planner.errors import InfeasibleError
+
+
+@dataclass(frozen=True)
+class Day:
+    """A part with a name."""
+
+    number: int
+
+    @property
+    def name(self) -> str:
+        return f"day {self.number}"
 
 
 def square(part: int) -> int:
@@ -51,3 +63,8 @@ def slow(part: tuple[float, int]) -> int:
 def process(part: int) -> int:
     """Which process works."""
     return os.getpid()
+
+
+def poisoned_day(day: Day) -> int:
+    """The same of parts that have a name."""
+    return poisoned(day.number)
