@@ -140,7 +140,7 @@ def site(
     parts, notes = parts_of(
         source, members=members, system=system, start=begin, end=stop, pool=pool, asked=asked
     )
-    found = executors.run(need_of, parts, scheduler, workers)
+    found = executors.run(need_of, parts, scheduler=scheduler, workers=workers)
     return combine(found, target=asked["target"], meet=share, notes=notes)  # type: ignore[arg-type]
 
 
