@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
@@ -21,7 +22,9 @@ COMMANDS: Final = {
     "calibrate": "",
     "predict": "",
     "whatif": "",
+    "site": "Tell what every pool needs over its days.",
     "growth": "Find from when on a limit no longer holds.",
+    "report": "Write one page that shows and explains everything.",
     "scoreboard": "",
     "figures": "",
     "explain": "",
@@ -108,7 +111,7 @@ def main(arguments: list[str] | None = None) -> int:
     from planner.errors import PlannerError
 
     try:
-        build()(args=arguments, prog_name="planner")
+        build()(args=arguments, prog_name="planner", obj=sys.argv[1:] if arguments is None else arguments)
     except SystemExit as done:
         return int(done.code or 0)
     except PlannerError as error:

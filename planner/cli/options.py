@@ -291,6 +291,23 @@ def spelled(**options: str) -> Iterator[None]:
         raise InputError(option, error.value, error.expected, error.unit) from None
 
 
+def said() -> str:
+    """What was typed, as a shell takes it.
+
+    Returns
+    -------
+    str
+        With `planner` in front; empty where no command runs.
+    """
+    import shlex
+
+    import click
+
+    context = click.get_current_context(silent=True)
+    words = None if context is None else context.find_root().obj
+    return shlex.join(["planner", *words]) if words else ""
+
+
 def width() -> int:
     """Columns to print in: those of the terminal, 80 where there is none.
 
