@@ -229,9 +229,13 @@ def _told(shown: Shown) -> tuple[str, Axes | None]:
     if not isinstance(shown, Answer):
         return "", shown
     try:
-        return shown.headline, shown.plot()
+        axes = shown.plot()
     except NotImplementedError:  # an answer without a picture
         return shown.headline, None
+    for place in ("left", "center", "right"):
+        if " ".join(axes.get_title(place).split()) == " ".join(shown.headline.split()):
+            axes.set_title("", loc=place)  # the line above says it
+    return shown.headline, axes
 
 
 def _png(axes: Axes) -> bytes:
