@@ -158,7 +158,7 @@ def predicted(run, parameters, pool_wide, events=EVENTS):
 
 
 def residuals(runs, parameters, pool_wide, events=EVENTS):
-    """Each figure off by so many errors: rates and times in logarithms, queues against all I/Os present."""
+    """Each figure off, in errors of the measurement: rates and times in logarithms, queues against all I/Os present."""
     found = []
     for run in runs:
         guess = predicted(run, parameters, pool_wide, events)
@@ -200,7 +200,7 @@ def report():
         lines.append(
             f"{label:24}{found['volume'][0][place] * unit:10.3f}{found['pool'][0][place] * unit:10.3f}"
         )
-    lines.append("off by so many errors:")
+    lines.append("off, in errors of the measurement:")
     for row, run in enumerate(runs):
         for column, figure in enumerate(FIGURES):
             if np.isfinite(run.figures[column]):
