@@ -85,7 +85,7 @@ def frames(
     ] = None,
     real_storage: RealStorage = None,
     *,
-    form: options.Form,
+    form: options.PlotForm,
 ) -> None:
     """Count the frames of virtual storage and its PGMBKs.
 
@@ -133,7 +133,7 @@ def usage(
     resident_pages: ResidentPages = None,
     ptrm_spaces: PtrmSpaces = None,
     *,
-    form: options.Form,
+    form: options.PlotForm,
 ) -> None:
     """Tell how much of each limit the PTRM data spaces use.
 
