@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, time
+from datetime import datetime, time, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -25,6 +25,7 @@ from planner.tabular import Tabular
 
 if TYPE_CHECKING:
     import pandas as pd
+    import polars as pl
     from matplotlib.axes import Axes
 
 REPORT: Final = DSPACESH
@@ -225,6 +226,37 @@ def data_spaces_of(document: Document) -> tuple[DataSpaceListing, ...]:
     """Read the DSPACESH listings among the pages of a file."""
     listings = document.listings(REPORT, "DSPACESH")
     return tuple(_listing(document.path, head, pages) for head, pages in listings)
+
+
+def listings_of_frame(frame: pl.DataFrame) -> tuple[DataSpaceListing, ...]:
+    """Rows of the table of storage, from a listing, monitor data or an archive, as the listings that they amount to."""
+    found = []
+    for (system, file, source, start), part in frame.group_by(
+        "system", "file", "source", "start", maintain_order=True
+    ):
+        rows = part.to_dicts()
+        length = rows[0]["interval"]
+        end = None if start is None else start + timedelta(seconds=length or 0.0)
+        found.append(
+            DataSpaceListing(
+                report=REPORT, run=str(source or ""), release=rows[0]["release"], start=start, end=end, interval=length,
+                path=Path(file or ""), line=rows[0]["line"] or 0, system=str(system or ""),
+                rows=tuple(map(_space_of, rows)),
+            )
+        )  # fmt: skip
+    return tuple(found)
+
+
+def _space_of(row: dict[str, Any]) -> DataSpace:
+    """One row of the table of storage."""
+    numbers = {
+        name: None
+        if row[name] is None
+        else Printed(row[name], max(row[name] - row[f"{name}_low"], row[f"{name}_high"] - row[name]))
+        for name in (*RATES, *PAGES)
+    }
+    about = {name: row[name] for name in ("owner", "name", "users")}
+    return DataSpace(**about, **numbers, line=row["line"] or 0)
 
 
 def _listing(path: Path, head: Head, pages: list[Page]) -> DataSpaceListing:
