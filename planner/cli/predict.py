@@ -27,7 +27,7 @@ def predict(
     model: ModelFile,
     settings: Settings = None,
     *,
-    form: options.Form,
+    form: options.PlotForm,
 ) -> None:
     """Predict with 90 % intervals; a question beyond what was measured is answered with a warning."""
     from planner import library, whatif
