@@ -309,12 +309,12 @@ def rounded(value: float) -> float:
 
 
 def sha256(path: Path) -> str:
-    """Fingerprint of a file's bytes.
+    """Fingerprint of a file's bytes; of a folder, such as an archive, that of the names and fingerprints of its files.
 
     Parameters
     ----------
     path : Path
-        The file.
+        The file or folder.
 
     Returns
     -------
@@ -326,7 +326,12 @@ def sha256(path: Path) -> str:
     ReportError
         The file cannot be read.
     """
-    return hashlib.sha256(_read_bytes(path)).hexdigest()
+    if not path.is_dir():
+        return hashlib.sha256(_read_bytes(path)).hexdigest()
+    found = hashlib.sha256()
+    for file in sorted(file for file in path.rglob("*") if file.is_file()):
+        found.update(f"{file.relative_to(path).as_posix()}\0{sha256(file)}\n".encode())
+    return found.hexdigest()
 
 
 def _shelf(name: str) -> Path:

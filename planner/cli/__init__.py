@@ -22,6 +22,7 @@ COMMANDS: Final = {
     "calibrate": "",
     "predict": "",
     "whatif": "",
+    "site": "Tell what every pool needs over its days.",
     "growth": "Find from when on a limit no longer holds.",
     "report": "Write one page that shows and explains everything.",
     "scoreboard": "",

@@ -127,27 +127,36 @@ def frames(
 @app.command(name="usage", no_args_is_help=True)
 @options.expanded
 def usage(
-    listings: Annotated[list[Path], typer.Argument(metavar="LISTING...", help="DSPACESH listings (FCX134).")],
+    listings: Annotated[
+        list[Path],
+        typer.Argument(metavar="FILE...", help="DSPACESH listings (FCX134), monitor data or an archive."),
+    ],
     release: Release = None,
     real_storage: RealStorage = None,
     resident_pages: ResidentPages = None,
     ptrm_spaces: PtrmSpaces = None,
+    system: options.System = None,
+    start: options.From = None,
+    end: options.To = None,
     *,
     form: options.Form,
 ) -> None:
     """Tell how much of each limit the PTRM data spaces use.
 
-    From DSPACESH listings; the release is read off them. The limit of real storage needs --real-storage and
-    --resident-pages. Two or more listings of different times tell the growth, and the days that are left.
+    From DSPACESH listings, monitor data or an archive; the release is read off them. The limit of real
+    storage needs --real-storage and --resident-pages. Two or more listings of different times tell the
+    growth, and the days that are left.
 
     Example: planner storage usage monday.listing friday.listing --real-storage 120GB --resident-pages 1
     """
     from planner import units
     from planner.advice.storage import storage_usage
-    from planner.reports.dspacesh import read_data_spaces
+    from planner.measurements import read
 
+    with options.spelled(start="--from", end="--to"):
+        measured = read(list(listings), system=system, start=start, end=end)
     answer = storage_usage(
-        [listing for path in listings for listing in read_data_spaces(path)],
+        measured,
         release=release,
         real_storage=_size(real_storage, "--real-storage"),
         resident_pages=None

@@ -34,6 +34,7 @@ from planner.units import GIB, SEGMENT
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from planner.measurements import Measured
     from planner.reports.dspacesh import DataSpace, DataSpaceListing
 
 TWO_GB: Final = 2 * GIB
@@ -219,7 +220,7 @@ class StorageUsage(Answer):
 
 
 def storage_usage(
-    listings: Sequence[DataSpaceListing],
+    listings: Sequence[DataSpaceListing] | Measured,
     *,
     release: str | None = None,
     real_storage: float | str | None = None,
@@ -230,8 +231,8 @@ def storage_usage(
 
     Parameters
     ----------
-    listings : sequence of DataSpaceListing
-        One for the state, several of different times for the growth, too.
+    listings : sequence of DataSpaceListing, or Measured
+        One for the state, several of different times for the growth, too; or what `planner.measurements.read` returns.
     release : str, optional
         z/VM release such as ``5.3``; the one that the listings show where None.
     real_storage : float or str, optional
@@ -259,6 +260,8 @@ def storage_usage(
     >>> usage.latest.spaces, usage.latest.in_use.value / 2**20
     (1, 317500.0)
     """
+    if not isinstance(listings, Sequence):
+        listings = _listings(listings)
     if not listings:
         raise InputError("listings", 0, "at least one DSPACESH listing")
     ordered = _in_time(listings)
@@ -274,6 +277,28 @@ def storage_usage(
         release=row.name,
         remarks=tuple(_remarks(ordered, row, assumed=ptrm_spaces is None)),
     )
+
+
+def _listings(measured: Measured) -> tuple[DataSpaceListing, ...]:
+    """The data spaces of one system, an interval each."""
+    from planner.reports.dspacesh import listings_of_frame
+
+    found = listings_of_frame(measured.storage)
+    systems = sorted({listing.system for listing in found if listing.system})
+    if len(systems) > 1:
+        raise InputError(
+            "system", None, f"one of {', '.join(systems)}: the measurements are of several systems"
+        )
+    for each in found:
+        if len({(row.owner, row.name) for row in each.rows}) < len(each.rows):
+            raise InputError("listings", f"{each.path} twice", "listings with dates, each of another time")
+    if not found:
+        raise InputError(
+            "listings",
+            ", ".join(measured.what) or "nothing",
+            "files with data spaces: DSPACESH listings (FCX134), monitor data",
+        )
+    return found
 
 
 def _ptrm_spaces(listing: DataSpaceListing) -> list[DataSpace]:
