@@ -108,10 +108,12 @@ def main(arguments: list[str] | None = None) -> int:
         0 answered, 1 no feasible answer, 2 bad input or no convergence, 130 interrupted.
     """
     from planner import files
+    from planner.cli import options
     from planner.errors import PlannerError
 
     try:
-        build()(args=arguments, prog_name="planner", obj=sys.argv[1:] if arguments is None else arguments)
+        with options.typed(sys.argv[1:] if arguments is None else arguments):
+            build()(args=arguments, prog_name="planner")
     except SystemExit as done:
         return int(done.code or 0)
     except PlannerError as error:

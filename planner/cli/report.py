@@ -11,7 +11,7 @@ from planner import files
 from planner.cli import options
 
 DEFAULT_MODEL = "hyperpav"
-HELP = """One self-contained HTML page: verdicts, all pools and volumes, curves with their 90 % band, where it comes from.
+HELP = """One self-contained HTML page: verdicts, all pools and volumes, curves with their 90 % band, sources.
 
 The page needs no network: styles, script, pictures and data stand in it. It can be sorted, filtered, printed, and moved
 to a demand that grew. Exit code as the answers have it.
@@ -42,7 +42,8 @@ def report(
     start: options.From = None,
     end: options.To = None,
     workers: Annotated[
-        int | None, typer.Option(metavar="N", help="Processes that share the work.", show_default="processors")
+        int | None,
+        typer.Option(metavar="N", help="Processes that share the work.", show_default="processors"),
     ] = None,
     force: options.Force = False,
 ) -> None:

@@ -174,7 +174,12 @@ def grid(
             )
         )
     heads = tuple(
-        Head(label=c.label.strip() or c.name, unit=c.unit if c.unit != "share" else "", number=number, key=c.name)
+        Head(
+            label=c.label.strip() or c.name,
+            unit=c.unit if c.unit != "share" else "",
+            number=number,
+            key=c.name,
+        )
         for c, number in zip(columns, numbers, strict=True)
     )
     return Grid(ident=ident, caption=caption, heads=heads, rows=tuple(rows), title=title, sortable=sortable)

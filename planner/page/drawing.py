@@ -1,4 +1,4 @@
-"""Small pictures as SVG inside the page: curves with their band, need over time, hours of the week; a few paths each."""
+"""Small pictures as SVG inside the page, a few paths each: curves with their band, need over time, the week."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from planner.results import Array
 
 WIDTH: Final = 420.0
 HEIGHT: Final = 220.0
-LEFT, RIGHT, TOP, BOTTOM = 50.0, 12.0, 12.0, 34.0
+LEFT, RIGHT, TOP, BOTTOM = 58.0, 12.0, 12.0, 34.0
 TALLEST: Final = 2.5  # the axis ends at so many times the largest value; a band may reach beyond
 STEPS: Final = (1.0, 2.0, 2.5, 5.0, 10.0)
 PLACES: Final = 360  # across a picture over time; more intervals are drawn as the largest of each place
@@ -108,7 +108,7 @@ def _frame(
         _path("axis", f"M{place(LEFT)} {place(TOP)}V{place(floor)}H{place(WIDTH - RIGHT)}"),
         f'<g class="up">{numbers}</g><g class="along">{words}'
         f'<text x="{place((LEFT + WIDTH - RIGHT) / 2)}" y="{place(HEIGHT - 4)}">{Markup.escape(below)}</text></g>',
-        f'<text class="name" transform="translate(11 {place((TOP + floor) / 2)}) rotate(-90)">'
+        f'<text class="name" transform="translate(10 {place((TOP + floor) / 2)}) rotate(-90)">'
         f"{Markup.escape(name)}</text>",
     ]
 
@@ -173,11 +173,17 @@ class Curve:
         x, floor = axes.x(self.counts), HEIGHT - BOTTOM
         values = np.where(np.isfinite(self.values), self.values, np.nan)
         y = np.where(np.isnan(values), np.nan, axes.y(values))
-        low, high = (max(min(end, last + 0.5), first - 0.5) for end in (self.span[0] - 0.5, self.span[1] + 0.5))
-        strip = f"M{place(axes.x(low))} {place(TOP)}H{place(axes.x(high))}V{place(floor)}H{place(axes.x(low))}z"
+        low, high = (
+            max(min(end, last + 0.5), first - 0.5) for end in (self.span[0] - 0.5, self.span[1] + 0.5)
+        )
+        strip = (
+            f"M{place(axes.x(low))} {place(TOP)}H{place(axes.x(high))}V{place(floor)}H{place(axes.x(low))}z"
+        )
         known = ~(np.isnan(self.low) | np.isnan(self.high))
         up = np.where(np.isfinite(self.high), self.high, self.top())[known]
-        band = _run(x[known], axes.y(self.low[known])) + _run(x[known][::-1], axes.y(up)[::-1]).replace("M", "L", 1)
+        band = _run(x[known], axes.y(self.low[known])) + _run(x[known][::-1], axes.y(up)[::-1]).replace(
+            "M", "L", 1
+        )
         dots = "".join(f"M{place(a)} {place(b)}h0" for a, b in zip(x, y, strict=True) if not math.isnan(b))
         at = axes.x(self.recommended)
         pick = f"M{place(at)} {place(TOP)}V{place(floor)}" if first <= self.recommended <= last else ""
@@ -202,7 +208,9 @@ class Curve:
 
 
 def _said(value: float) -> str:
-    return f"{value:.4g}" if math.isfinite(value) else "without bound"
+    if not math.isfinite(value):
+        return "without bound"
+    return f"{value:.0f}" if abs(value) >= 100 else f"{value:.3g}"  # noqa: PLR2004 - three digits
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -230,12 +238,11 @@ class Course:
         length = np.where(np.isfinite(self.seconds) & (self.seconds > 0), self.seconds, 0.0)
         last = float((begin + length).max()) or 1.0
         top = 1.08 * max(
-            (float(each[np.isfinite(each)].max(initial=0.0)) for each in (self.needed, self.in_use)), default=1.0
+            (float(each[np.isfinite(each)].max(initial=0.0)) for each in (self.needed, self.in_use)),
+            default=1.0,
         )
         axes = Axes(0.0, last, top or 1.0)
-        needed, used = (
-            self._steps(axes, begin, begin + length, each) for each in (self.needed, self.in_use)
-        )
+        needed, used = (self._steps(axes, begin, begin + length, each) for each in (self.needed, self.in_use))
         parts = [
             *_frame(axes, self._times(last), ticks(axes.top, whole=True), "aliases", self._span()),
             _path("need", needed),
@@ -311,7 +318,7 @@ def _thinned(left: Array, right: Array, values: Array) -> tuple[Array, Array, Ar
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Week:
-    """Hours of the week: the largest count of each, shape (7, 24), Monday first, nan where not measured; those in use."""
+    """The week: the largest count of each of its `hours`, (7, 24), Monday first, nan not measured; and those in use."""
 
     hours: Array
     in_use: float
@@ -330,7 +337,8 @@ class Week:
             if value > self.in_use:
                 dots.append(f"M{place(x + side / 2)} {place(y + side / 2)}h0")
         names = "".join(
-            f'<text x="{left - 4:g}" y="{place(above + CELL * (k + 0.72))}">{day}</text>' for k, day in enumerate(DAYS)
+            f'<text x="{left - 4:g}" y="{place(above + CELL * (k + 0.72))}">{day}</text>'
+            for k, day in enumerate(DAYS)
         )
         hours = "".join(
             f'<text x="{place(left + CELL * h)}" y="{above - 5:g}">{h:02d}</text>' for h in range(0, 24, 3)
@@ -350,8 +358,8 @@ class Week:
         day, hour = np.unravel_index(int(np.nanargmax(self.hours)), self.hours.shape)
         over = int((np.nan_to_num(self.hours) > self.in_use).sum())
         return (
-            f"Most, {np.nanmax(self.hours):.0f}, on {DAYS[int(day)]} from {int(hour):02d}:00; in {over} hours of the week "
-            f"more than the {self.in_use:.0f} in use. Dark is much; a dot marks more than are in use."
+            f"Most, {np.nanmax(self.hours):.0f}, on {DAYS[int(day)]} from {int(hour):02d}:00; in {over} hours of the "
+            f"week more than the {self.in_use:.0f} in use. Dark is much; a dot marks more than are in use."
         )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -66,7 +67,7 @@ class Volumes:
         ]
         self.rows = plain([list(row) for row in zip(*(_rounded(c) for c in table.columns), strict=True)])
         self.heat = [
-            max((v for v in c.values if isinstance(v, (int, float)) and v == v), default=0.0)
+            max((v for v in c.values if isinstance(v, (int, float)) and math.isfinite(v)), default=0.0)
             if c.name in heat
             else 0
             for c in table.columns
@@ -137,7 +138,5 @@ def _inputs(inputs: Sequence[Input]) -> Grid:
             for name, unit, values in columns
         )
     )
-    caption = (
-        "What was read. The digest of a folder is that of the lines digest, two spaces, name of its files, in order of name."
-    )
+    caption = "What was read. The digest of a folder is that of its lines: digest, two spaces, name, in order of name."
     return grid(table, "inputs", caption)

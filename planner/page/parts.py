@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import base64
 import io
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -37,9 +36,7 @@ from planner.supply import SupplyAnswer
 from planner.supply.answer import NOT_ENOUGH, TOO_MANY
 from planner.units import MILLISECOND
 
-HEAT: Final = frozenset(
-    {"io_rate", "response", "queued", "wait", "utilization", "fail_fraction", "busy", "rate", "needed_worst"}
-)
+HEAT: Final = frozenset({"io_rate", "response", "queued", "fail_fraction", "needed_worst"})
 COUNTS: Final = ("recommended", "recommended_low", "recommended_high")
 CURVE_KEY: Final = (
     ("line", "chosen reading"),
@@ -53,16 +50,24 @@ Later = Sequence[tuple[float, Answer]]
 
 
 def part_of(
-    answer: Answer, ident: str, *, full: Mapping[str, AliasAnswer] | None = None, grown: Later = ()
-) -> Part:
+    answer: Answer, ident: str, *, full: Mapping[str, AliasAnswer] | None = None, grown: Later = (),
+    remarks: tuple[str, ...] = (),
+) -> Part:  # fmt: skip
     """Say what the page shows of an answer.
 
-    `full` holds the whole answers of its pools by their names, `grown` the same answer after growth.
+    `full` holds the whole answers of its pools by their names, `grown` the same answer after growth; `remarks` go to
+    its notes.
     """
+    part = _part(answer, ident, full or {}, grown)
+    return replace(part, notes=(*part.notes, *remarks))
+
+
+def _part(answer: Answer, ident: str, full: Mapping[str, AliasAnswer], grown: Later) -> Part:
+    """By the kind of answer."""
     if isinstance(answer, AliasAnswer):
         return _alias(answer, ident, grown)
     if isinstance(answer, Subsystem):
-        return _pools(answer, ident, full or {}, grown)
+        return _pools(answer, ident, full, grown)
     if isinstance(answer, VolumesAnswer):
         return _volumes(answer, ident, grown)
     if isinstance(answer, SupplyAnswer):
@@ -70,19 +75,22 @@ def part_of(
     return _any(answer, ident)
 
 
-def _base(answer: Answer, ident: str, title: str) -> Part:
-    """What every answer has."""
+def _base(answer: Answer, ident: str, title: str, file: str) -> Part:
+    """What every answer has; `file` names its table as CSV, with its place behind it but for the first answer."""
+    place = ident.removeprefix("p")
     return Part(
         title=title, headline=answer.headline, notes=answer.notes, data=answer.to_dict(),
-        csv={f"{ident}.csv": render.to_csv(answer.table())},
+        csv={f"{file}{'' if place == '0' else f'-{place}'}.csv": render.to_csv(answer.table())},
     )  # fmt: skip
 
 
 def _any(answer: Answer, ident: str) -> Part:
     """Tables as they stand elsewhere, and the picture of the answer where it has one."""
     return replace(
-        _base(answer, ident, "Answer"),
-        grids=tuple(replace(each, sortable=len(each.rows) > 1) for each in sections(answer.sections(), ident)),
+        _base(answer, ident, "Answer", "answer"),
+        grids=tuple(
+            replace(each, sortable=len(each.rows) > 1) for each in sections(answer.sections(), ident)
+        ),
         pictures=_picture(answer),
     )
 
@@ -187,7 +195,7 @@ def _alias(answer: AliasAnswer, ident: str, grown: Later) -> Part:
         Tile(label="response [ms]", value=now["response"], detail="with the needed aliases", follows="response"),
     )  # fmt: skip
     return replace(
-        _base(answer, ident, answer.name), tiles=tiles, items=(item_of(answer, f"{ident}-i0", state),),
+        _base(answer, ident, answer.name, "aliases"), tiles=tiles, items=(item_of(answer, f"{ident}-i0", state),),
         notes=(), growth=growth if len(growth) > 1 else (), growth_of="the measured demand",
     )  # fmt: skip
 
@@ -219,8 +227,8 @@ def _pools(answer: Subsystem, ident: str, full: Mapping[str, AliasAnswer], grown
     verdicts = render.Column(name="verdict", unit="", values=states, label="verdict")
     rows = grid(
         render.Table(columns=(table.columns[0], verdicts, *table.columns[1:])), f"{ident}-pools",
-        f"One row a pool. recommended: {answer.target}; from, to: its range; rule: aliases in use and the queue, rounded "
-        "up; then: with the recommended aliases.",
+        f"One row a pool. recommended: {answer.target}; from, to: its range; rule: aliases in use and the queue, "
+        "rounded up; then: with the recommended aliases.",
         title="Pools", heat=HEAT, verdict="verdict", items=places, named_by="pool", sortable=True,
     )  # fmt: skip
     items = tuple(
@@ -240,7 +248,7 @@ def _pools(answer: Subsystem, ident: str, full: Mapping[str, AliasAnswer], grown
     if unknown:
         tiles = (*tiles, Tile(label="no answer", value=str(unknown), state="open"))
     return replace(
-        _base(answer, ident, "Alias pools"), tiles=tiles, grids=(rows,), items=items,
+        _base(answer, ident, "Alias pools", "pools"), tiles=tiles, grids=(rows,), items=items,
         growth=growth if len(growth) > 1 else (), growth_of="the measured demand of every pool",
     )  # fmt: skip
 
@@ -252,9 +260,7 @@ def _grown_pools(share: float, answer: Subsystem) -> Grown:
 
     def moved(state: str) -> int:
         return sum(
-            abs((pool.recommended or 0) - pool.in_use)
-            for pool in answer.pools
-            if states[pool.name] == state
+            abs((pool.recommended or 0) - pool.in_use) for pool in answer.pools if states[pool.name] == state
         )
 
     tiles = {
@@ -307,8 +313,8 @@ def _volumes(answer: VolumesAnswer, ident: str, grown: Later) -> Part:
     )
     items = tuple(item_of(each, places[each.name], verdict(each)) for each in answer.answers)
     return replace(
-        _base(answer, ident, "Volumes"), tiles=tiles[: 4 if answer.unanswered else 3], grids=(rows,), items=items,
-        growth=growth if len(growth) > 1 else (), growth_of="the measured demand of every volume",
+        _base(answer, ident, "Volumes", "aliases"), tiles=tiles[: 4 if answer.unanswered else 3], grids=(rows,),
+        items=items, growth=growth if len(growth) > 1 else (), growth_of="the measured demand of every volume",
     )  # fmt: skip
 
 
@@ -358,7 +364,8 @@ def _supply(answer: SupplyAnswer, ident: str) -> Part:
         Tile(label="target", value=f"{answer.no_alias:.3g}", detail="share of tries without alias, at most"),
     )  # fmt: skip
     return replace(
-        _base(answer, ident, "Supply counters"), tiles=tiles, grids=(rows,), pictures=_picture(answer)
+        _base(answer, ident, "Supply counters", "supply"),
+        tiles=tiles,
+        grids=(rows,),
+        pictures=_picture(answer),
     )
-
-

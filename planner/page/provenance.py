@@ -1,4 +1,4 @@
-"""Where a page came from: the files with their digests, the version, the command, and how near answers of this kind were."""
+"""Where a page came from: files with their digests; and how near answers of its kinds were to published figures."""
 
 from __future__ import annotations
 
@@ -37,11 +37,13 @@ JUDGED_BY: Final = {
 }
 KINDS: Final = ("fitted", "left-out", "transferred")
 MEANING: Final = (
-    "Relative errors in percent of what the planner says of the published figures of this kind, named outliers included. "
-    "fitted: the law was fitted to them among others; left-out: predicted without the run; transferred: predicted from "
-    "another run or system. planner scoreboard shows every figure."
+    "Relative errors in percent of what the planner says of the published figures of this kind, named outliers "
+    "included. fitted: the law was fitted to them among others; left-out: predicted without the run; transferred: "
+    "predicted from another run or system. planner scoreboard shows every figure."
 )
-NO_REPORT: Final = "No published report holds figures of this kind; docs say how these answers were tested instead."
+NO_REPORT: Final = (
+    "No published report holds figures of this kind; docs say how these answers were tested instead."
+)
 
 
 def inputs(sources: Iterable[Path]) -> list[Input]:

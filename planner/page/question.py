@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -18,7 +19,7 @@ from planner.page.layout import Volumes, page
 from planner.page.parts import part_of
 from planner.page.volumes import volumes_of
 from planner.site.executors import Failed, run
-from planner.sizing import AliasAnswer, MeasuredPool, Subsystem, Target, VolumesAnswer, aliases, answer_for, subsystem
+from planner.sizing import AliasAnswer, MeasuredPool, Subsystem, Target, aliases, answer_for, subsystem
 from planner.supply import judge
 
 if TYPE_CHECKING:
@@ -138,27 +139,32 @@ def report(
     archive = any(is_folder(path) for path in sources)
     measured = read(list(sources), members, system=system, start=start, end=end)
     asked: dict[str, Any] = {
-        "members": members, "start": start, "end": end, "target": target, "model": model, "progress": progress
+        "members": members, "start": start, "end": end, "target": target, "model": model,
     }  # fmt: skip
     answers: list[tuple[Answer, Sequence[tuple[float, Answer]], dict[str, AliasAnswer]]] = []
+    remarks: dict[int, tuple[str, ...]] = {}
     source: Any = list(sources) if len(sources) > 1 else sources[0]
     systems = _systems(measured) if archive else [system]
     for name in systems if measured.devices.height else []:
-        answer = answer_for(source, system=name, **asked)
-        grown = list(_grown(answer, growth, lambda share, name=name: answer_for(source, system=name, growth=share, **asked)))  # type: ignore[misc]  # fmt: skip
-        full, problems = in_full(answer, workers, progress)
+        answer = answer_for(source, system=name, progress=progress, **asked)
+        grown = _grown(answer, growth, source, {**asked, "system": name}, workers, progress)
+        full, failed = in_full(answer, workers, progress)
         answers.append((answer, grown, full))
+        remarks[len(answers) - 1] = _remarks(grown, growth, failed)
     if measured.supply.height:
         from planner.measurements.supplies import read_supplies
 
-        answers.append((judge(read_supplies(source, system=system, start=start, end=end), no_alias=no_alias), (), {}))
+        answers.append(
+            (judge(read_supplies(source, system=system, start=start, end=end), no_alias=no_alias), (), {})
+        )
     if not answers:
         raise InputError(
             "source", ", ".join(str(path) for path in sources),
             f"volumes or supply counters; found {', '.join(measured.what) or 'nothing'}",
         )  # fmt: skip
     parts = [
-        part_of(answer, f"p{k}", full=full, grown=grown) for k, (answer, grown, full) in enumerate(answers)
+        part_of(answer, f"p{k}", full=full, grown=grown, remarks=remarks.get(k, ()))
+        for k, (answer, grown, full) in enumerate(answers)
     ]
     return joined(
         parts, [answer for answer, _, _ in answers], command=command, title=title, sources=sources,
@@ -190,6 +196,17 @@ def of_answer(answer: Answer, *, command: str, sources: Sequence[Path], title: s
     return joined([part_of(answer, "p0", full=full)], [answer], command=command, sources=sources, title=title)
 
 
+def _remarks(
+    grown: Sequence[tuple[float, Answer]], growth: Sequence[float], failed: Sequence[Failed]
+) -> tuple[str, ...]:
+    """What the page leaves out, and why."""
+    missing = growth[len(grown) :]
+    found = [f"Pool {each.name} is not shown in full: {each.problem}." for each in failed]
+    if missing:
+        found.append(f"The growth slider ends before {missing[0]:.0%}: there a question has no answer.")
+    return tuple(found)
+
+
 def _systems(measured: Measured) -> list[str | None]:
     """Systems of an archive that have volumes."""
     found: list[str | None] = sorted(str(name) for name in measured.devices["system"].unique().drop_nulls())
@@ -210,23 +227,40 @@ def in_full(
     ]
     with (progress or _silent)("Pools in full", len(wanted)) as done:
         found = run(answer_in_full, wanted, workers=workers, done=done)
-    full = {
-        each.name: one for each, one in zip(wanted, found, strict=True) if isinstance(one, AliasAnswer)
-    }
+    full = {each.name: one for each, one in zip(wanted, found, strict=True) if isinstance(one, AliasAnswer)}
     return full, [one for one in found if isinstance(one, Failed)]
 
 
-def _grown(
-    answer: Answer, shares: Sequence[float], again: Callable[[float], Answer]
-) -> Iterator[tuple[float, Answer]]:
-    """The same answer after growth."""
-    from planner.errors import PlannerError
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Later:
+    """A question to be asked again, of a demand that grew by `share`."""
 
-    for share in shares:
-        if isinstance(answer, Subsystem) and answer.law is not None:
-            yield share, subsystem(answer.measured, answer.law, target=answer.target, growth=share)
-        elif isinstance(answer, (AliasAnswer, VolumesAnswer)):
-            try:
-                yield share, again(share)
-            except PlannerError:  # no count serves such a demand: the slider ends before it
-                return
+    name: str
+    share: float
+    source: Any
+    asked: dict[str, Any]
+    answer: Subsystem | None = None
+
+
+def answer_later(later: Later) -> Answer:
+    """The answer after growth; of pools that are known as they were measured without reading them again."""
+    if later.answer is not None and later.answer.law is not None:
+        pools, law = later.answer.measured, later.answer.law
+        return subsystem(pools, law, target=later.answer.target, growth=later.share)
+    return answer_for(later.source, growth=later.share, **later.asked)
+
+
+def _grown(
+    answer: Answer, shares: Sequence[float], source: Any, asked: dict[str, Any], workers: int | None,
+    progress: Progress | None,
+) -> list[tuple[float, Answer]]:  # fmt: skip
+    """The same answer after growth; the slider ends before a demand that no count serves."""
+    kept = answer if isinstance(answer, Subsystem) else None
+    wanted = [
+        Later(name=f"growth of {share:.0%}", share=share, source=source, asked=asked, answer=kept)
+        for share in shares
+    ]
+    with (progress or _silent)("After growth", len(wanted)) as done:
+        found = run(answer_later, wanted, workers=workers, done=done)
+    answers = takewhile(lambda pair: isinstance(pair[1], Answer), zip(shares, found, strict=True))
+    return [(share, one) for share, one in answers if isinstance(one, Answer)]

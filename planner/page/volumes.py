@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any, Final
 
 from planner import render
@@ -24,7 +25,6 @@ def volumes_of(devices: pl.DataFrame | pl.LazyFrame) -> Volumes | None:
     import polars as pl
 
     lazy = devices.lazy()
-    known = set(lazy.collect_schema().names())
     ios = pl.col("io_rate").fill_null(0.0)
 
     def mean(name: str) -> pl.Expr:
@@ -44,7 +44,6 @@ def volumes_of(devices: pl.DataFrame | pl.LazyFrame) -> Volumes | None:
         .sort("busy", "io_rate", "device", descending=[True, True, False], nulls_last=True)
         .collect()
     )
-    assert known
     if not found.height:
         return None
     shown: list[render.Column] = []
@@ -53,7 +52,10 @@ def volumes_of(devices: pl.DataFrame | pl.LazyFrame) -> Volumes | None:
         ("pool", "", "pool", None), ("io_rate", "1/s", "I/O rate", 1), ("busy", "", "busy", 3),
         ("service", "ms", "service", 2), ("response", "ms", "response", 2), ("queued", "", "queued", 2),
     ):  # fmt: skip
-        values: list[Any] = [None if value != value else value for value in found[name].to_list()]
+        values: list[Any] = [
+            None if isinstance(value, float) and math.isnan(value) else value
+            for value in found[name].to_list()
+        ]
         if name == "device" or any(value is not None for value in values):
             shown.append(render.Column(name=name, unit=unit, values=values, label=label, decimals=decimals))
     table = render.Table(columns=tuple(shown))
