@@ -183,7 +183,7 @@ def _archive_file() -> bytes:
     rows = [{"start": datetime(2026, 3, 1, 8, 10 * k), "interval_s": 600.0, "device": "522A", "io_rate": 755.0 + k,
              "service_ms": 1.5, "queued": 0.25, "system": "A"} for k in range(3)]  # fmt: skip
     with tempfile.TemporaryDirectory() as folder:
-        collect(pl.DataFrame(rows), Path(folder) / "archive")
+        collect([pl.DataFrame(rows)], Path(folder) / "archive")
         (part,) = (Path(folder) / "archive" / "devices").rglob("*.parquet")
         WHOLE["about"] = (Path(folder) / "archive" / "archive.toml").read_bytes()
         WHOLE["place"] = part.relative_to(folder).as_posix().encode()
