@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import typer
-
 from planner.cli import options
 
 HELP = """Compare every published figure with the planner.
@@ -16,7 +14,7 @@ Example: planner scoreboard --csv"""
 @options.expanded
 def scoreboard(
     *,
-    form: options.Form,
+    form: options.PlotForm,
 ) -> None:
     """Compute the scoreboard and print it."""
     from planner.published import scoreboard as compute
@@ -24,5 +22,3 @@ def scoreboard(
     with options.working("Comparing every figure"):
         found = compute()
     options.show(found, form)
-    if found.exit_code:
-        raise typer.Exit(found.exit_code)

@@ -6,8 +6,6 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
-import numpy as np
-
 from planner import library, style
 from planner.advice.processors import Scaling, published, scaling
 from planner.calibrate.processors import calibrate as fit_processors

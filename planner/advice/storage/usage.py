@@ -218,10 +218,13 @@ class StorageUsage(Answer):
         hatches = [style.HATCHES[1] if limit.kind == "hard" else "" for limit in rows]
         bars = axes.barh(names, [share.value for share in used], xerr=ends, color=style.COLORS[0], capsize=4,
                          hatch=hatches, edgecolor="white")  # fmt: skip
-        axes.bar_label(bars, [f"{share.value:.3g} %" for share in used], padding=6)
+        axes.bar_label(bars, [f"{share.value:.3g} %" for share in used], padding=6,
+                       bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.5}, zorder=style.ABOVE)  # fmt: skip
         axes.invert_yaxis()
         axes.axvline(100, color=style.MEASURED, linestyle="--")
-        axes.set(xlabel="used [%]; dashed: the limit", xlim=(0, max(110.0, *(1.15 * share.high for share in used))))
+        axes.set(
+            xlabel="used [%]; dashed: the limit", xlim=(0, max(110.0, *(1.15 * share.high for share in used)))
+        )
         return axes
 
 
