@@ -61,9 +61,9 @@ def begin(
         The panels from above; one where axes were given.
     """
     if axes is not None:
-        axes.set_title(
-            textwrap.fill(headline, round(CHARACTERS * 0.9 * axes.get_figure(root=True).get_figwidth()))
-        )  # type: ignore[union-attr]
+        figure = axes.get_figure(root=True)
+        width = WIDTH if figure is None else figure.get_figwidth()
+        axes.set_title(textwrap.fill(headline, round(0.9 * CHARACTERS * width)))
         axes.title.set_fontsize("medium")
         return [axes]
     if height is None:
@@ -74,9 +74,9 @@ def begin(
         size = TITLE_SIZES[1]
         lines = textwrap.wrap(headline, round(0.95 * CHARACTERS * width * TITLE_SIZES[0] / size))
     found = _axes(panels, width, height + size * max(len(lines) - 1, 0) / POINTS, shared=shared)
-    figure = found[0].get_figure(root=True)
-    assert figure is not None
-    figure.suptitle("\n".join(lines), x=0.01, ha="left", fontsize=size)
+    whole = found[0].get_figure(root=True)
+    assert whole is not None
+    whole.suptitle("\n".join(lines), x=0.01, ha="left", fontsize=size)
     return found
 
 
@@ -232,7 +232,7 @@ def logarithmic(axes: Axes, along: Literal["x", "y"], *, linear_below: float | N
         axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
     else:
         scale("symlog", linthresh=linear_below)
-        axis.set_major_locator(SymmetricalLogLocator(base=10, linthresh=linear_below, subs=(1.0, 2.0, 5.0)))  # type: ignore[no-untyped-call]
+        axis.set_major_locator(SymmetricalLogLocator(base=10, linthresh=linear_below, subs=(1.0, 2.0, 5.0)))
     axis.set_minor_formatter(NullFormatter())
     plain(axes, along)
 

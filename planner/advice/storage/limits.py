@@ -87,7 +87,7 @@ class StorageBudget:
         in_use: float | str | None = None,
         ptrm_spaces: int | None = None,
     ) -> None:
-        row = find_release(release)
+        row = find_release(release, ptrm_spaces)
         given: dict[str, object] = {
             "release": row,
             "real_storage": size("real_storage", real_storage),
@@ -123,7 +123,12 @@ class StorageBudget:
 
     def _notes(self, *, assumed: bool) -> list[str]:
         row, notes = self.release, []
-        if self.real_storage > row.largest_real_storage:
+        if row.largest_real_storage is None:
+            notes.append(
+                f"No published source has the limits of z/VM {row.name}: the {self.ptrm_spaces} PTRM data spaces are "
+                "those given, and how much real storage it supports is not known here."
+            )
+        elif self.real_storage > row.largest_real_storage:
             notes.append(
                 f"z/VM {row.name} supports up to {row.largest_real_storage / GIB:g} GB of real storage "
                 f"({row.certainty}); the limits here are those of {self.real_storage / GIB:g} GB."
