@@ -78,7 +78,7 @@ class PoolNeed:
     volumes, in_use : int
         Volumes, and aliases in the last interval.
     needed_worst, needed_99, needed_95, needed : int or None
-        Count that meets the target in the worst interval, in 99 % and 95 % of the busy time, and in the share asked for.
+        Count that meets the target in the worst interval, in 99 % and 95 % of the busy time, in the share asked for.
     needed_low, needed_high : int or None
         90 % range of `needed`.
     worst_start : datetime or None
