@@ -141,7 +141,8 @@ def site(
         source, members=members, system=system, start=begin, end=stop, pool=pool, asked=asked
     )
     found = executors.run(need_of, parts, scheduler=scheduler, workers=workers)
-    return combine(found, target=asked["target"], meet=share, notes=notes)  # type: ignore[arg-type]
+    answer = combine(found, target=asked["target"], meet=share, notes=notes)  # type: ignore[arg-type]
+    return replace(answer, law=asked["law"])  # type: ignore[arg-type]
 
 
 def parts_of(
@@ -303,6 +304,7 @@ def _ranged(part: Part, series: Series, found: PoolNeed) -> PoolNeed:
     run = series.run(at)
     if run is None:
         return replace(found, needed_low=found.needed, needed_high=found.needed)
+    found = replace(found, run=run)
     try:
         if part.curves or not run.pool:
             answer = aliases(run, part.law, target=part.target)
