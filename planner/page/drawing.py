@@ -365,7 +365,7 @@ class Week:
 
 def shade(value: float, largest: float) -> int:
     """Level of heat from 1 to 7; 0 where nothing is known."""
-    if value is None or math.isnan(value):
+    if math.isnan(value):
         return 0
     if math.isinf(value):
         return LEVELS

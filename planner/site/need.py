@@ -24,8 +24,9 @@ from planner.site.point import Point, point
 from planner.site.pool_need import BUSY, NeedSeries, PoolNeed, time_quantile
 from planner.site.screen import Checked, Screen
 from planner.site.site_answer import SiteAnswer
+from planner.sizing.pool_count import MeasuredPool
 from planner.sizing.search import aliases
-from planner.sizing.subsystem import MeasuredPool, subsystem
+from planner.sizing.subsystem import subsystem
 from planner.sizing.target import Target
 
 if TYPE_CHECKING:

@@ -20,8 +20,7 @@ from planner.sizing.comparison import met_already
 from planner.sizing.fewest import Tried
 from planner.sizing.overview import Subsystem
 from planner.sizing.pool import Asked, extremes, is_bursty, meanings_of
-from planner.sizing.pool_count import MeasuredPool as MeasuredPool
-from planner.sizing.pool_count import PoolCount, Traffic
+from planner.sizing.pool_count import MeasuredPool, PoolCount, Traffic
 from planner.sizing.target import Target
 
 AT_ONCE: Final = 50  # pools whose demands are read together
