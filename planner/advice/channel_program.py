@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-import numpy as np
-
 from planner import library, render, style
 from planner.answer import Answer
 from planner.calibrate.possible import intervals
@@ -21,7 +19,6 @@ if TYPE_CHECKING:
 
 MODEL: Final = "channel-program"
 WAYS: Final = {True: "fast", False: "slow"}
-PASSES: Final = ("write only", "write and read")
 CONVENTION: Final = (
     "The runs determine three combinations of the four costs. Convention: a CCW translated fast costs nothing of its "
     "own, its cost is counted into the Start Subchannel; no answer here depends on it."
@@ -184,33 +181,10 @@ class CcwAnswer(Answer):
         }
 
     def plot(self, axes: Axes | None = None) -> Axes:
-        """Draw the published runs beside the law, those that also read halved per MB moved."""
-        axes = style.new_axes() if axes is None else axes
-        cases = [(bits, fast) for bits in WIDTHS for fast in (True, False)]
-        asked: list[Scenario] = [
-            {"bits": str(bits), "translation": WAYS[fast], "read_share": 0.0, "data_rate": float(MEGABYTE)}
-            for bits, fast in cases
-        ]
-        law = intervals(self.model, asked)["cp"] / MILLISECOND
-        ends = [law.value - law.low, law.high - law.value]
-        axes.bar(range(len(cases)), law.value, yerr=ends, color="#cccccc", width=0.7, capsize=8)
-        for place, case in enumerate(cases):
-            for passes, (label, marker) in enumerate(zip(PASSES, ("o", "^"), strict=True)):
-                shown = [
-                    run.time_per_mb / run.passes / MILLISECOND
-                    for run in self.runs
-                    if (run.bits, run.fast) == case and run.passes == 1 + passes
-                ]
-                axes.plot(place + np.array([-0.24, -0.12]) + 0.36 * passes, shown, marker,
-                          color=style.COLORS[passes], zorder=style.ABOVE, clip_on=False,
-                          label=label if place == 0 else None)  # fmt: skip
-        axes.set_xticks(range(len(cases)), [f"{bits}-bit, {WAYS[fast]}" for bits, fast in cases])
-        axes.set_ylabel("CP time per MB moved [ms]")
-        axes.set_title(
-            f"Bars: law, with where {style.NINETY} of the runs lie; points: published runs", fontsize="medium"
-        )
-        axes.legend(frameon=False)
-        return axes
+        """Draw CP time over the share of data that is read, with the mix asked for and the published runs."""
+        from planner.advice.picture_ccw import draw
+
+        return draw(self, axes)
 
 
 def channel_programs(

@@ -28,7 +28,6 @@ LARGEST_COUNT: Final = 255  # devices: an assumption of ours, where the search e
 LONGEST_RESPONSE: Final = 2.0  # default target, in service times: wait as long as service
 FARTHEST: Final = 2**40
 ROUNDING: Final = 1e-12  # a page rate that just fits is not refused for the rounding of floating point
-FARTHEST_THINK: Final = 30.0  # service times between two requests of the least loaded point of a line
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -175,6 +174,31 @@ class _Dealt:
         )
 
 
+def meets(device: PagingDevice, load: Load, count: int) -> bool:
+    """Whether a number of devices carries the page rate within the target."""
+    target = load.target_of(device)
+    if load.requests is None:
+        return outcome(device, load, count).response_time <= target
+    return _Dealt(device=device, load=load, count=count, requests=load.requests).meets(target)
+
+
+def curve(device: PagingDevice, load: Load, count: int) -> tuple[Array, Array]:
+    """Page rates that a number of devices can have [1/s], rising, and the response time at each [s]."""
+    if load.requests is None:
+        rates = (
+            count
+            * device.capacity
+            * np.append(np.linspace(0.001, 0.9, 60), 1 - np.geomspace(0.1, 1e-4, 60)[1:])
+        )
+        return rates, np.asarray(device.open(rates / count, scv=load.scv).response_time)
+    dealt = _Dealt(device=device, load=load, count=count, requests=load.requests)
+    think = device.service_time * np.append(np.geomspace(1e4, 1e-3, 120), 0.0)
+    each = load.requests // min(count, load.requests)
+    solved = device.closed(np.array([[each], [each + 1]]), think, scv=load.scv)
+    rates = dealt.devices @ solved.page_rate
+    return rates, load.requests * device.pages_per_transfer / rates - think
+
+
 def fewest(device: PagingDevice, load: Load) -> PagingOutcome | None:
     """Find the smallest number of devices that carries the page rate within the target.
 
@@ -184,15 +208,10 @@ def fewest(device: PagingDevice, load: Load) -> PagingOutcome | None:
     least = max(1, int(carried_by(device, load)))
     most = FARTHEST if load.requests is None else load.requests
 
-    def meets(count: int) -> bool:
-        if load.requests is None:
-            return outcome(device, load, count).response_time <= target
-        return _Dealt(device=device, load=load, count=count, requests=load.requests).meets(target)
-
     unreachable = target <= device.service_time if load.requests is None else target < device.service_time
-    if unreachable or least > most or not meets(most):
+    if unreachable or least > most or not meets(device, load, most):
         return None
-    return outcome(device, load, _smallest(meets, least, most))
+    return outcome(device, load, _smallest(lambda count: meets(device, load, count), least, most))
 
 
 def _smallest(holds: Callable[[int], bool], low: int, high: int) -> int:
@@ -287,11 +306,14 @@ class PagingAnswer(Answer):
         One a kind of device.
     speeds : mapping
         By machine, how much faster its processor is than those without an entry.
+    devices : int or None
+        Those that there are; None where the fewest were asked for.
     """
 
     load: Load
     choices: tuple[Choice, ...]
     speeds: Mapping[str, float]
+    devices: int | None = None
 
     @property
     def cheapest(self) -> str | None:
@@ -394,39 +416,21 @@ class PagingAnswer(Answer):
         }
 
     def plot(self, axes: Axes | None = None) -> Axes:
-        """Draw the response time of one device of each kind against its page rate, and the published runs."""
-        axes = style.new_axes() if axes is None else axes
-        for color, look, choice in zip(style.COLORS, style.LINES, self.choices, strict=False):
-            _draw(axes, choice.kind, color, look)
-        axes.set_xscale("log")
-        axes.set_ylim(bottom=0)
-        axes.set_xlabel("page rate of one device [1/s]")
-        axes.set_ylabel("response time of a transfer [ms]")
-        title = f"Points: published page rates, response by the law; bands: {style.NINETY}"
-        axes.set_title(title, fontsize="medium")
-        axes.legend(frameon=False)
-        return axes
+        """Draw the response time over the number of devices, or of those there are over the page rate.
 
+        Parameters
+        ----------
+        axes : matplotlib.axes.Axes, optional
+            Where to draw; new axes where None, with one device of each kind and its published run below.
 
-def _draw(axes: Axes, kind: PagingKind, color: str, look: str) -> None:
-    """One kind with as many requests as were measured: line, band, published run."""
-    device, requests = kind.device, kind.model.population
-    assert requests is not None
-    think = np.append(0.0, np.geomspace(1e-3, FARTHEST_THINK, 100)) * device.service_time
-    line = device.closed(requests, think)
-    scenarios = [
-        {"outstanding": float(requests), "think_time": float(each), "arrival_rate": 0.0, "scv": 1.0} for each in think
-    ]  # fmt: skip
-    band = interval("response", kind.model, scenarios)
-    axes.plot(line.page_rate, line.response_time / MILLISECOND, look, color=color, label=kind.name)
-    axes.fill_between(
-        line.page_rate, band.low / MILLISECOND, band.high / MILLISECOND, color=color, alpha=style.BAND
-    )
-    first = kind.model.fit.runs[0]
-    measured = first.measured * (device.pages_per_transfer if first.quantity == "transfer_rate" else 1.0)
-    # The run's response time was not printed: it is that of the law, at the printed rate.
-    at = np.interp(-measured, -line.page_rate, line.response_time)
-    axes.plot(measured, at / MILLISECOND, "o", color=color, markersize=8, zorder=style.ABOVE, clip_on=False)
+        Returns
+        -------
+        matplotlib.axes.Axes
+            The axes of the answer.
+        """
+        from planner.advice.picture_paging import draw
+
+        return draw(self, axes)
 
 
 def paging_devices(
@@ -471,7 +475,7 @@ def paging_devices(
     choices = tuple(_choose(kind, load, count, factors.get(kind.machine, 1.0)) for kind in found)
     if not any(choice.feasible for choice in choices):
         raise InfeasibleError("; ".join(f"{choice.kind.name}: {choice.reason}" for choice in choices))
-    return PagingAnswer(load=load, choices=choices, speeds=factors)
+    return PagingAnswer(load=load, choices=choices, speeds=factors, devices=count)
 
 
 def _require_carried(found: Sequence[PagingKind], load: Load, count: int) -> None:
@@ -491,7 +495,7 @@ def _choose(kind: PagingKind, load: Load, count: int | None, speed: float) -> Ch
     at = fewest(device, load) if count is None else outcome(device, load, count)
     reason = ""
     if at is None:
-        reason = _missing(device, load)
+        reason = missing(device, load)
     elif count is None and at.count > LARGEST_COUNT:
         reason = f"{at.count} devices would be needed, and the search ends at {LARGEST_COUNT}"
         at = None
@@ -514,15 +518,18 @@ def _choose(kind: PagingKind, load: Load, count: int | None, speed: float) -> Ch
 
 def _wanted(device: PagingDevice, load: Load) -> str:
     best = fewest(device, load)
-    return f"{best.count} devices would be needed" if best is not None else _missing(device, load)
+    return f"{best.count} devices would be needed" if best is not None else missing(device, load)
 
 
-def _missing(device: PagingDevice, load: Load) -> str:
+def missing(device: PagingDevice, load: Load) -> str:
     """What is missing where no number of devices is enough."""
     service = device.service_time
     if load.requests is not None:
         most = load.requests * device.pages_per_transfer / service
         if most < load.page_rate:
             guests = math.ceil(load.guests * load.page_rate / most) if load.guests else 0
-            return f"{load.guests} guests keep at most {most:.0f} pages/s under way, {guests} guests would be needed"
+            return (
+                f"{render.counted(load.guests or 0, 'guest')} {'keeps' if load.guests == 1 else 'keep'} at most {most:.0f} "
+                f"pages/s under way, {guests} guests would be needed"
+            )
     return f"a transfer takes {service / MILLISECOND:.2f} ms without any wait, the target is shorter"

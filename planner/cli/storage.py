@@ -85,7 +85,7 @@ def frames(
     ] = None,
     real_storage: RealStorage = None,
     *,
-    form: options.Form,
+    form: options.PlotForm,
 ) -> None:
     """Count the frames of virtual storage and its PGMBKs.
 
@@ -139,7 +139,7 @@ def usage(
     start: options.From = None,
     end: options.To = None,
     *,
-    form: options.Form,
+    form: options.PlotForm,
 ) -> None:
     """Tell how much of each limit the PTRM data spaces use.
 

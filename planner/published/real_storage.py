@@ -323,39 +323,7 @@ def scaling_over_storage() -> Axes:
 
 def rate_over_processors() -> Axes:
     """Internal throughput rate over processors, z/VM 5.3."""
-    rows = published()
-    fitted = scaling(rows)
-    counts = np.arange(min(row.processors for row in rows), MOST_PROCESSORS + 1)
-    law = fitted.rates(counts.tolist())
-    axes = style.new_axes()
-    axes.fill_between(
-        counts, law.low, law.high, color=style.COLORS[0], alpha=style.BAND, label=f"law, {style.NINETY}",
-    )  # fmt: skip
-    most = max(row.processors for row in rows)
-    for part, line, label in (
-        (counts <= most, "-", "law, fitted to all five runs"),
-        (counts >= most, ":", "beyond what was measured"),
-    ):
-        axes.plot(counts[part], law.value[part], line, color=style.COLORS[0], label=label)
-    out = fitted.left_out
-    axes.errorbar(
-        [row.processors for row in rows], [one.value for one in out],
-        [[one.value - one.low for one in out], [one.high - one.value for one in out]], fmt="x", color=style.COLORS[1],
-        markersize=9, capsize=4, label=f"each from the other four runs, {style.NINETY}",
-    )  # fmt: skip
-    axes.plot(
-        [row.processors for row in rows], [row.internal_throughput for row in rows], "o", color=style.MEASURED,
-        zorder=style.ABOVE, label="measured",
-    )  # fmt: skip
-    axes.set(
-        xlabel="processors",
-        ylabel="internal throughput rate [transactions/s]",
-        title="Apache on z/VM 5.3",
-        ylim=(0, None),
-    )
-    style.whole_numbers(axes)
-    axes.legend(frameon=False, loc="upper left")
-    return axes
+    return scaling(published(), counts=[MOST_PROCESSORS]).plot()
 
 
 REPORT: Final = Report(

@@ -6,6 +6,7 @@ import textwrap
 from collections.abc import Sequence
 from typing import Final
 
+from planner.render import safe
 from planner.render.table import Section, Table
 
 WIDTH: Final = 80
@@ -70,7 +71,7 @@ def to_text(table: Table, width: int = WIDTH) -> str:
     units = [column.unit if column.unit != "share" else "" for column in table.columns]
     cells = []
     for column, unit in zip(table.columns, units, strict=True):
-        texts = column.texts()
+        texts = [safe.line(text) for text in column.texts()]
         heads = [column.label or column.name] + ([unit] if any(units) else [])
         widest = max(map(len, heads + texts))
         left = any(isinstance(value, str) for value in column.values)
@@ -150,6 +151,6 @@ def wrap(text: str, width: int = WIDTH) -> str:
     str
         Lines, the later ones indented by two.
     """
-    bound = text.replace(" %", f"{HARD_SPACE}%")  # a number stays with its percent sign
+    bound = safe.terminal(text).replace(" %", f"{HARD_SPACE}%")  # a number stays with its percent sign
     filled = textwrap.fill(bound, width, subsequent_indent="  ", break_on_hyphens=False)
     return filled.replace(HARD_SPACE, " ")

@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.errors import InputError, ReportError
+from planner.interval import Interval
 from planner.measurements.rows import Rows
 from planner.measurements.run import Run
-from planner.measurements.systems import pool_runs, volume_runs
+from planner.measurements.systems import LEAST_ERROR, pool_runs, volume_runs
 from planner.reports import schema
 from planner.results import Array
 
@@ -52,7 +53,8 @@ class Series:
     """A group over its intervals, arrays (intervals,) in the order of time.
 
     `load` is the sum of rate x service [erlang], `overflow` and `crowd` are sums over the volumes of their own shares
-    of what spills to aliases; `queued` is nan where no queue was measured, `queued_high` its upper end.
+    of what spills to aliases; `service` is their mean and `queue` their sum between what the digits leave open, `queued` the latter's value, nan
+    where no queue was measured.
     """
 
     group: Group
@@ -66,8 +68,9 @@ class Series:
     load: Array
     overflow: Array
     crowd: Array
+    service: Interval
     queued: Array
-    queued_high: Array
+    queue: Interval
     complete: NDArray[np.bool_]
     notes: tuple[str, ...] = field(default=())
 
@@ -171,7 +174,22 @@ def _series(group: Group, frame: pl.DataFrame) -> Series:
         pl.col("queued"), ((pl.col("response") - pl.col("service")) * rate).clip(lower_bound=0.0)
     )
     wait = pl.when(load > 0).then(queue / load).otherwise(0.0)
-    high = pl.coalesce(pl.col("queued_high"), queue)
+    counted = rate * pl.col("interval").fill_null(0.0)
+    error = (
+        pl.when(pl.col("kind") == schema.VOLUME)
+        .then(pl.max_horizontal(LEAST_ERROR, 1.0 / counted.clip(lower_bound=1.0).sqrt()))
+        .otherwise(0.0)
+    )
+    ends = {
+        "low": pl.min_horizontal(pl.coalesce(pl.col("queued_low"), queue), queue * (1 - error)).clip(
+            lower_bound=0.0
+        ),
+        "high": pl.max_horizontal(pl.coalesce(pl.col("queued_high"), queue), queue * (1 + error)),
+    }
+    sides = {
+        "low": pl.min_horizontal(pl.col("service_low"), pl.col("service") * (1 - error)),
+        "high": pl.max_horizontal(pl.col("service_high"), pl.col("service") * (1 + error)),
+    }
     worked = base & (rate > 0)
     found = (
         frame.lazy()
@@ -191,7 +209,8 @@ def _series(group: Group, frame: pl.DataFrame) -> Series:
             (load * wait / (1 + wait)).filter(base).sum().alias("crowd"),
             queue.filter(base).sum().alias("queued"),
             (queue.is_null() & worked).any().alias("unknown"),
-            high.filter(base).sum().alias("queued_high"),
+            *(end.filter(base).sum().alias(f"queued_{name}") for name, end in ends.items()),
+            *((rate * side).fill_null(0.0).sum().alias(f"busy_{name}") for name, side in sides.items()),
         )
         .sort("start", INTERVAL)
         .collect()
@@ -213,13 +232,15 @@ def _series(group: Group, frame: pl.DataFrame) -> Series:
     )
     seconds = np.nan_to_num(array("seconds"), nan=1.0)
     start = found["start"].to_numpy().astype("datetime64[us]")
+    worked_rate = np.maximum(array("io_rate"), 1e-300)
     notes = _notes(start, seconds, bases, usual, complete, all_dated=bool(dated.all()))
     return Series(
         group=group, frame=frame, start=start, seconds=seconds,
         rows=found[INTERVAL].to_numpy().astype(np.int64), volumes=found["volumes"].to_numpy().astype(np.int64),
         in_use=stated.astype(np.int64), io_rate=array("io_rate"), load=array("load"), overflow=array("overflow"),
-        crowd=array("crowd"), queued=np.where(unknown, np.nan, array("queued")), queued_high=array("queued_high"),
-        complete=complete, notes=tuple(notes),
+        crowd=array("crowd"), queued=np.where(unknown, np.nan, array("queued")),
+        queue=Interval(array("queued_low"), array("queued"), array("queued_high")),
+        service=Interval(*(array(name) / worked_rate for name in ("busy_low", "load", "busy_high"))), complete=complete, notes=tuple(notes),
     )  # fmt: skip
 
 

@@ -220,11 +220,11 @@ def need_of(part: Part) -> PartNeeds:
         else:
             every.append(found)
 
-    def solve(group: int, interval: int) -> Point:
+    def solve(group: int, interval: int, bursty: bool) -> Point:
         run = every[group].run(interval)
-        return Point(0, -1.0) if run is None else point(run, part.law, part.target)
+        return Point(0, -1.0) if run is None else point(run, part.law, part.target, bursty=bursty)
 
-    screen = Screen.of(every, solve)
+    screen = Screen.of(every, solve, part.law)
     screen.run()
     pools = [_need(part, each, screen, k) for k, each in enumerate(every)]
     return PartNeeds(pools=(*pools, *without), checked=screen.checked, rows=frame.height)

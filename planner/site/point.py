@@ -8,14 +8,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from planner.demand import Law
+from planner.demand.inversion import shared
 from planner.demand.pooled import read_pool
+from planner.demand.steady import preferred_reading
 from planner.errors import InfeasibleError
 from planner.measurements.run import Run
 from planner.results import Array
 from planner.sizing.bounds import spaced
 from planner.sizing.comparison import met_already
 from planner.sizing.fewest import fewest
-from planner.sizing.pool import Asked, preferred_meaning
+from planner.sizing.pool import Asked, Meaning, meaning_in_use, preferred_meaning
 from planner.sizing.search import aliases
 from planner.sizing.target import Target
 
@@ -28,8 +30,10 @@ class Point:
     smooth: float
 
 
-def point(run: Run, law: Law, target: Target) -> Point:
+def point(run: Run, law: Law, target: Target, *, bursty: bool = False) -> Point:
     """Find the count that `planner.sizing.aliases` recommends for one interval.
+
+    `bursty` says that no steady demand explains it by far, so that none is tried.
 
     Raises
     ------
@@ -40,7 +44,7 @@ def point(run: Run, law: Law, target: Target) -> Point:
         count = aliases(run, law, target=target).recommended
         return Point(count, count - 0.5)
     run.check()
-    meaning = preferred_meaning(run, law)
+    meaning = None if bursty else _meaning(run, law)
     if meaning is None:
         found = _bursty(run, law, target)
     else:
@@ -53,6 +57,17 @@ def point(run: Run, law: Law, target: Target) -> Point:
     if found.count > run.aliases and met_already(run, target, 0.0):
         return Point(run.aliases, min(found.smooth, run.aliases))
     return found
+
+
+def _meaning(run: Run, law: Law) -> Meaning | None:
+    """The preferred demand of the volumes; None where the pool is bursty."""
+    if run.queue_known and shared(run):
+        reading = preferred_reading(run, law)
+        if reading is not None:
+            return meaning_in_use(run, law, reading)
+        if run.total_queue.value > 0:
+            return None
+    return preferred_meaning(run, law)
 
 
 def _crossing(count: int, known: dict[int, float]) -> float:

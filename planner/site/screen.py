@@ -16,15 +16,19 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
+from planner.demand import Law
 from planner.errors import PlannerError
+from planner.interval import Interval
 from planner.results import Array
-from planner.site.groups import Series
+from planner.site.groups import VOLUME, Series
 from planner.site.kriging import FEWEST, Surface
 from planner.site.point import Point
+from planner.site.steady_table import BURSTY, FAR, sorts
 
-MOST_SOLVED: Final = 28  # intervals of one pool, on average, before those that decide
+MOST_SOLVED: Final = 48  # intervals of one pool, on average, before those that decide
 MOST_DECIDING: Final = 12  # for each count that is reported
 SURE: Final = 0.01  # mean chance of another count at which no further interval is solved
+FEWEST_CHECKED: Final = 3  # of a pool, on average
 RANDOM: Final = 4  # one in so many is drawn at random
 ROUNDS: Final = 8
 WIDTH: Final = 2.0  # standard deviations within which an interval may decide
@@ -33,6 +37,7 @@ LEAST_FACTOR, LARGEST_FACTOR = 0.5, 5.0
 NORMAL_90: Final = 1.645
 LEAST_WAIT: Final = 1e-3  # service times
 FLOOR: Final = -0.5
+RARE: Final = 0.1  # share of the intervals below which a sort of demand begins with fewer
 
 
 @dataclass(slots=True)
@@ -74,7 +79,7 @@ class Screen:
     interval: NDArray[np.int64]
     features: Array
     regime: NDArray[np.int64]
-    solve: Callable[[int, int], Point]
+    solve: Callable[[int, int, bool], Point]
     groups: int
     known: dict[int, Point] = field(default_factory=dict)
     problems: dict[int, str] = field(default_factory=dict)
@@ -84,7 +89,7 @@ class Screen:
     factor: float = 1.0
 
     @classmethod
-    def of(cls, every: Sequence[Series], solve: Callable[[int, int], Point]) -> Screen:
+    def of(cls, every: Sequence[Series], solve: Callable[[int, int, bool], Point], law: Law) -> Screen:
         """Of groups over time; `solve` answers one interval of one group in full."""
         picked = [np.flatnonzero((each.io_rate > 0) & each.complete) for each in every]
         empty = np.zeros((0, FEATURES))
@@ -93,7 +98,7 @@ class Screen:
             interval=np.concatenate([*picked, np.zeros(0, dtype=np.int64)]),
             features=np.concatenate([_features(each, k) for each, k in zip(every, picked, strict=True)] or [empty]),
             regime=np.concatenate(
-                [_regime(each, k) for each, k in zip(every, picked, strict=True)] or [np.zeros(0, dtype=np.int64)]
+                [_regime(each, k, law) for each, k in zip(every, picked, strict=True)] or [np.zeros(0, dtype=np.int64)]
             ),
             solve=solve, groups=len(every),
         )  # fmt: skip
@@ -111,7 +116,8 @@ class Screen:
         while left > 0:
             doubt = self.doubt()
             open_ = np.flatnonzero(~self.done())
-            if open_.size == 0 or float(doubt[open_].mean()) < SURE:
+            checked = self.checked.tried >= FEWEST_CHECKED * self.groups
+            if open_.size == 0 or (checked and float(doubt[open_].mean()) < SURE):
                 break
             picked = self._next(open_, doubt, min(each, left))
             for at in picked:
@@ -177,7 +183,8 @@ class Screen:
         if at in self.known or at in self.problems:
             return
         try:
-            self.known[at] = self.solve(int(self.group[at]), int(self.interval[at]))
+            far = bool(self.regime[at] == SORTED + FAR)
+            self.known[at] = self.solve(int(self.group[at]), int(self.interval[at]), far)
         except PlannerError as problem:
             self.problems[at] = str(problem)
 
@@ -190,7 +197,11 @@ class Screen:
             some = members[self.regime[members] == regime]
             load, wait = self.features[some, 0], self.features[some, 1]
             order, by_wait = some[np.argsort(load, kind="stable")], some[np.argsort(wait, kind="stable")]
-            found += [order[-1], by_wait[-1], order[0], order[order.size // 2], by_wait[by_wait.size // 2]]
+            few = some.size < RARE * members.size
+            found += [order[-1], by_wait[-1], order[0]]
+            found += (
+                [] if few else [order[order.size // 2], by_wait[by_wait.size // 2], order[order.size // 5]]
+            )
         return [int(at) for at in found]
 
     def _next(self, open_: NDArray[np.int64], doubt: Array, size: int) -> list[int]:
@@ -224,9 +235,10 @@ class Screen:
                 self._ratios = np.append(self._ratios, off)[-MOST_RATIOS:]
                 worst = float(np.quantile(self._ratios, 0.9)) / NORMAL_90
                 self.factor = float(np.clip(worst, LEAST_FACTOR, LARGEST_FACTOR))
-        for regime in np.unique(self.regime):
-            here = np.flatnonzero(self.regime == regime)
-            chosen = self.regime[solved] == regime
+        sort = np.where(self.regime == SORTED + FAR, SORTED + BURSTY, self.regime)
+        for regime in np.unique(sort):
+            here = np.flatnonzero(sort == regime)
+            chosen = sort[solved] == regime
             if chosen.sum() < FEWEST:
                 if chosen.any():
                     self.smooth[here] = float(values[chosen].max())
@@ -244,6 +256,8 @@ class Screen:
 
 MOST_RATIOS: Final = 200
 FEATURES: Final = 6
+MOST_TABLES: Final = 3  # numbers of aliases in use for which demands are read
+SORTED: Final = 10  # regimes from here on are readings
 
 
 def _features(series: Series, picked: NDArray[np.int64]) -> Array:
@@ -262,8 +276,21 @@ def _features(series: Series, picked: NDArray[np.int64]) -> Array:
     )
 
 
-def _regime(series: Series, picked: NDArray[np.int64]) -> NDArray[np.int64]:
-    """No queue measured, none there, or one; with aliases in use and without."""
+def _regime(series: Series, picked: NDArray[np.int64], law: Law) -> NDArray[np.int64]:
+    """No queue measured, none there, or one; with aliases in use, what the demand is read as."""
     queued = series.queued[picked]
-    sort = np.where(np.isnan(queued), 0, np.where(queued <= 0, 1, 2))
-    return np.asarray(2 * sort + (series.in_use[picked] > 0), dtype=np.int64)
+    used = series.in_use[picked]
+    found = np.where(np.isnan(queued), 0, np.where(queued <= 0, 1, 2)) + 3 * (used > 0)
+    if series.group.kind == VOLUME:
+        return np.asarray(found, dtype=np.int64)
+    there = np.isfinite(queued) & (used > 0)
+    counts, many = np.unique(used[there], return_counts=True)
+    for count in counts[np.argsort(-many)][:MOST_TABLES]:
+        some = there & (used == count)
+        at = picked[some]
+        volumes = max(round(float(np.median(series.volumes[at]))), 1)
+        found[some] = SORTED + sorts(
+            series.io_rate[at], Interval(*(end[at] for end in series.service)),
+            Interval(*(end[at] for end in series.queue)), volumes=volumes, aliases=int(count), law=law,
+        )  # fmt: skip
+    return np.asarray(found, dtype=np.int64)

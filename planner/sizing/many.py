@@ -201,7 +201,7 @@ class VolumesAnswer(Answer):
         from planner.sizing.picture import draw_many
 
         return draw_many(
-            [a.name for a in self.answers], [a.recommended for a in self.answers], [a.range for a in self.answers],
+            self.headline, [a.name for a in self.answers], [a.recommended for a in self.answers], [a.range for a in self.answers],
             [a.in_use for a in self.answers], "volume", axes,
         )  # fmt: skip
 

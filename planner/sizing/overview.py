@@ -195,7 +195,7 @@ class Subsystem(Answer):
 
         pools = self.answered
         return draw_many(
-            [pool.name for pool in pools], [pool.recommended or 0 for pool in pools],
+            self.headline, [pool.name for pool in pools], [pool.recommended or 0 for pool in pools],
             [pool.range or (0, 0) for pool in pools], [pool.in_use for pool in pools], "pool", axes,
         )  # fmt: skip
 

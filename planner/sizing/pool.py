@@ -334,6 +334,11 @@ def preferred_meaning(run: Run, law: Law) -> Meaning | None:
     return _alone(run, law)[0] if bool(read_unshared(run, law)[0].steady.all()) else None
 
 
+def meaning_in_use(run: Run, law: Law, reading: Reading) -> Meaning:
+    """What a reading of a pool with aliases at work asks of each of its volumes."""
+    return _in_use(run, law, 1, (reading,))[0]
+
+
 def is_bursty(runs: Sequence[Run], law: Law) -> bool:
     """Whether steady demand does not explain the latest measurement of a pool."""
     check_same(runs)

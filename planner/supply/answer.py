@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Final
 from planner import render
 from planner.answer import Answer
 from planner.reports.supply import PoolSupply
-from planner.supply.picture import draw
 from planner.units import MILLISECOND
 
 if TYPE_CHECKING:
@@ -206,7 +205,7 @@ class SupplyAnswer(Answer):
         return (render.Section(table=self.table(), caption=caption),)
 
     def plot(self, axes: Axes | None = None) -> Axes:
-        """Draw the share of tries that failed over time, the pools with most fails first.
+        """Draw the share of tries that failed over time, and the aliases of the pool where most is to be done.
 
         Parameters
         ----------
@@ -218,7 +217,9 @@ class SupplyAnswer(Answer):
         matplotlib.axes.Axes
             The axes.
         """
-        return draw([pool.supply for pool in self.pools], self.no_alias, axes)
+        from planner.supply.picture import draw
+
+        return draw(self, axes)
 
 
 def _named(pools: Sequence[PoolAnswer]) -> str:

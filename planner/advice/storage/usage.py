@@ -9,6 +9,7 @@ from datetime import datetime, time
 from typing import TYPE_CHECKING, Any, Final
 
 from planner import render, style
+from planner.advice.storage.limits import gigabytes
 from planner.answer import Answer
 from planner.devices.storage import (
     BEYOND,
@@ -208,14 +209,19 @@ class StorageUsage(Answer):
         }
 
     def plot(self, axes: Axes | None = None) -> Axes:
-        """Draw how much of each limit is used, with what rounding leaves open."""
-        axes = style.new_axes(6.4, 2.4) if axes is None else axes
-        names = [limit.name for limit in self.limits]
-        used = [self.used(limit) * 100 for limit in self.limits]
+        """Draw how much of each limit is used, with what rounding leaves open; the one that is met first on top."""
+        rows = sorted(self.limits, key=lambda limit: -self.used(limit).value)
+        (axes,) = style.begin(axes, self.headline, height=1.6 + 0.6 * len(rows))
+        names = [f"{limit.name}\n{gigabytes(limit.in_use_virtual_bytes)}, {limit.kind}" for limit in rows]
+        used = [self.used(limit) * 100 for limit in rows]
         ends = [[share.value - share.low for share in used], [share.high - share.value for share in used]]
-        axes.barh(names, [share.value for share in used], xerr=ends, color=style.COLORS[0], capsize=4)
-        axes.axvline(100, color="black", linestyle="--")
-        axes.set(xlabel="used [%]", title=f"Virtual storage in use, z/VM {self.release}")
+        hatches = [style.HATCHES[1] if limit.kind == "hard" else "" for limit in rows]
+        bars = axes.barh(names, [share.value for share in used], xerr=ends, color=style.COLORS[0], capsize=4,
+                         hatch=hatches, edgecolor="white")  # fmt: skip
+        axes.bar_label(bars, [f"{share.value:.3g} %" for share in used], padding=6)
+        axes.invert_yaxis()
+        axes.axvline(100, color=style.MEASURED, linestyle="--")
+        axes.set(xlabel="used [%]; dashed: the limit", xlim=(0, max(110.0, *(1.15 * share.high for share in used))))
         return axes
 
 
