@@ -87,7 +87,9 @@ def opened(path: Path) -> Iterator[Page]:
         options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
         driver = webdriver.Chrome(options=options, service=Service(shutil.which("chromedriver")))
         try:
-            driver.execute_cdp_cmd("Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": folder})
+            driver.execute_cdp_cmd(
+                "Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": folder}
+            )
             driver.get(path.as_uri())
             ready = "return document.documentElement.dataset.ready === 'yes'"
             WebDriverWait(driver, 60).until(lambda found: found.execute_script(ready))

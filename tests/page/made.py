@@ -61,9 +61,7 @@ def need(number: int, intervals: int, name: str | None = None) -> PoolNeed:
 def site(pools: int, intervals: int = 1440) -> SiteAnswer:
     """The answer for a site; the name of its last pool is hostile."""
     needs = [need(k, intervals, f"P{HOSTILE}" if k == pools - 1 else None) for k in range(pools)]
-    return SiteAnswer(
-        pools=tuple(needs), target=Target(), meet=0.99, remarks=(f"A remark with {HOSTILE}.",)
-    )
+    return SiteAnswer(pools=tuple(needs), target=Target(), meet=0.99, remarks=(f"A remark with {HOSTILE}.",))
 
 
 def grown(found: SiteAnswer, share: float) -> Subsystem:
@@ -111,5 +109,3 @@ def page(pools: int, volumes: int, intervals: int = 1440, *, curves: AliasAnswer
         [part], [found], command=f"planner report {HOSTILE}", sources=[], title=f"Site {HOSTILE}",
         volumes=volumes_of(devices(pools, volumes)),
     )  # fmt: skip
-
-
