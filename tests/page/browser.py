@@ -13,7 +13,7 @@ from typing import Any
 
 FLAGS = (
     "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync",
-    "--disable-background-networking", "--disable-component-update", "--disable-dev-shm-usage",
+    "--disable-background-networking", "--disable-component-update", "--disable-dev-shm-usage", "--force-prefers-reduced-motion",
     "--window-size=1200,900", "--host-resolver-rules=MAP * ~NOTFOUND",
 )  # fmt: skip
 OWN = ("file:", "data:", "blob:", "about:")  # addresses that leave no machine
@@ -90,6 +90,8 @@ def opened(path: Path) -> Iterator[Page]:
             driver.execute_cdp_cmd(
                 "Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": folder}
             )
+            driver.get("about:blank")
+            driver.get_log("performance")  # the browser's own first page is not meant
             driver.get(path.as_uri())
             ready = "return document.documentElement.dataset.ready === 'yes'"
             WebDriverWait(driver, 60).until(lambda found: found.execute_script(ready))
