@@ -27,8 +27,9 @@ from planner.site.shared import Shared, check_members, is_shared, joined, read_s
 from planner.site.site_answer import SiteAnswer
 from planner.site.supplied import supplied
 from planner.site.track import Dated, Tracked, TrackRecord, tracked_of
+from planner.sizing.pool_count import MeasuredPool
 from planner.sizing.search import aliases
-from planner.sizing.subsystem import MeasuredPool, subsystem
+from planner.sizing.subsystem import subsystem
 from planner.sizing.target import Target
 
 if TYPE_CHECKING:
@@ -148,7 +149,8 @@ def site(
         source, members=members, system=system, start=begin, end=stop, pool=pool, asked=asked
     )
     found = executors.run(need_of, parts, scheduler=scheduler, workers=workers)
-    return combine(found, target=asked["target"], meet=share, notes=notes)  # type: ignore[arg-type]
+    answer = combine(found, target=asked["target"], meet=share, notes=notes)  # type: ignore[arg-type]
+    return replace(answer, law=asked["law"])  # type: ignore[arg-type]
 
 
 def track_record(
@@ -423,6 +425,7 @@ def _ranged(part: Part, series: Series, found: PoolNeed) -> PoolNeed:
     run = series.run(at)
     if run is None:
         return replace(found, needed_low=found.needed, needed_high=found.needed)
+    found = replace(found, run=run)
     try:
         if part.curves or not run.pool:
             answer = aliases(run, part.law, target=part.target)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from planner.results import Array
 
 if TYPE_CHECKING:
+    from planner.measurements import Run
     from planner.sizing.answer import AliasAnswer
 
 SHORT: Final = "short"
@@ -101,6 +102,8 @@ class PoolNeed:
         Over time.
     answer : AliasAnswer or None
         The whole answer of the interval that decides; None unless asked for.
+    run : Run or None
+        The measurement of the interval that decides, for whoever asks more of it.
     """
 
     system: str
@@ -127,6 +130,7 @@ class PoolNeed:
     problem: str | None = None
     series: NeedSeries
     answer: AliasAnswer | None = None
+    run: Run | None = None
 
     @property
     def name(self) -> str:
