@@ -26,7 +26,7 @@ Example: planner read VOLUMES.csv --volume-totals --pools POOLS.csv"""
 
 @options.expanded
 def read(
-    report: Annotated[
+    file: Annotated[
         Path, typer.Argument(metavar="FILE", help="Measurements, or the folder of an archive.")
     ],
     volume_totals: Annotated[
@@ -48,20 +48,20 @@ def read(
     """Read, check and print every row; JSON and CSV carry the printed resolution of each number."""
     from planner.measurements.read import is_folder, is_listing, standard_input
 
-    content = standard_input(report)
-    source = report if content is None else content
-    if form.plot is not None and (volume_totals or is_folder(report)):
+    content = standard_input(file)
+    source = file if content is None else content
+    if form.plot is not None and (volume_totals or is_folder(file)):
         what = "--volume-totals" if volume_totals else "the folder of an archive"
         raise InputError("--plot", what, "a file of measurements; planner growth draws what an archive holds")
     if volume_totals:
-        _volume_totals(report, pools, deltas, form)
-    elif is_folder(report):
+        _volume_totals(file, pools, deltas, form)
+    elif is_folder(file):
         from planner.measurements.archive import open_archive
         from planner.measurements.shown import overview
 
-        options.show(overview(open_archive(report)), form)
+        options.show(overview(open_archive(file)), form)
     elif pools is None and is_listing(source):
-        _listings(report, content, form)
+        _listings(file, content, form)
     else:
         from planner.measurements.read import read as read_any
         from planner.measurements.shown import MeasuredAnswer
