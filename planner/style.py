@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import cycle
+from importlib import import_module
+from itertools import cycle, pairwise
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ CHARACTERS: Final = 12.0  # of a title in an inch
 MOST_LINES: Final = 3  # of a title before it is set smaller
 TITLE_SIZES: Final = (11.0, 9.0)  # points
 APART: Final = 11.0  # points between two labels
+MILLION: Final = 1e6
 POINTS: Final = 72.0  # in an inch
 
 
@@ -59,9 +61,9 @@ def begin(
         The panels from above; one where axes were given.
     """
     if axes is not None:
-        axes.set_title(
-            textwrap.fill(headline, round(CHARACTERS * 0.9 * axes.get_figure(root=True).get_figwidth()))
-        )  # type: ignore[union-attr]
+        figure = axes.get_figure(root=True)
+        width = WIDTH if figure is None else figure.get_figwidth()
+        axes.set_title(textwrap.fill(headline, round(0.9 * CHARACTERS * width)))
         axes.title.set_fontsize("medium")
         return [axes]
     if height is None:
@@ -72,9 +74,33 @@ def begin(
         size = TITLE_SIZES[1]
         lines = textwrap.wrap(headline, round(0.95 * CHARACTERS * width * TITLE_SIZES[0] / size))
     found = _axes(panels, width, height + size * max(len(lines) - 1, 0) / POINTS, shared=shared)
-    figure = found[0].get_figure(root=True)
-    assert figure is not None
-    figure.suptitle("\n".join(lines), x=0.01, ha="left", fontsize=size)
+    whole = found[0].get_figure(root=True)
+    assert whole is not None
+    whole.suptitle("\n".join(lines), x=0.01, ha="left", fontsize=size)
+    return found
+
+
+def drawn_by(where: str, answer: object, axes: Axes | None, **options: object) -> Axes:
+    """Let the function that an answer names draw it; matplotlib is imported there, and only then.
+
+    Parameters
+    ----------
+    where : str
+        Module and function, with a colon between.
+    answer : object
+        What is drawn.
+    axes : matplotlib.axes.Axes or None
+        Where to draw; a picture of its own where None.
+    **options
+        What else the function takes.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The first panel.
+    """
+    module, _, name = where.partition(":")
+    found: Axes = getattr(import_module(module), name)(answer, axes, **options)
     return found
 
 
@@ -139,7 +165,7 @@ def whole_numbers(axes: Axes, along: Literal["x", "y"] = "x") -> None:
 
 
 def number(value: float) -> str:
-    """Number beside a tick: all its digits, thousands set apart.
+    """Number beside a tick: its digits, thousands set apart, millions as M.
 
     Parameters
     ----------
@@ -149,9 +175,27 @@ def number(value: float) -> str:
     Returns
     -------
     str
-        As 20,000 or 0.05.
+        As 20,000, 5 M or 0.05.
     """
-    return f"{value:,.10g}"
+    return f"{value / MILLION:,.10g} M" if abs(value) >= MILLION else f"{value:,.10g}"
+
+
+def rounded(value: float, digits: int = 4) -> str:
+    """Number in a sentence or beside a point: a few digits, thousands set apart.
+
+    Parameters
+    ----------
+    value : float
+        Any number.
+    digits : int, optional
+        Significant digits.
+
+    Returns
+    -------
+    str
+        As 31,960 or 0.0513.
+    """
+    return f"{float(f'{value:.{digits}g}'):,.10g}"
 
 
 def plain(axes: Axes, along: Literal["x", "y"] = "y") -> None:
@@ -188,7 +232,7 @@ def logarithmic(axes: Axes, along: Literal["x", "y"], *, linear_below: float | N
         axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
     else:
         scale("symlog", linthresh=linear_below)
-        axis.set_major_locator(SymmetricalLogLocator(base=10, linthresh=linear_below, subs=(1.0, 2.0, 5.0)))  # type: ignore[no-untyped-call]
+        axis.set_major_locator(SymmetricalLogLocator(base=10, linthresh=linear_below, subs=(1.0, 2.0, 5.0)))
     axis.set_minor_formatter(NullFormatter())
     plain(axes, along)
 
@@ -247,12 +291,12 @@ def name_lines(axes: Axes, named: Iterable[tuple[float, str, str]]) -> None:
         places.append([float(min(max(shown, 0.0), 1.0)), name, color])
     places.sort(key=lambda place: place[0])
     gap = APART / tall
-    for low, high in zip(places, places[1:], strict=False):
+    for low, high in pairwise(places):
         high[0] = max(high[0], low[0] + gap)
     over = places[-1][0] - 1.0 if places else 0.0
     for place in reversed(places if over > 0 else []):  # push back what left the top
         place[0] = min(place[0], 1.0)
-    for high, low in zip(reversed(places), list(reversed(places))[1:], strict=False):
+    for high, low in pairwise(reversed(places)):
         low[0] = min(low[0], high[0] - gap)
     for height, name, color in places:
         axes.annotate(

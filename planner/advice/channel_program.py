@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple
 
 from planner import library, render, style
 from planner.answer import Answer
@@ -15,7 +16,7 @@ from planner.interval import Interval
 from planner.units import MEGABYTE, MILLISECOND
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+    pass
 
 MODEL: Final = "channel-program"
 WAYS: Final = {True: "fast", False: "slow"}
@@ -59,6 +60,8 @@ class CcwAnswer(Answer):
         Data moved [bytes/s].
     """
 
+    PICTURE: ClassVar[str] = "planner.advice.picture_ccw:draw"
+
     law: ChannelProgram
     model: library.Model
     bits: int
@@ -91,6 +94,14 @@ class CcwAnswer(Answer):
             "data_rate": float(MEGABYTE) if self.data_rate is None else self.data_rate,
         }  # fmt: skip
         return {key: each[0] for key, each in intervals(self.model, [asked]).items()}
+
+    def over(self, bits: int, read_shares: Sequence[float], *, fast: bool) -> Interval:
+        """CP time per MB moved of other mixes, shape (shares,) [s/MB]."""
+        asked: list[Scenario] = [
+            {"bits": str(bits), "translation": WAYS[fast], "read_share": share, "data_rate": float(MEGABYTE)}
+            for share in read_shares
+        ]
+        return intervals(self.model, asked)["cp"]
 
     @property
     def time_per_mb(self) -> Interval:
@@ -179,12 +190,6 @@ class CcwAnswer(Answer):
             "saving_measured": self.measured_savings[self.bits],
             "notes": list(self.notes),
         }
-
-    def plot(self, axes: Axes | None = None) -> Axes:
-        """Draw CP time over the share of data that is read, with the mix asked for and the published runs."""
-        from planner.advice.picture_ccw import draw
-
-        return draw(self, axes)
 
 
 def channel_programs(

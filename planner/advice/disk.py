@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,7 +19,7 @@ from planner.results import Array
 from planner.units import MEGABYTE, MICROSECOND
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+    pass
 
 WORKLOADS: Final = {
     "xedit": ("eckd-minidisk", "emulated-fba"),
@@ -146,6 +146,8 @@ class DiskAnswer(Answer):
         Where two kinds are equal; None where one is the faster one throughout.
     """
 
+    PICTURE: ClassVar[str] = "planner.advice.picture_disk:draw"
+
     setting: Setting
     rows: tuple[DiskRow, ...]
     break_even_hit_ratio: float | None
@@ -216,7 +218,9 @@ class DiskAnswer(Answer):
                 columns=tuple(every[name] for name in ("kind", "mode", *names)), marks=table.marks
             )
 
-        doubt = "! what the channel carries; the run that this rests on moved more" if any(table.marks) else ""
+        doubt = (
+            "! what the channel carries; the run that this rests on moved more" if any(table.marks) else ""
+        )
         rates = part("hit_ratio", "rate", "rate_low", "rate_high", "data_rate", "limit")
         costs = part("cp", "virtual", "cp_per_virtual_io", "virtual_per_virtual_io")
         work = part("processors", "rate_per_processor", "io_rate_per_processor")
@@ -285,12 +289,6 @@ class DiskAnswer(Answer):
             "break_even_hit_ratio": self.break_even_hit_ratio,
             "notes": list(self.notes),
         }
-
-    def plot(self, axes: Axes | None = None) -> Axes:
-        """Draw the rate against the hit ratio, with what was asked for and the published runs of one requester."""
-        from planner.advice.picture_disk import draw
-
-        return draw(self, axes)
 
 
 def disk_paths(workload: str, kinds: Sequence[str] = ()) -> dict[str, DiskPath]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from planner import render, style
-from planner.advice.paging import (
+from planner.advice.paging_load import (
     Load,
     PagingKind,
     PagingOutcome,
@@ -23,7 +23,7 @@ from planner.errors import InfeasibleError, InputError
 from planner.units import MILLISECOND
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+    pass
 
 HALVINGS: Final = 40  # of the page rate
 MOST_GUESTS: Final = 1_000_000  # where the search ends
@@ -81,6 +81,8 @@ class PagingCapacity(Answer):
         One a kind of device.
     """
 
+    PICTURE: ClassVar[str] = "planner.advice.picture_paging:draw_capacity"
+
     question: Question
     rows: tuple[Capacity, ...]
 
@@ -105,7 +107,8 @@ class PagingCapacity(Answer):
             asked += f", {render.counted(at.guests, 'guest')}"
         within = "twice the service time" if at.target is None else f"{at.target / MILLISECOND:g} ms"
         parts = [
-            f"{rounded(row.amount or 0.0)} {self.what} by {row.kind.name} ({rounded(row.low)} to {rounded(row.high)}, "
+            f"{style.rounded(row.amount or 0.0)} {self.what} by {row.kind.name} ({style.rounded(row.low)} to "
+            f"{style.rounded(row.high)}, "
             f"{style.NINETY})"
             for row in self.feasible
         ]
@@ -163,17 +166,6 @@ class PagingCapacity(Answer):
             "reasons": {row.kind.name: row.reason for row in self.rows if row.reason},
             "notes": list(self.notes),
         }
-
-    def plot(self, axes: Axes | None = None) -> Axes:
-        """Draw the response time over the load of the devices there are, and how much each kind carries."""
-        from planner.advice.picture_paging import draw_capacity
-
-        return draw_capacity(self, axes)
-
-
-def rounded(number: float) -> str:
-    """Four digits, thousands set apart."""
-    return f"{float(f'{number:.4g}'):,.10g}"
 
 
 def paging_capacity(question: Question, *, names: Sequence[str] = ()) -> PagingCapacity:

@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from planner import style
-from planner.advice.channel_program import WAYS, CcwAnswer
-from planner.calibrate.possible import intervals
 from planner.devices.channel_program import WIDTHS
-from planner.devices.parameters import Scenario
-from planner.units import MEGABYTE, MILLISECOND
+from planner.units import MILLISECOND
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+    from planner.advice.channel_program import CcwAnswer
 
 SHARES: Final = (0.0, 0.5, 1.0)
 ASIDE: Final = 0.008  # of the axis, between the runs of one mix
@@ -28,12 +27,18 @@ def draw(found: CcwAnswer, axes: Axes | None) -> Axes:
     cases = [(bits, fast) for bits in WIDTHS for fast in (True, False)]
     for k, (bits, fast) in enumerate(cases):
         color, line = style.COLORS[k], style.LINES[k]
-        law = intervals(found.model, [_scenario(bits, fast, share) for share in SHARES])["cp"] / MILLISECOND
+        law = found.over(bits, SHARES, fast=fast) / MILLISECOND
         axes.fill_between(
-            SHARES, law.low, law.high, color=color, alpha=style.BAND, linewidth=0, label=style.NINETY if k == 0 else None
+            SHARES,
+            law.low,
+            law.high,
+            color=color,
+            alpha=style.BAND,
+            linewidth=0,
+            label=style.NINETY if k == 0 else None,
         )
         axes.plot(SHARES, law.value, line, color=color)
-        named.append((float(law.value[-1]), f"{bits}-bit, {WAYS[fast]}", color))
+        named.append((float(law.value[-1]), f"{bits}-bit, {'fast' if fast else 'slow'}", color))
         _runs(axes, found, (bits, fast), k)
     at, (low, value, high) = found.read_share, found.time_per_mb / MILLISECOND
     axes.axvline(at, color=style.MEASURED, linewidth=0.8)
@@ -41,14 +46,15 @@ def draw(found: CcwAnswer, axes: Axes | None) -> Axes:
         [at], [value], [[value - low], [high - value]], fmt="D", color=style.MEASURED, markersize=8, fillstyle="none",
         capsize=6, zorder=style.ABOVE + 1, label=f"asked for: {at:.0%} read, {style.NINETY}",
     )  # fmt: skip
-    axes.set(xlabel="share of the data that is read", ylabel="CP time per MB moved [ms]", ylim=(0, None), xlim=(-0.02, 1))
+    axes.set(
+        xlabel="share of the data that is read",
+        ylabel="CP time per MB moved [ms]",
+        ylim=(0, None),
+        xlim=(-0.02, 1),
+    )
     style.name_lines(axes, named)
     style.legend_below(axes, 4)
     return axes
-
-
-def _scenario(bits: int, fast: bool, share: float) -> Scenario:  # noqa: FBT001 - as the runs have it
-    return {"bits": str(bits), "translation": WAYS[fast], "read_share": share, "data_rate": float(MEGABYTE)}
 
 
 def _runs(axes: Axes, found: CcwAnswer, case: tuple[int, bool], k: int) -> None:
@@ -61,6 +67,6 @@ def _runs(axes: Axes, found: CcwAnswer, case: tuple[int, bool], k: int) -> None:
         ]
         places = 0.5 * (passes - 1) + ASIDE * (np.arange(len(times)) - (len(times) - 1) / 2)
         axes.plot(
-            places, times, marker, color=style.COLORS[k], markersize=6, markeredgecolor=style.MEASURED, zorder=style.ABOVE,
-            clip_on=False, linestyle="none", label=label if k == 0 else None,
+            places, times, marker, color=style.COLORS[k], markersize=6, markeredgecolor=style.MEASURED,
+            zorder=style.ABOVE, clip_on=False, linestyle="none", label=label if k == 0 else None,
         )  # fmt: skip

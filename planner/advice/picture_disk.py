@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from planner import library, style
-from planner.advice.disk import DiskAnswer, DiskRow
 from planner.devices.disk import DiskPath
 from planner.units import KILOBYTE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+    from planner.advice.disk import DiskAnswer, DiskRow
 
 DRAWN: Final = 41  # hit ratios of a band
 FINE: Final = 201  # of a line
@@ -30,10 +31,19 @@ def draw(found: DiskAnswer, axes: Axes | None) -> Axes:
         named.append((end, f"{row.kind}, {OFF[row.mode][1]}", color))
         at = found.setting.hit_ratio
         axes.plot(
-            [at], [row.bounded], "D", color=color, markeredgecolor=style.MEASURED, markersize=6, zorder=style.ABOVE - 1
+            [at],
+            [row.bounded],
+            "D",
+            color=color,
+            markeredgecolor=style.MEASURED,
+            markersize=6,
+            zorder=style.ABOVE - 1,
         )
     axes.axvline(
-        found.setting.hit_ratio, color=style.MEASURED, linewidth=0.8, label=f"asked for: {found.setting.hit_ratio:g}"
+        found.setting.hit_ratio,
+        color=style.MEASURED,
+        linewidth=0.8,
+        label=f"asked for: {found.setting.hit_ratio:g}",
     )
     _published(axes, found, kinds)
     style.logarithmic(axes, "y")
@@ -53,7 +63,13 @@ def _line(axes: Axes, found: DiskAnswer, row: DiskRow, color: str) -> float:
     band = setting.rate(row.kind, row.mode, places.tolist(), row.path)
     first = not axes.get_legend_handles_labels()[0]
     axes.fill_between(
-        places, band.low, band.high, color=color, alpha=style.BAND, linewidth=0, label=style.NINETY if first else None
+        places,
+        band.low,
+        band.high,
+        color=color,
+        alpha=style.BAND,
+        linewidth=0,
+        label=style.NINETY if first else None,
     )
     return float(rates[-1])
 
@@ -66,7 +82,9 @@ def _published(axes: Axes, found: DiskAnswer, kinds: list[str]) -> None:
         marker, size = style.MARKERS[kinds.index(kind) % len(style.MARKERS)]
         color = style.COLORS[kinds.index(kind) % len(style.COLORS)]
         for place, rate in measured_rates(found.setting.workload, kind, path):
-            bound = found.setting.solve(path, "cached", place).channel_bound if "cached" in path.modes else np.inf
+            bound = (
+                found.setting.solve(path, "cached", place).channel_bound if "cached" in path.modes else np.inf
+            )
             sound = rate <= float(bound)
             label = shown.pop(sound, None)
             axes.plot(

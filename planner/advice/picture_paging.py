@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from planner import style
-from planner.advice.paging import Choice, Load, PagingAnswer, PagingKind, carried_by, curve
+from planner.advice.paging_load import Load, PagingKind, carried_by, curve
 from planner.calibrate.possible import interval
 from planner.results import Array
 from planner.units import MILLISECOND
@@ -18,6 +18,7 @@ from planner.units import MILLISECOND
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from planner.advice.paging import Choice, PagingAnswer
     from planner.advice.paging_capacity import PagingCapacity
 
 FARTHEST_THINK: Final = 30.0  # service times between two requests of the least loaded point of a line
@@ -42,10 +43,8 @@ def draw(found: PagingAnswer, axes: Axes | None) -> Axes:
 
 
 def draw_capacity(found: PagingCapacity, axes: Axes | None) -> Axes:
-    """Response over the pages or guests of the devices there are, how much each kind carries; below what it rests on."""
+    """Response over the pages or guests of the devices there are; below what it rests on."""
     axes, *below = style.begin(axes, found.headline, panels=2, shared=False, height=7.0)
-    from planner.advice.paging_capacity import rounded
-
     at, rows = found.question, found.rows
     for k, row in enumerate(rows):
         if row.amount is None or row.outcome is None:
@@ -59,7 +58,12 @@ def draw_capacity(found: PagingCapacity, axes: Axes | None) -> Axes:
         _line(axes, k, row.kind, amounts, [at.load(each) for each in amounts], [at.devices] * len(amounts))
         ends = np.reshape([row.amount - row.low, row.high - row.amount], (2, 1))
         _answer(
-            axes, k, row.amount, row.outcome.response_time, ends, f"{rounded(row.amount)} {row.kind.name}"
+            axes,
+            k,
+            row.amount,
+            row.outcome.response_time,
+            ends,
+            f"{style.rounded(row.amount)} {row.kind.name}",
         )
     what = "guests" if at.per_guest is not None else "page rate of all devices [1/s]"
     _finish(axes, what, at.load(1.0), [row.kind for row in rows if row.amount is not None])
@@ -185,9 +189,8 @@ def _published(axes: Axes, kinds: Sequence[PagingKind]) -> None:
         assert requests is not None
         think = np.append(0.0, np.geomspace(1e-3, FARTHEST_THINK, 100)) * device.service_time
         line = device.closed(requests, think)
-        scenarios = [
-            {"outstanding": float(requests), "think_time": float(each), "arrival_rate": 0.0, "scv": 1.0} for each in think
-        ]  # fmt: skip
+        asked = {"outstanding": float(requests), "arrival_rate": 0.0, "scv": 1.0}
+        scenarios = [{**asked, "think_time": float(each)} for each in think]
         band = interval("response", kind.model, scenarios)
         axes.plot(line.page_rate, line.response_time / MILLISECOND, look, color=color)
         axes.fill_between(

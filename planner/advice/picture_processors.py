@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from planner import style
-from planner.advice.processors import OLDER, Scaling
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+    from planner.advice.processors import Scaling
 
 FURTHER: Final = 1.15  # drawn beyond what was measured and asked
 WIDEST: Final = 3  # times what was measured: a range that goes further is cut there
@@ -27,14 +28,21 @@ def draw(found: Scaling, axes: Axes | None) -> Axes:
     most = max(row.processors for row in rows)
     widest = 0 if found.needed is None else min(found.needed.high or 0, WIDEST * most)
     last = math.ceil(max(FURTHER * most, widest + 1, *(1.1 * count + 1 for count in asked or [0])))
-    counts = sorted({*np.linspace(1, last, min(last, MOST_COUNTS)).round().astype(int).tolist(), most, *asked})
+    counts = sorted(
+        {*np.linspace(1, last, min(last, MOST_COUNTS)).round().astype(int).tolist(), most, *asked}
+    )
     law, n = found.rates(counts), np.array(counts)
     axes.fill_between(
         n, law.low, law.high, color=style.COLORS[0], alpha=style.BAND, label=style.NINETY, linewidth=0
     )
     for part, line, label in ((n <= most, "-", "law"), (n >= most, ":", "law, beyond what was measured")):
         axes.plot(n[part], law.value[part], line, color=style.COLORS[0], label=label)
-    out = [one for _, one in sorted(zip(found.configurations, found.left_out, strict=True), key=lambda p: p[0].processors)]
+    out = [
+        one
+        for _, one in sorted(
+            zip(found.configurations, found.left_out, strict=True), key=lambda p: p[0].processors
+        )
+    ]
     ends = [[one.value - one.low, one.high - one.value] for one in out]
     bars = np.transpose(ends) if np.isfinite(ends).all() else None
     axes.errorbar(
@@ -49,12 +57,17 @@ def draw(found: Scaling, axes: Axes | None) -> Axes:
     if found.older:
         axes.plot(
             [row.processors for row in found.older], [row.internal_throughput for row in found.older], "s",
-            color=style.MEASURED, fillstyle="none", zorder=style.ABOVE, label=f"measured, z/VM {OLDER}",
+            color=style.MEASURED, fillstyle="none", zorder=style.ABOVE, label="measured, release before",
         )  # fmt: skip
     _answers(found, axes)
-    highest = max(float(np.nanmax(np.where(np.isfinite(law.high), law.high, np.nan))) if np.isfinite(law.high).any() else 0,
-                  1.2 * max(row.internal_throughput for row in rows))  # fmt: skip
-    axes.set(xlabel="processors", ylabel="ITR [transactions/s]", xlim=(0, last), ylim=(0, min(highest, 3 * float(law.value.max()))))
+    bounded = np.where(np.isfinite(law.high), law.high, 0.0)
+    highest = max(float(bounded.max()), 1.2 * max(row.internal_throughput for row in rows))
+    axes.set(
+        xlabel="processors",
+        ylabel="ITR [transactions/s]",
+        xlim=(0, last),
+        ylim=(0, min(highest, 3 * float(law.value.max()))),
+    )
     style.plain(axes)
     style.whole_numbers(axes)
     style.legend_below(axes, 4)
@@ -72,7 +85,11 @@ def _answers(found: Scaling, axes: Axes) -> None:
     if found.needed is not None and found.wanted is not None:
         at = found.needed
         axes.axhline(found.wanted, color=style.MEASURED, linestyle=(0, (4, 3)), linewidth=1, label="wanted")
-        axes.axvspan(at.low - 0.5, (at.high or axes.get_xlim()[1]) + 0.5, color=style.RANGE, zorder=0, label="range")
-        axes.plot([at.count], [found.predict(at.count).value], "D", color=style.MEASURED, markersize=7, fillstyle="none",
-                  zorder=style.ABOVE)  # fmt: skip
-        style.name_point(axes, f"{at.count} processors", (at.count, found.wanted), style.MEASURED, above=False)
+        axes.axvspan(
+            at.low - 0.5, (at.high or axes.get_xlim()[1]) + 0.5, color=style.RANGE, zorder=0, label="range"
+        )
+        axes.plot([at.count], [found.predict(at.count).value], "D", color=style.MEASURED, markersize=7,
+                  fillstyle="none", zorder=style.ABOVE)  # fmt: skip
+        style.name_point(
+            axes, f"{at.count} processors", (at.count, found.wanted), style.MEASURED, above=False
+        )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from planner import render, units
 from planner.answer import Answer
@@ -13,12 +13,11 @@ from planner.library import Status
 from planner.quantity import Quantity
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+    pass
 
 STRONG_CORRELATION: Final = 0.9
 SMALLEST: Final = 1e-4  # smaller and larger numbers have an exponent
 LARGEST: Final = 1e7
-WIDE: Final = 1.645  # standard deviations on each side: 90 %
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,6 +115,8 @@ class Calibration(Answer):
     correlation : dict
         Correlation of two parameters.
     """
+
+    PICTURE: ClassVar[str] = "planner.calibrate.picture:draw_costs"
 
     estimates: dict[str, Estimate]
     comparisons: tuple[Comparison, ...]
@@ -243,9 +244,3 @@ class Calibration(Answer):
                 for pair, value in self.strong_correlations().items()
             ],
         }
-
-    def plot(self, axes: Axes | None = None) -> Axes:
-        """Draw what was measured and what the law says of it with its 90 % error; below how far they are apart."""
-        from planner.calibrate.picture import draw_costs
-
-        return draw_costs(self, axes)

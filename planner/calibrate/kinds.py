@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Final, Protocol
@@ -106,7 +106,8 @@ def _requesters(kind: str, task: Task) -> Calibrated:
     fixed = known_values(task.fix, kind)
     runs = read_observations(task.files, kind, task.chosen)
     found = fit(runs, population=task.population, fixed=fixed)
-    return found, to_model(found, kind=kind, title=task.title, files=task.files, runs=runs)
+    model = to_model(found, kind=kind, title=task.title, files=task.files, runs=runs)
+    return replace(found, model=model), model
 
 
 def _costs(kind: str, module: CostModule, task: Task) -> Calibrated:

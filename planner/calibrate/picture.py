@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from itertools import cycle
+from itertools import cycle, pairwise
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from planner import style
-from planner.calibrate.calibration import WIDE, Calibration, Comparison
-from planner.calibrate.observation import Observation
-from planner.calibrate.result import Fit
+from planner.calibrate.possible import interval
 from planner.interval import Interval
 from planner.units import MILLISECOND
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from planner.calibrate.calibration import Calibration, Comparison
+    from planner.calibrate.observation import Observation
+    from planner.calibrate.result import Fit
+
+WIDE: Final = 1.645  # standard deviations on each side: 90 %
 SHOWN: Final = {
     "io_rate": ("io_rate", "I/O rate [1/s]", 1.0),
     "response_time": ("response", "response time [ms]", MILLISECOND),
@@ -35,6 +38,8 @@ MOST_COUNTS: Final = 9  # alias counts at which the law is asked
 
 def draw_fit(found: Fit, axes: Axes | None) -> Axes:
     """The law of volumes or pools over their aliases, with the runs; below the residuals."""
+    if found.model is None or found.spread is None:
+        return draw_costs(found, axes)
     axes, *below = style.begin(axes, found.headline, panels=2)
     runs = found.observations
     key = max(SHOWN, key=lambda each: sum(each in run.figures for run in runs))
@@ -88,11 +93,8 @@ def _counts(runs: Sequence[Observation]) -> list[int]:
 
 def _law(found: Fit, figure: str, counts: Sequence[int], volumes: int) -> Interval:
     """What the law says, with its 90 % interval, SI."""
-    from planner.calibrate.model_file import to_model
-    from planner.calibrate.possible import interval
-
-    model = to_model(found, kind="pool", title="", files=[], runs=found.observations)
-    return interval(figure, model, [{"aliases": float(k), "volumes": float(volumes)} for k in counts])
+    assert found.model is not None
+    return interval(figure, found.model, [{"aliases": float(k), "volumes": float(volumes)} for k in counts])
 
 
 def _residuals_over_aliases(found: Fit, axes: Axes) -> None:
@@ -103,7 +105,7 @@ def _residuals_over_aliases(found: Fit, axes: Axes) -> None:
 
 def _least_gap(places: Sequence[float]) -> float:
     known = sorted(set(places))
-    return min((b - a for a, b in zip(known, known[1:], strict=False)), default=1.0)
+    return min((b - a for a, b in pairwise(known)), default=1.0)
 
 
 def _residuals(found: Calibration, places: Sequence[float], step: float, axes: Axes) -> None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
-from planner import render
+from planner import library, render
 from planner.calibrate.calibration import Calibration, readable
 from planner.calibrate.observation import Observation
 from planner.calibrate.spread import Spread
@@ -13,7 +13,7 @@ from planner.library import Status
 from planner.units import MILLISECOND
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+    pass
 
 PROBABILITY: Final = 0.9
 LIKELY: Final = 0.05  # share from which a number of requesters is mentioned
@@ -63,7 +63,11 @@ class Fit(Calibration):
         The runs, the outlier included, in the order of `comparisons`.
     degrees_left : float
         Fitted figures less what the parameters took of them: what `chi_square` is to be held against.
+    model : planner.library.Model or None
+        What can be written and asked; None where only the fit was asked for.
     """
+
+    PICTURE: ClassVar[str] = "planner.calibrate.picture:draw_fit"
 
     population: int
     population_status: Status
@@ -73,6 +77,7 @@ class Fit(Calibration):
     saturated: bool
     observations: tuple[Observation, ...] = ()
     degrees_left: float = 0.0
+    model: library.Model | None = None
 
     @property
     def outliers(self) -> tuple[str, ...]:
@@ -155,11 +160,3 @@ class Fit(Calibration):
                 "second_candidate": self.outlier.second,
             },
         }  # fmt: skip
-
-    def plot(self, axes: Axes | None = None) -> Axes:
-        """Draw the law with its 90 % band over the aliases, the runs on it; below how far they are apart."""
-        from planner.calibrate.picture import draw_costs, draw_fit
-
-        return (
-            draw_fit(self, axes) if self.observations and self.spread is not None else draw_costs(self, axes)
-        )

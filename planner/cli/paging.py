@@ -47,8 +47,9 @@ def paging(
 ) -> None:  # fmt: skip
     """Ask, print, draw."""
     from planner import units
-    from planner.advice.paging import Load, paging_devices
+    from planner.advice.paging import paging_devices
     from planner.advice.paging_capacity import Question, paging_capacity
+    from planner.advice.paging_load import Load
 
     for name, count in (("--guests", guests), ("--devices", devices)):
         if count is not None and count < 1:

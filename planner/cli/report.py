@@ -41,10 +41,10 @@ def report(
     system: options.System = None,
     start: options.From = None,
     end: options.To = None,
-    workers: Annotated[
-        int | None,
-        typer.Option(metavar="N", help="Processes that share the work.", show_default="processors"),
+    scheduler: Annotated[
+        str | None, typer.Option(metavar="ADDRESS", help="Dask scheduler, as tcp://HOST:8786.")
     ] = None,
+    workers: Annotated[int | None, typer.Option(metavar="N", help="Processes on this machine.")] = None,
     force: options.Force = False,
 ) -> None:
     """Ask all that measurements answer and write one page."""
@@ -59,7 +59,7 @@ def report(
         found = ask(
             sources, command=options.said(), title=title, members=pools, system=system, start=start, end=end,
             no_alias=units.share(no_alias, "--no-alias", zero=False), growth=growths(growth), model=model,
-            workers=workers, progress=options.progress,
+            scheduler=scheduler, workers=workers, progress=options.progress,
         )  # fmt: skip
     if to_file:
         files.save(found.html, output, force=force)

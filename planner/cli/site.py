@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -63,6 +63,7 @@ def site(
     """Answer with a row a pool, those that are short first."""
     from planner import units
     from planner.site.need import site as ask
+    from planner.site.need import track_record
     from planner.sizing import Target
 
     target = Target(
@@ -71,11 +72,17 @@ def site(
         response=None if response is None else units.parse(response, "time", argument="--target-response"),
     )
     with (
-        options.spelled(source="FILE", start="--from", end="--to", members="--pools", meet="--meet"),
+        options.spelled(
+            source="FILE", start="--from", end="--to", members="--pools", meet="--meet", since="--since"
+        ),
         options.working("Answering every pool over its days"),
     ):
-        answer = ask(
-            list(files), members=pools, system=system, start=start, end=end, pool=pool, target=target, meet=meet,
-            model=model, scheduler=scheduler, workers=workers,
-        )  # fmt: skip
+        asked: dict[str, Any] = {
+            "members": pools, "system": system, "start": start, "end": end, "pool": pool, "target": target,
+            "model": model, "scheduler": scheduler, "workers": workers,
+        }  # fmt: skip
+        if since is not None:
+            options.show(track_record(list(files), since, **asked), form)
+            return
+        answer = ask(list(files), meet=meet, **asked)
     options.show(answer, form)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from planner.cli import options
 from planner.errors import InputError
+
+if TYPE_CHECKING:
+    from planner.answer import Answer
 
 app = typer.Typer(
     cls=options.Once,
@@ -78,7 +81,7 @@ def frames(
     in_use: InUse = None,
     resident_pages: ResidentPages = None,
     guests: Annotated[
-        str | None, typer.Option(metavar="NxSIZE", help="Guests and the storage of each, as 20x88GB.")
+        str | None, typer.Option(metavar="[N]xSIZE", help="Guests and the storage of each, as 20x88GB.")
     ] = None,
     instantiated: Annotated[
         str | None, typer.Option(metavar="SHARE", help="Share of guest storage that was touched, as 70%.")
@@ -93,10 +96,20 @@ def frames(
     sequence (256 pages in each segment) unless --resident-pages says how many instantiated pages lie in
     one.
 
+    The other way round: --guests 88GB without a count asks how many of them --real-storage holds, and --in-use
+    with --real-storage but without --resident-pages how many pages of each segment.
+
     Example: planner storage frames --guests 20x88GB --instantiated 70%
+
+    Example: planner storage frames --guests 88GB --instantiated 70% --real-storage 1024GB
     """
     from planner import units
-    from planner.advice.storage import frame_budget, guest_frame_budget
+    from planner.advice.storage import (
+        frame_budget,
+        guest_frame_budget,
+        guests_that_fit,
+        resident_pages_that_fit,
+    )
 
     pages = None if resident_pages is None else units.parse_count(resident_pages, argument="--resident-pages")
     real = _size(real_storage, "--real-storage")
@@ -106,21 +119,32 @@ def frames(
             "--in-use, --guests", given, "--in-use with --resident-pages, or --guests with --instantiated"
         )
     if in_use is not None:
-        if pages is None or instantiated is not None:
-            raise InputError("--in-use", in_use, "--resident-pages with it, and no --instantiated")
         virtual = units.parse(in_use, "storage", argument="--in-use")
-        answer = frame_budget(in_use=virtual, resident_pages=pages, real_storage=real)
+        if instantiated is not None or (pages is None and real is None):
+            raise InputError("--in-use", in_use, "--resident-pages with it, and no --instantiated")
+        answer: Answer = (
+            resident_pages_that_fit(in_use=virtual, real_storage=real)
+            if pages is None and real is not None
+            else frame_budget(in_use=virtual, resident_pages=pages or 0.0, real_storage=real)
+        )
     else:
         if instantiated is None:
             raise InputError("--guests", guests, "--instantiated with it, as 70%")
         number, each = _guests(str(guests))
-        answer = guest_frame_budget(
-            guests=number,
-            guest_storage=each,
-            instantiated=units.parse(instantiated, "share", argument="--instantiated"),
-            real_storage=real,
-            **({} if pages is None else {"resident_pages": pages}),
-        )
+        touched = units.parse(instantiated, "share", argument="--instantiated")
+        if number is None:
+            if real is None:
+                raise InputError(
+                    "--guests", guests, "a count, as 20x88GB, or --real-storage to ask how many fit"
+                )
+            answer = guests_that_fit(
+                guest_storage=each, instantiated=touched, real_storage=real, resident_pages=pages
+            )
+        else:
+            answer = guest_frame_budget(
+                guests=number, guest_storage=each, instantiated=touched, real_storage=real,
+                **({} if pages is None else {"resident_pages": pages}),
+            )  # fmt: skip
     options.show(answer, form)
 
 
@@ -173,11 +197,13 @@ def _size(text: str | None, argument: str) -> float | None:
     return None if text is None else units.parse(text, "storage", argument=argument)
 
 
-def _guests(text: str) -> tuple[int, float]:
-    """Number of guests and storage of each, from text such as 20x88GB."""
+def _guests(text: str) -> tuple[int | None, float]:
+    """Number of guests (None without one) and storage of each, from text such as 20x88GB."""
     from planner import units
 
     number, separator, each = text.partition("x")
-    if not separator or not number.strip().isdecimal() or int(number) < 1:
+    if not separator:
+        number, each = "", text
+    elif not number.strip().isdecimal() or int(number) < 1:
         raise InputError("--guests", text, "a count of at least 1, an x and a size, such as 20x88GB")
-    return int(number), units.parse(each, "storage", argument="--guests")
+    return (int(number) if number else None), units.parse(each, "storage", argument="--guests")

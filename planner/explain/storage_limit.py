@@ -81,5 +81,6 @@ STORAGE_LIMIT = Topic(
         "PTRM data spaces are a hard limit: above it CP abends",
         "real storage holds nothing else",
     ),
+    over="resident_pages",
     source="IBM, z/VM Performance Report, Improved Real Storage Scalability (z/VM 5.3)",
 )  # fmt: skip

@@ -359,13 +359,13 @@ class Week:
         over = int((np.nan_to_num(self.hours) > self.in_use).sum())
         return (
             f"Most, {np.nanmax(self.hours):.0f}, on {DAYS[int(day)]} from {int(hour):02d}:00; in {over} hours of the "
-            f"week more than the {self.in_use:.0f} in use. Dark is much; a dot marks more than are in use."
+            f"week more than the {self.in_use:.0f} in use."
         )
 
 
 def shade(value: float, largest: float) -> int:
     """Level of heat from 1 to 7; 0 where nothing is known."""
-    if value is None or math.isnan(value):
+    if math.isnan(value):
         return 0
     if math.isinf(value):
         return LEVELS

@@ -6,7 +6,8 @@ import base64
 import io
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Final
+from datetime import datetime
+from typing import Any, Final
 
 import numpy as np
 
@@ -27,7 +28,9 @@ from planner.page.content import (
     grid,
     sections,
 )
-from planner.page.drawing import Curve
+from planner.page.drawing import Course, Curve, Week
+from planner.site.pool_need import PoolNeed
+from planner.site.site_answer import SiteAnswer
 from planner.sizing import AliasAnswer, PoolCount, Subsystem, VolumesAnswer
 from planner.sizing.many import GAINS, SATURATED, SPARES, verdict
 from planner.sizing.pool_count import table_of
@@ -36,7 +39,7 @@ from planner.supply import SupplyAnswer
 from planner.supply.answer import NOT_ENOUGH, TOO_MANY
 from planner.units import MILLISECOND
 
-HEAT: Final = frozenset({"io_rate", "response", "queued", "fail_fraction", "needed_worst"})
+HEAT: Final = frozenset({"io_rate", "response", "queued", "fail_fraction", "short_share"})
 COUNTS: Final = ("recommended", "recommended_low", "recommended_high")
 CURVE_KEY: Final = (
     ("line", "chosen reading"),
@@ -45,6 +48,16 @@ CURVE_KEY: Final = (
     ("pick", "recommended"),
     ("strip", "range of the count"),
 )
+COURSE_KEY: Final = (("need", "needed"), ("used", "in use"))
+WEEK_KEY: Final = (("much", "much is needed"), ("over", "more than in use"))
+RULES: Final = {
+    "in_use_plus_queue": "in use plus queue",
+    "high_water": "high water",
+    "paths_less_one": "paths less one",
+}
+ALWAYS: Final = ("pool", "verdict", *COUNTS)
+LEFT_OUT: Final = ("classic_aliases", "saved")  # of the table of pools, to keep it narrow; CSV has them
+MOST_ITEMS: Final = 400  # pools and volumes that the page shows one by one
 Later = Sequence[tuple[float, Answer]]
 """The same answer for a demand that grew by a share."""
 
@@ -70,6 +83,8 @@ def _part(answer: Answer, ident: str, full: Mapping[str, AliasAnswer], grown: La
         return _pools(answer, ident, full, grown)
     if isinstance(answer, VolumesAnswer):
         return _volumes(answer, ident, grown)
+    if isinstance(answer, SiteAnswer):
+        return _site(answer, ident, full, grown)
     if isinstance(answer, SupplyAnswer):
         return _supply(answer, ident)
     return _any(answer, ident)
@@ -204,13 +219,172 @@ def _alias_tiles(answer: AliasAnswer) -> dict[str, str]:
     """Texts of the tiles."""
     rows, n, k = answer.rows, answer.in_use, answer.recommended
     digits = 0 if float(rows.io_rate[n]) >= 100 else 1  # noqa: PLR2004 - three digits
-    response = (float(rows.response_time[at]) / MILLISECOND for at in (n, k))
+    before, after = (float(rows.response_time[at]) / MILLISECOND for at in (n, k))
     return {
         "needed": str(k),
         "range": _ranged(*answer.range),
         "rate": _change(float(rows.io_rate[n]), float(rows.io_rate[k]), digits),
-        "response": _change(*response, 2),
+        "response": _change(before, after, 2),
     }
+
+
+# A site over its days.
+
+
+def _site(answer: SiteAnswer, ident: str, full: Mapping[str, AliasAnswer], grown: Later) -> Part:
+    """Every pool over its days: a row each; behind it need over time, hours of the week, and its whole answer."""
+    shown = [need for need in answer.pools if need.series.start.size][:MOST_ITEMS]
+    places = {need.name: f"{ident}-i{k}" for k, need in enumerate(shown)}
+    rows = grid(
+        _needs(answer), f"{ident}-pools",
+        f"One row a pool, those that are short first. needed: {answer.target} in {100 * answer.meet:.4g} % of the busy "
+        "time; from, to: its range; worst, 99 %, 95 %: in the worst interval, in these shares of the busy time; short: "
+        "share of the busy intervals that need more than was in use.",
+        title="Pools", heat=HEAT, verdict="verdict", items=places, named_by="pool", sortable=True,
+    )  # fmt: skip
+    states = {
+        need.name: (need.needed, need.needed_low, need.needed_high, need.in_use) for need in answer.pools
+    }
+    growth = [_grown_site(0.0, states)]
+    for share, each in grown:
+        if isinstance(each, Subsystem):
+            later = {
+                pool.name: (pool.recommended, *(pool.range or (None, None)), states[pool.name][3])
+                for pool in each.pools
+            }
+            growth.append(_grown_site(share, {**states, **later}))
+    tiles = (
+        *_pool_tiles(growth[0].tiles),
+        Tile(label="in use", value=str(sum(need.in_use for need in answer.pools))),
+    )
+    if answer.of(UNKNOWN):
+        tiles = (*tiles, Tile(label="no answer", value=str(len(answer.of(UNKNOWN))), state="open"))
+    left_out = len(answer.pools) - len(shown)
+    more = (f"{left_out} of {len(answer.pools)} are shown in the table only.",) if left_out else ()
+    base = _base(answer, ident, "Need over time", "pools")
+    return replace(
+        base, tiles=tiles, grids=(rows,), notes=(*base.notes, *more),
+        items=tuple(_over_time(need, full.get(need.name), places[need.name]) for need in shown),
+        growth=tuple(growth) if len(growth) > 1 else (),
+        growth_of="the demand of every pool, in the interval that decides",
+    )  # fmt: skip
+
+
+def _pool_tiles(now: Mapping[str, str]) -> tuple[Tile, ...]:
+    """How many pools are short, enough, too many; aliases needed."""
+    return (
+        Tile(label="pools short", value=now["short"], detail=now["to add"], state="bad", follows="short"),
+        Tile(label="enough", value=now["enough"], state="good", follows="enough"),
+        Tile(label="too many", value=now["spare"], detail=now["to give"], state="spare", follows="spare"),
+        Tile(label="aliases needed", value=now["needed"], detail=now["range"], follows="needed"),
+    )
+
+
+def _needs(answer: SiteAnswer) -> render.Table:
+    """What the page shows of every pool."""
+    needs = answer.pools
+    columns: tuple[tuple[str, str, str, list[Any], int | None], ...] = (
+        ("pool", "", "pool", [n.name for n in needs], None),
+        ("verdict", "", "verdict", [n.verdict for n in needs], None),
+        ("volumes", "", "volumes", [n.volumes for n in needs], 0),
+        ("in_use", "", "in use", [n.in_use for n in needs], 0),
+        ("recommended", "", "needed", [n.needed for n in needs], 0),
+        ("recommended_low", "", "from", [n.needed_low for n in needs], 0),
+        ("recommended_high", "", "to", [n.needed_high for n in needs], 0),
+        ("needed_worst", "", "worst", [n.needed_worst for n in needs], 0),
+        ("needed_99", "", "99 %", [n.needed_99 for n in needs], 0),
+        ("needed_95", "", "95 %", [n.needed_95 for n in needs], 0),
+        ("short_share", "percent", "short", [100 * n.short_share for n in needs], 1),
+        ("worst_start", "", "worst from", [_minute(n.worst_start) for n in needs], None),
+        ("busiest_hour", "", "busiest hour", [n.busiest_hour or None for n in needs], None),
+        ("io_rate", "1/s", "peak I/O rate", [_largest(n.series.io_rate) for n in needs], 0),
+        ("response", "ms", "worst response", [_largest(n.series.response, MILLISECOND) for n in needs], 2),
+    )
+    return render.Table(
+        columns=tuple(
+            render.Column(name=name, unit=unit, values=values, label=label, decimals=decimals)
+            for name, unit, label, values, decimals in columns
+            if name in ALWAYS or any(value is not None for value in values)
+        )
+    )
+
+
+def _minute(moment: datetime | None) -> str | None:
+    return None if moment is None else f"{moment:%Y-%m-%d %H:%M}"
+
+
+def _largest(values: Any, unit: float = 1.0) -> float | None:
+    known = np.asarray(values)[np.isfinite(values)]
+    return float(known.max()) / unit if known.size else None
+
+
+def _over_time(need: PoolNeed, answer: AliasAnswer | None, ident: str) -> Item:
+    """A pool over its days, and its whole answer in the interval that decides."""
+    series = need.series
+    figures: list[Figure] = []
+    if not np.isnat(series.start).any():
+        course = Course(
+            start=series.start, seconds=series.seconds, needed=series.needed, in_use=series.in_use
+        )
+        week = Week(hours=need.hours, in_use=float(need.in_use))
+        figures = [
+            Figure(svg=course.draw(f"{ident}-n"), caption=course.words(), key=COURSE_KEY),
+            Figure(svg=week.draw(f"{ident}-w"), caption=week.words(), key=WEEK_KEY),
+        ]
+    said = f"{need.name}: {need.problem or 'no answer'}."
+    if need.needed is not None:
+        said = f"{need.name}: {need.needed} needed ({need.needed_low} to {need.needed_high}), {need.in_use} in use."
+    solved = f"Of {need.intervals} intervals {need.busy_intervals} are busy; {need.solved_in_full} were solved in full."
+    rules = [f"{RULES.get(name, name)} {count}" for name, count in need.rules.items() if count is not None]
+    notes = [solved, *need.notes, *([f"Rules of the field: {', '.join(rules)}."] if rules else ())]
+    notes += [f"Supply counters: {need.supply}."] if need.supply else []
+    plain = Item(
+        ident=ident, name=need.name, headline=said, verdict=need.verdict, figures=tuple(figures), notes=tuple(notes)
+    )  # fmt: skip
+    if answer is None:
+        return plain
+    whole = item_of(answer, ident, need.verdict)
+    return replace(
+        plain, figures=(*whole.figures, *plain.figures), grids=whole.grids, decides=whole.decides,
+        notes=(f"The interval that decides: {whole.headline}", *plain.notes, *whole.notes),
+    )  # fmt: skip
+
+
+Counted = tuple[int | None, int | None, int | None, int]
+"""A count, its range, and the aliases in use."""
+
+
+def _judged(state: Counted) -> str:
+    """The verdict of a site on a pool: too many only where even the upper end of the range is below what is in use."""
+    needed, _, high, used = state
+    if needed is None or high is None:
+        return UNKNOWN
+    return SHORT if needed > used else MANY if high < used else ENOUGH
+
+
+def _grown_site(share: float, states: Mapping[str, Counted]) -> Grown:
+    """Sums and counts at a growth."""
+    verdicts = {name: _judged(state) for name, state in states.items()}
+    found = list(verdicts.values())
+    add = sum((n or 0) - used for name, (n, _, _, used) in states.items() if verdicts[name] == SHORT)
+    give = sum(used - (high or 0) for name, (_, _, high, used) in states.items() if verdicts[name] == MANY)
+    tiles = {
+        "short": str(found.count(SHORT)),
+        "to add": f"{add} to add",
+        "enough": str(found.count(ENOUGH)),
+        "spare": str(found.count(MANY)),
+        "to give": f"{give} could serve elsewhere",
+        "needed": str(sum(state[0] or 0 for state in states.values())),
+        "range": _ranged(*(sum(state[end] or 0 for state in states.values()) for end in (1, 2))),
+    }
+    counts = {
+        name: {
+            **dict(zip(COUNTS, map(render.format_value, state[:3]), strict=True)),
+            "verdict": verdicts[name],
+        }
+        for name, state in states.items()
+    }
+    return Grown(share=share, tiles=tiles, counts=counts)
 
 
 # Many pools.
@@ -218,11 +392,13 @@ def _alias_tiles(answer: AliasAnswer) -> dict[str, str]:
 
 def _pools(answer: Subsystem, ident: str, full: Mapping[str, AliasAnswer], grown: Later) -> Part:
     """Many pools: a row each, the whole answer of each behind it."""
-    places = {name: f"{ident}-i{k}" for k, name in enumerate(full)}
     order = sorted(
         answer.pools, key=lambda p: (p.recommended is None, p.in_use - (p.recommended or 0), p.name)
     )
+    shown = [pool.name for pool in order if pool.name in full]
+    places = {name: f"{ident}-i{k}" for k, name in enumerate(shown)}
     table = table_of(order)
+    table = replace(table, columns=tuple(c for c in table.columns if c.name not in LEFT_OUT))
     states = [_compared(pool.recommended, pool.in_use) for pool in order]
     verdicts = render.Column(name="verdict", unit="", values=states, label="verdict")
     rows = grid(
@@ -232,16 +408,13 @@ def _pools(answer: Subsystem, ident: str, full: Mapping[str, AliasAnswer], grown
         title="Pools", heat=HEAT, verdict="verdict", items=places, named_by="pool", sortable=True,
     )  # fmt: skip
     items = tuple(
-        item_of(each, places[name], _compared(each.recommended, each.in_use)) for name, each in full.items()
+        item_of(full[name], places[name], _compared(full[name].recommended, full[name].in_use))
+        for name in shown
     )
     later = [(0.0, answer), *((share, each) for share, each in grown if isinstance(each, Subsystem))]
     growth = tuple(_grown_pools(share, each) for share, each in later)
-    now = growth[0].tiles
     tiles = (
-        Tile(label="pools short", value=now["short"], detail=now["to add"], state="bad", follows="short"),
-        Tile(label="enough", value=now["enough"], state="good", follows="enough"),
-        Tile(label="too many", value=now["spare"], detail=now["to give"], state="spare", follows="spare"),
-        Tile(label="aliases needed", value=now["needed"], detail=now["range"], follows="needed"),
+        *_pool_tiles(growth[0].tiles),
         Tile(label="in use", value=str(answer.total().in_use)),
     )
     unknown = states.count(UNKNOWN)

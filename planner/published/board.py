@@ -251,23 +251,28 @@ class Scoreboard(Answer):
 
     def plot(self, axes: Axes | None = None) -> Axes:
         """Draw the share of the figures that are within each error, one line a kind of prediction."""
-        axes = axes or style.new_axes(7, 4.4)
+        (axes,) = style.begin(axes, self.headline)
         looks = zip(KINDS_SHOWN, style.COLORS, style.LINES, ("o", "s", "^"), strict=False)
         for kind, color, line, marker in looks:
             errors = sorted(
                 abs(f.relative_error) for f in self.figures if f.kind == kind and f.relative_error is not None
             )
-            shares = [(k + 1) / len(errors) for k in range(len(errors))]
+            if not errors:
+                continue
+            shares = [100 * (k + 1) / len(errors) for k in range(len(errors))]
+            middle = errors[(len(errors) - 1) // 2]
             axes.step(
                 [100 * error for error in errors], shares, line, color=color, marker=marker, markersize=4,
-                where="post", label=f"{kind} ({len(errors)} figures)",
+                where="post", label=f"{kind}: {len(errors)} figures, median {100 * middle:.2g} %",
             )  # fmt: skip
-        axes.set_xscale("symlog", linthresh=1, subs=range(2, 10))
-        axes.xaxis.set_major_formatter("{x:g}")
+        style.logarithmic(axes, "x", linear_below=1.0)
+        axes.axhline(50, color="0.7", linewidth=0.8, zorder=0)
         axes.set(
-            xlabel="error of a figure, at most [%]", ylabel="share of the figures", xlim=(0, None), ylim=(0, 1.02),
-            title="Published figures and what the planner says of them",
-        )  # fmt: skip
+            xlabel="error of a figure, at most [%]",
+            ylabel="share of the figures [%]",
+            xlim=(0, None),
+            ylim=(0, 102),
+        )
         axes.legend(frameon=False, loc="lower right")
         return axes
 

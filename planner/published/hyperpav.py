@@ -212,24 +212,32 @@ def _total(run: Run, law: Values, kind: Origin, note: str) -> PublishedFigure:
 
 def volume_over_aliases() -> Axes:
     """I/O rate of volume 522A over its classic PAV aliases."""
-    return _over_aliases(VOLUME, VOLUME_LAW, "Volume 522A, law fitted to the pool alone")
+    return _over_aliases(VOLUME, VOLUME_LAW, "Volume 522A by a law fitted to the pool alone")
 
 
 def pool_over_aliases() -> Axes:
     """I/O rate of the pool of eight volumes over its HyperPAV aliases."""
-    return _over_aliases(POOL, POOL_LAW, "Pool 522A-5231, law fitted to volume 522A alone")
+    return _over_aliases(POOL, POOL_LAW, "Pool 522A-5231 by a law fitted to volume 522A alone")
 
 
 def _over_aliases(names: tuple[str, ...], law: str, title: str) -> Axes:
     runs = [_run(f"{name}.listing") for name in names]
     answer = sizing.aliases(runs[0], Law.from_model(law))
-    axes = style.new_axes()
+    most = max(runs, key=lambda run: run.aliases)
+    low, said, high = (float(end[most.aliases]) for end in answer.rate)
+    (axes,) = style.begin(
+        None,
+        f"{title} and its run without aliases: {said:,.0f}/s ({low:,.0f} to {high:,.0f}, {style.NINETY}) with "
+        f"{most.aliases} aliases, {most.total_rate.value:,.0f}/s were measured.",
+    )
     counts = answer.rows.aliases
     axes.fill_between(
-        counts, answer.rate_low, answer.rate_high, color=style.COLORS[0], alpha=style.BAND,
+        counts, answer.rate_low, answer.rate_high, color=style.COLORS[0], alpha=style.BAND, linewidth=0,
         label=f"all readings of the run without aliases, {style.NINETY}",
     )  # fmt: skip
-    axes.plot(counts, answer.rows.io_rate, color=style.COLORS[0], label="preferred reading")
+    axes.plot(
+        counts, answer.rows.io_rate, "o-", markersize=3, color=style.COLORS[0], label="preferred reading"
+    )
     named = library.read_model(ALL_RUNS).fit.outliers
     axes.plot(
         [run.aliases for run in runs], [run.total_rate.value for run in runs], "o", color=style.MEASURED,
@@ -237,12 +245,12 @@ def _over_aliases(names: tuple[str, ...], law: str, title: str) -> Axes:
     )  # fmt: skip
     for run in runs:
         if f"{run.source} {run.name} +{run.aliases}" in named:
-            place = (run.aliases, run.total_rate.value)
-            axes.annotate("named outlier: its service\ntime is above the law", place, (8, -4),
-                          textcoords="offset points", va="top", fontsize="small")  # fmt: skip
-    axes.set(xlabel="aliases", ylabel="I/O rate [1/s]", title=title, ylim=(0, None))
+            words = "named outlier: its service time is\nabove that of the run with 2 aliases"
+            style.name_point(axes, words, (run.aliases, run.total_rate.value), style.MEASURED, above=False)
+    axes.set(xlabel="aliases", ylabel="I/O rate [1/s]", ylim=(0, None))
+    style.plain(axes)
     style.whole_numbers(axes)
-    axes.legend(frameon=False, loc="lower right")
+    style.legend_below(axes)
     return axes
 
 

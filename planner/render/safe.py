@@ -24,8 +24,8 @@ _MARKDOWN: Final = re.compile(r"[\\`*_{}\[\]<>|#$&~]")
 _MATH: Final = re.compile(r"[$\\]")
 # Spreadsheets take a text that begins so for a formula. One of letters, digits and a few signs can do nothing: a label
 # such as @DISK1, the base of an alias (->522A), an alias count (+2).
-_FORMULA: Final = re.compile(r"[=\t\r]|[-+@](?![\w.$#@>\- ]*\Z)")
-PROTECTED: Final = r"^'('*[=\t\r+@-])"
+_FORMULA: Final = re.compile(r"=|[-+@](?![\w.$#@>\- ]*\Z)")
+PROTECTED: Final = r"^'('*[=+@-])"
 """What `csv_cell` makes of such a text; whoever reads it again takes the first apostrophe off."""
 
 
@@ -54,10 +54,11 @@ def markdown(text: str) -> str:
 
 
 def csv_cell(value: Any) -> Any:
-    """Put an apostrophe before a text that a spreadsheet would take for a formula; numbers stay as they are."""
+    """Put an apostrophe before a text that a spreadsheet would take for a formula, and show control characters."""
     if not isinstance(value, str):
         return value
-    return f"'{value}" if _FORMULA.match(value) or re.match(PROTECTED, value) else value
+    text = line(value)
+    return f"'{text}" if _FORMULA.match(text) or re.match(PROTECTED, text) else text
 
 
 def json(text: str) -> str:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 from planner.errors import InputError, ReportError
 from planner.interval import Interval
 from planner.measurements.rows import Rows
-from planner.measurements.run import Run
+from planner.measurements.run import QUEUE_NEGLIGIBLE, Run
 from planner.measurements.systems import LEAST_ERROR, pool_runs, volume_runs
 from planner.reports import schema
 from planner.results import Array
@@ -53,8 +54,9 @@ class Series:
     """A group over its intervals, arrays (intervals,) in the order of time.
 
     `load` is the sum of rate x service [erlang], `overflow` and `crowd` are sums over the volumes of their own shares
-    of what spills to aliases; `service` is their mean and `queue` their sum between what the digits leave open, `queued` the latter's value, nan
-    where no queue was measured.
+    of what spills to aliases; `service` is their mean and `queue` their sum between what the digits leave open,
+    `queued` the latter's value, nan where no queue was measured; `thumb` is that of the rule of thumb. `paths` are the
+    most channel paths of a device.
     """
 
     group: Group
@@ -71,6 +73,8 @@ class Series:
     service: Interval
     queued: Array
     queue: Interval
+    thumb: Array
+    paths: float
     complete: NDArray[np.bool_]
     notes: tuple[str, ...] = field(default=())
 
@@ -120,6 +124,11 @@ def groups_of(frame: pl.LazyFrame) -> list[Group]:
         .sort("system", GROUP)
     ).collect()
     return [Group(system, kind, name) for system, kind, name in found.rows()]
+
+
+def keyed(frame: pl.DataFrame, groups: Sequence[Group]) -> pl.DataFrame:
+    """Rows that are all of some groups, with the columns that name group and kind."""
+    return rows_of(frame.lazy(), groups)
 
 
 def rows_of(frame: pl.LazyFrame, groups: Sequence[Group]) -> pl.DataFrame:
@@ -208,6 +217,7 @@ def _series(group: Group, frame: pl.DataFrame) -> Series:
             (alone**2 / (1 + alone)).filter(base).sum().alias("overflow"),
             (load * wait / (1 + wait)).filter(base).sum().alias("crowd"),
             queue.filter(base).sum().alias("queued"),
+            queue.filter(base & (queue >= QUEUE_NEGLIGIBLE)).sum().alias("thumb"),
             (queue.is_null() & worked).any().alias("unknown"),
             *(end.filter(base).sum().alias(f"queued_{name}") for name, end in ends.items()),
             *((rate * side).fill_null(0.0).sum().alias(f"busy_{name}") for name, side in sides.items()),
@@ -232,15 +242,18 @@ def _series(group: Group, frame: pl.DataFrame) -> Series:
     )
     seconds = np.nan_to_num(array("seconds"), nan=1.0)
     start = found["start"].to_numpy().astype("datetime64[us]")
-    worked_rate = np.maximum(array("io_rate"), 1e-300)
+    rates = np.maximum(array("io_rate"), 1e-300)
+    most_paths: Any = frame["paths"].max()
     notes = _notes(start, seconds, bases, usual, complete, all_dated=bool(dated.all()))
     return Series(
         group=group, frame=frame, start=start, seconds=seconds,
         rows=found[INTERVAL].to_numpy().astype(np.int64), volumes=found["volumes"].to_numpy().astype(np.int64),
         in_use=stated.astype(np.int64), io_rate=array("io_rate"), load=array("load"), overflow=array("overflow"),
         crowd=array("crowd"), queued=np.where(unknown, np.nan, array("queued")),
-        queue=Interval(array("queued_low"), array("queued"), array("queued_high")),
-        service=Interval(*(array(name) / worked_rate for name in ("busy_low", "load", "busy_high"))), complete=complete, notes=tuple(notes),
+        queue=Interval(*(array(name) for name in ("queued_low", "queued", "queued_high"))),
+        service=Interval(*(array(name) / rates for name in ("busy_low", "load", "busy_high"))),
+        thumb=np.where(unknown, np.nan, array("thumb")), paths=math.nan if most_paths is None else float(most_paths),
+        complete=complete, notes=tuple(notes),
     )  # fmt: skip
 
 
@@ -269,7 +282,8 @@ def _notes(
     notes = []
     if not complete.all():
         notes.append(
-            f"{int((~complete).sum())} of {complete.size} intervals hold rows of less than half of its volumes: not answered"
+            f"{int((~complete).sum())} of {complete.size} intervals hold rows of less than half of its volumes: "
+            "not answered"
         )
     few = int((complete & (bases < usual)).sum())
     if few:

@@ -1,7 +1,7 @@
 """Interpolation of full answers between intervals, with its own error: Gaussian processes, fitted by leaving one out.
 
-Krige (1951) and Sacks et al. (1989), "Design and analysis of computer experiments", section 3; the leave-one-out formula is
-that of Dubrule (1983).
+Sacks et al. (1989), "Design and analysis of computer experiments", section 3; leaving one out by the formula of Dubrule
+(1983), "Cross validation of kriging in a unique neighborhood".
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from planner.results import Array
 LENGTHS: Final = (0.5, 1.0, 2.0, 4.0, 8.0)  # of standard deviations of the features
 NUGGETS: Final = (1e-6, 1e-4, 1e-2, 1e-1)  # of the variance
 FEWEST: Final = 4
+LEAST_SPREAD: Final = 1e-9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -37,7 +38,7 @@ class Surface:
         """Fit, with the length and the noise under which each value is best predicted from the others."""
         center = features.mean(axis=0)
         scale = features.std(axis=0)
-        scale = np.where(scale > 1e-9, scale, np.inf)
+        scale = np.where(scale > LEAST_SPREAD, scale, np.inf)
         points = (features - center) / scale
         design = np.column_stack([np.ones(len(points)), points])
         ridge = 1e-6 * np.eye(design.shape[1])

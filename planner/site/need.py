@@ -1,4 +1,4 @@
-"""What every pool of a site needs over its days: `site` asks, `need_of` answers a part of it, `combine` joins the parts."""
+"""What every pool of a site needs over its days: `site` asks, `need_of` answers a part, `combine` joins the parts."""
 
 from __future__ import annotations
 
@@ -19,13 +19,17 @@ from planner.measurements.choose import moment
 from planner.measurements.read import Data, is_folder, read
 from planner.results import Array
 from planner.site import executors
-from planner.site.groups import POOL, VOLUME, Group, Series, groups_of, rows_of, series_of
+from planner.site.groups import POOL, VOLUME, Group, Series, groups_of, keyed, rows_of, series_of
 from planner.site.point import Point, point
 from planner.site.pool_need import BUSY, NeedSeries, PoolNeed, time_quantile
 from planner.site.screen import Checked, Screen
+from planner.site.shared import Shared, check_members, is_shared, joined, read_shared
 from planner.site.site_answer import SiteAnswer
+from planner.site.supplied import supplied
+from planner.site.track import Dated, Tracked, TrackRecord, tracked_of
+from planner.sizing.pool_count import MeasuredPool
 from planner.sizing.search import aliases
-from planner.sizing.subsystem import MeasuredPool, subsystem
+from planner.sizing.subsystem import subsystem
 from planner.sizing.target import Target
 
 if TYPE_CHECKING:
@@ -49,7 +53,9 @@ class Part:
     groups : tuple of Group
         Which pools and volumes.
     archive : Path or None
-        Where their rows are; `frame` holds them where None.
+        Where their rows are; `frame` holds them, and `supply` the counters, where None.
+    shares : dict
+        Of pools that systems share, the share of each in the load.
     start, end : datetime or None
         Which intervals.
     law, target, meet, curves
@@ -60,6 +66,8 @@ class Part:
     groups: tuple[Group, ...]
     archive: Path | None = None
     frame: pl.DataFrame | None = None
+    supply: pl.DataFrame | None = None
+    shares: dict[str, dict[str, float]] = field(default_factory=dict)
     start: datetime | None = None
     end: datetime | None = None
     law: Law
@@ -141,7 +149,56 @@ def site(
         source, members=members, system=system, start=begin, end=stop, pool=pool, asked=asked
     )
     found = executors.run(need_of, parts, scheduler=scheduler, workers=workers)
-    return combine(found, target=asked["target"], meet=share, notes=notes)  # type: ignore[arg-type]
+    answer = combine(found, target=asked["target"], meet=share, notes=notes)  # type: ignore[arg-type]
+    return replace(answer, law=asked["law"])  # type: ignore[arg-type]
+
+
+def track_record(
+    source: Data, since: datetime | str, *, members: Path | str | None = None, system: str | None = None,
+    start: datetime | str | None = None, end: datetime | str | None = None, pool: str | None = None,
+    target: Target | None = None, model: Path | str = DEFAULT_MODEL, scheduler: str | None = None,
+    workers: int | None = None,
+) -> TrackRecord:  # fmt: skip
+    """Set what is told from before a date, for the aliases in use since, against what was measured since.
+
+    Parameters
+    ----------
+    source, members, system, start, end, pool, target, model, scheduler, workers
+        As of `site`.
+    since : datetime or str
+        When the aliases were changed.
+
+    Returns
+    -------
+    TrackRecord
+        One row a compared interval of the pools whose aliases changed.
+
+    Raises
+    ------
+    InputError
+        As of `site`; or no date.
+    ReportError
+        A file cannot be read.
+    """
+    when = moment(since, "since")
+    if when is None:
+        raise InputError("since", since, "a day or a time such as 2026-03-01")
+    asked = {"law": Law.from_model(model), "target": target or Target()}
+    begin, stop = moment(start, "start"), moment(end, "end")
+    parts, notes = parts_of(
+        source, members=members, system=system, start=begin, end=stop, pool=pool, asked=asked
+    )
+    pools: list[Tracked] = []
+    unchanged, remarks = 0, list(notes)
+    for each in executors.run(
+        tracked_of, [Dated(part=part, since=when) for part in parts], scheduler, workers
+    ):
+        if isinstance(each, executors.Failed):
+            remarks.append(f"No record of {each.name}: {each.problem}")
+            continue
+        pools += each[0]
+        unchanged += each[1]
+    return TrackRecord(pools=tuple(pools), since=when, unchanged=unchanged, remarks=tuple(remarks))
 
 
 def parts_of(
@@ -157,22 +214,50 @@ def parts_of(
     """Cut a site into parts: some pools of one system each; and what reading it left open."""
     sources = list(source) if isinstance(source, (list, tuple)) else [source]
     only = sources[0]
+    shared: Shared = {}
+    if members is not None and is_shared(members):
+        shared, path, members = read_shared(members), members, None
+    archive = None
+    said: tuple[str, ...] = ()
     if members is None and len(sources) == 1 and isinstance(only, (str, Path)) and is_folder(Path(only)):
         archive = open_archive(Path(only))
         systems = None if system is None else [system]
         rows = archive.scan("devices", systems=systems, start=start, end=end)
-        groups = chosen(groups_of(rows), pool, str(only))
-        return [
-            Part(name=_name(some), groups=some, archive=archive.path, start=start, end=end, **asked)
-            for some in cut(groups)
-        ], ()
-    measured = read(source, members, system=system, start=start, end=end)
-    groups = chosen(groups_of(measured.devices.lazy()), pool, str(source))
-    parts = [
-        Part(name=_name(some), groups=some, frame=rows_of(measured.devices.lazy(), some), **asked)
-        for some in cut(groups)
-    ]
-    return parts, measured.notes
+        supply = None
+    else:
+        measured = read(source, members, system=system, start=start, end=end)
+        rows, supply, said = measured.devices.lazy(), measured.supply, measured.notes
+    every = groups_of(rows)
+    parts, notes = [], list(said)
+    if shared:
+        check_members(shared, every, path)
+        gone = {member for some in shared.values() for member in some}
+        every = [each for each in every if (each.system, each.name) not in gone]
+        for ssid, some in shared.items():
+            group, frame, shares, left_out = joined(rows, ssid, some)
+            if pool is not None and pool not in (group.name, group.words):
+                continue
+            if left_out:
+                notes.append(
+                    f"{group.words}: {left_out} intervals that not all of its systems measured are left out."
+                )
+            parts.append(
+                Part(
+                    name=group.words,
+                    groups=(group,),
+                    frame=keyed(frame, [group]),
+                    shares={ssid: shares},
+                    **asked,
+                )
+            )
+    if not (parts and pool is not None):
+        every = chosen(every, pool, str(source)) if every or not parts else []
+        for few in cut(every):
+            where = {"archive": archive.path, "start": start, "end": end} if archive is not None else {
+                "frame": rows_of(rows, few), "supply": supply
+            }  # fmt: skip
+            parts.append(Part(name=_name(few), groups=few, **where, **asked))  # type: ignore[arg-type]
+    return parts, tuple(notes)
 
 
 def chosen(groups: Sequence[Group], pool: str | None, source: str) -> list[Group]:
@@ -202,14 +287,34 @@ def _name(groups: Sequence[Group]) -> str:
     return groups[0].words if len(groups) == 1 else f"{groups[0].words} to {groups[-1].name}"
 
 
+def rows_of_part(part: Part) -> pl.DataFrame:
+    """Rows of the groups of a part, wherever they are."""
+    if part.frame is not None:
+        return part.frame
+    assert part.archive is not None
+    systems = sorted({each.system for each in part.groups})
+    lazy = open_archive(part.archive).scan("devices", systems=systems, start=part.start, end=part.end)
+    return rows_of(lazy, part.groups)
+
+
+def supply_of_part(part: Part) -> pl.DataFrame | None:
+    """Supply counters of the pools of a part; None without any."""
+    import polars as pl
+
+    if part.archive is None:
+        return part.supply
+    pools = [each.name for each in part.groups if each.kind == POOL]
+    archive = open_archive(part.archive)
+    if not pools or not archive.files("supply"):
+        return None
+    systems = sorted({each.system for each in part.groups})
+    lazy = archive.scan("supply", systems=systems, start=part.start, end=part.end)
+    return lazy.filter(pl.col("pool").is_in(pools)).collect()
+
+
 def need_of(part: Part) -> PartNeeds:
     """What the groups of a part need: read, screened, solved where it decides."""
-    frame = part.frame
-    if frame is None:
-        assert part.archive is not None
-        systems = sorted({each.system for each in part.groups})
-        lazy = open_archive(part.archive).scan("devices", systems=systems, start=part.start, end=part.end)
-        frame = rows_of(lazy, part.groups)
+    frame = rows_of_part(part)
     every: list[Series] = []
     without: list[PoolNeed] = []
     for group, found in series_of(frame, part.groups):
@@ -224,7 +329,8 @@ def need_of(part: Part) -> PartNeeds:
 
     screen = Screen.of(every, solve, part.law)
     screen.run()
-    pools = [_need(part, each, screen, k) for k, each in enumerate(every)]
+    counters = supply_of_part(part)
+    pools = [_need(part, each, screen, k, counters) for k, each in enumerate(every)]
     return PartNeeds(pools=(*pools, *without), checked=screen.checked, rows=frame.height)
 
 
@@ -241,7 +347,7 @@ def _without(group: Group, problem: str) -> PoolNeed:
     )
 
 
-def _need(part: Part, series: Series, screen: Screen, index: int) -> PoolNeed:
+def _need(part: Part, series: Series, screen: Screen, index: int, counters: pl.DataFrame | None) -> PoolNeed:
     """One group: what decides is solved first, then all is put together."""
     members = np.flatnonzero(screen.group == index)
     where = screen.interval[members]
@@ -273,8 +379,12 @@ def _need(part: Part, series: Series, screen: Screen, index: int) -> PoolNeed:
         system=series.group.system, pool=series.group.name, kind=VOLUME if series.group.kind == VOLUME else POOL,
         volumes=int(series.volumes.max(initial=0)), in_use=int(series.in_use[-1]), intervals=int(busy.size),
         busy_intervals=int(busy.sum()), solved_in_full=int(in_full.sum()),
-        short_intervals=int((busy & (needed > series.in_use)).sum()), shares={}, notes=tuple(notes), series=shown,
+        short_intervals=int((busy & (needed > series.in_use)).sum()), shares=part.shares.get(series.group.name, {}),
+        notes=tuple(notes), series=shown,
     )  # fmt: skip
+    told = None if counters is None else supplied(counters, series.group.system, series.group.name)
+    found = replace(found, supply="" if told is None else told.words)
+    found = replace(found, rules=rules(series, found, part.meet, None if told is None else told.high_water))
     known = np.isfinite(needed)
     if not known.any() or len(problems) == int(in_full.sum()) + len(problems) > 0:
         return replace(found, problem=problems[0] if problems else "no interval with all of its numbers")
@@ -290,6 +400,18 @@ def _need(part: Part, series: Series, screen: Screen, index: int) -> PoolNeed:
     return _ranged(part, series, found)
 
 
+def rules(series: Series, found: PoolNeed, meet: float, high_water: int | None) -> dict[str, int | None]:
+    """What the rules of the field say: of the busy intervals, the one that is reached in the share asked for."""
+    busy = found.series.busy
+    thumb = series.in_use + np.ceil(np.round(series.thumb, 6))
+    queue = time_quantile(thumb[busy], series.seconds[busy], meet)
+    return {
+        "in_use_plus_queue": None if math.isnan(queue) else int(queue),
+        "high_water": high_water,
+        "paths_less_one": None if math.isnan(series.paths) else int(series.paths) - 1,
+    }
+
+
 def _at(counts: Array, seconds: Array, share: float) -> float:
     return time_quantile(np.where(seconds > 0, counts, np.nan), seconds, share)
 
@@ -303,6 +425,7 @@ def _ranged(part: Part, series: Series, found: PoolNeed) -> PoolNeed:
     run = series.run(at)
     if run is None:
         return replace(found, needed_low=found.needed, needed_high=found.needed)
+    found = replace(found, run=run)
     try:
         if part.curves or not run.pool:
             answer = aliases(run, part.law, target=part.target)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from planner.results import Array
 
 if TYPE_CHECKING:
+    from planner.measurements import Run
     from planner.sizing.answer import AliasAnswer
 
 SHORT: Final = "short"
@@ -78,7 +79,7 @@ class PoolNeed:
     volumes, in_use : int
         Volumes, and aliases in the last interval.
     needed_worst, needed_99, needed_95, needed : int or None
-        Count that meets the target in the worst interval, in 99 % and 95 % of the busy time, and in the share asked for.
+        Count that meets the target in the worst interval, in 99 % and 95 % of the busy time, in the share asked for.
     needed_low, needed_high : int or None
         90 % range of `needed`.
     worst_start : datetime or None
@@ -101,6 +102,8 @@ class PoolNeed:
         Over time.
     answer : AliasAnswer or None
         The whole answer of the interval that decides; None unless asked for.
+    run : Run or None
+        The measurement of the interval that decides, for whoever asks more of it.
     """
 
     system: str
@@ -127,6 +130,7 @@ class PoolNeed:
     problem: str | None = None
     series: NeedSeries
     answer: AliasAnswer | None = None
+    run: Run | None = None
 
     @property
     def name(self) -> str:

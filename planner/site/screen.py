@@ -42,7 +42,7 @@ RARE: Final = 0.1  # share of the intervals below which a sort of demand begins 
 
 @dataclass(slots=True)
 class Checked:
-    """What became of intervals that were interpolated, then solved in full: drawn at random, so that they tell the error.
+    """Intervals that were interpolated, then solved in full: drawn at random, so that they tell the error.
 
     `same` count, `short` by more than one, of `tried`.
     """

@@ -14,6 +14,8 @@ from planner.sizing.target import Target
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from planner.demand import Law
+
 MOST_SHOWN: Final = 40  # rows for people; all of them in CSV and JSON
 FEWEST_CHECKED: Final = 10
 
@@ -36,6 +38,8 @@ class SiteAnswer(Answer):
         What reading the measurements left open.
     failed : tuple of tuple
         Parts without any answer: name and problem.
+    law : Law or None
+        What it was reckoned with, for whoever asks more.
     """
 
     pools: tuple[PoolNeed, ...]
@@ -44,6 +48,7 @@ class SiteAnswer(Answer):
     checked: Checked = field(default_factory=Checked)
     remarks: tuple[str, ...] = ()
     failed: tuple[tuple[str, str], ...] = ()
+    law: Law | None = None
 
     def of(self, verdict: str) -> list[PoolNeed]:
         """List the pools of one verdict.

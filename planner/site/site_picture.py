@@ -9,11 +9,13 @@ import numpy as np
 
 from planner import style
 from planner.sizing.picture import TITLE_WIDTH, draw_many
+from planner.units import MILLISECOND
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from planner.site.site_answer import SiteAnswer
+    from planner.site.track import TrackRecord
 
 
 def draw(answer: SiteAnswer, axes: Axes | None) -> Axes:
@@ -61,4 +63,23 @@ def _over_time(answer: SiteAnswer, axes: Axes | None) -> Axes:
         axes.tick_params(axis="x", rotation=30)
     axes.set_title(textwrap.fill(answer.headline, TITLE_WIDTH))
     axes.legend(frameon=False, fontsize="small")
+    return axes
+
+
+def draw_track(record: TrackRecord, axes: Axes | None) -> Axes:
+    """Response times told, with their ranges, and measured."""
+    axes = style.new_axes() if axes is None else axes
+    pairs = [(each.pool, pair) for each in record.pools for pair in each.pairs]
+    places = np.arange(1, len(pairs) + 1)
+    told, low, high, measured = (
+        np.array([getattr(pair, name) for _, pair in pairs]) / MILLISECOND
+        for name in ("told", "low", "high", "measured")
+    )
+    high = np.where(np.isfinite(high), high, np.nan)
+    axes.vlines(places, low, high, color=style.COLORS[0], alpha=style.BAND, linewidth=6, label=style.NINETY)
+    axes.plot(places, told, "_", color=style.COLORS[0], markersize=10, label="told")
+    axes.plot(places, measured, "D", color=style.MEASURED, fillstyle="none", label="measured")
+    axes.set_xticks(places, [name for name, _ in pairs], rotation=45, ha="right")
+    axes.set(ylabel="response time [ms]", ylim=(0, None), title=textwrap.fill(record.headline, TITLE_WIDTH))
+    axes.legend(frameon=False)
     return axes

@@ -26,6 +26,10 @@ RULES: Final = {
 }
 
 
+def _aliases(count: int) -> str:
+    return f"{count} alias{'' if count == 1 else 'es'}"
+
+
 def share(value: float) -> str:
     """As people say a share of the time."""
     return f"{100 * value:.4g} %"
@@ -45,7 +49,7 @@ def headline(answer: SiteAnswer) -> str:
         missing = sum(each.to_add for each in short)
         first = short[0]
         parts.append(
-            f"{len(short)} {'is' if len(short) == 1 else 'are'} short of {counted(missing, 'alias', 'aliases')} in all, "
+            f"{len(short)} {'is' if len(short) == 1 else 'are'} short of {_aliases(missing)} in all, "
             f"{first.name} most ({first.needed} needed, {first.in_use} in use)"
         )
     if many:
@@ -73,7 +77,7 @@ def _alone(need: PoolNeed, meet: float) -> str:
     }
     worst = "" if need.worst_start is None else f", {need.worst_start:%Y-%m-%d %H:%M}"
     return (
-        f"{need.name} needs {counted(need.needed, 'alias', 'aliases')}{ends} in {share(meet)} of the busy time, "
+        f"{need.name} needs {_aliases(need.needed)}{ends} in {share(meet)} of the busy time, "
         f"{need.needed_worst} in the worst interval{worst}; {need.in_use} in use: {verdicts[need.verdict]}."
     )
 
@@ -84,8 +88,8 @@ def notes(answer: SiteAnswer) -> tuple[str, ...]:
     every = sum(each.intervals for each in answer.pools)
     full = sum(each.solved_in_full for each in answer.pools)
     found.append(
-        f"{answer.target}. Busy: at least a quarter of the load of the 99th percentile. {full} of {every} intervals were "
-        f"solved in full, those that decide among them; the others are interpolated{_error(answer)}."
+        f"Target: {answer.target}. Busy: at least a quarter of the load of the 99th percentile. {full} of {every} "
+        f"intervals were solved in full, those that decide among them; the others are interpolated{_error(answer)}."
     )
     for name, problem in answer.failed:
         found.append(f"No answer for {name}: {problem}")
@@ -126,7 +130,8 @@ def _next(answer: SiteAnswer) -> str:
         do = f"Next: {first.name} from {first.in_use} to {first.needed} aliases{when}"
         return f"{do}; `--since DATE` then says whether it came as told."
     if many:
-        return f"Next: {many[0].name} can give {many[0].to_gain} device numbers; take them in two steps and measure between."
+        some = f"Next: {many[0].name} can give {many[0].to_gain} device numbers"
+        return f"{some}; take them in two steps and measure between."
     return "Next: nothing to do; --pool NAME shows one over time."
 
 

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from planner.sizing.answer import AliasAnswer
+    from planner.sizing.many import VolumesAnswer
+    from planner.sizing.overview import Subsystem
 
 MOST_NAMED: Final = 20  # names on the axis of a picture
 LONG: Final = 5  # characters of a name that is turned
@@ -76,6 +78,24 @@ def _targets(answer: AliasAnswer, panel: Axes) -> None:
     for values, given in limits:
         if given is not None:
             panel.plot(counts, values / MILLISECOND, ":", color=style.COLORS[1], label="target")
+
+
+def draw_volumes(answer: VolumesAnswer, axes: Axes | None) -> Axes:
+    """Many volumes with aliases of their own."""
+    rows = answer.answers
+    return draw_many(
+        answer.headline, [each.name for each in rows], [each.recommended for each in rows],
+        [each.range for each in rows], [each.in_use for each in rows], "volume", axes,
+    )  # fmt: skip
+
+
+def draw_pools(answer: Subsystem, axes: Axes | None) -> Axes:
+    """Many pools, those with an answer."""
+    rows = answer.answered
+    return draw_many(
+        answer.headline, [each.name for each in rows], [each.recommended or 0 for each in rows],
+        [each.range or (0, 0) for each in rows], [each.in_use for each in rows], "pool", axes,
+    )  # fmt: skip
 
 
 def draw_many(

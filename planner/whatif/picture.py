@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from planner import style
-from planner.devices.kinds import KINDS
 from planner.quantity import Quantity, Value
 
 if TYPE_CHECKING:
@@ -18,16 +17,13 @@ if TYPE_CHECKING:
 
     from planner.whatif.predict import Prediction
 
-COUNTS: Final = 9  # at most, at which a pool is asked around one scenario
-POINTS: Final = 25  # of what is no count
-FURTHER: Final = 1.25  # drawn beyond what was asked and measured
 BELOW: Final = "response"  # the second figure, where the kind has it
 LEGEND: Final = 8  # lines that are named at their ends
 
 
 def draw(found: Prediction, axes: Axes | None, figure: str | None = None) -> Axes:
     """A grid over what was varied first; a single scenario within a line through it."""
-    around = None if found.keys else _around(found)
+    around = None if found.keys else found.around()
     shown = around or found
     figures = [each for each in found.figures if each.key == figure] or _two(found.figures)
     panels = style.begin(axes, found.headline, panels=1 if axes is not None else len(figures))
@@ -111,41 +107,6 @@ def _mark(found: Prediction, around: Prediction, shown: Quantity, axes: Axes) ->
     ends = [[max(best - low, 0.0)], [high - best if math.isfinite(high) else 0.0]]
     known = math.isfinite(low) and math.isfinite(best)
     axes.errorbar(
-        [place], [best], ends if known else None, fmt="D", color=style.MEASURED, fillstyle="none", markersize=8, capsize=5,
-        zorder=style.ABOVE, label=f"asked for, {style.NINETY}" if known else "asked for",
+        [place], [best], ends if known else None, fmt="D", color=style.MEASURED, fillstyle="none", markersize=8,
+        capsize=5, zorder=style.ABOVE, label=f"asked for, {style.NINETY}" if known else "asked for",
     )  # fmt: skip
-
-
-def _around(found: Prediction) -> Prediction | None:
-    """The same model over the first number that was set, or that its kind asks for."""
-    from planner.whatif.predict import predict
-
-    if found.model is None:
-        return None
-    questions = {question.key: question for question in KINDS[found.kind].QUESTIONS}
-    asked = dict(found.settings[0])
-    keys = [key for key in found.known if key in questions and not questions[key].words]
-    keys += [key for key, question in questions.items() if not question.words and key not in keys]
-    for key in keys:
-        values = _values(questions[key], float(asked[key]), found.model.validity.get(key))
-        if values:
-            rest = {other: value for other, value in asked.items() if other != key}
-            return predict(found.model, rest, {key: values})
-    return None
-
-
-def _values(question: Quantity, value: float, measured: tuple[float, float] | None) -> list[Value]:
-    """Where to ask: from the least to a little more than what was asked and measured."""
-    low, high = measured or (value, value)
-    if not value and not high:
-        return []
-    if question.unit == "share" and question.high == 1.0:
-        low, high = 0.0, 1.0
-    else:
-        low = min(low, value) if question.whole else min(low, 0.5 * value)
-        high = min(FURTHER * max(high, value), question.high)
-    if question.whole:
-        low, high = max(question.low, math.floor(low)), math.ceil(high)
-        steps = {round(each) for each in np.linspace(low, high, COUNTS)}
-        return [float(each) for each in sorted(steps | {int(value)})]
-    return [float(each) for each in np.linspace(low, high, POINTS)]

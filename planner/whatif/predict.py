@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from planner import library, render, units
+from planner import library, render, style, units
 from planner.answer import Answer
 from planner.calibrate.possible import intervals, possible
 from planner.devices.kinds import KINDS
@@ -26,6 +26,9 @@ from planner.whatif.settings import LARGEST_GRID, keys_of
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+COUNTS: Final = 9  # at most, at which a pool is asked around one scenario
+POINTS: Final = 25  # of what is no count
+FURTHER: Final = 1.25  # asked beyond what was set and measured
 OR_MORE: Final = "or more"
 
 
@@ -181,9 +184,22 @@ class Prediction(Answer):
         matplotlib.axes.Axes
             The first panel. A single scenario is marked on a line through it.
         """
-        from planner.whatif.picture import draw
+        return style.drawn_by("planner.whatif.picture:draw", self, axes, figure=figure)
 
-        return draw(self, axes, figure)
+    def around(self) -> Prediction | None:
+        """Ask the same model over the first number that was set, or that its kind asks; None where there is none."""
+        if self.model is None:
+            return None
+        questions = {question.key: question for question in KINDS[self.kind].QUESTIONS}
+        asked = dict(self.settings[0])
+        keys = [key for key in self.known if key in questions and not questions[key].words]
+        keys += [key for key, question in questions.items() if not question.words and key not in keys]
+        for key in keys:
+            values = _around(questions[key], float(asked[key]), self.model.validity.get(key))
+            if values:
+                rest = {other: value for other, value in asked.items() if other != key}
+                return predict(self.model, rest, {key: values})
+        return None
 
     def scale(self, key: str) -> float:
         """SI units in the unit in which people see a setting."""
@@ -322,3 +338,20 @@ def _plain(value: Value, factor: float, what: Quantity) -> Value | int:
 def _worded(column: render.Column, place: int) -> str:
     value, unit = column.values[place], column.unit if column.unit != "share" else ""
     return f"{column.name} {value if isinstance(value, str) else f'{value:g}'} {unit}".rstrip()
+
+
+def _around(question: Quantity, value: float, measured: tuple[float, float] | None) -> list[Value]:
+    """Where to ask: from the least to a little more than what was asked and measured."""
+    low, high = measured or (value, value)
+    if not value and not high:
+        return []
+    if question.unit == "share" and question.high == 1.0:
+        low, high = 0.0, 1.0
+    else:
+        low = min(low, value) if question.whole else min(low, 0.5 * value)
+        high = min(FURTHER * max(high, value), question.high)
+    if question.whole:
+        low, high = max(question.low, math.floor(low)), math.ceil(high)
+        steps = {round(each) for each in np.linspace(low, high, COUNTS)}
+        return [float(each) for each in sorted(steps | {int(value)})]
+    return [float(each) for each in np.linspace(low, high, POINTS)]

@@ -8,16 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from planner.advice.paging import (
-    LARGEST_COUNT,
-    PAGING_KINDS,
-    Load,
-    carried_by,
-    fewest,
-    kinds,
-    outcome,
-    paging_devices,
-)
+from planner.advice.paging import LARGEST_COUNT, paging_devices
+from planner.advice.paging_load import PAGING_KINDS, Load, carried_by, fewest, kinds, outcome
 from planner.devices import PagingDevice
 from planner.errors import InfeasibleError, InputError
 
@@ -135,7 +127,7 @@ def test_a_page_rate_that_nothing_carries_says_how_many_would() -> None:
 
 def test_too_few_guests_are_told_how_many_would_do() -> None:
     load = Load(page_rate=10_000.0, guests=1)
-    with pytest.raises(InfeasibleError, match="1 guests keep at most 2931 pages/s under way, 4 guests"):
+    with pytest.raises(InfeasibleError, match="1 guest keeps at most 2931 pages/s under way, 4 guests"):
         paging_devices(load, names=["eckd"])
     assert fewest(DEVICES["eckd"], replace(load, guests=4)) is not None
     assert fewest(DEVICES["eckd"], replace(load, guests=3)) is None

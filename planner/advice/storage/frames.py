@@ -106,6 +106,10 @@ class FrameBudget(Answer):
     def plot(self, axes: Axes | None = None) -> Axes:
         """Draw what pages and PGMBKs take, beside the real storage that there is."""
         (axes,) = style.begin(axes, self.headline, height=2.2)
+        return self.draw_on(axes)
+
+    def draw_on(self, axes: Axes) -> Axes:
+        """Draw the same on axes that have their title."""
         left = 0.0
         parts = (("pages", self.page_frames), ("PGMBKs", self.pgmbk_frames))
         for (label, frames), color, hatch in zip(parts, style.COLORS, style.HATCHES, strict=False):

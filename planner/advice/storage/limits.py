@@ -87,7 +87,7 @@ class StorageBudget:
         in_use: float | str | None = None,
         ptrm_spaces: int | None = None,
     ) -> None:
-        row = find_release(release)
+        row = find_release(release, ptrm_spaces)
         given: dict[str, object] = {
             "release": row,
             "real_storage": size("real_storage", real_storage),
@@ -123,7 +123,12 @@ class StorageBudget:
 
     def _notes(self, *, assumed: bool) -> list[str]:
         row, notes = self.release, []
-        if self.real_storage > row.largest_real_storage:
+        if row.largest_real_storage is None:
+            notes.append(
+                f"No published source has the limits of z/VM {row.name}: the {self.ptrm_spaces} PTRM data spaces are "
+                "those given, and how much real storage it supports is not known here."
+            )
+        elif self.real_storage > row.largest_real_storage:
             notes.append(
                 f"z/VM {row.name} supports up to {row.largest_real_storage / GIB:g} GB of real storage "
                 f"({row.certainty}); the limits here are those of {self.real_storage / GIB:g} GB."
@@ -243,7 +248,9 @@ class StorageLimits(Answer):
         pages = [2 ** (step / 8) for step in range(8 * PAGES_PER_SEGMENT.bit_length() - 7)]
         curves = [self.budget._limits(Fraction(number)) for number in pages]
         named = []
-        for index, (limit, color, line) in enumerate(zip(self.limits, style.COLORS, style.LINES, strict=False)):
+        for index, (limit, color, line) in enumerate(
+            zip(self.limits, style.COLORS, style.LINES, strict=False)
+        ):
             heights = [limits[index].in_use_virtual_bytes / GIB for limits in curves]
             first = limit is self.binding
             axes.plot(pages, heights, line, color=color, linewidth=2.5 if first else 1.5)
@@ -252,8 +259,12 @@ class StorageLimits(Answer):
         axes.fill_between(pages, allowed, color=style.RANGE, zorder=0, label="within every limit")
         at, used = float(self.budget.resident_pages), self.budget.in_use
         most = self.binding.in_use_virtual_bytes / GIB
-        axes.plot([at], [most], "D", color=style.COLORS[1], markeredgecolor=style.MEASURED, zorder=style.ABOVE)
-        style.name_point(axes, f"{gigabytes(self.binding.in_use_virtual_bytes)} can be in use", (at, most), style.MEASURED)
+        axes.plot(
+            [at], [most], "D", color=style.COLORS[1], markeredgecolor=style.MEASURED, zorder=style.ABOVE
+        )
+        style.name_point(
+            axes, f"{gigabytes(self.binding.in_use_virtual_bytes)} can be in use", (at, most), style.MEASURED
+        )
         if used is not None:
             axes.plot([at], [used / GIB], "o", color=style.MEASURED, zorder=style.ABOVE)
             style.name_point(axes, f"{gigabytes(used)} in use", (at, used / GIB), style.MEASURED, above=False)

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 TWO_GB: Final = 2 * GIB
 SECONDS_PER_DAY: Final = 86_400.0
-SPANS: Final = {"day": 1.0, "hour": 1 / 24, "minute": 1 / 1440}  # days
+SPANS: Final = {"day": 1.0, "hour": 1 / 24, "minute": 1 / 1440, "s": 1 / 86_400}  # days
 FEW: Final = 2.0  # of a unit of time: shorter spans are shown in the next one
 LARGE: Final = 1024.0  # GB: a faster growth is shown for the next shorter unit of time
 
@@ -218,10 +218,13 @@ class StorageUsage(Answer):
         hatches = [style.HATCHES[1] if limit.kind == "hard" else "" for limit in rows]
         bars = axes.barh(names, [share.value for share in used], xerr=ends, color=style.COLORS[0], capsize=4,
                          hatch=hatches, edgecolor="white")  # fmt: skip
-        axes.bar_label(bars, [f"{share.value:.3g} %" for share in used], padding=6)
+        axes.bar_label(bars, [f"{share.value:.3g} %" for share in used], padding=6,
+                       bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.5}, zorder=style.ABOVE)  # fmt: skip
         axes.invert_yaxis()
         axes.axvline(100, color=style.MEASURED, linestyle="--")
-        axes.set(xlabel="used [%]; dashed: the limit", xlim=(0, max(110.0, *(1.15 * share.high for share in used))))
+        axes.set(
+            xlabel="used [%]; dashed: the limit", xlim=(0, max(110.0, *(1.15 * share.high for share in used)))
+        )
         return axes
 
 
@@ -272,7 +275,7 @@ def storage_usage(
         raise InputError("listings", 0, "at least one DSPACESH listing")
     ordered = _in_time(listings)
     last = ordered[-1]
-    row = _release(release, last)
+    row = _release(release, last, ptrm_spaces)
     snapshots = [_snapshot(listing) for listing in ordered]
     limits = _limits(row, real_storage, resident_pages, ptrm_spaces)
     in_use = round(snapshots[-1].in_use.value)
@@ -355,11 +358,11 @@ def _growth(snapshots: Sequence[Snapshot]) -> Interval:
     return Interval(low, value, high)
 
 
-def _release(asked: str | None, listing: DataSpaceListing) -> Release:
+def _release(asked: str | None, listing: DataSpaceListing, ptrm_spaces: int | None) -> Release:
     name = asked or listing.release
     if name is None:
         raise InputError("release", None, "the z/VM release (--release); the listing does not show it")
-    return find_release(name)
+    return find_release(name, ptrm_spaces)
 
 
 def _limits(
@@ -412,14 +415,15 @@ def _finite(number: float) -> float | None:
 
 def _span(days: float) -> str:
     """A span of time in the longest unit of which there are a few."""
-    unit = next((unit for unit, length in SPANS.items() if days >= FEW * length), "minute")
+    unit = next((unit for unit, length in SPANS.items() if days >= FEW * length), "s")
     number = f"{days / SPANS[unit]:.3g}"
-    return f"{number} {unit}{'' if number == '1' else 's'}"
+    return f"{number} {unit}{'' if number == '1' or unit == 's' else 's'}"
 
 
 def _pace(growth: Interval) -> str:
     """Growth in GB for the longest unit of time in which it stays readable."""
     paces = {unit: growth * length / GIB for unit, length in SPANS.items()}
-    unit = next((unit for unit, pace in paces.items() if abs(pace.value) < LARGE), "minute")
+    unit = next((unit for unit, pace in paces.items() if abs(pace.value) < LARGE), "s")
     low, value, high = paces[unit]
-    return f"{value:.4g} GB {'an' if unit == 'hour' else 'a'} {unit} ({low:.4g} to {high:.4g})"
+    name = {"hour": "an hour", "s": "a second"}.get(unit, f"a {unit}")
+    return f"{value:.4g} GB {name} ({low:.4g} to {high:.4g})"

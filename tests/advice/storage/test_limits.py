@@ -184,8 +184,8 @@ def test_shown_as_frame_and_html() -> None:
 
 def test_the_picture_has_every_limit_as_a_line() -> None:
     axes = budget(release="5.2", in_use="100GB").limits().plot()
-    assert [line.get_label() for line in axes.lines] == [
-        "PGMBK-below-2GB (soft)", "real-storage (soft)", "PTRM-data-spaces (hard)", "in use",
+    assert [each.get_text() for each in axes.texts if ", " in each.get_text()] == [
+        "real-storage, soft", "PGMBK-below-2GB, soft", "PTRM-data-spaces, hard",
     ]  # fmt: skip
     real = np.asarray(axes.lines[1].get_xydata())
     assert real[0].tolist() == pytest.approx([1, in_use("real-storage", resident_pages=1) / GIB])
