@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 
@@ -24,7 +24,7 @@ from planner.reports import Printed, PublishedTable, read_table
 from planner.units import GIB, MILLISECOND
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+    pass
 
 REPORT: Final = "real-storage"
 PUBLISHED: Final = {"5.2": "table-3.csv", "5.3": "table-4.csv"}
@@ -226,6 +226,8 @@ class Scaling(Answer):
         Processors that it takes.
     """
 
+    PICTURE: ClassVar[str] = "planner.advice.picture_processors:draw"
+
     configurations: tuple[Configuration, ...]
     model: library.Model
     left_out: tuple[Interval, ...]
@@ -345,8 +347,8 @@ class Scaling(Answer):
         ]
         if self.needed is not None and self.needed.count > most:
             notes.append(
-                f"{self.needed.count} processors are more than the {most} that were measured: trust the range, not "
-                "the number."
+                f"{self.needed.count} processors are more than the {most} that were measured: trust the range, not the "
+                "number."
             )
         shares = [row.real_storage / row.processors / GIB for row in rows if row.real_storage is not None]
         if len(shares) == len(rows):
@@ -421,12 +423,6 @@ class Scaling(Answer):
             ],
             "notes": list(self.notes),
         }  # fmt: skip
-
-    def plot(self, axes: Axes | None = None) -> Axes:
-        """Draw throughput over processors: the law with its band, what was measured, what was asked for."""
-        from planner.advice.picture_processors import draw
-
-        return draw(self, axes)
 
 
 def scaling(
@@ -514,8 +510,8 @@ def _needed(model: library.Model, rows: Sequence[Configuration], wanted: float) 
         best = int(np.argmax(law.value))
         raise InfeasibleError(
             f"{wanted:.4g}/s is more than any number of processors reaches by the law: {law.value[best]:.4g}/s "
-            f"({law.low[best]:.4g} to {law.high[best]:.4g}, {style.NINETY}) with {best + 1}, of up to {counts[-1]}; less "
-            "CPU time a transaction, or a second system, would help"
+            f"({law.low[best]:.4g} to {law.high[best]:.4g}, {style.NINETY}) with {best + 1}, of up to {counts[-1]}; "
+            "less CPU time a transaction, or a second system, would help"
         )
     low, count, high = (int(each[0]) + 1 if each.size else None for each in first)
     assert count is not None
