@@ -239,8 +239,15 @@ def _told(shown: Shown) -> tuple[str, Axes | None]:
 
 
 def _png(axes: Axes) -> bytes:
+    """The picture, drawn once: saving a figure would lay it out a second time."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.text import Text
+
     figure = axes.get_figure(root=True)
     assert figure is not None
+    for text in figure.findobj(Text):
+        text.set_parse_math(False)  # a dollar in a name is a dollar
+    figure.set_dpi(DOTS_PER_INCH)
     target = io.BytesIO()
-    figure.savefig(target, format="png", dpi=DOTS_PER_INCH)
+    FigureCanvasAgg(figure).print_png(target)
     return target.getvalue()
