@@ -68,7 +68,7 @@ class Stations:
             rate=10.0 ** random.uniform(-3, np.log10(most), size) / service,
             service=service,
             scv=random.choice([0.0, 0.3, 0.5, 2.0, 10.0], size) if kind.endswith("scv") else np.ones(size),
-            limit=limits[kind.split()[0]],
+            limit=limits[kind.partition(" ")[0]],
             share=share,
         )
 
