@@ -37,7 +37,8 @@ ROOMS: Final = {
     "queueing": ("tests/queueing",),
     "demand": ("tests/demand", "tests/test_alias_question.py"),
     "sizing": (
-        "tests/test_sizing.py", "tests/test_alias_question.py", "tests/test_alias_answers.py", "tests/test_subsystem.py",
+        "tests/test_sizing.py", "tests/test_alias_question.py", "tests/test_alias_answers.py",
+        "tests/test_subsystem.py",
     ),
     "reports": ("tests/reports", "tests/measurements"),
 }  # fmt: skip
