@@ -140,8 +140,10 @@ def complain(text: str) -> None:
     """
     if sys.stderr is None:
         return
+    from planner.render import safe
+
     try:
-        print(text, file=sys.stderr, flush=True)
+        print(safe.line(text), file=sys.stderr, flush=True)
     except OSError:
         silence("stderr")
 

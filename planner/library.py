@@ -6,7 +6,7 @@ import hashlib
 import math
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -19,6 +19,13 @@ SCHEMA_VERSION: Final = 1
 
 Status = Literal["fitted", "fixed", "not determined", "at its bound"]
 Range = tuple[float, float]
+LARGEST_ERROR: Final = 1.0  # of a model: what is wrong by more than all of it predicts nothing
+LARGEST_POPULATION: Final = 10**6  # requesters; more than any machine has
+LARGEST_FILE: Final = 2**24  # bytes of a TOML file; model and system files have some thousand
+ALL_SHARES: Final = (
+    0.02  # by which the shares of alternatives may miss 1: negligible ones are left out, digits rounded
+)
+ROUNDED: Final = 1e-5  # relative: matrices are written with six digits
 
 _TOML_POSITION: Final = re.compile(r" \(at line (?P<line>\d+), column (?P<column>\d+)\)$")
 
@@ -68,6 +75,13 @@ class ComparedRun(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     predicted: float
     sigma: float
 
+    def __post_init__(self) -> None:
+        """Refuse what is no number."""
+        if not (math.isfinite(self.measured) and math.isfinite(self.predicted)):
+            raise ValueError("Expected finite numbers as `measured` and `predicted`")
+        if not 0 <= self.sigma < math.inf:
+            raise ValueError("Expected a finite `sigma` of at least 0")
+
 
 class FitQuality(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How well a model meets its measurements.
@@ -84,12 +98,50 @@ class FitQuality(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     saturated: bool = False
     degrees_of_freedom: float | None = None
 
+    def __post_init__(self) -> None:
+        """Refuse errors that are none."""
+        if not 0 <= self.model_error <= LARGEST_ERROR:
+            raise ValueError(f"Expected a `model_error` from 0 to {LARGEST_ERROR:g}")
+        if self.degrees_of_freedom is not None and not 0 <= self.degrees_of_freedom < math.inf:
+            raise ValueError("Expected finite `degrees_of_freedom` of at least 0")
 
-def _check_shape(
-    width: int, vector: str, center: tuple[float, ...], matrix: str, rows: tuple[tuple[float, ...], ...]
+
+Matrix = tuple[tuple[float, ...], ...]
+
+
+def _check_normal(
+    parameters: tuple[str, ...], vector: str, center: tuple[float, ...], name: str, matrix: Matrix
 ) -> None:
-    if len(center) != width or [len(row) for row in rows] != [width] * width:
-        raise ValueError(f"Expected {width} numbers in `{vector}` and in each of {width} rows of `{matrix}`")
+    """Refuse what describes no normal distribution of different parameters."""
+    width = len(parameters)
+    if len(set(parameters)) != width:
+        raise ValueError("Expected each of `parameters` once")
+    if len(center) != width or [len(row) for row in matrix] != [width] * width:
+        raise ValueError(f"Expected {width} numbers in `{vector}` and in each of {width} rows of `{name}`")
+    if not all(map(math.isfinite, (*center, *(value for row in matrix for value in row)))):
+        raise ValueError(f"Expected finite numbers in `{vector}` and `{name}`")
+    if not _is_covariance(matrix):
+        raise ValueError(f"Expected a covariance as `{name}`: symmetric and positive definite")
+
+
+def _is_covariance(matrix: Matrix) -> bool:
+    """Cholesky's decomposition of the correlations, to the digits that a file has."""
+    width = range(len(matrix))
+    if any(matrix[k][k] < 0 for k in width):
+        return False
+    size = [math.sqrt(matrix[k][k]) or 1.0 for k in width]
+    scaled = [[matrix[i][j] / size[i] / size[j] for j in width] for i in width]
+    if any(abs(scaled[i][j] - scaled[j][i]) > ROUNDED for i in width for j in range(i)):
+        return False
+    root = [[0.0] * len(matrix) for _ in width]
+    for i in width:
+        for j in range(i + 1):
+            left = scaled[i][j] - sum(root[i][k] * root[j][k] for k in range(j))
+            left += ROUNDED if i == j else 0.0
+            if i == j and left <= 0:
+                return False
+            root[i][j] = math.sqrt(left) if i == j else left / root[j][j]
+    return True
 
 
 class Alternative(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -106,8 +158,12 @@ class Alternative(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     log_covariance: tuple[tuple[float, ...], ...]
 
     def __post_init__(self) -> None:
-        """Refuse shapes that do not fit together."""
-        _check_shape(len(self.parameters), "log_mean", self.log_mean, "log_covariance", self.log_covariance)
+        """Refuse what is no number of requesters, no probability or no distribution."""
+        if not 1 <= self.population <= LARGEST_POPULATION:
+            raise ValueError(f"Expected a `population` from 1 to {LARGEST_POPULATION}")
+        if not 0 <= self.share <= 1:
+            raise ValueError("Expected a `share` from 0 to 1")
+        _check_normal(self.parameters, "log_mean", self.log_mean, "log_covariance", self.log_covariance)
 
 
 class Uncertainty(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -121,8 +177,8 @@ class Uncertainty(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     covariance: tuple[tuple[float, ...], ...]
 
     def __post_init__(self) -> None:
-        """Refuse shapes that do not fit together."""
-        _check_shape(len(self.parameters), "center", self.center, "covariance", self.covariance)
+        """Refuse what is no distribution."""
+        _check_normal(self.parameters, "center", self.center, "covariance", self.covariance)
 
 
 class Model(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -147,6 +203,67 @@ class Model(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     validity: Mapping[str, Range]
     alternatives: tuple[Alternative, ...] | None = None
     uncertainty: Uncertainty | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse parts that contradict each other."""
+        for key, (low, high) in self.validity.items():
+            if not low <= high:
+                raise ValueError(f"Expected the lower end first in `validity.{key}`")
+        if self.population is not None and not 1 <= self.population <= LARGEST_POPULATION:
+            raise ValueError(f"Expected a `population` from 1 to {LARGEST_POPULATION}")
+        free = self.uncertainty.parameters if self.uncertainty else ()
+        if self.alternatives is not None:
+            self._check_alternatives(self.alternatives)
+            free = (*free, *self.alternatives[0].parameters)
+        for key in free:
+            if key not in self.parameters:
+                raise ValueError(f"Expected `parameters.{key}`, which is uncertain")
+
+    def _check_alternatives(self, given: tuple[Alternative, ...]) -> None:
+        """Refuse alternatives that are none to `population`, or to each other."""
+        counts = [each.population for each in given]
+        if not counts or len(set(counts)) != len(counts):
+            raise ValueError("Expected each `population` once in `alternatives`")
+        if self.population not in counts:
+            raise ValueError(
+                f"Expected `population` to be one of `alternatives`, {', '.join(map(str, counts))}"
+            )
+        if any(each.parameters != given[0].parameters for each in given):
+            raise ValueError("Expected the same `parameters` in all `alternatives`")
+        if abs(sum(each.share for each in given) - 1) > ALL_SHARES:
+            raise ValueError("Expected the `share` of all `alternatives` to add up to 1")
+
+
+def parse_toml(text: str, parse_float: Callable[[str], Any] = float) -> dict[str, Any]:
+    """Read TOML: the one place that knows what a file of others may make of it.
+
+    Parameters
+    ----------
+    text : str
+        At most 16 MiB.
+    parse_float : callable, optional
+        Makes a number of its digits.
+
+    Returns
+    -------
+    dict
+        Its keys and tables.
+
+    Raises
+    ------
+    tomllib.TOMLDecodeError
+        No TOML, nested too deeply, a number of too many digits, or too long.
+    """
+    if len(text) > LARGEST_FILE:
+        raise tomllib.TOMLDecodeError(f"a file of more than {LARGEST_FILE} characters")
+    try:
+        return tomllib.loads(text, parse_float=parse_float)
+    except tomllib.TOMLDecodeError:
+        raise
+    except RecursionError:
+        raise tomllib.TOMLDecodeError("tables or lists nested too deeply") from None
+    except ValueError:  # an integer beyond what Python converts, a date that no calendar has
+        raise tomllib.TOMLDecodeError("a number of too many digits, or no such date") from None
 
 
 def data_path(*parts: str) -> Path:
@@ -287,6 +404,61 @@ def write_model(model: Model, path: Path, *, force: bool = False) -> None:
     files.save(tomli_w.dumps(content), path, force=force)
 
 
+def read_laws(publication: str) -> dict[str, dict[str, float]]:
+    """Laws of a publication that were fitted with some of its runs left out, to be judged by those.
+
+    Parameters
+    ----------
+    publication : str
+        Folder in data/.
+
+    Returns
+    -------
+    dict
+        Values by the name of the law: SI, and the number of requesters as `population`.
+
+    Raises
+    ------
+    ReportError
+        The file is missing or cannot be read.
+
+    Examples
+    --------
+    >>> read_laws("hyperpav")["volume runs alone"]["population"]
+    3.0
+    """
+    return {
+        name: {key.removesuffix("_s"): float(value) for key, value in law.items()}
+        for name, law in _read_toml(_shelf("models") / "left-out" / f"{publication}.toml").items()
+    }
+
+
+def write_laws(laws: Mapping[str, Mapping[str, float]], path: Path, *, force: bool = False) -> None:
+    """Write what `read_laws` reads; an existing file only with `force`.
+
+    Parameters
+    ----------
+    laws : mapping
+        Values by the name of the law, SI; those whose key ends in time are in seconds.
+    path : Path
+        Where.
+    force : bool, optional
+        Whether an existing file may be written over.
+
+    Raises
+    ------
+    InputError
+        The file exists and `force` is not given, or it cannot be written.
+    """
+    import tomli_w
+
+    content = {
+        name: {f"{key}_s" if key.endswith("_time") else key: value for key, value in law.items()}
+        for name, law in laws.items()
+    }
+    files.save(tomli_w.dumps(content), path, force=force)
+
+
 def rounded(value: float) -> float:
     """Six significant digits: what a fit can mean, and the same on every machine.
 
@@ -343,13 +515,14 @@ def _shelf(name: str) -> Path:
 def _read_bytes(path: Path) -> bytes:
     try:
         return path.read_bytes()
-    except OSError as error:
-        raise ReportError(path, f"cannot be read: {error.strerror}; expected a file") from error
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or str(error)
+        raise ReportError(path, f"cannot be read: {why}; expected a file") from error
 
 
 def _read_toml(path: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(_read_bytes(path).decode("utf-8-sig"))
+        return parse_toml(_read_bytes(path).decode("utf-8-sig"))
     except UnicodeDecodeError as error:
         raise ReportError(path, "expected a model file in TOML, found bytes that are no text") from error
     except tomllib.TOMLDecodeError as error:

@@ -30,6 +30,9 @@ POPULATIONS_NEAR: Final = (
 PASSES: Final = 3  # of fit and model error
 SETTLED: Final = 1.02  # ratio of two model errors that count as equal
 UNDETERMINED: Final = 0.8  # of the spread of its prior: the data have hardly said anything
+CONTRADICTORY: Final = (
+    0.3  # model error from which measurements contradict each other: the law is within .1 of all known
+)
 SERVICE_SPREAD: Final = 0.5  # of the logarithm: a service time known worse than this is not known
 
 
@@ -83,6 +86,7 @@ def fit(
         outlier, solutions = _without_outlier(problem, count, solutions)
     if intervals:
         solutions = _with_model_error(solutions)
+        _check_error(solutions[0])
     degrees = _degrees(solutions[0])
     spread = spread_of(solutions, degrees) if intervals else None
     best = _likeliest(solutions, spread)
@@ -207,6 +211,19 @@ def _likeliest(solutions: Sequence[Solution], spread: Spread | None) -> Solution
         return solutions[0]
     population = spread.components[0].population
     return next(each for each in solutions if each.population == population)
+
+
+def _check_error(best: Solution) -> None:
+    """Refuse runs that no law gives together; name the one that is farthest off."""
+    error = best.problem.model_error
+    if error < CONTRADICTORY:
+        return
+    pairs = [(run.name, name) for run in best.problem.observations for name in run.figures]
+    run, name = pairs[int(np.argmax(np.abs(best.residuals[: len(pairs)])))]
+    raise CalibrationError(
+        f"the measurements contradict each other: with the best parameters they are {error:.0%} off, most of all the "
+        f"{shown(name, 0.0)[0]} of {run}; calibrate with runs of one workload, and leave out those that were not steady"
+    )
 
 
 def _check_service(best: Solution, spread: Spread) -> None:

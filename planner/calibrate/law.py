@@ -27,10 +27,14 @@ def totals(observations: Sequence[Observation], population: float, values: Array
         found[:, apart] = _own_queues(
             [run for run, alone in zip(observations, apart, strict=True) if alone], requesters[apart], values
         )
+    known: dict[tuple[int, int, int], list[list[float]]] = {}  # a run measured twice is solved once
     for k, run in enumerate(observations):
         if apart[k]:
             continue
-        found[:, k] = [_pool(run.volumes, run.aliases, int(requesters[k]), row) for row in values]
+        pool = (run.volumes, run.aliases, int(requesters[k]))
+        if pool not in known:
+            known[pool] = [_pool(*pool, row) for row in values]
+        found[:, k] = known[pool]
     return found
 
 

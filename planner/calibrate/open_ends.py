@@ -30,7 +30,7 @@ def at_bound_as_well(solutions: Sequence[Solution], key: str, bound: float) -> b
         priors = {name: prior for name, prior in each.problem.priors.items() if name != key}
         held = replace(each.problem, priors=priors, fixed={**each.problem.fixed, key: bound})
         try:
-            found = solve(held, each.population, [np.delete(each.logs, place)])
+            found = solve(held, each.population, [np.delete(each.logs, place)], rough=True)
         except CalibrationError:
             continue
         if misfit(found) - least < OPEN_CHI_SQUARE:

@@ -209,9 +209,7 @@ def _mixture(
         if many == 0:
             continue
         normal = points(many, len(free)) if free else np.empty((many, 0))
-        root = np.linalg.cholesky(
-            np.array(each.log_covariance).reshape(len(free), -1) + 1e-12 * np.eye(len(free))
-        )
+        root = _root(np.array(each.log_covariance).reshape(len(free), -1) + 1e-12 * np.eye(len(free)))
         sets.append(np.clip(np.exp(np.array(each.log_mean) + normal @ root.T), low, high))
         requesters.append(np.full(many, float(each.population)))
     if not sets:
@@ -223,12 +221,21 @@ def _mixture(
     }
 
 
+def _root(covariance: Array) -> Array:
+    """A matrix whose square, with its transpose, is a covariance; one that rounding left indefinite is mended."""
+    try:
+        return np.asarray(np.linalg.cholesky(covariance))
+    except np.linalg.LinAlgError:
+        values, vectors = np.linalg.eigh((covariance + covariance.T) / 2)
+        return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))
+
+
 def cut_off(uncertainty: library.Uncertainty, free: Sequence[Quantity], count: int) -> Array:
     """Draw from a normal distribution what lies between the bounds, shape (count or fewer, free)."""
     center, covariance = np.array(uncertainty.center), np.array(uncertainty.covariance)
     low, high = (np.array([getattr(each, end) for each in free]) for end in ("low", "high"))
     size = np.sqrt(np.maximum(np.diag(covariance), 1e-300))
-    root = np.linalg.cholesky(covariance / np.outer(size, size) + 1e-9 * np.eye(len(free))) * size[:, None]
+    root = _root(covariance / np.outer(size, size) + 1e-9 * np.eye(len(free))) * size[:, None]
     many = DRAWN_AT_ONCE
     while True:
         drawn = center + points(many, len(free)) @ root.T

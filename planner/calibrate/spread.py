@@ -22,7 +22,8 @@ from planner.errors import ConvergenceError
 from planner.results import Array
 
 SETS: Final = 512  # parameter sets a population, where the law is cheap
-SETS_OF_POOLS: Final = 64
+SETS_OF_POOLS: Final = (64, 16)  # where it is not: for a few populations, and at least
+MOST_SETS_OF_POOLS: Final = 320  # of all populations together
 NEGLIGIBLE: Final = 1e-3  # share of a population that is left out
 EDGE: Final = 1e-6  # of the quasi-random numbers, so that none is infinitely far out
 SEED: Final = 20070204
@@ -94,7 +95,7 @@ def spread_of(solutions: Sequence[Solution], degrees: float) -> Spread:
     share = np.exp(odds - odds.max())
     kept = [each for each, s in zip(solutions, share / share.sum(), strict=True) if s > NEGLIGIBLE]
     least = min(each.chi_square for each in kept)
-    drawn = [_around(each, degrees, least) for each in kept]
+    drawn = [_around(each, degrees, least, _sets(each, len(kept))) for each in kept]
     total = sum(weights.sum() for _, weights in drawn)
     components = []
     for solution, (logs, weights) in zip(kept, drawn, strict=True):
@@ -113,11 +114,18 @@ def spread_of(solutions: Sequence[Solution], degrees: float) -> Spread:
     )
 
 
-def _around(solution: Solution, degrees: float, least: float) -> tuple[Array, Array]:
-    """Parameter sets around one solution, and their weights (not normalized)."""
+def _sets(solution: Solution, populations: int) -> int:
+    """How many parameter sets to draw, so that the time is bounded."""
+    if not any(run.volumes > 1 and run.aliases > 0 for run in solution.problem.observations):
+        return SETS
+    most, least = SETS_OF_POOLS
+    return max(min(most, MOST_SETS_OF_POOLS // populations), least)
+
+
+def _around(solution: Solution, degrees: float, least: float, count: int) -> tuple[Array, Array]:
+    """Parameter sets around one solution, `count` or fewer, and their weights (not normalized)."""
     problem, width = solution.problem, len(solution.logs)
-    slow = any(run.volumes > 1 and run.aliases > 0 for run in problem.observations)
-    normal, stretch = _stretched(SETS_OF_POOLS if slow else SETS, width, degrees)
+    normal, stretch = _stretched(count, width, degrees)
     root = WIDER * np.linalg.cholesky(solution.covariance + 1e-12 * np.eye(width))
     logs = solution.logs + (normal * stretch[:, None]) @ root.T
     low, high = problem.bounds

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from planner import files
 from planner.cli import options
 
 HELP = """Draw the published figures.
@@ -41,4 +42,4 @@ def figures(
     for path in track(
         drawn, "Drawing", total=len(known()), console=bar, disable=not bar.is_terminal, transient=True
     ):
-        typer.echo(str(path))
+        files.say(str(path))

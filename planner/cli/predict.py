@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from planner import files
 from planner.cli import options
 
 HELP = """Ask a model for one scenario.
@@ -41,4 +42,4 @@ def predict(
 def warn(warnings: tuple[str, ...], form: options.Form) -> None:
     """Say on standard error where a question leaves what was measured, if the answer is for a program."""
     for warning in warnings if form.json or form.csv or form.output else ():
-        typer.echo(f"planner: {warning}", err=True)
+        files.complain(f"planner: {warning}")

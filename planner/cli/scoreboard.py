@@ -18,7 +18,8 @@ def scoreboard(
 ) -> None:
     """Compute the scoreboard and print it."""
     from planner.published import scoreboard as compute
+    from planner.published.board import FIGURES
 
-    with options.working("Comparing every figure"):
-        found = compute()
+    with options.progress("Comparing every figure", FIGURES) as done:
+        found = compute(done)
     options.show(found, form)

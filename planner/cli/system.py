@@ -101,6 +101,6 @@ def _alone(
     else:
         text = model.template(template or "")
     if form.output is None:
-        typer.echo(text.rstrip("\n"))
+        files.say(text.rstrip("\n"))
     else:
         files.save(text, form.output, force=form.force)

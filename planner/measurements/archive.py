@@ -6,7 +6,6 @@ explains columns and folders. Here it is opened, looked over and scanned; `plann
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote, unquote
 
+from planner import library
 from planner.errors import InputError, ReportError
 from planner.reports import schema
 
@@ -127,7 +127,7 @@ def open_archive(path: Path | str) -> Archive:
     if not about.is_file():
         raise InputError("archive", str(path), f"a folder that `planner collect` wrote; it has no {ABOUT}")
     try:
-        version = tomllib.loads(about.read_text(encoding="utf-8")).get("schema")
+        version = library.parse_toml(about.read_text(encoding="utf-8")).get("schema")
     except (OSError, ValueError) as error:
         raise ReportError(about, f"damaged ({error}): expected schema = {VERSION}") from error
     if not isinstance(version, int) or version < 1:

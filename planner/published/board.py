@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 WORST_SHOWN: Final = 5
+FIGURES: Final = 1333  # in all reports, for a progress bar
 NINE_IN_TEN: Final = 90.0
+PLAIN: Final = 1e4  # from here on four digits would need a power of ten
 KINDS_SHOWN: Final = ("fitted", "left-out", "transferred")
 
 
@@ -235,8 +237,8 @@ class Scoreboard(Answer):
 
     def _worst_table(self) -> render.Table:
         rows = [
-            (f"{f.report}, {f.table}, {f.row} {f.column}", f.kind, f"{f.published.value:g}",
-             "" if f.predicted is None else f"{f.predicted.value:.4g}", 100 * (f.relative_error or 0.0))
+            (f"{f.report}, {f.table}, {f.row} {f.column}", f.kind, _shown(f.published.value),
+             "" if f.predicted is None else _shown(f.predicted.value), 100 * (f.relative_error or 0.0))
             for f in self.worst()
         ]  # fmt: skip
         return _table(
@@ -275,6 +277,11 @@ class Scoreboard(Answer):
         return axes
 
 
+def _shown(value: float) -> str:
+    """Four digits, or a whole number; no power of ten."""
+    return f"{value:.0f}" if abs(value) >= PLAIN else f"{value:.4g}"
+
+
 def _table(rows: Sequence[Sequence[Any]], heads: Sequence[tuple[str, str]]) -> render.Table:
     """Rows below (name, unit); numbers in percent have one decimal."""
     return render.Table(
@@ -285,6 +292,12 @@ def _table(rows: Sequence[Sequence[Any]], heads: Sequence[tuple[str, str]]) -> r
     )
 
 
-def compare() -> Scoreboard:
-    """Put every published figure beside what the planner says of it."""
-    return Scoreboard(figures=tuple(figure for report in reports() for figure in report.cells()))
+def compare(done: Callable[[int], None] | None = None) -> Scoreboard:
+    """Put every published figure beside what the planner says of it; `done` is given one a figure."""
+    figures = []
+    for report in reports():
+        for figure in report.cells():
+            figures.append(figure)
+            if done is not None:
+                done(1)
+    return Scoreboard(figures=tuple(figures))

@@ -16,6 +16,9 @@ from planner.queueing._lattice import Lattice, Network, solve
 from planner.results import Array, Result, quantity
 
 LARGEST_LATTICE: Final = 5_000_000  # populations times stations times scenarios
+MOST_STEPS: Final = (
+    100_000  # requesters times networks to be solved, 2 for each multi-server station: 10 s at most
+)
 MOST_MULTIPLE: Final = 8  # multi-server stations: the work doubles with each
 VANISHING: Final = 1e-290  # of the demands, far below what float64 resolves
 
@@ -144,6 +147,10 @@ def mva(
     size = int(points * (work.shape[-1] + laws))
     if size > LARGEST_LATTICE:
         raise InputError("population", classes.tolist(), f"at most {LARGEST_LATTICE} numbers, not {size}")
+    steps = int(classes.sum()) * 2 ** int(((effective > 1) & np.isfinite(effective)).sum())
+    if steps > MOST_STEPS:
+        told = f"at most {MOST_STEPS} requesters, half as many with each multi-server station"
+        raise InputError("population", classes.tolist(), told)
     full = np.broadcast_to(work, (*shape, *work.shape[-2:])).reshape(-1, *work.shape[-2:])
     pause = np.broadcast_to(think, (*shape, classes.size)).reshape(-1, classes.size)
     if ((full.sum(-1) + pause <= 0) & (classes > 0)).any():

@@ -19,6 +19,7 @@ from planner.results import Array
 Counts = NDArray[np.int64]
 
 BLOCK: Final = 8192  # scenarios at a time: their vectors stay in the cache
+LARGEST_LOAD: Final = 1e15  # erlang; beyond it a float does not tell a count of servers from the next one
 LIGHT: Final = 100.0  # erlang; up to here counting up is the fastest, above it halving an interval
 PATIENCE: Final = 64  # servers counted beyond the load before the interval is halved instead
 COMPACT_BELOW: Final = 0.6  # share of undecided scenarios at which the decided ones are dropped
@@ -63,7 +64,7 @@ def min_servers(
     Raises
     ------
     InputError
-        An argument outside its domain, no target, or a quantile with `scv` other than 1.
+        An argument outside its domain, a load above 1e15 erlang, no target, or a quantile with `scv` other than 1.
     InfeasibleError
         A quantile that no number of servers meets, because service alone takes longer.
 
@@ -260,6 +261,10 @@ def _reachable(target: _Target, s: Array) -> _Target:
 
 def _fewest(rate: Array, s: Array, v: Array, target: _Target) -> Array:
     load = rate * s
+    if load.max(initial=0.0) > LARGEST_LOAD:
+        raise InputError(
+            "arrival_rate * service_time", float(load.max()), f"at most {LARGEST_LOAD:g}", "erlang"
+        )
     answer = np.ones_like(load)  # without load one server meets anything
     counted = (v == 1) & (load <= LIGHT) & (load > 0)
     index = np.flatnonzero(counted)

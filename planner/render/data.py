@@ -8,6 +8,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from planner.errors import MissingExtraError
+from planner.render import safe
 from planner.render.table import Table, plain
 
 if TYPE_CHECKING:
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 
 def to_csv(table: Table) -> str:
     """Render a table as CSV with unit suffixes in the header; infinite is ``inf``, not available is empty.
+
+    A text that a spreadsheet would take for a formula has an apostrophe before it.
 
     Parameters
     ----------
@@ -31,7 +34,7 @@ def to_csv(table: Table) -> str:
     writer = csv.writer(buffer, lineterminator="\n")
     writer.writerow([column.key for column in table.columns])
     for row in zip(*(column.values for column in table.columns), strict=True):
-        writer.writerow(["" if value is None else plain(value, finite=False) for value in row])
+        writer.writerow(["" if value is None else safe.csv_cell(plain(value, finite=False)) for value in row])
     return buffer.getvalue()
 
 
@@ -48,7 +51,7 @@ def to_json(value: Any) -> str:
     str
         JSON text with an indent of two.
     """
-    return json.dumps(plain(value), indent=2, ensure_ascii=False, allow_nan=False)
+    return safe.json(json.dumps(plain(value), indent=2, ensure_ascii=False, allow_nan=False))
 
 
 def to_frame(table: Table) -> pd.DataFrame:

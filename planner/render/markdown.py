@@ -2,18 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
-from typing import Final
 
+from planner.render.safe import markdown as escaped
 from planner.render.table import Section, Table
-
-_SPECIAL: Final = re.compile(r"[\\`*_{}\[\]<>|#]")
-
-
-def escaped(text: str) -> str:
-    """Make text mean itself in Markdown."""
-    return _SPECIAL.sub(lambda sign: f"\\{sign[0]}", " ".join(text.splitlines()))
 
 
 def to_markdown(table: Table) -> str:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Sequence
 from typing import Final
 
+from planner.render import safe
 from planner.render.table import Section, Table
 
 LONGEST: Final = 60  # rows; a notebook has no use for more
@@ -37,8 +37,8 @@ def to_html(table: Table) -> str:
         One ``<table>`` element.
     """
     heads = "".join(
-        f"<th>{html.escape(column.label or column.name)}"
-        + (f"<br><small>{html.escape(column.unit)}</small>" if column.unit not in {"", "share"} else "")
+        f"<th>{safe.html(column.label or column.name)}"
+        + (f"<br><small>{safe.html(column.unit)}</small>" if column.unit not in {"", "share"} else "")
         + "</th>"
         for column in table.columns
     )
@@ -46,7 +46,7 @@ def to_html(table: Table) -> str:
     rows = [
         "<tr>"
         + "".join(
-            f"<td>{'<b>' if mark else ''}{html.escape(cell)}{'</b>' if mark else ''}</td>" for cell in row
+            f"<td>{'<b>' if mark else ''}{safe.html(cell)}{'</b>' if mark else ''}</td>" for cell in row
         )
         + "</tr>"
         for mark, row in zip(marks, zip(*(c.texts() for c in table.columns), strict=True), strict=True)
@@ -72,12 +72,12 @@ def answer_html(headline: str, sections: Sequence[Section], notes: Sequence[str]
     str
         One ``<div>`` element; every text is escaped.
     """
-    parts = [f"<p><strong>{html.escape(headline)}</strong></p>"]
+    parts = [f"<p><strong>{safe.html(headline)}</strong></p>"]
     for section in sections:
         if not len(section.table):
             continue
-        parts += [f"<p>{html.escape(section.title)}</p>"] if section.title else []
+        parts += [f"<p>{safe.html(section.title)}</p>"] if section.title else []
         parts.append(to_html(section.table))
-        parts += [f"<p><small>{html.escape(section.caption)}</small></p>"] if section.caption else []
-    parts += [f"<p>{html.escape(note)}</p>" for note in notes]
+        parts += [f"<p><small>{safe.html(section.caption)}</small></p>"] if section.caption else []
+    parts += [f"<p>{safe.html(note)}</p>" for note in notes]
     return f"<div>{''.join(parts)}</div>"

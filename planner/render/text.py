@@ -6,6 +6,7 @@ import textwrap
 from collections.abc import Sequence
 from typing import Final
 
+from planner.render import safe
 from planner.render.table import Section, Table
 
 WIDTH: Final = 80
@@ -70,7 +71,7 @@ def to_text(table: Table, width: int = WIDTH) -> str:
     units = [column.unit if column.unit != "share" else "" for column in table.columns]
     cells = []
     for column, unit in zip(table.columns, units, strict=True):
-        texts = column.texts()
+        texts = [safe.line(text) for text in column.texts()]
         heads = [column.label or column.name] + ([unit] if any(units) else [])
         widest = max(map(len, heads + texts))
         left = any(isinstance(value, str) for value in column.values)
@@ -112,7 +113,7 @@ def _blocks(cells: list[list[str]], keys: int, most: int) -> list[list[list[str]
     return blocks
 
 
-def counted(number: float, noun: str) -> str:
+def counted(number: float, noun: str, plural: str = "") -> str:
     """A count with its noun in the right number.
 
     Parameters
@@ -121,6 +122,8 @@ def counted(number: float, noun: str) -> str:
         A whole number.
     noun : str
         In the singular.
+    plural : str, optional
+        Its plural, where that is not the noun with an s.
 
     Returns
     -------
@@ -129,10 +132,10 @@ def counted(number: float, noun: str) -> str:
 
     Examples
     --------
-    >>> counted(1, "disk"), counted(8, "disk")
-    ('1 disk', '8 disks')
+    >>> counted(1, "disk"), counted(8, "disk"), counted(2, "alias", "aliases")
+    ('1 disk', '8 disks', '2 aliases')
     """
-    return f"{number:.0f} {noun}{'' if number == 1 else 's'}"
+    return f"{number:.0f} {noun if number == 1 else plural or noun + 's'}"
 
 
 def wrap(text: str, width: int = WIDTH) -> str:
@@ -150,6 +153,6 @@ def wrap(text: str, width: int = WIDTH) -> str:
     str
         Lines, the later ones indented by two.
     """
-    bound = text.replace(" %", f"{HARD_SPACE}%")  # a number stays with its percent sign
+    bound = safe.terminal(text).replace(" %", f"{HARD_SPACE}%")  # a number stays with its percent sign
     filled = textwrap.fill(bound, width, subsequent_indent="  ", break_on_hyphens=False)
     return filled.replace(HARD_SPACE, " ")

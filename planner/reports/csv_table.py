@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.errors import ReportError
+from planner.render import safe
 from planner.render.text import counted
 from planner.results import Array
 from planner.units import half_digit
@@ -213,7 +214,7 @@ class CsvTable:
         if bad is not None:
             cell = column[bad]
             raise self.error(bad, name, f"{shown(cell)}: expected text without control characters")
-        return column
+        return column.str.replace(safe.PROTECTED, "${1}")
 
     def counts(self, name: str, most: int = COUNTER_SIZE - 1) -> NDArray[np.int64]:
         """Read a column of whole numbers from 0 to `most`."""

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from planner.errors import InputError, ReportError
 from planner.interval import Interval
 from planner.reports import schema
+from planner.reports.csv_table import shown
 from planner.reports.listing import read_bytes
 from planner.results import Array
 from planner.units import MICROSECOND
@@ -48,10 +49,10 @@ AVERAGES: Final = {
     "avg_irq_to_end": "end",
 }
 PRINTED_TOTALS: Final = {  # of dasdstat: pattern, attribute
-    r"(\d+) dasd I/O requests": "requests",
-    r"with (\d+) sectors\(512B each\)": "sectors",
-    r"(\d+) requests used a PAV alias device": "via_alias",
-    r"(\d+) requests used HPF": "high_performance",
+    r"([0-9]{1,20}) dasd I/O requests": "requests",
+    r"with ([0-9]{1,20}) sectors\(512B each\)": "sectors",
+    r"([0-9]{1,20}) requests used a PAV alias device": "via_alias",
+    r"([0-9]{1,20}) requests used HPF": "high_performance",
 }
 PRINTED_HISTOGRAMS: Final = {
     "Histogram of I/O times (microseconds)": "response",
@@ -67,6 +68,8 @@ WHAT: Final = "statistics of the DASD driver"
 _PLACE: Final = re.compile(
     r"(?:==> )?\S*?(?P<name>[^/\s:]+|0\.[0-3]\.[0-9a-f]{4})/statistics(?: <==|:(?P<rest>.*))?$"
 )
+_COUNT: Final = re.compile(r"[0-9]{1,20}\Z")
+_START: Final = re.compile(r"[0-9]{1,20}(\.[0-9]{1,20})?\Z")
 _NAMED: Final = re.compile(r"statistics data for statistic: (?P<name>\S+)")
 _LABEL: Final = re.compile(r"[a-z][a-z0-9_]*$")
 
@@ -231,19 +234,23 @@ def _line(path: Path, section: _Section, number: int, text: str, open_key: str |
     """Take one line; the histogram whose numbers may follow is returned."""
     words = text.split()
     if words[0] == "start_time" and len(words) == 2:  # noqa: PLR2004 - label and value
+        if not _START.match(words[1]):
+            raise ReportError(
+                path, f"start_time {shown(words[1])}: expected a number of seconds", line=number
+            )
         section.start = float(words[1])
         return None
-    if _LABEL.match(words[0]) and len(words) > 1 and all(word.isdigit() for word in words[1:]):
+    if _LABEL.match(words[0]) and len(words) > 1 and all(map(_COUNT.match, words[1:])):
         _labelled(path, section, number, words)
         return None
-    if all(word.isdigit() for word in words):
+    if all(map(_COUNT.match, words)):
         if open_key is not None:
             section.values.setdefault(open_key, []).extend(int(word) for word in words)
         return open_key
     for pattern, key in PRINTED_TOTALS.items():
         if match := re.fullmatch(pattern, text.strip()):
             section.values[key] = [int(match[1])]
-    if match := re.match(r"Scale Factor is\s+(\d+)", text.strip()):
+    if match := re.match(r"Scale Factor is\s+([0-9]{1,9})\s*\Z", text.strip()):
         section.scale = int(match[1])
     title = re.sub(r"\s*\(\d+\.\.\d+\)\s*$", "", text.strip())
     if text.lstrip().startswith("_"):  # headings of the classes

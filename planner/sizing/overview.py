@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 from planner import render
 from planner.answer import Answer
 from planner.sizing.answer import SCOPE
-from planner.sizing.pool_count import PoolCount, all_traffic, table_of
+from planner.sizing.pool_count import MeasuredPool, PoolCount, all_traffic, table_of
 from planner.sizing.target import Target
 from planner.sizing.wording import LEAST_ERROR
 
 if TYPE_CHECKING:
     pass
+
+    from planner.demand import Law
 
 ALL: Final = "all"
 MOST_NAMED: Final = 20  # pools that a note names
@@ -23,7 +25,10 @@ MOST_NAMED: Final = 20  # pools that a note names
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subsystem(Answer):
-    """Answers for many `pools`: `target` and `growth` of each, and `remarks` on how they were read."""
+    """Answers for many `pools`: `target` and `growth` of each, and `remarks` on how they were read.
+
+    `measured` and `law` are what they were answered from, for whoever asks more of them; none where that is not kept.
+    """
 
     PICTURE: ClassVar[str] = "planner.sizing.picture:draw_pools"
 
@@ -31,6 +36,8 @@ class Subsystem(Answer):
     target: Target
     growth: float = 0.0
     remarks: tuple[str, ...] = ()
+    measured: tuple[MeasuredPool, ...] = ()
+    law: Law | None = None
 
     @property
     def answered(self) -> tuple[PoolCount, ...]:

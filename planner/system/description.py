@@ -235,7 +235,7 @@ def parse_system(text: str, path: Path | str = "system.toml") -> System:
         There is no such model.
     """
     try:
-        content = tomllib.loads(text, parse_float=Digits)
+        content = library.parse_toml(text, Digits)
     except tomllib.TOMLDecodeError as error:
         at = _POSITION.search(str(error))
         line, column = (int(at["line"]), int(at["column"])) if at else (None, None)
@@ -262,8 +262,8 @@ def is_system(path: Path | str) -> bool:
         Whether it is TOML with tables of a system and no `schema_version`.
     """
     try:
-        content = tomllib.loads(Path(path).read_text(encoding="utf-8-sig"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError):
+        content = library.parse_toml(Path(path).read_text(encoding="utf-8-sig"))
+    except (OSError, ValueError):
         return False
     return "schema_version" not in content and bool(set(content) & (set(TABLES) - {"processors", "pool"}))
 

@@ -1,0 +1,66 @@
+"""The one place that makes text of others safe: names, labels and titles mean themselves in every output.
+
+A file that a stranger sent may hold escape sequences, markup or formulas. Terminal, HTML, Markdown, CSV and JSON have a
+function each here, and what prints a text calls it; pictures draw text as it is (`planner.style`).
+"""
+
+from __future__ import annotations
+
+import html as _html
+import re
+from typing import Any, Final
+
+_CONTROL: Final = (
+    r"\x00-\x08\x0b-\x1f\x7f-\x9f"  # escape sequences begin with one of them; tab and line feed are layout
+    r"\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # turn the direction of writing around
+    r"\u2028\u2029\ufeff\ufff9-\ufffb"  # end lines where no editor does, or show nothing
+)
+_UNSEEN: Final = re.compile(f"[{_CONTROL}]")
+_UNSEEN_IN_LINE: Final = re.compile(f"[{_CONTROL}\t\n]")
+_UNSEEN_IN_JSON: Final = re.compile(
+    "[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ufff9-\ufffb]"
+)
+_MARKDOWN: Final = re.compile(r"[\\`*_{}\[\]<>|#$&~]")
+_MATH: Final = re.compile(r"[$\\]")
+# Spreadsheets take a text that begins so for a formula. One of letters, digits and a few signs can do nothing: a label
+# such as @DISK1, the base of an alias (->522A), an alias count (+2).
+_FORMULA: Final = re.compile(r"=|[-+@](?![\w.$#@>\- ]*\Z)")
+PROTECTED: Final = r"^'('*[=+@-])"
+"""What `csv_cell` makes of such a text; whoever reads it again takes the first apostrophe off."""
+
+
+def terminal(text: str) -> str:
+    """Show control characters of a text of several lines as escapes, so that no terminal obeys them."""
+    return _UNSEEN.sub(_escape, text)
+
+
+def line(text: str) -> str:
+    """Show control characters of a name or a message as escapes, line feeds and tabs among them."""
+    return _UNSEEN_IN_LINE.sub(_escape, text)
+
+
+def _escape(found: re.Match[str]) -> str:
+    return found[0].encode("unicode_escape").decode()
+
+
+def html(text: str) -> str:
+    """Escape a text for an element of HTML; dollars and backslashes each in their own, so no formula."""
+    return _MATH.sub(r"<span>\g<0></span>", _html.escape(terminal(text)))
+
+
+def markdown(text: str) -> str:
+    """Escape a text for a line of Markdown: no markup, formulas or entities."""
+    return _MARKDOWN.sub(lambda sign: f"\\{sign[0]}", terminal(" ".join(text.splitlines())))
+
+
+def csv_cell(value: Any) -> Any:
+    """Put an apostrophe before a text that a spreadsheet would take for a formula, and show control characters."""
+    if not isinstance(value, str):
+        return value
+    text = line(value)
+    return f"'{text}" if _FORMULA.match(text) or re.match(PROTECTED, text) else text
+
+
+def json(text: str) -> str:
+    """Escape what JSON leaves as it is and a terminal obeys; such characters stand within its strings alone."""
+    return _UNSEEN_IN_JSON.sub(lambda found: f"\\u{ord(found[0]):04x}", text)

@@ -1,0 +1,296 @@
+"""Files of every format, printed from rows that are known: the counterpart of the readers.
+
+A generator takes a `Random`, so that hypothesis can choose (and shrink) as well as a plain seed, which is faster.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from itertools import zip_longest
+from random import Random
+from typing import Final
+
+from planner.library import data_path
+from planner.measurements import Measured
+from tests.reports.printing import HEAD, HEADING, Row
+
+Key = tuple[object, ...]
+LEFT: Final = 77  # columns of the left half of a DSPACESH listing
+
+
+@dataclass(frozen=True)
+class Content:
+    """A file as `lines`, and its `rows`: what each says, and the lines that it depends on."""
+
+    lines: list[str]
+    rows: list[tuple[Key, frozenset[int]]]
+
+    @property
+    def text(self) -> str:
+        """The whole file."""
+        return "".join(self.lines)
+
+
+@dataclass(frozen=True)
+class Format:
+    """How files of a format are made, and how what was read of one is told as keys of rows."""
+
+    make: Callable[[Random], Content]
+    keys: Callable[[Measured], list[Key]]
+
+
+def _number(random: Random, most: int = 9999) -> str:
+    """A printed number of 0 to 2 decimals."""
+    decimals = random.randrange(3)
+    if not decimals:
+        return str(random.randrange(most))
+    return f"{random.randrange(most // 10)}.{random.randrange(10**decimals):0{decimals}d}"
+
+
+def _rounded(*numbers: float | None) -> tuple[float | None, ...]:
+    return tuple(None if each is None else float(f"{each:.9g}") for each in numbers)
+
+
+def _numbered(random: Random, count: int) -> list[str]:
+    return [f"{number:04X}" for number in random.sample(range(0x0100, 0xFFFF), count)]
+
+
+def _csv(header: str, rows: list[str]) -> list[str]:
+    return [header + "\n", *(row + "\n" for row in rows)]
+
+
+def device(random: Random) -> Content:
+    """DEVICE listings of one to three pages; all of one interval, so no device twice."""
+    end = random.choice(("\n", "\n", "\r\n"))
+    lines: list[str] = []
+    rows: list[tuple[Key, frozenset[int]]] = []
+    for page in range(random.choice((1, 1, 2, 3))):
+        top = len(lines)
+        head = HEAD.replace("15:00:14", f"{10 + page}:00:14").replace("15:10:14", f"{10 + page}:10:14")
+        lines += [line + end for line in f"{head}\n{HEADING}".split("\n")]
+        heads = frozenset(range(top, len(lines)))
+        for address in _numbered(random, random.randrange(1, 8)):
+            kind = random.choice(("3390-3", "3390", "3390-A", "9336", f"->{random.randrange(0xFFFF):04X}"))
+            label = random.choice(("", "BWPVS0", "ABC#$1", "X"))
+            rate, serv, qued = (_short(random) for _ in range(3))
+            cells = ("0", "4", rate, ".0", ".2", ".2", ".9", serv, "3.7", ".0", qued)
+            rows.append(
+                ((address, *_rounded(float(rate), float(serv) / 1000, float(qued))), heads | {len(lines)})
+            )
+            lines.append(Row(address, kind, label, cells).text() + end)
+    return Content(lines, rows)
+
+
+def _short(random: Random) -> str:
+    """A number as listings print it: at most four signs, without the zero before the point."""
+    return random.choice(
+        (
+            str(random.randrange(1000)),
+            f"{random.randrange(10)}.{random.randrange(100):02d}",
+            f".{random.randrange(10)}",
+        )
+    )
+
+
+@cache
+def _published_spaces() -> list[str]:
+    """The published listing, its halves side by side again."""
+    lines = data_path("real-storage", "4-users.listing").read_text(encoding="utf-8").splitlines()
+    cut = next(k for k, line in enumerate(lines) if line.startswith("(Report split"))
+    halves = zip_longest(lines[: cut - 2], lines[cut + 1 :], fillvalue="")
+    return [left.ljust(LEFT) + right for left, right in halves]
+
+
+def data_spaces(random: Random) -> Content:
+    """DSPACESH listings in the published layout, of data spaces of any name."""
+    published = _published_spaces()
+    first = next(k for k, line in enumerate(published) if "PTRM0000" in line)
+    lines, rows = [line + "\n" for line in published[:first]], []
+    for number in random.sample(range(100), random.randrange(1, 6)):
+        rows.append(((f"PTRM{number:04d}",), frozenset([*range(first), len(lines)])))
+        lines.append(published[first].replace("PTRM0000", f"PTRM{number:04d}") + "\n")
+    return Content(lines, rows)
+
+
+def volumes(random: Random) -> Content:
+    """Tables of volumes."""
+    columns = ["device", "io_rate", "service_ms", "queued"]
+    random.shuffle(columns)
+    rows, lines = [], []
+    for number in _numbered(random, random.randrange(1, 8)):
+        cells = {
+            "device": number,
+            "io_rate": _number(random),
+            "service_ms": _number(random, 500),
+            "queued": _number(random, 90),
+        }
+        key = (
+            number,
+            *_rounded(float(cells["io_rate"]), float(cells["service_ms"]) / 1000, float(cells["queued"])),
+        )
+        rows.append((key, frozenset([0, len(lines) + 1])))
+        lines.append(",".join(cells[name] for name in columns))
+    return Content(_csv(",".join(columns), lines), rows)
+
+
+def supply(random: Random) -> Content:
+    """Supply counters of some pools, with wraps."""
+    pools = [str(each) for each in random.sample(range(1, 99), random.randrange(1, 4))]
+    counts = {pool: [random.randrange(2**32), 0] for pool in pools}
+    lines, rows, before = [], [], dict.fromkeys(pools, 0)
+    for k in range(random.randrange(2, 6)):
+        for pool in pools:
+            tries = random.randrange(10_000)
+            fails = random.randrange(tries + 1)
+            counts[pool] = [(counts[pool][0] + tries) % 2**32, (counts[pool][1] + fails) % 2**32]
+            lines.append(f"{60 * k},{pool},{counts[pool][0]},{counts[pool][1]},0,{random.randrange(9)},8")
+            if k:
+                rows.append(((pool, float(tries), float(fails)), frozenset([0, before[pool], len(lines)])))
+            before[pool] = len(lines)
+    return Content(
+        _csv("time,pool,IODHPP_HPPTRIES,IODHPP_HPPFAILS,IODHPP_HPPMINCT,IODHPP_HPPMAXCT,aliases", lines), rows
+    )
+
+
+def counters(random: Random) -> Content:
+    """Volume counters, cumulative from any beginning."""
+    from planner.reports.volume_counters import COLUMNS
+
+    devices = _numbered(random, random.randrange(1, 4))
+    state = {each: [random.randrange(2**31) for _ in range(8)] for each in devices}
+    lines, rows, before = [], [], dict.fromkeys(devices, 0)
+    for k in range(random.randrange(2, 5)):
+        for each in devices:
+            ios = random.randrange(1, 60_000)
+            grown = [ios, 500, 3 * ios, 0, 0, 0, 0, 0]
+            state[each] = [value + more for value, more in zip(state[each], grown, strict=True)]
+            lines.append(",".join(map(str, (100 * k, each, *state[each], 0))))
+            if k:
+                rows.append(((each, *_rounded(ios / 100)), frozenset([0, before[each], len(lines)])))
+            before[each] = len(lines)
+    return Content(_csv(",".join([*COLUMNS, "queue"]), lines), rows)
+
+
+def smf(random: Random) -> Content:
+    """SMF 74-1 as SMF Explorer exports it."""
+    header = "sid,snm,dat,ist,int,sam,cmb,vac,del_,ios,num,lcu,ser,typ,dev,ssc,mec,cnn,pen,dis,que,hpv,hpc"
+    lines, rows = [], []
+    for number in _numbered(random, random.randrange(1, 6)):
+        ssc = random.randrange(1, 900_000)
+        lines.append(
+            f"SYSA,SYSA,2024-05-14,09:15:00,00:15:00,900,False,False,False,0.0,{number},0045,PROD01,3010200F,33909,"
+            f"{ssc},{ssc},{2 * ssc},{ssc // 2},0,{random.randrange(900)},True,32"
+        )
+        rows.append(((number, *_rounded(ssc / 900)), frozenset([0, len(lines)])))
+    return Content(_csv(header, lines), rows)
+
+
+def iostat(random: Random) -> Content:
+    """JSON of iostat, two reports of some disks."""
+    reports = []
+    for k in range(2):
+        disks = [
+            {"disk_device": f"dasd{chr(97 + d)}", "r/s": random.randrange(999) + 0.25, "w/s": 1.0, "r_await": 1.5,
+             "w_await": 2.25, "aqu-sz": 1.0}
+            for d in range(random.randrange(1, 4))
+        ]  # fmt: skip
+        reports.append({"timestamp": f"2024-05-14T10:1{2 + k}:33+0200", "disk": disks})
+    host = {"nodename": "lnx1", "sysname": "Linux", "number-of-cpus": 4, "statistics": reports}
+    text = json.dumps({"sysstat": {"hosts": [host]}}, indent=random.choice((None, 1)))
+    lines = [line + "\n" for line in text.split("\n")]
+    every = frozenset(range(len(lines)))
+    rows = [((None, *_rounded(disk["r/s"] + disk["w/s"])), every) for disk in reports[1]["disk"]]
+    return Content(lines, rows)
+
+
+def dasd(random: Random) -> Content:
+    """Statistics of the DASD driver, as debugfs shows them."""
+    requests = random.randrange(1, 500)
+    some = random.randrange(requests + 1)
+
+    def histogram(place: int) -> str:
+        found = [0] * 32
+        found[place], found[place + 1] = some, requests - some
+        return " ".join(map(str, found))
+
+    names = (
+        "histogram_sectors", "histogram_io_times", "histogram_io_times_weighted", "histogram_time_build_to_ssch",
+        "histogram_time_ssch_to_irq", "histogram_time_ssch_to_irq_weighted", "histogram_time_irq_to_end",
+        "histogram_ccw_queue_length",
+    )  # fmt: skip
+    lines = ["start_time 1283518578.085869197", f"total_requests {requests}", "total_sectors 320",
+             f"total_pav {some}", f"total_hpf {requests}"]  # fmt: skip
+    lines += [f"{name} {histogram(random.randrange(1, 20))}" for name in names]
+    return Content([line + "\n" for line in lines], [((None,), frozenset(range(len(lines))))])
+
+
+def growth(random: Random) -> Content:
+    """A measured series, a number a day or an hour; no table of measurements, so no rows."""
+    rows = [
+        f"2026-0{1 + k // 28}-{1 + k % 28:02d},{100 + random.randrange(50)}"
+        for k in range(random.randrange(3, 60))
+    ]
+    return Content(_csv("start,io_rate", rows), [])
+
+
+def calibration(random: Random) -> Content:
+    """Runs of a volume for a calibration."""
+    rows = [
+        f"{k},{300 + random.randrange(900)},1.{random.randrange(10)},{random.randrange(300) / 100}"
+        for k in range(random.randrange(1, 4))
+    ]
+    return Content(_csv("aliases,io_rate,service_ms,queued", rows), [])
+
+
+def members(random: Random) -> Content:
+    """Which device belongs to which pool."""
+    rows = [
+        f"{number},{random.choice(('base', 'alias'))},{random.choice('AB')}"
+        for number in _numbered(random, 4)
+    ]
+    if random.randrange(2):
+        rows.append(f"0-{random.randrange(0xFFFF):04X},base,A")
+    return Content(_csv("device,role,pool", rows), [])
+
+
+def lsdasd(random: Random) -> Content:
+    """What lsdasd -u prints."""
+    lines = ["Bus-ID     Name     UID", "=" * 78]
+    for number in _numbered(random, random.randrange(1, 6)):
+        name = random.choice((f"dasd{chr(97 + len(lines))}", "alias"))
+        lines.append(
+            f"0.0.{number.lower()}   {name:<8} IBM.750000000TH031.c280.{'xx' if name == 'alias' else '0a'}"
+        )
+    return Content([line + "\n" for line in lines], [])
+
+
+def _devices(*names: str) -> Callable[[Measured], list[Key]]:
+    def keys(measured: Measured) -> list[Key]:
+        rows = measured.devices.select("device", *names).rows()
+        return [(row[0], *_rounded(*row[1:])) for row in rows]
+
+    return keys
+
+
+def _supply_keys(measured: Measured) -> list[Key]:
+    return [(row[0], *_rounded(*row[1:])) for row in measured.supply.select("pool", "tries", "fails").rows()]
+
+
+def _storage_keys(measured: Measured) -> list[Key]:
+    return list(measured.storage.select("name").rows())
+
+
+FORMATS: Final[dict[str, Format]] = {
+    "device": Format(device, _devices("io_rate", "service", "queued")),
+    "dspacesh": Format(data_spaces, _storage_keys),
+    "volumes": Format(volumes, _devices("io_rate", "service", "queued")),
+    "supply": Format(supply, _supply_keys),
+    "counters": Format(counters, _devices("io_rate")),
+    "smf": Format(smf, _devices("io_rate")),
+    "iostat": Format(iostat, _devices("io_rate")),
+    "dasd": Format(dasd, _devices()),
+}
+"""What `measurements.read` takes as text."""
