@@ -26,9 +26,7 @@ Example: planner read VOLUMES.csv --volume-totals --pools POOLS.csv"""
 
 @options.expanded
 def read(
-    file: Annotated[
-        Path, typer.Argument(metavar="FILE", help="Measurements, or the folder of an archive.")
-    ],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Measurements, or the folder of an archive.")],
     volume_totals: Annotated[
         bool,
         typer.Option(
