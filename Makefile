@@ -8,6 +8,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 LISTINGS := data/hyperpav
 
 DOCS := build/docs
+RUN := build/notebooks
 LOCK := requirements.lock
 PYTHONS ?= python3.11 python3.12 python3.13
 FUZZ_SECONDS ?= 60
@@ -56,9 +57,9 @@ answers: $(VENV)/test
 mutants: $(VENV)/test
 	$(BIN)/python -m tests.mutants --count 300
 
-# Pins every package of the tests and notebooks with its hash, for every Python that they support.
+# Pins every package of the tests, notebooks and docs with its hash, for every Python that they support.
 lock: $(VENV)/audit
-	$(BIN)/uv pip compile setup.cfg --universal --generate-hashes --python-version 3.11 --extra test --extra notebook \
+	$(BIN)/uv pip compile setup.cfg --universal --generate-hashes --python-version 3.11 --extra test --extra notebook --extra docs \
 	  --no-emit-index-url --no-header --quiet --output-file $(LOCK)
 
 # Known holes in what is pinned; needs the network.
@@ -95,10 +96,12 @@ bench: $(VENV)/bench
 	OMP_NUM_THREADS=1 $(BIN)/python -m tests.bench.bench_alias_pool
 	OMP_NUM_THREADS=1 POLARS_MAX_THREADS=1 $(BIN)/python -m tests.bench.bench_monitor 70
 	OMP_NUM_THREADS=1 $(BIN)/python -m tests.bench.bench_readers 100
+	OMP_NUM_THREADS=1 $(BIN)/python -m tests.bench.bench_page
 
 # Writes the shipped model files again; git shows whether anything changed.
 models: $(VENV)/core
-	$(BIN)/python -c "from pathlib import Path; from planner.published import write_models; write_models(Path('models'))"
+	$(BIN)/python -c "from pathlib import Path; from planner.published import write_left_out, write_models; \
+	  write_models(Path('models')); write_left_out(Path('models/left-out'))"
 
 # Runs the commands of README.md and docs/ and writes what they print below them; a test holds that they agree.
 examples: $(VENV)/test
@@ -112,17 +115,19 @@ pictures: $(VENV)/test
 notebooks: $(VENV)/notebook
 	$(BIN)/jupyter lab notebooks
 
-# In the checkout, and from a wheel outside of it.
-test-notebooks: $(VENV)/notebook
-	$(BIN)/python -m pytest --nbmake -n $(JOBS) notebooks
-	$(BIN)/python -m pytest -m slow tests/test_notebooks.py
+# From a wheel, outside of the checkout; what they print is kept for the site, so they run once for both.
+test-notebooks: $(RUN)/done
+
+$(RUN)/done: $(VENV)/notebook $(shell find notebooks planner models data -type f -not -name '*.pyc')
+	OMP_NUM_THREADS=1 $(BIN)/python -m tests.run_notebooks $(RUN) $(JOBS)
+	@touch $@
 
 # The documentation site: pages, reference and notebooks with their output; a warning is an error. Open $(DOCS)/html/index.html.
-docs: $(VENV)/docs
-	rm -rf $(DOCS) && mkdir -p $(DOCS)/source/notebooks
-	cp -r docs/. $(DOCS)/source && cp CHANGELOG.md $(DOCS)/source/changelog.md
-	$(BIN)/jupyter nbconvert --to notebook --execute --output-dir $(DOCS)/source/notebooks notebooks/*.ipynb --log-level WARN
-	$(BIN)/sphinx-build -q -W --keep-going -b html $(DOCS)/source $(DOCS)/html
+docs: $(VENV)/docs $(RUN)/done
+	rm -rf $(DOCS)
+	$(BIN)/python docs/gather.py $(DOCS)/source $(RUN)
+	$(BIN)/sphinx-build -q -W --keep-going -j $(JOBS) -b html $(DOCS)/source $(DOCS)/html
+	$(BIN)/python -m tests.docs.links $(DOCS)/html
 
 clean:
 	rm -rf $(VENV) $(VENV)-oldest build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage
@@ -141,7 +146,7 @@ $(VENV)/notebook: $(VENV)/made setup.cfg pyproject.toml $(LOCK)
 	@touch $@
 
 $(VENV)/docs: $(VENV)/made setup.cfg pyproject.toml
-	$(PIP) --editable '.[notebook,docs]'
+	$(LOCKED) $(PIP) --editable '.[notebook,docs]'
 	@touch $@
 
 $(VENV)/audit: $(VENV)/made setup.cfg pyproject.toml

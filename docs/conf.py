@@ -12,11 +12,16 @@ copyright = "zvm-planner contributors, BSD-3-Clause"
 extensions = ["myst_nb", "numpydoc", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "sphinx-mathjax-offline"]
 exclude_patterns = ["examples", "templates"]
 nitpicky = False
-suppress_warnings = ["mystnb.unknown_mime_type"]  # sliders show as their picture of the moment
 
 myst_enable_extensions = ["dollarmath", "colon_fence"]
 myst_heading_anchors = 3
-nb_execution_mode = "off"  # `make docs` runs the notebooks first, once
+myst_update_mathjax = False  # formulas in the output of notebooks are set, too
+nb_execution_mode = "off"  # `make test-notebooks` has run them
+nb_merge_streams = True
+nb_ipywidgets_js: dict[str, object] = {}  # nothing moves on a page, and nothing comes from the net
+nb_mime_priority_overrides = [
+    ("html", "application/vnd.jupyter.widget-view+json", None)
+]  # sliders show their answer
 
 autosummary_generate = True
 autodoc_typehints = "none"  # numpydoc says types and units in words
@@ -27,6 +32,7 @@ templates_path = ["templates"]
 
 html_theme = "furo"
 html_title = "zvm-planner"
-html_static_path: list[str] = []
+html_static_path = ["static"]
+html_css_files = ["planner.css"]
 html_show_sphinx = False
 html_copy_source = False

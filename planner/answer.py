@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from planner import render
+from planner import render, style
 from planner.tabular import Tabular
 
 if TYPE_CHECKING:
@@ -15,8 +15,8 @@ class Answer(Tabular):
     """What a question gets: first the answer in a sentence, then its table, then what to know and to do.
 
     A subclass is a frozen dataclass. It says `headline` and `notes` (fields or properties), `table` (what ``--csv``
-    and `to_frame` hold), `to_dict` (what ``--json`` holds) and, where a picture helps, `plot`. It joins no text: people
-    read what `planner.render` makes of these, in a terminal, a notebook and a document alike.
+    and `to_frame` hold), `to_dict` (what ``--json`` holds) and, where a picture helps, `PICTURE`, what draws it. It
+    joins no text: people read what `planner.render` makes of these, in a terminal, a notebook and a document alike.
 
     Attributes
     ----------
@@ -29,6 +29,7 @@ class Answer(Tabular):
     """
 
     __slots__ = ()
+    PICTURE: ClassVar[str] = ""  # module and function that draw it, as "planner.supply.picture:draw"
 
     if TYPE_CHECKING:
         # Fields of some answers, properties of others: at run time a dataclass would take these as defaults.
@@ -71,7 +72,7 @@ class Answer(Tabular):
         raise NotImplementedError
 
     def plot(self, axes: Axes | None = None) -> Axes:
-        """Draw the answer.
+        """Draw the answer: its headline is the title of the picture.
 
         Parameters
         ----------
@@ -88,7 +89,9 @@ class Answer(Tabular):
         NotImplementedError
             No picture helps here.
         """
-        raise NotImplementedError
+        if not self.PICTURE:
+            raise NotImplementedError
+        return style.drawn_by(self.PICTURE, self, axes)
 
     def text(self, width: int = render.WIDTH) -> str:
         """Say it in a terminal.

@@ -404,6 +404,61 @@ def write_model(model: Model, path: Path, *, force: bool = False) -> None:
     files.save(tomli_w.dumps(content), path, force=force)
 
 
+def read_laws(publication: str) -> dict[str, dict[str, float]]:
+    """Laws of a publication that were fitted with some of its runs left out, to be judged by those.
+
+    Parameters
+    ----------
+    publication : str
+        Folder in data/.
+
+    Returns
+    -------
+    dict
+        Values by the name of the law: SI, and the number of requesters as `population`.
+
+    Raises
+    ------
+    ReportError
+        The file is missing or cannot be read.
+
+    Examples
+    --------
+    >>> read_laws("hyperpav")["volume runs alone"]["population"]
+    3.0
+    """
+    return {
+        name: {key.removesuffix("_s"): float(value) for key, value in law.items()}
+        for name, law in _read_toml(_shelf("models") / "left-out" / f"{publication}.toml").items()
+    }
+
+
+def write_laws(laws: Mapping[str, Mapping[str, float]], path: Path, *, force: bool = False) -> None:
+    """Write what `read_laws` reads; an existing file only with `force`.
+
+    Parameters
+    ----------
+    laws : mapping
+        Values by the name of the law, SI; those whose key ends in time are in seconds.
+    path : Path
+        Where.
+    force : bool, optional
+        Whether an existing file may be written over.
+
+    Raises
+    ------
+    InputError
+        The file exists and `force` is not given, or it cannot be written.
+    """
+    import tomli_w
+
+    content = {
+        name: {f"{key}_s" if key.endswith("_time") else key: value for key, value in law.items()}
+        for name, law in laws.items()
+    }
+    files.save(tomli_w.dumps(content), path, force=force)
+
+
 def rounded(value: float) -> float:
     """Six significant digits: what a fit can mean, and the same on every machine.
 
@@ -426,12 +481,12 @@ def rounded(value: float) -> float:
 
 
 def sha256(path: Path) -> str:
-    """Fingerprint of a file's bytes.
+    """Fingerprint of a file's bytes; of a folder, such as an archive, that of the names and fingerprints of its files.
 
     Parameters
     ----------
     path : Path
-        The file.
+        The file or folder.
 
     Returns
     -------
@@ -443,7 +498,12 @@ def sha256(path: Path) -> str:
     ReportError
         The file cannot be read.
     """
-    return hashlib.sha256(_read_bytes(path)).hexdigest()
+    if not path.is_dir():
+        return hashlib.sha256(_read_bytes(path)).hexdigest()
+    found = hashlib.sha256()
+    for file in sorted(file for file in path.rglob("*") if file.is_file()):
+        found.update(f"{file.relative_to(path).as_posix()}\0{sha256(file)}\n".encode())
+    return found.hexdigest()
 
 
 def _shelf(name: str) -> Path:

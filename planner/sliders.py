@@ -1,19 +1,246 @@
-"""Sliders for notebooks: what `ipywidgets` has, and where it is missing one line that says what to install."""
+"""Sliders for notebooks: they move a question, and what it answers is shown in words and as a picture."""
 
 from __future__ import annotations
 
-from typing import Any
+import base64
+import html
+import io
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
 
-from planner.errors import MissingExtraError
+from planner.errors import MissingExtraError, PlannerError
 
-WIDGETS = ("Dropdown", "FloatSlider", "IntSlider", "interact")
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from planner.answer import Answer
+
+    Shown = Answer | Axes | str | tuple[str, Axes | None]  # what a question may return
+
+DOTS_PER_INCH: Final = 80  # less than in print: it is drawn again at every move
+WIDEST: Final = "760px"
+HEADLINE: Final = '<div style="font-weight:bold; max-width:{wide}; line-height:1.4">{text}</div>'
+PROBLEM: Final = '<div style="color:#b00020; max-width:{wide}; line-height:1.4">{text}</div>'
+STANDING: Final = "<p><small>Sliders move in Jupyter (<code>make notebooks</code>). Here: {text}.</small></p>"
+STYLE: Final = {"description_width": "16em"}
+LAYOUT: Final = {"width": "36em"}
 
 
-def __getattr__(name: str) -> Any:
-    if name not in WIDGETS:  # whoever looks a module over asks for many names
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+def _ipywidgets() -> Any:
     try:
         import ipywidgets
     except ImportError as error:
         raise MissingExtraError("ipywidgets", "notebook") from error
-    return getattr(ipywidgets, name)
+    return ipywidgets
+
+
+def number(label: str, value: float, low: float, high: float, *, step: float, unit: str = "") -> Any:
+    """Offer a number.
+
+    Parameters
+    ----------
+    label : str
+        What it is, in words.
+    value, low, high : float
+        Where the slider stands, and its ends, in `unit`.
+    step : float
+        What one move is, in `unit`.
+    unit : str, optional
+        Printed behind the words.
+
+    Returns
+    -------
+    ipywidgets.FloatSlider
+        For `explore`.
+
+    Raises
+    ------
+    MissingExtraError
+        ipywidgets is not installed.
+    """
+    digits = max(0, len(f"{step:g}".partition(".")[2]))
+    return _ipywidgets().FloatSlider(value=value, min=low, max=high, step=step, readout_format=f".{digits}f",
+                                     description=_label(label, unit), **_common())  # fmt: skip
+
+
+def count(label: str, value: int, low: int, high: int, *, step: int = 1, unit: str = "") -> Any:
+    """Offer a whole number.
+
+    Parameters
+    ----------
+    label : str
+        What it is, in words.
+    value, low, high : int
+        Where the slider stands, and its ends, in `unit`.
+    step : int, optional
+        What one move is.
+    unit : str, optional
+        Printed behind the words.
+
+    Returns
+    -------
+    ipywidgets.IntSlider
+        For `explore`.
+
+    Raises
+    ------
+    MissingExtraError
+        ipywidgets is not installed.
+    """
+    return _ipywidgets().IntSlider(value=value, min=low, max=high, step=step, readout_format=",d",
+                                   description=_label(label, unit), **_common())  # fmt: skip
+
+
+def choice(label: str, options: Sequence[str], value: str | None = None) -> Any:
+    """Offer words.
+
+    Parameters
+    ----------
+    label : str
+        What is chosen.
+    options : sequence of str
+        From what.
+    value : str, optional
+        Which one it is at first; the first one where None.
+
+    Returns
+    -------
+    ipywidgets.Dropdown
+        For `explore`.
+
+    Raises
+    ------
+    MissingExtraError
+        ipywidgets is not installed.
+    """
+    return _ipywidgets().Dropdown(options=list(options), value=options[0] if value is None else value,
+                                  description=label, style=STYLE, layout=LAYOUT)  # fmt: skip
+
+
+def _label(label: str, unit: str) -> str:
+    return f"{label} [{unit}]" if unit else label
+
+
+def _common() -> dict[str, Any]:
+    """A slider asks once, when it is let go."""
+    return {"continuous_update": False, "style": STYLE, "layout": LAYOUT}
+
+
+def explore(question: Callable[..., Shown], /, **controls: Any) -> Panel:
+    """Ask a question again whenever a slider moves: one line of words, and the picture.
+
+    Parameters
+    ----------
+    question : callable
+        Is given the value of each control by its name; returns an answer, axes, words, or words and axes.
+    **controls : ipywidgets.Widget
+        What `number`, `count` and `choice` make, by the name of the argument.
+
+    Returns
+    -------
+    Panel
+        The controls and what was answered, which a notebook shows.
+
+    Raises
+    ------
+    MissingExtraError
+        ipywidgets is not installed.
+    """
+    return Panel(question, controls)
+
+
+class Panel:
+    """Controls, and below them what was answered.
+
+    An error of the planner, a question without an answer among them, is one red line; the next move asks again.
+
+    Parameters
+    ----------
+    question : callable
+        As `explore` takes it.
+    controls : mapping
+        Widgets by the name of the argument.
+
+    Attributes
+    ----------
+    controls : dict
+        The widgets.
+    box : ipywidgets.VBox
+        What moves in a notebook.
+
+    Raises
+    ------
+    MissingExtraError
+        ipywidgets is not installed.
+    """
+
+    def __init__(self, question: Callable[..., Shown], controls: Mapping[str, Any]) -> None:
+        widgets = _ipywidgets()
+        self.controls = dict(controls)
+        self._question = question
+        self._said, self._drawn = widgets.HTML(), widgets.Image(format="png")
+        self.box = widgets.VBox([*self.controls.values(), self._said, self._drawn])
+        for control in self.controls.values():
+            control.observe(lambda change: self._ask(), names="value")
+        self._ask()
+
+    @property
+    def words(self) -> str:
+        """The line below the controls, as HTML."""
+        return str(self._said.value)
+
+    @property
+    def picture(self) -> bytes:
+        """The picture, PNG; empty where there is none."""
+        return bytes(self._drawn.value)
+
+    def _ask(self) -> None:
+        values = {name: control.value for name, control in self.controls.items()}
+        self._said.value, self._drawn.value = _answered(self._question, values)
+        self._drawn.layout.display = "" if self.picture else "none"
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
+        """What Jupyter shows; a page on which nothing moves shows the answer as it is now."""
+        standing = ", ".join(f"{each.description} {each.value}" for each in self.controls.values())
+        page = STANDING.format(text=html.escape(standing)) + self.words
+        if self.picture:
+            page += f'<img alt="" src="data:image/png;base64,{base64.b64encode(self.picture).decode()}">'
+        shown: dict[str, Any] = self.box._repr_mimebundle_(**kwargs)
+        return shown | {"text/html": page}
+
+
+def _answered(question: Callable[..., Shown], values: Mapping[str, Any]) -> tuple[str, bytes]:
+    """Words as HTML and a picture as PNG; an error is one red line without a picture."""
+    try:
+        words, axes = _told(question(**values))
+        picture = b"" if axes is None else _png(axes)
+    except PlannerError as problem:
+        return PROBLEM.format(wide=WIDEST, text=html.escape(" ".join(str(problem).split()))), b""
+    return HEADLINE.format(wide=WIDEST, text=html.escape(words)), picture
+
+
+def _told(shown: Shown) -> tuple[str, Axes | None]:
+    from planner.answer import Answer
+
+    if isinstance(shown, str):
+        return shown, None
+    if isinstance(shown, tuple):
+        return shown
+    if not isinstance(shown, Answer):
+        return "", shown
+    try:
+        axes = shown.plot()
+    except NotImplementedError:  # an answer without a picture
+        return shown.headline, None
+    for place in ("left", "center", "right"):
+        if " ".join(axes.get_title(place).split()) == " ".join(shown.headline.split()):
+            axes.set_title("", loc=place)  # the line above says it
+    return shown.headline, axes
+
+
+def _png(axes: Axes) -> bytes:
+    figure = axes.get_figure(root=True)
+    assert figure is not None
+    target = io.BytesIO()
+    figure.savefig(target, format="png", dpi=DOTS_PER_INCH)
+    return target.getvalue()

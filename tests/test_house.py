@@ -45,7 +45,8 @@ def test_setup_cfg_lists_every_package_of_code_and_both_shelves() -> None:
 def test_every_file_of_a_shelf_is_package_data() -> None:
     """A folder of data needs no line of its own: patterns reach one level down."""
     stated = setup_cfg()["options.package_data"]
-    patterns = [pattern.strip() for key in ("*", "planner.data") for pattern in stated[key].split(",")]
+    keys = ("*", "planner.data", "planner.models")
+    patterns = [pattern.strip() for key in keys for pattern in stated[key].split(",")]
     shelved = [
         path.relative_to(ROOT) for path in repository_files() if path.relative_to(ROOT).parts[0] in SHELVES
     ]

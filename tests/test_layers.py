@@ -96,7 +96,6 @@ KNOWN = {
     ("planner.demand.words", "planner.demand.bursty"),
     ("planner.reports.pictures", "planner.reports.device"),
     ("planner.reports.pictures", "planner.reports.dspacesh"),
-    ("planner.sizing.picture", "planner.sizing.answer"),
 }
 
 

@@ -19,9 +19,12 @@ from matplotlib.collections import PolyCollection
 from planner import calibrate, queueing, render, sizing, style, system
 from planner.advice.channel_program import channel_programs
 from planner.advice.disk import Setting, disk_rates
-from planner.advice.paging import Load, kinds, paging_devices
+from planner.advice.paging import paging_devices
+from planner.advice.paging_capacity import Question, paging_capacity
+from planner.advice.paging_load import Load, kinds
 from planner.advice.processors import published, scaling
 from planner.advice.storage import StorageBudget, guest_frame_budget, storage_usage
+from planner.answer import Answer
 from planner.demand import Law
 from planner.devices import Pool, VolumeClass
 from planner.devices.disk import DiskPath
@@ -92,6 +95,7 @@ MADE = {
     "NetworkSteady": lambda: queueing.mva([1e-3, 2e-3], 3, think_time=0.01),
     "OverflowGroup": lambda: queueing.overflow_group([1, 2, 3], 1.5, 4),
     "PagingAnswer": lambda: paging_devices(Load(page_rate=1000.0, guests=4)),
+    "PagingCapacity": lambda: paging_capacity(Question(devices=2, guests=4), names=["eckd"]),
     "PagingPerformance": lambda: kinds()[0].device.closed(COUNTS + 1),
     "Performance": lambda: Pool(
         classes=(VolumeClass(volumes=1, population=3, think_time=2e-4),), service_time=1.3e-3
@@ -120,7 +124,7 @@ MADE = {
     ),
 }
 # What is a list, or counts of rows: no picture helps.
-WITHOUT_PICTURE = {"ArchiveAnswer", "Collected", "MeasuredAnswer"}
+WITHOUT_PICTURE = {"ArchiveAnswer", "Collected"}
 BASES = {"Answer", "Calibration", "Result", "Tabular"}
 SUFFIX = re.compile(r"_(ms|us|s|gb|mb|bytes|percent)(_per_\w+)?$", re.IGNORECASE)
 
@@ -165,7 +169,9 @@ def test_a_result_shows_itself(name: str) -> None:
         return
     axes = found.plot()
     assert isinstance(axes, Axes)
-    assert axes.get_xlabel() or axes.get_ylabel() or axes.get_title()
+    assert axes.get_xlabel() or axes.get_ylabel()
+    if isinstance(found, Answer):
+        assert style.title_of(axes)
     axes.figure.canvas.draw()
 
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple
 
 from planner import library, render, style
 from planner.answer import Answer
@@ -17,11 +16,10 @@ from planner.interval import Interval
 from planner.units import MEGABYTE, MILLISECOND
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+    pass
 
 MODEL: Final = "channel-program"
 WAYS: Final = {True: "fast", False: "slow"}
-PASSES: Final = ("write only", "write and read")
 CONVENTION: Final = (
     "The runs determine three combinations of the four costs. Convention: a CCW translated fast costs nothing of its "
     "own, its cost is counted into the Start Subchannel; no answer here depends on it."
@@ -62,6 +60,8 @@ class CcwAnswer(Answer):
         Data moved [bytes/s].
     """
 
+    PICTURE: ClassVar[str] = "planner.advice.picture_ccw:draw"
+
     law: ChannelProgram
     model: library.Model
     bits: int
@@ -94,6 +94,14 @@ class CcwAnswer(Answer):
             "data_rate": float(MEGABYTE) if self.data_rate is None else self.data_rate,
         }  # fmt: skip
         return {key: each[0] for key, each in intervals(self.model, [asked]).items()}
+
+    def over(self, bits: int, read_shares: Sequence[float], *, fast: bool) -> Interval:
+        """CP time per MB moved of other mixes, shape (shares,) [s/MB]."""
+        asked: list[Scenario] = [
+            {"bits": str(bits), "translation": WAYS[fast], "read_share": share, "data_rate": float(MEGABYTE)}
+            for share in read_shares
+        ]
+        return intervals(self.model, asked)["cp"]
 
     @property
     def time_per_mb(self) -> Interval:
@@ -182,35 +190,6 @@ class CcwAnswer(Answer):
             "saving_measured": self.measured_savings[self.bits],
             "notes": list(self.notes),
         }
-
-    def plot(self, axes: Axes | None = None) -> Axes:
-        """Draw the published runs beside the law, those that also read halved per MB moved."""
-        axes = style.new_axes() if axes is None else axes
-        cases = [(bits, fast) for bits in WIDTHS for fast in (True, False)]
-        asked: list[Scenario] = [
-            {"bits": str(bits), "translation": WAYS[fast], "read_share": 0.0, "data_rate": float(MEGABYTE)}
-            for bits, fast in cases
-        ]
-        law = intervals(self.model, asked)["cp"] / MILLISECOND
-        ends = [law.value - law.low, law.high - law.value]
-        axes.bar(range(len(cases)), law.value, yerr=ends, color="#cccccc", width=0.7, capsize=8)
-        for place, case in enumerate(cases):
-            for passes, (label, marker) in enumerate(zip(PASSES, ("o", "^"), strict=True)):
-                shown = [
-                    run.time_per_mb / run.passes / MILLISECOND
-                    for run in self.runs
-                    if (run.bits, run.fast) == case and run.passes == 1 + passes
-                ]
-                axes.plot(place + np.array([-0.24, -0.12]) + 0.36 * passes, shown, marker,
-                          color=style.COLORS[passes], zorder=style.ABOVE, clip_on=False,
-                          label=label if place == 0 else None)  # fmt: skip
-        axes.set_xticks(range(len(cases)), [f"{bits}-bit, {WAYS[fast]}" for bits, fast in cases])
-        axes.set_ylabel("CP time per MB moved [ms]")
-        axes.set_title(
-            f"Bars: law, with where {style.NINETY} of the runs lie; points: published runs", fontsize="medium"
-        )
-        axes.legend(frameon=False)
-        return axes
 
 
 def channel_programs(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,19 +15,18 @@ from planner.calibrate.possible import interval
 from planner.devices.disk import DiskPath, DiskPerformance, Mode
 from planner.errors import InputError
 from planner.interval import Interval
-from planner.units import KILOBYTE, MEGABYTE, MICROSECOND
+from planner.results import Array
+from planner.units import MEGABYTE, MICROSECOND
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+    pass
 
 WORKLOADS: Final = {
     "xedit": ("eckd-minidisk", "emulated-fba"),
     "iozone": ("eckd-dedicated", "eckd-minidisk", "emulated-fba", "native-scsi"),
 }
-TITLES: Final = {"xedit": "XEDIT loop", "iozone": "Linux iozone"}
 MEASURED_ON: Final = "2064-109, z/VM 5.1.0; ECKD on ESCON, SCSI on FCP"
 GRID: Final = 501  # hit ratios among which a break-even is looked for
-DRAWN: Final = 41  # hit ratios of a line
 NEARLY: Final = 0.9  # share of a bound from which the bound is named
 COMPARED: Final = ("emulated-fba", "eckd-minidisk")
 
@@ -49,19 +48,26 @@ class Setting:
             mode, ratio, requesters=self.requesters, processors=self.processors, disks=self.disks
         )
 
-    def rate(self, kind: str, mode: Mode, hit_ratio: Sequence[float] | None = None) -> Interval:
-        """Transactions with their 90 % interval at these hit ratios, shape (ratios,) [1/s]."""
+    def bounded(self, path: DiskPath, mode: Mode, hit_ratio: ArrayLike | None = None) -> Array:
+        """Transactions at the same hit ratios, no more than the channel carries [1/s]."""
+        at = self.solve(path, mode, hit_ratio)
+        return np.minimum(at.rate, at.channel_bound)
+
+    def rate(self, kind: str, mode: Mode, hit_ratio: Sequence[float] | None, path: DiskPath) -> Interval:
+        """Transactions with their 90 % interval, no more than the channel carries, shape (ratios,) [1/s]."""
         numbers = {"requesters": self.requesters, "processors": self.processors, "disks": self.disks}
         ratios = [self.hit_ratio] if hit_ratio is None else hit_ratio
         scenarios = [{"mode": mode, "hit_ratio": float(ratio), **numbers} for ratio in ratios]
-        return interval("rate", library.read_model(f"disk-{self.workload}-{kind}"), scenarios)
+        found = interval("rate", library.read_model(f"disk-{self.workload}-{kind}"), scenarios)
+        carried = self.solve(path, mode, ratios).channel_bound
+        return Interval(*(np.minimum(end, carried) for end in found))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DiskRow:
     """A kind of disk in one mode: `kind`, `mode`, its `path`, its performance (`at`) in a `setting`.
 
-    `rate` is that of its transactions with the 90 % interval [1/s].
+    `rate` is that of its transactions with the 90 % interval, no more than the channel carries [1/s].
     """
 
     kind: str
@@ -77,10 +83,15 @@ class DiskRow:
         return f"{self.kind}, {self.mode}" if self.mode == "cached" else f"{self.kind}, cache off"
 
     @property
+    def bounded(self) -> float:
+        """Transactions, no more than the channel carries [1/s]."""
+        return min(float(self.at.rate), float(self.at.channel_bound))
+
+    @property
     def limit(self) -> str:
         """What bounds the rate: the channel, processors or disks if nearly always busy, else too few requesters."""
         rate, at = float(self.at.rate), self.at
-        if self.setting.requesters > 1 and rate >= float(at.channel_bound) * (1 - 1e-9):
+        if self.in_doubt or (self.setting.requesters > 1 and rate >= float(at.channel_bound) * (1 - 1e-9)):
             return "channel"
         bounds = {"processors": float(at.processor_bound), "disks": float(at.disk_bound)}
         name = min(bounds, key=lambda key: bounds[key])
@@ -99,7 +110,7 @@ class DiskRow:
     def to_dict(self) -> dict[str, Any]:
         """What ``--json`` shows of the row; numbers with their unit as a suffix."""
         at, ios, within = self.at, self.path.virtual_ios(self.mode), self.rate
-        rate, cp, virtual = float(at.rate), float(at.cp_time), float(at.virtual_time)
+        rate, cp, virtual = self.bounded, float(at.cp_time), float(at.virtual_time)
         return {
             "kind": self.kind,
             "mode": self.mode,
@@ -107,12 +118,13 @@ class DiskRow:
             "rate": rate,
             "rate_low": float(within.low),
             "rate_high": float(within.high),
+            "rate_as_measured": float(at.rate),
             "data_rate_mb_per_s": rate * (self.path.read_bytes + self.path.write_bytes) / MEGABYTE,
             "cp_us": cp / MICROSECOND,
             "virtual_us": virtual / MICROSECOND,
             "cp_per_virtual_io_us": None if ios is None else cp / ios / MICROSECOND,
             "virtual_per_virtual_io_us": None if ios is None else virtual / ios / MICROSECOND,
-            "processors": float(at.processors),
+            "processors": rate * (cp + virtual),
             "rate_per_processor": 1 / (cp + virtual),
             "io_rate_per_processor": None if ios is None else ios / (cp + virtual),
             "limit": self.limit,
@@ -133,6 +145,8 @@ class DiskAnswer(Answer):
     break_even_hit_ratio : float or None
         Where two kinds are equal; None where one is the faster one throughout.
     """
+
+    PICTURE: ClassVar[str] = "planner.advice.picture_disk:draw"
 
     setting: Setting
     rows: tuple[DiskRow, ...]
@@ -158,8 +172,8 @@ class DiskAnswer(Answer):
             low, rate, high = best.rate
             parts.append(f"most by {best.name}: {rate:.4g}/s ({low:.4g} to {high:.4g}, {style.NINETY})")
         parts += [
-            f"{row.name}, as measured {float(row.at.rate):.4g}/s, cannot have come from its disk, whose channel "
-            f"carries {float(row.at.channel_bound):.3g}/s"
+            f"at most {row.bounded:.4g}/s by {row.name}, what its channel carries (the {float(row.at.rate):.4g}/s that "
+            "were measured cannot have come from its disk)"
             for row in self.rows
             if row.in_doubt
         ]
@@ -204,7 +218,9 @@ class DiskAnswer(Answer):
                 columns=tuple(every[name] for name in ("kind", "mode", *names)), marks=table.marks
             )
 
-        doubt = "! the run moved more than the channel carries" if any(table.marks) else ""
+        doubt = (
+            "! what the channel carries; the run that this rests on moved more" if any(table.marks) else ""
+        )
         rates = part("hit_ratio", "rate", "rate_low", "rate_high", "data_rate", "limit")
         costs = part("cp", "virtual", "cp_per_virtual_io", "virtual_per_virtual_io")
         work = part("processors", "rate_per_processor", "io_rate_per_processor")
@@ -226,7 +242,7 @@ class DiskAnswer(Answer):
             f"{row.kind}, {row.mode}: the run that this rests on shows no wait for the disk and moves "
             f"{float(row.at.rate_alone * row.at.bytes_moved) / MEGABYTE:.0f} MB/s through a channel of "
             f"{row.path.channel_rate / MEGABYTE:.0f} MB/s: its misses did not come from the disk. The channel "
-            f"carries {float(row.at.channel_bound):.1f} transactions/s, and no more is promised to several requesters."
+            f"carries {float(row.at.channel_bound):.1f} transactions/s, and no more is promised."
             for row in self.rows
             if row.beats_channel
         ]
@@ -258,7 +274,7 @@ class DiskAnswer(Answer):
             next(row for row in self.rows if row.kind == k and row.mode == "cached") for k in COMPARED
         )
         channels = " and ".join(f"{row.path.channel_rate / MEGABYTE:.0f}" for row in (one, other))
-        faster = one if float(one.at.rate) > float(other.at.rate) else other
+        faster = one if one.bounded > other.bounded else other
         return f"{faster.kind} is the faster one at every hit ratio; channels of {channels} MB/s are compared, too."
 
     def to_dict(self) -> dict[str, Any]:
@@ -273,56 +289,6 @@ class DiskAnswer(Answer):
             "break_even_hit_ratio": self.break_even_hit_ratio,
             "notes": list(self.notes),
         }
-
-    def plot(self, axes: Axes | None = None) -> Axes:
-        """Draw the rate against the hit ratio, with the published runs of one requester."""
-        from matplotlib.ticker import LogLocator
-
-        axes = style.new_axes(width=8.0) if axes is None else axes
-        paths = {row.kind: row.path for row in self.rows}
-        for color, (marker, size), (kind, path) in zip(
-            style.COLORS, style.MARKERS, paths.items(), strict=False
-        ):
-            for mode in reversed(path.modes):
-                _draw(axes, self.setting, kind, path, mode, color)
-            for place, rate in _measured_rates(self.setting.workload, kind, path):
-                axes.plot(
-                    place, rate, marker, color=color, markersize=size, zorder=style.ABOVE, clip_on=False
-                )
-        axes.set_yscale("log")
-        axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-        axes.yaxis.set_major_formatter("{x:g}")
-        axes.yaxis.set_minor_formatter("")
-        axes.set(xlim=(0, 1), xlabel="hit ratio of the minidisk cache", ylabel="transactions [1/s]")
-        title = TITLES[self.setting.workload]
-        title += f", {self.setting.requesters} requesters" if self.setting.requesters > 1 else ""
-        title += f"; points: published runs, one requester; bands: {style.NINETY}"
-        axes.set_title(title, fontsize="medium")
-        axes.legend(frameon=False, fontsize="small", loc="upper left", bbox_to_anchor=(1.02, 1.0))
-        return axes
-
-
-def _draw(axes: Axes, setting: Setting, kind: str, path: DiskPath, mode: Mode, color: str) -> None:
-    """One kind in one mode: a fine line and its band; dashed without cache."""
-    ratio = np.linspace(0, 1, 201)
-    line, label = ("-", f"{kind}, cached") if mode == "cached" else ("--", f"{kind}, no cache")
-    axes.plot(ratio, setting.solve(path, mode, ratio).rate, line, color=color, label=label)
-    places = np.linspace(0, 1, DRAWN if mode == "cached" else 2)
-    band = setting.rate(kind, mode, places.tolist())
-    axes.fill_between(places, band.low, band.high, color=color, alpha=style.BAND)
-
-
-def _measured_rates(workload: str, kind: str, path: DiskPath) -> list[tuple[float, float]]:
-    """Hit ratio and transactions per second of the published runs; those without cache stand at 0."""
-    runs = library.read_model(f"disk-{workload}-{kind}").fit.runs
-    if workload == "xedit":  # without cache, all misses, all hits
-        return [(place, run.measured) for place, run in zip((0.0, 0.0, 1.0), runs, strict=True)]
-    times: dict[str, float] = {}
-    for run in runs:  # the four phases of a run, KB/s
-        name = run.name.partition(" ")[0]
-        times[name] = times.get(name, 0.0) + path.read_bytes / 2 / KILOBYTE / run.measured
-    places = (0.0, path.measured_hit_ratio or 0.0)
-    return [(place, 1 / time) for place, time in zip(places, times.values(), strict=False)]
 
 
 def disk_paths(workload: str, kinds: Sequence[str] = ()) -> dict[str, DiskPath]:
@@ -365,7 +331,7 @@ def disk_rates(setting: Setting, kinds: Sequence[str] = ()) -> DiskAnswer:
             mode=mode,
             path=path,
             at=setting.solve(path, mode),
-            rate=setting.rate(kind, mode)[0],
+            rate=setting.rate(kind, mode, None, path)[0],
             setting=setting,
         )
         for kind, path in paths.items()
@@ -383,10 +349,10 @@ def _break_even(setting: Setting, paths: Mapping[str, DiskPath]) -> float | None
     one, other = (paths[kind] for kind in COMPARED)
 
     def difference(ratio: float) -> float:
-        return float(setting.solve(one, "cached", ratio).rate - setting.solve(other, "cached", ratio).rate)
+        return float(setting.bounded(one, "cached", ratio) - setting.bounded(other, "cached", ratio))
 
     grid = np.linspace(0.0, 1.0, GRID)
-    rates = [setting.solve(path, "cached", grid).rate for path in (one, other)]
+    rates = [setting.bounded(path, "cached", grid) for path in (one, other)]
     (crossings,) = np.nonzero(np.diff(rates[0] > rates[1]))
     if not crossings.size:
         return None

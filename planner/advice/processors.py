@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 
@@ -18,18 +18,19 @@ from planner.calibrate.possible import interval
 from planner.calibrate.processors import HEADINGS, NEEDED, TIMES, cpu_time, fit_scaling
 from planner.calibrate.tables import Measurements, read_measurements
 from planner.devices.processors import Processors
-from planner.errors import InputError
+from planner.errors import InfeasibleError, InputError
 from planner.interval import Interval
 from planner.reports import Printed, PublishedTable, read_table
 from planner.units import GIB, MILLISECOND
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+    pass
 
 REPORT: Final = "real-storage"
 PUBLISHED: Final = {"5.2": "table-3.csv", "5.3": "table-4.csv"}
 OLDER: Final = "5.2"
 FEWEST: Final = 3  # configurations
+SEARCHED: Final = 8  # times as many processors as were measured
 PERCENT: Final = 0.01
 CHANGES: Final = {"throughput": "throughput", "total_cpu": "CPU", "virtual_cpu": "virtual", "cp_cpu": "CP"}
 WANTED: Final = (
@@ -186,6 +187,20 @@ def gain_table(contention: float | None = None) -> render.Table:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Needed:
+    """Processors that a throughput takes: `count` by the law, between `low` and `high`, 90 %; `high` None: no bound."""
+
+    count: int
+    low: int
+    high: int | None
+
+    @property
+    def span(self) -> str:
+        """The range in words."""
+        return f"{self.low} or more" if self.high is None else f"{self.low} to {self.high}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Scaling(Answer):
     """How throughput scales over measured configurations.
 
@@ -205,7 +220,13 @@ class Scaling(Answer):
         Page reads per second of processor time, where the gain of a release was asked for [1/s].
     older : tuple of Configuration
         Those of z/VM 5.2, drawn beside the published ones.
+    wanted : float or None
+        Throughput that was asked for [1/s].
+    needed : Needed or None
+        Processors that it takes.
     """
+
+    PICTURE: ClassVar[str] = "planner.advice.picture_processors:draw"
 
     configurations: tuple[Configuration, ...]
     model: library.Model
@@ -214,6 +235,8 @@ class Scaling(Answer):
     real_storage: float | None = None
     contention: float | None = None
     older: tuple[Configuration, ...] = field(default=())
+    wanted: float | None = None
+    needed: Needed | None = None
 
     @property
     def device(self) -> Processors:
@@ -308,6 +331,9 @@ class Scaling(Answer):
             f"{style.NINETY}), {one['itr_ratio']:.3g} times that of {self.smallest.processors}"
             for one in self._predictions()
         ]
+        if self.needed is not None:
+            count = render.counted(self.needed.count, "processor")
+            asked.insert(0, f"ITR {self.wanted:.4g}/s takes {count} ({self.needed.span}, {style.NINETY})")
         return "; ".join([*asked, judged if asked else judged[0].upper() + judged[1:]]) + "."
 
     @property
@@ -315,15 +341,20 @@ class Scaling(Answer):
         """What the measurements cannot tell."""
         rows, most = self.configurations, max(row.processors for row in self.configurations)
         notes = [
-            f"{count} processors lie beyond the {most} that were measured: trust the interval, not the number."
+            f"{count} processors are more than the {most} that were measured: trust the interval, not the number."
             for count in self.counts
             if count > most
         ]
+        if self.needed is not None and self.needed.count > most:
+            notes.append(
+                f"{self.needed.count} processors are more than the {most} that were measured: trust the range, not the "
+                "number."
+            )
         shares = [row.real_storage / row.processors / GIB for row in rows if row.real_storage is not None]
         if len(shares) == len(rows):
             notes.append(
                 f"Real storage grew along with the processors, {min(shares):.3g} to {max(shares):.3g} GB each: what "
-                "either brings alone cannot be told."
+                "either brings alone is not known."
             )
             for count in self.counts if self.real_storage is not None else ():
                 each = (self.real_storage or 0.0) / count / GIB
@@ -383,44 +414,15 @@ class Scaling(Answer):
                  "rms_error": rms, "errors": list(self.errors)}
             ],
             "predictions": self._predictions(),
+            "wanted_itr": self.wanted,
+            "processors_needed": None if self.needed is None else self.needed.count,
+            "processors_needed_low": None if self.needed is None else self.needed.low,
+            "processors_needed_high": None if self.needed is None else self.needed.high,
             "gains": [
                 {**row, "nearest": bool(mark)} for row, mark in zip(pairs.records(), pairs.marks, strict=True)
             ],
             "notes": list(self.notes),
         }  # fmt: skip
-
-    def plot(self, axes: Axes | None = None) -> Axes:
-        """Draw ITR and processors, relative to the smallest configuration, against real storage."""
-        axes = style.new_axes() if axes is None else axes
-        pairs = sorted(
-            zip(self.configurations, self.left_out, strict=True), key=lambda pair: pair[0].processors
-        )
-        rows, out = zip(*pairs, strict=True)
-        base, itr = rows[0], rows[0].internal_throughput
-        known = all(row.real_storage is not None for row in (*rows, *self.older))
-
-        def place(row: Configuration) -> float:
-            return row.real_storage / GIB if known and row.real_storage is not None else row.processors
-
-        x = [place(row) for row in rows]
-        ends = [[one.value - one.low, one.high - one.value] for one in out if math.isfinite(one.high)]
-        bars = np.transpose(ends) / itr if len(ends) == len(out) else None
-        ratios = [row.processors / base.processors for row in rows]
-        axes.plot(x, ratios, "--", color=style.COLORS[0], label="processors")
-        axes.errorbar(x, [one.value / itr for one in out], bars, fmt="x", color=style.COLORS[1], markersize=9,
-                      capsize=4, label=f"left out, {style.NINETY}")  # fmt: skip
-        axes.plot(x, [row.internal_throughput / itr for row in rows], "o-", color=style.MEASURED, zorder=style.ABOVE,
-                  label="ITR")  # fmt: skip
-        if self.older:
-            axes.plot([place(row) for row in self.older], [row.internal_throughput / itr for row in self.older], "s-",
-                      color=style.MEASURED, fillstyle="none", zorder=style.ABOVE, label=f"z/VM {OLDER}")  # fmt: skip
-        axes.set(
-            xlabel="real storage [GB]" if known else "processors",
-            ylabel=f"ratio to {base.name}",
-            ylim=(0, None),
-        )
-        axes.legend(frameon=False)
-        return axes
 
 
 def scaling(
@@ -429,6 +431,7 @@ def scaling(
     *,
     real_storage: float | None = None,
     contention: float | None = None,
+    wanted: float | None = None,
 ) -> Scaling:
     """Fit one law to measured configurations and predict each of them from the others.
 
@@ -443,6 +446,8 @@ def scaling(
         Real storage to go with them [bytes].
     contention : float, optional
         Page reads per second of processor time on z/VM 5.2, to compare the releases [1/s].
+    wanted : float, optional
+        Throughput: how many processors it takes is asked [1/s].
 
     Returns
     -------
@@ -457,6 +462,8 @@ def scaling(
         The file cannot be read.
     CalibrationError
         A fit failed.
+    InfeasibleError
+        No number of processors reaches the throughput that is wanted.
 
     Notes
     -----
@@ -480,13 +487,35 @@ def scaling(
     if len({row.processors for row in rows}) < FEWEST:
         numbers = [row.processors for row in rows]
         raise InputError("configurations", numbers, f"at least {FEWEST} different numbers of processors")
+    model = _model(rows)
     answer = Scaling(
-        configurations=rows, model=_model(rows), left_out=_left_out(rows), counts=tuple(counts), older=older,
-        real_storage=real_storage, contention=contention,
+        configurations=rows, model=model, left_out=_left_out(rows), counts=tuple(counts), older=older,
+        real_storage=real_storage, contention=contention, wanted=wanted,
+        needed=None if wanted is None else _needed(model, rows, wanted),
     )  # fmt: skip
     if counts:
         answer.rates(counts)  # refuses what is no count
     return answer
+
+
+def _needed(model: library.Model, rows: Sequence[Configuration], wanted: float) -> Needed:
+    """Fewest processors with which the law reaches a throughput [1/s], and both ends of its interval."""
+    if not 0 < wanted < math.inf:
+        raise InputError("wanted", wanted, "a finite number above zero", "1/s")
+    most = max(row.processors for row in rows)
+    counts = range(1, SEARCHED * most + 1)
+    law = _rates(model, counts)
+    first = [np.flatnonzero(np.asarray(end) >= wanted) for end in (law.high, law.value, law.low)]
+    if not first[1].size:
+        best = int(np.argmax(law.value))
+        raise InfeasibleError(
+            f"{wanted:.4g}/s is more than any number of processors reaches by the law: {law.value[best]:.4g}/s "
+            f"({law.low[best]:.4g} to {law.high[best]:.4g}, {style.NINETY}) with {best + 1}, of up to {counts[-1]}; "
+            "less CPU time a transaction, or a second system, would help"
+        )
+    low, count, high = (int(each[0]) + 1 if each.size else None for each in first)
+    assert count is not None
+    return Needed(count=count, low=count if low is None else low, high=high)
 
 
 @lru_cache(maxsize=64)  # nothing that goes in can change

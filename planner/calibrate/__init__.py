@@ -2,7 +2,7 @@
 
 from planner.calibrate.calibration import Calibration, Comparison, Estimate
 from planner.calibrate.cost_law import CostFit
-from planner.calibrate.data_file import read_observations
+from planner.calibrate.data_file import Chosen, read_observations
 from planner.calibrate.fit import fit
 from planner.calibrate.kinds import CALIBRATORS, Task, calibrate, known_values
 from planner.calibrate.model_error import MODEL_ERROR
@@ -17,6 +17,7 @@ __all__ = [
     "MODEL_ERROR",
     "PRIORS",
     "Calibration",
+    "Chosen",
     "Comparison",
     "CostFit",
     "Estimate",

@@ -5,20 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
-from planner import render, style, units
+from planner import render, units
 from planner.answer import Answer
 from planner.library import Status
 from planner.quantity import Quantity
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+    pass
 
 STRONG_CORRELATION: Final = 0.9
 SMALLEST: Final = 1e-4  # smaller and larger numbers have an exponent
 LARGEST: Final = 1e7
-WIDE: Final = 1.645  # standard deviations on each side: 90 %
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,6 +115,8 @@ class Calibration(Answer):
     correlation : dict
         Correlation of two parameters.
     """
+
+    PICTURE: ClassVar[str] = "planner.calibrate.picture:draw_costs"
 
     estimates: dict[str, Estimate]
     comparisons: tuple[Comparison, ...]
@@ -243,27 +244,3 @@ class Calibration(Answer):
                 for pair, value in self.strong_correlations().items()
             ],
         }
-
-    def plot(self, axes: Axes | None = None) -> Axes:
-        """Draw what the law says over what was measured, one point a number, with the band of the model error."""
-        axes = style.new_axes(7.0, 4.0) if axes is None else axes
-        shown = [each for each in self.comparisons if each.measured > 0]
-        names = list(dict.fromkeys(each.run for each in shown))
-        half = 100 * WIDE * self.model_error
-        axes.axhspan(-half, half, color="0.9", label="model error, 90 %")
-        axes.axhline(0, color="0.6", linewidth=1)
-        quantities = list(dict.fromkeys(each.quantity for each in shown))
-        for k, quantity in enumerate(quantities):  # side by side, so that none hides another
-            of = [each for each in shown if each.quantity == quantity]
-            marker, _ = style.MARKERS[k % len(style.MARKERS)]
-            axes.errorbar(
-                [names.index(each.run) + 0.12 * (k - (len(quantities) - 1) / 2) for each in of],
-                [100 * (each.predicted / each.measured - 1) for each in of],
-                yerr=[100 * WIDE * each.sigma / each.measured for each in of],
-                fmt=marker, color=style.COLORS[k % len(style.COLORS)], markersize=4, capsize=2, linewidth=1,
-                label=quantity,
-            )  # fmt: skip
-        axes.set_xticks(range(len(names)), names, rotation=30, ha="right", fontsize="small")
-        axes.set(ylabel="law over measurement [percent]", title=self.headline)
-        axes.legend(frameon=False, fontsize="small", loc="upper left", bbox_to_anchor=(1.0, 1.0))
-        return axes

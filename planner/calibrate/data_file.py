@@ -6,12 +6,15 @@ The columns of a CSV file are documented in docs/calibration.md. Empty cells sta
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from planner.calibrate.observation import ABSOLUTE, Figure, Observation, observe
 from planner.errors import InputError, ReportError
-from planner.measurements import intervals, read, system_runs, volume_runs
+from planner.measurements import Devices, Run, intervals, pool_runs, read, system_runs, volume_runs
+from planner.measurements.read import is_folder
+from planner.measurements.rows import shown as listed
 from planner.reports.csv_table import Allowed, CsvTable, read_csv, shown
 from planner.units import MILLISECOND
 
@@ -32,17 +35,47 @@ NEEDED: Final = {
 }  # fmt: skip
 TOTALS: Final = "pool_aliases"  # a column that only a table of volume totals has
 ROLES: Final = ("base", "alias")
+MOST_RUNS: Final = 60  # in one fit; a law with four parameters learns little from more, and each costs time
 
 
-def read_observations(paths: Sequence[Path], kind: str) -> list[Observation]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chosen:
+    """Which measurements a fit takes: of a `system`, from `start` to `end`, at one `interval`, of a `device` or `pool`.
+
+    Of an archive, without `interval`, it takes the worst interval at each count of aliases, in which most I/Os wait.
+    """
+
+    system: str | None = None
+    start: str | None = None
+    end: str | None = None
+    interval: str | None = None
+    device: str | None = None
+    pool: str | None = None
+
+    def given(self) -> dict[str, str]:
+        """What was said, by option."""
+        options = {"start": "--from", "end": "--to"}
+        return {
+            options.get(name, f"--{name}"): value
+            for name in self.__slots__
+            if (value := getattr(self, name)) is not None
+        }
+
+
+EVERYTHING: Final = Chosen()
+
+
+def read_observations(paths: Sequence[Path], kind: str, chosen: Chosen = EVERYTHING) -> list[Observation]:
     """Read all measurements of a volume or a pool.
 
     Parameters
     ----------
     paths : sequence of Path
-        DEVICE listings, or CSV files (by their ending).
+        DEVICE listings or whatever else `planner.measurements.read` reads, archives too, or CSV files of runs.
     kind : {"volume", "pool"}
         What they were measured of.
+    chosen : Chosen, optional
+        Which measurements of them; all where nothing is said.
 
     Returns
     -------
@@ -54,17 +87,54 @@ def read_observations(paths: Sequence[Path], kind: str) -> list[Observation]:
     ReportError
         A file cannot be read, or a row is not what its header promises.
     InputError
-        The listing does not hold such a system.
+        The measurements do not hold such a system, or those of several that are not said to be one.
     """
     found: list[Observation] = []
     for path in paths:
-        if path.suffix.lower() == ".csv":
+        if chosen == EVERYTHING and path.suffix.lower() == ".csv":
             found += _csv_observations(path, kind)
-            continue
-        for rows in intervals(read(path)):
-            runs = volume_runs(rows) if kind == "volume" else system_runs(rows)
-            found += [observe(run) for run in runs]
+        else:
+            found += [observe(run) for run in _runs(path, kind, chosen)]
+    if len(found) > MOST_RUNS:
+        raise InputError(
+            "measurements", len(found),
+            f"at most {MOST_RUNS} runs in one fit; --device, --pool, --from with --to or --interval choose some",
+        )  # fmt: skip
     return found
+
+
+def _runs(path: Path, kind: str, chosen: Chosen) -> list[Run]:
+    """Runs of a file, or of an archive: of one volume or pool there, the worst at each count of aliases."""
+    measured = read(path, system=chosen.system, start=chosen.start, end=chosen.end, interval=chosen.interval)
+    systems = sorted(str(name) for name in measured.devices["system"].unique().drop_nulls())
+    if len(systems) > 1:
+        raise InputError("--system", None, f"one of {', '.join(systems)}: {path} holds several systems")
+    only = None if chosen.device is None else Devices(chosen.device, "device")
+    found: list[Run] = []
+    for rows in intervals(measured):
+        if kind == "volume":
+            found += volume_runs(rows, only)
+        elif chosen.pool is None and only is None:
+            found += system_runs(rows)
+        else:
+            pools = pool_runs(rows, only)[0]
+            found += [each.run for each in pools if each.run is not None and chosen.pool in (None, each.name)]
+    if not found:
+        wanted = f"a {kind} with I/O" + (f"; of pool {chosen.pool} there is none" if chosen.pool else "")
+        raise InputError("measurements", str(path), wanted)
+    if not is_folder(path):
+        return found
+    names = dict.fromkeys(run.name for run in found)
+    if len(names) > 1:
+        option = "--device" if kind == "volume" else "--pool"
+        some = listed(list(names))
+        raise InputError(option, None, f"one {kind} of the {len(names)} in {path}: {some}")
+    worst: dict[int, Run] = {}
+    for run in found:
+        known = worst.get(run.aliases)
+        if known is None or run.total_queue.value > known.total_queue.value:
+            worst[run.aliases] = run
+    return [worst[count] for count in sorted(worst)]
 
 
 def _csv_observations(path: Path, kind: str) -> list[Observation]:

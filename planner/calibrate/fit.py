@@ -108,6 +108,8 @@ def fit(
         spread=spread,
         outlier=outlier,
         saturated=busy,
+        observations=observations,
+        degrees_left=_left(solutions[0]),
     )
 
 
@@ -194,10 +196,14 @@ def _degrees(solution: Solution) -> float:
     """
     if solution.problem.model_error <= MODEL_ERROR:
         return GIVEN
+    return max(_left(solution), 1.0)
+
+
+def _left(solution: Solution) -> float:
+    """Figures less what the parameters took of them."""
     figures = len(solution.problem.scale)
     slope = solution.jacobian[:figures]
-    taken = float(np.trace(slope @ solution.covariance @ slope.T))
-    return max(figures - taken, 1.0)
+    return figures - float(np.trace(slope @ solution.covariance @ slope.T))
 
 
 def _likeliest(solutions: Sequence[Solution], spread: Spread | None) -> Solution:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Final, Protocol
@@ -12,7 +12,7 @@ from planner import library
 from planner.calibrate import channel_program, disk, paging, processors
 from planner.calibrate.calibration import Calibration
 from planner.calibrate.cost_law import CostFit
-from planner.calibrate.data_file import read_observations
+from planner.calibrate.data_file import EVERYTHING, Chosen, read_observations
 from planner.calibrate.fit import fit
 from planner.calibrate.model_file import model_of_costs, to_model
 from planner.calibrate.tables import Measurements, read_measurements
@@ -60,12 +60,16 @@ def known_values(settings: Sequence[str], kind: str = "volume") -> dict[str, flo
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
-    """What is to be calibrated: `files`, a `title`, `population` where known, `fix` as texts like think_time=0.2ms."""
+    """What is to be calibrated: `files`, a `title`, `population` where known, `fix` as texts like think_time=0.2ms.
+
+    `chosen` says which of the measurements, where files hold those of many devices or intervals.
+    """
 
     files: Sequence[Path]
     title: str = ""
     population: int | None = None
     fix: Sequence[str] = field(default=())
+    chosen: Chosen = EVERYTHING
 
 
 Calibrated = tuple[Calibration, library.Model]
@@ -100,9 +104,10 @@ def _requesters(kind: str, task: Task) -> Calibrated:
     if task.population is not None and task.population < 1:
         raise InputError("--population", task.population, "a count of at least 1")
     fixed = known_values(task.fix, kind)
-    runs = read_observations(task.files, kind)
+    runs = read_observations(task.files, kind, task.chosen)
     found = fit(runs, population=task.population, fixed=fixed)
-    return found, to_model(found, kind=kind, title=task.title, files=task.files, runs=runs)
+    model = to_model(found, kind=kind, title=task.title, files=task.files, runs=runs)
+    return replace(found, model=model), model
 
 
 def _costs(kind: str, module: CostModule, task: Task) -> Calibrated:
@@ -110,6 +115,9 @@ def _costs(kind: str, module: CostModule, task: Task) -> Calibrated:
     if task.population is not None:
         problem = f"none: a {kind} is not fitted to requesters of volumes"
         raise InputError("--population", task.population, problem)
+    for option, value in task.chosen.given().items():
+        problem = f"none: a {kind} is fitted to a table of runs, and to all its rows"
+        raise InputError(option, value, problem)
     fixed = known_values(task.fix, kind)
     found = module.calibrate(read_measurements(task.files, module.HEADINGS, module.NEEDED), fixed)
     return found, model_of_costs(found, title=task.title, files=task.files)

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
-from planner.calibrate.calibration import Calibration
+from planner import library, render
+from planner.calibrate.calibration import Calibration, readable
+from planner.calibrate.observation import Observation
 from planner.calibrate.spread import Spread
 from planner.library import Status
+from planner.units import MILLISECOND
+
+if TYPE_CHECKING:
+    pass
 
 PROBABILITY: Final = 0.9
 LIKELY: Final = 0.05  # share from which a number of requesters is mentioned
@@ -53,7 +59,15 @@ class Fit(Calibration):
         The run that was left out.
     saturated : bool
         Whether all devices were busy in every run: the runs tell what the devices carry, not how much is asked.
+    observations : tuple of Observation
+        The runs, the outlier included, in the order of `comparisons`.
+    degrees_left : float
+        Fitted figures less what the parameters took of them: what `chi_square` is to be held against.
+    model : planner.library.Model or None
+        What can be written and asked; None where only the fit was asked for.
     """
+
+    PICTURE: ClassVar[str] = "planner.calibrate.picture:draw_fit"
 
     population: int
     population_status: Status
@@ -61,6 +75,9 @@ class Fit(Calibration):
     spread: Spread | None
     outlier: Outlier | None
     saturated: bool
+    observations: tuple[Observation, ...] = ()
+    degrees_left: float = 0.0
+    model: library.Model | None = None
 
     @property
     def outliers(self) -> tuple[str, ...]:
@@ -85,7 +102,12 @@ class Fit(Calibration):
     def notes(self) -> tuple[str, ...]:
         """What the tables do not say."""
         first, *others = super(Fit, self).notes
-        lines = [first]
+        fitted = sum(each.run not in self.outliers for each in self.comparisons)
+        lines = [
+            first,
+            f"Chi-square {self.chi_square:.1f} at {self.degrees_left:.1f} degrees of freedom: "
+            f"{render.counted(fitted, 'figure')} less what the parameters took of them.",
+        ]
         if self.outlier is not None:
             lines.append(
                 f"! outlier, not fitted: {self.outlier.run}: without it chi-square falls by {self.outlier.drop:.0f}; "
@@ -100,12 +122,23 @@ class Fit(Calibration):
 
     @property
     def headline(self) -> str:
-        """Requesters of a volume, given or estimated."""
+        """Requesters of a volume, given or estimated, their service time, how well the law meets the runs."""
+        service, unit = self.estimates["service_time"], MILLISECOND
+        ends = "" if service.low is None or service.high is None or service.status == "fixed" else (
+            f" ({readable(service.low / unit)} to {readable(service.high / unit)}, 90 %)"
+        )  # fmt: skip
+        return (
+            f"{self._requesters()}; service {readable(service.value / unit)} ms{ends}; model error "
+            f"{self.model_error:.1%}."
+        )
+
+    def _requesters(self) -> str:
         if self.population_status == "fixed":
             return f"{self.population} requesters a volume (given)"
         others = [f"{n} ({share:.0%})" for n, share in self.populations.items() if share >= LIKELY]
         doubt = " or more, not determined" if self.population_status == "not determined" else ""
-        return f"about {self.population} requesters a volume{doubt}; likely: {', '.join(others)}"
+        likely = f" (likely: {', '.join(others)})" if len(others) > 1 or doubt else ""
+        return f"About {self.population} requesters a volume{doubt}{likely}"
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain data; an open end of an interval is None."""
@@ -120,6 +153,7 @@ class Fit(Calibration):
             },
             **Calibration.to_dict(self),
             "chi_square": self.chi_square,
+            "chi_square_degrees": self.degrees_left,
             "saturated": self.saturated,
             "outlier": None if self.outlier is None else {
                 "run": self.outlier.run, "chi_square_drop": self.outlier.drop, "chi_square_gap": self.outlier.gap,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
@@ -21,7 +22,9 @@ COMMANDS: Final = {
     "calibrate": "",
     "predict": "",
     "whatif": "",
+    "site": "Tell what every pool needs over its days.",
     "growth": "Find from when on a limit no longer holds.",
+    "report": "Write one page that shows and explains everything.",
     "scoreboard": "",
     "figures": "",
     "explain": "",
@@ -105,10 +108,12 @@ def main(arguments: list[str] | None = None) -> int:
         0 answered, 1 no feasible answer, 2 bad input or no convergence, 130 interrupted.
     """
     from planner import files
+    from planner.cli import options
     from planner.errors import PlannerError
 
     try:
-        build()(args=arguments, prog_name="planner")
+        with options.typed(sys.argv[1:] if arguments is None else arguments):
+            build()(args=arguments, prog_name="planner")
     except SystemExit as done:
         return int(done.code or 0)
     except PlannerError as error:

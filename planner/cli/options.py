@@ -5,10 +5,12 @@ from __future__ import annotations
 import dataclasses
 import functools
 import inspect
+import shlex
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar, get_type_hints
 
@@ -28,6 +30,9 @@ Csv = Annotated[bool, typer.Option("--csv", help="Print CSV.")]
 Output = Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write to FILE.")]
 Force = Annotated[bool, typer.Option("--force", help="Write over existing files.")]
 Plot = Annotated[Path | None, typer.Option("--plot", metavar="FILE", help="Draw to FILE.png or FILE.svg.")]
+Report = Annotated[
+    Path | None, typer.Option("--report", metavar="FILE.html", help="Write a page that stands alone to FILE.")
+]
 Model = Annotated[
     str, typer.Option("--model", metavar="FILE", help="Model file, or the name of a shipped model.")
 ]
@@ -54,6 +59,9 @@ ARGUMENTS: Final = (
     "pool",
 )
 CONTEXT: Final[dict[str, Any]] = {"help_option_names": ["-h", "--help"]}
+WRITTEN: Final = ("output", "plot", "report")
+_WORDS: ContextVar[tuple[str, ...]] = ContextVar("words", default=())
+_GIVEN: ContextVar[Mapping[str, Any]] = ContextVar("given", default={})  # noqa: B039 - nobody writes to it
 PATIENCE: Final = 2.0  # seconds before a progress bar shows
 
 
@@ -86,15 +94,18 @@ class Form:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class PlotForm(Form):
-    """The same, and `plot`, the file for a picture; None where none is wanted."""
+    """The same, `plot`, the file for a picture, and `report`, that for a page; None where none is wanted."""
 
     plot: Plot = None
+    report: Report = None
 
     def __post_init__(self) -> None:
-        """Refuse a file that no picture can be written to, too."""
+        """Refuse a file that no picture or page can be written to, too."""
         Form.__post_init__(self)
         if self.plot is not None:
             files.drawable(self.plot, force=self.force)
+        if self.report is not None:
+            files.writable(self.report, force=self.force)
 
 
 @contextmanager
@@ -189,6 +200,7 @@ def expanded(command: Callable[..., None]) -> Callable[..., None]:
 
     @functools.wraps(command)
     def run(**values: Any) -> None:
+        _GIVEN.set(dict(values))
         for name, (kind, fields) in groups.items():
             values[name] = kind(**{field: values.pop(field) for field in fields})
         command(**values)
@@ -291,6 +303,55 @@ def spelled(**options: str) -> Iterator[None]:
         raise InputError(option, error.value, error.expected, error.unit) from None
 
 
+@contextmanager
+def typed(words: Sequence[str]) -> Iterator[None]:
+    """Keep what was typed, for pages that say where they came from.
+
+    Parameters
+    ----------
+    words : sequence of str
+        After `planner`.
+
+    Yields
+    ------
+    None
+        While the command runs.
+    """
+    token = _WORDS.set(tuple(words))
+    try:
+        yield
+    finally:
+        _WORDS.reset(token)
+
+
+def said() -> str:
+    """What was typed, as a shell takes it.
+
+    Returns
+    -------
+    str
+        With `planner` in front; empty where no command runs.
+    """
+    words = _WORDS.get()
+    return shlex.join(["planner", *words]) if words else ""
+
+
+def sources() -> list[Path]:
+    """Files that the running command reads: paths among its arguments and options but those that it writes.
+
+    Returns
+    -------
+    list of Path
+        In the order of its parameters.
+    """
+    found: list[Path] = []
+    for name, value in _GIVEN.get().items():
+        if name not in WRITTEN:
+            every = value if isinstance(value, (list, tuple)) else [value]
+            found += [each for each in every if isinstance(each, Path)]
+    return found
+
+
 def width() -> int:
     """Columns to print in: those of the terminal, 80 where there is none.
 
@@ -326,6 +387,12 @@ def show(answer: Answer | Tabular, form: Form) -> None:
     found: Any = answer
     if isinstance(form, PlotForm):
         draw(found.plot, form)
+        if form.report is not None:
+            from planner.page import of_answer
+
+            files.save(
+                of_answer(found, command=said(), sources=sources()).html, form.report, force=form.force
+            )
     text = found.text(width()) if isinstance(answer, Answer) and form.output is None else found.text()
     emit(text, found.to_dict(), found.table(), form)
     code = getattr(answer, "exit_code", 0)

@@ -11,12 +11,21 @@ from planner.errors import InputError
 
 HELP = """Count paging devices of each kind for a page rate.
 
-Example: planner paging --page-rate 225000/s --guests 20 --target 4ms"""
+The other way round, how much the devices that there are carry: --devices without --page-rate, or with --per-guest how
+many guests they carry.
+
+Example: planner paging --page-rate 225000/s --guests 20 --target 4ms
+
+Example: planner paging --devices 20 --guests 20 --target 4ms
+
+Example: planner paging --devices 20 --per-guest 2000/s --target 4ms"""
 
 
 @options.expanded
 def paging(
-    page_rate: Annotated[str, typer.Option(metavar="RATE", help="Pages read and written, as 225000/s.")],
+    page_rate: Annotated[
+        str | None, typer.Option(metavar="RATE", help="Pages read and written, as 225000/s.")
+    ] = None,
     guests: Annotated[
         int | None, typer.Option(metavar="N", help="Guests that fault; pages come at random without.")
     ] = None,
@@ -26,6 +35,9 @@ def paging(
         float, typer.Option(metavar="NUMBER", help="Squared coefficient of variation of a transfer's service.")
     ] = 1.0,
     devices: Annotated[int | None, typer.Option(metavar="N", help="Devices there are.")] = None,
+    per_guest: Annotated[
+        str | None, typer.Option(metavar="RATE", help="Pages of each guest: how many guests the devices carry.")
+    ] = None,
     cpu_speed: Annotated[
         list[str] | None,
         typer.Option(metavar="MACHINE=FACTOR", help="How much faster a processor of MACHINE is than of the others."),
@@ -35,18 +47,35 @@ def paging(
 ) -> None:  # fmt: skip
     """Ask, print, draw."""
     from planner import units
-    from planner.advice.paging import Load, paging_devices
+    from planner.advice.paging import paging_devices
+    from planner.advice.paging_capacity import Question, paging_capacity
+    from planner.advice.paging_load import Load
 
     for name, count in (("--guests", guests), ("--devices", devices)):
         if count is not None and count < 1:
             raise InputError(name, count, "a count of at least 1")
+    wanted = None if target is None else units.parse(target, "time", argument="--target")
+    speeds = options.once(map(_speed, cpu_speed or []), "--cpu-speed")
+    if page_rate is None:
+        if devices is None:
+            raise InputError("--page-rate", None, "a page rate, or --devices to ask how much they carry")
+        if speeds:
+            raise InputError("--cpu-speed", "without --page-rate", "it with a page rate")
+        asked = Question(
+            devices=devices, guests=guests, target=wanted, scv=scv,
+            per_guest=None if per_guest is None else units.parse(per_guest, "rate", argument="--per-guest"),
+        )  # fmt: skip
+        options.exclusive({"--guests": guests, "--per-guest": per_guest}, "a page rate of each asks how many")
+        options.show(paging_capacity(asked, names=kind or []), form)
+        return
+    if per_guest is not None:
+        raise InputError("--per-guest", per_guest, "it without --page-rate, and --devices")
     load = Load(
         page_rate=units.parse(page_rate, "rate", argument="--page-rate"),
         guests=guests,
         scv=scv,
-        target=None if target is None else units.parse(target, "time", argument="--target"),
+        target=wanted,
     )
-    speeds = options.once(map(_speed, cpu_speed or []), "--cpu-speed")
     options.show(paging_devices(load, names=kind or [], count=devices, speeds=speeds), form)
 
 

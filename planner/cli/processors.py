@@ -15,7 +15,9 @@ HELP = """Scaling of throughput with processors and storage.
 Without a file, the five configurations of z/VM 5.3 that the report on real storage measured. Each configuration is
 predicted from the others, which shows how good the law is.
 
-Example: planner processors --processors 14"""
+Example: planner processors --processors 14
+
+Example: planner processors --throughput 600/s"""
 
 
 @options.expanded
@@ -41,6 +43,9 @@ def processors(
         str | None,
         typer.Option(metavar="RATE", help="What 5.3 brings over 5.2: page reads per CPU-second, as 300/s."),
     ] = None,
+    throughput: Annotated[
+        str | None, typer.Option(metavar="RATE", help="How many processors this takes, as 600/s.")
+    ] = None,
     *,
     form: options.PlotForm,
 ) -> None:
@@ -52,8 +57,9 @@ def processors(
         None if contention is None else units.parse(contention, "rate", argument="--contention", zero=True)
     )
     size = None if real_storage is None else units.parse(real_storage, "storage", argument="--real-storage")
+    rate = None if throughput is None else units.parse(throughput, "rate", argument="--throughput")
     if size is not None and not count:
         raise InputError("--real-storage", real_storage, "--processors with it")
     with options.working("Predicting each configuration from the others"):
-        answer = scaling(measurements, count or (), real_storage=size, contention=wanted)
+        answer = scaling(measurements, count or (), real_storage=size, contention=wanted, wanted=rate)
     options.show(answer, form)

@@ -26,9 +26,7 @@ Example: planner read VOLUMES.csv --volume-totals --pools POOLS.csv"""
 
 @options.expanded
 def read(
-    report: Annotated[
-        Path, typer.Argument(metavar="FILE", help="Measurements, or the folder of an archive.")
-    ],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Measurements, or the folder of an archive.")],
     volume_totals: Annotated[
         bool,
         typer.Option(
@@ -43,22 +41,25 @@ def read(
         typer.Option("--deltas/--cumulative", help="Rows count since the row before, or only rise."),
     ] = None,
     *,
-    form: options.Form,
+    form: options.PlotForm,
 ) -> None:
     """Read, check and print every row; JSON and CSV carry the printed resolution of each number."""
     from planner.measurements.read import is_folder, is_listing, standard_input
 
-    content = standard_input(report)
-    source = report if content is None else content
+    content = standard_input(file)
+    source = file if content is None else content
+    if form.plot is not None and (volume_totals or is_folder(file)):
+        what = "--volume-totals" if volume_totals else "the folder of an archive"
+        raise InputError("--plot", what, "a file of measurements; planner growth draws what an archive holds")
     if volume_totals:
-        _volume_totals(report, pools, deltas, form)
-    elif is_folder(report):
+        _volume_totals(file, pools, deltas, form)
+    elif is_folder(file):
         from planner.measurements.archive import open_archive
         from planner.measurements.shown import overview
 
-        options.show(overview(open_archive(report)), form)
+        options.show(overview(open_archive(file)), form)
     elif pools is None and is_listing(source):
-        _listings(report, content, form)
+        _listings(file, content, form)
     else:
         from planner.measurements.read import read as read_any
         from planner.measurements.shown import MeasuredAnswer
@@ -72,6 +73,11 @@ def _listings(report: Path, content: bytes | None, form: options.Form) -> None:
     from planner.reports.any_listing import listing_table, read_with_notes
 
     found, notes = read_with_notes(report, content)
+    if isinstance(form, options.PlotForm) and form.plot is not None:
+        from planner.measurements.read import read as read_any
+        from planner.measurements.shown import MeasuredAnswer
+
+        options.draw(MeasuredAnswer(read_any(report if content is None else content)).plot, form)
     if form.csv and len(found) > 1:
         raise InputError("--csv", " and ".join(found), "a file with listings of one report, or --json")
     tables = {name: listing_table(name, listings) for name, listings in found.items()}

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import typer
-
 from planner.cli import options
 
 HELP = """Compare every published figure with the planner.
@@ -16,13 +14,12 @@ Example: planner scoreboard --csv"""
 @options.expanded
 def scoreboard(
     *,
-    form: options.Form,
+    form: options.PlotForm,
 ) -> None:
     """Compute the scoreboard and print it."""
     from planner.published import scoreboard as compute
+    from planner.published.board import FIGURES
 
-    with options.working("Comparing every figure"):
-        found = compute()
+    with options.progress("Comparing every figure", FIGURES) as done:
+        found = compute(done)
     options.show(found, form)
-    if found.exit_code:
-        raise typer.Exit(found.exit_code)

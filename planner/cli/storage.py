@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from planner.cli import options
 from planner.errors import InputError
+
+if TYPE_CHECKING:
+    from planner.answer import Answer
 
 app = typer.Typer(
     cls=options.Once,
@@ -78,14 +81,14 @@ def frames(
     in_use: InUse = None,
     resident_pages: ResidentPages = None,
     guests: Annotated[
-        str | None, typer.Option(metavar="NxSIZE", help="Guests and the storage of each, as 20x88GB.")
+        str | None, typer.Option(metavar="[N]xSIZE", help="Guests and the storage of each, as 20x88GB.")
     ] = None,
     instantiated: Annotated[
         str | None, typer.Option(metavar="SHARE", help="Share of guest storage that was touched, as 70%.")
     ] = None,
     real_storage: RealStorage = None,
     *,
-    form: options.Form,
+    form: options.PlotForm,
 ) -> None:
     """Count the frames of virtual storage and its PGMBKs.
 
@@ -93,10 +96,20 @@ def frames(
     sequence (256 pages in each segment) unless --resident-pages says how many instantiated pages lie in
     one.
 
+    The other way round: --guests 88GB without a count asks how many of them --real-storage holds, and --in-use
+    with --real-storage but without --resident-pages how many pages of each segment.
+
     Example: planner storage frames --guests 20x88GB --instantiated 70%
+
+    Example: planner storage frames --guests 88GB --instantiated 70% --real-storage 1024GB
     """
     from planner import units
-    from planner.advice.storage import frame_budget, guest_frame_budget
+    from planner.advice.storage import (
+        frame_budget,
+        guest_frame_budget,
+        guests_that_fit,
+        resident_pages_that_fit,
+    )
 
     pages = None if resident_pages is None else units.parse_count(resident_pages, argument="--resident-pages")
     real = _size(real_storage, "--real-storage")
@@ -106,48 +119,68 @@ def frames(
             "--in-use, --guests", given, "--in-use with --resident-pages, or --guests with --instantiated"
         )
     if in_use is not None:
-        if pages is None or instantiated is not None:
-            raise InputError("--in-use", in_use, "--resident-pages with it, and no --instantiated")
         virtual = units.parse(in_use, "storage", argument="--in-use")
-        answer = frame_budget(in_use=virtual, resident_pages=pages, real_storage=real)
+        if instantiated is not None or (pages is None and real is None):
+            raise InputError("--in-use", in_use, "--resident-pages with it, and no --instantiated")
+        answer: Answer = (
+            resident_pages_that_fit(in_use=virtual, real_storage=real)
+            if pages is None and real is not None
+            else frame_budget(in_use=virtual, resident_pages=pages or 0.0, real_storage=real)
+        )
     else:
         if instantiated is None:
             raise InputError("--guests", guests, "--instantiated with it, as 70%")
         number, each = _guests(str(guests))
-        answer = guest_frame_budget(
-            guests=number,
-            guest_storage=each,
-            instantiated=units.parse(instantiated, "share", argument="--instantiated"),
-            real_storage=real,
-            **({} if pages is None else {"resident_pages": pages}),
-        )
+        touched = units.parse(instantiated, "share", argument="--instantiated")
+        if number is None:
+            if real is None:
+                raise InputError(
+                    "--guests", guests, "a count, as 20x88GB, or --real-storage to ask how many fit"
+                )
+            answer = guests_that_fit(
+                guest_storage=each, instantiated=touched, real_storage=real, resident_pages=pages
+            )
+        else:
+            answer = guest_frame_budget(
+                guests=number, guest_storage=each, instantiated=touched, real_storage=real,
+                **({} if pages is None else {"resident_pages": pages}),
+            )  # fmt: skip
     options.show(answer, form)
 
 
 @app.command(name="usage", no_args_is_help=True)
 @options.expanded
 def usage(
-    listings: Annotated[list[Path], typer.Argument(metavar="LISTING...", help="DSPACESH listings (FCX134).")],
+    listings: Annotated[
+        list[Path],
+        typer.Argument(metavar="FILE...", help="DSPACESH listings (FCX134), monitor data or an archive."),
+    ],
     release: Release = None,
     real_storage: RealStorage = None,
     resident_pages: ResidentPages = None,
     ptrm_spaces: PtrmSpaces = None,
+    system: options.System = None,
+    start: options.From = None,
+    end: options.To = None,
     *,
-    form: options.Form,
+    form: options.PlotForm,
 ) -> None:
     """Tell how much of each limit the PTRM data spaces use.
 
-    From DSPACESH listings; the release is read off them. The limit of real storage needs --real-storage and
-    --resident-pages. Two or more listings of different times tell the growth, and the days that are left.
+    From DSPACESH listings, monitor data or an archive; the release is read off them. The limit of real
+    storage needs --real-storage and --resident-pages. Two or more listings of different times tell the
+    growth, and the days that are left.
 
     Example: planner storage usage monday.listing friday.listing --real-storage 120GB --resident-pages 1
     """
     from planner import units
     from planner.advice.storage import storage_usage
-    from planner.reports.dspacesh import read_data_spaces
+    from planner.measurements import read
 
+    with options.spelled(start="--from", end="--to"):
+        measured = read(list(listings), system=system, start=start, end=end)
     answer = storage_usage(
-        [listing for path in listings for listing in read_data_spaces(path)],
+        measured,
         release=release,
         real_storage=_size(real_storage, "--real-storage"),
         resident_pages=None
@@ -164,11 +197,13 @@ def _size(text: str | None, argument: str) -> float | None:
     return None if text is None else units.parse(text, "storage", argument=argument)
 
 
-def _guests(text: str) -> tuple[int, float]:
-    """Number of guests and storage of each, from text such as 20x88GB."""
+def _guests(text: str) -> tuple[int | None, float]:
+    """Number of guests (None without one) and storage of each, from text such as 20x88GB."""
     from planner import units
 
     number, separator, each = text.partition("x")
-    if not separator or not number.strip().isdecimal() or int(number) < 1:
+    if not separator and not text.strip().isdecimal():
+        number, each = "", text
+    elif not number.strip().isdecimal() or int(number) < 1:
         raise InputError("--guests", text, "a count of at least 1, an x and a size, such as 20x88GB")
-    return int(number), units.parse(each, "storage", argument="--guests")
+    return (int(number) if number else None), units.parse(each, "storage", argument="--guests")

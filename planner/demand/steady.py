@@ -169,6 +169,24 @@ def readings_of(measurements: Sequence[Run], law: Law) -> list[tuple[Reading, ..
     return [found[k] for k in range(len(measurements))]
 
 
+def preferred_reading(measured: Run, law: Law) -> Reading | None:
+    """The first of `readings` of a pool with aliases at work, without solving the others; None where none fits.
+
+    Raises
+    ------
+    ConvergenceError
+        The pool could not be solved.
+    """
+    (opened,) = _read([measured], law, ())[0]
+    if opened.fits and measured.busy < FAR_FROM_SATURATED:
+        return opened
+    for population in POPULATIONS:
+        closed = _read([measured], law, (population,), opened=False)[0][0]
+        if closed.fits:
+            return closed
+    return opened if opened.fits else None
+
+
 def _preferred(measured: Run, found: Sequence[Reading]) -> tuple[Reading, ...]:
     """Those that fit, the preferred one first; the nearest where none fits. The open one is the last of `found`."""
     kept = [reading for reading in found if reading.fits]
@@ -179,19 +197,24 @@ def _preferred(measured: Run, found: Sequence[Reading]) -> tuple[Reading, ...]:
     return tuple(kept)
 
 
-def _read(measurements: Sequence[Run], law: Law) -> list[list[Reading]]:
+def _read(
+    measurements: Sequence[Run], law: Law, of: Sequence[int] = POPULATIONS, *, opened: bool = True
+) -> list[list[Reading]]:
     """Readings of each measurement, fitting or not: every population, then open arrivals."""
     targets = Targets(measurements, law)
-    populations = np.array(POPULATIONS, dtype=float)
+    populations = np.array(of, dtype=float)
     # Little's law: the cycle of a requester, N / X, is its think time, service and wait. It bounds the search.
     service, queued = targets.service, targets.queued
     work = (targets.rate * service[:, 1])[:, None]
     cycle = populations * targets.volumes[:, None] / work
     response = ((service[:, 2] + queued[:, 2] / targets.rate) / service[:, 1])[:, None]
     limits = np.maximum(LEAST_THINK, 0.5 * (cycle - 1.5 * response)), np.maximum(2 * LEAST_THINK, cycle)
-    think, alone, strain = balance(targets, populations, limits, closed=True)
+    nothing = np.zeros((len(measurements), 0))
+    think, alone, strain = balance(targets, populations, limits, closed=True) if of else (nothing,) * 3
     least, most = (np.full((len(measurements), 1), end) for end in IDLE_RANGE)
-    _, open_alone, open_strain = balance(targets, np.ones(1), (least, most), closed=False)
+    open_alone = open_strain = nothing
+    if opened:
+        _, open_alone, open_strain = balance(targets, np.ones(1), (least, most), closed=False)
     found = []
     for k, measured in enumerate(measurements):
         volumes, rate = measured.bases, measured.total_rate.value
@@ -201,9 +224,12 @@ def _read(measurements: Sequence[Run], law: Law) -> list[list[Reading]]:
             for n, z, s, off in zip(populations, think[k], alone[k], strain[k], strict=True)
         ]  # fmt: skip
         # Of the open reading the free number is the idle capacity over the load.
-        opened = Reading(kind="open", volumes=volumes, io_rate=rate, service_time=float(open_alone[k, 0]),
-                         strain=float(open_strain[k, 0]), arrival_rate=rate / volumes)  # fmt: skip
-        found.append([*closed, opened])
+        last = [
+            Reading(kind="open", volumes=volumes, io_rate=rate, service_time=float(s), strain=float(off),
+                    arrival_rate=rate / volumes)
+            for s, off in zip(open_alone[k], open_strain[k], strict=True)
+        ]  # fmt: skip
+        found.append([*closed, *last])
     return found
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -21,12 +22,13 @@ SEGMENTS_PER_PTRM_SPACE: Final = PAGES_PER_PTRM_SPACE // FRAMES_PER_PGMBK
 TWO_GB_FRAMES: Final = 2 * GIB // FRAME
 
 _FINEST: Final = 10**6  # denominators of shares and means that people type
+OLDEST_LIKE_LATER: Final = "5.3"  # from there on PGMBKs may lie anywhere, and PTRM data spaces map them
 REAL_STORAGE: Final = "real-storage"
 PTRM_DATA_SPACES: Final = "PTRM-data-spaces"
 PGMBK_BELOW_2GB: Final = "PGMBK-below-2GB"
 BEYOND: Final = {
-    "soft": "beyond it the system pages PGMBKs and pages, at the expense of performance",
-    "hard": "beyond it CP abends",
+    "soft": "above it the system pages PGMBKs and pages, at the expense of performance",
+    "hard": "above it CP abends",
 }
 
 
@@ -128,13 +130,13 @@ def first_met(limits: Sequence[Limit]) -> Limit:
 class Release:
     """One row of the table.
 
-    `name` is such as ``5.3``, `largest_real_storage` [bytes] what the release supports, with its
-    `certainty` (stated, public or inferred); `pgmbks_below_2gb` whether resident PGMBKs must lie below the
-    2 GB line; `ptrm_spaces` the number of PTRM data spaces, with its `ptrm_certainty` (stated or default).
+    `name` is such as ``5.3``, `largest_real_storage` [bytes] what the release supports (None: no source says it), with
+    its `certainty` (stated, public, inferred or given); `pgmbks_below_2gb` whether resident PGMBKs must lie below the
+    2 GB line; `ptrm_spaces` the number of PTRM data spaces, with its `ptrm_certainty` (stated, default or given).
     """
 
     name: str
-    largest_real_storage: int
+    largest_real_storage: int | None
     certainty: str
     pgmbks_below_2gb: bool
     ptrm_spaces: int
@@ -158,9 +160,22 @@ def releases() -> tuple[Release, ...]:
         )
 
 
-def release(name: str) -> Release:
-    """Look up a release."""
+def release(name: str, ptrm_spaces: int | None = None) -> Release:
+    """Look up a release; one that no published source speaks of has the PTRM data spaces that are given."""
     known = {row.name: row for row in releases()}
-    if name not in known:
-        raise InputError("release", name, f"a z/VM release whose limits are known: {', '.join(known)}")
-    return known[name]
+    if name in known:
+        return known[name]
+    later = re.fullmatch(r"\d\.\d", name) is not None and name > OLDEST_LIKE_LATER
+    if later and ptrm_spaces is not None:
+        return Release(
+            name=name, largest_real_storage=None, certainty="given", pgmbks_below_2gb=False,
+            ptrm_spaces=count("ptrm_spaces", ptrm_spaces), ptrm_certainty="given",
+        )  # fmt: skip
+    spaces = known[OLDEST_LIKE_LATER].ptrm_spaces
+    more = (
+        f"; no published source has those of {name}: --ptrm-spaces gives its number of PTRM data spaces "
+        f"({spaces} in {OLDEST_LIKE_LATER})"
+        if later
+        else ""
+    )
+    raise InputError("release", name, f"a z/VM release whose limits are known: {', '.join(known)}{more}")

@@ -82,5 +82,7 @@ BURSTS = Topic(
         "one row fixes the size of the batches only if the form of the bursts is known: the same wait may come of "
         "requesters active a share of the time, of phases of overload, or of groups at regular times",
     ),
+    over="arrival_rate",
+    beside="servers",
     source="bulk input: Kleinrock, Queueing Systems vol. 1 (1975), section 4.5; Gross and Harris (1985), section 3.1",
 )  # fmt: skip

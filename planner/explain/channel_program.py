@@ -77,5 +77,6 @@ CCW = Topic(
         "the same number of CCWs a MB in both widths",
         "defaults were fitted to sixteen runs on one machine (2064-109); see planner disk ccw for their errors",
     ),
+    over="slow_ccw_time",
     source="IBM, z/VM Performance Report, 64-bit Fast CCW Translation (z/VM 4.2.0)",
 )

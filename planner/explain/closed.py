@@ -97,5 +97,7 @@ FINITE_SOURCE = Topic(
         "service grows linearly with the requests in service at the same volume",
         "no redrive gap; with one the numerical code solves a chain of levels",
     ),
+    over="population",
+    beside="servers",
     source="Kleinrock, Queueing Systems vol. 1 (1975), section 3.8; load-dependent service: Jackson (1963)",
 )  # fmt: skip

@@ -93,6 +93,8 @@ ERLANG_C_TOPIC = Topic(
         "one queue for all servers, nobody gives up",
         "offered load below the servers; at or above it everybody waits",
     ),
+    over="offered_load",
+    beside="servers",
     source="Erlang (1917); Cooper, Introduction to Queueing Theory (1981), eq. 3.4.8",
 )
 
@@ -119,5 +121,7 @@ MMC = Topic(
         *ERLANG_C_TOPIC.assumptions,
         "a benchmark volume is not such a queue: it has few requesters, see finite-source",
     ),
+    over="arrival_rate",
+    beside="servers",
     source="Kleinrock, Queueing Systems vol. 1 (1975), section 3.5",
 )

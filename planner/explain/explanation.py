@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import html
 import math
+import re
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 import sympy
@@ -15,7 +16,7 @@ from planner import render, style
 from planner.errors import InputError
 from planner.explain import printing
 from planner.explain.topic import Equation, Topic
-from planner.explain.wording import Told, body, hanging, indent, number, readable
+from planner.explain.wording import Form, Told, body, hanging, indent, number, powers, readable
 from planner.tabular import Tabular
 
 if TYPE_CHECKING:
@@ -99,39 +100,110 @@ class Explanation(Tabular):
             )
         )
 
+    def symbols(self, form: Form = "unicode") -> render.Table:
+        """Every symbol with its meaning and value: the inputs as one types them, then what follows from them."""
+        unicode, inputs, steps = form != "ascii", self.topic.inputs, self.steps
+        given = [
+            (
+                printing.text(i.symbol, unicode=unicode),
+                readable(float(self.numbers[i.key]), i.unit),
+                i.key,
+                i.meaning,
+            )
+            for i in inputs
+        ]
+        found = [
+            (printing.text(step.left, unicode=unicode), Told(step, self.values).short, "", step.meaning)
+            for step in steps
+        ]
+        rows = [
+            (symbol, powers(value, form), key, meaning) for symbol, value, key, meaning in (*given, *found)
+        ]
+        return render.Table(
+            columns=tuple(
+                render.Column(name=name, unit="", values=list(values))
+                for name, values in zip(
+                    ("symbol", "value", "input", "meaning"), zip(*rows, strict=True), strict=True
+                )
+            )
+        )
+
     def text(self, *, unicode: bool = True) -> str:
         """Explain in plain text."""
+        form: Form = "unicode" if unicode else "ascii"
+        symbols = self.symbols(form)
+        count = len(self.topic.inputs)
         inputs = render.Table(
-            columns=(
-                render.Column(
-                    name="symbol",
-                    unit="",
-                    values=[f"  {printing.text(i.symbol, unicode=unicode)}" for i in self.topic.inputs],
-                ),
-                render.Column(
-                    name="value",
-                    unit="",
-                    values=[readable(float(self.numbers[i.key]), i.unit) for i in self.topic.inputs],
-                ),
-                render.Column(name="input", unit="", values=[i.key for i in self.topic.inputs]),
-                render.Column(name="meaning", unit="", values=[i.meaning for i in self.topic.inputs]),
+            columns=tuple(
+                replace(column, values=[f"  {value}" if k == 0 else value for value in column.values[:count]])
+                for k, column in enumerate(symbols.columns)
             )
         )
         blocks = [self.topic.title, body(inputs)]
+        if lines := self._states():
+            blocks.append("\n".join([hanging(lines[0], ""), *(hanging(line, "  ") for line in lines[1:])]))
         blocks += [Told(step, self.values).text(unicode=unicode) for step in self.steps]
-        compared = render.Table(columns=tuple(c for c in self.table().columns if c.name != "meaning"))
+        compared = render.Table(
+            columns=tuple(
+                replace(c, values=[powers(str(value), form) for value in c.values])
+                for c in self.table().columns
+                if c.name != "meaning"
+            )
+        )
         blocks.append("The same by the numerical code\n" + indent(render.to_text(compared)))
         blocks.append(
-            f"Sensitivity of {self._answer.left}, {self._answer.meaning}\n" + self._sensitivity_text()
+            f"Sensitivity of {self.answer_step.left}, {self.answer_step.meaning}\n"
+            + self._sensitivity_text(form)
         )
         blocks.append("Assumptions\n" + "\n".join(hanging(line, "  - ") for line in self.topic.assumptions))
         blocks.append(render.wrap(f"Source: {self.topic.source}"))
         return "\n\n".join(blocks)
 
+    def _states(self) -> tuple[str, ...]:
+        """What the states of a chain are; none where there are none."""
+        if self.topic.states is None:
+            return ()
+        first, *others = self.topic.states(self.numbers)
+        return (f"States, {first}", *others)
+
     def latex(self) -> str:
-        """Every step in LaTeX: the formula, with the numbers, the value."""
-        lines = [line for step in self.steps for line in Told(step, self.values).latex()]
-        return "\\begin{align*}\n" + " \\\\\n".join(lines) + "\n\\end{align*}"
+        """Symbols, every step (the formula, with the numbers, the value), assumptions and source in LaTeX."""
+        rows = [
+            f"${printing.latex(symbol)}$ & {escaped(meaning)} & {value} \\\\"
+            for symbol, meaning, value in self._rows()
+        ]
+        steps = [
+            f"{escaped(_sentence(step.meaning))}\n\\begin{{align*}}\n"
+            + " \\\\\n".join(Told(step, self.values).latex())
+            + "\n\\end{align*}"
+            for step in self.steps
+        ]
+        return "\n".join(
+            [
+                f"\\paragraph{{{escaped(self.topic.title)}}}",
+                "\\par\\begin{tabular}{lll}",
+                *rows,
+                "\\end{tabular}\\par",
+                *map(escaped, self._states()),
+                *steps,
+                "\\paragraph{Assumptions}",
+                "\\begin{itemize}",
+                *(f"\\item {escaped(line)}" for line in self.topic.assumptions),
+                "\\end{itemize}",
+                f"\\paragraph{{Source}} {escaped(self.topic.source)}",
+            ]
+        )
+
+    def _rows(self) -> list[tuple[Any, str, str]]:
+        """Symbol, meaning and value in LaTeX."""
+        values = self.symbols("latex").columns[1].values
+        symbols = [(item.symbol, item.meaning) for item in self.topic.inputs]
+        symbols += [(step.left, step.meaning) for step in self.steps]
+        shown = [
+            re.sub(r"(\d+(?:\.\d+)? \\cdot )?10\^\{-?\d+\}", lambda m: f"${m[0]}$", str(value))
+            for value in values
+        ]
+        return [(symbol, meaning, value) for (symbol, meaning), value in zip(symbols, shown, strict=True)]
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain data, numbers in SI units."""
@@ -165,32 +237,36 @@ class Explanation(Tabular):
         }
 
     def _repr_latex_(self) -> str:
-        return f"$\\displaystyle {self.latex().replace('align*', 'aligned')}$"
+        lines = [line for step in self.steps for line in Told(step, self.values).latex()]
+        body = " \\\\\n".join(lines)
+        return f"$\\displaystyle \\begin{{aligned}}\n{body}\n\\end{{aligned}}$"
 
     def _repr_html_(self) -> str:
-        # Jupyter prefers HTML to LaTeX, and renders math inside of it.
-        math_html = html.escape(self._repr_latex_().replace("$\\displaystyle", "$$").removesuffix("$") + "$$")
-        return f"<p>{html.escape(self.topic.title)}</p>{math_html}{render.to_html(self.table())}"
+        # Jupyter prefers HTML to LaTeX, and renders math inside of it; a step a block, so that none is cut.
+        parts = [f"<p><b>{html.escape(self.topic.title)}</b></p>", render.to_html(self.symbols())]
+        parts += [f"<p>{html.escape(line)}</p>" for line in self._states()]
+        for step in self.steps:
+            math_lines = " \\\\\n".join(Told(step, self.values).latex())
+            parts.append(f"<p>{html.escape(_sentence(step.meaning))}</p>")
+            parts.append(html.escape(f"$$\\begin{{aligned}}\n{math_lines}\n\\end{{aligned}}$$"))
+        parts += [
+            "<p>The same by the numerical code</p>",
+            render.to_html(self.table()),
+            "<p>Assumptions</p><ul>",
+        ]
+        parts += [f"<li>{html.escape(line)}</li>" for line in self.topic.assumptions]
+        return "\n".join([*parts, f"</ul><p>Source: {html.escape(self.topic.source)}</p>"])
 
     def plot(self, axes: Axes | None = None) -> Axes:
-        """Draw by how many percent the answer changes with each change of an input."""
-        axes = axes or style.new_axes(7.0, 3.0)
-        base = float(self.values[self.topic.answer])
-        finite = [(change, value) for change, value in self.sensitivities if math.isfinite(value / base)]
-        bars = axes.barh(
-            [change for change, _ in finite], [100 * (value / base - 1) for _, value in finite], color=style.COLORS[0]
-        )  # fmt: skip
-        axes.bar_label(bars, fmt="%+.2g")
-        axes.axvline(0, color="black", linewidth=0.8)
-        axes.margins(x=0.15)
-        axes.set(xlabel=f"change of {self._answer.meaning} [%]", title=self.topic.name)
-        return axes
+        """Draw the answer over what drives it, with your numbers, and for one server more and one fewer."""
+        return style.drawn_by("planner.explain.picture:draw", self, axes)
 
     @property
-    def _answer(self) -> Equation:
+    def answer_step(self) -> Equation:
+        """The step that is asked for."""
         return next(step for step in self.steps if step.left == self.topic.answer)
 
-    def _sensitivity_text(self) -> str:
+    def _sensitivity_text(self, form: Form) -> str:
         base = float(self.values[self.topic.answer])
         rows = []
         for change, value in self.sensitivities:
@@ -198,8 +274,8 @@ class Explanation(Tabular):
             rows.append(
                 (
                     f"  {change}",
-                    readable(value, self._answer.unit),
-                    "" if moved is None else f"{100 * moved:+.3g}%",
+                    powers(readable(value, self.answer_step.unit), form),
+                    "" if moved is None else powers(f"{100 * moved:+.3g}%", form),
                 )
             )
         columns = ("change", "answer", "by")
@@ -210,6 +286,15 @@ class Explanation(Tabular):
             )
         )
         return body(table)
+
+
+def _sentence(meaning: str) -> str:
+    return f"{meaning[0].upper()}{meaning[1:]}"
+
+
+def escaped(text: str) -> str:
+    """Text for LaTeX: its special characters as themselves."""
+    return re.sub(r"([&%$#_{}])", r"\\\1", text).replace("~", r"\textasciitilde{}")
 
 
 def _sensitivities(topic: Topic, numbers: dict[str, Any]) -> list[tuple[str, float]]:

@@ -55,7 +55,7 @@ REGULAR: Final = (
     Equation(
         left=roots,
         right=Sum(1 / (1 + LambertW(-rho * exp(-rho) * exp(2 * pi * I * root / c)) / rho), (root, 1, c - 1)),
-        meaning="sum over the roots of constant service (W is Lambert's)",
+        meaning="sum over the roots of constant service (Lambert's function)",
         digits=True,
     ),
     Equation(
@@ -200,6 +200,8 @@ MGC = Topic(
         f"the rule of Allen and Cunneen was off by up to {_worst(CRUDER, 0, 1, 2, 3)}",
         "two moments do not fix the wait of several servers: mixed Erlang or balanced means are assumed",
     ),
+    over="arrival_rate",
+    beside="servers",
     source="Crommelin (1932); Takahashi (1977); Boxma, Cohen and Huffels, Operations Research 27 (1979); compared by "
     "Tijms, Stochastic Models (1994), section 4.3",
 )  # fmt: skip

@@ -115,6 +115,16 @@ def _steps(pool_volumes: int, pool_aliases: int, requesters: int) -> tuple[Equat
     )
 
 
+def _states(exact: Exact) -> tuple[str, ...]:
+    """Every state: of each volume whether its base is busy, its I/Os on aliases, its I/Os queued."""
+    found = stationary(*(int(exact[key]) for key in ("volumes", "aliases", "population")))
+    shown = [" ".join("".join(map(str, volume)) for volume in state) for state in found]
+    return (
+        "of each volume three digits: base busy, I/Os on aliases, I/Os queued; equal volumes are exchangeable",
+        "; ".join(shown),
+    )
+
+
 def _numerical(values: Mapping[str, float]) -> dict[str, float]:
     pool = queueing.alias_pool(
         int(values["aliases"]),
@@ -154,5 +164,8 @@ ALIAS_POOL = Topic(
         "exponential service and think time, equal volumes, no inflation, no redrive gap",
         "larger pools, unequal volumes, inflation and gaps: planner aliases, solved numerically",
     ),
+    over="aliases",
+    beside="volumes",
+    states=_states,
     source="overflow systems: Wilkinson (1956); the chain is lumped by the exchangeability of equal volumes",
 )  # fmt: skip

@@ -46,6 +46,9 @@ class _Text(PrettyPrinter):  # type: ignore[misc]
     def _print_Max(self, expr: sympy.Max) -> Any:  # noqa: N802 - sympy's name
         return self._helper_print_function(sympy.Max, expr.args, func_name="max")
 
+    def _print_LambertW(self, expr: Any) -> Any:  # noqa: N802 - sympy's name; W is a wait here
+        return self._helper_print_function(sympy.LambertW, expr.args, func_name="Lambert")
+
 
 class _Latex(LatexPrinter):  # type: ignore[misc]
     """LaTeX; a symbol that has a number is printed as the number."""
@@ -56,6 +59,10 @@ class _Latex(LatexPrinter):  # type: ignore[misc]
 
     def _as_ordered_terms(self, expr: sympy.Add, order: Any = None) -> list[Any]:
         return _terms(expr)
+
+    def _print_LambertW(self, expr: Any, exp: str | None = None) -> str:  # noqa: N802 - sympy's name
+        shown = rf"\operatorname{{Lambert}}\left({self._print(expr.args[0])}\right)"
+        return shown if exp is None else rf"{shown}^{{{exp}}}"
 
     def _print_Symbol(self, expr: sympy.Symbol, style: str = "plain") -> Any:  # noqa: N802 - sympy's name
         return self._numbers.get(expr) or super()._print_Symbol(expr, style)

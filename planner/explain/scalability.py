@@ -74,5 +74,6 @@ USL = Topic(
         "both zero: linear scaling",
         "three parameters and few points: a fit says little outside its measurements",
     ),
+    over="n",
     source="Gunther, Guerrilla Capacity Planning (2007), eq. 4.31; Amdahl (1967)",
 )

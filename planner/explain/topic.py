@@ -91,6 +91,10 @@ class Topic:
         Where the formula holds.
     source : str
         Author, year, equation.
+    over, beside : str
+        Inputs that a picture draws the answer over, and a line each of (none where empty).
+    states : callable or None
+        What the states of a chain are, in lines, for given counts.
     """
 
     name: str
@@ -101,6 +105,9 @@ class Topic:
     numerical: Callable[[Mapping[str, float]], Mapping[str, float]]
     assumptions: tuple[str, ...]
     source: str
+    over: str
+    beside: str = ""
+    states: Callable[[Exact], tuple[str, ...]] | None = None
 
     def numbers(self, given: Mapping[str, str | float]) -> dict[str, Any]:
         """Exact inputs: what was given, defaults for the rest."""

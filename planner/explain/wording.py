@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+import re
 import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import sympy
 
@@ -21,6 +22,13 @@ LARGE: Final = 1e6
 WHOLE: Final = 1e13  # whole numbers below are shown with all their digits
 
 
+Form = Literal["unicode", "ascii", "latex"]
+EXPONENT: Final = re.compile(r"(\d+(?:\.\d+)?)e([+-]?\d+)")
+RAISED: Final = str.maketrans(
+    "-0123456789", "\u207b\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079"
+)
+
+
 def number(value: float, digits: int, infinite: str = "saturated") -> str:
     """A number with `digits` significant digits, without an exponent where that reads well."""
     if math.isinf(value):
@@ -31,6 +39,21 @@ def number(value: float, digits: int, infinite: str = "saturated") -> str:
         text = f"{value:.{max(digits - 1 - math.floor(math.log10(abs(value))), 0)}f}"
         return text.rstrip("0").rstrip(".") if "." in text else text
     return f"{value:.{digits}g}"
+
+
+def powers(text: str, form: Form) -> str:
+    """Numbers such as 3e-05 with a power of ten in their place, for people."""
+
+    def told(found: re.Match[str]) -> str:
+        number, power = found[1], str(int(found[2]))
+        if form == "latex":
+            ten = f"10^{{{power}}}"
+            return ten if number == "1" else rf"{number} \cdot {ten}"
+        ten = f"10{power.translate(RAISED)}" if form == "unicode" else f"10^{power}"
+        times = "\u00b7" if form == "unicode" else "*"
+        return ten if number == "1" else f"{number}{times}{ten}"
+
+    return EXPONENT.sub(told, text)
 
 
 def readable(value: float, unit: str) -> str:
@@ -64,6 +87,14 @@ class Told:
     values: Mapping[Any, Any]
 
     @property
+    def short(self) -> str:
+        """The value on a line, as people read it."""
+        if self.step.index is not None:
+            first, *others = [number(value, SHOWN) for value in self.members]
+            return f"{first} to {others[-1]}" if others else first
+        return readable(float(self.values[self.step.left]), self.step.unit)
+
+    @property
     def members(self) -> list[float]:
         """Values of a family."""
         assert self.step.index is not None
@@ -79,22 +110,23 @@ class Told:
         step = self.step
         head = f"  {printing.text(step.left, unicode=unicode)} ="
         equals = "=".rjust(len(head))
-        numbers = self._numbers("∞" if unicode else "oo")
+        form: Form = "unicode" if unicode else "ascii"
+        numbers = self._numbers("∞" if unicode else "oo", form)
         if step.bracket is not None:  # an equation that the left side solves has no head of its own
             rows = [indent(printing.text(step.right, each, unicode=unicode)) for each in ({}, numbers)]
-            rows.append(f"{head} {self._value()}")
+            rows.append(f"{head} {powers(self._value(), form)}")
         else:
             rows = [printing.text(step.right, head=head, unicode=unicode)]
             if numbers:
                 rows.append(printing.text(self._branch, numbers, head=equals, unicode=unicode))
             value = ", ".join(number(v, SHOWN) for v in self.members) if step.index else self._value()
-            rows.append(hanging(value, f"{equals} "))
+            rows.append(hanging(powers(value, form), f"{equals} "))
         gap = "\n\n" if any("\n" in row for row in rows[:-1]) else "\n"
         return f"{step.meaning[0].upper()}{step.meaning[1:]}\n" + gap.join(rows)
 
     def latex(self) -> list[str]:
-        """The equation in symbols and in numbers, and the value."""
-        step, numbers = self.step, self._numbers(r"\infty")
+        """The equation in symbols and in numbers, and the value; one line each."""
+        step, numbers = self.step, self._numbers(r"\infty", "latex")
         left = printing.latex(step.left)
         if step.bracket is not None:
             sides = [printing.latex(side) for side in step.right.args]
@@ -103,9 +135,7 @@ class Told:
         else:
             rows = [[left, printing.latex(step.right)], ["", printing.latex(self._branch, numbers)]]
             rows.append(["", self._value_latex()])
-        lines = [" &= ".join(row).lstrip() for row in rows]
-        lines[0] += rf" && \text{{{step.meaning}}}"
-        return lines
+        return [" &= ".join(row).lstrip() for row in rows]
 
     @property
     def _branch(self) -> Any:
@@ -118,10 +148,15 @@ class Told:
             cases[-1][0] if step.index else next(case for case, holds in cases if exact(holds, self.values))
         )
 
-    def _numbers(self, infinite: str) -> dict[Any, str]:
-        """Numbers to print in the place of the symbols on the right."""
-        symbols = self._branch.free_symbols & self.values.keys() - {self.step.left}
-        return {symbol: number(float(self.values[symbol]), SHOWN, infinite=infinite) for symbol in symbols}
+    def _numbers(self, infinite: str, form: Form) -> dict[Any, str]:
+        """Numbers to print in the place of the symbols on the right; one with a power of ten in brackets."""
+        found = {}
+        for symbol in self._branch.free_symbols & self.values.keys() - {self.step.left}:
+            plain = number(float(self.values[symbol]), SHOWN, infinite=infinite)
+            shown = powers(plain, form)
+            bracketed = rf"\left({shown}\right)" if form == "latex" else f"({shown})"
+            found[symbol] = shown if shown == plain else bracketed
+        return found
 
     def _value(self) -> str:
         step, value = self.step, float(self.values[self.step.left])
@@ -132,9 +167,9 @@ class Told:
 
     def _value_latex(self) -> str:
         if self.step.index:
-            return r",\ ".join(number(value, SHOWN) for value in self.members)
+            return r",\ ".join(powers(number(value, SHOWN), "latex") for value in self.members)
         value = float(self.values[self.step.left])
         if math.isinf(value):
             return r"\infty"
         unit = rf"\ \mathrm{{{self.step.unit}}}" if self.step.unit else ""
-        return number(value, SHOWN) + unit
+        return powers(number(value, SHOWN), "latex") + unit

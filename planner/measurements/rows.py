@@ -54,7 +54,8 @@ class _Columns(Mapping[str, Any]):
 def _floats(frame: pl.DataFrame, name: str) -> Array:
     if name not in frame.columns:
         return np.full(frame.height, np.nan)
-    return np.asarray(frame[name].cast(float).fill_null(np.nan).to_numpy(), dtype=np.float64)
+    column = frame[name]  # of one with nulls polars makes floats, nan for each
+    return column.to_numpy().astype(np.float64)
 
 
 def _words(frame: pl.DataFrame, name: str) -> Words:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from planner import render
 from planner.answer import Answer
@@ -45,6 +45,8 @@ SLACK: Final = 1.5  # seconds that an interval may begin late without a gap
 @dataclass(frozen=True, slots=True, eq=False)
 class MeasuredAnswer(Answer):
     """What was read of one or several sources."""
+
+    PICTURE: ClassVar[str] = "planner.measurements.picture:draw"
 
     measured: Measured
 

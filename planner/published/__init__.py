@@ -15,11 +15,25 @@ if TYPE_CHECKING:
     from planner.library import Model
     from planner.published.board import Scoreboard
 
-__all__ = ["calibrate_all", "draw", "figures", "save_figures", "scoreboard", "write_models"]
+__all__ = [
+    "calibrate_all",
+    "calibrate_left_out",
+    "draw",
+    "figures",
+    "save_figures",
+    "scoreboard",
+    "write_left_out",
+    "write_models",
+]
 
 
-def scoreboard() -> Scoreboard:
+def scoreboard(done: Callable[[int], None] | None = None) -> Scoreboard:
     """Put every published figure beside what the planner says of it.
+
+    Parameters
+    ----------
+    done : callable, optional
+        Is given the number of figures since the last call, about `board.FIGURES` in all.
 
     Returns
     -------
@@ -33,7 +47,7 @@ def scoreboard() -> Scoreboard:
     """
     from planner.published.board import compare
 
-    return compare()
+    return compare(done)
 
 
 def figures() -> dict[str, Callable[[], Axes]]:
@@ -131,6 +145,26 @@ def calibrate_all() -> dict[str, Model]:
     return {name: model for models in found for name, model in models.items()}
 
 
+def calibrate_left_out() -> dict[str, dict[str, dict[str, float]]]:
+    """Fit every law again that is judged by runs it has not seen.
+
+    Returns
+    -------
+    dict
+        By report and by what was left out: values, SI.
+
+    Raises
+    ------
+    CalibrationError
+        A fit did not converge.
+    """
+    return {
+        report.folder: {name: dict(law) for name, law in laws.items()}
+        for report in reports()
+        if (laws := report.left_out())
+    }
+
+
 def write_models(folder: Path) -> None:
     """Write every model file again.
 
@@ -143,3 +177,18 @@ def write_models(folder: Path) -> None:
 
     for name, model in calibrate_all().items():
         library.write_model(model, folder / f"{name}.toml", force=True)
+
+
+def write_left_out(folder: Path) -> None:
+    """Write the laws again that were fitted with some runs left out.
+
+    Parameters
+    ----------
+    folder : Path
+        Where, as ``models/left-out``.
+    """
+    from planner import files, library
+
+    files.make_folder(folder)
+    for name, laws in calibrate_left_out().items():
+        library.write_laws(laws, folder / f"{name}.toml", force=True)

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 WORST_SHOWN: Final = 5
+FIGURES: Final = 1333  # in all reports, for a progress bar
 NINE_IN_TEN: Final = 90.0
+PLAIN: Final = 1e4  # from here on four digits would need a power of ten
 KINDS_SHOWN: Final = ("fitted", "left-out", "transferred")
 
 
@@ -235,8 +237,8 @@ class Scoreboard(Answer):
 
     def _worst_table(self) -> render.Table:
         rows = [
-            (f"{f.report}, {f.table}, {f.row} {f.column}", f.kind, f"{f.published.value:g}",
-             "" if f.predicted is None else f"{f.predicted.value:.4g}", 100 * (f.relative_error or 0.0))
+            (f"{f.report}, {f.table}, {f.row} {f.column}", f.kind, _shown(f.published.value),
+             "" if f.predicted is None else _shown(f.predicted.value), 100 * (f.relative_error or 0.0))
             for f in self.worst()
         ]  # fmt: skip
         return _table(
@@ -249,25 +251,35 @@ class Scoreboard(Answer):
 
     def plot(self, axes: Axes | None = None) -> Axes:
         """Draw the share of the figures that are within each error, one line a kind of prediction."""
-        axes = axes or style.new_axes(7, 4.4)
+        (axes,) = style.begin(axes, self.headline)
         looks = zip(KINDS_SHOWN, style.COLORS, style.LINES, ("o", "s", "^"), strict=False)
         for kind, color, line, marker in looks:
             errors = sorted(
                 abs(f.relative_error) for f in self.figures if f.kind == kind and f.relative_error is not None
             )
-            shares = [(k + 1) / len(errors) for k in range(len(errors))]
+            if not errors:
+                continue
+            shares = [100 * (k + 1) / len(errors) for k in range(len(errors))]
+            middle = errors[(len(errors) - 1) // 2]
             axes.step(
                 [100 * error for error in errors], shares, line, color=color, marker=marker, markersize=4,
-                where="post", label=f"{kind} ({len(errors)} figures)",
+                where="post", label=f"{kind}: {len(errors)} figures, median {100 * middle:.2g} %",
             )  # fmt: skip
-        axes.set_xscale("symlog", linthresh=1, subs=range(2, 10))
-        axes.xaxis.set_major_formatter("{x:g}")
+        style.logarithmic(axes, "x", linear_below=1.0)
+        axes.axhline(50, color="0.7", linewidth=0.8, zorder=0)
         axes.set(
-            xlabel="error of a figure, at most [%]", ylabel="share of the figures", xlim=(0, None), ylim=(0, 1.02),
-            title="Published figures and what the planner says of them",
-        )  # fmt: skip
+            xlabel="error of a figure, at most [%]",
+            ylabel="share of the figures [%]",
+            xlim=(0, None),
+            ylim=(0, 102),
+        )
         axes.legend(frameon=False, loc="lower right")
         return axes
+
+
+def _shown(value: float) -> str:
+    """Four digits, or a whole number; no power of ten."""
+    return f"{value:.0f}" if abs(value) >= PLAIN else f"{value:.4g}"
 
 
 def _table(rows: Sequence[Sequence[Any]], heads: Sequence[tuple[str, str]]) -> render.Table:
@@ -280,6 +292,12 @@ def _table(rows: Sequence[Sequence[Any]], heads: Sequence[tuple[str, str]]) -> r
     )
 
 
-def compare() -> Scoreboard:
-    """Put every published figure beside what the planner says of it."""
-    return Scoreboard(figures=tuple(figure for report in reports() for figure in report.cells()))
+def compare(done: Callable[[int], None] | None = None) -> Scoreboard:
+    """Put every published figure beside what the planner says of it; `done` is given one a figure."""
+    figures = []
+    for report in reports():
+        for figure in report.cells():
+            figures.append(figure)
+            if done is not None:
+                done(1)
+    return Scoreboard(figures=tuple(figures))

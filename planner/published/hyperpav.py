@@ -56,8 +56,9 @@ def models() -> dict[str, library.Model]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Listed:
-    """A listing, the run in it, and what kind of system it is of."""
+    """A listing, its file, the run in it, and what kind of system it is of."""
 
+    file: str
     listing: DeviceListing
     run: Run
     kind: str
@@ -68,7 +69,8 @@ def _listings() -> tuple[Listed, ...]:
     found = []
     for entry in library.read_source(FOLDER)["listing"]:
         (listing,) = read_devices(library.data_path(FOLDER, entry["file"]))
-        found.append(Listed(listing=listing, run=_run(entry["file"]), kind=entry["kind"]))
+        run = _run(entry["file"])
+        found.append(Listed(file=entry["file"], listing=listing, run=run, kind=entry["kind"]))
     return tuple(found)
 
 
@@ -138,30 +140,64 @@ def _interval(number: Printed | None, factor: float = 1.0) -> Interval:
     return printed(number, factor)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeftOut:
+    """A law, what it learned from, and the runs that judge it, which it has not seen."""
+
+    name: str
+    kind: Origin
+    note: str
+    learned: tuple[Listed, ...]
+    judged: tuple[Listed, ...]
+
+
+def left_out() -> list[LeftOut]:
+    """Each run from all others, each system from the other one, the most aliases from fewer."""
+    listings = _listings()
+    of = {kind: tuple(each for each in listings if each.kind == kind) for kind in ("volume", "pool")}
+    alone = [
+        LeftOut(name=f"without {each.file}", kind="left-out", note="fitted to the other runs", judged=(each,),
+                learned=tuple(other for other in listings if other is not each))
+        for each in listings
+    ]  # fmt: skip
+    across = [
+        LeftOut(name=f"{other} runs alone", kind="transferred", note=f"fitted to the {other} runs",
+                judged=of[kind], learned=of[other])
+        for kind, other in (("volume", "pool"), ("pool", "volume"))
+    ]  # fmt: skip
+    most = max(of["pool"], key=lambda each: each.run.aliases)
+    fewer = LeftOut(name="pool with 0 and 8 aliases", kind="transferred", judged=(most,),
+                    note="fitted to the pool with 0 and 8 aliases",
+                    learned=tuple(each for each in of["pool"] if each is not most))  # fmt: skip
+    return [*alone, *across, fewer]
+
+
+def fit_left_out() -> dict[str, Values]:
+    """Fit these laws, as `make models` does."""
+    return {each.name: fitted_without(each) for each in left_out()}
+
+
+def fitted_without(left: LeftOut) -> Values:
+    """Fit one of them, its requesters included; the named outlier is no run to learn from."""
+    runs = [listed.run for listed in left.learned if listed.run.source != OUTLIER]
+    found = calibrate.fit(runs, intervals=False)
+    values = {key: library.rounded(each.value) for key, each in found.estimates.items()}
+    return values | {"population": float(found.population)}
+
+
 def _totals(all_runs: Values) -> Iterator[PublishedFigure]:
     """Total rate of each run: fitted, left out, and from the other system."""
-    listings = _listings()
-    runs = [listed.run for listed in listings]
-    for k, listed in enumerate(listings):
+    laws = library.read_laws(FOLDER)
+    judged = left_out()
+    for listed in _listings():
         yield _total(listed.run, all_runs, "fitted", f"model {ALL_RUNS}")
-        others = [run for j, run in enumerate(runs) if j != k]
-        yield _total(listed.run, _fitted(others), "left-out", "fitted to the other runs")
-    for kind, other in (("volume", "pool"), ("pool", "volume")):
-        law = _fitted([listed.run for listed in listings if listed.kind == other])
-        for listed in listings:
-            if listed.kind == kind:
-                yield _total(listed.run, law, "transferred", f"fitted to the {other} runs")
-    fewer = [listed.run for listed in listings if listed.kind == "pool" and listed.run.aliases < 16]  # noqa: PLR2004
-    (most,) = (listed.run for listed in listings if listed.run.aliases == 16)  # noqa: PLR2004
-    yield _total(most, _fitted(fewer), "transferred", "fitted to the pool with 0 and 8 aliases")
-
-
-def _fitted(runs: list[Run]) -> Values:
-    """Fit a law, its requesters included, to runs; the named outlier is no run to learn from."""
-    found = calibrate.fit([run for run in runs if run.source != OUTLIER], intervals=False)
-    return {key: each.value for key, each in found.estimates.items()} | {
-        "population": float(found.population)
-    }
+        for each in judged:
+            if each.kind == "left-out" and listed in each.judged:
+                yield _total(listed.run, laws[each.name], each.kind, each.note)
+    for each in judged:
+        if each.kind == "transferred":
+            for listed in each.judged:
+                yield _total(listed.run, laws[each.name], each.kind, each.note)
 
 
 def _total(run: Run, law: Values, kind: Origin, note: str) -> PublishedFigure:
@@ -176,24 +212,32 @@ def _total(run: Run, law: Values, kind: Origin, note: str) -> PublishedFigure:
 
 def volume_over_aliases() -> Axes:
     """I/O rate of volume 522A over its classic PAV aliases."""
-    return _over_aliases(VOLUME, VOLUME_LAW, "Volume 522A, law fitted to the pool alone")
+    return _over_aliases(VOLUME, VOLUME_LAW, "Volume 522A by a law fitted to the pool alone")
 
 
 def pool_over_aliases() -> Axes:
     """I/O rate of the pool of eight volumes over its HyperPAV aliases."""
-    return _over_aliases(POOL, POOL_LAW, "Pool 522A-5231, law fitted to volume 522A alone")
+    return _over_aliases(POOL, POOL_LAW, "Pool 522A-5231 by a law fitted to volume 522A alone")
 
 
 def _over_aliases(names: tuple[str, ...], law: str, title: str) -> Axes:
     runs = [_run(f"{name}.listing") for name in names]
     answer = sizing.aliases(runs[0], Law.from_model(law))
-    axes = style.new_axes()
+    most = max(runs, key=lambda run: run.aliases)
+    low, said, high = (float(end[most.aliases]) for end in answer.rate)
+    (axes,) = style.begin(
+        None,
+        f"{title} and its run without aliases: {said:,.0f}/s ({low:,.0f} to {high:,.0f}, {style.NINETY}) with "
+        f"{most.aliases} aliases, {most.total_rate.value:,.0f}/s were measured.",
+    )
     counts = answer.rows.aliases
     axes.fill_between(
-        counts, answer.rate_low, answer.rate_high, color=style.COLORS[0], alpha=style.BAND,
+        counts, answer.rate_low, answer.rate_high, color=style.COLORS[0], alpha=style.BAND, linewidth=0,
         label=f"all readings of the run without aliases, {style.NINETY}",
     )  # fmt: skip
-    axes.plot(counts, answer.rows.io_rate, color=style.COLORS[0], label="preferred reading")
+    axes.plot(
+        counts, answer.rows.io_rate, "o-", markersize=3, color=style.COLORS[0], label="preferred reading"
+    )
     named = library.read_model(ALL_RUNS).fit.outliers
     axes.plot(
         [run.aliases for run in runs], [run.total_rate.value for run in runs], "o", color=style.MEASURED,
@@ -201,12 +245,12 @@ def _over_aliases(names: tuple[str, ...], law: str, title: str) -> Axes:
     )  # fmt: skip
     for run in runs:
         if f"{run.source} {run.name} +{run.aliases}" in named:
-            place = (run.aliases, run.total_rate.value)
-            axes.annotate("named outlier: its service\ntime is above the law", place, (8, -4),
-                          textcoords="offset points", va="top", fontsize="small")  # fmt: skip
-    axes.set(xlabel="aliases", ylabel="I/O rate [1/s]", title=title, ylim=(0, None))
+            words = "named outlier: its service time is\nabove that of the run with 2 aliases"
+            style.name_point(axes, words, (run.aliases, run.total_rate.value), style.MEASURED, above=False)
+    axes.set(xlabel="aliases", ylabel="I/O rate [1/s]", ylim=(0, None))
+    style.plain(axes)
     style.whole_numbers(axes)
-    axes.legend(frameon=False, loc="lower right")
+    style.legend_below(axes)
     return axes
 
 
@@ -221,5 +265,6 @@ REPORT: Final = Report(
     folder=FOLDER,
     cells=cells,
     models=models,
+    left_out=fit_left_out,
     pictures={"hyperpav-volume": volume_over_aliases, "hyperpav-pool": pool_over_aliases},
 )

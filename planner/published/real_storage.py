@@ -6,8 +6,6 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
-import numpy as np
-
 from planner import library, style
 from planner.advice.processors import Scaling, published, scaling
 from planner.calibrate.processors import calibrate as fit_processors
@@ -306,56 +304,30 @@ def scaling_over_storage() -> Axes:
         (newer, "ITR Ratio", "ITR, z/VM 5.3", "-", "o"),
         (older, "ITR Ratio; base = 530 64G", "ITR, z/VM 5.2", "-", "s"),
     )
-    axes = style.new_axes()
+    (axes,) = style.begin(
+        None, "The throughput of z/VM 5.3 follows the processors up to 160 GB and falls behind from there on."
+    )
+    named = []
     for color, (of, row, label, line, marker) in zip(style.COLORS, curves, strict=False):
         runs = of.columns[2:]
+        ratios = [of.value(row, run) for run in runs]
         axes.plot(
-            [of.value("Real Storage (GB)", run) for run in runs], [of.value(row, run) for run in runs],
-            line, marker=marker, color=color, label=label,
-        )  # fmt: skip
+            [of.value("Real Storage (GB)", run) for run in runs], ratios, line, marker=marker, color=color
+        )
+        if of is newer:
+            named.append((ratios[-1], label, color))
+        else:
+            style.name_point(axes, label, (of.value("Real Storage (GB)", runs[-1]), ratios[-1]), color)
     axes.set(
         xlabel="real storage [GB]", ylabel="ratio to z/VM 5.3 in 64 GB", xlim=(0, None), ylim=(0, None),
-        title="Storage and processor scaling",
     )  # fmt: skip
-    axes.legend(frameon=False)
+    style.name_lines(axes, named)
     return axes
 
 
 def rate_over_processors() -> Axes:
     """Internal throughput rate over processors, z/VM 5.3."""
-    rows = published()
-    fitted = scaling(rows)
-    counts = np.arange(min(row.processors for row in rows), MOST_PROCESSORS + 1)
-    law = fitted.rates(counts.tolist())
-    axes = style.new_axes()
-    axes.fill_between(
-        counts, law.low, law.high, color=style.COLORS[0], alpha=style.BAND, label=f"law, {style.NINETY}",
-    )  # fmt: skip
-    most = max(row.processors for row in rows)
-    for part, line, label in (
-        (counts <= most, "-", "law, fitted to all five runs"),
-        (counts >= most, ":", "beyond what was measured"),
-    ):
-        axes.plot(counts[part], law.value[part], line, color=style.COLORS[0], label=label)
-    out = fitted.left_out
-    axes.errorbar(
-        [row.processors for row in rows], [one.value for one in out],
-        [[one.value - one.low for one in out], [one.high - one.value for one in out]], fmt="x", color=style.COLORS[1],
-        markersize=9, capsize=4, label=f"each from the other four runs, {style.NINETY}",
-    )  # fmt: skip
-    axes.plot(
-        [row.processors for row in rows], [row.internal_throughput for row in rows], "o", color=style.MEASURED,
-        zorder=style.ABOVE, label="measured",
-    )  # fmt: skip
-    axes.set(
-        xlabel="processors",
-        ylabel="internal throughput rate [transactions/s]",
-        title="Apache on z/VM 5.3",
-        ylim=(0, None),
-    )
-    style.whole_numbers(axes)
-    axes.legend(frameon=False, loc="upper left")
-    return axes
+    return scaling(published(), counts=[MOST_PROCESSORS]).plot()
 
 
 REPORT: Final = Report(

@@ -158,6 +158,9 @@ class Report:
         Every number that it prints, beside what the planner says, in the order of print.
     models : callable
         The models that were fitted to it, by the name of their file in models/.
+    left_out : callable
+        Laws that were fitted with some runs left out, which judge the planner; by name, SI. They are kept in
+        models/left-out, since fitting them takes most of the time of the scoreboard.
     figures : mapping
         What draws the figures that it names and does not display, by that name.
     pictures : mapping
@@ -167,6 +170,7 @@ class Report:
     folder: str
     cells: Callable[[], Iterator[PublishedFigure]]
     models: Callable[[], Mapping[str, library.Model]] = dict
+    left_out: Callable[[], Mapping[str, Mapping[str, float]]] = dict
     figures: Mapping[str, Callable[[], Axes]] = field(default_factory=dict)
     pictures: Mapping[str, Callable[[], Axes]] = field(default_factory=dict)
 

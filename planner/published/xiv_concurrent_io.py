@@ -223,7 +223,13 @@ def rate_over_requests() -> Axes:
     asked = [
         {"outstanding": float(each), "think_time": 0.0, "arrival_rate": 0.0, "scv": 1.0} for each in requests
     ]
-    axes = style.new_axes()
+    predicted = float(devices["Concurrent"].closed(XIV_REQUESTS).transfer_rate)
+    reached = printed_rates.value("Concurrent", "transfers")
+    (axes,) = style.begin(
+        None,
+        f"Paging to XIV with two transfers at a time: {predicted:.0f}/s predicted from the serialized run, "
+        f"{reached:.0f}/s measured.",
+    )
     looks = zip(devices.items(), style.COLORS, ("", "////"), ("o", "s"), strict=False)
     for (name, device), color, hatch, marker in looks:
         rate = device.closed(requests).transfer_rate
@@ -243,10 +249,9 @@ def rate_over_requests() -> Axes:
         )  # fmt: skip
     axes.set(
         xlabel="requests outstanding at one device", ylabel="transfers of one device [1/s]", ylim=(0, None),
-        title="Paging to XIV, one transfer at a time or two",
     )  # fmt: skip
     style.whole_numbers(axes)
-    axes.legend(frameon=False, loc="lower right")
+    style.legend_below(axes, 2)
     return axes
 
 

@@ -113,7 +113,7 @@ def _blocks(cells: list[list[str]], keys: int, most: int) -> list[list[list[str]
     return blocks
 
 
-def counted(number: float, noun: str) -> str:
+def counted(number: float, noun: str, plural: str = "") -> str:
     """A count with its noun in the right number.
 
     Parameters
@@ -122,6 +122,8 @@ def counted(number: float, noun: str) -> str:
         A whole number.
     noun : str
         In the singular.
+    plural : str, optional
+        Its plural, where that is not the noun with an s.
 
     Returns
     -------
@@ -130,10 +132,10 @@ def counted(number: float, noun: str) -> str:
 
     Examples
     --------
-    >>> counted(1, "disk"), counted(8, "disk")
-    ('1 disk', '8 disks')
+    >>> counted(1, "disk"), counted(8, "disk"), counted(2, "alias", "aliases")
+    ('1 disk', '8 disks', '2 aliases')
     """
-    return f"{number:.0f} {noun}{'' if number == 1 else 's'}"
+    return f"{number:.0f} {noun if number == 1 else plural or noun + 's'}"
 
 
 def wrap(text: str, width: int = WIDTH) -> str:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from datetime import time
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from planner import render
 from planner.errors import ReportError
@@ -13,9 +13,13 @@ from planner.reports import device, device_rows, dspacesh, schema
 from planner.reports.device import DeviceListing, listings_of
 from planner.reports.device_frame import DevicesFrame
 from planner.reports.dspacesh import DataSpaceListing, data_spaces_of
+from planner.reports.dspacesh_columns import plain_rows
 from planner.reports.frames import storage_frame
-from planner.reports.listing import Document
+from planner.reports.listing import Document, Page
 from planner.reports.listing_scan import Scanned, scan
+
+if TYPE_CHECKING:
+    import polars as pl
 
 MOST_IN_FULL: Final = 20  # damaged rows
 Listing = DeviceListing | DataSpaceListing
@@ -94,16 +98,20 @@ def listing_table(report: str, listings: tuple[Listing, ...]) -> render.Table:
     return READERS[report][2](listings)
 
 
+def _storage(path: Path, pages: Sequence[Page]) -> pl.DataFrame:
+    """Rows of DSPACESH pages: by columns where all are plain, else as the careful reader takes them."""
+    plain = plain_rows(path, pages)
+    if plain is not None:
+        return plain
+    return storage_frame(data_spaces_of(Document(path=path, preamble=(), pages=tuple(pages))))
+
+
 def read_tables(path: Path, data: bytes | None = None) -> schema.Tables:
     """Read every listing of a file, or of its content, into tables; damaged rows of DEVICE are named in notes."""
     taken = DevicesFrame()
     scanned = scan(path, data, take=taken.take)
-    spaces = (
-        data_spaces_of(Document(path=path, preamble=(), pages=tuple(scanned.spaces)))
-        if scanned.spaces
-        else ()
-    )
-    if not scanned.listings and not spaces:
+    spaces = _storage(path, scanned.spaces) if scanned.spaces else None
+    if not scanned.listings and spaces is None:
         raise nothing(path, scanned.reports)
     found = [report for report in READERS if report in scanned.reports]
     heads = [*(each.head for each in scanned.listings), *(page.head for page in scanned.spaces)]
@@ -112,7 +120,7 @@ def read_tables(path: Path, data: bytes | None = None) -> schema.Tables:
         notes.append(f"{path}: a screen shows no date; the day of its intervals is unknown.")
     return schema.Tables(
         devices=taken.frame(scanned) if scanned.listings else None,
-        storage=storage_frame(spaces) if spaces else None,
+        storage=spaces,
         notes=tuple(notes),
         what=" and ".join(READERS[report][0] for report in found) + " listings",
     )

@@ -26,10 +26,10 @@ LONGEST_CELL: Final = 8
 _PACKED: Final = 8  # characters that fit a number
 LONGEST_LINE: Final = 512
 FACTORS: Final = tuple(factor for _, _, factor in MEASURED.values())
-_POINT, _ZERO, _LETTER_A = b".0A"
+_POINT, ZERO, _LETTER_A = b".0A"
 _DOTS: Final = 3  # that say, at least, that a number is not available
 _POWERS: Final = 10.0 ** np.arange(LONGEST_CELL + 1)
-_HALVES: Final = np.array([half_digit("." + "0" * decimals) for decimals in range(LONGEST_CELL + 1)])
+HALVES: Final = np.array([half_digit("." + "0" * decimals) for decimals in range(LONGEST_CELL + 1)])
 Bytes = NDArray[np.uint8]
 Mask = NDArray[np.bool_]
 
@@ -154,9 +154,9 @@ class Rows:
             for words, place in ((types, layout.type), (labels, layout.label))
         )
         sound &= (kinds > 0) & (names >= 0)
-        digits = characters - _ZERO  # what is no digit wraps around to 10 and above
+        digits = characters - ZERO  # what is no digit wraps around to 10 and above
         for position, cell in enumerate(layout.cells):
-            values, decimals, fine = _numbers(characters, digits, *cell)
+            values, decimals, fine = numbers_in(characters, digits, *cell)
             sound &= fine
             if position < len(layout.cells) - len(FACTORS):
                 sound &= decimals == 0
@@ -164,7 +164,7 @@ class Rows:
             else:
                 number = position - (len(layout.cells) - len(FACTORS))
                 self.values[number, pick] = values * FACTORS[number]
-                self.halves[number, pick] = _HALVES[decimals] * FACTORS[number]
+                self.halves[number, pick] = HALVES[decimals] * FACTORS[number]
         self.sound[pick], self.address[pick], self.type[pick], self.label[pick] = sound, address, kinds, names
 
 
@@ -195,7 +195,7 @@ def _frame_is_sound(characters: Bytes, layout: Layout) -> Mask:
 
 def _hexadecimal(characters: Bytes) -> tuple[NDArray[np.int64], Mask]:
     """Numbers of four hexadecimal digits, in capitals; and which are such."""
-    digits, letters = characters - _ZERO, characters - _LETTER_A
+    digits, letters = characters - ZERO, characters - _LETTER_A
     is_digit, is_letter = digits < 10, letters < 6  # noqa: PLR2004
     places = np.where(is_digit, digits, letters + 10)
     found = np.zeros(characters.shape[1], dtype=np.int64)
@@ -204,7 +204,9 @@ def _hexadecimal(characters: Bytes) -> tuple[NDArray[np.int64], Mask]:
     return found, np.asarray((is_digit | is_letter).all(axis=0))
 
 
-def _numbers(characters: Bytes, digits: Bytes, start: int, end: int) -> tuple[Array, NDArray[np.int64], Mask]:
+def numbers_in(
+    characters: Bytes, digits: Bytes, start: int, end: int
+) -> tuple[Array, NDArray[np.int64], Mask]:
     """Number in the cells between two columns, nan where it is dots; its decimals; whether it is sound."""
     first, rows = max(start, end - LONGEST_CELL), characters.shape[1]
     value = np.zeros(rows, dtype=np.int32)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, time
+from datetime import datetime, time, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -25,6 +25,7 @@ from planner.tabular import Tabular
 
 if TYPE_CHECKING:
     import pandas as pd
+    import polars as pl
     from matplotlib.axes import Axes
 
 REPORT: Final = DSPACESH
@@ -53,7 +54,7 @@ SHOWN: Final = {  # column: label
     "total": "total", "resident": "resident", "resident_below_2gb": "below 2 GB", "dasd": "on DASD",
 }  # fmt: skip
 
-_RELEASE: Final = re.compile(r"z/VM +V\.([0-9]+\.[0-9]+)\.[0-9]+")
+RELEASE: Final = re.compile(r"z/VM +V\.([0-9]+\.[0-9]+)\.[0-9]+")
 _PTRM: Final = re.compile(r"PTRM[0-9A-F]{4}")
 
 
@@ -227,6 +228,37 @@ def data_spaces_of(document: Document) -> tuple[DataSpaceListing, ...]:
     return tuple(_listing(document.path, head, pages) for head, pages in listings)
 
 
+def listings_of_frame(frame: pl.DataFrame) -> tuple[DataSpaceListing, ...]:
+    """Rows of the table of storage, from a listing, monitor data or an archive, as the listings that they amount to."""
+    found = []
+    for (system, file, source, start), part in frame.group_by(
+        "system", "file", "source", "start", maintain_order=True
+    ):
+        rows = part.to_dicts()
+        length = rows[0]["interval"]
+        end = None if start is None else start + timedelta(seconds=length or 0.0)
+        found.append(
+            DataSpaceListing(
+                report=REPORT, run=str(source or ""), release=rows[0]["release"], start=start, end=end, interval=length,
+                path=Path(file or ""), line=rows[0]["line"] or 0, system=str(system or ""),
+                rows=tuple(map(_space_of, rows)),
+            )
+        )  # fmt: skip
+    return tuple(found)
+
+
+def _space_of(row: dict[str, Any]) -> DataSpace:
+    """One row of the table of storage."""
+    numbers: dict[str, Any] = {
+        name: None
+        if row[name] is None
+        else Printed(row[name], max(row[name] - row[f"{name}_low"], row[f"{name}_high"] - row[name]))
+        for name in (*RATES, *PAGES)
+    }
+    about = {name: row[name] for name in ("owner", "name", "users")}
+    return DataSpace(**about, **numbers, line=row["line"] or 0)
+
+
 def _listing(path: Path, head: Head, pages: list[Page]) -> DataSpaceListing:
     """Join the pages of one listing and the halves of its rows."""
     first = pages[0].first
@@ -252,7 +284,7 @@ def _listing(path: Path, head: Head, pages: list[Page]) -> DataSpaceListing:
         match[1]
         for page in pages
         for line in (page.first, *page.lines)
-        if (match := _RELEASE.search(line.text))
+        if (match := RELEASE.search(line.text))
     ]
     return DataSpaceListing(
         report=REPORT, run=head.run, release=releases[0] if releases else None, start=head.start, end=head.end,
@@ -282,7 +314,7 @@ def _page_rows(path: Path, page: Page) -> Iterator[tuple[Line, dict[str, Any], d
         header = tuple(names for names in (LEFT, RIGHT) if is_header(line, names))
         if header:
             headings = sum(header, ())
-            columns, inside = _columns(path, line, headings), True
+            columns, inside = columns_below(path, line, headings), True
         elif line.is_blank:
             inside = False
         elif inside and columns is not None:
@@ -294,12 +326,12 @@ def _page_rows(path: Path, page: Page) -> Iterator[tuple[Line, dict[str, Any], d
             )
         elif columns is None and may_be_row(line.text):
             raise line.error(path, f"a row above its heading: expected '{' '.join(LEFT)}' first")
-        elif columns is not None and _looks_like_row(headings, line):
+        elif columns is not None and looks_like_row(headings, line):
             problem = "a row apart from its table: expected rows without a blank line between them"
             raise line.error(path, problem)
 
 
-def _columns(path: Path, line: Line, headings: Sequence[str]) -> Columns:
+def columns_below(path: Path, line: Line, headings: Sequence[str]) -> Columns:
     """Find the columns; a name may be longer than its heading and reaches up to the next one."""
     columns = Columns.from_header(path, line, headings)
     if "Name" not in headings:
@@ -308,7 +340,7 @@ def _columns(path: Path, line: Line, headings: Sequence[str]) -> Columns:
     return replace(columns, spans={**columns.spans, "Name": name})
 
 
-def _looks_like_row(headings: Sequence[str], line: Line) -> bool:
+def looks_like_row(headings: Sequence[str], line: Line) -> bool:
     """Whether a line is a row rather than the text between two halves."""
     numbers = [word for word in line.text.split() if is_number(word.rstrip("".join(SUFFIXES)))]
     return len(numbers) > len(headings) // 2

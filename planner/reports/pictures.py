@@ -1,7 +1,8 @@
-"""What a listing looks like: bars, one a device or a data space, with nothing but what is printed."""
+"""What measurements look like: bars, one a device, pool or data space, with nothing but what is printed."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from planner import style
@@ -17,10 +18,53 @@ if TYPE_CHECKING:
 PARTS: Final = ("pend", "disconnect", "connect")
 FEWEST: Final = 6  # devices that a picture has room for
 MOST_SIDE_BY_SIDE: Final = 10  # names that are read without turning the head
+MOST_BARS: Final = 60
+CAVEAT: Final = (
+    "With HyperPAV aliases at work the printed response, and so the wait, is not that of the volume."
+)
+
+
+def stacked_times(
+    headline: str, names: Sequence[str], parts: Mapping[str, Sequence[float]], *, aliases: bool,
+    axes: Axes | None = None,
+) -> Axes:  # fmt: skip
+    """Draw of what the response time of each device consists.
+
+    Parameters
+    ----------
+    headline : str
+        What was read.
+    names : sequence of str
+        Of the devices.
+    parts : mapping
+        Milliseconds of each device, by the name of the part, from below.
+    aliases : bool
+        Whether HyperPAV aliases are among the devices.
+    axes : matplotlib.axes.Axes, optional
+        Where to draw; new axes where None.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        Stacked bars; a device without I/O has none.
+    """
+    if len(names) > MOST_BARS:
+        totals = [sum(column) for column in zip(*parts.values(), strict=True)]
+        kept = sorted(sorted(range(len(names)), key=lambda k: -totals[k])[:MOST_BARS])
+        headline = f"{headline} The {MOST_BARS} longest of {len(names)} devices."
+        names = [names[k] for k in kept]
+        parts = {part: [values[k] for k in kept] for part, values in parts.items()}
+    (axes,) = style.begin(axes, f"{headline} {CAVEAT}" if aliases else headline)
+    style.stacked(axes, names, parts)
+    axes.set_xlim(-1, max(len(names), FEWEST))
+    axes.tick_params(axis="x", rotation=90 if len(names) > MOST_SIDE_BY_SIDE else 0)
+    axes.set(xlabel="device", ylabel="time of an I/O [ms]")
+    style.legend_below(axes)
+    return axes
 
 
 def device_times(listing: DeviceListing) -> Axes:
-    """Draw of what the response time of each device consists.
+    """Draw of what the response time of each device of a listing consists.
 
     Parameters
     ----------
@@ -36,16 +80,10 @@ def device_times(listing: DeviceListing) -> Axes:
         part: [value.value / MILLISECOND if (value := getattr(row, part)) else 0.0 for row in listing.rows]
         for part in PARTS
     }
-    axes = style.new_axes()
-    style.stacked(
-        axes, [row.address for row in listing.rows], {**heights, "wait": list(map(_wait, listing.rows))}
-    )
-    axes.set_xlim(-1, max(len(listing.rows), FEWEST))
-    axes.margins(y=0.25)  # for the legend
-    axes.legend(frameon=False, loc="upper center", ncols=4)
-    axes.tick_params(axis="x", rotation=90 if len(listing.rows) > MOST_SIDE_BY_SIDE else 0)
-    axes.set(xlabel="device", ylabel="time of an I/O [ms]", title=str(listing))
-    return axes
+    return stacked_times(
+        f"{listing}.", [row.address for row in listing.rows], {**heights, "wait": list(map(_wait, listing.rows))},
+        aliases=any(row.is_hyperpav_alias for row in listing.rows),
+    )  # fmt: skip
 
 
 def _wait(row: Device) -> float:
@@ -69,9 +107,36 @@ def resident_pages(listing: DataSpaceListing) -> Axes:
         A bar a data space, where its pages are printed.
     """
     rows = [(row.name, row.resident.value) for row in listing.rows if row.resident is not None]
-    axes = style.new_axes()
-    axes.barh([name for name, _ in rows], [pages for _, pages in rows], color=style.COLORS[0])
+    return bars(f"{listing}.", rows, "resident pages of 4 KB", "data space")
+
+
+def bars(
+    headline: str, rows: Sequence[tuple[str, float]], what: str, of: str, axes: Axes | None = None
+) -> Axes:
+    """Draw one number of each row as a bar across, the first on top.
+
+    Parameters
+    ----------
+    headline : str
+        What was read.
+    rows : sequence of tuple
+        Name and number.
+    what, of : str
+        What the numbers and the names are.
+    axes : matplotlib.axes.Axes, optional
+        Where to draw; new axes where None.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The axes.
+    """
+    shown = rows[:MOST_BARS]
+    if len(rows) > len(shown):
+        headline = f"{headline} The first {MOST_BARS} of {len(rows)}."
+    (axes,) = style.begin(axes, headline, height=1.4 + 0.24 * max(len(shown), FEWEST))
+    axes.barh([name for name, _ in shown], [number for _, number in shown], color=style.COLORS[0])
     axes.invert_yaxis()
-    axes.ticklabel_format(axis="x", style="plain")
-    axes.set(xlabel="resident [pages of 4 KB]", ylabel="data space", title=str(listing))
+    axes.set(xlabel=what, ylabel=of)
+    style.plain(axes, "x")
     return axes

@@ -110,7 +110,7 @@ SUPPLY: Final = (
     Column("borrowed", "Float64", "1/s", "aliases borrowed from other control units (SuperPAV)"),
     Column("loaned", "Float64", "1/s", "aliases loaned to other control units (SuperPAV)"),
     Column("queued", "Float64", "", "mean I/Os queued for an alias"),
-    Column("restarted", "Boolean", "", "whether the counters began anew in the interval"),
+    Column("restarted", "Boolean", "", "whether the counters were started again in the interval"),
     Column("plain", "Boolean", "", "whether rates and water marks of the interval belong together"),
     *WHERE,
 )

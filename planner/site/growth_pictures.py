@@ -28,7 +28,7 @@ def draw_series(
     limit: Limit, series: int, daily: Daily, fit: Fit, future: Future, horizon: int, axes: Axes | None = None
 ) -> Axes:
     """Measured days, the busy-day level with its 90 % band, the limit and the date it is reached."""
-    axes = axes or style.new_axes(8.0, 4.4)
+    (axes,) = style.begin(axes, _title(limit))
     measured = np.flatnonzero(np.isfinite(daily.values[series])).tolist()
     points: Any = axes  # matplotlib converts dates; its types do not say so
     points.plot([daily.day(at) for at in measured], daily.values[series, measured], ".", color=style.MEASURED,
@@ -51,7 +51,6 @@ def draw_series(
     top = max(np.nanmax(daily.values[series]), middle.max(), at or 0.0)
     axes.set(
         ylim=(0, 1.25 * top),
-        title=_title(limit),
         ylabel=f"{limit.grows.what}{f' [{unit}]' if unit else ''}",
     )
     _dated(axes)
@@ -102,7 +101,9 @@ def _dated(axes: Axes) -> None:
 def draw_limits(limits: Sequence[Limit], horizon: int, axes: Axes | None = None) -> Axes:
     """What breaks first: one row a limit, its date as a mark and the 90 % range as a bar."""
     shown = limits[:MOST_LIMITS]
-    axes = axes or style.new_axes(8.0, 1.6 + 0.3 * len(shown))
+    more = len(limits) - len(shown)
+    title = "What breaks first" + (f" ({more} later ones not shown)" if more else "")
+    (axes,) = style.begin(axes, title, height=1.6 + 0.3 * len(shown))
     points: Any = axes
     begin = max(limit.last for limit in shown)
     end = begin + timedelta(days=horizon)
@@ -121,9 +122,7 @@ def draw_limits(limits: Sequence[Limit], horizon: int, axes: Axes | None = None)
     points.plot([], [], "D", color=style.COLORS[1], linestyle="none", label="limit reached")
     points.plot([], [], color=style.COLORS[0], linewidth=6, alpha=0.4, label="90 %; arrow: or later")
     axes.set_yticks(range(len(shown)), [_row(limit, several=several) for limit in shown])
-    more = len(limits) - len(shown)
     axes.set(ylim=(len(shown) - 0.4, -0.6))
-    axes.set_title("What breaks first" + (f" ({more} later ones not shown)" if more else ""))
     _dated(axes)
     axes.legend(frameon=False, loc="upper center", bbox_to_anchor=(0.4, -0.08), ncols=3, fontsize="small")
     return axes

@@ -3,10 +3,10 @@
 from planner.sizing.answer import AliasAnswer, NamedReading, together
 from planner.sizing.many import VolumesAnswer
 from planner.sizing.overview import Subsystem
-from planner.sizing.pool_count import PoolCount
+from planner.sizing.pool_count import MeasuredPool, PoolCount
 from planner.sizing.question import aliases as answer_for
 from planner.sizing.search import aliases
-from planner.sizing.subsystem import MeasuredPool, subsystem
+from planner.sizing.subsystem import subsystem
 from planner.sizing.target import Target
 
 __all__ = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from planner.sizing.target import Target
 from planner.units import MILLISECOND
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+    pass
 
 SCOPE: Final = (
     "z/VM uses aliases for guest minidisk I/O on volumes attached to SYSTEM; not for dedicated devices, nor for a "
@@ -134,6 +134,8 @@ class AliasAnswer(Answer):
     remarks : Remarks
         The demand in words, what to know, what to do next.
     """
+
+    PICTURE: ClassVar[str] = "planner.sizing.picture:draw"
 
     name: str
     recommended: int
@@ -390,23 +392,6 @@ class AliasAnswer(Answer):
             "grouping_error": self.grouping_error,
             "notes": [*self._more(), *filter(None, (self.remarks.step,))],
         }
-
-    def plot(self, axes: Axes | None = None) -> Axes:
-        """Draw I/O rate and response time with their 90 % bands against the number of aliases.
-
-        Parameters
-        ----------
-        axes : matplotlib.axes.Axes, optional
-            Where to draw the rate alone; new axes where None, with the response time below.
-
-        Returns
-        -------
-        matplotlib.axes.Axes
-            The axes of the rate.
-        """
-        from planner.sizing.picture import draw
-
-        return draw(self, axes)
 
 
 def together(answers: Sequence[AliasAnswer]) -> render.Table:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from planner import render
 from planner.answer import Answer
@@ -15,7 +15,7 @@ from planner.sizing.target import Target
 from planner.units import MILLISECOND
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+    pass
 
 GAINS: Final = "gains"
 SHIFTS: Final = "wait becomes service"
@@ -53,6 +53,8 @@ class VolumesAnswer(Answer):
     remarks : tuple of str
         How the measurements were read.
     """
+
+    PICTURE: ClassVar[str] = "planner.sizing.picture:draw_volumes"
 
     answers: tuple[AliasAnswer, ...]
     target: Target
@@ -184,26 +186,6 @@ class VolumesAnswer(Answer):
             "problems": [{"device": each.name, "problem": each.problem} for each in self.unanswered],
             "notes": list(self.notes),
         }
-
-    def plot(self, axes: Axes | None = None) -> Axes:
-        """Draw the recommended aliases of each volume with their range, beside those in use.
-
-        Parameters
-        ----------
-        axes : matplotlib.axes.Axes, optional
-            Where to draw; new axes where None.
-
-        Returns
-        -------
-        matplotlib.axes.Axes
-            The axes.
-        """
-        from planner.sizing.picture import draw_many
-
-        return draw_many(
-            [a.name for a in self.answers], [a.recommended for a in self.answers], [a.range for a in self.answers],
-            [a.in_use for a in self.answers], "volume", axes,
-        )  # fmt: skip
 
 
 def verdict(answer: AliasAnswer) -> str:

@@ -5,17 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from planner import render
 from planner.answer import Answer
 from planner.sizing.answer import SCOPE
-from planner.sizing.pool_count import PoolCount, all_traffic, table_of
+from planner.sizing.pool_count import MeasuredPool, PoolCount, all_traffic, table_of
 from planner.sizing.target import Target
 from planner.sizing.wording import LEAST_ERROR
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+    pass
+
+    from planner.demand import Law
 
 ALL: Final = "all"
 MOST_NAMED: Final = 20  # pools that a note names
@@ -23,12 +25,19 @@ MOST_NAMED: Final = 20  # pools that a note names
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subsystem(Answer):
-    """Answers for many `pools`: `target` and `growth` of each, and `remarks` on how they were read."""
+    """Answers for many `pools`: `target` and `growth` of each, and `remarks` on how they were read.
+
+    `measured` and `law` are what they were answered from, for whoever asks more of them; none where that is not kept.
+    """
+
+    PICTURE: ClassVar[str] = "planner.sizing.picture:draw_pools"
 
     pools: tuple[PoolCount, ...]
     target: Target
     growth: float = 0.0
     remarks: tuple[str, ...] = ()
+    measured: tuple[MeasuredPool, ...] = ()
+    law: Law | None = None
 
     @property
     def answered(self) -> tuple[PoolCount, ...]:
@@ -170,27 +179,6 @@ class Subsystem(Answer):
             f"{note} ({'all pools' if len(names) == len(self.pools) else _names(names)})."
             for note, names in notes.items()
         ]
-
-    def plot(self, axes: Axes | None = None) -> Axes:
-        """Draw the recommended aliases of each pool with their range, beside those in use; most wanting first.
-
-        Parameters
-        ----------
-        axes : matplotlib.axes.Axes, optional
-            Where to draw; new axes where None.
-
-        Returns
-        -------
-        matplotlib.axes.Axes
-            The axes.
-        """
-        from planner.sizing.picture import draw_many
-
-        pools = self.answered
-        return draw_many(
-            [pool.name for pool in pools], [pool.recommended or 0 for pool in pools],
-            [pool.range or (0, 0) for pool in pools], [pool.in_use for pool in pools], "pool", axes,
-        )  # fmt: skip
 
 
 def _names(names: Sequence[str]) -> str:

@@ -11,6 +11,7 @@ import numpy as np
 
 from planner.calibrate import Fit, fit, observe
 from planner.demand import Law, Readings, read_volumes
+from planner.demand.steady import Reading
 from planner.demand.steady import readings as shared_readings
 from planner.devices import Performance, Pool
 from planner.errors import InfeasibleError, InputError
@@ -322,6 +323,22 @@ def check_same(runs: Sequence[Run]) -> None:
         raise InputError("listings", [run.name for run in runs], "measurements of the same volumes")
 
 
+def preferred_meaning(run: Run, law: Law) -> Meaning | None:
+    """The first of `meanings_of` one run alone, without the work for the others; None where the pool is bursty."""
+    if not run.queue_known:
+        return _in_use(run, law, 1)[0] if run.aliases else _offered(run)
+    if run.aliases:
+        readings = shared_readings(run, law)
+        bursty = run.total_queue.value > 0 and all(reading.strain > 1.0 for reading in readings)
+        return None if bursty else _in_use(run, law, 1, readings)[0]
+    return _alone(run, law)[0] if bool(read_unshared(run, law)[0].steady.all()) else None
+
+
+def meaning_in_use(run: Run, law: Law, reading: Reading) -> Meaning:
+    """What a reading of a pool with aliases at work asks of each of its volumes."""
+    return _in_use(run, law, 1, (reading,))[0]
+
+
 def is_bursty(runs: Sequence[Run], law: Law) -> bool:
     """Whether steady demand does not explain the latest measurement of a pool."""
     check_same(runs)
@@ -393,13 +410,13 @@ def _columns(read: Readings, volume: int) -> list[int]:
     return [*opened, *closed] if busy < FAR_FROM_SATURATED else [*closed, *opened]
 
 
-def _in_use(run: Run, law: Law) -> list[Meaning]:
+def _in_use(
+    run: Run, law: Law, most: int = MOST_READINGS, readings: Sequence[Reading] | None = None
+) -> list[Meaning]:
     """Aliases at work: the volumes are read together, as if equal, by the pool's own solution; each at its own rate."""
     found = []
-    readings = shared_readings(run, law)
-    picked = np.unique(
-        np.linspace(0, len(readings) - 1, min(len(readings), MOST_READINGS)).round().astype(int)
-    )
+    readings = shared_readings(run, law) if readings is None else readings
+    picked = np.unique(np.linspace(0, len(readings) - 1, min(len(readings), most)).round().astype(int))
     rates = own_rates(run)
     nothing = np.full(run.bases, np.nan)
     for k in picked:

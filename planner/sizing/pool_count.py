@@ -1,14 +1,37 @@
-"""How many aliases one of many pools needs and what they bring: one row of the answer for all of them."""
+"""One of many pools as it was measured, and how many aliases it needs: one row of the answer for all of them."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from planner import render
 from planner.units import MILLISECOND
+
+if TYPE_CHECKING:
+    from planner.measurements import Run
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeasuredPool:
+    """A pool as it was measured.
+
+    Attributes
+    ----------
+    name : str
+        Its name.
+    volumes, aliases : int
+        Its devices, volumes without I/O too.
+    runs : tuple of Run
+        Measurements of it, the present state last; none where it has no load.
+    """
+
+    name: str
+    volumes: int
+    aliases: int
+    runs: tuple[Run, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

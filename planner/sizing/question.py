@@ -31,8 +31,9 @@ from planner.reports.schema import CLASSIC_ALIAS, VOLUME
 from planner.sizing.answer import AliasAnswer
 from planner.sizing.many import Unanswered, VolumesAnswer, in_order
 from planner.sizing.overview import Subsystem
+from planner.sizing.pool_count import MeasuredPool
 from planner.sizing.search import aliases as search
-from planner.sizing.subsystem import MeasuredPool, subsystem
+from planner.sizing.subsystem import subsystem
 from planner.sizing.target import Target
 
 SERVICE_PARTS: Final = 3  # a printed service time is the sum of three rounded parts

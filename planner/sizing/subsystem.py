@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
@@ -20,30 +20,10 @@ from planner.sizing.comparison import met_already
 from planner.sizing.fewest import Tried
 from planner.sizing.overview import Subsystem
 from planner.sizing.pool import Asked, extremes, is_bursty, meanings_of
-from planner.sizing.pool_count import PoolCount, Traffic
+from planner.sizing.pool_count import MeasuredPool, PoolCount, Traffic
 from planner.sizing.target import Target
 
 AT_ONCE: Final = 50  # pools whose demands are read together
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MeasuredPool:
-    """A pool as it was measured.
-
-    Attributes
-    ----------
-    name : str
-        Its name.
-    volumes, aliases : int
-        Its devices, volumes without I/O too.
-    runs : tuple of Run
-        Measurements of it, the present state last; none where it has no load.
-    """
-
-    name: str
-    volumes: int
-    aliases: int
-    runs: tuple[Run, ...]
 
 
 def subsystem(
@@ -99,7 +79,9 @@ def subsystem(
         found += counts
         if done is not None:
             done(len(counts))
-    return Subsystem(pools=tuple(found), target=target, growth=growth, remarks=tuple(notes))
+    return Subsystem(
+        pools=tuple(found), target=target, growth=growth, remarks=tuple(notes), measured=tuple(pools), law=law
+    )
 
 
 Task = tuple[Sequence[MeasuredPool], Law, Target, float]

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from planner import render
 from planner.answer import Answer
 from planner.reports.supply import PoolSupply
-from planner.supply.picture import draw
 from planner.units import MILLISECOND
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+    pass
 
 MOST_ALIASES: Final = 255
 MOST_NAMED: Final = 8
@@ -116,6 +115,8 @@ class PoolAnswer:
 class SupplyAnswer(Answer):
     """Verdicts on several pools: `pools`, and `no_alias`, the largest share of tries that may fail."""
 
+    PICTURE: ClassVar[str] = "planner.supply.picture:draw"
+
     pools: tuple[PoolAnswer, ...]
     no_alias: float
 
@@ -204,21 +205,6 @@ class SupplyAnswer(Answer):
             "the range of what the counters allow. unused: could have been taken away without a single fail."
         )
         return (render.Section(table=self.table(), caption=caption),)
-
-    def plot(self, axes: Axes | None = None) -> Axes:
-        """Draw the share of tries that failed over time, the pools with most fails first.
-
-        Parameters
-        ----------
-        axes : matplotlib.axes.Axes, optional
-            Where to draw; new axes where None.
-
-        Returns
-        -------
-        matplotlib.axes.Axes
-            The axes.
-        """
-        return draw([pool.supply for pool in self.pools], self.no_alias, axes)
 
 
 def _named(pools: Sequence[PoolAnswer]) -> str:

@@ -1,4 +1,4 @@
-"""The supply counters over time: share of tries that failed, and the free aliases of one pool."""
+"""The supply counters over time: share of tries that failed, and the aliases of the pool that matters."""
 
 from __future__ import annotations
 
@@ -16,62 +16,81 @@ from planner.results import Array
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from planner.supply.answer import PoolAnswer, SupplyAnswer
+
 MOST_POOLS: Final = 6
 PARTS: Final = 144  # of a day: ten minutes
 HOUR: Final = 3600.0
 MINUTE: Final = 60.0
-SHORT: Final = 2 * HOUR  # shorter times are told in minutes
-HEADROOM: Final = 1.25  # of the axes, for the legend
+SHORT: Final = 2 * HOUR  # shorter times are shown in minutes
+LINEAR: Final = 0.1  # of the target: below, the scale is linear down to zero
+HEADROOM: Final = 1.15
 
 
-def draw(pools: Sequence[PoolSupply], no_alias: float, axes: Axes | None = None) -> Axes:
-    """Draw the share of tries that failed over time.
-
-    Parameters
-    ----------
-    pools : sequence of PoolSupply
-        The counters; those with the largest shares of fails are drawn.
-    no_alias : float
-        Target, drawn as a line.
-    axes : matplotlib.axes.Axes, optional
-        Where to draw; new axes where None, with the free aliases of the first pool below.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        The axes of the shares.
-    """
-    shown = sorted(pools, key=lambda pool: -pool.fails.sum() / max(pool.tries.sum(), 1))[:MOST_POOLS]
-    below = None
-    if axes is None:
-        axes, below = style.axes_and_below()
-    length = max(pool.last - pool.first for pool in shown)
+def draw(answer: SupplyAnswer, axes: Axes | None = None) -> Axes:
+    """Share of tries that failed over time; below it the aliases of the pool where most is to be done."""
+    pools = sorted(answer.pools, key=lambda each: -each.fail_fraction)[:MOST_POOLS]
+    axes, *below = style.begin(axes, answer.headline, panels=2)
+    length = max(each.supply.last - each.supply.first for each in pools)
     name, unit = ("h", HOUR) if length >= SHORT else ("min", MINUTE)
-    looks = zip(shown, cycle(style.COLORS), cycle(style.LINES), strict=False)
-    for pool, color, line in looks:
-        time, share = fail_shares(pool, PARTS)
-        axes.plot(time / unit, 100 * share, line, color=color, clip_on=False, label=f"pool {pool.pool}")
-    axes.axhline(100 * no_alias, color="black", linewidth=1, label="target")
-    axes.set_ylabel("tries that found no alias [%]")
-    if below is not None:
-        _free(below, shown[0], unit)
-    for each in (axes,) if below is None else (axes, below):
-        each.set_ylim(0, HEADROOM * each.get_ylim()[1])
-        each.legend(frameon=False, loc="upper right", ncols=3)
-    (axes if below is None else below).set_xlabel(_since(shown[0].start, name))
+    target, named = 100 * answer.no_alias, []
+    style.logarithmic(axes, "y", linear_below=LINEAR * target)
+    top = target
+    for each, color, line in zip(pools, cycle(style.COLORS), cycle(style.LINES), strict=False):
+        time, share = fail_shares(each.supply, PARTS)
+        axes.plot(time / unit, 100 * share, line, color=color, clip_on=False)
+        known = share[np.isfinite(share)]
+        if known.size:
+            top = max(top, 100 * float(known.max()))
+            named.append((100 * float(known[-1]), f"pool {each.pool}", color))
+    axes.axhline(target, color=style.MEASURED, linewidth=1, linestyle=(0, (6, 3)))
+    axes.set(ylabel="tries without alias [%]", ylim=(0, 1.3 * top))
+    style.name_lines(axes, [*named, (target, f"target: {target:.3g} %", style.MEASURED)])
+    for panel in below:
+        _free(panel, _one_that_matters(answer.pools), unit)
+    last = below[0] if below else axes
+    last.set_xlabel(_since(pools[0].supply.start, name))
     return axes
 
 
-def _free(axes: Axes, supply: PoolSupply, unit: float) -> None:
-    """Fewest and most free aliases, and how many there are."""
+def _one_that_matters(pools: Sequence[PoolAnswer]) -> PoolAnswer:
+    """The pool with most aliases to give away, else the one with most to add."""
+
+    def change(pool: PoolAnswer) -> tuple[int, float]:
+        missing = np.inf if pool.aliases_needed is None else pool.aliases_needed - pool.aliases
+        return pool.removable, missing
+
+    return max(pools, key=change)
+
+
+def _free(axes: Axes, pool: PoolAnswer, unit: float) -> None:
+    """Fewest and most free aliases that a try found, how many there are, and how many are needed."""
+    supply, named = pool.supply, []
     time = supply.time / unit
+    most = np.maximum(supply.most, supply.fewest)
     axes.fill_between(
-        time, supply.fewest, np.maximum(supply.most, supply.fewest), color="0.8", step="pre",
-        label=f"free aliases found, pool {supply.pool}",
-    )  # fmt: skip
-    axes.step(time, supply.aliases, where="pre", color="black", linewidth=1, label="aliases")
-    axes.set_ylabel("aliases")
+        time, supply.fewest, most, color="0.85", step="pre", label="free, fewest to most a try found"
+    )
+    axes.step(time, supply.fewest, where="pre", color=style.COLORS[0], linewidth=1)
+    axes.step(time, supply.aliases, where="pre", color=style.MEASURED, linewidth=1.5)
+    if supply.time.size:
+        least = int(supply.fewest.min())
+        named = [
+            (float(supply.fewest[-1]), f"free: {least} or more", style.COLORS[0]),
+            (float(supply.aliases[-1]), f"aliases: {pool.aliases}", style.MEASURED),
+        ]
+    top = float(supply.aliases.max(initial=1))
+    if pool.aliases_needed is not None and pool.needed_low is not None:
+        low, high = pool.needed_low, pool.needed_high or pool.aliases_needed
+        axes.axhspan(low - 0.1, high + 0.1, color=style.COLORS[1], alpha=style.BAND, linewidth=0)
+        axes.axhline(pool.aliases_needed, color=style.COLORS[1], linestyle="--")
+        beside = f" ({low} to {high})" if low < high else ""
+        named.append((float(pool.aliases_needed), f"needed: {pool.aliases_needed}{beside}", style.COLORS[1]))
+        top = max(top, float(high))
+    axes.set(ylabel=f"aliases of pool {pool.pool}", ylim=(0, HEADROOM * top))
     style.whole_numbers(axes, along="y")
+    style.name_lines(axes, named)
+    style.legend_below(axes)
 
 
 def _since(start: datetime | None, unit: str) -> str:

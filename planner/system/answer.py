@@ -184,7 +184,7 @@ class SystemAnswer(Answer):
         """
         from planner.system.pictures import bounds_picture
 
-        return bounds_picture(self.system.name, self.unit, self.found, axes)
+        return bounds_picture(self.headline, self.system.name, self.unit, self.found, axes)
 
 
 def throughput_unit(system: System) -> str:

@@ -230,7 +230,7 @@ class SystemGrid(Answer):
         unit = f" [{first.unit}]" if first.unit else ""
         words = [str(v) for v in first.values] if any(isinstance(v, str) for v in first.values) else None
         return grid_picture(
-            self.system.name, f"{first.name}{unit}", throughput_unit(self.system), lines, words, axes
+            self.headline, f"{first.name}{unit}", throughput_unit(self.system), lines, words, axes
         )
 
 
@@ -439,7 +439,7 @@ class SystemComparison(Answer):
         from planner.system.pictures import comparison_picture
 
         pairs = [(name, each.found) for name, each in zip(self.names, (self.one, self.two), strict=True)]
-        return comparison_picture(pairs, self.one.unit, axes)
+        return comparison_picture(self.headline, pairs, self.one.unit, axes)
 
 
 def _texts(values: Sequence[Any]) -> list[str]:

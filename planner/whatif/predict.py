@@ -26,6 +26,9 @@ from planner.whatif.settings import LARGEST_GRID, keys_of
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+COUNTS: Final = 9  # at most, at which a pool is asked around one scenario
+POINTS: Final = 25  # of what is no count
+FURTHER: Final = 1.25  # asked beyond what was set and measured
 OR_MORE: Final = "or more"
 
 
@@ -50,6 +53,8 @@ class Prediction(Answer):
         infinite, an interval that is not known is nan.
     warnings : tuple of str
         Where the question leaves what was measured.
+    model : planner.library.Model or None
+        What was asked, for the picture of a single scenario.
     """
 
     title: str
@@ -59,6 +64,7 @@ class Prediction(Answer):
     settings: tuple[Scenario, ...]
     values: Mapping[str, Interval]
     warnings: tuple[str, ...]
+    model: Model | None = None
 
     @property
     def figures(self) -> tuple[Quantity, ...]:
@@ -84,9 +90,7 @@ class Prediction(Answer):
     def headline(self) -> str:
         """The first figure of a single scenario; what was varied of several."""
         if self.keys:
-            return (
-                f"{self.title}: {render.counted(len(self.settings), 'scenario')} over {', '.join(self.keys)}."
-            )
+            return f"{self.title}: {self._extremes()}over {', '.join(self.keys)}."
         shown = self.figures[0]
         low, value, high = (float(end[0]) / shown.factor for end in self.values[shown.key])
         texts = [render.format_value(number, shown.decimals) for number in (value, low, high)]
@@ -97,6 +101,17 @@ class Prediction(Answer):
         )
         per = shown.unit if shown.unit.startswith("/") or not shown.unit else f" {shown.unit}"
         return f"{self.title}: {shown.label} {texts[0]}{per.replace(' 1/s', '/s')} ({ends}, 90 %)."
+
+    def _extremes(self) -> str:
+        """How many scenarios there are, and the least and the most of the first figure."""
+        scenarios, shown = render.counted(len(self.settings), "scenario"), self.figures[0]
+        values = np.asarray(self.values[shown.key].value) / shown.factor
+        known = values[np.isfinite(values)]
+        if not known.size:
+            return f"{scenarios} "
+        ends = [render.format_value(float(end), shown.decimals) for end in (known.min(), known.max())]
+        per = f" {shown.unit}".replace(" 1/s", "/s") if shown.unit else ""
+        return f"{shown.label} {' to '.join(dict.fromkeys(ends))}{per} in {scenarios} "
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -155,31 +170,45 @@ class Prediction(Answer):
         return records[0] if not self.keys else {"rows": records}
 
     def plot(self, axes: Axes | None = None, figure: str | None = None) -> Axes:
-        """Draw a figure with its band against what was varied first, one line for each value of the others."""
-        axes = style.new_axes(7.0, 4.0) if axes is None else axes
-        shown = next((each for each in self.figures if each.key == figure), self.figures[0])
-        first, *others = self.keys or tuple(self.known)
-        lines: dict[tuple[Value, ...], list[int]] = {}
-        for k, each in enumerate(self.settings):
-            lines.setdefault(tuple(each[key] for key in others), []).append(k)
-        columns = {column.name: column for column in self._settings()}
-        x = columns[first].values
-        low, best, high = (end / shown.factor for end in self.values[shown.key])
-        finite = np.concatenate([part[np.isfinite(part)] for part in (best, high)])
-        top = 1.1 * float(finite.max(initial=0.0)) or 1.0
-        for places in lines.values():
-            label = ", ".join(_worded(columns[key], places[0]) for key in others)
-            at = [x[k] for k in places]
-            (line,) = axes.plot(at, best[places], "o-", markersize=3, linewidth=1, label=label or shown.label)
-            axes.fill_between(
-                at, np.nan_to_num(low[places], nan=0.0), np.clip(high[places], None, 2 * top),
-                color=line.get_color(), alpha=style.BAND, linewidth=0,
-            )  # fmt: skip
-        unit = f" [{columns[first].unit}]" if columns[first].unit not in {"", "share"} else ""
-        axes.set(xlabel=f"{first}{unit}", ylabel=f"{shown.label} [{shown.unit}]" if shown.unit else shown.label,
-                 title=self.title, ylim=(0, top))  # fmt: skip
-        axes.legend(frameon=False, title=f"band: {style.NINETY}")
-        return axes
+        """Draw figures with their bands over what was varied first, one line for each value of the others.
+
+        Parameters
+        ----------
+        axes : matplotlib.axes.Axes, optional
+            Where to draw one figure; new axes where None, with the response time below where there is one.
+        figure : str, optional
+            Key of the only figure to draw.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            The first panel. A single scenario is marked on a line through it.
+        """
+        return style.drawn_by("planner.whatif.picture:draw", self, axes, figure=figure)
+
+    def around(self) -> Prediction | None:
+        """Ask the same model over the first number that was set, or that its kind asks; None where there is none."""
+        if self.model is None:
+            return None
+        questions = {question.key: question for question in KINDS[self.kind].QUESTIONS}
+        asked = dict(self.settings[0])
+        keys = [key for key in self.known if key in questions and not questions[key].words]
+        keys += [key for key, question in questions.items() if not question.words and key not in keys]
+        for key in keys:
+            values = _around(questions[key], float(asked[key]), self.model.validity.get(key))
+            if values:
+                rest = {other: value for other, value in asked.items() if other != key}
+                return predict(self.model, rest, {key: values})
+        return None
+
+    def scale(self, key: str) -> float:
+        """SI units in the unit in which people see a setting."""
+        what = self.known.get(key) or keys_of(self.kind)[key]
+        return 1.0 if what.whole else units.shown(what.unit)[1]
+
+    def worded(self, column: render.Column, place: int) -> str:
+        """One value of a column of settings, with its name and unit."""
+        return _worded(column, place)
 
 
 def predict(
@@ -237,6 +266,7 @@ def predict(
         settings=tuple(asked),
         values=_values(model, asked),
         warnings=_warnings(model, asked),
+        model=model,
     )
 
 
@@ -289,7 +319,7 @@ def _warnings(model: Model, asked: Sequence[Scenario]) -> tuple[str, ...]:
         values = [float(each[key]) for each in asked if key in each]
         if values and (min(values) < low or max(values) > high):
             span = f"{low:g}" if low == high else f"{low:g} to {high:g}"
-            found.append(f"{key} beyond what was measured ({span}): the answer is an extrapolation")
+            found.append(f"{key} outside of what was measured ({span}): the answer is an extrapolation")
     return tuple(found)
 
 
@@ -308,3 +338,20 @@ def _plain(value: Value, factor: float, what: Quantity) -> Value | int:
 def _worded(column: render.Column, place: int) -> str:
     value, unit = column.values[place], column.unit if column.unit != "share" else ""
     return f"{column.name} {value if isinstance(value, str) else f'{value:g}'} {unit}".rstrip()
+
+
+def _around(question: Quantity, value: float, measured: tuple[float, float] | None) -> list[Value]:
+    """Where to ask: from the least to a little more than what was asked and measured."""
+    low, high = measured or (value, value)
+    if not value and not high:
+        return []
+    if question.unit == "share" and question.high == 1.0:
+        low, high = 0.0, 1.0
+    else:
+        low = min(low, value) if question.whole else min(low, 0.5 * value)
+        high = min(FURTHER * max(high, value), question.high)
+    if question.whole:
+        low, high = max(question.low, math.floor(low)), math.ceil(high)
+        steps = {round(each) for each in np.linspace(low, high, COUNTS)}
+        return [float(each) for each in sorted(steps | {int(value)})]
+    return [float(each) for each in np.linspace(low, high, POINTS)]

@@ -10,7 +10,7 @@ import pytest
 
 from planner.advice.processors import Configuration, gain_table, gains, nearest, published, scaling
 from planner.devices.processors import Processors
-from planner.errors import InputError
+from planner.errors import InfeasibleError, InputError
 from planner.library import read_model
 from planner.whatif import predict
 
@@ -117,13 +117,33 @@ def test_gains_are_the_four_measured_pairs() -> None:
     assert set(gain_table().marks) == {""}
 
 
-def test_the_picture_is_figure_1() -> None:
-    axes = scaling().plot()
-    drawn = {line.get_label(): np.asarray(line.get_xydata()) for line in axes.lines}
-    assert drawn["ITR"][:, 1].round(3).tolist() == [1.0, 2.028, 2.711, 3.016, 3.586]
-    assert drawn["z/VM 5.2"][:, 1].round(3).tolist() == [0.873, 1.634]
-    assert drawn["processors"][:, 1].round(3).tolist() == [1.0, 2.0, 2.667, 3.333, 4.0]
-    assert drawn["ITR"][:, 0].tolist() == [64, 128, 160, 200, 239]
+def test_the_picture_reaches_what_was_asked_for() -> None:
+    axes = scaling(counts=[30]).plot()
+    drawn = {str(line.get_label()): np.asarray(line.get_xydata()) for line in axes.lines}
+    ratios = drawn["measured"][:, 1] / drawn["measured"][0, 1]
+    assert ratios.round(3).tolist() == [1.0, 2.028, 2.711, 3.016, 3.586]
+    assert drawn["measured"][:, 0].tolist() == [3, 6, 8, 10, 12]
+    assert axes.get_xlim()[1] > 30
+    asked = [line.get_xydata() for line in axes.lines if line.get_marker() == "D"]
+    assert np.asarray(asked[0])[0].tolist() == pytest.approx([30, float(FIVE.predict(30).value)])
+
+
+@pytest.mark.parametrize("wanted", [60.0, 300.0, 600.0])
+def test_a_throughput_takes_the_fewest_processors_that_reach_it(wanted: float) -> None:
+    needed = scaling(published(), wanted=wanted).needed
+    assert needed is not None
+    assert FIVE.predict(needed.count).value >= wanted
+    assert needed.count == 1 or FIVE.predict(needed.count - 1).value < wanted
+    assert needed.low <= needed.count
+    assert FIVE.predict(needed.low).high >= wanted
+    assert needed.high is None or FIVE.predict(needed.high).low >= wanted > FIVE.predict(needed.high - 1).low
+
+
+def test_a_throughput_beyond_the_law_is_no_answer() -> None:
+    with pytest.raises(InfeasibleError, match=r"more than any number of processors reaches .* would help"):
+        scaling(published(), wanted=1e5)
+    with pytest.raises(InputError, match="above zero"):
+        scaling(published(), wanted=0.0)
 
 
 def test_shown_as_frame_and_html() -> None:

@@ -77,3 +77,66 @@ def test_two_systems_are_two_questions(tmp_path: Path, capsys: pytest.CaptureFix
     assert main(["aliases", "pool", str(folder)]) == 2
     assert "one of SYS1, SYS2" in capsys.readouterr().err
     assert main(["aliases", "pool", str(folder), "--system", "SYS2"]) == 0
+
+
+HEADINGS = "system,start,interval_s,pool,volume,io_rate,service_ms,queued,pool_aliases"
+MEASURED = (  # hour, rate, service [ms], queue, aliases: two counts, of each the hour with the longer queue second
+    (9, 380.0, 1.0, 0.10, 2),
+    (10, 755.0, 1.3, 1.84, 2),
+    (11, 700.0, 1.2, 0.05, 4),
+    (12, 900.0, 1.5, 0.30, 4),
+)
+
+
+def test_a_model_is_fitted_to_the_worst_interval_of_a_pool_at_each_count(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = [
+        f"SYS1,2026-03-02T{hour:02d}:00:00+00:00,3600,P1,V{k},{rate / 2},{service},{queue / 2},{count}"
+        for hour, rate, service, queue, count in MEASURED
+        for k in range(2)
+    ]
+    table = tmp_path / "pool.csv"
+    table.write_text("\n".join([HEADINGS, *lines]) + "\n")
+    collect([table], tmp_path / "site")
+    model = tmp_path / "pool.toml"
+    assert main(["calibrate", str(tmp_path / "site"), "--kind", "pool", "-o", str(model), "--json"]) == 0
+    residuals = json.loads(capsys.readouterr().out)["residuals"]
+    rates = [row["measured"] for row in residuals if row["quantity"] == "io_rate"]
+    assert rates == [755.0, 900.0]
+    text = model.read_text()
+    assert 'file = "site"' in text
+    assert "sha256" in text
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ((), "one pool of the"),
+        (("--pool", "NONE"), "of pool NONE there is none"),
+        (("--pool", "P00", "--from", "yesterday"), "--from"),
+    ],
+)
+def test_an_archive_of_several_pools_is_not_fitted_as_one(
+    archive: Path, words: tuple[str, ...], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model = tmp_path / "pool.toml"
+    assert main(["calibrate", str(archive), "--kind", "pool", "-o", str(model), *words]) == 2
+    assert message in capsys.readouterr().err
+    assert not model.exists()
+
+
+LISTINGS = ("5-users.listing", "128-users.listing")
+
+
+def test_storage_in_use_is_that_of_the_listings(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    files = [ROOT / "data/real-storage" / name for name in LISTINGS]
+    folder = tmp_path / "site"
+    collect(files, folder, system="SYS1")
+    answers = []
+    for sources in (files, [folder]):
+        assert main(["storage", "usage", *map(str, sources), "--json"]) == 0
+        answers.append(json.loads(capsys.readouterr().out))
+    assert answers[0] == answers[1]
+    assert main(["storage", "usage", str(folder), "--to", "1999-01-01"]) == 2
+    assert "data spaces" in capsys.readouterr().err

@@ -137,7 +137,9 @@ BAD = {
     "guests without unit": ((*GUESTS, "20x88", "--instantiated", "70%"), "a unit is missing"),
     "denser than spread": ((*GUESTS, "20x88GB", "--instantiated", "70%", "--resident-pages", "100"), "at least 179.2"),
     "no such file": (("usage", "nowhere.listing"), "no such file"),
-    "another report": (("usage", str(data_path("hyperpav", "522A-0-aliases.listing"))), "holds FCX108 only"),
+    "another report": (
+        ("usage", str(data_path("hyperpav", "522A-0-aliases.listing"))), "expected files with data spaces",
+    ),
     "same listing twice": (("usage", LISTINGS[5], LISTINGS[5]), "each of another time"),
     "real storage alone": (("usage", LISTINGS[5], "--real-storage", "120GB"), "both"),
 }  # fmt: skip

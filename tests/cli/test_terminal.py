@@ -83,13 +83,12 @@ def test_a_frame_without_pandas_says_what_to_install(without: str) -> None:
 
 @pytest.mark.parametrize("without", ["ipywidgets"], indirect=True)
 def test_sliders_without_ipywidgets_say_what_to_install(without: str) -> None:
+    from planner.sliders import count
+
     with pytest.raises(
         MissingExtraError, match=r"ipywidgets is not installed: pip install 'zvm-planner\[notebook\]'"
     ):
-        from planner.sliders import interact  # noqa: F401 - the import is the test
-    from planner import sliders
-
-    assert not hasattr(sliders, "__wrapped__")  # what a test runner asks of every module
+        count("aliases", 2, 0, 8)
 
 
 @pytest.mark.parametrize("without", ["pandas", "ipywidgets"], indirect=True)

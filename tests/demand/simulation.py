@@ -56,6 +56,13 @@ def _arrivals(kind: float, a: float, on: int, thinking: int, b: float) -> float:
 @numba.njit(cache=True)
 def simulate(components, owner, services, scv, inflation, gap, aliases, ios, seed):  # type: ignore[no-untyped-def]
     """Per volume: rate, service, queue without gaps, wait with gaps; the first tenth is left out."""
+    return simulate_marks(components, owner, services, scv, inflation, gap, aliases, ios, seed)[0]
+
+
+@numba.njit(cache=True)
+def simulate_marks(components, owner, services, scv, inflation, gap, aliases, ios, seed):  # type: ignore[no-untyped-def]
+    """The same, and the high-water marks of aliases in use and of I/Os waiting."""
+    most_used, most_waiting = 0, 0
     np.random.seed(seed)
     parts, volumes, devices = components.shape[0], services.size, services.size + aliases
     on = np.ones(parts, dtype=np.int64)
@@ -202,10 +209,15 @@ def simulate(components, owner, services, scv, inflation, gap, aliases, ios, see
                 in_service[v] += 1
             else:
                 if waiting[v] >= MOST_WAITING - 1:
-                    return np.full((4, volumes), np.nan)
+                    return np.full((4, volumes), np.nan), 0, 0
                 ring_of[v, (head[v] + waiting[v]) % MOST_WAITING] = k
                 waiting[v] += 1
                 total_waiting += 1
+        if came > 0 and finished >= warm:
+            used = 0
+            for d in range(volumes, devices):
+                used += serves[d] >= 0
+            most_used, most_waiting = max(most_used, used), max(most_waiting, total_waiting)
     time = now - start
     result = np.zeros((4, volumes))
     for v in range(volumes):
@@ -214,4 +226,4 @@ def simulate(components, owner, services, scv, inflation, gap, aliases, ios, see
         result[1, v] = busy[v] / many
         result[2, v] = queue[v] / time
         result[3, v] = (queue[v] + gaps[v]) / many
-    return result
+    return result, most_used, most_waiting

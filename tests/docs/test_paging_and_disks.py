@@ -24,7 +24,7 @@ def page(name: str) -> str:
 
 
 def test_the_table_of_disks_is_what_the_planner_says() -> None:
-    rows = XEDIT_ROW.findall(page("disks.md"))
+    rows = XEDIT_ROW.findall(page("devices-methods.md"))
     assert len(rows) == 6
     printed = read_table(data_path("emulated-fba", "table-2.csv"))
     assert {row[2] for row in rows} == {printed.text("Tx/sec", run) for run in printed.columns[2:]}
@@ -35,7 +35,7 @@ def test_the_table_of_disks_is_what_the_planner_says() -> None:
 
 
 def test_the_prediction_of_the_concurrent_run_is_the_planners() -> None:
-    text = " ".join(page("paging.md").split())
+    text = " ".join(page("devices-methods.md").split())
     at = predicted_concurrent().closed(2)
     assert f"Two places instead of one give {float(at.transfer_rate):.1f}" in text
     assert f"twice the transactions {2 * 669552.07:,.0f}/s" in text

@@ -1,6 +1,6 @@
 """Fuzzing led by coverage, by atheris, for the readers that look at single bytes: ``python -m tests.fuzz.guided``.
 
-Each target runs in a process of its own for so many seconds, from the files of `tests/fuzz/content.py`; the inputs tried
+Each target runs in a process of its own for so many seconds, from files of `tests/fuzz/content.py`; the inputs tried
 are counted, and one that is answered otherwise than by a `ReportError` ends it.
 """
 

@@ -1,6 +1,6 @@
 """Whose concurrency makes I/Os slower, the volume's or the pool's: both laws fitted to the published runs.
 
-`python -m tests.published.inflation_forms` prints the comparison that docs/aliases.md shows; needs numba. Both laws are
+`python -m tests.published.inflation_forms` prints the comparison of docs/aliases-methods.md; needs numba. Both laws are
 judged by the same simulation, so that no approximation stands between a law and what was measured. One parameter set
 (think time, service time, inflation, gap) is fitted to all runs but the outlier, split between bases and aliases.
 """
@@ -158,7 +158,7 @@ def predicted(run, parameters, pool_wide, events=EVENTS):
 
 
 def residuals(runs, parameters, pool_wide, events=EVENTS):
-    """Each figure off by so many errors: rates and times in logarithms, queues against all I/Os present."""
+    """Each figure off, in errors of the measurement: rates and times in logarithms, queues against all I/Os present."""
     found = []
     for run in runs:
         guess = predicted(run, parameters, pool_wide, events)
@@ -192,7 +192,7 @@ def comparison(events=EVENTS):
 
 
 def report():
-    """The comparison as docs/aliases.md shows it."""
+    """The comparison as docs/aliases-methods.md shows it."""
     runs, found = comparison()
     lines = ["service grows with the I/Os in service of", f"{'':24}the volume  the pool"]
     for label, place, unit in (("think time [ms]", 0, 1e3), ("service time [ms]", 1, 1e3), ("inflation", 2, 1.0),
@@ -200,7 +200,7 @@ def report():
         lines.append(
             f"{label:24}{found['volume'][0][place] * unit:10.3f}{found['pool'][0][place] * unit:10.3f}"
         )
-    lines.append("off by so many errors:")
+    lines.append("off, in errors of the measurement:")
     for row, run in enumerate(runs):
         for column, figure in enumerate(FIGURES):
             if np.isfinite(run.figures[column]):

@@ -24,9 +24,16 @@ IDENTIFIERS = {"unit", "device_number"}
 NUMBER = re.compile(r"-?\d*\.?\d+|-?\d+\.")
 
 
+DONE: list[int] = []
+
+
 @cache
 def found() -> Scoreboard:
-    return scoreboard()
+    return scoreboard(DONE.append)
+
+
+def test_a_progress_bar_is_given_every_figure() -> None:
+    assert len(found().figures) == sum(DONE) == board.FIGURES
 
 
 def test_a_figure_has_an_error_only_where_that_means_something() -> None:

@@ -37,7 +37,7 @@ def points(axes: Axes) -> list[tuple[float, float]]:
 @pytest.mark.parametrize("name", FIGURES)
 def test_axes_say_what_they_show_and_in_what_unit(drawn: dict[str, Axes], name: str) -> None:
     axes = drawn[name]
-    assert axes.get_title()
+    assert style.title_of(axes).endswith(".")
     assert "[" in axes.get_ylabel() or "ratio" in axes.get_ylabel()
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ from planner import library
 from planner.devices import KINDS, ChannelProgram
 from planner.devices.channel_program import WIDTHS
 from planner.devices.touching import KIND, PARAMETERS
-from planner.published import calibrate_all, write_models
+from planner.published import calibrate_all, hyperpav, write_left_out, write_models
 from planner.published.report import table
 from planner.units import MICROSECOND
 
@@ -70,6 +70,38 @@ def test_the_files_are_what_the_fits_write(tmp_path: Path) -> None:
         off = np.abs(np.array(found["center"]) - wanted["center"])
         assert (off <= UNNOTICED * spread).all(), name
         assert (np.abs(found["covariance"] - covariance) <= UNNOTICED * np.outer(spread, spread)).all(), name
+
+
+def same_laws(found: Mapping[str, Mapping[str, float]], kept: Mapping[str, Mapping[str, float]]) -> None:
+    assert found.keys() <= kept.keys()
+    for name, law in found.items():
+        assert law == pytest.approx(kept[name], rel=LAST_DIGIT), name
+
+
+def test_a_law_that_was_fitted_with_a_run_left_out_is_what_the_fit_gives() -> None:
+    """The quickest two of them; all in make test-all."""
+    some = {"without pool-8-aliases.listing", "volume runs alone"}
+    found = {each.name: hyperpav.fitted_without(each) for each in hyperpav.left_out() if each.name in some}
+    assert found.keys() == some
+    same_laws(found, library.read_laws("hyperpav"))
+
+
+@pytest.mark.slow
+def test_every_law_that_was_fitted_with_runs_left_out_is_what_the_fits_write(tmp_path: Path) -> None:
+    write_left_out(tmp_path)
+    (path,) = tmp_path.iterdir()
+    written, kept = (tomllib.loads(each.read_text(encoding="utf-8"))
+                     for each in (path, library.models_path("hyperpav").parent / "left-out" / path.name))  # fmt: skip
+    assert list(written) == list(kept) == [each.name for each in hyperpav.left_out()]
+    same_laws(written, kept)
+
+
+def test_no_law_has_seen_the_run_that_judges_it() -> None:
+    for each in hyperpav.left_out():
+        assert each.learned and each.judged
+        assert not {listed.run.source for listed in each.learned} & {
+            listed.run.source for listed in each.judged
+        }
 
 
 @pytest.mark.parametrize("name", TABLES)

@@ -83,7 +83,7 @@ class FrameBudget(Answer):
             )
         if self.ptrm_spaces > PTRM_SPACES_STATED:
             notes.append(
-                f"z/VM 5.3 has {PTRM_SPACES_STATED} PTRM data spaces and abends beyond them; a later release may "
+                f"z/VM 5.3 has {PTRM_SPACES_STATED} PTRM data spaces and abends above them; a later release may "
                 "have more."
             )
         return tuple(notes)
@@ -105,19 +105,24 @@ class FrameBudget(Answer):
 
     def plot(self, axes: Axes | None = None) -> Axes:
         """Draw what pages and PGMBKs take, beside the real storage that there is."""
-        axes = style.new_axes(6.4, 2.4) if axes is None else axes
+        (axes,) = style.begin(axes, self.headline, height=2.2)
+        return self.draw_on(axes)
+
+    def draw_on(self, axes: Axes) -> Axes:
+        """Draw the same on axes that have their title."""
         left = 0.0
         parts = (("pages", self.page_frames), ("PGMBKs", self.pgmbk_frames))
         for (label, frames), color, hatch in zip(parts, style.COLORS, style.HATCHES, strict=False):
             width = frames * FRAME / GIB
-            axes.barh([""], [width], left=left, color=color, hatch=hatch, edgecolor="white", label=label)
+            axes.barh([""], [width], left=left, color=color, hatch=hatch, edgecolor="white",
+                      label=f"{label}: {width:,.4g} GB")  # fmt: skip
             left += width
         if self.real_storage is not None:
-            axes.axvline(self.real_storage / GIB, color="black", linestyle="--", label="real storage")
-        axes.set(
-            xlabel="storage [GB]", title=f"{self.segments * SEGMENT / GIB:.4g} GB of virtual storage in use"
-        )
-        axes.legend(frameon=False, ncols=3, loc="upper left", bbox_to_anchor=(0, -0.4))
+            there = self.real_storage / GIB
+            axes.axvline(there, color=style.MEASURED, linestyle="--", label=f"real storage: {there:,.6g} GB")
+        axes.set(xlabel="real storage [GB]", xlim=(0, 1.05 * max(left, (self.real_storage or 0) / GIB)))
+        style.plain(axes, "x")
+        style.legend_below(axes)
         return axes
 
     def to_dict(self) -> dict[str, Any]:

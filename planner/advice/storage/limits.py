@@ -87,7 +87,7 @@ class StorageBudget:
         in_use: float | str | None = None,
         ptrm_spaces: int | None = None,
     ) -> None:
-        row = find_release(release)
+        row = find_release(release, ptrm_spaces)
         given: dict[str, object] = {
             "release": row,
             "real_storage": size("real_storage", real_storage),
@@ -123,7 +123,12 @@ class StorageBudget:
 
     def _notes(self, *, assumed: bool) -> list[str]:
         row, notes = self.release, []
-        if self.real_storage > row.largest_real_storage:
+        if row.largest_real_storage is None:
+            notes.append(
+                f"No published source has the limits of z/VM {row.name}: the {self.ptrm_spaces} PTRM data spaces are "
+                "those given, and how much real storage it supports is not known here."
+            )
+        elif self.real_storage > row.largest_real_storage:
             notes.append(
                 f"z/VM {row.name} supports up to {row.largest_real_storage / GIB:g} GB of real storage "
                 f"({row.certainty}); the limits here are those of {self.real_storage / GIB:g} GB."
@@ -202,7 +207,7 @@ class StorageLimits(Answer):
         """How much can be in use, and which limit is met first."""
         first = self.binding
         return (
-            f"Up to {_gigabytes(first.in_use_virtual_bytes)} of virtual storage can be in use: {first.name} is met "
+            f"Up to {gigabytes(first.in_use_virtual_bytes)} of virtual storage can be in use: {first.name} is met "
             f"first, a {first.kind} limit; {BEYOND[first.kind]}."
         )
 
@@ -219,7 +224,7 @@ class StorageLimits(Answer):
     def notes(self) -> tuple[str, ...]:
         """What is exceeded, where PTRM data spaces come first, what a reader should know of the release."""
         exceeded = [
-            f"{limit.name} is exceeded by {_gigabytes(-(limit.headroom_bytes or 0))} "
+            f"{limit.name} is exceeded by {gigabytes(-(limit.headroom_bytes or 0))} "
             f"({limit.kind}: {BEYOND[limit.kind]})."
             for limit in self.limits
             if (limit.headroom_bytes or 0) < 0
@@ -239,32 +244,43 @@ class StorageLimits(Answer):
 
         A point marks what is in use, or else what can be.
         """
-        axes = style.new_axes() if axes is None else axes
+        (axes,) = style.begin(axes, self.headline)
         pages = [2 ** (step / 8) for step in range(8 * PAGES_PER_SEGMENT.bit_length() - 7)]
         curves = [self.budget._limits(Fraction(number)) for number in pages]
-        looks = zip(self.limits, style.COLORS, style.LINES, strict=False)
-        for index, (limit, color, line) in enumerate(looks):
+        named = []
+        for index, (limit, color, line) in enumerate(
+            zip(self.limits, style.COLORS, style.LINES, strict=False)
+        ):
             heights = [limits[index].in_use_virtual_bytes / GIB for limits in curves]
-            axes.plot(pages, heights, line, color=color, label=f"{limit.name} ({limit.kind})")
-        shown = self.binding.in_use_virtual_bytes if self.budget.in_use is None else self.budget.in_use
-        what = "can be in use" if self.budget.in_use is None else "in use"
+            first = limit is self.binding
+            axes.plot(pages, heights, line, color=color, linewidth=2.5 if first else 1.5)
+            named.append((heights[-1], f"{limit.name}, {limit.kind}", color))
+        allowed = [min(limit.in_use_virtual_bytes for limit in limits) / GIB for limits in curves]
+        axes.fill_between(pages, allowed, color=style.RANGE, zorder=0, label="within every limit")
+        at, used = float(self.budget.resident_pages), self.budget.in_use
+        most = self.binding.in_use_virtual_bytes / GIB
         axes.plot(
-            float(self.budget.resident_pages), shown / GIB, "o", color=style.MEASURED, zorder=style.ABOVE, label=what
-        )  # fmt: skip
+            [at], [most], "D", color=style.COLORS[1], markeredgecolor=style.MEASURED, zorder=style.ABOVE
+        )
+        style.name_point(
+            axes, f"{gigabytes(self.binding.in_use_virtual_bytes)} can be in use", (at, most), style.MEASURED
+        )
+        if used is not None:
+            axes.plot([at], [used / GIB], "o", color=style.MEASURED, zorder=style.ABOVE)
+            style.name_point(axes, f"{gigabytes(used)} in use", (at, used / GIB), style.MEASURED, above=False)
+        for along in ("x", "y"):
+            style.doubling(axes, along)
+        least = min(allowed[-1], most if used is None else min(most, used / GIB))
         axes.set(
-            xlabel="resident pages per in-use segment",
-            ylabel="in-use virtual storage [GB]",
-            title=f"z/VM {self.budget.release.name}, {self.budget.real_storage / GIB:g} GB of real storage",
+            xlabel="resident pages in each in-use segment", ylabel="virtual storage in use [GB]", xlim=(1, pages[-1]),
+            ylim=(0.7 * least, None),
         )  # fmt: skip
-        axes.set_xscale("log", base=2)
-        axes.set_yscale("log", base=2)
-        for axis in (axes.xaxis, axes.yaxis):
-            axis.set_major_formatter("{x:g}")
-        axes.legend(frameon=False)
+        style.name_lines(axes, named)
+        style.legend_below(axes)
         return axes
 
 
-def _gigabytes(value: int) -> str:
+def gigabytes(value: int) -> str:
     """Gigabytes, with terabytes beside them from one terabyte on."""
     number = value / GIB
     terabytes = f" ({number / 1024:.4g} TB)" if number >= 1024 else ""  # noqa: PLR2004 - gigabytes in a terabyte

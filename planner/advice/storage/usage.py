@@ -9,6 +9,7 @@ from datetime import datetime, time
 from typing import TYPE_CHECKING, Any, Final
 
 from planner import render, style
+from planner.advice.storage.limits import gigabytes
 from planner.answer import Answer
 from planner.devices.storage import (
     BEYOND,
@@ -34,11 +35,12 @@ from planner.units import GIB, SEGMENT
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from planner.measurements import Measured
     from planner.reports.dspacesh import DataSpace, DataSpaceListing
 
 TWO_GB: Final = 2 * GIB
 SECONDS_PER_DAY: Final = 86_400.0
-SPANS: Final = {"day": 1.0, "hour": 1 / 24, "minute": 1 / 1440}  # days
+SPANS: Final = {"day": 1.0, "hour": 1 / 24, "minute": 1 / 1440, "s": 1 / 86_400}  # days
 FEW: Final = 2.0  # of a unit of time: shorter spans are shown in the next one
 LARGE: Final = 1024.0  # GB: a faster growth is shown for the next shorter unit of time
 
@@ -207,19 +209,27 @@ class StorageUsage(Answer):
         }
 
     def plot(self, axes: Axes | None = None) -> Axes:
-        """Draw how much of each limit is used, with what rounding leaves open."""
-        axes = style.new_axes(6.4, 2.4) if axes is None else axes
-        names = [limit.name for limit in self.limits]
-        used = [self.used(limit) * 100 for limit in self.limits]
+        """Draw how much of each limit is used, with what rounding leaves open; the one that is met first on top."""
+        rows = sorted(self.limits, key=lambda limit: -self.used(limit).value)
+        (axes,) = style.begin(axes, self.headline, height=1.6 + 0.6 * len(rows))
+        names = [f"{limit.name}\n{gigabytes(limit.in_use_virtual_bytes)}, {limit.kind}" for limit in rows]
+        used = [self.used(limit) * 100 for limit in rows]
         ends = [[share.value - share.low for share in used], [share.high - share.value for share in used]]
-        axes.barh(names, [share.value for share in used], xerr=ends, color=style.COLORS[0], capsize=4)
-        axes.axvline(100, color="black", linestyle="--")
-        axes.set(xlabel="used [%]", title=f"Virtual storage in use, z/VM {self.release}")
+        hatches = [style.HATCHES[1] if limit.kind == "hard" else "" for limit in rows]
+        bars = axes.barh(names, [share.value for share in used], xerr=ends, color=style.COLORS[0], capsize=4,
+                         hatch=hatches, edgecolor="white")  # fmt: skip
+        axes.bar_label(bars, [f"{share.value:.3g} %" for share in used], padding=6,
+                       bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.5}, zorder=style.ABOVE)  # fmt: skip
+        axes.invert_yaxis()
+        axes.axvline(100, color=style.MEASURED, linestyle="--")
+        axes.set(
+            xlabel="used [%]; dashed: the limit", xlim=(0, max(110.0, *(1.15 * share.high for share in used)))
+        )
         return axes
 
 
 def storage_usage(
-    listings: Sequence[DataSpaceListing],
+    listings: Sequence[DataSpaceListing] | Measured,
     *,
     release: str | None = None,
     real_storage: float | str | None = None,
@@ -230,8 +240,8 @@ def storage_usage(
 
     Parameters
     ----------
-    listings : sequence of DataSpaceListing
-        One for the state, several of different times for the growth, too.
+    listings : sequence of DataSpaceListing, or Measured
+        One for the state, several of different times for the growth, too; or what `planner.measurements.read` returns.
     release : str, optional
         z/VM release such as ``5.3``; the one that the listings show where None.
     real_storage : float or str, optional
@@ -259,11 +269,13 @@ def storage_usage(
     >>> usage.latest.spaces, usage.latest.in_use.value / 2**20
     (1, 317500.0)
     """
+    if not isinstance(listings, Sequence):
+        listings = _listings(listings)
     if not listings:
         raise InputError("listings", 0, "at least one DSPACESH listing")
     ordered = _in_time(listings)
     last = ordered[-1]
-    row = _release(release, last)
+    row = _release(release, last, ptrm_spaces)
     snapshots = [_snapshot(listing) for listing in ordered]
     limits = _limits(row, real_storage, resident_pages, ptrm_spaces)
     in_use = round(snapshots[-1].in_use.value)
@@ -274,6 +286,28 @@ def storage_usage(
         release=row.name,
         remarks=tuple(_remarks(ordered, row, assumed=ptrm_spaces is None)),
     )
+
+
+def _listings(measured: Measured) -> tuple[DataSpaceListing, ...]:
+    """The data spaces of one system, an interval each."""
+    from planner.reports.dspacesh import listings_of_frame
+
+    found = listings_of_frame(measured.storage)
+    systems = sorted({listing.system for listing in found if listing.system})
+    if len(systems) > 1:
+        raise InputError(
+            "system", None, f"one of {', '.join(systems)}: the measurements are of several systems"
+        )
+    for each in found:
+        if len({(row.owner, row.name) for row in each.rows}) < len(each.rows):
+            raise InputError("listings", f"{each.path} twice", "listings with dates, each of another time")
+    if not found:
+        raise InputError(
+            "listings",
+            ", ".join(measured.what) or "nothing",
+            "files with data spaces: DSPACESH listings (FCX134), monitor data",
+        )
+    return found
 
 
 def _ptrm_spaces(listing: DataSpaceListing) -> list[DataSpace]:
@@ -324,11 +358,11 @@ def _growth(snapshots: Sequence[Snapshot]) -> Interval:
     return Interval(low, value, high)
 
 
-def _release(asked: str | None, listing: DataSpaceListing) -> Release:
+def _release(asked: str | None, listing: DataSpaceListing, ptrm_spaces: int | None) -> Release:
     name = asked or listing.release
     if name is None:
         raise InputError("release", None, "the z/VM release (--release); the listing does not show it")
-    return find_release(name)
+    return find_release(name, ptrm_spaces)
 
 
 def _limits(
@@ -381,14 +415,15 @@ def _finite(number: float) -> float | None:
 
 def _span(days: float) -> str:
     """A span of time in the longest unit of which there are a few."""
-    unit = next((unit for unit, length in SPANS.items() if days >= FEW * length), "minute")
+    unit = next((unit for unit, length in SPANS.items() if days >= FEW * length), "s")
     number = f"{days / SPANS[unit]:.3g}"
-    return f"{number} {unit}{'' if number == '1' else 's'}"
+    return f"{number} {unit}{'' if number == '1' or unit == 's' else 's'}"
 
 
 def _pace(growth: Interval) -> str:
     """Growth in GB for the longest unit of time in which it stays readable."""
     paces = {unit: growth * length / GIB for unit, length in SPANS.items()}
-    unit = next((unit for unit, pace in paces.items() if abs(pace.value) < LARGE), "minute")
+    unit = next((unit for unit, pace in paces.items() if abs(pace.value) < LARGE), "s")
     low, value, high = paces[unit]
-    return f"{value:.4g} GB {'an' if unit == 'hour' else 'a'} {unit} ({low:.4g} to {high:.4g})"
+    name = {"hour": "an hour", "s": "a second"}.get(unit, f"a {unit}")
+    return f"{value:.4g} GB {name} ({low:.4g} to {high:.4g})"

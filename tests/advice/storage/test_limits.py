@@ -150,6 +150,14 @@ def test_releases_that_only_memory_speaks_for_are_not_shipped() -> None:
     assert [row.name for row in releases() if row.pgmbks_below_2gb] == ["5.2"]
     with pytest.raises(InputError, match=r"5\.2, 5\.3, 5\.4, 6\.1, 6\.2, 6\.3, 7\.3, 7\.4"):
         release("6.4")
+    given = budget(release="6.4", ptrm_spaces=128).limits()
+    assert "No published source has the limits of z/VM 6.4" in given.notes[-1]
+    assert {limit.name: limit.segments for limit in given.limits}["PTRM-data-spaces"] == 128 * 524_288
+    with pytest.raises(InputError, match="--ptrm-spaces gives its number"):
+        budget(release="7.2")
+    for older in ("4.4", "5.1", "nonsense"):
+        with pytest.raises(InputError, match="limits are known"):
+            budget(release=older, ptrm_spaces=16)
 
 
 @pytest.mark.parametrize(
@@ -184,8 +192,8 @@ def test_shown_as_frame_and_html() -> None:
 
 def test_the_picture_has_every_limit_as_a_line() -> None:
     axes = budget(release="5.2", in_use="100GB").limits().plot()
-    assert [line.get_label() for line in axes.lines] == [
-        "PGMBK-below-2GB (soft)", "real-storage (soft)", "PTRM-data-spaces (hard)", "in use",
+    assert [each.get_text() for each in axes.texts if ", " in each.get_text()] == [
+        "real-storage, soft", "PGMBK-below-2GB, soft", "PTRM-data-spaces, hard",
     ]  # fmt: skip
     real = np.asarray(axes.lines[1].get_xydata())
     assert real[0].tolist() == pytest.approx([1, in_use("real-storage", resident_pages=1) / GIB])

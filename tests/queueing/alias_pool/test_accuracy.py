@@ -48,7 +48,7 @@ def test_service_variation_against_simulation(group):
 def test_the_table_in_the_documentation_is_what_is_measured(name):
     pytest.importorskip("numba")
     group = next(each for each in GROUPS if each.name == name)
-    assert row(group, 8003) in (ROOT / "docs" / "aliases.md").read_text(encoding="utf-8")
+    assert row(group, 8003) in (ROOT / "docs" / "aliases-methods.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.slow

@@ -1,11 +1,11 @@
-"""The numbers in the prose of docs/storage.md are what the planner says."""
+"""The numbers in the prose of docs/processors.md are what the planner says."""
 
 from __future__ import annotations
 
 from planner.advice.processors import published, scaling
 from tests.checkout import ROOT
 
-PAGE = (ROOT / "docs" / "storage.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "processors.md").read_text(encoding="utf-8")
 
 
 def test_10_and_12_processors_fell_short() -> None:

@@ -1,0 +1,202 @@
+"""The pictures of calibrations: what was measured and what the law says, and below how far they are apart in sigma."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from itertools import cycle, pairwise
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from planner import style
+from planner.calibrate.possible import interval
+from planner.interval import Interval
+from planner.units import MILLISECOND
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from planner.calibrate.calibration import Calibration, Comparison
+    from planner.calibrate.observation import Observation
+    from planner.calibrate.result import Fit
+
+WIDE: Final = 1.645  # standard deviations on each side: 90 %
+SHOWN: Final = {
+    "io_rate": ("io_rate", "I/O rate [1/s]", 1.0),
+    "response_time": ("response", "response time [ms]", MILLISECOND),
+    "service_time": ("service", "service time [ms]", MILLISECOND),
+    "queued": ("queued", "I/Os queued", 1.0),
+    "wait_time": ("wait", "wait [ms]", MILLISECOND),
+}  # figure of an observation -> that of the law, how an axis names it, SI in its unit
+SPREAD: Final = 30.0  # ratio of numbers from which their axis is logarithmic
+RING: Final = 16  # size of the ring around an outlier
+ASIDE: Final = 0.1  # of the space between two runs: markers of one run stand side by side
+TURNED: Final = 6  # runs from which their names are turned
+MOST_COUNTS: Final = 9  # alias counts at which the law is asked
+
+
+def draw_fit(found: Fit, axes: Axes | None) -> Axes:
+    """The law of volumes or pools over their aliases, with the runs; below the residuals."""
+    if found.model is None or found.spread is None:
+        return draw_costs(found, axes)
+    axes, *below = style.begin(axes, found.headline, panels=2)
+    runs = found.observations
+    key = max(SHOWN, key=lambda each: sum(each in run.figures for run in runs))
+    figure, label, unit = SHOWN[key]
+    shown = [run for run in runs if key in run.figures]
+    groups = sorted({run.volumes for run in shown})
+    for volumes, color, line, (marker, _) in zip(
+        groups, cycle(style.COLORS), cycle(style.LINES), cycle(style.MARKERS), strict=False
+    ):
+        of = [run for run in shown if run.volumes == volumes]
+        words = f", {volumes} volumes" if len(groups) > 1 else ""
+        counts = _counts(of)
+        law = _law(found, figure, counts, volumes)
+        axes.fill_between(
+            counts, np.asarray(law.low) / unit, np.minimum(law.high, 1e3 * np.max(law.value)) / unit, color=color,
+            alpha=style.BAND, linewidth=0, label=style.NINETY if volumes == groups[0] else None,
+        )  # fmt: skip
+        axes.plot(counts, np.asarray(law.value) / unit, line, color=color, label=f"law{words}")
+        axes.plot(
+            [run.aliases for run in of], [run.figures[key].value / unit for run in of], marker, color=style.MEASURED,
+            markersize=7, fillstyle="none", zorder=style.ABOVE, clip_on=False, label=f"measured{words}",
+        )  # fmt: skip
+    left_out = [run for run in shown if run.name in found.outliers]
+    if left_out:
+        axes.plot(
+            [run.aliases for run in left_out], [run.figures[key].value / unit for run in left_out], "o", color="none",
+            markeredgecolor=style.COLORS[1], markeredgewidth=2, markersize=RING, zorder=style.ABOVE, clip_on=False,
+            label="outlier, not fitted",
+        )  # fmt: skip
+    axes.set_ylabel(label)
+    if len(groups) > 1:
+        style.logarithmic(axes, "y")
+    else:
+        axes.set_ylim(0, None)
+        style.plain(axes)
+    style.whole_numbers(axes)
+    if below:
+        _residuals_over_aliases(found, below[0])
+        axes.legend(frameon=False, fontsize="small")
+    (below[0] if below else axes).set_xlabel("aliases")
+    style.legend_below(below[0] if below else axes)
+    return axes
+
+
+def _counts(runs: Sequence[Observation]) -> list[int]:
+    """Alias counts at which the law is drawn, those of the runs among them."""
+    most = max(max(run.aliases for run in runs) + 1, 2)
+    grid = {round(count) for count in np.linspace(0, most, min(most + 1, MOST_COUNTS))}
+    return sorted(grid | {run.aliases for run in runs})
+
+
+def _law(found: Fit, figure: str, counts: Sequence[int], volumes: int) -> Interval:
+    """What the law says, with its 90 % interval, SI."""
+    assert found.model is not None
+    return interval(figure, found.model, [{"aliases": float(k), "volumes": float(volumes)} for k in counts])
+
+
+def _residuals_over_aliases(found: Fit, axes: Axes) -> None:
+    """All figures of all runs, in standard deviations."""
+    places = [float(run.aliases) for run in found.observations for _ in run.figures]
+    _residuals(found, places, ASIDE * max(_least_gap(places), 0.5), axes)
+
+
+def _least_gap(places: Sequence[float]) -> float:
+    known = sorted(set(places))
+    return min((b - a for a, b in pairwise(known)), default=1.0)
+
+
+def _residuals(found: Calibration, places: Sequence[float], step: float, axes: Axes) -> None:
+    """Law less measurement in standard deviations, figures of a run side by side, with the strip that holds 90 %."""
+    rows = found.comparisons
+    axes.axhspan(-WIDE, WIDE, color=style.RANGE, zorder=0, label=f"{style.NINETY} of the figures")
+    axes.axhline(0, color="0.6", linewidth=1)
+    quantities = list(dict.fromkeys(each.quantity for each in rows))
+    for k, (quantity, color, (marker, _)) in enumerate(
+        zip(quantities, cycle(style.COLORS), cycle(style.MARKERS), strict=False)
+    ):
+        of = [
+            (x + _aside(k, quantities, step), each)
+            for x, each in zip(places, rows, strict=True)
+            if each.quantity == quantity
+        ]
+        axes.plot(
+            [x for x, _ in of], [each.off_by for _, each in of], marker, color=color, markersize=6, clip_on=False,
+            label=_words(quantity),
+        )  # fmt: skip
+        ringed = [(x, each.off_by) for x, each in of if each.run in found.outliers]
+        if ringed:
+            axes.plot(
+                *zip(*ringed, strict=True), "o", color="none", markeredgecolor=style.COLORS[1], markersize=RING,
+                clip_on=False,
+            )  # fmt: skip
+    most = max(2.0, *(1.2 * abs(each.off_by) for each in rows if math.isfinite(each.off_by)))
+    axes.set(ylabel="law less measurement [sigma]", ylim=(-most, most))
+
+
+def _aside(k: int, quantities: Sequence[str], step: float) -> float:
+    """How far a figure of a run is drawn from the middle."""
+    return step * (k - (len(quantities) - 1) / 2)
+
+
+def _words(quantity: str) -> str:
+    """A heading such as service_ms as people read it: service."""
+    for suffix in ("_ms", "_us", "_us_per_page"):
+        if quantity.endswith(suffix):
+            return quantity.removesuffix(suffix).replace("_", " ")
+    return "I/O rate" if quantity == "io_rate" else quantity.replace("_", " ")
+
+
+def _axis(quantity: str) -> str:
+    """A heading such as cp_ms as an axis has it: cp [ms]."""
+    words = _words(quantity)
+    unit = quantity[len(words) + 1 :].replace("_per_", "/")
+    return f"{words} [{unit}]" if unit else words
+
+
+def draw_costs(found: Calibration, axes: Axes | None) -> Axes:
+    """Measured numbers of all runs beside the law with its error; below the residuals."""
+    axes, *below = style.begin(axes, found.headline, panels=2)
+    rows = found.comparisons
+    names = list(dict.fromkeys(each.run for each in rows))
+    quantities: Mapping[str, list[Comparison]] = {
+        quantity: [each for each in rows if each.quantity == quantity]
+        for quantity in dict.fromkeys(each.quantity for each in rows)
+    }
+    for k, ((_, of), color, (marker, _)) in enumerate(
+        zip(quantities.items(), cycle(style.COLORS), cycle(style.MARKERS), strict=False)
+    ):
+        x = [names.index(each.run) + _aside(k, list(quantities), ASIDE) for each in of]
+        law = np.array([each.predicted for each in of])
+        half = WIDE * found.model_error * np.abs(law)
+        axes.errorbar(
+            x, law, half, fmt="_", color=color, markersize=10, capsize=3, linewidth=1.2,
+            label=f"law, {style.NINETY}" if k == 0 else None,
+        )  # fmt: skip
+        axes.plot(
+            x, [each.measured for each in of], marker, color=style.MEASURED, markersize=6, fillstyle="none",
+            zorder=style.ABOVE, label="measured" if k == 0 else None,
+        )  # fmt: skip
+    values = [each.measured for each in rows if each.measured > 0]
+    if max(values) > SPREAD * min(values):
+        style.logarithmic(axes, "y")
+    else:
+        axes.set_ylim(0, None)
+        style.plain(axes)
+    axes.set_ylabel(_axis(next(iter(quantities))) if len(quantities) == 1 else "figures, each in its unit")
+    last = below[0] if below else axes
+    turned = len(names) >= TURNED or max(map(len, names)) > 2 * TURNED
+    last.set_xticks(
+        range(len(names)),
+        names,
+        rotation=30 if turned else 0,
+        ha="right" if turned else "center",
+        fontsize="small",
+    )
+    if below:
+        _residuals(found, [float(names.index(each.run)) for each in rows], ASIDE, last)
+        axes.legend(frameon=False, fontsize="small")
+    style.legend_below(last)
+    return axes

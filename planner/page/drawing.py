@@ -1,0 +1,372 @@
+"""Small pictures as SVG inside the page, a few paths each: curves with their band, need over time, the week."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+from markupsafe import Markup
+
+from planner.results import Array
+
+WIDTH: Final = 420.0
+HEIGHT: Final = 220.0
+LEFT, RIGHT, TOP, BOTTOM = 58.0, 18.0, 12.0, 34.0
+TALLEST: Final = 2.5  # the axis ends at so many times the largest value; a band may reach beyond
+STEPS: Final = (1.0, 2.0, 2.5, 5.0, 10.0)
+PLACES: Final = 360  # across a picture over time; more intervals are drawn as the largest of each place
+LEVELS: Final = 7  # shades of heat
+DAYS: Final = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+DAY: Final = 86_400.0
+HOUR: Final = 3_600.0
+CELL: Final = 14.0  # of the hours of the week
+HALF: Final = 5.0  # of a diamond
+
+
+@dataclass(frozen=True, slots=True)
+class Axes:
+    """From numbers to places: x from `first` to `last`, y from 0 to `top`."""
+
+    first: float
+    last: float
+    top: float
+
+    def x(self, value: Any) -> Any:
+        """Place of a number along the picture."""
+        span = self.last - self.first or 1.0
+        return LEFT + (np.asarray(value, dtype=float) - self.first) / span * (WIDTH - LEFT - RIGHT)
+
+    def y(self, value: Any) -> Any:
+        """Place of a number up the picture; what is above the top ends there."""
+        share = np.clip(np.asarray(value, dtype=float) / self.top, 0.0, 1.0)
+        return HEIGHT - BOTTOM - share * (HEIGHT - TOP - BOTTOM)
+
+
+def ticks(top: float, most: int = 5, *, whole: bool = False) -> list[float]:
+    """Round numbers from 0 to `top`."""
+    if not top > 0 or not math.isfinite(top):
+        return [0.0]
+    rough = top / most
+    size = 10.0 ** math.floor(math.log10(rough))
+    step = next(size * each for each in STEPS if size * each >= rough * (1 - 1e-9))
+    step = max(1.0, round(step)) if whole else step
+    return [step * k for k in range(math.floor(top / step * (1 + 1e-9)) + 1)]
+
+
+def shown(value: float) -> str:
+    """A number at an axis."""
+    return f"{value:.10g}"
+
+
+def place(value: float) -> str:
+    """A coordinate; a tenth of a unit is as fine as a screen shows."""
+    text = f"{value:.1f}"
+    return text[:-2] if text.endswith(".0") else text
+
+
+def _run(x: Iterable[float], y: Iterable[float]) -> str:
+    """A line through points; it begins again where one is missing."""
+    words, pen = [], "M"
+    for a, b in zip(x, y, strict=True):
+        if math.isnan(a) or math.isnan(b):
+            pen = "M"
+            continue
+        words.append(f"{pen}{place(a)} {place(b)}")
+        pen = "L"
+    return "".join(words)
+
+
+def _path(kind: str, d: str) -> str:
+    return f'<path class="{kind}" d="{d}"/>' if d else ""
+
+
+def _svg(ident: str, title: str, described: str, parts: Sequence[str], size: tuple[float, float]) -> Markup:
+    """A picture with a name and a description for those who do not see it."""
+    # ident is made by the page; everything that comes from files is escaped here
+    head = Markup(
+        '<svg class="chart" viewBox="0 0 {} {}" role="img" aria-labelledby="{}-t {}-d">'
+        '<title id="{}-t">{}</title><desc id="{}-d">{}</desc>'
+    ).format(place(size[0]), place(size[1]), ident, ident, ident, title, ident, described)
+    return head + Markup("".join(parts)) + Markup("</svg>")
+
+
+def _frame(
+    axes: Axes, along: Sequence[tuple[float, str]], up: Sequence[float], name: str, below: str
+) -> list[str]:
+    """Lines at round numbers, the numbers, and what the axes are."""
+    floor = HEIGHT - BOTTOM
+    grid = "".join(f"M{place(LEFT)} {place(axes.y(v))}H{place(WIDTH - RIGHT)}" for v in up if v)
+    numbers = "".join(f'<text x="{place(LEFT - 5)}" y="{place(axes.y(v) + 3)}">{shown(v)}</text>' for v in up)
+    words = "".join(
+        f'<text x="{place(axes.x(v))}" y="{place(floor + 13)}">{Markup.escape(t)}</text>' for v, t in along
+    )
+    return [
+        _path("grid", grid),
+        _path("axis", f"M{place(LEFT)} {place(TOP)}V{place(floor)}H{place(WIDTH - RIGHT)}"),
+        f'<g class="up">{numbers}</g><g class="along">{words}'
+        f'<text x="{place((LEFT + WIDTH - RIGHT) / 2)}" y="{place(HEIGHT - 4)}">{Markup.escape(below)}</text></g>',
+        f'<text class="name" transform="translate(10 {place((TOP + floor) / 2)}) rotate(-90)">'
+        f"{Markup.escape(name)}</text>",
+    ]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Curve:
+    """A figure over alias counts, in the unit that people read.
+
+    Attributes
+    ----------
+    name, unit : str
+        What it is.
+    counts, values, low, high : ndarray, shape (counts,)
+        Alias counts, the figure and its 90 % ends; inf where nothing bounds it.
+    recommended : int
+        The count that is answered.
+    span : tuple of int
+        Its range.
+    measured : sequence of int
+        Counts at which the value is the measurement.
+    """
+
+    name: str
+    unit: str
+    counts: Array
+    values: Array
+    low: Array
+    high: Array
+    recommended: int
+    span: tuple[int, int]
+    measured: Sequence[int] = ()
+
+    def top(self) -> float:
+        """Where the axis ends: at the largest bounded end, unless that would press the curve flat."""
+        values = self.values[np.isfinite(self.values)]
+        highs = self.high[np.isfinite(self.high)]
+        largest = float(values.max(initial=0.0))
+        return 1.05 * min(max(float(highs.max(initial=0.0)), largest), TALLEST * largest) or 1.0
+
+    def words(self) -> str:
+        """The picture in sentences."""
+        k = int(np.searchsorted(self.counts, self.recommended))
+        said = []
+        if k < len(self.counts):
+            ends = f"{_said(self.low[k])} to {_said(self.high[k])}"
+            said.append(
+                f"With the recommended {self.recommended} aliases {_said(self.values[k])} {self.unit}, 90 % {ends}."
+            )
+        said += [
+            f"Measured with {m}: {_said(self.values[int(np.searchsorted(self.counts, m))])} {self.unit}."
+            for m in self.measured
+            if m <= self.counts[-1]
+        ]
+        if bool((self.high > self.top()).any()):
+            said.append(f"The band is cut off above {_said(self.top())} {self.unit}.")
+        return " ".join(said)
+
+    def draw(self, ident: str) -> Markup:
+        """Draw it: range of the count, band, curve, the recommended count, measured points over everything."""
+        first, last = float(self.counts[0]), float(self.counts[-1])
+        axes = Axes(first - 0.5, last + 0.5, self.top())
+        x, floor = axes.x(self.counts), HEIGHT - BOTTOM
+        values = np.where(np.isfinite(self.values), self.values, np.nan)
+        y = np.where(np.isnan(values), np.nan, axes.y(values))
+        low, high = (
+            max(min(end, last + 0.5), first - 0.5) for end in (self.span[0] - 0.5, self.span[1] + 0.5)
+        )
+        strip = (
+            f"M{place(axes.x(low))} {place(TOP)}H{place(axes.x(high))}V{place(floor)}H{place(axes.x(low))}z"
+        )
+        known = ~(np.isnan(self.low) | np.isnan(self.high))
+        up = np.where(np.isfinite(self.high), self.high, self.top())[known]
+        band = _run(x[known], axes.y(self.low[known])) + _run(x[known][::-1], axes.y(up)[::-1]).replace(
+            "M", "L", 1
+        )
+        dots = "".join(f"M{place(a)} {place(b)}h0" for a, b in zip(x, y, strict=True) if not math.isnan(b))
+        at = axes.x(self.recommended)
+        pick = f"M{place(at)} {place(TOP)}V{place(floor)}" if first <= self.recommended <= last else ""
+        where = [int(np.searchsorted(self.counts, m)) for m in self.measured if first <= m <= last]
+        diamonds = "".join(
+            f"M{place(x[k])} {place(y[k] - HALF)}l{HALF:g} {HALF:g}l-{HALF:g} {HALF:g}l-{HALF:g}-{HALF:g}z"
+            for k in where
+            if not math.isnan(y[k])
+        )
+        along = [(v, shown(v)) for v in ticks(last, 8, whole=True) if v >= first]
+        name = f"{self.name} [{self.unit}]"
+        parts = [
+            _path("strip", strip),
+            *_frame(axes, along, ticks(self.top()), name, "aliases"),
+            _path("band", f"{band}z" if known.sum() > 1 else ""),
+            _path("line", _run(x, y)),
+            _path("dots", dots),
+            _path("pick", pick),
+            _path("measured", diamonds),
+        ]
+        return _svg(ident, f"{name} over aliases", self.words(), parts, (WIDTH, HEIGHT))
+
+
+def _said(value: float) -> str:
+    if not math.isfinite(value):
+        return "without bound"
+    return f"{value:.0f}" if abs(value) >= 100 else f"{value:.3g}"  # noqa: PLR2004 - three digits
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Course:
+    """A count over time.
+
+    Attributes
+    ----------
+    start : ndarray of datetime64, shape (intervals,)
+        Begin of each interval, in order.
+    seconds : ndarray, shape (intervals,)
+        Its length.
+    needed, in_use : ndarray, shape (intervals,)
+        Aliases; nan where not known.
+    """
+
+    start: Any
+    seconds: Array
+    needed: Array
+    in_use: Array
+
+    def draw(self, ident: str) -> Markup:
+        """Draw what was needed and what was in use; of many intervals the largest of each place."""
+        begin = (self.start - self.start[0]) / np.timedelta64(1, "s")
+        length = np.where(np.isfinite(self.seconds) & (self.seconds > 0), self.seconds, 0.0)
+        last = float((begin + length).max()) or 1.0
+        top = 1.08 * max(
+            (float(each[np.isfinite(each)].max(initial=0.0)) for each in (self.needed, self.in_use)),
+            default=1.0,
+        )
+        axes = Axes(0.0, last, top or 1.0)
+        needed, used = (self._steps(axes, begin, begin + length, each) for each in (self.needed, self.in_use))
+        parts = [
+            *_frame(axes, self._times(last), ticks(axes.top, whole=True), "aliases", self._span()),
+            _path("need", needed),
+            _path("used", used),
+        ]
+        return _svg(ident, "aliases needed over time", self.words(), parts, (WIDTH, HEIGHT))
+
+    def words(self) -> str:
+        """The picture in sentences."""
+        known = np.isfinite(self.needed)
+        if not known.any():
+            return "No interval has an answer."
+        k = int(np.nanargmax(self.needed))
+        short = int((self.needed[known] > self.in_use[known]).sum())
+        return (
+            f"From {self._span()}. Most, {self.needed[k]:.0f}, from {str(self.start[k])[:16].replace('T', ' ')}; "
+            f"{short} of {int(known.sum())} intervals need more than were in use."
+        )
+
+    def _span(self) -> str:
+        first, last = (str(each)[:16].replace("T", " ") for each in (self.start[0], self.start[-1]))
+        return f"{first} to {last}"
+
+    def _times(self, last: float) -> list[tuple[float, str]]:
+        """Hours of one day, days of several."""
+        first = self.start[0].astype("datetime64[s]")
+        unit, word = ("D", slice(5, 10)) if last > 2 * DAY else ("h", slice(11, 16))
+        step = DAY if unit == "D" else HOUR
+        every = max(1, math.ceil(last / step / 6))
+        whole = first.astype(f"datetime64[{unit}]")
+        found = []
+        for k in range(0, math.ceil(last / step) + 2, every):
+            moment = (whole + k).astype("datetime64[s]")
+            at = float((moment - first) / np.timedelta64(1, "s"))
+            if 0 <= at <= last:
+                found.append((at, str(moment)[word]))
+        return found
+
+    def _steps(self, axes: Axes, begin: Array, end: Array, values: Array) -> str:
+        """A line of steps, broken where nothing was measured."""
+        left = np.round(axes.x(begin), 1)
+        right = np.round(axes.x(end), 1)
+        if len(left) > PLACES:
+            left, right, values = _thinned(left, right, values)
+        words: list[str] = []
+        at, height = math.nan, math.nan
+        for a, b, value in zip(left, right, values, strict=True):
+            if math.isnan(value):
+                at = math.nan
+                continue
+            y = float(axes.y(value))
+            if math.isnan(at) or a - at > 0.15:  # noqa: PLR2004 - a gap that a screen shows
+                words.append(f"M{place(a)} {place(y)}")
+            elif y != height:
+                words.append(f"V{place(y)}")
+            if words and words[-1].startswith("H") and y == height:
+                words.pop()  # the step goes on
+            words.append(f"H{place(b)}")
+            at, height = b, y
+        return "".join(words)
+
+
+def _thinned(left: Array, right: Array, values: Array) -> tuple[Array, Array, Array]:
+    """The largest value of the intervals that begin at each place."""
+    wide = (WIDTH - LEFT - RIGHT) / PLACES
+    where = np.floor((left - LEFT) / wide).astype(int)
+    first = np.flatnonzero(np.r_[True, np.diff(where) > 0])
+    known = np.where(np.isnan(values), -np.inf, values)
+    largest = np.maximum.reduceat(known, first)
+    ends = np.r_[first[1:] - 1, len(left) - 1]
+    return left[first], right[ends], np.where(np.isinf(largest), np.nan, largest)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Week:
+    """The week: the largest count of each of its `hours`, (7, 24), Monday first, nan not measured; and those in use."""
+
+    hours: Array
+    in_use: float
+
+    def draw(self, ident: str) -> Markup:
+        """Draw a path a shade; hours that need more than are in use have a dot."""
+        largest = float(np.nanmax(self.hours)) if np.isfinite(self.hours).any() else 0.0
+        left, above = 34.0, 18.0
+        shades: dict[int, list[str]] = {}
+        dots = []
+        for (day, hour), value in np.ndenumerate(self.hours):
+            x, y = left + CELL * hour, above + CELL * day
+            level = shade(value, largest)
+            side = CELL - 1
+            shades.setdefault(level, []).append(f"M{place(x)} {place(y)}h{side:g}v{side:g}h-{side:g}z")
+            if value > self.in_use:
+                dots.append(f"M{place(x + side / 2)} {place(y + side / 2)}h0")
+        names = "".join(
+            f'<text x="{left - 4:g}" y="{place(above + CELL * (k + 0.72))}">{day}</text>'
+            for k, day in enumerate(DAYS)
+        )
+        hours = "".join(
+            f'<text x="{place(left + CELL * h)}" y="{above - 5:g}">{h:02d}</text>' for h in range(0, 24, 3)
+        )
+        parts = [
+            *(_path(f"cell h{level}", "".join(shades[level])) for level in sorted(shades)),
+            _path("over", "".join(dots)),
+            f'<g class="up">{names}</g><g class="hours">{hours}</g>',
+        ]
+        size = (left + 24 * CELL + 4, above + 7 * CELL + 4)
+        return _svg(ident, "aliases needed by hour of the week", self.words(), parts, size)
+
+    def words(self) -> str:
+        """The picture in sentences."""
+        if not np.isfinite(self.hours).any():
+            return "No hour was measured."
+        day, hour = np.unravel_index(int(np.nanargmax(self.hours)), self.hours.shape)
+        over = int((np.nan_to_num(self.hours) > self.in_use).sum())
+        return (
+            f"Most, {np.nanmax(self.hours):.0f}, on {DAYS[int(day)]} from {int(hour):02d}:00; in {over} hours of the "
+            f"week more than the {self.in_use:.0f} in use."
+        )
+
+
+def shade(value: float, largest: float) -> int:
+    """Level of heat from 1 to 7; 0 where nothing is known."""
+    if math.isnan(value):
+        return 0
+    if math.isinf(value):
+        return LEVELS
+    return 1 + round((LEVELS - 1) * min(max(value / largest, 0.0), 1.0)) if largest > 0 else 1

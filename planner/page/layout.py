@@ -1,0 +1,142 @@
+"""The page itself: content, style and script in one file that asks nothing of any network."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from markupsafe import Markup
+
+from planner import __version__
+from planner.page.content import STATES, Grid, Input, Part, grid
+from planner.render import Column, Table
+from planner.render.table import plain
+from planner.render.text import MARKS
+
+HERE: Final = Path(__file__).parent
+MOST_OPEN: Final = 4  # items that are shown in full at first
+DATA_NAME: Final = "report.json"
+
+
+def page(
+    parts: Sequence[Part], *, title: str, command: str, inputs: Sequence[Input], accuracy: Table | None,
+    accuracy_words: str, volumes: Volumes | None = None,
+) -> str:  # fmt: skip
+    """Lay out the page; every text that comes from files is escaped."""
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    environment = Environment(
+        loader=FileSystemLoader(HERE), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
+        lstrip_blocks=True,
+    )  # fmt: skip
+    style, script = (_text(name) for name in ("report.css", "report.js"))
+    csv = {name: text for part in parts for name, text in part.csv.items()}
+    if volumes is not None:
+        csv["volumes.csv"] = volumes.csv
+    data = {
+        "answers": [part.data for part in parts],
+        "csv": csv,
+        "states": STATES,
+        "growth": [_steps(part) for part in parts],
+        "volumes": None if volumes is None else {"rows": volumes.rows, "heat": volumes.heat},
+    }
+    return environment.get_template("report.html.jinja").render(
+        title=title, version=__version__, parts=parts, volumes=volumes, command=command,
+        inputs=_inputs(inputs) if inputs else None, accuracy_words=accuracy_words,
+        accuracy=None if accuracy is None else grid(accuracy, "accuracy", "Published figures of this kind."),
+        downloads=[DATA_NAME, *csv], data=embedded(data), style=style, script=script,
+        policy=_policy(style, script), states=STATES, marks=MARKS, shares=_shares, most_open=MOST_OPEN,
+    )  # fmt: skip
+
+
+class Volumes:
+    """All volumes, for a table that the page draws when it is looked at: its columns, rows, and CSV."""
+
+    def __init__(self, table: Table, caption: str, heat: Sequence[str], csv: str) -> None:
+        laid_out = grid(Table(columns=tuple(_first(c) for c in table.columns)), "volumes", caption)
+        self.caption, self.csv = caption, csv
+        kinds = [any(isinstance(v, (int, float)) for v in c.values) for c in table.columns]
+        self.heads = [
+            type(head)(label=head.label, unit=head.unit, number=number, key=head.key)
+            for head, number in zip(laid_out.heads, kinds, strict=True)
+        ]
+        self.rows = plain([list(row) for row in zip(*(_rounded(c) for c in table.columns), strict=True)])
+        self.heat = [
+            max((v for v in c.values if isinstance(v, (int, float)) and math.isfinite(v)), default=0.0)
+            if c.name in heat
+            else 0
+            for c in table.columns
+        ]
+
+
+def _first(column: Column) -> Column:
+    """The column with its first row only: enough for its head."""
+    return Column(name=column.name, unit=column.unit, values=column.values[:1], label=column.label)
+
+
+def _rounded(column: Column) -> list[Any]:
+    """Numbers with the digits that people read."""
+    digits = column.decimals
+    return [round(v, digits) if isinstance(v, float) and digits is not None else v for v in column.values]
+
+
+def _text(name: str) -> Markup:
+    """A file of this room as it is; it may not end the element that holds it."""
+    text = (HERE / name).read_text(encoding="utf-8")
+    assert "</" not in text
+    return Markup(text)
+
+
+def _policy(style: str, script: str) -> str:
+    """Nothing may be asked of any place, and nothing but the style and the script of this page may run."""
+    digests = [
+        base64.b64encode(hashlib.sha256(each.encode("utf-8")).digest()).decode() for each in (style, script)
+    ]
+    return (
+        f"default-src 'none'; style-src 'sha256-{digests[0]}'; script-src 'sha256-{digests[1]}'; img-src data:; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+def embedded(data: Any) -> Markup:
+    """JSON that may stand in a script element: no sign in it can end the element or begin another."""
+    text = json.dumps(plain(data), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    for sign in "<>&\u2028\u2029":
+        text = text.replace(sign, f"\\u{ord(sign):04x}")
+    return Markup(text)
+
+
+def _shares(part: Part) -> list[str]:
+    """Growth in words, a step each."""
+    return ["as measured" if not each.share else f"{100 * each.share:+.4g} %" for each in part.growth]
+
+
+def _steps(part: Part) -> list[dict[str, Any]]:
+    """Steps of the growth slider."""
+    return [
+        {"words": words, "tiles": each.tiles, "counts": each.counts}
+        for words, each in zip(_shares(part), part.growth, strict=True)
+    ]
+
+
+def _inputs(inputs: Sequence[Input]) -> Grid:
+    """What was read."""
+    columns = (
+        ("name", "", [each.name for each in inputs]),
+        ("files", "", [each.files for each in inputs]),
+        ("size", "bytes", [each.size for each in inputs]),
+        ("sha256", "", [each.digest for each in inputs]),
+    )
+    table = Table(
+        columns=tuple(
+            Column(name=name, unit="", values=values, label=f"{name} [{unit}]" if unit else name)
+            for name, unit, values in columns
+        )
+    )
+    caption = "What was read. The digest of a folder is that of its lines: digest, two spaces, name, in order of name."
+    return grid(table, "inputs", caption)

@@ -1,0 +1,458 @@
+"""What is asked for a page: every question that measurements answer, each pool in full, and the same after growth."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from planner import units
+from planner.answer import Answer
+from planner.errors import InputError
+from planner.measurements.archive import open_archive
+from planner.measurements.choose import moment
+from planner.measurements.read import is_folder, read
+from planner.page import provenance
+from planner.page.content import Part
+from planner.page.layout import Volumes, page
+from planner.page.parts import MOST_ITEMS, part_of
+from planner.page.volumes import volumes_of
+from planner.site.executors import Failed, run
+from planner.site.need import site
+from planner.site.site_answer import SiteAnswer
+from planner.sizing import (
+    AliasAnswer,
+    MeasuredPool,
+    PoolCount,
+    Subsystem,
+    Target,
+    aliases,
+    answer_for,
+    subsystem,
+)
+from planner.supply import judge
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from planner.demand import Law
+
+GROWTHS: Final = "10%,20%,30%,50%,100%"
+DEFAULT_MODEL: Final = "hyperpav"
+MOST_GROWTHS: Final = 12
+AT_ONCE: Final = 8  # pools that are counted together after growth
+Progress = Callable[[str, int], AbstractContextManager[Callable[[int], None]]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """A page, and what it says first.
+
+    Attributes
+    ----------
+    html : str
+        The page.
+    headline : str
+        First lines of its answers.
+    exit_code : int
+        The largest of its answers.
+    """
+
+    html: str
+    headline: str
+    exit_code: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """A pool that is to be answered in full."""
+
+    name: str
+    pool: MeasuredPool
+    law: Law
+    target: Target
+    growth: float
+
+
+def answer_in_full(wanted: Wanted) -> AliasAnswer:
+    """The whole answer of one of many pools."""
+    return aliases(wanted.pool.runs, wanted.law, target=wanted.target, growth=wanted.growth)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grown:
+    """Pools that are to be counted after growth by `share`."""
+
+    name: str
+    share: float
+    pools: tuple[MeasuredPool, ...]
+    law: Law
+    target: Target
+
+
+def count_grown(grown: Grown) -> tuple[PoolCount, ...]:
+    """The counts of some pools after growth."""
+    return subsystem(grown.pools, grown.law, target=grown.target, growth=grown.share).pools
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Later:
+    """A question to be asked again, of a demand that grew by `share`."""
+
+    name: str
+    share: float
+    asked: Asked
+
+
+def answer_later(later: Later) -> Answer:
+    """The answer after growth."""
+    return answer_for(later.asked.source, growth=later.share, **later.asked.question)
+
+
+def _silent(title: str, parts: int) -> AbstractContextManager[Callable[[int], None]]:
+    return nullcontext(lambda parts: None)
+
+
+def growths(text: str) -> tuple[float, ...]:
+    """Read shares by which the demand grows.
+
+    Parameters
+    ----------
+    text : str
+        Shares with commas between, as ``10%,50%``; empty or 0 for none.
+
+    Returns
+    -------
+    tuple of float
+        Each once, in order.
+
+    Raises
+    ------
+    InputError
+        No shares, or more than can be answered beforehand.
+    """
+    found = [units.share(word, "growth") for word in filter(None, (each.strip() for each in text.split(",")))]
+    shares = tuple(sorted({share for share in found if share}))
+    if len(shares) > MOST_GROWTHS:
+        raise InputError("growth", text, f"at most {MOST_GROWTHS} shares; each is answered beforehand")
+    return shares
+
+
+def report(
+    sources: Sequence[Path],
+    *,
+    command: str = "",
+    title: str | None = None,
+    members: Path | None = None,
+    system: str | None = None,
+    start: str | None = None,
+    end: str | None = None,
+    target: Target | None = None,
+    no_alias: float = 0.01,
+    growth: Sequence[float] = (0.1, 0.2, 0.3, 0.5, 1.0),
+    model: Path | str = DEFAULT_MODEL,
+    scheduler: str | None = None,
+    workers: int | None = None,
+    progress: Progress | None = None,
+) -> Report:
+    """Make a page of all that measurements answer: aliases of every pool and volume, supply counters.
+
+    Parameters
+    ----------
+    sources : sequence of Path
+        Files of any format, or one archive.
+    command : str, optional
+        What was typed, for the page.
+    title : str, optional
+        Its title; the names of the sources where None.
+    members : Path, optional
+        Members of the pools of a listing (CSV).
+    system, start, end : str, optional
+        Which intervals, as `planner.measurements.read` takes them.
+    target : Target, optional
+        What aliases must achieve; by default queueing is gone.
+    no_alias : float, optional
+        Share of tries without alias that supply counters may show.
+    growth : sequence of float, optional
+        Shares by which the demand grows, for the slider; each is answered beforehand.
+    model : Path or str, optional
+        The law.
+    scheduler : str, optional
+        Address of a Dask scheduler that shares the work of many pools, as ``tcp://HOST:8786``.
+    workers : int, optional
+        Processes that share it where there is none; as many as there are processors where None.
+    progress : callable, optional
+        As `planner.aliases` takes it.
+
+    Returns
+    -------
+    Report
+        The page.
+
+    Raises
+    ------
+    InputError
+        Nothing that can be answered, or what `planner.aliases` refuses.
+    ReportError
+        A source cannot be read.
+    """
+    if not sources:
+        raise InputError("source", None, "at least one file, or an archive")
+    asked = Asked(
+        sources=tuple(sources), members=members, system=system, start=start, end=end, target=target or Target(),
+        model=model, growth=tuple(growth), workers=workers, scheduler=scheduler, progress=progress or _silent,
+    )  # fmt: skip
+    tables = asked.tables()
+    found: list[Found] = []
+    if tables.several:
+        found.append(_over_days(asked))
+    elif tables.devices is not None:
+        found += [_now(replace(asked, system=name)) for name in tables.systems]
+    if tables.supply:
+        from planner.measurements.supplies import read_supplies
+
+        pools = read_supplies(asked.source, system=system, start=start, end=end)
+        found.append(Found(answer=judge(pools, no_alias=no_alias)))
+    if not found:
+        raise InputError(
+            "source", ", ".join(str(path) for path in sources), f"volumes or supply counters; found {tables.what}"
+        )  # fmt: skip
+    parts = [
+        part_of(each.answer, f"p{k}", full=each.full, grown=each.grown, remarks=each.remarks)
+        for k, each in enumerate(found)
+    ]
+    return joined(
+        parts, [each.answer for each in found], command=command, title=title, sources=sources,
+        volumes=None if tables.devices is None else volumes_of(tables.devices),
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tables:
+    """What there is to answer from: rows of devices (None without), whether supply counters, which systems.
+
+    `several` says that devices were measured in more than one interval with a date, `what` names the sources.
+    """
+
+    devices: pl.LazyFrame | None
+    supply: bool
+    systems: tuple[str | None, ...]
+    several: bool
+    what: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What `report` was asked."""
+
+    sources: tuple[Path, ...]
+    members: Path | None
+    system: str | None
+    start: str | None
+    end: str | None
+    target: Target
+    model: Path | str
+    growth: tuple[float, ...]
+    workers: int | None
+    scheduler: str | None
+    progress: Progress
+
+    @property
+    def source(self) -> Any:
+        """The only one, or all."""
+        return self.sources[0] if len(self.sources) == 1 else list(self.sources)
+
+    @property
+    def question(self) -> dict[str, Any]:
+        """Arguments of `planner.aliases`."""
+        return {
+            "members": self.members, "system": self.system, "start": self.start, "end": self.end,
+            "target": self.target, "model": self.model,
+        }  # fmt: skip
+
+    def tables(self) -> Tables:
+        """Look what there is; the rows of an archive stay where they are."""
+        import polars as pl
+
+        if len(self.sources) == 1 and is_folder(self.sources[0]):
+            archive = open_archive(self.sources[0])
+            chosen: dict[str, Any] = {
+                "systems": None if self.system is None else [self.system],
+                "start": moment(self.start, "start"),
+                "end": moment(self.end, "end"),
+            }
+            devices = archive.scan("devices", **chosen)
+            supply, what = archive.scan("supply", **chosen), "an archive"
+            named = True
+        else:
+            measured = read(
+                list(self.sources), self.members, system=self.system, start=self.start, end=self.end
+            )
+            devices, supply = measured.devices.lazy(), measured.supply.lazy()
+            what, named = ", ".join(measured.what) or "nothing", False
+        moments = devices.select(
+            pl.len().alias("rows"), pl.col("start").drop_nulls().n_unique().alias("starts")
+        )
+        rows, starts = moments.collect().row(0)
+        names = devices.select(pl.col("system").drop_nulls().unique()).collect()["system"].sort().to_list()
+        return Tables(
+            devices=devices if rows else None, supply=bool(supply.select(pl.len()).collect().item()),
+            systems=tuple(names) if named and names else (self.system,), several=bool(rows) and starts > 1, what=what,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """An answer with the whole answers of its pools by name, the same after growth, and what is left out."""
+
+    answer: Answer
+    full: Mapping[str, AliasAnswer] = field(default_factory=dict)
+    grown: Sequence[tuple[float, Answer]] = ()
+    remarks: tuple[str, ...] = ()
+
+
+def _over_days(asked: Asked) -> Found:
+    """What every pool needs over its days."""
+    answer = site(
+        asked.source, members=asked.members, system=asked.system, start=asked.start, end=asked.end,
+        target=asked.target, model=asked.model, scheduler=asked.scheduler, workers=asked.workers,
+    )  # fmt: skip
+    pools, law = pools_of(answer)
+    return _further(answer, pools, law, asked)
+
+
+def _now(asked: Asked) -> Found:
+    """What each pool or volume needs by one measurement."""
+    answer = answer_for(asked.source, progress=asked.progress, **asked.question)
+    pools, law = pools_of(answer)
+    if law is not None:
+        return _further(answer, pools, law, asked)
+    wanted = [Later(name=f"growth of {share:.0%}", share=share, asked=asked) for share in asked.growth]
+    with asked.progress("After growth", len(wanted)) as done:
+        found = run(answer_later, wanted, workers=asked.workers, done=done)
+    later: list[tuple[float, Answer]] = []
+    for share, one in zip(asked.growth, found, strict=True):
+        if isinstance(one, Failed):  # no count serves such a demand
+            break
+        later.append((share, one))
+    return Found(answer=answer, grown=later, remarks=_remarks(len(later), asked.growth, ()))
+
+
+def pools_of(answer: Answer) -> tuple[list[MeasuredPool], Law | None]:
+    """Pools of an answer as they were measured, for whoever asks more of them, and the law; none where not kept."""
+    if isinstance(answer, Subsystem):
+        answered = {pool.name for pool in answer.answered}
+        return [pool for pool in answer.measured if pool.runs and pool.name in answered], answer.law
+    if isinstance(answer, SiteAnswer):
+        return [
+            MeasuredPool(name=need.name, volumes=need.volumes, aliases=need.in_use, runs=(need.run,))
+            for need in answer.pools[:MOST_ITEMS]
+            if need.run is not None
+        ], answer.law
+    return [], None
+
+
+def _further(answer: Answer, pools: Sequence[MeasuredPool], law: Law | None, asked: Asked) -> Found:
+    """Every pool in full, and all of them after growth."""
+    assert isinstance(answer, (Subsystem, SiteAnswer))
+    assert law is not None
+    full, failed = in_full(pools, law, asked)
+    chunks = [pools[first : first + AT_ONCE] for first in range(0, len(pools), AT_ONCE)]
+    wanted = [
+        Grown(name=f"growth of {share:.0%}", share=share, pools=tuple(some), law=law, target=asked.target)
+        for share in asked.growth
+        for some in chunks
+    ]
+    with asked.progress("After growth", len(wanted)) as done:
+        found = run(count_grown, wanted, scheduler=asked.scheduler, workers=asked.workers, done=done)
+    later: list[tuple[float, Answer]] = []
+    for share in asked.growth:
+        counts = [one for each, one in zip(wanted, found, strict=True) if each.share == share]
+        if any(isinstance(one, Failed) for one in counts):
+            break
+        every = [pool for one in counts if not isinstance(one, Failed) for pool in one]
+        if isinstance(answer, Subsystem):  # pools without I/O stay as they are
+            grown = {pool.name: pool for pool in every}
+            every = [grown.get(pool.name, pool) for pool in answer.pools]
+        later.append((share, Subsystem(pools=tuple(every), target=asked.target, growth=share)))
+    return Found(answer=answer, full=full, grown=later, remarks=_remarks(len(later), asked.growth, failed))
+
+
+def in_full(
+    pools: Sequence[MeasuredPool], law: Law, asked: Asked, growth: float = 0.0
+) -> tuple[dict[str, AliasAnswer], list[Failed]]:
+    """The whole answer of each pool by its name, and those that have none."""
+    wanted = [
+        Wanted(name=pool.name, pool=pool, law=law, target=asked.target, growth=growth) for pool in pools
+    ]
+    with asked.progress("Pools in full", len(wanted)) as done:
+        found = run(answer_in_full, wanted, scheduler=asked.scheduler, workers=asked.workers, done=done)
+    pairs = list(zip(wanted, found, strict=True))
+    full = {each.name: one for each, one in pairs if not isinstance(one, Failed)}
+    return full, [one for _, one in pairs if isinstance(one, Failed)]
+
+
+def _remarks(answered: int, growth: Sequence[float], failed: Sequence[Failed]) -> tuple[str, ...]:
+    """What the page leaves out, and why."""
+    found = [f"{each.name} is not shown in full: {each.problem}." for each in failed]
+    if answered < len(growth):
+        found.append(f"The growth slider ends before {growth[answered]:.0%}: there a question has no answer.")
+    return tuple(found)
+
+
+def joined(
+    parts: Sequence[Part], answers: Sequence[Answer], *, command: str, sources: Sequence[Path],
+    title: str | None = None, volumes: Volumes | None = None,
+) -> Report:  # fmt: skip
+    """Lay out parts with where they came from."""
+    table, words = provenance.accuracy(answers)
+    names = ", ".join(path.name for path in sources[:3]) + (" and others" if len(sources) > 3 else "")  # noqa: PLR2004
+    html = page(
+        parts, title=title or names or parts[0].title, command=command, inputs=provenance.inputs(sources),
+        accuracy=table, accuracy_words=words, volumes=volumes,
+    )  # fmt: skip
+    return Report(
+        html=html,
+        headline="\n".join(answer.headline for answer in answers),
+        exit_code=max(answer.exit_code for answer in answers),
+    )
+
+
+def of_answer(
+    answer: Answer, *, command: str, sources: Sequence[Path], title: str | None = None,
+    workers: int | None = None,
+) -> Report:  # fmt: skip
+    """Make the page of one answer; its pools stand in full where the answer kept what they rest on.
+
+    Parameters
+    ----------
+    answer : Answer
+        Any answer.
+    command : str
+        What was typed.
+    sources : sequence of Path
+        What was read.
+    title : str, optional
+        Its title; the names of the sources where None.
+    workers : int, optional
+        Processes that share the work.
+
+    Returns
+    -------
+    Report
+        The page.
+    """
+    pools, law = pools_of(answer)
+    found = Found(answer=answer)
+    if law is not None and isinstance(answer, (Subsystem, SiteAnswer)):
+        asked = Asked(
+            sources=(), members=None, system=None, start=None, end=None, target=answer.target, model=DEFAULT_MODEL,
+            growth=(), workers=workers, scheduler=None, progress=_silent,
+        )  # fmt: skip
+        grown = answer.growth if isinstance(answer, Subsystem) else 0.0
+        full, failed = in_full(pools, law, asked, grown)
+        found = Found(answer=answer, full=full, remarks=_remarks(0, (), failed))
+    part = part_of(answer, "p0", full=found.full, remarks=found.remarks)
+    return joined([part], [answer], command=command, sources=sources, title=title)

@@ -1,0 +1,205 @@
+"use strict";
+(() => {
+  const data = JSON.parse(document.getElementById("data").textContent);
+  const every = (selector, root = document) => [...root.querySelectorAll(selector)];
+  const states = data.states;
+  const compare = new Intl.Collator("en", { numeric: true }).compare;
+
+  // What a cell is sorted by: its number where it has one, else its text; what is missing stands last either way.
+  const missing = (text) => text === "" || text === "-";
+  function valueOf(cell) {
+    const text = cell.textContent.trim();
+    if (cell.dataset.v !== undefined) return Number(cell.dataset.v);
+    return text !== "" && !Number.isNaN(Number(text)) ? Number(text) : text;
+  }
+  function order(a, b, down) {
+    const gone = Number(typeof a === "string" && missing(a)) - Number(typeof b === "string" && missing(b));
+    if (gone) return gone;
+    const found = typeof a === "number" && typeof b === "number" ? a - b : compare(String(a), String(b));
+    return down ? -found : found;
+  }
+  // Numbers begin with the largest, words with the first.
+  function nextSort(head, number) {
+    const now = head.getAttribute("aria-sort");
+    const down = now === "none" ? number : now === "ascending";
+    for (const each of head.parentElement.children) each.setAttribute("aria-sort", "none");
+    head.setAttribute("aria-sort", down ? "descending" : "ascending");
+    return down;
+  }
+
+  for (const table of every("table.sortable")) {
+    const body = table.tBodies[0];
+    table.tHead.addEventListener("click", (event) => {
+      const button = event.target.closest("button");
+      if (!button) return;
+      const head = button.parentElement;
+      const down = nextSort(head, head.classList.contains("n"));
+      const place = head.cellIndex;
+      const rows = [...body.rows].map((row) => [valueOf(row.cells[place]), row]);
+      rows.sort((a, b) => order(a[0], b[0], down));
+      body.append(...rows.map((pair) => pair[1]));
+    });
+  }
+
+  for (const form of every("form.filter[data-for]")) {
+    const table = document.getElementById(form.dataset.for);
+    const words = form.querySelector("input");
+    const verdict = form.querySelector("select");
+    const said = form.querySelector("output");
+    const rows = [...table.tBodies[0].rows];
+    function filter() {
+      const wanted = words.value.toLowerCase().split(/\s+/).filter(Boolean);
+      let shown = 0;
+      for (const row of rows) {
+        const text = row.textContent.toLowerCase();
+        const fits = wanted.every((word) => text.includes(word)) &&
+          (!verdict || !verdict.value || row.dataset.verdict === verdict.value);
+        row.hidden = !fits;
+        shown += Number(fits);
+      }
+      said.textContent = shown === rows.length ? `${shown} rows` : `${shown} of ${rows.length} rows`;
+    }
+    form.addEventListener("input", filter);
+    form.addEventListener("submit", (event) => event.preventDefault());
+    form.addEventListener("filter", filter);
+    filter(); // a browser may have kept what was typed
+  }
+
+  // Growth: each step was computed beforehand; tiles and the columns that hold counts follow.
+  for (const part of every("section.part")) {
+    const steps = data.growth[part.dataset.part];
+    const box = part.querySelector(".growth");
+    if (!box || !steps) continue;
+    box.hidden = false;
+    const slider = box.querySelector("input");
+    const said = box.querySelector("output");
+    const tables = every("table.sortable", part).map((table) => ({
+      table, places: Object.fromEntries([...table.tHead.rows[0].cells].map((head) => [head.dataset.key, head.cellIndex])),
+      rows: new Map([...table.tBodies[0].rows].map((row) => [row.cells[0].textContent, row])),
+    }));
+    function move() {
+      const step = steps[Number(slider.value)];
+      said.textContent = step.words;
+      slider.setAttribute("aria-valuetext", step.words);
+      for (const tile of every(".tile[data-follows]", part)) {
+        tile.querySelector(".value").textContent = step.tiles[tile.dataset.follows];
+        const detail = tile.querySelector(".detail");
+        const more = { short: "to add", gain: "to add", spare: "to give", needed: "range" }[tile.dataset.follows];
+        if (detail && more && step.tiles[more] !== undefined) detail.textContent = step.tiles[more];
+      }
+      for (const { places, rows } of tables) {
+        for (const [name, texts] of Object.entries(step.counts)) {
+          const row = rows.get(name);
+          if (!row) continue;
+          for (const [key, text] of Object.entries(texts)) {
+            if (places[key] === undefined) continue;
+            const cell = row.cells[places[key]];
+            if (key === "verdict") {
+              cell.firstElementChild.textContent = text;
+              cell.firstElementChild.className = `verdict ${states[text] || "open"}`;
+              row.dataset.verdict = text;
+            } else {
+              cell.textContent = text;
+              delete cell.dataset.v;
+            }
+          }
+        }
+      }
+      for (const form of every("form.filter[data-for]", part)) form.dispatchEvent(new Event("filter"));
+    }
+    slider.addEventListener("input", move);
+    move();
+  }
+
+  // All volumes: many thousand rows; only those that are looked at become rows of a table.
+  const lazy = document.querySelector("form[data-lazy]");
+  if (lazy) {
+    const AT_ONCE = 100;
+    const { rows, heat } = data.volumes;
+    const table = document.getElementById("volumes");
+    const heads = [...table.tHead.rows[0].cells];
+    const body = table.tBodies[0];
+    const said = lazy.querySelector("output");
+    const more = lazy.querySelector(".more");
+    const words = lazy.querySelector("input");
+    const texts = rows.map((row) => row.join(" ").toLowerCase());
+    let found = rows.map((_, k) => k);
+    let count = AT_ONCE;
+    let by = null;
+    function draw() {
+      const lines = found.slice(0, count).map((k) => {
+        const line = document.createElement("tr");
+        rows[k].forEach((value, c) => {
+          const cell = document.createElement(c ? "td" : "th");
+          if (!c) cell.scope = "row";
+          const classes = [];
+          if (heads[c].classList.contains("n")) classes.push("n");
+          if (heat[c] > 0 && typeof value === "number") {
+            classes.push(`h${1 + Math.round(6 * Math.min(Math.max(value / heat[c], 0), 1))}`);
+          }
+          if (classes.length) cell.className = classes.join(" ");
+          cell.textContent = value === null ? "-" : value;
+          line.append(cell);
+        });
+        return line;
+      });
+      body.replaceChildren(...lines);
+      const shown = Math.min(count, found.length);
+      const of = found.length === rows.length ? `${rows.length}` : `${found.length} found of ${rows.length}`;
+      said.textContent = `${shown} shown, ${of} volumes`;
+      more.hidden = shown === found.length;
+    }
+    function choose() {
+      const wanted = words.value.toLowerCase().split(/\s+/).filter(Boolean);
+      found = rows.map((_, k) => k).filter((k) => wanted.every((word) => texts[k].includes(word)));
+      if (by) {
+        const value = (k) => (rows[k][by.place] === null ? "-" : rows[k][by.place]);
+        found.sort((a, b) => order(value(a), value(b), by.down));
+      }
+      count = AT_ONCE;
+      draw();
+    }
+    lazy.addEventListener("input", choose);
+    lazy.addEventListener("submit", (event) => event.preventDefault());
+    more.addEventListener("click", () => { count += 10 * AT_ONCE; draw(); });
+    table.tHead.addEventListener("click", (event) => {
+      const button = event.target.closest("button");
+      if (!button) return;
+      const head = button.parentElement;
+      by = { place: head.cellIndex, down: nextSort(head, head.classList.contains("n")) };
+      choose();
+    });
+    choose();
+  }
+
+  // A link to a pool opens it.
+  function open() {
+    const wanted = location.hash.length > 1 && document.getElementById(location.hash.slice(1));
+    if (wanted && wanted.tagName === "DETAILS") {
+      wanted.open = true;
+      wanted.scrollIntoView();
+    }
+  }
+  addEventListener("hashchange", open);
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest("a[href^='#']");
+    if (link && link.hash === location.hash) open();
+    const button = event.target.closest("button");
+    if (!button) return;
+    const { open: these, close: those, save } = button.dataset;
+    if (these || those) {
+      for (const each of every("details.item", document.getElementById(these || those))) each.open = Boolean(these);
+    }
+    if (save) {
+      const kind = save.endsWith(".json") ? "application/json" : "text/csv";
+      const text = save.endsWith(".json") ? JSON.stringify(data.answers, null, 2) : data.csv[save];
+      const link = document.createElement("a");
+      link.href = URL.createObjectURL(new Blob([text], { type: kind }));
+      link.download = save;
+      link.click();
+      setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+    }
+  });
+  open();
+  document.documentElement.dataset.ready = "yes";
+})();

@@ -1,0 +1,62 @@
+"""All volumes of a site: a row each, over the intervals in which they were measured."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, Final
+
+from planner import render
+from planner.page.layout import Volumes
+from planner.reports.schema import BASE, VOLUME
+from planner.units import MILLISECOND
+
+if TYPE_CHECKING:
+    import polars as pl
+
+HEAT: Final = ("io_rate", "busy", "service", "response", "queued")
+CAPTION: Final = (
+    "One row a volume, the busiest first. I/O rate, service and response are means over its intervals; busy (I/O rate "
+    "times service: I/Os in service) and queued are those of its worst interval."
+)
+
+
+def volumes_of(devices: pl.DataFrame | pl.LazyFrame) -> Volumes | None:
+    """Sum every volume up over its intervals; None where there is none."""
+    import polars as pl
+
+    lazy = devices.lazy()
+    ios = pl.col("io_rate").fill_null(0.0)
+
+    def mean(name: str) -> pl.Expr:
+        both = pl.col(name).is_not_null() & pl.col("io_rate").is_not_null()
+        return (pl.col(name) * ios).filter(both).sum() / ios.filter(both).sum() / MILLISECOND
+
+    found = (
+        lazy.filter(pl.col("kind").is_in([BASE, VOLUME]))
+        .group_by("system", "pool", "device", "label", maintain_order=True)
+        .agg(
+            pl.col("io_rate").mean().alias("io_rate"),
+            mean("service").alias("service"),
+            mean("response").alias("response"),
+            (ios * pl.col("service")).max().alias("busy"),
+            pl.col("queued").max().alias("queued"),
+        )
+        .sort("busy", "io_rate", "device", descending=[True, True, False], nulls_last=True)
+        .collect()
+    )
+    if not found.height:
+        return None
+    shown: list[render.Column] = []
+    for name, unit, label, decimals in (
+        ("device", "", "device", None), ("label", "", "label", None), ("system", "", "system", None),
+        ("pool", "", "pool", None), ("io_rate", "1/s", "I/O rate", 1), ("busy", "", "busy", 3),
+        ("service", "ms", "service", 2), ("response", "ms", "response", 2), ("queued", "", "queued", 2),
+    ):  # fmt: skip
+        values: list[Any] = [
+            None if isinstance(value, float) and math.isnan(value) else value
+            for value in found[name].to_list()
+        ]
+        if name == "device" or any(value is not None for value in values):
+            shown.append(render.Column(name=name, unit=unit, values=values, label=label, decimals=decimals))
+    table = render.Table(columns=tuple(shown))
+    return Volumes(table, CAPTION, HEAT, render.to_csv(table))

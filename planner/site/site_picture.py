@@ -1,0 +1,85 @@
+"""The pictures of a site: every pool beside what it needs; one pool over time."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from planner import style
+from planner.sizing.picture import TITLE_WIDTH, draw_many
+from planner.units import MILLISECOND
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from planner.site.site_answer import SiteAnswer
+    from planner.site.track import TrackRecord
+
+
+def draw(answer: SiteAnswer, axes: Axes | None) -> Axes:
+    """One pool over time; of many the counts with their ranges."""
+    if len(answer.pools) == 1 and answer.pools[0].intervals:
+        return _over_time(answer, axes)
+    known = [each for each in answer.pools if each.needed is not None]
+    spans = [
+        (each.needed if each.needed_low is None else each.needed_low,
+         each.needed if each.needed_high is None else each.needed_high)
+        for each in known
+    ]  # fmt: skip
+    noun = "pool" if all(each.kind == "pool" for each in known) else "volume"
+    return draw_many(
+        [each.name for each in known], [each.needed or 0 for each in known], [(a or 0, b or 0) for a, b in spans],
+        [each.in_use for each in known], noun, axes,
+    )  # fmt: skip
+
+
+def _over_time(answer: SiteAnswer, axes: Axes | None) -> Axes:
+    (need,) = answer.pools
+    axes = style.new_axes() if axes is None else axes
+    series = need.series
+    dated = not bool(np.isnat(series.start).any())
+    when = series.start if dated else np.arange(series.start.size)
+    if need.needed_low is not None and need.needed_high is not None:
+        axes.axhspan(
+            need.needed_low - 0.5,
+            need.needed_high + 0.5,
+            color=style.RANGE,
+            zorder=0,
+            label=f"range, {style.NINETY}",
+        )
+    axes.step(when, series.needed, where="post", color=style.COLORS[0], linewidth=1, label="needed")
+    axes.step(
+        when, series.in_use, where="post", color=style.MEASURED, linestyle="--", linewidth=1, label="in use"
+    )
+    full = series.in_full
+    axes.plot(
+        when[full], series.needed[full], "o", color=style.COLORS[0], markersize=3, label="solved in full"
+    )
+    style.whole_numbers(axes, "y")
+    axes.set(ylabel="aliases", ylim=(0, None), xlabel="" if dated else "interval")
+    if dated:
+        axes.tick_params(axis="x", rotation=30)
+    axes.set_title(textwrap.fill(answer.headline, TITLE_WIDTH))
+    axes.legend(frameon=False, fontsize="small")
+    return axes
+
+
+def draw_track(record: TrackRecord, axes: Axes | None) -> Axes:
+    """Response times told, with their ranges, and measured."""
+    axes = style.new_axes() if axes is None else axes
+    pairs = [(each.pool, pair) for each in record.pools for pair in each.pairs]
+    places = np.arange(1, len(pairs) + 1)
+    told, low, high, measured = (
+        np.array([getattr(pair, name) for _, pair in pairs]) / MILLISECOND
+        for name in ("told", "low", "high", "measured")
+    )
+    high = np.where(np.isfinite(high), high, np.nan)
+    axes.vlines(places, low, high, color=style.COLORS[0], alpha=style.BAND, linewidth=6, label=style.NINETY)
+    axes.plot(places, told, "_", color=style.COLORS[0], markersize=10, label="told")
+    axes.plot(places, measured, "D", color=style.MEASURED, fillstyle="none", label="measured")
+    axes.set_xticks(places, [name for name, _ in pairs], rotation=45, ha="right")
+    axes.set(ylabel="response time [ms]", ylim=(0, None), title=textwrap.fill(record.headline, TITLE_WIDTH))
+    axes.legend(frameon=False)
+    return axes

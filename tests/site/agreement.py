@@ -1,0 +1,75 @@
+"""How often the counts of all intervals are those of full answers, and what they cost: `python -m tests.site.agreement SEED`."""
+
+from __future__ import annotations
+
+import sys
+import time
+
+import numpy as np
+
+from planner.demand import Law
+from planner.errors import PlannerError
+from planner.site.groups import groups_of, rows_of, series_of
+from planner.site.need import Part, need_of
+from planner.site.point import point
+from planner.site.pool_need import PoolNeed
+from planner.sizing.search import aliases
+from planner.sizing.target import Target
+from tests.site.large_site import SORTS, pool_rows
+
+
+WHOLE = 2  # intervals answered in whole, for their cost
+
+
+def compared(sort: str, seed: int, intervals: int, volumes: int, drawn: int) -> dict[str, float]:
+    """One pool: agreement with full answers of intervals drawn at random, and CPU seconds of both."""
+    law, target = Law.from_model("hyperpav"), Target()
+    frame = pool_rows(sort, seed=seed, intervals=intervals, volumes=volumes)
+    groups = groups_of(frame.lazy())
+    part = Part(name=sort, groups=tuple(groups), frame=rows_of(frame.lazy(), groups), law=law, target=target)
+    begin = time.process_time()
+    found = need_of(part)
+    cost = time.process_time() - begin
+    (need,) = found.pools
+    assert isinstance(need, PoolNeed)
+    ((_, series),) = series_of(part.frame, groups)  # type: ignore[arg-type]
+    assert not isinstance(series, str)
+    picked = np.random.default_rng(seed + 7).choice(series.start.size, drawn, replace=False)
+    truth, seconds = [], 0.0
+    for place, k in enumerate(picked):
+        run = series.run(int(k))
+        begin = time.process_time()
+        try:
+            if run is None:
+                truth.append(0.0)
+            elif place < WHOLE:
+                truth.append(float(aliases(run, law, target=target).recommended))
+            else:  # the same count: tests/site/test_point.py
+                truth.append(float(point(run, law, target).count))
+        except PlannerError:
+            truth.append(np.nan)
+        if place < WHOLE:
+            seconds += (time.process_time() - begin) / WHOLE
+    off = need.series.needed[picked] - np.array(truth)
+    known = np.isfinite(off)
+    return {
+        "same": float((off[known] == 0).sum()), "within one": float((np.abs(off[known]) <= 1).sum()),
+        "short by more": float((off[known] < -1).sum()), "known": float(known.sum()),
+        "in full": float(need.solved_in_full), "cost": cost, "full answer": seconds,
+        "checked": found.checked.tried, "checked same": found.checked.same, "count": float(np.nanmedian(truth)),
+    }  # fmt: skip
+
+
+def main(seed: int, intervals: int = 240, volumes: int = 64, drawn: int = 20, *sorts: str) -> None:
+    """Print a row a sort of pool."""
+    total: dict[str, float] = {}
+    for k, sort in enumerate(sorts or SORTS):
+        found = compared(sort, seed * 100 + k, intervals, volumes, drawn)
+        for name, value in found.items():
+            total[name] = total.get(name, 0.0) + value
+        print(f"{sort:14s} " + "  ".join(f"{name} {value:.4g}" for name, value in found.items()), flush=True)
+    print(f"{'all':14s} " + "  ".join(f"{name} {value:.4g}" for name, value in total.items()))
+
+
+if __name__ == "__main__":
+    main(*(int(word) for word in sys.argv[1:5]), *sys.argv[5:])

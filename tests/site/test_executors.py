@@ -1,0 +1,232 @@
+"""One map, two executors: both answer alike, name a poisoned part, and survive a process that ends."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from planner.errors import InputError
+from planner.site import executors
+from planner.site.executors import Failed, run
+from tests.checkout import ROOT
+from tests.site import parts
+
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
+
+
+def values(found: list[Any]) -> list[Any]:
+    return [None if isinstance(each, Failed) else each for each in found]
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def started(*words: str) -> subprocess.Popen[bytes]:
+    environment = {
+        **os.environ, "PYTHONPATH": str(ROOT), "POLARS_MAX_THREADS": "1", "OMP_NUM_THREADS": "1",
+        "DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": "1",
+    }  # fmt: skip
+    return subprocess.Popen(
+        [sys.executable, "-m", "distributed.cli." + words[0], *words[1:]], env=environment,
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+
+
+@contextmanager
+def cluster(workers: int = 1) -> Iterator[tuple[str, list[subprocess.Popen[bytes]]]]:
+    """A scheduler and workers of one thread each, started as docs/cluster.md says."""
+    pytest.importorskip("distributed")
+    port = free_port()
+    address = f"tcp://127.0.0.1:{port}"
+    running = [
+        started("dask_scheduler", "--host", "127.0.0.1", "--port", str(port), "--no-dashboard", "--no-show")
+    ]
+    try:
+        running += [
+            started("dask_worker", address, "--nthreads", "1", "--no-dashboard", "--memory-limit", "0")
+            for _ in range(workers)
+        ]
+        yield address, running[1:]
+    finally:
+        for each in reversed(running):
+            each.terminate()
+        for each in running:
+            try:
+                each.wait(10)
+            except subprocess.TimeoutExpired:
+                each.kill()
+                each.wait()
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_values_stand_in_the_order_of_the_parts_and_each_is_told_once(workers: int) -> None:
+    told: list[int] = []
+    found = run(parts.square, range(7), workers=workers, done=told.append)
+    assert values(found) == [part * part for part in range(7)]
+    assert sum(told) == 7
+
+
+def test_one_worker_needs_no_other_process() -> None:
+    assert values(run(parts.process, [1, 2], workers=1)) == [os.getpid()] * 2
+    assert values(run(parts.process, [1], workers=8)) == [os.getpid()]
+
+
+def test_nothing_to_do_is_no_error() -> None:
+    assert run(parts.square, []) == []
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_poisoned_part_is_named_and_the_others_are_answered(workers: int) -> None:
+    found = run(parts.poisoned, range(7), workers=workers)
+    assert values(found) == [0, 1, 2, None, 4, None, 6]
+    assert found[3] == Failed(name="3", problem="no count of aliases meets the target", exit_code=1)
+    assert found[5] == Failed(name="5", problem="ZeroDivisionError: division by zero", exit_code=2)
+
+
+def test_a_part_that_has_a_name_is_called_by_it() -> None:
+    (found,) = run(parts.poisoned_day, [parts.Day(3)])
+    assert found == Failed(name="day 3", problem="no count of aliases meets the target", exit_code=1)
+
+
+def test_a_part_that_ends_its_process_is_named_and_those_beside_it_are_answered() -> None:
+    found = run(parts.deadly, range(5), workers=2)
+    assert values(found) == [0, 1, None, 3, 4]
+    assert found[2] == Failed(
+        name="2", problem="its process ended 3 times (killed, or out of memory)", exit_code=2
+    )
+
+
+def test_a_process_that_ends_once_costs_time_only(tmp_path: Path) -> None:
+    once = [(str(tmp_path / "died"), number) for number in range(4)]
+    assert values(run(parts.dies_once, once, workers=2)) == [0, 1, 2, 3]
+    assert (tmp_path / "died").exists()
+
+
+def test_the_environment_is_as_it_was() -> None:
+    before = dict(os.environ)
+    run(parts.square, range(2), workers=2)
+    assert dict(os.environ) == before
+
+
+def test_no_workers_at_all_are_refused() -> None:
+    with pytest.raises(InputError, match="workers = 0: expected a count of at least 1"):
+        run(parts.square, [1], workers=0)
+    with pytest.raises(InputError, match="without a scheduler"):
+        run(parts.square, [1], workers=2, scheduler="tcp://127.0.0.1:8786")
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1:8786", "http://127.0.0.1:8786", ""])
+def test_an_address_says_how_to_reach_it(address: str) -> None:
+    pytest.importorskip("distributed")
+    with pytest.raises(InputError, match="expected an address such as tcp://HOST:8786"):
+        run(parts.square, [1], scheduler=address)
+
+
+def test_an_unreachable_scheduler_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("distributed")
+    monkeypatch.setattr(executors, "PATIENCE", 0.5)
+    address = f"tcp://127.0.0.1:{free_port()}"
+    with pytest.raises(InputError, match="a Dask scheduler that answers; start one with `dask scheduler`"):
+        run(parts.square, [1], scheduler=address)
+
+
+def test_without_dask_the_message_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(ImportError, match=r"pip install 'zvm-planner\[cluster\]'"):
+        run(parts.square, [1], scheduler="tcp://127.0.0.1:8786")
+
+
+def versions(**packages: str) -> dict[str, Any]:
+    return {"host": {"python": "3.11.7.final.0"}, "packages": {"dask": "2026.8.0", **packages}}
+
+
+class Told:
+    """A client that says which versions are where."""
+
+    def __init__(self, client: dict[str, Any], scheduler: dict[str, Any], worker: dict[str, Any]) -> None:
+        self.said = {"client": client, "scheduler": scheduler, "workers": {"tcp://10.0.0.7:33333": worker}}
+
+    def get_versions(self, **_: object) -> dict[str, Any]:
+        return self.said
+
+
+def test_versions_that_differ_are_refused_with_both() -> None:
+    mine = versions(polars="1.31.0", **{"zvm-planner": "0.1.0"})
+    executors._refuse_other_versions(Told(mine, versions(), mine), "tcp://a")  # type: ignore[arg-type]
+    cases = {
+        "polars is 1.31.0 here and 1.40.0 at worker tcp://10.0.0.7:33333": versions(
+            polars="1.40.0", **{"zvm-planner": "0.1.0"}
+        ),
+        "zvm-planner is 0.1.0 here and missing at worker": versions(polars="1.31.0"),
+        "python is 3.11 here and 3.13 at worker": {**mine, "host": {"python": "3.13.1.final.0"}},
+        "dask is 2026.8.0 here and 2025.1.0 at the scheduler": mine,
+    }
+    for message, worker in cases.items():
+        scheduler = versions(dask="2025.1.0") if "scheduler" in message else versions()
+        with pytest.raises(InputError, match=message.replace(".", r"\.")):
+            executors._refuse_other_versions(Told(mine, scheduler, worker), "tcp://a")  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Processes of a machine that is busy take their time to start."""
+    monkeypatch.setattr(executors, "PATIENCE", 60)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("patient")
+def test_a_cluster_answers_as_processes_do_and_names_what_is_poisoned() -> None:
+    with cluster(workers=2) as (address, _):
+        told: list[int] = []
+        assert values(run(parts.square, range(7), scheduler=address, done=told.append)) == [
+            part * part for part in range(7)
+        ]
+        assert sum(told) == 7
+        here, there = (
+            run(parts.poisoned, range(7), **where)  # type: ignore[arg-type]
+            for where in ({"workers": 1}, {"scheduler": address})
+        )
+        assert here == there
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("patient")
+def test_a_killed_worker_of_a_cluster_costs_time_only() -> None:
+    with cluster(workers=2) as (address, workers):
+        assert len(run(parts.square, range(4), scheduler=address)) == 4  # both have come
+        time.sleep(1.0)
+
+        def kill_one(count: int) -> None:
+            if workers[0].poll() is None:
+                workers[0].send_signal(signal.SIGKILL)
+
+        work = [(0.3, number) for number in range(12)]
+        assert values(run(parts.slow, work, scheduler=address, done=kill_one)) == list(range(12))
+        assert workers[0].wait(5) != 0
+
+
+@pytest.mark.slow
+def test_a_scheduler_without_workers_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(executors, "PATIENCE", 2)
+    with cluster(workers=0) as (address, _):
+        for _ in range(20):  # until the scheduler listens
+            try:
+                run(parts.square, [1], scheduler=address)
+            except InputError as error:
+                if "at least one worker" in str(error):
+                    assert f"dask worker {address}" in str(error)
+                    return
+        pytest.fail("never refused for want of workers")

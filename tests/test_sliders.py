@@ -1,0 +1,79 @@
+"""Sliders ask again when they move: words, picture, and any error of the planner as one red line."""
+
+from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("ipywidgets", reason="the extra notebook is not installed")
+
+import planner
+from planner import style
+from planner.errors import InfeasibleError, InputError
+from planner.sliders import choice, count, explore, number
+
+PNG = b"\x89PNG"
+RED = "color:#b00020"
+
+
+def test_a_move_asks_again() -> None:
+    panel = explore(lambda aliases, kind: f"{aliases} of {kind}", aliases=count("aliases", 2, 0, 8),
+                    kind=choice("kind", ["pool", "volume"]))  # fmt: skip
+    assert "2 of pool" in panel.words
+    panel.controls["aliases"].value = 3
+    panel.controls["kind"].value = "volume"
+    assert "3 of volume" in panel.words
+    assert not panel.picture
+
+
+def test_an_answer_shows_its_headline_and_moves_its_picture() -> None:
+    panel = explore(lambda rate: planner.aliases(rate=f"{rate}/s", service="1.3ms", queue=1.84),
+                    rate=count("I/O rate", 755, 5, 1500, step=5, unit="1/s"))  # fmt: skip
+    before = panel.picture
+    assert before.startswith(PNG)
+    panel.controls["rate"].value = 700
+    assert panel.picture.startswith(PNG)
+    assert panel.picture != before
+
+
+@pytest.mark.parametrize(
+    "problem", [InputError("rate", 3, "more", "1/s"), InfeasibleError("no <count> is enough")]
+)
+def test_an_error_is_one_red_line_and_the_next_move_asks_again(problem: Exception) -> None:
+    def ask(aliases: int) -> object:
+        if aliases:
+            raise problem
+        return style.new_axes()
+
+    panel = explore(ask, aliases=count("aliases", 0, 0, 8))
+    assert panel.picture
+    panel.controls["aliases"].value = 1
+    assert RED in panel.words
+    assert "\n" not in panel.words
+    assert "<count>" not in panel.words  # escaped
+    assert not panel.picture
+    panel.controls["aliases"].value = 0
+    assert RED not in panel.words
+    assert panel.picture.startswith(PNG)
+
+
+def test_a_bug_is_no_red_line() -> None:
+    with pytest.raises(ZeroDivisionError):
+        explore(lambda aliases: str(1 / aliases), aliases=count("aliases", 0, 0, 8))
+
+
+def test_labels_carry_their_unit_and_steps_their_digits() -> None:
+    assert count("I/O rate", 755, 5, 1500, unit="1/s").description == "I/O rate [1/s]"
+    assert number("queue", 1.84, 0, 10, step=0.02).readout_format == ".2f"
+    assert number("service time", 1.3, 0.3, 5, step=0.1, unit="ms").readout_format == ".1f"
+    assert not number("queue", 1.84, 0, 10, step=0.02).continuous_update
+
+
+def test_a_page_on_which_nothing_moves_shows_the_answer() -> None:
+    panel = explore(
+        lambda aliases: (f"{aliases} & more", style.new_axes()), aliases=count("aliases", 2, 0, 8)
+    )
+    shown = panel._repr_mimebundle_()
+    assert "application/vnd.jupyter.widget-view+json" in shown
+    assert "aliases 2" in shown["text/html"]
+    assert "2 &amp; more" in shown["text/html"]
+    assert "data:image/png;base64," in shown["text/html"]
