@@ -78,6 +78,8 @@ def _listings(report: Path, content: bytes | None, form: options.PlotForm) -> No
     from planner.reports.any_listing import listing_table, read_with_notes
 
     found, notes = read_with_notes(report, content)
+    if form.csv and len(found) > 1:
+        raise InputError("--csv", " and ".join(found), "a file with listings of one report, or --json")
     if form.plot is not None or form.report is not None:
         from planner.measurements.read import read as read_any
         from planner.measurements.shown import MeasuredAnswer
