@@ -52,6 +52,7 @@ bench: $(VENV)/bench
 	OMP_NUM_THREADS=1 $(BIN)/python -m tests.bench.bench_alias_pool
 	OMP_NUM_THREADS=1 POLARS_MAX_THREADS=1 $(BIN)/python -m tests.bench.bench_monitor 70
 	OMP_NUM_THREADS=1 $(BIN)/python -m tests.bench.bench_readers 100
+	OMP_NUM_THREADS=1 $(BIN)/python -m tests.bench.bench_page
 
 # Writes the shipped model files again; git shows whether anything changed.
 models: $(VENV)/core
