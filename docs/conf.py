@@ -15,6 +15,7 @@ nitpicky = False
 
 myst_enable_extensions = ["dollarmath", "colon_fence"]
 myst_heading_anchors = 3
+myst_update_mathjax = False  # formulas in the output of notebooks are set, too
 nb_execution_mode = "off"  # `make test-notebooks` has run them
 nb_merge_streams = True
 nb_ipywidgets_js: dict[str, object] = {}  # nothing moves on a page, and nothing comes from the net

@@ -341,20 +341,20 @@ class Scaling(Answer):
         """What the measurements cannot tell."""
         rows, most = self.configurations, max(row.processors for row in self.configurations)
         notes = [
-            f"{count} processors lie beyond the {most} that were measured: trust the interval, not the number."
+            f"{count} processors are more than the {most} that were measured: trust the interval, not the number."
             for count in self.counts
             if count > most
         ]
         if self.needed is not None and self.needed.count > most:
             notes.append(
-                f"{self.needed.count} processors lie beyond the {most} that were measured: trust the range, not the "
+                f"{self.needed.count} processors are more than the {most} that were measured: trust the range, not the "
                 "number."
             )
         shares = [row.real_storage / row.processors / GIB for row in rows if row.real_storage is not None]
         if len(shares) == len(rows):
             notes.append(
                 f"Real storage grew along with the processors, {min(shares):.3g} to {max(shares):.3g} GB each: what "
-                "either brings alone cannot be told."
+                "either brings alone is not known."
             )
             for count in self.counts if self.real_storage is not None else ():
                 each = (self.real_storage or 0.0) / count / GIB

@@ -29,7 +29,7 @@ def predict(
     *,
     form: options.PlotForm,
 ) -> None:
-    """Predict with 90 % intervals; a question beyond what was measured is answered with a warning."""
+    """Predict with 90 % intervals; a question outside of what was measured is answered with a warning."""
     from planner import library, whatif
 
     found = library.read_model(model)

@@ -27,8 +27,8 @@ REAL_STORAGE: Final = "real-storage"
 PTRM_DATA_SPACES: Final = "PTRM-data-spaces"
 PGMBK_BELOW_2GB: Final = "PGMBK-below-2GB"
 BEYOND: Final = {
-    "soft": "beyond it the system pages PGMBKs and pages, at the expense of performance",
-    "hard": "beyond it CP abends",
+    "soft": "above it the system pages PGMBKs and pages, at the expense of performance",
+    "hard": "above it CP abends",
 }
 
 

@@ -77,8 +77,8 @@ STORAGE_LIMIT = Topic(
     assumptions=(
         "a 1 MB segment is in use if one of its 256 pages is resident; then its PGMBK is, too",
         "a PGMBK takes two frames of 4 KB; from z/VM 5.3 on it may reside above 2 GB",
-        "real storage is a soft limit: beyond it the system pages",
-        "PTRM data spaces are a hard limit: beyond it CP abends",
+        "real storage is a soft limit: above it the system pages",
+        "PTRM data spaces are a hard limit: above it CP abends",
         "real storage holds nothing else",
     ),
     over="resident_pages",

@@ -286,7 +286,7 @@ def _count(
         use[1:] = ~step.restarted
         restarts = int(step.restarted.sum())
     if not use.any():
-        raise table.error(int(rows[0]), "device", f"{device} began anew between its only records")
+        raise table.error(int(rows[0]), "device", f"{device} started again between its only records")
     steps_counted = counted[:, use].astype(np.float64)
     steps_counted[[1, 2, 3, 5, 6, 7]] *= MONITOR_TIME
     return DeviceSteps(
@@ -325,7 +325,7 @@ def alias_devices(counted: CountedVolumes) -> tuple[list[str], list[str]]:
     if counted.by_clock:
         notes.append("The first row of each device only starts the clock.")
     if restarts := sum(each.restarts for each in counted.devices.values()):
-        notes.append(f"{restarts} intervals in which counters began anew are left out.")
+        notes.append(f"{restarts} intervals in which counters started again are left out.")
     return aliases, notes
 
 

@@ -171,7 +171,7 @@ def _notes(supply: PoolSupply, observed: Observed, fitted: Fitted | None) -> tup
             f"{other} of {supply.time.size} intervals had another number of aliases and are left out."
         )
     if restarts := int(supply.restarted.sum()):
-        notes.append(f"the counters began anew {restarts} times; what they lost is unknown.")
+        notes.append(f"the counters started again {restarts} times; what they lost is unknown.")
     gaps = int((~supply.plain & ~supply.restarted).sum())
     if gaps:
         notes.append(

@@ -319,7 +319,7 @@ def _warnings(model: Model, asked: Sequence[Scenario]) -> tuple[str, ...]:
         values = [float(each[key]) for each in asked if key in each]
         if values and (min(values) < low or max(values) > high):
             span = f"{low:g}" if low == high else f"{low:g} to {high:g}"
-            found.append(f"{key} beyond what was measured ({span}): the answer is an extrapolation")
+            found.append(f"{key} outside of what was measured ({span}): the answer is an extrapolation")
     return tuple(found)
 
 

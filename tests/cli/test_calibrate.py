@@ -236,5 +236,5 @@ def test_a_grid_as_csv_and_picture(tmp_path: Path, capsys: pytest.CaptureFixture
     done = capsys.readouterr()
     assert len(done.out.splitlines()) == 5
     assert done.out.startswith("aliases,io_rate,io_rate_low,io_rate_high,service_ms,service_low_ms")
-    assert "aliases beyond what was measured" in done.err
+    assert "aliases outside of what was measured" in done.err
     assert picture.stat().st_size > 1000

@@ -235,7 +235,7 @@ def test_bad_questions_are_told(words: list[str], problem: str, capsys: pytest.C
 def test_beyond_what_was_measured_a_warning_and_an_answer(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["predict", "processors", "--set", "processors=24", "--json"]) == 0
     done = capsys.readouterr()
-    assert "processors beyond what was measured (3 to 12)" in done.err
+    assert "processors outside of what was measured (3 to 12)" in done.err
     row = json.loads(done.out)
     assert row["itr_low"] < row["itr"] < row["itr_high"]
 

@@ -152,7 +152,7 @@ def test_counters_that_begin_anew_and_measurements_that_stop_have_no_row_and_a_n
     sets.append([Run(rows(stopped), event=True, start=0x20000100), site.sample()])
     found = read(tmp_path, monwrite(sets))
     assert [note for note in found.notes if "5202" in note] == [
-        "D6R3: 1 interval is left out, their counters began anew: 5202"
+        "D6R3: 1 interval is left out, their counters started again: 5202"
     ]
     assert any("switched off" in note and "5203" in note for note in found.notes)
     assert found.devices is not None and found.devices.height == 3 * 15 - 2

@@ -72,7 +72,7 @@ def test_wraps_gaps_and_restarts(tmp_path: Path) -> None:
     assert volume.seconds == 60
     assert volume.pend == pytest.approx((2000 + 2000 + 6000 + 2000) * UNIT / 6000)
     assert volume.queued == pytest.approx((10 * 1 + 10 * 2 + 30 * 3 + 10 * 1) / 60)
-    assert any("began anew" in note for note in totals.notes)
+    assert any("started again" in note for note in totals.notes)
 
 
 def test_deltas_by_their_interval(tmp_path: Path) -> None:

@@ -125,7 +125,7 @@ def test_a_grid_asks_every_combination_in_order() -> None:
 
 def test_beyond_what_was_measured_there_is_a_warning() -> None:
     (warning,) = whatif.predict(VOLUME, {"aliases": 7.0}).warnings
-    assert warning.startswith("aliases beyond what was measured (0 to 2)")
+    assert warning.startswith("aliases outside of what was measured (0 to 2)")
 
 
 def test_a_parameter_that_is_set_leaves_less_open() -> None:

@@ -83,7 +83,7 @@ class FrameBudget(Answer):
             )
         if self.ptrm_spaces > PTRM_SPACES_STATED:
             notes.append(
-                f"z/VM 5.3 has {PTRM_SPACES_STATED} PTRM data spaces and abends beyond them; a later release may "
+                f"z/VM 5.3 has {PTRM_SPACES_STATED} PTRM data spaces and abends above them; a later release may "
                 "have more."
             )
         return tuple(notes)

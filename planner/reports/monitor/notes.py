@@ -8,7 +8,7 @@ from typing import Final
 SHOWN: Final = 5  # names in a sentence
 REASONS: Final = {
     "stopped": "measurement was switched off in between (D6R14)",
-    "restarted": "their counters began anew",
+    "restarted": "their counters started again",
     "contradict": "their counts in 16 and in 32 bits contradict each other",
     "came": "there is no record of them in the sample before",
     "went": "the sample after has no record of them",
