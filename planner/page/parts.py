@@ -524,8 +524,9 @@ def _supply(answer: SupplyAnswer, ident: str) -> Part:
         replace(column, values=states) if column.name == "verdict" else column for column in table.columns
     )
     (section,) = answer.sections()
+    caption = f"{section.caption} Ranges here hold 95 %."
     rows = grid(
-        replace(table, columns=columns), f"{ident}-supply", f"{section.caption} Ranges here hold 95 %.", title="Supply counters", heat=HEAT,
+        replace(table, columns=columns), f"{ident}-supply", caption, title="Supply counters", heat=HEAT,
         verdict="verdict", sortable=True,
     )  # fmt: skip
     add = sum(max((p.aliases_needed or p.aliases) - p.aliases, 0) for p in answer.pools)

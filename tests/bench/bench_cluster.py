@@ -2,8 +2,8 @@
 
 python -m tests.bench.bench_cluster [POOLS [INTERVALS]]
 
-On a machine that does other work too, the time says little; the processor time of the busier of two workers over that of
-one alone is what the work would take on processors of their own.
+On a machine that does other work too, the clock says little; the processor time of one worker alone over that of the
+busier of two is how many times faster two are on processors of their own.
 """
 
 from __future__ import annotations
