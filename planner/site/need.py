@@ -26,10 +26,11 @@ from planner.site.screen import Checked, Screen
 from planner.site.shared import Shared, check_members, is_shared, joined, read_shared
 from planner.site.site_answer import SiteAnswer
 from planner.site.supplied import supplied
+from planner.site.teach import hour_class, taught
 from planner.site.track import Dated, Tracked, TrackRecord, tracked_of
 from planner.sizing.search import aliases
 from planner.sizing.subsystem import MeasuredPool, subsystem
-from planner.sizing.target import Target
+from planner.sizing.target import DEFAULT_WAIT_SHARE, Target
 
 if TYPE_CHECKING:
     import polars as pl
@@ -325,7 +326,7 @@ def need_of(part: Part) -> PartNeeds:
         run = every[group].run(interval)
         return Point(0, -1.0) if run is None else point(run, part.law, part.target, bursty=bursty)
 
-    screen = Screen.of(every, solve, part.law)
+    screen = Screen.of(every, solve, part.law, part.target)
     screen.run()
     counters = supply_of_part(part)
     pools = [_need(part, each, screen, k, counters) for k, each in enumerate(every)]
@@ -395,7 +396,7 @@ def _need(part: Part, series: Series, screen: Screen, index: int, counters: pl.D
         found, needed_worst=int(needed[worst]), needed_99=int(decided[0.99]), needed_95=int(decided[0.95]),
         needed=int(decided[part.meet]), worst_start=None if np.isnat(first) else first.item(),
     )  # fmt: skip
-    return _ranged(part, series, found)
+    return _taught(part, series, screen, members, _ranged(part, series, found))
 
 
 def rules(series: Series, found: PoolNeed, meet: float, high_water: int | None) -> dict[str, int | None]:
@@ -438,6 +439,43 @@ def _ranged(part: Part, series: Series, found: PoolNeed) -> PoolNeed:
         return replace(found, notes=(*found.notes, f"no range: {problem}"))
     low, high = min(low, found.needed), max(high, found.needed)
     return replace(found, needed_low=low, needed_high=high, taught_by=1)
+
+
+def _taught(part: Part, series: Series, screen: Screen, members: Array, found: PoolNeed) -> PoolNeed:
+    """Narrow the range by what all intervals of the hour class say together; it never becomes wider."""
+    if found.needed_low is None or found.needed_high is None or not found.needed or not found.busy_intervals:
+        return found
+    at = deciding(found)
+    smooth = np.full(series.start.size, np.nan)
+    for place in members:
+        if int(place) in screen.known:
+            smooth[int(screen.interval[place])] = screen.known[int(place)].smooth
+    classes = hour_class(series.start)
+    for alike in (classes == classes[at], np.ones(classes.size, dtype=bool)):
+        some = np.where(alike & found.series.busy, smooth, np.nan)
+        wait, met, missed = measured_against(series, part.target)
+        lesson = taught(
+            some, series.load, wait, at, count=found.needed, in_use=series.in_use, met=met, missed=missed
+        )
+        if lesson is not None:
+            low, high = max(lesson.low, found.needed_low), min(lesson.high, found.needed_high)
+            return replace(found, needed_low=low, needed_high=high, taught_by=lesson.intervals)
+    return found
+
+
+def measured_against(series: Series, target: Target) -> tuple[Array, Array, Array]:
+    """Mean wait [service times] of each interval, and whether it meets the target for sure, or misses it for sure."""
+    load, rate = np.maximum(series.load, 1e-12), np.maximum(series.io_rate, 1e-12)
+    wait = np.where(np.isfinite(series.queued), series.queued / load, np.nan)
+    ends = []
+    for queue in (series.queue.high, series.queue.low):
+        limits = (
+            (queue / rate, target.wait), ((load + queue) / rate, target.response), (queue, target.queued)
+        )  # fmt: skip
+        given = [value <= limit for value, limit in limits if limit is not None]
+        ends.append(np.logical_and.reduce(given) if given else queue <= DEFAULT_WAIT_SHARE * load)
+    there = np.isfinite(series.queued)
+    return wait, there & ends[0], there & ~ends[1]
 
 
 def deciding(found: PoolNeed) -> int:

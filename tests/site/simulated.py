@@ -16,8 +16,8 @@ from planner.reports import schema
 from tests.demand import simulation as sim
 from tests.demand.volumes import BURSTY, SHARE, STEADY, _log, component, in_seconds, printed
 
-MEASURED_IOS = 60_000
-TRUTH_IOS = 150_000
+MEASURED_IOS = 40_000
+TRUTH_IOS = 80_000
 MOST = 96
 BEGIN = datetime(2026, 3, 2)
 SECONDS = 900.0
@@ -89,7 +89,7 @@ def pool(
 
 
 def _pool(rng: np.random.Generator, intervals: int, bursty: float, *, aliases: bool) -> SimulatedPool | None:
-    size = int(rng.integers(6, 17))
+    size = int(rng.integers(6, 13))
     inflation, gap = float(rng.choice([0.0, 0.1, 0.18])), float(rng.choice([0.0, 2e-5, 5e-5]))
     scv, seed = float(rng.choice([0.5, 1.0, 1.0, 2.0])), int(rng.integers(1, 2**30))
     services = np.array([_log(rng, 4e-4, 4e-3) for _ in range(size)])
