@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
@@ -311,8 +311,11 @@ def supply_of_part(part: Part) -> pl.DataFrame | None:
     return lazy.filter(pl.col("pool").is_in(pools)).collect()
 
 
-def need_of(part: Part) -> PartNeeds:
-    """What the groups of a part need: read, screened, solved where it decides."""
+def need_of(part: Part, before_teaching: Callable[[PoolNeed], object] | None = None) -> PartNeeds:
+    """What the groups of a part need: read, screened, solved where it decides.
+
+    `before_teaching` is shown each group with the range of the one interval that decides.
+    """
     frame = rows_of_part(part)
     every: list[Series] = []
     without: list[PoolNeed] = []
@@ -329,7 +332,12 @@ def need_of(part: Part) -> PartNeeds:
     screen = Screen.of(every, solve, part.law, part.target)
     screen.run()
     counters = supply_of_part(part)
-    pools = [_need(part, each, screen, k, counters) for k, each in enumerate(every)]
+    pools = []
+    for k, each in enumerate(every):
+        alone = _need(part, each, screen, k, counters)
+        if before_teaching is not None:
+            before_teaching(alone)
+        pools.append(_taught(part, each, screen, np.flatnonzero(screen.group == k), alone))
     return PartNeeds(pools=(*pools, *without), checked=screen.checked, rows=frame.height)
 
 
@@ -396,7 +404,7 @@ def _need(part: Part, series: Series, screen: Screen, index: int, counters: pl.D
         found, needed_worst=int(needed[worst]), needed_99=int(decided[0.99]), needed_95=int(decided[0.95]),
         needed=int(decided[part.meet]), worst_start=None if np.isnat(first) else first.item(),
     )  # fmt: skip
-    return _taught(part, series, screen, members, _ranged(part, series, found))
+    return _ranged(part, series, found)
 
 
 def rules(series: Series, found: PoolNeed, meet: float, high_water: int | None) -> dict[str, int | None]:

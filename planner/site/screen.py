@@ -100,7 +100,9 @@ class Screen:
         return cls(
             group=np.repeat(np.arange(len(every)), [each.size for each in picked]),
             interval=np.concatenate([*picked, np.zeros(0, dtype=np.int64)]),
-            features=np.concatenate([_features(each, k, law, target) for each, k in zip(every, picked, strict=True)] or [empty]),
+            features=np.concatenate(
+                [_features(each, k, law, target) for each, k in zip(every, picked, strict=True)] or [empty]
+            ),
             regime=np.concatenate(
                 [_regime(each, k, law) for each, k in zip(every, picked, strict=True)] or [np.zeros(0, dtype=np.int64)]
             ),

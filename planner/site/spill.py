@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from planner.sizing.target import Target
 
 LOADS: Final = np.concatenate(
-    [np.geomspace(0.005, 0.1, 9)[:-1], np.linspace(0.1, 0.97, 30), [0.984, 0.986, 1.0, 1.05, 1.15]]
+    [np.geomspace(0.005, 0.1, 9)[:-1], np.linspace(0.1, 0.97, 22), [0.984, 0.986, 1.0, 1.05, 1.15]]
 )  # busy, with the redrive gap; from .985 on a volume that waits for long never idles
-RATIOS: Final = np.concatenate([[0.05, 0.4, 0.8, 1.0, 1.09, 1.11, 1.3, 1.49], np.geomspace(1.51, 120, 48)])
+RATIOS: Final = np.concatenate([[0.05, 0.4, 0.8, 1.0, 1.09, 1.11, 1.3, 1.49], np.geomspace(1.51, 120, 28)])
 GAPS: Final = (0.0, 0.1)  # redrive gap in service times
 MOST: Final = 192  # aliases
 LEAST_QUEUE: Final = 1e-9

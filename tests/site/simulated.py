@@ -130,14 +130,14 @@ def _pool(rng: np.random.Generator, intervals: int, bursty: float, *, aliases: b
             middle = (low + high) // 2
             low, high = (low, middle) if met(int(at), middle) else (middle, high)
         needed[at], guess = high, max(high, 1)
-    if needed.max() < 2:  # noqa: PLR2004 - nothing to find
+    if needed.max() < 2:
         return None
     in_use = int(rng.integers(1, needed.max() + 2)) if aliases else 0
     measured = [simulated(at, in_use, MEASURED_IOS) for at in range(intervals)]
     rows = np.array([row for row, _, _ in measured])
-    if not np.isfinite(rows).all() or (rows[:, 0] <= 0).any() or rows[:, 2].sum(axis=1).max() > 300:  # noqa: PLR2004
+    if not np.isfinite(rows).all() or (rows[:, 0] <= 0).any() or rows[:, 2].sum(axis=1).max() > 300:
         return None
-    if not in_use and (rows[:, 0] * rows[:, 1]).max() > 0.97:  # noqa: PLR2004 - never idle: the demand is unknown
+    if not in_use and (rows[:, 0] * rows[:, 1]).max() > 0.97:
         return None
     return SimulatedPool(
         rows=rows, needed=needed, in_use=in_use, most_used=np.array([used for _, used, _ in measured]),
