@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -124,8 +125,10 @@ def _minimum(problem: Problem, population: int, start: Array, most: int) -> Opti
         return np.asarray((around(logs)[1:] - around(logs)[0]).T / STEP)
 
     inside = np.clip(start, low + 2 * STEP, high - 2 * STEP)
-    limits = {"xtol": TOLERANCE, "ftol": TOLERANCE, "max_nfev": most}
-    found = least_squares(residuals, inside, jac=jacobian, method="lm", **limits)
+    downhill = partial(
+        least_squares, residuals, inside, jac=jacobian, xtol=TOLERANCE, ftol=TOLERANCE, max_nfev=most
+    )
+    found = downhill(method="lm")
     if ((found.x > low) & (found.x < high)).all():
         return found
-    return least_squares(residuals, inside, jac=jacobian, bounds=(low, high), **limits)
+    return downhill(bounds=(low, high))

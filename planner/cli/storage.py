@@ -101,7 +101,7 @@ def frames(
 
     Example: planner storage frames --guests 20x88GB --instantiated 70%
 
-    Example: planner storage frames --guests 88GB --instantiated 70% --real-storage 1024GB
+    Example: planner storage frames --in-use 900GB --real-storage 256GB
     """
     from planner import units
     from planner.advice.storage import (
@@ -202,7 +202,7 @@ def _guests(text: str) -> tuple[int | None, float]:
     from planner import units
 
     number, separator, each = text.partition("x")
-    if not separator:
+    if not separator and not text.strip().isdecimal():
         number, each = "", text
     elif not number.strip().isdecimal() or int(number) < 1:
         raise InputError("--guests", text, "a count of at least 1, an x and a size, such as 20x88GB")

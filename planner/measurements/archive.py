@@ -270,11 +270,11 @@ def collected(lazy: pl.LazyFrame, files: Any) -> pl.DataFrame:
 
     try:
         return lazy.collect()
-    except (OSError, pl.exceptions.PolarsError) as error:
+    except schema.damage() as error:
         for file in files():
             try:
                 pl.read_parquet(file)
-            except (OSError, pl.exceptions.PolarsError) as bad:
+            except schema.damage() as bad:
                 why = str(bad).splitlines()[0][:80]
                 problem = f"damaged ({why}): expected a part of the archive; restore it or take it out"
                 raise ReportError(file, problem) from bad

@@ -200,14 +200,12 @@ def _locked(path: Path) -> Iterator[Archive]:
 @contextmanager
 def _staging(archive: Archive) -> Iterator[Path]:
     """A folder for what is not yet part of the archive; what a killed run left there is gone."""
-    import polars as pl
-
     place = archive.path / STAGING
     shutil.rmtree(place, ignore_errors=True)
     try:
         place.mkdir()
         yield place
-    except (OSError, pl.exceptions.PolarsError) as error:
+    except schema.damage() as error:
         if isinstance(error, ReportError | InputError):
             raise
         why = getattr(error, "strerror", None) or str(error).splitlines()[0]

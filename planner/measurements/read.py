@@ -489,7 +489,7 @@ def _columnar(path: Path) -> pl.DataFrame:
         with path.open("rb") as file:
             parquet = file.read(4) == b"PAR1"
         return pl.read_parquet(path) if parquet else pl.read_ipc(path)
-    except (OSError, pl.exceptions.PolarsError) as error:
+    except schema.damage() as error:
         raise ReportError(
             path, f"damaged ({str(error).splitlines()[0]}): expected a Parquet or Arrow file"
         ) from error

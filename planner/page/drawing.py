@@ -14,7 +14,7 @@ from planner.results import Array
 
 WIDTH: Final = 420.0
 HEIGHT: Final = 220.0
-LEFT, RIGHT, TOP, BOTTOM = 58.0, 12.0, 12.0, 34.0
+LEFT, RIGHT, TOP, BOTTOM = 58.0, 18.0, 12.0, 34.0
 TALLEST: Final = 2.5  # the axis ends at so many times the largest value; a band may reach beyond
 STEPS: Final = (1.0, 2.0, 2.5, 5.0, 10.0)
 PLACES: Final = 360  # across a picture over time; more intervals are drawn as the largest of each place

@@ -116,7 +116,23 @@ def _silent(title: str, parts: int) -> AbstractContextManager[Callable[[int], No
 
 
 def growths(text: str) -> tuple[float, ...]:
-    """Read shares by which the demand grows, as ``10%,50%``; none of an empty text or 0."""
+    """Read shares by which the demand grows.
+
+    Parameters
+    ----------
+    text : str
+        Shares with commas between, as ``10%,50%``; empty or 0 for none.
+
+    Returns
+    -------
+    tuple of float
+        Each once, in order.
+
+    Raises
+    ------
+    InputError
+        No shares, or more than can be answered beforehand.
+    """
     found = [units.share(word, "growth") for word in filter(None, (each.strip() for each in text.split(",")))]
     shares = tuple(sorted({share for share in found if share}))
     if len(shares) > MOST_GROWTHS:

@@ -146,6 +146,13 @@ STORAGE: Final = (
 TABLES: Final[Mapping[str, Sequence[Column]]] = {"devices": DEVICES, "supply": SUPPLY, "storage": STORAGE}
 
 
+def damage() -> tuple[type[BaseException], ...]:
+    """What polars raises at a damaged Parquet or Arrow file; at some it panics, which is no `Exception`."""
+    import polars as pl
+
+    return OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException
+
+
 def dtypes(columns: Sequence[Column]) -> dict[str, Any]:
     """Types of columns for polars, by name."""
     import polars as pl

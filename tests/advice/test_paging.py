@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from planner.advice.paging import LARGEST_COUNT, paging_devices
+from planner.advice.paging_capacity import Question, paging_capacity
 from planner.advice.paging_load import PAGING_KINDS, Load, carried_by, fewest, kinds, outcome
 from planner.devices import PagingDevice
 from planner.errors import InfeasibleError, InputError
@@ -163,3 +164,38 @@ def test_an_unknown_kind_lists_the_known_ones(names: list[str]) -> None:
 def test_an_unknown_machine_lists_the_known_ones() -> None:
     with pytest.raises(InputError, match="one of 2064-109, 2964-NC9"):
         paging_devices(PUBLISHED, speeds={"9672": 1.0})
+
+
+@pytest.mark.parametrize("guests", [None, 20])
+def test_the_most_pages_meet_the_target_and_a_little_more_does_not(guests: int | None) -> None:
+    answer = paging_capacity(Question(devices=8, guests=guests, target=4e-3))
+    for row in answer.feasible:
+        load = Load(page_rate=row.amount or 0.0, guests=guests, target=4e-3)
+        assert outcome(row.kind.device, load, 8).response_time <= 4e-3 * (1 + 1e-9)
+        assert outcome(row.kind.device, load.times(1.001), 8).response_time > 4e-3
+        assert row.low < (row.amount or 0.0) < row.high
+
+
+def test_the_most_guests_are_the_inverse_of_the_fewest_devices() -> None:
+    """So many guests need no more than the devices that there are; one guest more needs one device more."""
+    answer = paging_capacity(Question(devices=20, per_guest=2000.0, target=4e-3))
+    assert len(answer.feasible) == 3
+    for row in answer.feasible:
+        guests = int(row.amount or 0)
+        for more, enough in ((0, True), (1, False)):
+            load = Load(page_rate=2000.0 * (guests + more), guests=guests + more, target=4e-3)
+            found = fewest(row.kind.device, load)
+            assert (found is not None and found.count <= 20) == enough
+
+
+def test_what_devices_cannot_do_says_what_would_help() -> None:
+    with pytest.raises(InfeasibleError, match="without any wait, the target is shorter"):
+        paging_capacity(Question(devices=8, target=0.1e-3))
+    with pytest.raises(
+        InfeasibleError, match="one guest keeps at most 2931 pages/s under way, fewer than 1e"
+    ):
+        paging_capacity(Question(devices=8, per_guest=1e5), names=["eckd"])
+    with pytest.raises(InfeasibleError, match="one guest of 2800 pages/s takes 2 devices"):
+        paging_capacity(Question(devices=1, per_guest=2800.0), names=["eckd"])
+    with pytest.raises(InputError, match="asks how many there can be"):
+        paging_capacity(Question(devices=8, guests=3, per_guest=100.0))

@@ -72,7 +72,10 @@ def test_the_picture_is_written(tmp_path: Path, capsys: pytest.CaptureFixture[st
             ("--page-rate", "1/s", "--cpu-speed", "2964-NC9=2", "--cpu-speed", "2964-NC9=3"),
             "each of them once",
         ),
-        (("--guests", "20"), ""),
+        (("--guests", "20"), "a page rate, or --devices to ask how much they carry"),
+        (("--devices", "4", "--per-guest", "9/s", "--guests", "2"), "a page rate of each asks how many"),
+        (("--page-rate", "9/s", "--per-guest", "9/s"), "without --page-rate"),
+        (("--devices", "4", "--cpu-speed", "2964-NC9=2"), "with a page rate"),
     ],
 )
 def test_bad_input_is_exit_2(

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import html
+import re
+
+import numpy as np
 import pytest
 
+from planner import style
 from planner.cli import main
 from planner.errors import InputError
 from planner.explain import TOPICS, explain, topic_named
 from planner.explain.explanation import Explanation
+from planner.explain.wording import powers
 
 
 @pytest.fixture(scope="module", params=TOPICS)
@@ -55,9 +61,9 @@ def test_data_hold_every_step_with_its_numbers(told: Explanation) -> None:
 
 def test_frame_html_and_plot(told: Explanation) -> None:
     assert list(told.to_frame()["symbol"]) == list(told.numerical)
-    html = told._repr_html_()
-    assert "<table>" in html
-    assert html.count("$$") == 2 * len(
+    shown = told._repr_html_()
+    assert "<table>" in shown
+    assert shown.count("$$") == 2 * len(
         told.steps
     )  # Jupyter prefers HTML to LaTeX, and renders math inside of it
 
@@ -109,3 +115,39 @@ def test_the_topics_are_listed_where_none_is_asked_for(capsys: pytest.CaptureFix
 
 def test_every_topic_is_called_what_it_is_asked_by() -> None:
     assert [topic_named(name).name for name in TOPICS] == list(TOPICS)
+
+
+def test_powers_of_ten_for_people_and_exponents_for_programs() -> None:
+    assert powers("6.3033e+08 and 1e-14", "unicode") == "6.3033\u00b710\u2078 and 10\u207b\u00b9\u2074"
+    assert powers("6.3033e+08 and 1e-14", "ascii") == "6.3033*10^8 and 10^-14"
+    assert powers("6.3033e+08", "latex") == r"6.3033 \cdot 10^{8}"
+    found = explain("alias-pool")
+    for text in (found.text(), found.text(unicode=False), found.latex()):
+        assert not re.search(r"\de[+-]\d", text)
+    assert "<1e-14" in found.table().columns[-1].values
+
+
+def test_latex_and_html_have_symbols_assumptions_and_source(told: Explanation) -> None:
+    for text in (told.latex(), html.unescape(told._repr_html_())):
+        plain = text.replace("\\", "")
+        assert told.topic.source in plain
+        assert all(line in plain for line in told.topic.assumptions)
+        assert all(item.meaning in plain for item in told.topic.inputs)
+
+
+def test_the_picture_goes_through_the_numbers_of_the_user(told: Explanation) -> None:
+    axes = told.plot()
+    assert style.title_of(axes).startswith(told.topic.title)
+    (mark,) = [line for line in axes.lines if line.get_marker() == "D"]
+    x, y = (float(np.ravel(part)[0]) for part in mark.get_data())
+    line = np.asarray(axes.lines[0].get_xydata())
+    at = np.flatnonzero(np.isclose(line[:, 0], x))
+    assert line[at[0], 1] == pytest.approx(y, rel=1e-6)
+    (left, right), (bottom, top) = axes.get_xlim(), axes.get_ylim()
+    assert left <= x <= right
+    assert bottom <= y <= top
+
+
+def test_the_states_of_a_pool_are_listed() -> None:
+    assert "States, of each volume three digits" in explain("alias-pool").text()
+    assert explain("alias-pool").text().count("; ") >= 8

@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+import resource
 import signal
 import time
 import traceback
@@ -86,7 +87,8 @@ def main() -> int:
         )
         print(f"{name:20} {tried:9,} inputs, {wrong} kinds of failure, longest {longest:.2f} s", flush=True)
         total, bad = total + tried, bad + wrong
-    print(f"{'all':20} {total:9,} inputs, {bad} kinds of failure")
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    print(f"{'all':20} {total:9,} inputs, {bad} kinds of failure, at most {most:.1f} GiB of memory")
     return int(bad > 0)
 
 

@@ -150,6 +150,14 @@ def test_releases_that_only_memory_speaks_for_are_not_shipped() -> None:
     assert [row.name for row in releases() if row.pgmbks_below_2gb] == ["5.2"]
     with pytest.raises(InputError, match=r"5\.2, 5\.3, 5\.4, 6\.1, 6\.2, 6\.3, 7\.3, 7\.4"):
         release("6.4")
+    given = budget(release="6.4", ptrm_spaces=128).limits()
+    assert "No published source has the limits of z/VM 6.4" in given.notes[-1]
+    assert {limit.name: limit.segments for limit in given.limits}["PTRM-data-spaces"] == 128 * 524_288
+    with pytest.raises(InputError, match="--ptrm-spaces gives its number"):
+        budget(release="7.2")
+    for older in ("4.4", "5.1", "nonsense"):
+        with pytest.raises(InputError, match="limits are known"):
+            budget(release=older, ptrm_spaces=16)
 
 
 @pytest.mark.parametrize(

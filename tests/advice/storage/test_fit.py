@@ -1,0 +1,61 @@
+"""How much real storage has room for is the inverse of what it takes."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from planner.advice.storage import (
+    frame_budget,
+    guest_frame_budget,
+    guests_that_fit,
+    resident_pages_that_fit,
+)
+from planner.advice.storage.usage import _span
+from planner.errors import InfeasibleError
+from planner.units import GIB
+
+
+@given(each=st.integers(1, 200), touched=st.sampled_from([0.05, 0.25, 0.7, 1.0]), real=st.integers(64, 4096))
+def test_one_guest_more_would_not_fit(each: int, touched: float, real: int) -> None:
+    asked = {"guest_storage": each * GIB, "instantiated": touched}
+    try:
+        found = guests_that_fit(**asked, real_storage=real * GIB)
+    except InfeasibleError:
+        assert guest_frame_budget(guests=1, **asked).real_storage_bytes > real * GIB
+        return
+    assert found.low <= found.count == found.high
+    assert guest_frame_budget(guests=found.count, **asked).real_storage_bytes <= real * GIB
+    assert guest_frame_budget(guests=found.count + 1, **asked).real_storage_bytes > real * GIB
+
+
+@given(used=st.integers(1, 20_000), real=st.integers(1, 1024))
+def test_one_page_more_in_each_segment_would_not_fit(used: int, real: int) -> None:
+    try:
+        found = resident_pages_that_fit(in_use=used * GIB, real_storage=real * GIB)
+    except InfeasibleError as error:
+        assert "they hold up to" in str(error)
+        assert frame_budget(in_use=used * GIB, resident_pages=1).real_storage_bytes > real * GIB
+        return
+    assert found.budget.real_storage_bytes <= real * GIB
+    if found.count < 256:
+        more = frame_budget(in_use=used * GIB, resident_pages=found.count + 1)
+        assert more.real_storage_bytes > real * GIB
+
+
+def test_the_published_guests_do_not_fit_and_that_is_said() -> None:
+    """XIV report: 20 guests of 88 GB with 70 % touched overcommit 1024 GB."""
+    found = guests_that_fit(guest_storage="88GB", instantiated=0.7, real_storage="1024GB")
+    assert found.count == 16
+    assert "up to 16 guests fit in 1024 GB" in found.headline
+    with pytest.raises(InfeasibleError, match=r"62\.08 GB would hold one"):
+        guests_that_fit(guest_storage="88GB", instantiated=0.7, real_storage="24GB")
+
+
+@pytest.mark.parametrize(
+    ("days", "words"),
+    [(0.001101, "95.1 s"), (0.01, "14.4 minutes"), (0.5, "12 hours"), (4.81, "4.81 days"), (0.0, "0 s")],
+)
+def test_a_span_has_the_unit_that_people_read(days: float, words: str) -> None:
+    assert _span(days) == words

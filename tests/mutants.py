@@ -1,0 +1,299 @@
+"""Mutants: small changes of the code, each of which some test must notice. ``make mutants``, or
+
+``python -m tests.mutants --count 300 --seed 1 [--room queueing]``
+
+A sample of changes is drawn from `ROOMS`; each is made in a copy of the checkout, where the tests of its room run until
+one fails. Files of tests that name the changed module or function come first. What no test notices is named.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+from typing import Final
+
+WANTED: Final = 0.9  # share of the mutants that the tests notice, at least
+ROOT: Final = Path(__file__).parents[1]
+COPIED: Final = (
+    "planner",
+    "tests",
+    "data",
+    "models",
+    "docs",
+    "setup.cfg",
+    "pyproject.toml",
+    "README.md",
+    "CHANGELOG.md",
+)
+ROOMS: Final = {
+    "queueing": ("tests/queueing",),
+    "demand": ("tests/demand", "tests/test_alias_question.py"),
+    "sizing": (
+        "tests/test_sizing.py", "tests/test_alias_question.py", "tests/test_alias_answers.py",
+        "tests/test_subsystem.py",
+    ),
+    "reports": ("tests/reports", "tests/measurements"),
+}  # fmt: skip
+COMPARED: Final = {
+    ast.Lt: "<=", ast.LtE: "<", ast.Gt: ">=", ast.GtE: ">", ast.Eq: "!=", ast.NotEq: "==", ast.Is: "is not",
+    ast.IsNot: "is", ast.In: "not in", ast.NotIn: "in",
+}  # fmt: skip
+SIGNS: Final = {
+    ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!=", ast.Is: "is",
+    ast.IsNot: "is not", ast.In: "in", ast.NotIn: "not in", ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/",
+    ast.FloorDiv: "//", ast.Pow: "**", ast.Mod: "%",
+}  # fmt: skip
+REVERSED: Final = {ast.Lt: ">=", ast.LtE: ">", ast.Gt: "<=", ast.GtE: "<"}
+COUNTED: Final = {
+    ast.Add: "-",
+    ast.Sub: "+",
+    ast.Mult: "/",
+    ast.Div: "*",
+    ast.FloorDiv: "*",
+    ast.Pow: "*",
+    ast.Mod: "*",
+}
+NAMED: Final = {"min": "max", "max": "min", "minimum": "maximum", "maximum": "minimum", "any": "all", "all": "any",
+                "floor": "ceil", "ceil": "floor", "argmin": "argmax",
+                "argmax": "argmin"}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A change: characters `start` to `end` of `path` become `text`."""
+
+    path: Path
+    line: int
+    start: int
+    end: int
+    text: str
+    function: str
+
+    def words(self, source: str) -> str:
+        """Say where and what."""
+        old = source[self.start : self.end]
+        return f"{self.path.relative_to(ROOT)}:{self.line} in {self.function}: {old!r} -> {self.text!r}"
+
+
+class Changes(ast.NodeVisitor):
+    """All changes of a file; nothing in annotations, messages, tests of types and flags of dataclasses."""
+
+    def __init__(self, path: Path) -> None:
+        self.path, self.source = path, path.read_text(encoding="utf-8")
+        self.encoded = self.source.encode()
+        self.begins = [0]
+        for line in self.encoded.splitlines(keepends=True):
+            self.begins.append(self.begins[-1] + len(line))
+        self.function = "the module"
+        self.found: list[Mutant] = []
+        self.visit(ast.parse(self.source))
+
+    def place(self, line: int | None, column: int | None) -> int:
+        """Character of a place that the parser tells in lines and bytes."""
+        return len(self.encoded[: self.begins[(line or 1) - 1] + (column or 0)].decode())
+
+    def span(self, node: ast.expr) -> tuple[int, int]:
+        """Where an expression stands."""
+        return self.place(node.lineno, node.col_offset), self.place(node.end_lineno, node.end_col_offset)
+
+    def change(self, node: ast.expr, at: tuple[int, int] | None, text: str) -> None:
+        """Add a change."""
+        if at is not None:
+            self.found.append(Mutant(self.path, node.lineno, *at, text, self.function))
+
+    def sign(self, left: ast.expr, right: ast.expr, old: str) -> tuple[int, int] | None:
+        """Where a sign stands between two operands."""
+        first, last = self.span(left)[1], self.span(right)[0]
+        at = self.source.find(old, first, last)
+        return None if at < 0 or "#" in self.source[first:last] else (at, at + len(old))
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
+        """Remember the function; its decorators and annotations stay."""
+        outer, self.function = self.function, node.name
+        for default in [*node.args.defaults, *filter(None, node.args.kw_defaults)]:
+            self.visit(default)
+        for part in node.body:
+            self.visit(part)
+        self.function = outer
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> None:
+        """Leave the decorators."""
+        for part in node.body:
+            self.visit(part)
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
+        """Leave the annotation."""
+        if node.value is not None:
+            self.visit(node.value)
+
+    def leave(self, node: ast.AST) -> None:
+        """Leave messages as they are."""
+
+    visit_Raise = visit_JoinedStr = visit_Assert = leave  # noqa: N815
+
+    def visit_keyword(self, node: ast.keyword) -> None:
+        """Leave what only guards against mistakes."""
+        if node.arg not in {"strict", "copy", "slots", "frozen", "kw_only", "kind"}:
+            self.visit(node.value)
+
+    def visit_Compare(self, node: ast.Compare) -> None:
+        """Compare otherwise."""
+        kind = type(node.ops[0])
+        if len(node.ops) == 1:
+            at = self.sign(node.left, node.comparators[0], SIGNS[kind])
+            self.change(node, at, COMPARED[kind])
+            if kind in REVERSED:
+                self.change(node, at, REVERSED[kind])
+        self.generic_visit(node)
+
+    def visit_BinOp(self, node: ast.BinOp) -> None:
+        """Reckon otherwise, but with numbers only."""
+        kind = type(node.op)
+        sides = (node.left, node.right)
+        textual = any(isinstance(each, ast.JoinedStr | ast.List | ast.Tuple) for each in sides)
+        textual |= any(isinstance(each, ast.Constant) and isinstance(each.value, str) for each in sides)
+        if kind in COUNTED and not textual:
+            self.change(node, self.sign(node.left, node.right, SIGNS[kind]), COUNTED[kind])
+        self.generic_visit(node)
+
+    def visit_BoolOp(self, node: ast.BoolOp) -> None:
+        """Swap and with or."""
+        old, new = ("and", "or") if isinstance(node.op, ast.And) else ("or", "and")
+        self.change(node, self.sign(node.values[0], node.values[1], old), new)
+        self.generic_visit(node)
+
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> None:
+        """Take a not away."""
+        if isinstance(node.op, ast.Not):
+            start = self.span(node)[0]
+            self.change(node, (start, start + len("not ")), "")
+        self.generic_visit(node)
+
+    def visit_Constant(self, node: ast.Constant) -> None:
+        """Change a number."""
+        if type(node.value) is int:
+            self.change(node, self.span(node), f"({node.value!r} + 1)")
+        elif type(node.value) is float:
+            self.change(node, self.span(node), f"({node.value!r} * 1.5 + 1e-3)")
+        elif isinstance(node.value, bool):
+            self.change(node, self.span(node), str(not node.value))
+
+    def visit_Name(self, node: ast.Name) -> None:
+        """Take the opposite function."""
+        if node.id in NAMED:
+            self.change(node, self.span(node), NAMED[node.id])
+
+    def visit_Attribute(self, node: ast.Attribute) -> None:
+        """Take the opposite function."""
+        if node.attr in NAMED:
+            end = self.span(node)[1]
+            self.change(node, (end - len(node.attr), end), NAMED[node.attr])
+        self.generic_visit(node)
+
+    def visit_If(self, node: ast.If | ast.IfExp | ast.While) -> None:
+        """Turn a condition around; what is for types alone stays."""
+        if getattr(node.test, "id", "") == "TYPE_CHECKING":
+            return
+        at = self.span(node.test)
+        self.change(node.test, at, f"(not ({self.source[slice(*at)]}))")
+        self.generic_visit(node)
+
+    visit_IfExp = visit_While = visit_If  # noqa: N815
+
+
+def sample(rooms: list[str], count: int, seed: int) -> list[tuple[str, Mutant]]:
+    """Changes drawn from all of these rooms, each as likely."""
+    every = [
+        (room, mutant)
+        for room in rooms
+        for path in sorted((ROOT / "planner" / room).rglob("*.py"))
+        for mutant in Changes(path).found
+    ]
+    random = Random(seed)
+    return random.sample(every, min(count, len(every)))
+
+
+def files_for(room: str, mutant: Mutant) -> list[str]:
+    """Files of tests of a room, those first that name what was changed."""
+    stem = mutant.path.stem.removeprefix("_")
+    files = [
+        path
+        for part in ROOMS[room]
+        for path in ([ROOT / part] if part.endswith(".py") else sorted((ROOT / part).rglob("test_*.py")))
+    ]
+
+    def far(path: Path) -> tuple[int, int]:
+        text = path.read_text(encoding="utf-8")
+        near = (
+            4 * (stem in path.stem)
+            + 2 * (f".{stem} " in text or f".{stem}." in text)
+            + (mutant.function in text)
+        )
+        return -near, path.stat().st_size
+
+    return [str(path.relative_to(ROOT)) for path in sorted(files, key=far)]
+
+
+def run(copy: Path, files: list[str], seconds: float) -> str:
+    """Run tests in the copy until one fails: "noticed", "survived" or "too slow"."""
+    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", *files]
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(copy),
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
+    try:
+        done = subprocess.run(
+            command, cwd=copy, env=environment, capture_output=True, timeout=seconds, check=False
+        )
+    except subprocess.TimeoutExpired:
+        return "too slow"
+    if done.returncode not in {0, 1, 2}:
+        raise RuntimeError(done.stdout.decode()[-2000:] + done.stderr.decode()[-2000:])
+    return "noticed" if done.returncode else "survived"
+
+
+def main() -> int:
+    """Draw a sample, try each mutant, name what survived."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--count", type=int, default=300)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--seconds", type=float, default=900.0, help="for the tests of one mutant")
+    parser.add_argument("--room", action="append", choices=list(ROOMS))
+    asked = parser.parse_args()
+    tally = {"noticed": 0, "survived": 0, "too slow": 0}
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder)
+        for name in COPIED:
+            source = ROOT / name
+            shutil.copytree(source, copy / name) if source.is_dir() else shutil.copy(source, copy / name)
+        for room, mutant in sample(asked.room or list(ROOMS), asked.count, asked.seed):
+            text = mutant.path.read_text(encoding="utf-8")
+            place = copy / mutant.path.relative_to(ROOT)
+            place.write_text(text[: mutant.start] + mutant.text + text[mutant.end :], encoding="utf-8")
+            begin = time.monotonic()
+            try:
+                found = run(copy, files_for(room, mutant), asked.seconds)
+            finally:
+                place.write_text(text, encoding="utf-8")
+            tally[found] += 1
+            print(f"{found:9} {time.monotonic() - begin:4.0f} s  {mutant.words(text)}", flush=True)
+    tried = sum(tally.values())
+    noticed = tally["noticed"] + tally["too slow"]
+    print(
+        f"{noticed} of {tried} noticed ({noticed / max(tried, 1):.0%}), {tally['too slow']} of them by time"
+    )
+    return int(noticed < 0.9 * tried)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,70 @@
+"""How a picture begins, and what its axes and names say."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from planner import files, style
+
+
+def drawn(axes: Any) -> None:
+    axes.get_figure(root=True).canvas.draw()
+
+
+def test_the_headline_is_the_title_whole_and_within_the_picture() -> None:
+    headline = " ".join(["four words and more"] * 12) + "."
+    for panels in (1, 2):
+        axes, *below = style.begin(None, headline, panels=panels)
+        assert len(below) == panels - 1
+        assert style.title_of(axes) == headline
+        figure = axes.get_figure(root=True)
+        drawn(axes)
+        box = figure._suptitle.get_window_extent()
+        assert box.x1 <= figure.bbox.x1
+        assert box.x0 >= 0
+
+
+def test_axes_of_the_user_are_the_only_panel() -> None:
+    own = style.new_axes()
+    assert style.begin(own, "A sentence.", panels=3) == [own]
+    assert style.title_of(own) == "A sentence."
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [(0.3 - 0.1, "0.2"), (20_000.0, "20,000"), (5e6, "5 M"), (0.0, "0"), (-2.5, "-2.5")],
+)
+def test_numbers_beside_ticks(value: float, words: str) -> None:
+    assert style.number(value) == words
+
+
+@pytest.mark.parametrize("linear", [None, 1.0])
+def test_a_logarithmic_axis_has_no_formula_beside_its_ticks(linear: float | None, tmp_path: Path) -> None:
+    """files.save_axes switches math off, which would show the formula itself."""
+    axes = style.new_axes()
+    axes.plot([1, 2], [1, 3000])
+    style.logarithmic(axes, "y", linear_below=linear)
+    drawn(axes)
+    names = [label.get_text() for label in axes.get_yticklabels()]
+    assert "1,000" in names
+    assert not [name for name in names if "$" in name]
+    files.save_axes(axes, tmp_path / "axes.png")
+
+
+def test_names_of_lines_that_end_together_are_moved_apart() -> None:
+    axes = style.new_axes()
+    axes.plot([0, 1], [0, 1])
+    style.name_lines(axes, [(1.0, "one", "black"), (0.999, "two", "black"), (0.998, "three", "black")])
+    heights = sorted(each.xy[1] for each in axes.texts)
+    tall = axes.get_figure(root=True).get_figheight() * 72 * 0.75
+    assert all((high - low) * tall >= 0.99 * style.APART for low, high in pairwise(heights))
+    assert heights[-1] <= 1.0
+
+
+def test_what_an_answer_names_draws_it() -> None:
+    axes = style.drawn_by("planner.style:new_axes", 5.0, 3.0)
+    assert axes.get_figure(root=True).get_figwidth() == 5.0
