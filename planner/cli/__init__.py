@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
@@ -107,6 +108,18 @@ def main(arguments: list[str] | None = None) -> int:
     int
         0 answered, 1 no feasible answer, 2 bad input or no convergence, 130 interrupted.
     """
+    try:
+        return _run(arguments)
+    except (
+        KeyboardInterrupt
+    ):  # at any moment, while packages load, too: what is imported here may be half of itself
+        with suppress(AttributeError, OSError, ValueError):
+            print("planner: interrupted", file=sys.stderr, flush=True)
+        return INTERRUPTED
+
+
+def _run(arguments: list[str] | None) -> int:
+    """Run one command; its exit code."""
     from planner import files
     from planner.cli import options
     from planner.errors import PlannerError
@@ -119,9 +132,6 @@ def main(arguments: list[str] | None = None) -> int:
     except PlannerError as error:
         files.complain(f"planner: {error}")
         return error.exit_code
-    except KeyboardInterrupt:
-        files.complain("planner: interrupted")
-        return INTERRUPTED
     except OSError:
         if files.heard():
             raise
