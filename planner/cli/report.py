@@ -15,8 +15,8 @@ HELP = """One self-contained HTML page: verdicts, all pools and volumes, curves 
 
 The page needs no network: styles, script, pictures and data stand in it. It can be sorted, filtered, printed, and moved
 to a demand that grew. Measurements of one interval are answered as planner aliases does, of several as planner site
-does; supply counters have their verdicts. Each pool is solved in full, and once more for each step of growth: --growth 0
-takes a fraction of the time. Exit code as the answers have it.
+does; supply counters have their verdicts. Each pool is solved in full, and once more for each step of growth:
+--growth 0 takes a fraction of the time. Exit code as the answers have it.
 
 Example: planner report COUNTERS.csv -o report.html"""
 

@@ -524,8 +524,9 @@ def _supply(answer: SupplyAnswer, ident: str) -> Part:
         replace(column, values=states) if column.name == "verdict" else column for column in table.columns
     )
     (section,) = answer.sections()
+    caption = f"{section.caption} Ranges here hold 95 %."
     rows = grid(
-        replace(table, columns=columns), f"{ident}-supply", section.caption, title="Supply counters", heat=HEAT,
+        replace(table, columns=columns), f"{ident}-supply", caption, title="Supply counters", heat=HEAT,
         verdict="verdict", sortable=True,
     )  # fmt: skip
     add = sum(max((p.aliases_needed or p.aliases) - p.aliases, 0) for p in answer.pools)
@@ -534,7 +535,7 @@ def _supply(answer: SupplyAnswer, ident: str) -> Part:
         Tile(label="pools short", value=str(states.count(SHORT)), detail=f"{add} to add", state="bad"),
         Tile(label="enough", value=str(states.count(ENOUGH)), state="good"),
         Tile(label="too many", value=str(states.count(MANY)), detail=f"{give} could serve elsewhere", state="spare"),
-        Tile(label="target", value=f"{answer.no_alias:.3g}", detail="share of tries without alias, at most"),
+        Tile(label="target", value=f"{100 * answer.no_alias:.3g} %", detail="of the tries without alias, at most"),
     )  # fmt: skip
     return replace(
         _base(answer, ident, "Supply counters", "supply"),

@@ -13,8 +13,8 @@ from typing import Any
 
 FLAGS = (
     "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync",
-    "--disable-background-networking", "--disable-component-update", "--disable-dev-shm-usage", "--force-prefers-reduced-motion",
-    "--window-size=1200,900", "--host-resolver-rules=MAP * ~NOTFOUND",
+    "--disable-background-networking", "--disable-component-update", "--disable-dev-shm-usage",
+    "--force-prefers-reduced-motion", "--window-size=1200,900", "--host-resolver-rules=MAP * ~NOTFOUND",
 )  # fmt: skip
 OWN = ("file:", "data:", "blob:", "about:")  # addresses that leave no machine
 

@@ -68,3 +68,8 @@ def process(part: int) -> int:
 def poisoned_day(day: Day) -> int:
     """The same of parts that have a name."""
     return poisoned(day.number)
+
+
+def warm_up() -> None:
+    """Import what a site needs."""
+    import planner.site.need  # noqa: F401
