@@ -204,6 +204,6 @@ def _guests(text: str) -> tuple[int | None, float]:
     number, separator, each = text.partition("x")
     if not separator and not text.strip().isdecimal():
         number, each = "", text
-    elif not number.strip().isdecimal() or int(number) < 1:
+    elif not separator or not number.strip().isdecimal() or int(number) < 1:
         raise InputError("--guests", text, "a count of at least 1, an x and a size, such as 20x88GB")
     return (int(number) if number else None), units.parse(each, "storage", argument="--guests")

@@ -192,7 +192,7 @@ def test_what_devices_cannot_do_says_what_would_help() -> None:
     with pytest.raises(InfeasibleError, match="without any wait, the target is shorter"):
         paging_capacity(Question(devices=8, target=0.1e-3))
     with pytest.raises(
-        InfeasibleError, match="one guest keeps at most 2931 pages/s under way, fewer than 1e"
+        InfeasibleError, match="one guest keeps at most 2931 pages/s under way, fewer than 100000"
     ):
         paging_capacity(Question(devices=8, per_guest=1e5), names=["eckd"])
     with pytest.raises(InfeasibleError, match="one guest of 2800 pages/s takes 2 devices"):
