@@ -9,7 +9,16 @@ LISTINGS := data/hyperpav
 
 DOCS := build/docs
 RUN := build/notebooks
+LOCK := requirements.lock
+PYTHONS ?= python3.11 python3.12 python3.13
+FUZZ_SECONDS ?= 60
 
+# In CI every package is the one of the lock, held by its hash; elsewhere the newest that setup.cfg admits.
+ifeq ($(CI),true)
+LOCKED := $(BIN)/python -m pip --disable-pip-version-check install --quiet --require-hashes --requirement $(LOCK) &&
+endif
+
+.PHONY: answers audit fuzz lock mutants sbom test-wheel
 .PHONY: demo docs test test-all nightly test-oldest check format coverage bench models examples pictures notebooks test-notebooks clean
 
 demo: $(VENV)/core
@@ -22,10 +31,45 @@ test: $(VENV)/test
 # What is too long for every change: accuracy of pools against simulation, slow tests, notebooks, oldest releases.
 nightly: $(VENV)/test
 	$(BIN)/python -m tests.queueing.alias_pool.accuracy
+	FUZZ_EXAMPLES=20000 $(BIN)/python -m pytest -n $(JOBS) tests/fuzz
+	$(MAKE) answers mutants audit
 	$(MAKE) test-all test-notebooks test-oldest
 
 test-all: $(VENV)/test
-	$(BIN)/python -m pytest -n $(JOBS) -m "slow or not slow"
+	FUZZ_EXAMPLES=500 $(BIN)/python -m pytest -n $(JOBS) -m "slow or not slow"
+
+# A wheel, installed into a fresh environment of each Python, and the tests without the code beside them.
+test-wheel: $(VENV)/test
+	rm -rf build/wheel && mkdir -p build/wheel
+	$(BIN)/python -m pip --disable-pip-version-check wheel --quiet --no-deps --wheel-dir build/wheel .
+	for python in $(PYTHONS); do $(BIN)/python -m tests.wheel $$python build/wheel/*.whl || exit 1; done
+
+# Damaged files and odd numbers, counted; the byte-level readers also led by coverage, where atheris has a release.
+fuzz: $(VENV)/test
+	$(BIN)/python -m tests.fuzz.count --keep --inputs 1000000 --seconds $(FUZZ_SECONDS)
+	$(PIP) --editable '.[test,fuzz]' && $(BIN)/python -m tests.fuzz.guided --seconds $(FUZZ_SECONDS)
+
+# Counts that are answered: a million of servers, ten thousand of aliases, each held against its target.
+answers: $(VENV)/test
+	$(BIN)/python -m tests.fuzz.answers --servers 1000000 --aliases 10000
+
+# Changes of the code that the tests must notice; takes hours.
+mutants: $(VENV)/test
+	$(BIN)/python -m tests.mutants --count 300
+
+# Pins every package of the tests, notebooks and docs with its hash, for every Python that they support.
+lock: $(VENV)/audit
+	$(BIN)/uv pip compile setup.cfg --universal --generate-hashes --python-version 3.11 --extra test --extra notebook --extra docs \
+	  --no-emit-index-url --no-header --quiet --output-file $(LOCK)
+
+# Known holes in what is pinned; needs the network.
+audit: $(VENV)/audit
+	$(BIN)/pip-audit --require-hashes --disable-pip --requirement $(LOCK)
+
+# What is pinned, as a bill of materials in CycloneDX.
+sbom: $(VENV)/audit
+	mkdir -p build
+	$(BIN)/cyclonedx-py requirements $(LOCK) --pyproject pyproject.toml --output-format JSON --output-file build/sbom.json
 
 # With the oldest release of each package that setup.cfg admits; their own warnings do not count.
 test-oldest: $(VENV)/made
@@ -93,16 +137,20 @@ $(VENV)/core: $(VENV)/made setup.cfg pyproject.toml
 	$(PIP) --editable .
 	@touch $@
 
-$(VENV)/test: $(VENV)/made setup.cfg pyproject.toml
-	$(PIP) --editable '.[test]'
+$(VENV)/test: $(VENV)/made setup.cfg pyproject.toml $(LOCK)
+	$(LOCKED) $(PIP) --editable '.[test]'
 	@touch $@ $(VENV)/core
 
-$(VENV)/notebook: $(VENV)/made setup.cfg pyproject.toml
-	$(PIP) --editable '.[test,notebook]'
+$(VENV)/notebook: $(VENV)/made setup.cfg pyproject.toml $(LOCK)
+	$(LOCKED) $(PIP) --editable '.[test,notebook]'
 	@touch $@
 
 $(VENV)/docs: $(VENV)/made setup.cfg pyproject.toml
-	$(PIP) --editable '.[notebook,docs]'
+	$(LOCKED) $(PIP) --editable '.[notebook,docs]'
+	@touch $@
+
+$(VENV)/audit: $(VENV)/made setup.cfg pyproject.toml
+	$(PIP) --editable '.[audit]'
 	@touch $@
 
 $(VENV)/bench: $(VENV)/made setup.cfg pyproject.toml

@@ -91,7 +91,7 @@ def drawn_by(where: str, answer: object, axes: Axes | None, **options: object) -
         What is drawn.
     axes : matplotlib.axes.Axes or None
         Where to draw; a picture of its own where None.
-    **options
+    **options : object
         What else the function takes.
 
     Returns

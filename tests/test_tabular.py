@@ -23,7 +23,7 @@ from planner.advice.paging import paging_devices
 from planner.advice.paging_capacity import Question, paging_capacity
 from planner.advice.paging_load import Load, kinds
 from planner.advice.processors import published, scaling
-from planner.advice.storage import StorageBudget, guest_frame_budget, storage_usage
+from planner.advice.storage import StorageBudget, guest_frame_budget, resident_pages_that_fit, storage_usage
 from planner.answer import Answer
 from planner.demand import Law
 from planner.devices import Pool, VolumeClass
@@ -107,6 +107,7 @@ MADE = {
     "Scaling": lambda: scaling(published()),
     "Scoreboard": scoreboard,
     "Steady": lambda: queueing.mmc([100, 500], 1.3e-3, 1),
+    "StorageFit": lambda: resident_pages_that_fit(in_use="900GB", real_storage="256GB"),
     "StorageLimits": lambda: StorageBudget(release="5.3", real_storage="256GB", resident_pages=50).limits(),
     "StorageUsage": lambda: storage_usage(read_data_spaces(data_path("real-storage", "5-users.listing"))),
     "Subsystem": lambda: sizing.subsystem(

@@ -39,6 +39,8 @@ def explain(
     """Put the numbers into the formula and print it."""
     from planner import explain as formulas
 
+    if form.report is not None:
+        raise InputError("--report", str(form.report), "--latex, or --plot: a formula is no measurement")
     if topic is None:
         listed = formulas.topics()
         if form.plot is not None:

@@ -386,18 +386,34 @@ def show(answer: Answer | Tabular, form: Form) -> None:
     """
     found: Any = answer
     if isinstance(form, PlotForm):
-        draw(found.plot, form)
-        if form.report is not None:
-            from planner.page import of_answer
-
-            files.save(
-                of_answer(found, command=said(), sources=sources()).html, form.report, force=form.force
-            )
+        beside(found, form)
     text = found.text(width()) if isinstance(answer, Answer) and form.output is None else found.text()
     emit(text, found.to_dict(), found.table(), form)
     code = getattr(answer, "exit_code", 0)
     if code:
         raise typer.Exit(code)
+
+
+def beside(found: Any, form: PlotForm) -> None:
+    """Write the picture and the page of an answer, where they are wanted.
+
+    Parameters
+    ----------
+    found : Answer
+        What was found.
+    form : PlotForm
+        What was asked for.
+
+    Raises
+    ------
+    InputError
+        A file that cannot be written.
+    """
+    draw(found.plot, form)
+    if form.report is not None:
+        from planner.page import of_answer
+
+        files.save(of_answer(found, command=said(), sources=sources()).html, form.report, force=form.force)
 
 
 def draw(plot: Callable[[], Axes], form: PlotForm) -> None:

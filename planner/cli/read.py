@@ -48,9 +48,14 @@ def read(
 
     content = standard_input(file)
     source = file if content is None else content
-    if form.plot is not None and (volume_totals or is_folder(file)):
-        what = "--volume-totals" if volume_totals else "the folder of an archive"
-        raise InputError("--plot", what, "a file of measurements; planner growth draws what an archive holds")
+    if volume_totals and (form.plot or form.report):
+        raise InputError(
+            "--volume-totals", "with --plot or --report", "its CSV first (-o), then planner read of that"
+        )
+    if form.plot is not None and is_folder(file):
+        raise InputError(
+            "--plot", "the folder of an archive", "a file of measurements; planner growth draws archives"
+        )
     if volume_totals:
         _volume_totals(file, pools, deltas, form)
     elif is_folder(file):
@@ -67,19 +72,19 @@ def read(
         options.show(MeasuredAnswer(read_any(source, pools, deltas=deltas)), form)
 
 
-def _listings(report: Path, content: bytes | None, form: options.Form) -> None:
+def _listings(report: Path, content: bytes | None, form: options.PlotForm) -> None:
     """Listings, one line a printed row; damaged rows are named below."""
     from planner import render
     from planner.reports.any_listing import listing_table, read_with_notes
 
     found, notes = read_with_notes(report, content)
-    if isinstance(form, options.PlotForm) and form.plot is not None:
+    if form.csv and len(found) > 1:
+        raise InputError("--csv", " and ".join(found), "a file with listings of one report, or --json")
+    if form.plot is not None or form.report is not None:
         from planner.measurements.read import read as read_any
         from planner.measurements.shown import MeasuredAnswer
 
-        options.draw(MeasuredAnswer(read_any(report if content is None else content)).plot, form)
-    if form.csv and len(found) > 1:
-        raise InputError("--csv", " and ".join(found), "a file with listings of one report, or --json")
+        options.beside(MeasuredAnswer(read_any(report if content is None else content)), form)
     tables = {name: listing_table(name, listings) for name, listings in found.items()}
     parts = [
         f"{listing}\n{render.to_text(listing.table())}" for listings in found.values() for listing in listings

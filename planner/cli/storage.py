@@ -101,7 +101,7 @@ def frames(
 
     Example: planner storage frames --guests 20x88GB --instantiated 70%
 
-    Example: planner storage frames --guests 88GB --instantiated 70% --real-storage 1024GB
+    Example: planner storage frames --in-use 900GB --real-storage 256GB
     """
     from planner import units
     from planner.advice.storage import (

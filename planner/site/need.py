@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
@@ -26,11 +26,12 @@ from planner.site.screen import Checked, Screen
 from planner.site.shared import Shared, check_members, is_shared, joined, read_shared
 from planner.site.site_answer import SiteAnswer
 from planner.site.supplied import supplied
+from planner.site.teach import hour_class, taught
 from planner.site.track import Dated, Tracked, TrackRecord, tracked_of
 from planner.sizing.pool_count import MeasuredPool
 from planner.sizing.search import aliases
 from planner.sizing.subsystem import subsystem
-from planner.sizing.target import Target
+from planner.sizing.target import DEFAULT_WAIT_SHARE, Target
 
 if TYPE_CHECKING:
     import polars as pl
@@ -312,8 +313,11 @@ def supply_of_part(part: Part) -> pl.DataFrame | None:
     return lazy.filter(pl.col("pool").is_in(pools)).collect()
 
 
-def need_of(part: Part) -> PartNeeds:
-    """What the groups of a part need: read, screened, solved where it decides."""
+def need_of(part: Part, before_teaching: Callable[[PoolNeed], object] | None = None) -> PartNeeds:
+    """What the groups of a part need: read, screened, solved where it decides.
+
+    `before_teaching` is shown each group with the range of the one interval that decides.
+    """
     frame = rows_of_part(part)
     every: list[Series] = []
     without: list[PoolNeed] = []
@@ -327,10 +331,15 @@ def need_of(part: Part) -> PartNeeds:
         run = every[group].run(interval)
         return Point(0, -1.0) if run is None else point(run, part.law, part.target, bursty=bursty)
 
-    screen = Screen.of(every, solve, part.law)
+    screen = Screen.of(every, solve, part.law, part.target)
     screen.run()
     counters = supply_of_part(part)
-    pools = [_need(part, each, screen, k, counters) for k, each in enumerate(every)]
+    pools = []
+    for k, each in enumerate(every):
+        alone = _need(part, each, screen, k, counters)
+        if before_teaching is not None:
+            before_teaching(alone)
+        pools.append(_taught(part, each, screen, np.flatnonzero(screen.group == k), alone))
     return PartNeeds(pools=(*pools, *without), checked=screen.checked, rows=frame.height)
 
 
@@ -441,6 +450,43 @@ def _ranged(part: Part, series: Series, found: PoolNeed) -> PoolNeed:
         return replace(found, notes=(*found.notes, f"no range: {problem}"))
     low, high = min(low, found.needed), max(high, found.needed)
     return replace(found, needed_low=low, needed_high=high, taught_by=1)
+
+
+def _taught(part: Part, series: Series, screen: Screen, members: Array, found: PoolNeed) -> PoolNeed:
+    """Narrow the range by what all intervals of the hour class say together; it never becomes wider."""
+    if found.needed_low is None or found.needed_high is None or not found.needed or not found.busy_intervals:
+        return found
+    at = deciding(found)
+    smooth = np.full(series.start.size, np.nan)
+    for place in members:
+        if int(place) in screen.known:
+            smooth[int(screen.interval[place])] = screen.known[int(place)].smooth
+    classes = hour_class(series.start)
+    for alike in (classes == classes[at], np.ones(classes.size, dtype=bool)):
+        some = np.where(alike & found.series.busy, smooth, np.nan)
+        wait, met, missed = measured_against(series, part.target)
+        lesson = taught(
+            some, series.load, wait, at, count=found.needed, in_use=series.in_use, met=met, missed=missed
+        )
+        if lesson is not None:
+            low, high = max(lesson.low, found.needed_low), min(lesson.high, found.needed_high)
+            return replace(found, needed_low=low, needed_high=high, taught_by=lesson.intervals)
+    return found
+
+
+def measured_against(series: Series, target: Target) -> tuple[Array, Array, Array]:
+    """Mean wait [service times] of each interval, and whether it meets the target for sure, or misses it for sure."""
+    load, rate = np.maximum(series.load, 1e-12), np.maximum(series.io_rate, 1e-12)
+    wait = np.where(np.isfinite(series.queued), series.queued / load, np.nan)
+    ends = []
+    for queue in (series.queue.high, series.queue.low):
+        limits = (
+            (queue / rate, target.wait), ((load + queue) / rate, target.response), (queue, target.queued)
+        )  # fmt: skip
+        given = [value <= limit for value, limit in limits if limit is not None]
+        ends.append(np.logical_and.reduce(given) if given else queue <= DEFAULT_WAIT_SHARE * load)
+    there = np.isfinite(series.queued)
+    return wait, there & ends[0], there & ~ends[1]
 
 
 def deciding(found: PoolNeed) -> int:

@@ -23,7 +23,9 @@ from planner.results import Array
 from planner.site.groups import VOLUME, Series
 from planner.site.kriging import FEWEST, Surface
 from planner.site.point import Point
+from planner.site.spill import spilled
 from planner.site.steady_table import BURSTY, FAR, sorts
+from planner.sizing.target import Target
 
 MOST_SOLVED: Final = 48  # intervals of one pool, on average, before those that decide
 MOST_DECIDING: Final = 12  # for each count that is reported
@@ -89,14 +91,18 @@ class Screen:
     factor: float = 1.0
 
     @classmethod
-    def of(cls, every: Sequence[Series], solve: Callable[[int, int, bool], Point], law: Law) -> Screen:
+    def of(
+        cls, every: Sequence[Series], solve: Callable[[int, int, bool], Point], law: Law, target: Target
+    ) -> Screen:
         """Of groups over time; `solve` answers one interval of one group in full."""
         picked = [np.flatnonzero((each.io_rate > 0) & each.complete) for each in every]
         empty = np.zeros((0, FEATURES))
         return cls(
             group=np.repeat(np.arange(len(every)), [each.size for each in picked]),
             interval=np.concatenate([*picked, np.zeros(0, dtype=np.int64)]),
-            features=np.concatenate([_features(each, k) for each, k in zip(every, picked, strict=True)] or [empty]),
+            features=np.concatenate(
+                [_features(each, k, law, target) for each, k in zip(every, picked, strict=True)] or [empty]
+            ),
             regime=np.concatenate(
                 [_regime(each, k, law) for each, k in zip(every, picked, strict=True)] or [np.zeros(0, dtype=np.int64)]
             ),
@@ -255,13 +261,13 @@ class Screen:
 
 
 MOST_RATIOS: Final = 200
-FEATURES: Final = 6
+FEATURES: Final = 7
 MOST_TABLES: Final = 3  # numbers of aliases in use for which demands are read
 SORTED: Final = 10  # regimes from here on are readings
 
 
-def _features(series: Series, picked: NDArray[np.int64]) -> Array:
-    """Load, wait, unevenness, where it waits, aliases in use, volumes: logarithms."""
+def _features(series: Series, picked: NDArray[np.int64], law: Law, target: Target) -> Array:
+    """Load, wait, unevenness, where it waits, aliases in use, volumes, and the count from what spills: logarithms."""
     load = np.maximum(series.load[picked], 1e-9)
     queued = np.nan_to_num(series.queued[picked])
     return np.column_stack(
@@ -272,8 +278,17 @@ def _features(series: Series, picked: NDArray[np.int64]) -> Array:
             np.log(series.crowd[picked] / load + LEAST_WAIT),
             np.log1p(series.in_use[picked]),
             np.log(np.maximum(series.volumes[picked], 1)),
+            np.log1p(np.maximum(_guess(series, picked, law, target), FLOOR)),
         ]
     )
+
+
+def _guess(series: Series, picked: NDArray[np.int64], law: Law, target: Target) -> Array:
+    """Aliases from what the volumes spill, where each was measured alone; 0 elsewhere."""
+    alone = (series.in_use[picked] == 0) & np.isfinite(series.queued[picked])
+    if series.group.kind == VOLUME or not alone.any() or target.no_alias is not None:
+        return np.zeros(picked.size)
+    return np.where(alone, spilled(series, law, target)[picked], 0.0)
 
 
 def _regime(series: Series, picked: NDArray[np.int64], law: Law) -> NDArray[np.int64]:

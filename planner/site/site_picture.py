@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import textwrap
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from planner import style
-from planner.sizing.picture import TITLE_WIDTH, draw_many
+from planner.sizing.picture import draw_many
 from planner.units import MILLISECOND
 
 if TYPE_CHECKING:
@@ -30,14 +29,14 @@ def draw(answer: SiteAnswer, axes: Axes | None) -> Axes:
     ]  # fmt: skip
     noun = "pool" if all(each.kind == "pool" for each in known) else "volume"
     return draw_many(
-        [each.name for each in known], [each.needed or 0 for each in known], [(a or 0, b or 0) for a, b in spans],
-        [each.in_use for each in known], noun, axes,
+        answer.headline, [each.name for each in known], [each.needed or 0 for each in known],
+        [(a or 0, b or 0) for a, b in spans], [each.in_use for each in known], noun, axes,
     )  # fmt: skip
 
 
 def _over_time(answer: SiteAnswer, axes: Axes | None) -> Axes:
     (need,) = answer.pools
-    axes = style.new_axes() if axes is None else axes
+    (axes,) = style.begin(axes, answer.headline)
     series = need.series
     dated = not bool(np.isnat(series.start).any())
     when = series.start if dated else np.arange(series.start.size)
@@ -61,14 +60,13 @@ def _over_time(answer: SiteAnswer, axes: Axes | None) -> Axes:
     axes.set(ylabel="aliases", ylim=(0, None), xlabel="" if dated else "interval")
     if dated:
         axes.tick_params(axis="x", rotation=30)
-    axes.set_title(textwrap.fill(answer.headline, TITLE_WIDTH))
-    axes.legend(frameon=False, fontsize="small")
+    style.legend_below(axes)
     return axes
 
 
 def draw_track(record: TrackRecord, axes: Axes | None) -> Axes:
     """Response times told, with their ranges, and measured."""
-    axes = style.new_axes() if axes is None else axes
+    (axes,) = style.begin(axes, record.headline)
     pairs = [(each.pool, pair) for each in record.pools for pair in each.pairs]
     places = np.arange(1, len(pairs) + 1)
     told, low, high, measured = (
@@ -80,6 +78,6 @@ def draw_track(record: TrackRecord, axes: Axes | None) -> Axes:
     axes.plot(places, told, "_", color=style.COLORS[0], markersize=10, label="told")
     axes.plot(places, measured, "D", color=style.MEASURED, fillstyle="none", label="measured")
     axes.set_xticks(places, [name for name, _ in pairs], rotation=45, ha="right")
-    axes.set(ylabel="response time [ms]", ylim=(0, None), title=textwrap.fill(record.headline, TITLE_WIDTH))
-    axes.legend(frameon=False)
+    axes.set(ylabel="response time [ms]", ylim=(0, None))
+    style.legend_below(axes)
     return axes

@@ -230,7 +230,9 @@ def _of_one(need: PoolNeed) -> tuple[render.Section, ...]:
     columns = [
         render.Column(name="start", unit="", values=starts),
         render.Column(name="needed", unit="", values=[_whole(series.needed[k]) for k in order], decimals=0),
-        render.Column(name="in_use", unit="", values=[int(series.in_use[k]) for k in order], label="in use", decimals=0),
+        render.Column(
+            name="in_use", unit="", values=[int(series.in_use[k]) for k in order], label="in use", decimals=0
+        ),
         render.Column(name="io_rate", unit="1/s", values=series.io_rate[order].tolist(), label="I/O rate", decimals=0),
         render.Column(
             name="response", unit="ms", values=[_known(value / MILLISECOND) for value in series.response[order]],

@@ -34,7 +34,7 @@ FAR_OFF: Final = 1e6
 def sorts(
     rate: Array, service: Interval, queued: Interval, *, volumes: int, aliases: int, law: Law
 ) -> NDArray[np.int64]:
-    """Preferred reading of each interval, (intervals,): requesters of a volume, `OPEN`, `BURSTY` where none fits, or `FAR`."""
+    """Preferred reading of each interval, (intervals,): requesters of a volume, `OPEN`, or `BURSTY` and `FAR`."""
     work = rate * service.value
     queued = queued.widened(law.model_error * (queued.value + work))
     service = service.widened(law.model_error * service.value)

@@ -1,4 +1,4 @@
-"""How often the counts of all intervals are those of full answers, and what they cost: `python -m tests.site.agreement SEED`."""
+"""How often counts are those of full answers, and what they cost: `python -m tests.site.agreement SEED`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from planner.site.pool_need import PoolNeed
 from planner.sizing.search import aliases
 from planner.sizing.target import Target
 from tests.site.large_site import SORTS, pool_rows
-
 
 WHOLE = 2  # intervals answered in whole, for their cost
 

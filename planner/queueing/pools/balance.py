@@ -11,19 +11,23 @@ from planner.queueing.pools.outcome import Outcome
 from planner.queueing.pools.pool import Pool
 from planner.results import Array
 
-TOLERANCE: Final = 0.03
+TOLERANCE: Final = 0.01
 """Relative error allowed in N = X (Z + R), in busy servers = X S, and of any bound."""
-UNEVEN_TOLERANCE: Final = 0.05
-"""The same where service times differ by class."""
+AT_MOST: Final = 0.03
+"""The same where no method comes nearer."""
 ROUNDING: Final = 1e-9
 
 
-def check_balance(pool: Pool, aliases: int, outcome: Outcome) -> None:
+def check_balance(pool: Pool, aliases: int, outcome: Outcome, tolerance: float = TOLERANCE) -> None:
     """Raise ConvergenceError for an outcome that is not finite, negative, out of its bounds or out of balance."""
-    tolerance = TOLERANCE if pool.even else UNEVEN_TOLERANCE
     for name, off in imbalances(pool, aliases, outcome).items():
         if not off <= tolerance:
             raise ConvergenceError(f"alias pool: balance of its {name}", off, 0)
+
+
+def imbalance(pool: Pool, aliases: int, outcome: Outcome) -> float:
+    """The largest of all."""
+    return max(imbalances(pool, aliases, outcome).values())
 
 
 def imbalances(pool: Pool, aliases: int, outcome: Outcome) -> dict[str, float]:

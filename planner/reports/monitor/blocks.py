@@ -61,8 +61,10 @@ def is_monwrite(head: bytes) -> bool:
     if len(head) < PAGE + HEADER or head[FIRST] not in (SAMPLE, EVENT):
         return False
     first = elements(head[:PAGE])
+    if not len(first):
+        return False
     at = PAGE + int(first["start"][0]) % PAGE
-    return len(first) > 0 and (is_header(head[at : at + HEADER]) if at + HEADER <= len(head) else True)
+    return is_header(head[at : at + HEADER]) if at + HEADER <= len(head) else True
 
 
 def is_capture(head: bytes) -> bool:

@@ -63,7 +63,9 @@ def idle_given_total(pool: PoolFlows, base: BaseFlows, top: bool, alias_ends: Ar
     return np.asarray(np.clip(idle, 0.0, 1.0))
 
 
-def held_given_total(pool: PoolFlows, pace: Array, joins: Array, picked: Array, aliases: int) -> Array:
+def held_given_total(
+    pool: PoolFlows, tries: Array, pickups: Array, pace: Array, joins: Array, picked: Array, aliases: int
+) -> Array:
     """Mean aliases that one volume holds given D, from its balance: a slow I/O stays while quick ones come and go.
 
     They rise with its tries that find a free alias, `joins`, and with its I/Os that are picked up as another ends,
@@ -73,9 +75,9 @@ def held_given_total(pool: PoolFlows, pace: Array, joins: Array, picked: Array, 
     from scipy.linalg.lapack import dgtsv
 
     busy, falls = np.minimum(pool.total, float(aliases)), pool.falls
-    tries = pool.tries.copy()
+    tries = tries.copy()
     tries[-1] = 0.0
-    stays = pool.pickups + pool.alias_ends * np.maximum(busy - 1.0, 0.0) / np.maximum(busy, 1.0)
+    stays = pickups + pool.alias_ends * np.maximum(busy - 1.0, 0.0) / np.maximum(busy, 1.0)
     rise, fall = pool.tries[:-1] / falls[1:], falls[1:] / pool.tries[:-1]  # p(D+1) / p(D), p(D-1) / p(D)
     right = np.zeros_like(stays)
     right[1:] += joins[:-1] * fall

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
 
 import numpy as np
 
 from planner.queueing.pools.field.base_balance import PoolFlows
+from planner.queueing.pools.field.volume_law import arrival_rates, volume_law
 from planner.queueing.pools.open_field.queue_weights import LEAST_SHARE
 from planner.queueing.pools.pool import Pool
 from planner.results import Array
+
+TINY: Final = float(np.finfo(float).tiny)
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,11 +35,55 @@ class Arrivals:
     held_at_busy: Array  # Mean aliases that a closed volume holds while its base is busy, 0 for open ones [1]
 
     @classmethod
-    def of(cls, pool: Pool, given: VolumesGiven) -> Arrivals:
-        """Arrivals at open volumes, and at closed ones as if they held no alias."""
-        held = np.zeros_like(given.busy)
-        rates = np.where(pool.closed, pool.population / pool.think_time, pool.arrival_rate)
-        return cls(rates[:, None] + held, tries_where(pool, given.busy, given.queue, held), held)
+    def of(cls, pool: Pool, given: VolumesGiven, held: Array | None = None) -> Arrivals:
+        """Arrivals at open volumes, and at closed ones that hold so many aliases, none where that is not known."""
+        rates = np.where(pool.closed, pool.population / pool.think_time, pool.arrival_rate)[:, None]
+        none = np.zeros_like(given.busy)
+        if held is None or not pool.closed.any():
+            return cls(rates + none, tries_where(pool, given.busy, given.queue, none), none)
+        at_idle, at_busy = held_by_base(pool, held, given.busy)
+        closed = pool.closed[:, None]
+        thinking = np.maximum(pool.population[:, None] - at_idle, LEAST_SHARE)
+        at_busy = np.where(closed, at_busy, 0.0)
+        return cls(
+            np.where(closed, thinking / pool.think_time[:, None], rates),
+            tries_where(pool, given.busy, given.queue, at_busy),
+            at_busy,
+        )
+
+
+def held_by_base(pool: Pool, held: Array, busy: Array) -> tuple[Array, Array]:
+    """Mean aliases that a volume holds with its base idle and busy, from their mean: as with many aliases."""
+    at_idle = held * idle_shares(pool)[:, None]
+    busy = np.maximum(busy, TINY)
+    return at_idle, np.maximum(held - (1.0 - busy) * at_idle, 0.0) / busy
+
+
+@lru_cache(maxsize=16)
+def idle_shares(pool: Pool) -> Array:
+    """What a volume of each class holds with its base idle, as a share of its mean, did nobody wait; shape (classes,).
+
+    Of an open one with a arrivals in a service time ``a b + a m0 = 2 m1`` and ``m1 = (1 + a) m0``, its base being busy
+    with chance b, for the means m0, m1 of what it holds with the base idle, busy.
+    """
+    load = np.where(pool.closed, 0.0, pool.arrival_rate * pool.service)
+    shares = (1.0 + load) / (2.0 + load)
+    for k in np.flatnonzero(pool.closed).tolist():
+        size, pace = int(pool.population[k]), 1.0 / float(pool.service[k])
+        idle_arrivals, busy_arrivals = arrival_rates(pool, k, size)
+        beyond = np.arange(float(size))
+        ends, none = beyond * pace, np.zeros(size)
+        idle, busy = volume_law(
+            idle_arrivals=idle_arrivals,
+            busy_arrivals=busy_arrivals,
+            idle_alias_ends=ends,
+            busy_alias_ends=ends,
+            base_picks=none,
+            base_idles=none + pace,
+        )
+        mean = float((idle + busy) @ beyond)
+        shares[k] = float(idle @ beyond) / float(idle.sum()) / mean if mean > 0.0 else 1.0
+    return shares
 
 
 def tries_where(pool: Pool, busy: Array, queue: Array, held_at_busy: Array) -> Array:
@@ -74,9 +123,12 @@ class Waiting:
     tries: Array  # Tries and pickups of the pool, weighed by the queue of the volume [1/service time]
     pickups: Array
     alias_ends: Array  # I/Os that aliases end, weighed by the queue of the volume [1/service time]
+    # By how much each I/O that waits lowers the arrivals: one over the think time where the volume is closed
+    # [1/service time]
+    fewer: float = 0.0
 
 
-def queue_given_total(pool: PoolFlows, volume: Waiting, waiting: Array) -> Array:
+def queue_given_total(pool: PoolFlows, volume: Waiting, waiting: Array, queue: Array) -> Array:
     """Mean queue of one volume given D, from its balance.
 
     Arrivals at the busy base lengthen it, the base and the aliases shorten it, and D moves meanwhile: a tridiagonal
@@ -93,6 +145,7 @@ def queue_given_total(pool: PoolFlows, volume: Waiting, waiting: Array) -> Array
     by_others = volume.pickups - volume.picks_each
     stays = np.maximum(by_others[here] + volume.alias_ends[here] * (1.0 - 1.0 / waiting[here]), 0.0)
     above = -stays[1:] * rise[first:-1]
-    below = -tries[first:-1] * fall[1:]
-    *_, queue, _ = dgtsv(below, diagonal, above, volume.arrivals[first - 1 : -1] * fall)
+    below = -(tries[first:-1] - volume.fewer) * fall[1:]
+    joins = (volume.arrivals + volume.fewer * queue)[first - 1 : -1]
+    *_, queue, _ = dgtsv(below, diagonal, above, joins * fall)
     return np.concatenate([np.zeros(first), np.maximum(queue, 0.0)])

@@ -13,6 +13,8 @@ from typing import Final
 import numpy as np
 
 from planner.errors import ConvergenceError
+from planner.queueing.pools.acceleration import Acceleration
+from planner.queueing.pools.field.alias_pairs import WaitingSees, ends_beside_waiting
 from planner.queueing.pools.field.base_balance import BaseFlows, idle_given_total
 from planner.queueing.pools.field.device_rates import Paces
 from planner.queueing.pools.open_field.balances import (
@@ -23,7 +25,7 @@ from planner.queueing.pools.open_field.balances import (
     tries_where,
 )
 from planner.queueing.pools.open_field.closed_classes import ClosedClasses
-from planner.queueing.pools.open_field.queue_law import QueueLaw, fitted_queue_law
+from planner.queueing.pools.open_field.queue_law import MAX_STEPS, QueueLaw, fitted_queue_law
 from planner.queueing.pools.open_field.queue_weights import Weights
 from planner.queueing.pools.open_field.state import OpenState
 from planner.queueing.pools.open_field.window import OpenWindow
@@ -43,6 +45,14 @@ FAR_OFF: Final = 0.03
 SETTLED: Final = 1e-8
 STILL_GOOD: Final = 1e-6
 """Change that will do at last, near saturation, where it falls slowly, and beside closed classes."""
+UNEVEN: Final = 1e-4
+"""Change that will do where service times differ by class."""
+FEW_STEPS: Final = 3
+"""Steps to the law of the queue once the change is below `CALM`."""
+NEARLY: Final = 0.3
+"""Change below which steps are accelerated."""
+UNLIKELY: Final = 1e-6
+"""Probability of D, relative to the largest, up to which the law of the queue there need not be near."""
 STEP: Final = 0.85
 """Share of the way that an iteration goes: some changes come back with the opposite sign."""
 MISFIT: Final = 1e-5
@@ -50,7 +60,9 @@ MISFIT: Final = 1e-5
 MISFIT_BESIDE_CLOSED: Final = 1e-3
 """The same beside closed classes, whose longest queue the law may not let the open ones forget."""
 CALM: Final = 0.1
-"""Change below which more D are asked for beside closed classes: from far off the queue looks endless."""
+CALM_UNEVEN: Final = 0.02
+"""Change below which more D are asked for beside closed classes, and where service times differ: from far off the queue
+looks endless."""
 LEAST_QUEUE: Final = 0.01
 """Queue of one volume that its changes are held against where it is shorter."""
 FEW: Final = 6
@@ -61,6 +73,8 @@ MOST_REQUESTERS: Final = 16
 LOST: Final = 0.02
 """Share of the requesters of a closed volume that may be missing from think time, service and queue."""
 TINY: Final = float(np.finfo(float).tiny)
+RUNS_AWAY: Final = np.errstate(all="ignore")
+"""What runs away shows in the residual."""
 
 
 def suits_open_field(pool: Pool, aliases: int) -> bool:
@@ -70,9 +84,9 @@ def suits_open_field(pool: Pool, aliases: int) -> bool:
     they have most of the queue, and while it is long the others are not what they are on average.
     """
     closed = pool.closed
-    if pool.inflation > 0.0 or closed.all() or (closed.any() and not pool.even):
+    if pool.inflation > 0.0 or closed.all():
         return False
-    if not closed.any():
+    if not closed.any() or (not pool.even and pool.scv == 1.0):
         return True
     need = aliases_in_use(pool)
     few = float(pool.volumes @ (need > 0.0)) <= FEW
@@ -80,16 +94,24 @@ def suits_open_field(pool: Pool, aliases: int) -> bool:
     return bool(few and much and pool.population[closed].max() <= MOST_REQUESTERS and pool.scv == 1.0)
 
 
+def closed_by_balances(pool: Pool, _aliases: int) -> bool:
+    """Whether all classes are closed and their service times differ."""
+    return bool(pool.closed.all()) and not pool.even and pool.inflation == 0.0 and pool.scv == 1.0
+
+
 def open_field_steps(pool: Pool, aliases: int) -> Iterator[Outcome]:
     """Solve a pool with open classes by the mean field, iteration by iteration."""
-    mixed = bool(pool.closed.any())
-    most_misfit = MISFIT_BESIDE_CLOSED if mixed else MISFIT
-    most = MAX_BESIDE_CLOSED if mixed else MAX_ITERATIONS
+    mixed = bool(pool.closed.any()) and pool.even
+    most_misfit = MISFIT_BESIDE_CLOSED if pool.closed.any() else MISFIT
+    most = MAX_BESIDE_CLOSED if pool.closed.any() else MAX_ITERATIONS
     state, weights = _first(pool, aliases)
     residual = misfit = np.inf
     states = lost = 0
+    acceleration = Acceleration()
     for iteration in range(1, most + 1):
-        law_of_queue, weights = _law_of_queue(state, weights)
+        law_of_queue, weights = _law_of_queue(
+            state, weights, MAX_STEPS if residual > CALM or pool.even else FEW_STEPS
+        )
         state = _with_queue(state, law_of_queue)
         following = _following(state, law_of_queue)
         residual = _change(state.given, following.given, state.law)
@@ -98,27 +120,33 @@ def open_field_steps(pool: Pool, aliases: int) -> Iterator[Outcome]:
         hopeless = mixed and (states > MAX_STATES or lost > MAX_LOST)
         if hopeless or not np.isfinite(residual + misfit):
             break
-        wider = state.window.wider(state.law) if not mixed or residual < CALM else state.window
-        settled = residual <= (STILL_GOOD if mixed or iteration == most else SETTLED)
+        calm = np.inf if pool.even and not mixed else CALM if mixed else CALM_UNEVEN
+        wider = state.window.wider(state.law) if residual < calm else state.window
+        settled = residual <= (
+            UNEVEN if not pool.even else STILL_GOOD if mixed or iteration == most else SETTLED
+        )
         ended = wider is state.window
         answer = _answer(state, residual if ended else np.inf)
         yield answer
         if settled and misfit <= most_misfit and ended:
             _check_requesters(pool, answer)
             return
-        state = _moved(state, following)
+        if not residual < NEARLY:
+            acceleration.restart()
+        state = _moved(state, following, acceleration)
         if not ended:
+            acceleration.restart()
             state, weights = _widened(state, weights, wider)
     raise ConvergenceError("mean field of the alias pool", max(residual, misfit), iteration)
 
 
 def _first(pool: Pool, aliases: int) -> tuple[OpenState, Weights]:
     """Where to begin."""
-    window = OpenWindow.of(aliases)
+    window = OpenWindow.of(aliases, most=pool.most_beyond - aliases)
     given, weights = window.begin(pool)
     paces = Paces.of(pool, np.zeros(pool.classes), 0.0, window.waiting)
     state = OpenState.of(pool, window, paces, given)
-    if pool.closed.any():
+    if pool.closed.any() and pool.even:
         own = (state.arrivals.tries, state.picks)
         closed = ClosedClasses.begin(pool, aliases, paces, state.flows, own)
         state = OpenState.of(pool, window, paces, given, closed)
@@ -142,7 +170,7 @@ def _check_requesters(pool: Pool, outcome: Outcome) -> None:
         )
 
 
-def _law_of_queue(state: OpenState, weights: Weights) -> tuple[QueueLaw, Weights]:
+def _law_of_queue(state: OpenState, weights: Weights, most: int) -> tuple[QueueLaw, Weights]:
     """How what waits lies on the volumes, and better weights."""
     window, at = state.window, state.window.evaluated
     weights = replace(weights, spare=weights.longest - state.arrivals.held_at_busy[:, at])
@@ -159,23 +187,30 @@ def _law_of_queue(state: OpenState, weights: Weights) -> tuple[QueueLaw, Weights
             weights,
             state.given.busy[:, at],
             state.given.queue[:, at],
+            state.law[at] > (0.0 if state.pool.even else UNLIKELY * state.law.max()),
+            most,
         )
 
 
+@RUNS_AWAY
 def _with_queue(state: OpenState, law_of_queue: QueueLaw) -> OpenState:
     """Busy open bases have a queue as often as the law of the queue says."""
     none = np.zeros((state.pool.classes, state.window.aliases + 1))
     with_queue = np.hstack([none, state.window.at_queues(law_of_queue.with_queue)])
     given = replace(state.given, with_queue=with_queue)
-    return OpenState.of(state.pool, state.window, state.paces_now(), given, state.closed, state.held)
+    return OpenState.of(
+        state.pool, state.window, state.paces_now(), given, state.closed, state.held, state.queued_ends
+    )
 
 
+@RUNS_AWAY
 def _following(state: OpenState, law: QueueLaw) -> OpenState:
     """Open volumes by their balances beside the others as the law of the queue shows them, closed ones by chains."""
     pool, window, flows = state.pool, state.window, state.flows
     busy, queue = state.given.busy.copy(), state.given.queue.copy()
     ends_idle, ends_queued = state.ends_where_idle(), state.ends_where_queued()
-    for k in np.flatnonzero(~pool.closed).tolist():
+    seen = np.zeros((3, *queue.shape))
+    for k in np.flatnonzero(~pool.closed | (not pool.even)).tolist():
         others = pool.volumes - (np.arange(pool.classes) == k)
         tries, picks = _beside_idle(state, law, k)
         base = BaseFlows(
@@ -190,16 +225,60 @@ def _following(state: OpenState, law: QueueLaw) -> OpenState:
         volume = Waiting(
             arrivals=state.arrivals.tries[k],
             picks_each=np.divide(own, waits, out=np.ones_like(own), where=waits > TINY),
-            tries=pool.arrival_rate[k] + others @ tries,
+            tries=_own_tries(state, law, k) + others @ tries,
             pickups=state.paces.queued[k] + others @ picks,
             alias_ends=ends_queued[k],
+            fewer=1.0 / float(pool.think_time[k]) if pool.closed[k] else 0.0,
         )
-        queue[k] = np.minimum(queue_given_total(flows, volume, window.waiting), window.waiting)
+        seen[:, k] = volume.tries, volume.pickups, volume.picks_each
+        queue[k] = np.minimum(queue_given_total(flows, volume, window.waiting, waits), window.waiting)
     closed = state.closed.agreeing(pool, state.paces, flows, (state.arrivals.tries, state.picks))
     busy, queue = closed.into(busy, "busy"), closed.into(queue, "queue")
     spread = closed.into(queue * (1.0 + queue), "queue_variance")
     given = VolumesGiven(busy, _scaled(queue, spread, window, pool.volumes), state.given.with_queue)
-    return replace(state, given=given, closed=closed, held=state.held_by_balance())
+    queued_ends = None if pool.even else _ends_beside_waiting(state, law, seen, ends_queued)
+    return replace(state, given=given, closed=closed, held=state.held_by_balance(), queued_ends=queued_ends)
+
+
+def _load(pool: Pool, k: int) -> float:
+    """Arrivals at an idle volume in a service time [1]."""
+    rate = pool.population[k] / pool.think_time[k] if pool.closed[k] else pool.arrival_rate[k]
+    return float(rate * pool.service[k])
+
+
+def _own_tries(state: OpenState, law: QueueLaw, k: int) -> float | Array:
+    """Arrivals at a volume as an I/O that waits there sees them."""
+    pool, window = state.pool, state.window
+    if not pool.closed[k]:
+        return float(pool.arrival_rate[k])
+    full = window.aliases + 1
+    others = (pool.volumes - (np.arange(pool.classes) == k)) @ window.at_queues(law.mean_seen[k])
+    queue = np.zeros_like(window.total)
+    queue[full:] = np.clip(window.waiting[full:] - others, 1.0, pool.population[k] - 1.0)
+    return np.asarray(
+        np.maximum(pool.population[k] - 1.0 - queue - state.arrivals.held_at_busy[k], 0.0)
+        / pool.think_time[k]
+    )
+
+
+def _ends_beside_waiting(state: OpenState, law: QueueLaw, seen: Array, ends: Array) -> Array:
+    pool, window = state.pool, state.window
+    volumes, full = pool.volumes, window.aliases + 1
+    in_use = np.minimum(window.total, float(window.aliases))
+    at_busy = state.held_by_base()[1]
+    rest = (in_use - at_busy) / np.maximum(in_use - state.held, TINY)
+    own = np.eye(pool.classes)[:, :, None]
+    joins = (volumes[:, None] * state.held)[None] * rest[:, None]
+    joins = joins + own * (at_busy - state.held * rest)[:, None]
+    joins = joins * state.arrivals.tries[:, None]
+    beside = np.zeros_like(joins)
+    late = window.at_queues(law.mean_seen) * (volumes - np.eye(pool.classes))[:, :, None]
+    late = late + own * np.maximum(window.waiting[full:] - 1.0 - late.sum(axis=1), 0.0)[:, None]
+    late = late * ((window.waiting[full:] - 1.0) / np.maximum(late.sum(axis=1), TINY))[:, None]
+    beside[:, :, full:] = late
+    sees = WaitingSees(state.given.queue, seen[0], seen[1], seen[2], joins, beside)
+    held = volumes[:, None] * state.held
+    return ends_beside_waiting(state.flows, sees, state.paces.alias, held, volumes, ends, window.aliases)
 
 
 def _beside_idle(state: OpenState, law: QueueLaw, k: int) -> tuple[Array, Array]:
@@ -209,7 +288,7 @@ def _beside_idle(state: OpenState, law: QueueLaw, k: int) -> tuple[Array, Array]
     one, none = np.ones((pool.classes, 1)), np.zeros((pool.classes, 1))
     own = arrivals.tries[:, :full] * pool.service[:, None]
     early = more_beside_idle(
-        pool.arrival_rate[k] * pool.service[k],
+        _load(state.pool, k),
         own[k] / (pool.volumes @ own),
         window.total[:full],
         arrivals.tries[:, :full],
@@ -255,16 +334,31 @@ def _scaled(queue: Array, spread: Array, window: OpenWindow, volumes: Array) -> 
     return moved * np.divide(window.waiting, whole, out=np.zeros_like(whole), where=whole > 0.0)
 
 
-def _moved(state: OpenState, following: OpenState) -> OpenState:
+@RUNS_AWAY
+def _moved(state: OpenState, following: OpenState, acceleration: Acceleration) -> OpenState:
     """Go most of the way."""
     now, then = state.given, following.given
-    queue = np.maximum(now.queue + STEP * (then.queue - now.queue), 0.0)
+    rows = [(now.busy, then.busy), (now.queue, then.queue)]
+    if not state.pool.even:
+        ends = following.queued_ends if state.queued_ends is None else state.queued_ends
+        rows += [(state.held, following.held), (ends, following.queued_ends)]
+    old, new = (np.concatenate([each[i].ravel() for each in rows]) for i in (0, 1))
+    new = old + STEP * (new - old)
+    weight = np.tile(np.sqrt(state.law), len(rows) * now.busy.shape[0])
+    new = acceleration.following(old, new, weight)
+    parts = [each.reshape(now.busy.shape) for each in np.split(new, len(rows))]
+    queue = np.maximum(parts[1], 0.0)
     given = VolumesGiven(
-        np.clip(now.busy + STEP * (then.busy - now.busy), 0.0, 1.0),
+        np.clip(parts[0], 0.0, 1.0),
         _scaled(queue, queue, state.window, state.pool.volumes),
         now.with_queue,
     )
-    return replace(following, given=given)
+    if state.pool.even:
+        return replace(following, given=given)
+    least = 0.5 * np.minimum(following.queued_ends, ends)
+    return replace(
+        following, given=given, held=np.maximum(parts[2], 0.0), queued_ends=np.maximum(parts[3], least)
+    )
 
 
 def _widened(state: OpenState, weights: Weights, wider: OpenWindow) -> tuple[OpenState, Weights]:
@@ -275,7 +369,10 @@ def _widened(state: OpenState, weights: Weights, wider: OpenWindow) -> tuple[Ope
     paces = replace(state.paces, alias=np.pad(state.paces.alias, ((0, 0), (0, more)), mode="edge"))
     held = np.pad(state.held, ((0, 0), (0, more)), mode="edge")
     closed = state.closed.moved_to(pool, wider.aliases, paces, np.pad(state.law, (0, more)))
-    return OpenState.of(pool, wider, paces, given, closed, held), weights
+    ends = state.queued_ends
+    if ends is not None:
+        ends = np.pad(ends, ((0, 0), (0, more)), mode="edge")
+    return OpenState.of(pool, wider, paces, given, closed, held, ends), weights
 
 
 def _change(before: VolumesGiven, after: VolumesGiven, law: Array) -> float:

@@ -12,7 +12,7 @@ what wraps around is negligible.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Final
 
 import numpy as np
@@ -58,22 +58,52 @@ class QueueLaw:
     # queues) [1]
     mean_seen: Array
 
+    def distance(self, busy: Array, mean: Array) -> Array:
+        """How far it is at each queue from what it should be, shape (queues,)."""
+        off_mean = np.abs(self.mean - mean) / np.maximum(mean, 1.0)
+        off = np.maximum(np.abs(self.busy - busy), off_mean).max(axis=0)
+        return np.where(np.isfinite(off), off, np.inf)
+
+    def replaced(self, some: NDArray[np.bool_], by: QueueLaw) -> QueueLaw:
+        """That of another one at some of the queues."""
+        if not some.any():
+            return self
+        names = [item.name for item in fields(self)]
+        return QueueLaw(*(np.where(some, getattr(by, name), getattr(self, name)) for name in names))
+
 
 def fitted_queue_law(
-    queues: Array, aliases: ArrayLike, volumes: Array, weights: Weights, busy: Array, mean: Array
+    queues: Array,
+    aliases: ArrayLike,
+    volumes: Array,
+    weights: Weights,
+    busy: Array,
+    mean: Array,
+    likely: NDArray[np.bool_],
+    most: int = MAX_STEPS,
 ) -> tuple[QueueLaw, Weights]:
-    """Improve the weights until the law is near what it should be, and once at least."""
-    law, weights = queue_law(queues, aliases, volumes, weights, busy, mean)
-    for step in range(1, MAX_STEPS + 1):
-        off = np.maximum(np.abs(law.busy - busy), np.abs(law.mean - mean) / np.maximum(mean, 1.0)).max(axis=0)
-        lost = ~(off < NEAR)
+    """Improve the weights until the law of the likely queues is near what it should be, and once at least."""
+    law, following = queue_law(queues, aliases, volumes, weights, busy, mean)
+    off = law.distance(busy, mean)
+    nearest = law, weights, off
+    for step in range(1, most + 1):
+        lost = ~(off < NEAR) & likely
         if not lost.any():
             break
         if step % LOST_AFTER == 0 and not lost.all():
-            found = met_by(weights.part(~lost).at(queues, queues[~lost]), queues, aliases, volumes)
-            weights = weights.replaced(lost, found)
-        law, weights = queue_law(queues, aliases, volumes, weights, busy, mean)
-    return law, weights
+            found = met_by(following.part(~lost).at(queues, queues[~lost]), queues, aliases, volumes)
+            following = following.replaced(lost, found)
+        weights = following
+        law, following = queue_law(queues, aliases, volumes, weights, busy, mean)
+        off = law.distance(busy, mean)
+        nearer = off < nearest[2]
+        nearest = (
+            nearest[0].replaced(nearer, law),
+            nearest[1].replaced(nearer, weights),
+            np.where(nearer, off, nearest[2]),
+        )
+    lost = ~(off < NEAR)
+    return law.replaced(lost, nearest[0]), following.replaced(lost, nearest[1])
 
 
 def queue_law(
@@ -197,7 +227,7 @@ def _product(
     turns = queue[:, None] * np.arange(points // 2 + 1) % points
     phase = np.exp(2j * np.pi * turns / points)
     phase[:, 1:-1] *= 2.0  # the other half of the circle
-    logarithm = np.tensordot(volumes, np.log(volume), 1)
+    logarithm = np.einsum("k,kqp->qp", volumes, np.log(volume))  # BLAS would start threads
     product = np.exp(logarithm - logarithm[:, :1].real) * phase
     return np.asarray(product / np.maximum(product.real.sum(axis=1), NOISE)[:, None])
 

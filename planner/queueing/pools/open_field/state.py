@@ -7,9 +7,11 @@ from typing import Final
 
 import numpy as np
 
+from planner.errors import ConvergenceError
+from planner.queueing.pools.field.alias_pairs import end_of_law
 from planner.queueing.pools.field.base_balance import PoolFlows, held_given_total
 from planner.queueing.pools.field.device_rates import Paces
-from planner.queueing.pools.open_field.balances import Arrivals, VolumesGiven
+from planner.queueing.pools.open_field.balances import Arrivals, VolumesGiven, held_by_base
 from planner.queueing.pools.open_field.closed_classes import ClosedClasses
 from planner.queueing.pools.open_field.window import OpenWindow
 from planner.queueing.pools.outcome import Outcome, by_free
@@ -17,6 +19,7 @@ from planner.queueing.pools.pool import Pool
 from planner.results import Array
 
 TINY: Final = float(np.finfo(float).tiny)
+LEAST: Final = 1e-9
 NOTHING_CLOSED: Final = ClosedClasses({}, {})
 
 
@@ -34,6 +37,9 @@ class OpenState:
     flows: PoolFlows  # Flows of the pool
     law: Array  # Law of D, shape (D,) [1]
     held: Array  # Mean aliases that one volume holds, shape (classes, D) [1]
+    # Rate at which aliases end as an I/O sees them that waits at a volume, shape (classes, D); None where service times
+    # are alike [1/service time]
+    queued_ends: Array | None = None
 
     @classmethod
     def of(
@@ -44,6 +50,7 @@ class OpenState:
         given: VolumesGiven,
         closed: ClosedClasses = NOTHING_CLOSED,
         held: Array | None = None,
+        queued_ends: Array | None = None,
     ) -> OpenState:
         """What flows from the volumes given D."""
         given = replace(
@@ -51,7 +58,7 @@ class OpenState:
             busy=closed.into(given.busy, "busy"),
             with_queue=closed.into(given.with_queue, "with_queue"),
         )
-        arrivals = Arrivals.of(pool, given)
+        arrivals = Arrivals.of(pool, given, held)
         arrivals = Arrivals(
             closed.into(arrivals.at_idle, "at_idle"),
             closed.into(arrivals.tries, "tries"),
@@ -61,10 +68,13 @@ class OpenState:
         busy = np.minimum(window.total, float(window.aliases))
         if held is None:
             held = arrivals.tries * pool.service[:, None]
-        held = held * (busy / np.maximum(pool.volumes @ held, TINY))
+        whole = pool.volumes @ held
+        held = held * np.divide(busy, whole, out=np.ones_like(whole), where=whole > LEAST)
         alias_ends = busy * paces.alias[0] if pool.even else pool.volumes @ (held * paces.alias)
         flows = PoolFlows(window.total, pool.volumes @ arrivals.tries, pool.volumes @ picks, alias_ends)
-        return cls(pool, window, paces, given, closed, arrivals, picks, flows, flows.law(), held)
+        if not ((flows.tries[:-1] > 0.0).all() and (flows.falls[1:] > 0.0).all()):  # the volumes ran away
+            raise ConvergenceError("mean field of the alias pool: flows", np.inf, 0)
+        return cls(pool, window, paces, given, closed, arrivals, picks, flows, flows.law(), held, queued_ends)
 
     @property
     def alias_pickups(self) -> Array:
@@ -72,28 +82,26 @@ class OpenState:
         waiting = np.maximum(self.window.waiting, 1.0)
         return np.asarray((self.given.queue / waiting * self.ends_where_queued()) @ self.law)
 
-    def held_at_idle(self) -> Array:
-        """Mean aliases that an open volume holds while its base is idle, shape (classes, D) [1].
-
-        With enough aliases ``a b + a m0 = 2 m1`` and ``m1 = (1 + a) m0`` for its arrivals a in a service time, its base
-        being busy with chance b, and the means m0, m1 of what it holds with the base idle, busy.
-        """
-        load = (self.pool.arrival_rate * self.pool.service)[:, None]
-        return np.asarray(self.held * (1.0 + load) / (2.0 + load))
+    def held_by_base(self) -> tuple[Array, Array]:
+        """Mean aliases that a volume holds with its base idle and busy, shape (classes, D) each [1]."""
+        at_idle, at_busy = held_by_base(self.pool, self.held, self.given.busy)
+        in_use = np.minimum(self.window.total, float(self.window.aliases))
+        return at_idle, np.minimum(at_busy, in_use)
 
     def ends_where_idle(self) -> Array:
         """Rate at which aliases end while the base of a volume is idle, shape (classes, D) [1/service time]."""
-        return self._ends_where(self.held_at_idle())
+        return self._ends_where(self.held_by_base()[0])
 
     def ends_where_queued(self) -> Array:
         """The same as an I/O that waits at a volume sees it; all that are taken add up."""
         if self.pool.even:
             return np.broadcast_to(self.flows.alias_ends, self.given.queue.shape)
-        busy = np.maximum(self.given.busy, TINY)
-        at_busy = (self.held - (1.0 - busy) * self.held_at_idle()) / busy
-        ends = self._ends_where(
-            np.minimum(at_busy, np.minimum(self.window.total, float(self.window.aliases)))
-        )
+        if self.queued_ends is not None:
+            return self._all_taken(self.queued_ends)
+        return self._all_taken(self._ends_where(self.held_by_base()[1]))
+
+    def _all_taken(self, ends: Array) -> Array:
+        """Rates as the I/Os that wait see them, scaled to what all of them together see."""
         taken = self.pool.volumes @ (self.given.queue * ends)
         whole = self.window.waiting * self.flows.alias_ends
         return ends * np.divide(whole, taken, out=np.ones_like(whole), where=taken > 0.0)
@@ -113,8 +121,26 @@ class OpenState:
             return self.held
         picked = self.given.queue / np.maximum(self.window.waiting, 1.0) * self.ends_where_queued()
         joins = np.where(self.window.total < self.window.aliases, self.arrivals.tries, 0.0)
-        rows = zip(self.paces.alias, joins, picked, strict=True)
-        return np.array([held_given_total(self.flows, *row, self.window.aliases) for row in rows])
+        tries, pickups = self._beside_held(self.arrivals.tries), self._beside_held(self.picks)
+        rows = zip(tries, pickups, self.paces.alias, joins, picked, strict=True)
+        held = np.array([held_given_total(self.flows, *row, self.window.aliases) for row in rows])
+        last = end_of_law(self.law, self.window.aliases + 1)
+        held[:, last:] = held[:, last - 1 : last]
+        return held
+
+    def _beside_held(self, each: Array) -> Array:
+        """Tries or pickups of the pool as an I/O that one volume has on an alias sees them, shape (classes, D).
+
+        Its own volume has a busy base more often, and one requester less to come where it is closed. All that are seen
+        add up.
+        """
+        volumes, held = self.pool.volumes, np.maximum(self.held, TINY)
+        people = np.where(self.pool.closed, self.pool.population, np.inf)
+        left = np.maximum(1.0 - 1.0 / np.maximum(people - 1.0, 1.0), 0.0)[:, None]
+        own = each * np.where(self.pool.closed[:, None], self.held_by_base()[1] / held * left, 1.0)
+        seen = np.maximum(volumes @ each - each + own, 0.0)
+        mean = volumes @ (held * seen) / (volumes @ held)
+        return np.asarray(seen * np.divide(volumes @ each, mean, out=np.ones_like(mean), where=mean > LEAST))
 
     def paces_now(self) -> Paces:
         """How fast devices end, from the share of I/Os that they pick up."""

@@ -33,12 +33,14 @@ class OpenWindow:
     total: Array  # 0, 1, ..., shape (D,) [1]
     waiting: Array  # I/Os waiting, shape (D,) [1]
     queues: Array  # Queues above 0 at which the law of the volumes is evaluated, shape (queues,) [1]
+    most: float = np.inf  # The longest queue that there can be [1]
 
     @classmethod
-    def of(cls, aliases: int, longest: int = FIRST) -> OpenWindow:
+    def of(cls, aliases: int, longest: int = FIRST, most: float = np.inf) -> OpenWindow:
         """Window up to a queue."""
+        longest = int(min(longest, most))
         total = np.arange(aliases + longest + 1.0)
-        return cls(aliases, total, np.maximum(total - aliases, 0.0), some_queues(longest))
+        return cls(aliases, total, np.maximum(total - aliases, 0.0), some_queues(longest), most)
 
     @property
     def evaluated(self) -> NDArray[np.int64]:
@@ -62,9 +64,9 @@ class OpenWindow:
 
     def wider(self, law: Array) -> OpenWindow:
         """As far as the law of D reaches if it goes on as it ended, three times as far at most."""
-        if law[-1] <= CUT:
-            return self
         longest = self.total.size - 1 - self.aliases
+        if law[-1] <= CUT or longest >= self.most:
+            return self
         if longest >= LONGEST and law[-1] <= LOST:
             return self
         if longest >= LONGEST:
@@ -73,7 +75,9 @@ class OpenWindow:
             )
         fall = float(np.log(law[-1 - SLOPE_OVER] / law[-1])) / SLOPE_OVER
         reach = longest + np.log(law[-1] / CUT) / fall if fall > 0.0 else np.inf
-        return OpenWindow.of(self.aliases, int(min(SPARE * reach + SLOPE_OVER, 3.0 * longest, LONGEST)))
+        return OpenWindow.of(
+            self.aliases, int(min(SPARE * reach + SLOPE_OVER, 3.0 * longest, LONGEST)), self.most
+        )
 
     def moved_to(
         self, new: OpenWindow, given: VolumesGiven, weights: Weights, volumes: Array
@@ -104,7 +108,10 @@ class OpenWindow:
     def begin(self, pool: Pool) -> tuple[VolumesGiven, Weights]:
         """Where to begin: both weights are the arrivals, as in a product form, theta such that the queue is met."""
         closed = pool.closed
-        rates = np.where(closed, pool.population / (1.0 + pool.think_time), pool.arrival_rate)[:, None]
+        rates = np.where(closed, pool.population / (pool.service + pool.think_time), pool.arrival_rate)[
+            :, None
+        ]
+        rates = rates * pool.service[:, None]
         longest = np.where(closed, pool.population - 1.0, np.inf)[:, None]
         weights = Weights.begin(np.log(rates) + np.zeros_like(self.queues), longest)
         weights = met_by(weights, self.queues, self.aliases, pool.volumes)

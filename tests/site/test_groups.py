@@ -1,0 +1,128 @@
+"""Pools over their intervals: grouping, uneven and missing intervals, clocks that are set back, what is refused."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+import numpy as np
+import polars as pl
+import pytest
+
+from planner.demand import Law
+from planner.site.groups import POOL, SYSTEM, VOLUME, groups_of, rows_of, series_of
+from planner.site.need import Part, need_of
+from planner.sizing import Target
+from tests.site.large_site import pool_rows
+
+LAW = Law(inflation=0.0, redrive_time=0.0, model_error=0.02)
+
+
+def small(**changes: object) -> pl.DataFrame:
+    """Two volumes over six intervals, no queue measured."""
+    frame = pool_rows("unknown", seed=1, volumes=2, intervals=6)
+    return frame.with_columns(**{name: pl.lit(value) for name, value in changes.items()})
+
+
+def series(frame: pl.DataFrame) -> object:
+    """Of the only group of a table."""
+    groups = groups_of(frame.lazy())
+    ((_, found),) = series_of(rows_of(frame.lazy(), groups), groups)
+    return found
+
+
+def need(frame: pl.DataFrame) -> object:
+    """Of the only group of a table."""
+    groups = groups_of(frame.lazy())
+    part = Part(
+        name="one", groups=tuple(groups), frame=rows_of(frame.lazy(), groups), law=LAW, target=Target()
+    )
+    (found,) = need_of(part).pools
+    return found
+
+
+def test_pools_volumes_and_aliases_without_a_pool_are_groups() -> None:
+    """A named pool; volumes by themselves; all devices of a system where aliases work for nobody knows whom."""
+    named = small()
+    alone = small().with_columns(pl.lit(None, dtype=pl.String).alias("pool"))
+    lost = alone.with_columns(
+        pl.lit("SYS2").alias("system"), pl.Series("kind", ["base", "alias"] * 6, dtype=alone["kind"].dtype)
+    )
+    found = {
+        (each.system, each.kind, each.name) for each in groups_of(pl.concat([named, alone, lost]).lazy())
+    }
+    assert found == {
+        ("SYS1", POOL, "P1"), ("SYS1", VOLUME, "0001"), ("SYS1", VOLUME, "0002"), ("SYS2", SYSTEM, "all devices"),
+    }  # fmt: skip
+
+
+def test_sums_are_those_of_the_rows() -> None:
+    """Load is the sum of rate x service: Little's law for the devices in service."""
+    frame = small()
+    found = series(frame)
+    by_hand = frame.group_by("start").agg((pl.col("io_rate") * pl.col("service")).sum()).sort("start")
+    np.testing.assert_allclose(found.load, by_hand["io_rate"], rtol=1e-12)  # type: ignore[attr-defined]
+    assert np.isnan(found.queued).all()  # type: ignore[attr-defined]
+
+
+def test_a_pool_of_aliases_alone_has_no_answer() -> None:
+    """The message names the pool and what is missing."""
+    frame = small().with_columns(pl.Series("kind", ["alias"] * 12, dtype=small()["kind"].dtype))
+    found = need(frame)
+    assert found.verdict == "unknown"  # type: ignore[attr-defined]
+    assert "SYS1/P1" in found.problem  # type: ignore[attr-defined]
+    assert "base device" in found.problem  # type: ignore[attr-defined]
+
+
+def test_gaps_and_lengths_and_missing_members_are_told() -> None:
+    """A gap of half an hour, an interval of another length, one without a volume, one without most of them."""
+    frame = pool_rows("unknown", seed=1, volumes=4, intervals=8)
+    start = datetime(2026, 3, 2)
+    frame = frame.filter(~pl.col("start").is_in([start + timedelta(minutes=15 * k) for k in (2, 3)]))
+    frame = frame.with_columns(
+        pl.when(pl.col("start") == start + timedelta(minutes=105))
+        .then(1800.0)
+        .otherwise(pl.col("interval"))
+        .alias("interval")
+    )
+    first = pl.col("start") == start
+    frame = frame.filter(~(first & (pl.col("device") == "0001")))
+    second = pl.col("start") == start + timedelta(minutes=15)
+    frame = frame.filter(~(second & pl.col("device").is_in(["0001", "0002", "0003"])))
+    found = need(frame)
+    told = "; ".join(found.notes)  # type: ignore[attr-defined]
+    assert "1 gaps, 0.5 hours" in told
+    assert "intervals of 900 to 1800 s" in told
+    assert "1 intervals lack rows of some volumes" in told
+    assert "1 of 6 intervals hold rows of less than half" in told
+    assert np.isnan(found.series.needed).tolist() == [False, True, False, False, False, False]  # type: ignore[attr-defined]
+
+
+def test_a_clock_set_back_is_two_hours_with_its_offset_and_refused_without() -> None:
+    """02:00 to 02:59 comes twice where summer time ends."""
+    frame = small(utc_offset=7200)
+    again = small(utc_offset=3600)
+    both = pl.concat([frame, again.select(frame.columns)])
+    found = need(both)
+    assert found.intervals == 12  # type: ignore[attr-defined]
+    assert "overlap by the clock" in "; ".join(found.notes)  # type: ignore[attr-defined]
+    twice = pl.concat([small(), small()])
+    problem = need(twice).problem  # type: ignore[attr-defined]
+    assert "stands twice" in problem
+    assert "utc_offset" in problem
+
+
+def test_intervals_without_io_need_nothing() -> None:
+    """A pool that never did any I/O is answered, without solving anything."""
+    frame = small().with_columns(io_rate=0.0, io_rate_low=0.0, io_rate_high=0.0)
+    found = need(frame)
+    assert found.needed_worst == found.needed_99 == 0  # type: ignore[attr-defined]
+    assert found.solved_in_full == 0  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("hour", [0, 13])
+def test_hours_of_the_week_begin_on_monday(hour: int) -> None:
+    """2 March 2026 is a Monday."""
+    frame = small().with_columns(pl.col("start") + pl.duration(hours=hour))
+    found = need(frame)
+    day, at = np.argwhere(np.isfinite(found.hours))[0]  # type: ignore[attr-defined]
+    assert (day, at) == (0, hour)

@@ -1,0 +1,226 @@
+"""The answer for a site: counts that are those of `planner aliases`, verdicts, keys, exit codes, archives, sharing."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from planner.cli import main
+from planner.demand import Law
+from planner.errors import InputError, PlannerError, ReportError
+from planner.measurements.collect import collect
+from planner.reports import schema
+from planner.site.groups import groups_of, rows_of, series_of
+from planner.site.need import combine, need_of, parts_of, site, track_record
+from planner.site.point import point
+from planner.site.pool_need import time_quantile
+from planner.sizing import Target
+from planner.sizing.search import aliases
+from tests.site.large_site import pool_rows, site_rows
+
+LAW = Law(inflation=0.16, redrive_time=5e-5, model_error=0.02)
+KEYS = [
+    "system", "pool", "volumes", "in_use", "needed_worst", "needed_99", "needed_95", "needed_low", "needed_high",
+    "verdict", "worst_start", "intervals", "busy_intervals", "solved_in_full",
+]  # fmt: skip
+ASKED = {"law": LAW, "target": Target()}
+
+
+@pytest.mark.parametrize("sort", ["unknown", "steady", "bursty", "in use", "calm"])
+def test_a_point_is_the_recommended_count(sort: str) -> None:
+    """Without ranges and other readings the count is that of the whole answer, and just below its real number none."""
+    frame = pool_rows(sort, seed=5, volumes=4, intervals=12)
+    groups = groups_of(frame.lazy())
+    ((_, series),) = series_of(rows_of(frame.lazy(), groups), groups)
+    assert not isinstance(series, str)
+    run = series.run(10)
+    assert run is not None
+    found = point(run, LAW, Target())
+    assert found.count == aliases(run, LAW).recommended
+    assert found.count - 1 <= found.smooth <= found.count
+
+
+def test_a_point_fails_as_the_whole_answer_does() -> None:
+    """A target that no count meets."""
+    frame = pool_rows("unknown", seed=5, volumes=4, intervals=1)
+    groups = groups_of(frame.lazy())
+    ((_, series),) = series_of(rows_of(frame.lazy(), groups), groups)
+    assert not isinstance(series, str)
+    run = series.run(0)
+    assert run is not None
+    target = Target(response=1e-6)
+    with pytest.raises(PlannerError) as whole:
+        aliases(run, LAW, target=target)
+    with pytest.raises(PlannerError) as alone:
+        point(run, LAW, target)
+    assert str(alone.value) == str(whole.value)
+
+
+def test_time_quantiles_count_time_not_intervals() -> None:
+    """Three of four hours need 1, the last one 5."""
+    needed, seconds = np.array([1.0, 5.0, np.nan]), np.array([10800.0, 3600.0, 1e9])
+    assert [time_quantile(needed, seconds, share) for share in (0.5, 0.75, 0.76, 1.0)] == [1, 1, 5, 5]
+
+
+@pytest.fixture(scope="module")
+def frame() -> pl.DataFrame:
+    """Two pools over a day."""
+    return site_rows(2, seed=4, sorts=("unknown", "bursty"), volumes=3, intervals=24, seconds=3600.0)  # type: ignore[arg-type]
+
+
+def test_keys_and_verdicts(frame: pl.DataFrame) -> None:
+    """The keys of each row are public and come first; short is what has less than its count."""
+    answer = site(frame)
+    found = json.loads(json.dumps(answer.to_dict()))
+    assert list(found)[:2] == ["pools", "all"]
+    assert "notes" in found
+    assert all(list(row)[: len(KEYS)] == KEYS for row in found["pools"])
+    assert {"pools", "short", "too_many", "in_use", "needed_99"} <= found["all"].keys()
+    for row in found["pools"]:
+        assert row["needed_low"] <= row["needed_99"] <= row["needed_high"]
+        assert row["needed_95"] <= row["needed_99"] <= row["needed_worst"]
+        assert (row["verdict"] == "short") == (row["needed_99"] > row["in_use"])
+        assert (row["verdict"] == "too many") == (row["needed_high"] < row["in_use"])
+    bursty = next(row for row in found["pools"] if row["pool"] == "P2")
+    assert (bursty["in_use"], bursty["verdict"]) == (0, "short")
+    assert answer.exit_code == 1
+    assert answer.pools[0].pool == "P2"  # worst first
+    assert "P2" in answer.headline
+    text = answer.text()
+    assert "solved in full" in text
+    assert len(answer.table()) == 2
+
+
+def test_worst_interval_is_the_worst_of_all_full_answers(frame: pl.DataFrame) -> None:
+    """Counts of the worst interval and of 99 % are those of answering every interval in full."""
+    answer = site(frame, pool="P1")
+    (need,) = answer.pools
+    groups = groups_of(frame.filter(pl.col("pool") == "P1").lazy())
+    ((_, series),) = series_of(rows_of(frame.lazy(), groups), groups)
+    assert not isinstance(series, str)
+    law = Law.from_model("hyperpav")
+    every = np.array(
+        [point(run, law, Target()).count for k in range(24) if (run := series.run(k)) is not None]
+    )
+    assert need.needed_worst == every.max()
+    busy = need.series.busy
+    assert need.needed_99 == time_quantile(every[busy].astype(float), series.seconds[busy], 0.99)
+    assert np.mean(need.series.needed == every) >= 0.98
+    assert (need.series.needed - every).min() >= -1
+
+
+def test_parts_pickle_and_join_to_the_same_answer(frame: pl.DataFrame) -> None:
+    """What is sent to another process comes back the same."""
+    parts, notes = parts_of(
+        frame, members=None, system=None, start=None, end=None, pool="P1", asked={**ASKED, "meet": 0.99}
+    )
+    (part,) = parts
+    there = pickle.loads(pickle.dumps(part))
+    results = [pickle.loads(pickle.dumps(need_of(each))) for each in (part, there)]
+    first, second = (combine([each], target=Target(), notes=notes).to_dict() for each in results)
+    assert first == second
+
+
+def test_an_archive_says_the_same_as_its_rows(frame: pl.DataFrame, tmp_path: Path) -> None:
+    """Also by the command, whose exit code is 1 where a pool is short."""
+    collect([frame], tmp_path / "archive")
+    from_rows, from_archive = site(frame, pool="P1"), site(tmp_path / "archive", pool="P1")
+    assert from_rows.to_dict()["pools"] == from_archive.to_dict()["pools"]
+    out = tmp_path / "site.json"
+    assert main(["site", str(tmp_path / "archive"), "--pool", "P2", "--json", "-o", str(out)]) == 1
+    assert json.loads(out.read_text())["pools"][0]["verdict"] == "short"
+    picture = tmp_path / "need.svg"
+    assert main(
+        [
+            "site",
+            str(tmp_path / "archive"),
+            "--pool",
+            "P1",
+            "--plot",
+            str(picture),
+            "--csv",
+            "-o",
+            str(tmp_path / "s.csv"),
+        ]
+    ) in (0, 1)
+    assert picture.read_text().startswith("<?xml")
+    assert (
+        (tmp_path / "s.csv")
+        .read_text()
+        .startswith("system,pool,volumes,in_use,needed_worst,needed_99,needed_95")
+    )
+
+
+def test_unknown_pools_and_shares_are_refused(frame: pl.DataFrame) -> None:
+    """The messages name what there is."""
+    with pytest.raises(InputError, match="SYS1/P1, SYS1/P2"):
+        site(frame, pool="P9")
+    with pytest.raises(InputError, match="meet"):
+        site(frame, meet="0%")
+    with pytest.raises(InputError, match="devices or volumes"):
+        site(schema.empty(schema.DEVICES))
+
+
+def test_systems_that_share_a_control_unit_are_one_pool(tmp_path: Path) -> None:
+    """Rates and queues add up device by device; the systems have their shares; other intervals are left out."""
+    one = pool_rows("unknown", seed=3, volumes=2, intervals=4)
+    numbers = ["io_rate", "io_rate_low", "io_rate_high"]
+    other = one.with_columns(
+        pl.lit("SYS2").alias("system"),
+        pl.lit("PX").alias("pool"),
+        *((3 * pl.col(name)).alias(name) for name in numbers),
+    )
+    other = other.filter(pl.col("start") < other["start"].max())
+    path = tmp_path / "shared.csv"
+    path.write_text("system,pool,ssid\nSYS1,P1,2107A\nSYS2,PX,2107A\n")
+    answer = site(pl.concat([one, other]), members=path)
+    (need,) = answer.pools
+    assert (need.system, need.pool, need.volumes, need.intervals) == ("SYS1+SYS2", "2107A", 2, 3)
+    assert need.shares == pytest.approx({"SYS1": 0.25, "SYS2": 0.75})
+    alone = one.filter(pl.col("start") < one["start"].max()).with_columns(
+        *(pl.col(name) * 4 for name in numbers)
+    )
+    (four_times,) = site(alone).pools
+    assert (need.needed_worst, need.needed_99) == (four_times.needed_worst, four_times.needed_99)
+    assert any("1 intervals that not all" in note for note in answer.notes)
+    path.write_text("system,pool,ssid\nSYS1,P1,2107A\nSYS3,PX,2107A\n")
+    with pytest.raises(ReportError, match="PX of SYS3"):
+        site(pl.concat([one, other]), members=path)
+
+
+def test_supply_counters_stand_beside(frame: pl.DataFrame) -> None:
+    """What the counters of a pool say, and their high-water mark among the rules."""
+    rows = {"system": "SYS1", "pool": "P2", "start": [datetime(2026, 3, 2)], "interval": 900.0, "time": 900.0,
+            "tries": 1000, "fails": 100, "fewest_free": 0, "most_free": 3, "aliases": 4, "restarted": False,
+            "plain": True}  # fmt: skip
+    supply = schema.frame(schema.SUPPLY, rows, 1)
+    answer = site([frame, supply], pool="P2")
+    (need,) = answer.pools
+    assert "10 % without" in need.supply
+    assert need.rules["high_water"] == 4
+    assert need.rules["in_use_plus_queue"] is not None
+
+
+def test_track_record_compares_equal_loads() -> None:
+    """A pool of Poisson arrivals that gets aliases: its response is told, and measured as the law has it."""
+    before = pool_rows("steady", seed=8, volumes=2, intervals=6)
+    later = before.with_columns(
+        pl.col("start") + timedelta(days=7), pl.lit(8, dtype=pl.UInt16).alias("pool_aliases"),
+        *(pl.lit(0.0 if end != "_high" else 0.005).alias(f"queued{end}") for end in ("", "_low", "_high")),
+    )  # fmt: skip
+    record = track_record(pl.concat([before, later]), "2026-03-09")
+    (pool,) = record.pools
+    assert (pool.before, pool.after) == (0, 8)
+    assert record.pairs >= 1
+    assert all(abs((pair.after - pair.before).total_seconds()) > 0 for pair in pool.pairs)
+    assert record.held == sum(pair.held for pair in pool.pairs)
+    worse = later.with_columns(*(pl.lit(50.0).alias(f"queued{end}") for end in ("", "_low", "_high")))
+    assert track_record(pl.concat([before, worse]), "2026-03-09").held == 0
+    same = before.with_columns(pl.col("start") + timedelta(days=7))
+    assert "nothing can be compared" in track_record(pl.concat([before, same]), "2026-03-09").headline
