@@ -21,6 +21,7 @@ from planner.page.parts import MOST_ITEMS, part_of
 from planner.page.volumes import volumes_of
 from planner.site.executors import Failed, run
 from planner.site.need import site
+from planner.site.shared import is_shared
 from planner.site.site_answer import SiteAnswer
 from planner.sizing import (
     AliasAnswer,
@@ -287,9 +288,11 @@ class Asked:
             supply, what = archive.scan("supply", **chosen), "an archive"
             named = True
         else:
+            shared = self.members is not None and is_shared(self.members)
             measured = read(
-                list(self.sources), self.members, system=self.system, start=self.start, end=self.end
-            )
+                list(self.sources), None if shared else self.members, system=self.system, start=self.start,
+                end=self.end,
+            )  # fmt: skip
             devices, supply = measured.devices.lazy(), measured.supply.lazy()
             what, named = ", ".join(measured.what) or "nothing", False
         moments = devices.select(

@@ -33,7 +33,7 @@ def volumes_of(devices: pl.DataFrame | pl.LazyFrame) -> Volumes | None:
 
     found = (
         lazy.filter(pl.col("kind").is_in([BASE, VOLUME]))
-        .group_by("system", "pool", "device", "label", maintain_order=True)
+        .group_by("system", "pool", "device", "label")
         .agg(
             pl.col("io_rate").mean().alias("io_rate"),
             mean("service").alias("service"),
@@ -41,8 +41,17 @@ def volumes_of(devices: pl.DataFrame | pl.LazyFrame) -> Volumes | None:
             (ios * pl.col("service")).max().alias("busy"),
             pl.col("queued").max().alias("queued"),
         )
-        .sort("busy", "io_rate", "device", descending=[True, True, False], nulls_last=True)
-        .collect()
+        .sort(
+            "busy",
+            "io_rate",
+            "system",
+            "pool",
+            "device",
+            "label",
+            descending=[True, True, False, False, False, False],
+            nulls_last=True,
+        )
+        .collect(engine="streaming")
     )
     if not found.height:
         return None

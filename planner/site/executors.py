@@ -47,9 +47,9 @@ class Failed:
 def run(
     function: Callable[[Part], Value],
     parts: Sequence[Part],
-    *,
     scheduler: str | None = None,
     workers: int | None = None,
+    *,
     done: Callable[[int], None] | None = None,
 ) -> list[Value | Failed]:
     """Apply a function to every part, on all processors of this machine or on a cluster.

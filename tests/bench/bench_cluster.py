@@ -19,7 +19,7 @@ import psutil
 
 from planner.demand import Law
 from planner.measurements.collect import collect
-from planner.site import executors
+from planner.site import executors, need
 from planner.site.executors import run
 from planner.site.need import need_of, parts_of
 from planner.sizing import Target
@@ -41,6 +41,7 @@ def main() -> None:
     """Make an archive, answer it twice, say what it took."""
     pools, intervals = (int(word) for word in (sys.argv[1:] + ["48", "96"][len(sys.argv) - 1 :])[:2])
     executors.PATIENCE = 120  # type: ignore[misc]
+    need.POOLS_AT_ONCE = 2  # type: ignore[misc] # a small site in as many parts as a large one has
     with tempfile.TemporaryDirectory() as folder:
         rows = Path(folder) / "rows.parquet"
         pl.concat(
