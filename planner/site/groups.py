@@ -16,6 +16,7 @@ from planner.measurements.rows import Rows
 from planner.measurements.run import QUEUE_NEGLIGIBLE, Run
 from planner.measurements.systems import LEAST_ERROR, pool_runs, volume_runs
 from planner.reports import schema
+from planner.render.text import counted
 from planner.results import Array
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ SYSTEM: Final = "system"  # HyperPAV aliases at work, and nothing says of which 
 VOLUME: Final = "volume"
 MEMBERS: Final = 0.5  # share of the usual volumes that an interval must hold
 SAME_LENGTH: Final = 0.02
+TEN: Final = 10.0  # hours from which on no decimal is shown
 KEYS: Final = ("start", "utc_offset", "file", "source")
 GROUP: Final = "_group"
 INTERVAL: Final = "_interval"
@@ -287,7 +289,8 @@ def _notes(
         )
     few = int((complete & (bases < usual)).sum())
     if few:
-        notes.append(f"{few} intervals lack rows of some volumes, which are taken as without I/O")
+        lacking = counted(few, "interval")
+        notes.append(f"rows of some volumes missing in {lacking}: taken as without I/O there")
     usual_length = float(np.median(seconds))
     uneven = np.abs(seconds / usual_length - 1) > SAME_LENGTH
     if uneven.any():
@@ -300,10 +303,12 @@ def _notes(
         gaps = steps > 1.5 * np.maximum(seconds[:-1], 1.0)
         if gaps.any():
             missing = float((steps - seconds[:-1])[gaps].sum()) / 3600.0
+            shown = f"{missing:.0f}" if missing >= TEN else f"{missing:.2g}"
             notes.append(
-                f"{int(gaps.sum())} gaps, {missing:.3g} hours without measurements: nothing is said of them"
+                f"{counted(int(gaps.sum()), 'gap')}, {shown} hours without measurements: nothing is said of them"
             )
         back = steps < (1 - SAME_LENGTH) * seconds[:-1]
         if back.any():
-            notes.append(f"{int(back.sum())} intervals overlap by the clock, as where summer time ends")
+            many = counted(int(back.sum()), "interval")
+            notes.append(f"clock set back by {many}, as where summer time ends: both hours count")
     return notes

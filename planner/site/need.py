@@ -41,6 +41,7 @@ VOLUMES_AT_ONCE: Final = 256
 DEFAULT_MODEL: Final = "hyperpav"
 DEFAULT_MEET: Final = 0.99
 MEETS: Final = (0.99, 0.95)
+QUEUE_UNKNOWN: Final = "no queue measured: arrivals are taken as open, and the range holds no bursts; rows with queue or response decide more"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -376,6 +377,8 @@ def _need(part: Part, series: Series, screen: Screen, index: int, counters: pl.D
     in_full[[int(screen.interval[at]) for at in members if int(at) in screen.known]] = True
     problems = [screen.problems[int(at)] for at in members if int(at) in screen.problems]
     notes = list(series.notes)
+    if members.size and np.isnan(series.queued[where]).any():
+        notes.append(QUEUE_UNKNOWN)
     if problems:
         notes.append(
             f"{len(problems)} of the intervals solved have no answer, the first because of this: {problems[0]}"

@@ -130,7 +130,7 @@ def _next(answer: SiteAnswer) -> str:
         do = f"Next: {first.name} from {first.in_use} to {first.needed} aliases{when}"
         return f"{do}; `--since DATE` then says whether it came as told."
     if many:
-        some = f"Next: {many[0].name} can give {many[0].to_gain} device numbers"
+        some = f"Next: {many[0].name} can give {counted(many[0].to_gain, 'device number')}"
         return f"{some}; take them in two steps and measure between."
     return "Next: nothing to do; --pool NAME shows one over time."
 

@@ -65,7 +65,7 @@ def taught(
     spread = weight @ (x - center_x) ** 2
     slope = float(weight @ ((x - center_x) * (logs - center)) / (spread + RIDGE))
     line = float(np.exp(center - slope * center_x))
-    long = float((weight @ np.nan_to_num(wait)) / total) > LONG
+    long = float(np.median(np.nan_to_num(wait)[known])) > LONG
     less, more = LONG_WAIT if long else SHORT_WAIT
     # The count and the line are two views of one number: the range spans both.
     low, high = less * min(line, count), more * line

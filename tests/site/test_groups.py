@@ -90,9 +90,9 @@ def test_gaps_and_lengths_and_missing_members_are_told() -> None:
     frame = frame.filter(~(second & pl.col("device").is_in(["0001", "0002", "0003"])))
     found = need(frame)
     told = "; ".join(found.notes)  # type: ignore[attr-defined]
-    assert "1 gaps, 0.5 hours" in told
+    assert "1 gap, 0.5 hours" in told
     assert "intervals of 900 to 1800 s" in told
-    assert "1 intervals lack rows of some volumes" in told
+    assert "rows of some volumes missing in 1 interval" in told
     assert "1 of 6 intervals hold rows of less than half" in told
     assert np.isnan(found.series.needed).tolist() == [False, True, False, False, False, False]  # type: ignore[attr-defined]
 
@@ -104,7 +104,7 @@ def test_a_clock_set_back_is_two_hours_with_its_offset_and_refused_without() -> 
     both = pl.concat([frame, again.select(frame.columns)])
     found = need(both)
     assert found.intervals == 12  # type: ignore[attr-defined]
-    assert "overlap by the clock" in "; ".join(found.notes)  # type: ignore[attr-defined]
+    assert "clock set back by 1 interval" in "; ".join(found.notes)  # type: ignore[attr-defined]
     twice = pl.concat([small(), small()])
     problem = need(twice).problem  # type: ignore[attr-defined]
     assert "stands twice" in problem

@@ -1,0 +1,65 @@
+"""What a site costs: `python -m tests.site.scale POOLS VOLUMES INTERVALS [SORT...]` prints rows, bytes, seconds.
+
+The archive is made, collected and answered; the CPU seconds of whole answers of single intervals stand beside.
+"""
+
+from __future__ import annotations
+
+import resource
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+
+from planner.demand import Law
+from planner.measurements.collect import collect
+from planner.site.groups import groups_of, rows_of, series_of
+from planner.site.need import site
+from planner.sizing.search import aliases
+from tests.site.large_site import SORTS, site_rows
+
+WHOLE = 3  # intervals of each pool answered in whole
+
+
+def main(pools: int, volumes: int, intervals: int, *sorts: str) -> None:
+    """Print one line."""
+    frame = site_rows(
+        pools,
+        seed=9,
+        sorts=sorts or SORTS,
+        volumes=volumes,
+        intervals=intervals,
+        seconds=86400.0 * 5 / intervals,  # type: ignore[arg-type]
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        begin = time.process_time()
+        collect([frame], Path(folder) / "archive")
+        collected = time.process_time() - begin
+        size = sum(file.stat().st_size for file in Path(folder).rglob("*.parquet"))
+        begin = time.process_time()
+        answer = site(Path(folder) / "archive")
+        seconds = time.process_time() - begin
+    groups = groups_of(frame.lazy())
+    law, whole, many = Law.from_model("hyperpav"), 0.0, 0
+    for _, series in series_of(rows_of(frame.lazy(), groups), groups):
+        assert not isinstance(series, str)
+        for k in np.linspace(0, intervals - 1, WHOLE).round().astype(int):
+            run = series.run(int(k))
+            begin = time.process_time()
+            if run is not None:
+                aliases(run, law)
+                whole, many = whole + time.process_time() - begin, many + 1
+    full = sum(each.solved_in_full for each in answer.pools)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(
+        f"rows {frame.height}  bytes a row {size / frame.height:.1f}  collect {collected:.1f} s  site {seconds:.1f} s  "
+        f"in full {full} of {pools * intervals}  whole answer {whole / max(many, 1):.2f} s  "
+        f"site over 6.25 whole answers a pool {seconds / pools / (6.25 * whole / max(many, 1)):.2f}  peak {peak:.0f} MB",
+        flush=True,
+    )
+
+
+if __name__ == "__main__":
+    main(*(int(word) for word in sys.argv[1:4]), *sys.argv[4:])
