@@ -19,7 +19,6 @@ FIRST_STEP: Final = 3  # aliases, where the demand of a saturated row is unknown
 NEARLY_STEADY: Final = 1.6  # r below which the steady counts with other waits bound the range
 WAIT_FACTORS: Final = (0.65, 1.5)
 LEAST_WEIGHT: Final = 1e-6
-MEDIAN: Final = 0.5
 KEPT_OF_BEST: Final = 0.03
 LARGE: Final = 6  # aliases from which a range of several rows is wider
 RATIOS: Final = np.array([0.5, 0.8, 1.0, 1.09, 1.49, 1.59, 2.9])  # r where the rules change
@@ -94,7 +93,7 @@ def _spread(readings: Readings, each: Array, target: AliasTarget) -> tuple[Array
 def _of_several(readings: Readings, each: Array, target: AliasTarget) -> tuple[Array, Array, Array]:
     """Point and range where rows at other counts weigh the readings; the measured rows bound them."""
     weight = readings.weight
-    point = quantile(each, weight, MEDIAN)
+    point = quantile(each, weight, POINT)
     kept = weight >= KEPT_OF_BEST * weight.max(axis=1, keepdims=True)
     low = np.min(np.where(kept, each, np.inf), axis=1)
     high = np.max(np.where(kept, each, -np.inf), axis=1)

@@ -23,6 +23,8 @@ SAME_WAIT: Final = 0.03  # service times
 WAIT_ERROR: Final = 0.15  # of a predicted wait, in its logarithm
 UNIFORM: Final = 3**-0.5  # standard deviation of half a digit
 LARGEST_STRAIN: Final = 1e3
+NO_WAIT: Final = 0.01  # service times: waits as short tell nothing of longer ones
+LARGEST_EXCESS: Final = 3.0
 RATIO_ERROR: Final = 0.05  # of the ratio of two rates
 
 
@@ -65,7 +67,8 @@ def read_several(rows: Sequence[tuple[Interval, Interval, Interval, ArrayLike]],
 
     Each reading predicts rate and wait at the other rows. Its weight is multiplied by exp(-(a^2 + b^2) / 2), a the
     difference of the
-    logarithms of (wait + .03 services) over .15, b that of the ratio of both rates over .05.
+    logarithms of (wait + .03 services) over .15, b that of the ratio of both rates over .05. What each still predicts
+    is tied to the latest row.
 
     Parameters
     ----------
@@ -111,7 +114,7 @@ def _picked(given: Sequence[Rows], which: Indices) -> Rows:
 
 def _weighed(readings: Readings, rows: Rows) -> Readings:
     """Weights times the likelihood of another row."""
-    there = readings.predict(np.unique(rows.devices) - 1)
+    there = replace(readings, excess=None).predict(np.unique(rows.devices) - 1)
     at = np.searchsorted(np.unique(rows.devices), rows.devices)[:, None, None]
     rate, queue = (np.take_along_axis(each, at, axis=2)[..., 0] for each in (there.rate, there.queue))
     ratio = rows.rate / readings.rows.rate
@@ -123,12 +126,15 @@ def _weighed(readings: Readings, rows: Rows) -> Readings:
         error = np.hypot(WAIT_ERROR * (np.minimum(predicted, measured) + SAME_WAIT), digits)
         off = np.minimum((predicted - measured) / error, LARGEST_STRAIN) ** 2
         off += ((rate / readings.rows.rate[:, None] - ratio[:, None]) / RATIO_ERROR) ** 2
+        digit = NO_WAIT + digits / UNIFORM
+        excess = np.log((measured + digit) / (predicted + digit))
+    excess = np.clip(np.nan_to_num(excess), -LARGEST_EXCESS, LARGEST_EXCESS)
     off = np.where(np.isfinite(off), off, np.inf)
     least = np.min(np.where(readings.used, off, np.inf), axis=1, keepdims=True)
     weight = readings.weight * np.exp(-0.5 * (off - np.where(np.isfinite(least), least, 0.0)))
     total = weight.sum(axis=1, keepdims=True)
     weight = np.where(total > 0, weight / np.where(total > 0, total, 1.0), readings.weight)
-    return replace(readings, weight=weight, others=(*readings.others, rows))
+    return replace(readings, weight=weight, others=(*readings.others, rows), excess=excess)
 
 
 def read_rows(rows: Rows, law: Law, layout: Layout, scales: priors.Scales) -> Readings:

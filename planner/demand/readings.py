@@ -51,6 +51,8 @@ class Readings:
         Share by which the demand has grown since.
     others : tuple of Rows
         Further rows, at other numbers of aliases, that have weighed the readings.
+    excess : ndarray or None
+        Logarithm of the wait that the latest of them shows over the predicted one: predictions are tied to it.
     """
 
     law: Law
@@ -64,6 +66,7 @@ class Readings:
     rows: Rows
     growth: float = 0.0
     others: tuple[Rows, ...] = ()
+    excess: Array | None = None
 
     @property
     def volumes(self) -> int:
@@ -170,6 +173,7 @@ class Readings:
             self, demands=self.demands.rows(index), service_time=self.service_time[index], weight=self.weight[index],
             strain=self.strain[index], ratio=self.ratio[index], wait=self.wait[index], rows=self.rows.of(index),
             others=tuple(rows.of(index) for rows in self.others),
+            excess=None if self.excess is None else self.excess[index],
         )  # fmt: skip
 
     def grown(self, growth: float) -> Readings:
@@ -235,10 +239,19 @@ class Readings:
         def laid(values: Array) -> Array:
             return np.moveaxis(values[asked], 0, -1)
 
+        tie = self._tie(asked)
         return Prediction(
-            rate=laid(found.rate) / unit, wait=laid(found.wait) * unit, service=laid(found.service) * unit,
-            queue=laid(found.queue),
+            rate=laid(found.rate) / unit, wait=laid(found.wait) * unit * tie, service=laid(found.service) * unit,
+            queue=laid(found.queue) * tie,
         )  # fmt: skip
+
+    def _tie(self, asked: Indices) -> Array | float:
+        """Factors of the waits: one at the first row, growing to the latest and held beyond; as a prediction."""
+        if self.excess is None:
+            return 1.0
+        first, last = self.rows.devices - 1, self.in_use
+        share = (asked - first[:, None]) / np.where(last > first, last - first, np.inf)[:, None]
+        return np.exp(self.excess[..., None] * np.clip(share, 0.0, 1.0)[:, None, :])
 
     def counts(self, target: AliasTarget | None = None) -> Array:
         """Smallest number of aliases that meets the target under each reading.

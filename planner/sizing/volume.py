@@ -120,7 +120,8 @@ def _of_fits(read: Readings, fits: Sequence[Fit]) -> Readings:
         strain[0, k] = math.sqrt(item.chi_square / len(item.comparisons)) / NORMAL_90
     active = np.where(np.isin(np.arange(service.shape[1]), columns), 1.0, read.demands.active)
     demands = replace(read.demands, population=population, think=think, active=active)
-    return replace(read, demands=demands, service_time=service, weight=weight / weight.sum(), strain=strain)
+    weight = weight / weight.sum()
+    return replace(read, demands=demands, service_time=service, weight=weight, strain=strain, excess=None)
 
 
 def _answer(sized: Sized, law: Law, target: Target, growth: float) -> AliasAnswer:
