@@ -167,11 +167,20 @@ def _shorter_queues(readings: Readings, target: AliasTarget) -> tuple[Array, Arr
 
 
 def _chosen(readings: Readings, each: Array, point: Array) -> NDArray[np.int64]:
-    """The likeliest reading among those with the count of the point; the preferred steady one where it has it."""
+    """The likeliest reading among those with the count of the point; the preferred steady one where it has it.
+
+    One row does not tell requesters, whose rate rises with aliases, from open arrivals, whose rate does not. An open
+    reading goes first: in simulation a rate is promised that is too high by a quarter in 3 instead of 8 percent, and
+    as many are near. Several rows have decided.
+    """
     same = (each == point[:, None]) & readings.used
     same = np.where(same.any(axis=1, keepdims=True), same, readings.used)
     steady = np.isin(readings.layout.kind, kinds.STEADY) & readings.steady[:, None]
-    return np.asarray(np.argmax(np.where(same, readings.weight + np.where(steady, 1.0, 0.0), -1.0), axis=1))
+    first = np.where(steady, 2.0, 0.0)
+    if not readings.others:
+        requesters = np.isin(readings.layout.kind, (kinds.CLOSED, kinds.ACTIVE))
+        first = first + np.where(requesters, 0.0, 1.0) * ~readings.steady[:, None]
+    return np.asarray(np.argmax(np.where(same, readings.weight + first, -1.0), axis=1))
 
 
 def _extrapolated(
