@@ -91,9 +91,6 @@ def test_imports_point_down() -> None:
 
 # Circles for types that go when a room is rebuilt; what no longer holds must leave this list.
 KNOWN = {
-    ("planner.demand.answer", "planner.demand.bursty"),
-    ("planner.demand.bands", "planner.demand.bursty"),
-    ("planner.demand.words", "planner.demand.bursty"),
     ("planner.reports.pictures", "planner.reports.device"),
     ("planner.reports.pictures", "planner.reports.dspacesh"),
 }

@@ -16,9 +16,9 @@ from planner.errors import ConvergenceError, InputError
 from planner.measurements import Run, intervals, pool_runs, read
 from planner.sizing.classic import classic_aliases
 from planner.sizing.fewest import fewest
-from planner.sizing.pool import Asked, meanings_of
+from planner.sizing.pool import Asked, pool_readings
 from planner.sizing.target import Target
-from planner.sizing.volumes import alike
+from planner.sizing.volumes import alike, each_volume
 
 LAW = Law(inflation=0.16, redrive_time=6e-5, model_error=0.02)
 PLAIN = Law(inflation=0.0, redrive_time=0.0, model_error=0.02)
@@ -79,13 +79,11 @@ def test_open_volumes_ask_at_their_own_rates(tmp_path: Path) -> None:
     (run,) = runs_of(
         tmp_path, "pool,volume,io_rate,service_ms", *(f"1,{k},{rate},1.3" for k, rate in enumerate(rates))
     )
-    (meaning,), _, _ = meanings_of([run], LAW)
-    asked = meaning.demands
-    assert sorted(asked.arrival_rate) == pytest.approx(
-        rates, rel=0.035
-    )  # 300 and 320 within the digits of 1.3
-    assert asked.service_time == pytest.approx(SERVICE)
-    assert np.isnan(asked.population).all()
+    (reading,), _, _ = pool_readings([run], LAW)
+    people, _, arrival_rate, service = each_volume(reading.pool)
+    assert sorted(arrival_rate) == pytest.approx(rates, rel=0.035)  # 300 and 320 within the digits of 1.3
+    assert service == pytest.approx(SERVICE)
+    assert np.isnan(people).all()
 
 
 @pytest.mark.parametrize("aliases", [0, 3])
@@ -104,11 +102,11 @@ def test_closed_volumes_meet_their_own_rates(aliases: int, tmp_path: Path) -> No
         for copy in range(2)
     ]
     (run,) = runs_of(tmp_path, header, *lines)
-    asked = meanings_of([run], LAW)[0][0].demands
-    people, own = asked.population[~np.isnan(asked.population)], asked.think_time
+    population, own, rates, service = each_volume(pool_readings([run], LAW)[0][0].pool)
+    people = population[~np.isnan(population)]
     again = queueing.alias_pool(
-        aliases, volumes=np.ones(8), population=asked.population, think_time=own, arrival_rate=asked.arrival_rate,
-        service_time=asked.service_time, inflation=0.16, redrive_time=6e-5,
+        aliases, volumes=np.ones(8), population=population, think_time=own, arrival_rate=rates,
+        service_time=service, inflation=0.16, redrive_time=6e-5,
     )  # fmt: skip
     assert people.size in (0, 8) or aliases == 0
     assert np.sort(again.throughput) == pytest.approx(np.sort(np.repeat(pool.throughput, 2)), rel=0.01)
@@ -121,7 +119,7 @@ def test_grouping_errs_no_more_than_it_says(tmp_path: Path) -> None:
     (run,) = runs_of(
         tmp_path, "pool,volume,io_rate,service_ms", *(f"1,{k},{rate:.3f},1.3" for k, rate in enumerate(rates))
     )
-    asked = Asked.of(meanings_of([run], LAW)[0][0], run, LAW, 0.0)
+    asked = Asked.of(pool_readings([run], LAW)[0][0], run, 0.0)
     (pool,), error = asked.pools, asked.error
     assert 1 < len(pool.classes) < 14
     assert 0 < error < 0.2
@@ -138,7 +136,7 @@ def test_one_less_does_not_meet_the_target_and_fewer_counts_are_solved_than_ther
 ) -> None:
     runs = runs_of(tmp_path, HEADER, *subsystem_lines(2))
     for run in runs:
-        pool = Asked.of(meanings_of([run], LAW)[0][0], run, LAW, 0.0).main
+        pool = Asked.of(pool_readings([run], LAW)[0][0], run, 0.0).main
         for target in (Target(), Target(wait=1e-5), Target(queued=0.5), Target(no_alias=0.01)):
             count, solved = fewest(pool, target, run)
             every = target.met(pool.solve(np.arange(count + 3.0)))
@@ -209,7 +207,7 @@ def test_a_volume_that_fails_leaves_the_other_pools_their_answers(
     pools = measured(runs_of(tmp_path, HEADER, *subsystem_lines(3)))
     whole = sizing.subsystem(pools, LAW)
     module = sys.modules["planner.sizing.subsystem"]
-    unlucky = Asked.of(meanings_of(pools[1].runs, LAW)[0][0], pools[1].runs[0], LAW, 0.0).main
+    unlucky = Asked.of(pool_readings(pools[1].runs, LAW)[0][0], pools[1].runs[0], 0.0).main
 
     def failing(asked: list[Pool], target: Target) -> list[int | None]:
         if any(pool.bases == unlucky.bases and pool.service_time == unlucky.service_time for pool in asked):

@@ -1,10 +1,15 @@
 """What a measurement may mean: the demands that explain it, steady or bursty."""
 
-from planner.demand.bursty import AliasTarget, Counts, Prediction, Readings, read_several, read_volumes
+from planner.demand.answer import point_and_range
+from planner.demand.bands import band
 from planner.demand.law import Law
-from planner.demand.steady import Reading, readings, readings_of
+from planner.demand.prediction import AliasTarget, Counts, Prediction
+from planner.demand.read import read_several, read_volumes
+from planner.demand.readings import Readings
+from planner.demand.steady import Reading, readings_of_pool
+from planner.demand.words import in_words
 
 __all__ = [
-    "AliasTarget", "Counts", "Law", "Prediction", "Reading", "Readings", "read_several", "read_volumes", "readings",
-    "readings_of",
+    "AliasTarget", "Counts", "Law", "Prediction", "Reading", "Readings", "band", "in_words", "point_and_range",
+    "read_several", "read_volumes", "readings_of_pool",
 ]  # fmt: skip

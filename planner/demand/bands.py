@@ -2,29 +2,50 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from planner.demand.answer import point_and_range
+from planner.demand.prediction import AliasTarget
+from planner.demand.readings import MEASURED_CONCURRENCY, Readings
 from planner.interval import Interval
 from planner.results import Array
 
-if TYPE_CHECKING:
-    from planner.demand.bursty import AliasTarget, Readings
-
 RELATIVE_ERROR: Final = 0.07
-MEASURED_CONCURRENCY: Final = 3.0  # I/Os in service that inflation was measured with
 RISING: Final = ("rate",)
 FALLING: Final = ("wait", "queue", "response")
 
 
-def band(readings: Readings, counts: NDArray[np.int64], figure: str, target: AliasTarget) -> Interval:
-    """As `Readings.band`."""
+def band(readings: Readings, counts: ArrayLike, figure: str, target: AliasTarget | None = None) -> Interval:
+    """One figure with its 90 % band over the kept readings, the measurement at the aliases in use.
+
+    The value is that of the chosen reading. Every reading is scaled to meet the measured figure exactly; away from
+    the aliases in use the band is 7 % wider (for rates: held by 96 % of simulated volumes). With more aliases neither
+    end of a rate falls, and neither end of a wait, queue or response rises.
+
+    Parameters
+    ----------
+    readings : Readings
+        Of the volumes.
+    counts : array_like of int
+        Aliases, (counts,).
+    figure : str
+        One of "rate", "wait", "service", "queue", "response".
+    target : AliasTarget, optional
+        By which the reading is chosen.
+
+    Returns
+    -------
+    Interval
+        Arrays (volumes, counts).
+    """
+    counts = np.atleast_1d(np.asarray(counts, dtype=np.int64))
     in_use = readings.in_use.astype(np.int64)
     most = int(max(counts.max(), in_use.max()))
     every = np.arange(most + 1)
-    chosen = readings.point_and_range(target).chosen
+    chosen = point_and_range(readings, target).chosen
     volumes = np.arange(readings.volumes)
     kept = readings.kept.copy()
     kept[volumes, chosen] = True

@@ -1,238 +1,84 @@
-"""Pools of unequal, partly bursty volumes: what each asks of the aliases, summed.
+"""Pools of unequal, partly bursty volumes: what all of them ask of the aliases together, with all that is possible.
 
-With unlimited servers volumes do not touch each other: volume v has n_v I/Os present and asks aliases for O_v =
-(n_v - 1)+ of them. Their sum
-has mean M and variance V, and peakedness z = V / M. Hayward (Fredericks 1980): A aliases serve it as A / z servers
-serve Poisson
-traffic M / z, queue = z x queue of M/M/c at real-valued c. Without aliases the volumes are alone again and each has
-its own queue.
+With unlimited servers volumes do not touch each other: volume v asks for O_v aliases, and the pool for their sum O.
+With A aliases about 1.5 E[(O - A)+] I/Os are queued: what unlimited servers would hold beyond A, and half as much
+more, since it stays longer (1.5 +- .5 in simulated pools, with any number of aliases). Without aliases every volume
+has the queue that was measured. Which reading of a volume is true is not known, but what it asks of the pool differs
+manyfold. So a pool is drawn many times, one reading a volume each time, by weight; count and range are quantiles.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import gammaincc, gammaln
 
-from planner.demand import chains, kinds, priors
-from planner.demand.bursty import (
-    MOST_ALIASES,
-    AliasTarget,
-    Prediction,
-    Readings,
-    make_rows,
-    read_rows,
-    read_volumes,
-)
+from planner.demand import chains, priors
+from planner.demand.answer import POINT, quantile
 from planner.demand.kinds import COARSE
 from planner.demand.law import Law
+from planner.demand.prediction import MOST_ALIASES, AliasTarget, Prediction
+from planner.demand.read import make_rows, read_rows, read_volumes, with_queues
+from planner.demand.readings import Readings
+from planner.demand.rowwise import Rows
+from planner.demand.unlimited import Asked, asked, paces
 from planner.interval import Interval
 from planner.results import Array
 
-LEVELS: Final = 160  # I/Os present of one volume
-STRONG: Final = 4.0  # load while on from which phases are left out: unlimited servers would not hold them
+HELD: Final = 1.5  # I/Os queued, of those that unlimited servers would hold beyond the aliases
+LOWEST, HIGHEST = 0.1, 0.98  # quantiles of the queue that bound the range
+WIDER: Final = (
+    0.2  # of the count, above (with aliases at work below as well): the error of the law of the queue
+)
+DRAWS: Final = 128
 SATURATED_WAIT: Final = 3.0  # service times: what is asked of a volume that never idles
-LOW, HIGH = 0.6, 1.8  # of the count
-MOST_IN_USE: Final = 600  # aliases that a convolution follows
-LEAST_WEIGHT: Final = 1e-3
-MULTIPLES: Final = (-4.0, 8.0)  # logarithms: of the queue of Poisson arrivals, or of the queue measured
-HALVINGS_IN_USE: Final = (8, 7)  # before and after the rates are those without aliases
-AGAIN: Final = 1.5  # how far the second search goes, in the logarithm
 LONGEST_WAIT: Final = 12.0  # service times, without aliases; longer ones read as phases of overload
 LARGEST_LOAD: Final = 0.97
-TRIMMED_AT: Final = 0.75  # weighted share of the readings of a volume that count, those that ask least first
-HALVINGS: Final = 30
+# Of the wait of Poisson arrivals, in logarithms; and which are usual before the queue is known.
+MULTIPLES: Final = np.log([0.4, 0.75, 1.0, 1.5, 2.2, 3.3, 5.5, 10.0, 20.0, 50.0])
+USUAL, SPREAD = 0.8, 1.0
+LAW_ERROR: Final = 0.35  # of a queue with aliases at work, in its logarithm
+UNIFORM: Final = 3**-0.5  # standard deviation of half a digit
+LEAST_SHARE: Final = 1e-3  # of a multiple that counts
 
 
-def present(readings: Readings, levels: int) -> Array:
-    """Law of the I/Os present with unlimited servers, (levels + 1, volumes, readings); nan where unused."""
-    volumes, columns = readings.weight.shape
-    found = np.full((levels + 1, volumes, columns), np.nan)
-    steps = chains.Station(most=levels, inflation=readings.law.inflation, gap=np.zeros(1)).steps
-    for kind in range(len(kinds.KINDS)):
-        where = readings.layout.columns(kind)
-        used = readings.used[:, where]
-        part = {
-            item.name: getattr(readings.demands, item.name)[:, where][used]
-            for item in fields(readings.demands)
-        }
-        if used.any():
-            found[:, :, where][:, used] = _laws(kind, part, steps)
-    return found
-
-
-def _laws(kind: int, part: dict[str, Array], steps: Array) -> Array:
-    load = part["load"]
-    levels = steps.size - 1
-    if kind in (kinds.CLOSED, kinds.ACTIVE):
-        return _of_requesters(part["population"], part["think"], part["active"], steps)
-    if kind == kinds.ON_OFF:
-        return _of_phases(load, part["on_load"], part["on_time"], steps)
-    if kind == kinds.PERIODIC:
-        n = np.arange(1, levels + 1)[:, None]
-        at_least = np.clip(part["batch"] - n + 1, 0.0, 1.0)  # whole groups and, in proportion, one more
-        busy = load / part["batch"] * at_least / steps[1:, None]
-        return _whole(np.concatenate([np.maximum(1 - busy.sum(axis=0), 0.0)[None], busy]))
-    laws = np.zeros((levels + 1, load.size))
-    laws[0] = 1.0
-    if kind == kinds.FIXED:
-        whole = np.floor(part["batch"])
-        n = np.arange(levels + 1)[:, None]
-        tail = np.clip(part["batch"] - n, 0.0, 1.0)  # chance of a batch of more than n
-        for level in range(1, levels + 1):
-            first = max(level - int(whole.max()) - 1, 0)
-            head = (tail[: level - first] * laws[first:level][::-1]).sum(axis=0)
-            laws[level] = load / part["batch"] * head / steps[level]
-        return _whole(laws)
-    single = kind in (kinds.POISSON, kinds.VARIABLE)
-    mean = np.ones_like(load) if single else part["batch"]
-    share = np.ones_like(load) if single else part["share"]
-    head = np.zeros_like(load)
-    for level in range(1, levels + 1):
-        head = (1 - 1 / mean) * head + laws[level - 1]
-        laws[level] = load * (share / mean * head + (1 - share) * laws[level - 1]) / steps[level]
-    return _whole(laws)
-
-
-def _of_requesters(population: Array, think: Array, active: Array, steps: Array) -> Array:
-    whole = np.maximum(np.floor(population), 1.0)
-    laws = np.zeros((2, steps.size, population.size))
-    for k in range(2):
-        logs = np.zeros((steps.size, population.size))
-        left = whole + k - np.arange(steps.size - 1)[:, None]
-        with np.errstate(divide="ignore"):
-            rise = (
-                np.log(np.maximum(left, 0.0))
-                - np.log(np.maximum(think, chains.LEAST_THINK))
-                - np.log(steps[1:, None])
-            )
-        logs[1:] = np.cumsum(rise, axis=0)
-        laws[k] = _whole(np.exp(logs - logs.max(axis=0)))
-    rest = np.clip(population - whole, 0.0, 1.0)
-    law: Array = active * ((1 - rest) * laws[0] + rest * laws[1])
-    law[0] += 1 - active
-    return law
-
-
-def _of_phases(load: Array, on_load: Array, on_time: Array, steps: Array) -> Array:
-    alpha, share = 1 / on_time, np.minimum(load / on_load, 1 - 1e-9)
-    beta = alpha * share / (1 - share)
-    laws = np.zeros((steps.size, load.size))
-    on, off = np.ones_like(load), np.zeros_like(load)
-    for level in range(steps.size - 1, -1, -1):
-        if level < steps.size - 1:
-            down = steps[level + 1]
-            on, off = (
-                down / on_load * (on + off),
-                (alpha * down / on_load * (on + off) + down * off) / (beta + steps[level]),
-            )
-        laws[level] = on + off
-        large = np.maximum(on + off, 1.0)
-        on, off = on / large, off / large
-        laws /= large
-    return _whole(laws)
-
-
-def _whole(laws: Array) -> Array:
-    return np.asarray(laws / laws.sum(axis=0))
-
-
-def base_busy(readings: Readings, law: Array) -> Array:
-    """Share of the time that the base of each volume serves, with unlimited aliases, (volumes, readings).
-
-    An I/O takes the base only if it comes while the base is free: a loss system of one server. Of instants of rate
-    a each takes
-    the base with the chance that it is free, a / (1 + a); phases are a chain of four states, requesters a balance
-    of flows.
-    """
-    demands, layout = readings.demands, readings.layout
-    n = np.arange(law.shape[0])[:, None, None]
-    mean = np.nansum(law * n, axis=0)
-    steps = chains.Station(most=law.shape[0] - 1, inflation=readings.law.inflation, gap=np.zeros(1)).steps
-    flow = np.nansum(law * steps[:, None, None], axis=0)
-    growth = np.where(flow > 0, mean / np.where(flow > 0, flow, 1.0), 1.0)
-    batch = np.where(np.isfinite(demands.batch), demands.batch, 1.0)
-    share = np.where(np.isfinite(demands.share), demands.share, 1.0)
-    instants = demands.load * (share / batch + 1 - share) * growth
-    found = instants / (1 + instants)
-    found = np.where(layout.kind == kinds.PERIODIC, np.minimum(instants, 1.0), found)
-    found = np.where(layout.kind == kinds.ON_OFF, _phase_busy(demands, growth), found)
-    requesters = np.isin(layout.kind, (kinds.CLOSED, kinds.ACTIVE))
-    return np.where(requesters, _requester_busy(demands, mean, growth), found)
-
-
-def _phase_busy(demands: kinds.Demands, growth: Array) -> Array:
-    """M/M/1/1 in phases: with the base busy b1 while on and b0 while off, balances of both and of the phases."""
-    alpha = growth / demands.on_time
-    share = np.minimum(demands.load / demands.on_load, 1 - 1e-9)
-    beta = alpha * share / (1 - share)
-    rate = demands.on_load * growth
-    # b0 (1 + beta) = alpha b1;  b1 (1 + alpha) = rate (share - b1) + beta b0
-    back = alpha / (1 + beta)
-    on = rate * share / (1 + alpha + rate - beta * back)
-    return np.asarray(on * (1 + back))
-
-
-def _requester_busy(demands: kinds.Demands, mean: Array, growth: Array) -> Array:
-    """Base busy y while active: y = (1 - y) (N - n + y) s / Z, with n - y I/Os at aliases."""
-    active = np.where(np.isfinite(demands.active), demands.active, 1.0)
-    idle = np.maximum(demands.population - mean / np.maximum(active, 1e-12), 0.0)
-    think = demands.think / growth
-    half = (1 - idle - think) / 2
-    return active * np.clip(half + np.sqrt(half**2 + idle), 0.0, 1.0)
-
-
-def alias_law(law: Array, busy: Array) -> Array:
-    """Law of the aliases in use from that of the I/Os present: with n present the base is busy with chance n / (n + d).
-
-    The one number d is such that the base is busy as often as it is; I/Os on aliases stay there when the base
-    becomes free.
-    """
-    n = np.arange(law.shape[0])[:, None, None]
-    low, high = np.full(busy.shape, -20.0), np.full(busy.shape, 20.0)
-    for _ in range(HALVINGS):
-        middle = 0.5 * (low + high)
-        more = np.sum(law * n / (n + np.exp(middle)), axis=0) > busy
-        low, high = np.where(more, middle, low), np.where(more, high, middle)
-    with_base = law * n / (n + np.exp(low))
-    found: Array = law - with_base
-    found[:-1] += with_base[1:]
-    return found
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class PoolPrediction(Prediction):
+    """A `Prediction` of a whole pool: arrays (counts,)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class PoolReadings:
-    """What the volumes of one pool ask of its aliases; arrays (volumes,).
+    """What the volumes of one pool ask of its aliases; arrays (volumes,) where nothing else is said.
 
     Attributes
     ----------
     readings : Readings
         Of its volumes, as they would be without aliases.
-    in_use, measured : int, float
-        Aliases at the time, and the I/Os queued then [1].
-    usage : ndarray
-        Law of the aliases that each volume uses where there are enough, (aliases + 1, volumes).
-    variance : ndarray
-        Of that number, the mean over the readings.
-    busy, rate, service : ndarray
-        Mean I/Os in service, rate [1/s] and service time [s] then.
-    lone : ndarray
-        Service time of a lone I/O [s].
+    in_use : int
+        Aliases at the time.
+    queues : ndarray
+        I/Os queued in the whole pool in each draw, (aliases + 1, draws) [1].
+    likely : ndarray
+        Weight of each draw, (draws,).
+    crowd : ndarray
+        Mean square of the aliases that each volume uses where there are enough.
+    busy, rate : ndarray
+        Mean I/Os in service and rate [1/s] then.
     alone, alone_rate : ndarray
         I/Os queued [1] and rate [1/s] without aliases.
     """
 
     readings: Readings
     in_use: int
-    measured: float
-    usage: Array
-    variance: Array
+    queues: Array
+    likely: Array
+    crowd: Array
     busy: Array
     rate: Array
-    lone: Array
     alone: Array
     alone_rate: Array
 
@@ -251,58 +97,43 @@ class PoolReadings:
         """Whether nothing waits with the aliases in use: the demand may be anything that they hold."""
         return self.in_use > 0 and bool((self.readings.rows.queue_low <= 0).all())
 
-    @property
-    def mean_usage(self) -> Array:
-        """Mean aliases that each volume uses where there are enough, (volumes,)."""
-        return np.arange(self.usage.shape[0]) @ self.usage
-
-    @property
-    def peakedness(self) -> float:
-        """Variance of the aliases in use over their mean, at least 1 (Wilkinson 1956)."""
-        return float(max(1.0, self.variance.sum() / max(self.mean_usage.sum(), 1e-300)))
-
-    def queued(self, aliases: ArrayLike) -> Array:
-        """Mean I/Os queued in the whole pool.
-
-        Hayward's queue, z times that of M/M/c with load M / z and A / z servers, misses rare crowds; what a
-        convolution of
-        the volumes finds beyond A misses how long a crowd stays. Their sum is kept, and never more than without
-        aliases.
+    def queued(self, aliases: ArrayLike, share: float = POINT) -> Array:
+        """I/Os queued in the whole pool, a quantile of the draws and never more than without aliases.
 
         Parameters
         ----------
         aliases : array_like of int
             Numbers of aliases, (counts,).
+        share : float, optional
+            Of the draws that have fewer.
 
         Returns
         -------
         ndarray, shape (counts,)
             I/Os queued [1].
         """
-        asked = np.atleast_1d(np.asarray(aliases, dtype=float))
-        z, mean = self.peakedness, max(float(self.mean_usage.sum()), 1e-12)
-        total = np.ones(1)
-        for volume in self.usage.T:
-            total = np.convolve(total, volume)[:MOST_IN_USE]
-        held = np.arange(total.size)
-        beyond = np.maximum(held - asked[:, None], 0.0) @ total
-        found: Array = np.minimum(z * erlang_queue(mean / z, asked / z) + beyond, self.alone.sum())
-        return found
+        counts = np.atleast_1d(np.asarray(aliases, dtype=np.int64))
+        values = self.queues[np.minimum(counts, self.queues.shape[0] - 1)]
+        most = self.alone.sum()
+        found = np.minimum(quantile(values, np.broadcast_to(self.likely, values.shape), share), most)
+        return np.asarray(np.where(counts == 0, most, found))
 
-    def predict(self, aliases: ArrayLike) -> PoolPrediction:
+    def predict(self, aliases: ArrayLike, share: float = POINT) -> PoolPrediction:
         """Figures of the whole pool; between none and enough aliases the rates follow the queue.
 
         Parameters
         ----------
         aliases : array_like of int
             Numbers of aliases, (counts,).
+        share : float, optional
+            Of the draws with shorter queues.
 
         Returns
         -------
         PoolPrediction
             Arrays (counts,).
         """
-        queue = self.queued(aliases)
+        queue = self.queued(aliases, share)
         left = np.clip(queue / max(float(self.alone.sum()), 1e-300), 0.0, 1.0)
         rate = left * self.alone_rate.sum() + (1 - left) * self.rate.sum()
         alone = float((self.alone_rate * self.readings.rows.service).sum() / self.alone_rate.sum())
@@ -324,14 +155,13 @@ class PoolReadings:
         """
         total = self.queued(aliases)
         left = np.clip(total / max(float(self.alone.sum()), 1e-300), 0.0, 1.0)
-        crowd = self.variance + self.mean_usage**2
-        many = crowd / max(float(crowd.sum()), 1e-300)
+        many = self.crowd / max(float(self.crowd.sum()), 1e-300)
         few = self.alone / max(float(self.alone.sum()), 1e-300)
         share = many[:, None] * (1 - left) + few[:, None] * left
         return np.asarray(share * total)
 
     def point_and_range(self, target: AliasTarget | None = None) -> tuple[int, int, int]:
-        """Count and range: from .6 to 1.8 times the count.
+        """Count and range.
 
         Parameters
         ----------
@@ -345,9 +175,13 @@ class PoolReadings:
         """
         target = target or AliasTarget()
         last = max(MOST_ALIASES + 1 - self.readings.volumes, 0)
-        met = target.met(self.predict(np.arange(last + 1)))
-        point = int(np.argmax(met)) if met.any() else last
-        low, high = int(LOW * point), int(np.ceil(HIGH * point))
+        found = []
+        for share in (POINT, LOWEST, HIGHEST):
+            met = target.met(self.predict(np.arange(last + 1), share))
+            found.append(int(np.argmax(met)) if met.any() else last)
+        point, low, high = found
+        more = int(np.ceil(WIDER * point))
+        low, high = max(low - more, 0) if self.in_use else low, high + more
         if self.in_use and not self.readings.growth:
             if self.met_in_use(target):
                 point, high = min(point, self.in_use), min(high, self.in_use)
@@ -370,17 +204,34 @@ class PoolReadings:
         return bool(target.met(PoolPrediction(rate=rate, wait=queue / rate, service=service, queue=queue))[0])
 
 
+def drawn(asks: Asked, most: int, many: int = DRAWS) -> Array:
+    """I/Os queued in the whole pool with 0 to `most` aliases, (most + 1, draws), one reading a volume each time."""
+    volumes = asks.weight.shape[0]
+    mean = asks.mean(np.tensordot(np.arange(asks.usage.shape[0]), asks.usage, axes=1)).sum()
+    size = 1 << int(np.ceil(np.log2(asks.usage.shape[0] + 2 * mean + 8 * np.sqrt(asks.crowd.sum()))))
+    rng = np.random.default_rng(many)  # the same ones every time
+    places = (rng.permuted(np.tile(np.arange(many), (volumes, 1)), axis=1) + 0.5) / many
+    product = np.ones((size // 2 + 1, many), dtype=np.complex128)
+    for volume in range(volumes):
+        used = np.flatnonzero(asks.weight[volume] > 0)
+        which = np.searchsorted(np.cumsum(asks.weight[volume, used]), places[volume])
+        laws = np.fft.rfft(asks.usage[:, volume, used], n=size, axis=0)
+        product *= laws[:, np.minimum(which, used.size - 1)]
+    law = np.fft.irfft(product, n=size, axis=0)
+    at_least = np.cumsum(law[:0:-1], axis=0)  # chance of size - 1, size - 2, ... 1 and more
+    beyond = np.zeros((max(size, most + 1), many))
+    beyond[: size - 1] = np.cumsum(at_least, axis=0)[::-1]
+    return HELD * np.maximum(beyond[: most + 1], 0.0)
+
+
 def read_pool(
     io_rate: Interval, service: Interval, queued: Interval, *, aliases: int = 0, law: Law, growth: float = 0.0
 ) -> PoolReadings:
     """Read the volumes of one pool and what they ask of its aliases.
 
-    An I/O takes an alias where its base is busy, and stays there. With enough aliases volume v uses a_v of them;
-    their laws follow
-    from the readings of the volume with unlimited servers. The pool is then queued(A) of `PoolReadings`. Without
-    aliases
-    in use every volume is read for itself. With A in use the volumes are read as if without aliases, each with the same
-    multiple of the wait of Poisson arrivals, such that the pool with A aliases has the queue that was measured.
+    Without aliases in use every volume is read for itself. With A in use the volumes are read as if without aliases,
+    all of them with the same multiple of the wait of Poisson arrivals, for ten multiples; each draw counts as far as
+    the queue that it has with A aliases is the measured one.
 
     Parameters
     ----------
@@ -402,49 +253,75 @@ def read_pool(
     ------
     InputError
         As of `read_volumes`.
-
-    References
-    ----------
-    Fredericks (1980), Congestion in blocking systems, BSTJ 59, for Hayward's approximation; Wilkinson (1956),
-    Theories for toll traffic
-    engineering, BSTJ 35.
     """
     if aliases == 0:
-        read = read_volumes(io_rate, service, queued, law=law)
-        return _combined(read.grown(growth) if growth else read, 0, float(read.rows.queue.sum()))
+        read = _bounded(read_volumes(io_rate, service, queued, law=law))
+        grown = read.grown(growth) if growth else read
+        asks = asked(grown)
+        alone = np.maximum(asks.mean(asks.alone), read.rows.queue) if growth else read.rows.queue
+        return _together(grown, 0, [asks], [alone], np.ones((1, DRAWS)))
     rows = make_rows(io_rate, service, queued, 0)
-    measured = float(max(rows.queue.sum(), rows.queue_high.sum() / 6))
-
-    rate, alone = rows.rate.copy(), rows.service.copy()
-    shown = np.maximum(rows.queue, rows.queue_high / 3)
-    found: PoolReadings | None = None
-    low, high = MULTIPLES
-    middle, there = 0.0, measured
-    for halvings in HALVINGS_IN_USE:
-        poisson = open_queue(rate * alone, law.redrive_time / alone)
-        longest = np.maximum(LONGEST_WAIT * rate * alone, poisson)
-        for _ in range(halvings):
-            middle = 0.5 * (low + high)
-            queue = np.where(
-                middle < 0, np.exp(middle) * poisson, np.maximum(poisson, np.exp(middle) * shown)
-            )
-            queue = np.minimum(queue, longest)
-            asked = replace(rows, rate=rate, service=alone, queue=queue, queue_low=queue, queue_high=queue)
-            found = _combined(read_rows(asked, law, COARSE, priors.ONE_ROW), aliases, float(rows.queue.sum()))
-            there = float(found.queued([aliases])[0])
-            low, high = (low, middle) if there > measured else (middle, high)
-        assert found is not None
-        # Rate and service were measured with the aliases in use, the readings are of volumes without.
-        left = min(there / max(float(found.alone.sum()), 1e-300), 1.0)
-        rate = rate * rows.rate / (left * found.alone_rate + (1 - left) * found.rate)
-        alone = rows.service / np.maximum(found.busy / found.rate / found.lone, 1.0) ** (1 - left)
-        low, high = max(middle - AGAIN, MULTIPLES[0]), min(middle + AGAIN, MULTIPLES[1])
-    assert found is not None
+    tiled = _as_without(rows, law)
+    each = np.arange(tiled.volumes).reshape(MULTIPLES.size, -1)
+    hypotheses = [tiled.of(part) for part in each]
+    asks_of = [asked(read) for read in hypotheses]
+    likely = _likely(np.array([drawn(asks, aliases)[aliases] for asks in asks_of]), rows)
     if growth:
-        found = _combined(found.readings.grown(growth), aliases, found.measured)
-    return replace(
-        found, readings=replace(found.readings, rows=replace(rows, devices=np.ones_like(rows.rate)))
-    )
+        hypotheses = [read.grown(growth) for read in hypotheses]
+        asks_of = [asked(read) for read in hypotheses]
+    shown = replace(hypotheses[int(np.argmax(likely.sum(axis=1)))], rows=rows)
+    return _together(shown, aliases, asks_of, [asks.mean(asks.alone) for asks in asks_of], likely)
+
+
+def _together(
+    readings: Readings, in_use: int, asks_of: Sequence[Asked], alone: Sequence[Array], likely: Array
+) -> PoolReadings:
+    """Draws of several hypotheses side by side, `likely` (hypotheses, draws); means over all."""
+    last = max(MOST_ALIASES + 1 - readings.volumes, 0)
+    share = likely.sum(axis=1) / likely.sum()
+    kept = [k for k, each in enumerate(share) if each > LEAST_SHARE]
+
+    def mean(values: Sequence[Array]) -> Array:
+        return np.asarray(sum(share[k] * values[k] for k in kept) / share[kept].sum())
+
+    return PoolReadings(
+        readings=readings, in_use=in_use, queues=np.concatenate([drawn(asks_of[k], last) for k in kept], axis=1),
+        likely=likely[kept].ravel(), crowd=mean([asks.crowd for asks in asks_of]),
+        busy=mean([asks.mean(asks.busy) for asks in asks_of]), rate=mean([asks.mean(asks.rate) for asks in asks_of]),
+        alone=mean(alone), alone_rate=mean([asks.mean(asks.alone_rate) for asks in asks_of]),
+    )  # fmt: skip
+
+
+def _as_without(rows: Rows, law: Law) -> Readings:
+    """Readings as if without aliases of rows measured with some, for each multiple of the Poisson wait in turn."""
+    many, volumes = MULTIPLES.size, rows.rate.size
+    measured = rows.of(np.tile(np.arange(volumes), many))
+    multiple = np.repeat(np.exp(MULTIPLES), volumes)
+
+    def read(rate: Array, service: Array) -> Readings:
+        poisson = open_queue(rate * service, law.redrive_time / service)
+        queue = np.minimum(multiple * poisson, np.maximum(LONGEST_WAIT * rate * service, poisson))
+        alone = replace(measured, rate=rate, service=service, queue=queue, queue_low=queue, queue_high=queue)
+        return read_rows(alone, law, COARSE, priors.ONE_ROW)
+
+    # Rate and service were measured with the aliases in use, the readings are of volumes without.
+    first = read(measured.rate, measured.service)
+    waiting = first.rows.queue.reshape(many, volumes).sum(axis=1)
+    left = np.repeat(np.minimum(rows.queue.sum() / waiting, 1.0), volumes)
+    free, slow, growth = paces(first)
+    rate = measured.rate * measured.rate / (left * slow + (1 - left) * free)
+    return read(rate, measured.service / np.maximum(growth, 1.0) ** (1 - left))
+
+
+def _likely(queues: Array, rows: Rows) -> Array:
+    """How likely the queue that was measured with the aliases in use is under each draw, (multiples, draws)."""
+    measured = rows.queue.sum()
+    digits = np.sqrt((((rows.queue_high - rows.queue) * UNIFORM) ** 2).sum())
+    error = np.hypot(LAW_ERROR, digits / (measured + digits))
+    off = np.log((queues + digits) / (measured + digits)) / error
+    off = off**2 + (((MULTIPLES - USUAL) / SPREAD) ** 2)[:, None]
+    found: Array = np.exp(-0.5 * (off - off.min()))
+    return found
 
 
 def open_queue(load: Array, gap: Array) -> Array:
@@ -455,77 +332,12 @@ def open_queue(load: Array, gap: Array) -> Array:
     return found
 
 
-def erlang_queue(load: float, servers: Array) -> Array:
-    """Mean queue of M/M/c at real-valued c; inf where the load is not below it."""
-    inside = servers > load
-    c = np.where(inside, servers, load + 1.0)
-    log_b = c * np.log(load) - load - gammaln(c + 1) - np.log(gammaincc(c + 1, load))
-    blocked = np.exp(log_b)
-    delayed = blocked / (1 - load / c * (1 - blocked))
-    return np.where(inside, delayed * load / (c - load), np.inf)
-
-
-def _combined(readings: Readings, in_use: int, measured: float) -> PoolReadings:
-    """Combine the readings of the volumes of one pool, read as without aliases."""
-    readings = _bounded(readings)
-    steady = np.isin(readings.layout.kind, kinds.STEADY)
-    strong = (readings.layout.kind == kinds.ON_OFF) & (readings.layout.number >= STRONG)
-    weight = np.where((readings.steady[:, None] & ~steady) | strong, 0.0, readings.weight)
-    weight = np.where(weight.sum(axis=1, keepdims=True) > 0, weight, readings.weight)
-    weight = np.where(weight >= LEAST_WEIGHT, weight, 0.0)
-    weight = weight / weight.sum(axis=1, keepdims=True)
-    levels = LEVELS
-    laws = np.nan_to_num(present(replace(readings, weight=weight), levels))
-    laws[0] = np.where(weight > 0, laws[0], 1.0)
-    usage = alias_law(laws, np.where(weight > 0, base_busy(readings, laws), 0.0))
-    n = np.arange(levels + 1)
-    mean, square = (np.tensordot(n**power, usage, axes=1) for power in (1, 2))
-    weight = _trimmed(weight, square)
-    steps = chains.Station(most=levels, inflation=readings.law.inflation, gap=np.zeros(1)).steps
-    busy, rate = np.tensordot(n, laws, axes=1), np.tensordot(steps, laws, axes=1) / readings.service_time
-    alone = replace(readings, weight=weight).predict([0])
-    bounded = np.where(np.isfinite(alone.queue[..., 0]), alone.queue[..., 0], 0.0)
-
-    def over_readings(values: Array) -> Array:
-        return np.asarray(np.nansum(weight * np.where(weight > 0, values, 0.0), axis=1))
-
-    queue = (
-        readings.rows.queue
-        if readings.growth == 0
-        else np.maximum(over_readings(bounded), readings.rows.queue)
-    )
-    return PoolReadings(
-        readings=readings, in_use=in_use, measured=measured, usage=np.einsum("nvk,vk->nv", usage, weight),
-        variance=over_readings(square - mean**2), busy=over_readings(busy), rate=over_readings(rate),
-        lone=over_readings(readings.service_time), alone=queue,
-        alone_rate=over_readings(alone.rate[..., 0]),
-    )  # fmt: skip
-
-
-def _trimmed(weight: Array, size: Array) -> Array:
-    """Weights without the readings that ask most of the aliases: a few unlikely ones would rule the mean of a pool."""
-    order = np.argsort(np.where(weight > 0, size, np.inf), axis=1)
-    below = np.cumsum(np.take_along_axis(weight, order, axis=1), axis=1) - np.take_along_axis(
-        weight, order, axis=1
-    )
-    kept = np.zeros_like(weight)
-    np.put_along_axis(kept, order, (below < TRIMMED_AT).astype(float), axis=1)
-    kept *= weight
-    found: Array = kept / kept.sum(axis=1, keepdims=True)
-    return found
-
-
 def _bounded(readings: Readings) -> Readings:
     """Volumes that never idle are read with a wait of three services: what they ask beyond is unknown."""
     saturated = np.flatnonzero(readings.saturated)
-    if saturated.size == 0 or readings.growth:
+    if saturated.size == 0:
         return readings
     waits = readings.rows.queue / (readings.rows.rate * readings.rows.service)
     waits[saturated] = SATURATED_WAIT
-    found = readings.with_queues(np.arange(readings.volumes), waits)
+    found = with_queues(readings, np.arange(readings.volumes), waits)
     return replace(found, rows=readings.rows)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class PoolPrediction(Prediction):
-    """A `Prediction` of a whole pool: arrays (counts,)."""

@@ -10,15 +10,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
 
-from planner import queueing
-from planner.demand.inversion import Targets, balance, shared
+from planner.demand.inversion import Asked, balance
 from planner.demand.law import Law
-from planner.devices import VolumeClass
+from planner.devices import Pool, VolumeClass
 from planner.measurements import Run
 from planner.units import MILLISECOND
 
@@ -31,82 +30,46 @@ IDLE_RANGE: Final = (1e-4, 1e6)  # idle capacity over load
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """One demand that a measurement speaks for.
+    """One demand of the volumes of a pool that a measurement speaks for.
 
     Attributes
     ----------
-    kind : str
-        "closed" or "open".
-    volumes : int
-        Equal volumes.
-    io_rate : float
-        As measured, of all volumes [1/s].
-    service_time : float
-        Of an I/O that is alone on its volume [s].
+    pool : Pool
+        The volumes and what they are asked for.
     strain : float
         How far the printed digits are strained; 1 is the limit of what they leave open.
-    population : int or None
-        Requesters of one volume, where closed.
-    think_time : float or None
-        From the end of an I/O to the next of the same requester, where closed [s].
-    arrival_rate : float or None
-        Of one volume, where open [1/s].
     """
 
-    kind: str
-    volumes: int
-    io_rate: float
-    service_time: float
-    strain: float
-    population: int | None = None
-    think_time: float | None = None
-    arrival_rate: float | None = None
+    pool: Pool
+    strain: float = 0.0
 
     @property
     def fits(self) -> bool:
         """Whether the reading lies inside the rounding."""
         return self.strain <= 1.0
 
+    @property
+    def requesters(self) -> float:
+        """Of all volumes; open arrivals are more than any."""
+        people = ((part.volumes, part.population) for part in self.pool.classes)
+        return sum(math.inf if math.isnan(each) else volumes * each for volumes, each in people)
+
     def words(self) -> str:
-        """The demand in a few words.
+        """The demand of the first volume in a few words.
 
         Returns
         -------
         str
             For a sentence.
         """
-        if self.population is None:
-            return f"open arrivals, {self.arrival_rate:.0f}/s a volume"
-        think = (self.think_time or 0.0) / MILLISECOND
-        return f"about {self.population} requesters a volume with {think:.3g} ms between I/Os"
-
-    def volume_class(self, growth: float = 0.0) -> tuple[VolumeClass, ...]:
-        """The volumes under this demand, grown: a rate grows as it is, requesters to the next whole number.
-
-        Parameters
-        ----------
-        growth : float, optional
-            Share by which the demand grows.
-
-        Returns
-        -------
-        tuple of VolumeClass
-            One class, or two where the grown requesters do not divide evenly among the volumes.
-        """
-        if self.arrival_rate is not None:
-            return (VolumeClass(volumes=self.volumes, arrival_rate=self.arrival_rate * (1 + growth)),)
-        assert self.population is not None and self.think_time is not None
-        requesters = math.ceil(round(self.population * self.volumes * (1 + growth), 9))
-        each, more = divmod(requesters, self.volumes)
-        parts = ((self.volumes - more, each), (more, each + 1))
-        return tuple(
-            VolumeClass(volumes=volumes, population=population, think_time=self.think_time)
-            for volumes, population in parts
-            if volumes > 0
-        )
+        first = self.pool.classes[0]
+        if math.isnan(first.population):
+            return f"open arrivals, {first.arrival_rate:.0f}/s a volume"
+        think = first.think_time / MILLISECOND
+        return f"about {first.population:.0f} requesters a volume with {think:.3g} ms between I/Os"
 
 
-def readings(measured: Run, law: Law) -> tuple[Reading, ...]:
+def readings_of_pool(measured: Run, law: Law) -> tuple[Reading, ...]:
     """Find all demands that fit a measurement, the preferred one first.
 
     The preferred reading is the open one where it fits and the devices are far from saturated, else the smallest
@@ -130,58 +93,24 @@ def readings(measured: Run, law: Law) -> tuple[Reading, ...]:
     ConvergenceError
         A pool could not be solved.
     """
-    return readings_of([measured], law)[0]
-
-
-def readings_of(measurements: Sequence[Run], law: Law) -> list[tuple[Reading, ...]]:
-    """Find the demands of many measurements; those of volumes that share no alias are solved at once.
-
-    Parameters
-    ----------
-    measurements : sequence of Run
-        Each as for `readings`.
-    law : Law
-        As for `readings`.
-
-    Returns
-    -------
-    list of tuple of Reading
-        As `readings` gives them, one a measurement.
-
-    Raises
-    ------
-    ConvergenceError
-        A pool could not be solved.
-    """
-    found: dict[int, tuple[Reading, ...]] = {}
-    alone = []
-    for k, measured in enumerate(measurements):
-        if not measured.queue_known:
-            found[k] = (_arrivals(measured, law),)
-        elif shared(measured):
-            found[k] = _preferred(measured, *_read([measured], law))
-        else:
-            alone.append(k)
-    if alone:
-        chosen = [measurements[k] for k in alone]
-        for k, measured, each in zip(alone, chosen, _read(chosen, law), strict=True):
-            found[k] = _preferred(measured, each)
-    return [found[k] for k in range(len(measurements))]
+    if not measured.queue_known:
+        return (_arrivals(measured, law),)
+    return _preferred(measured, _read(measured, law))
 
 
 def preferred_reading(measured: Run, law: Law) -> Reading | None:
-    """The first of `readings` of a pool with aliases at work, without solving the others; None where none fits.
+    """The first of `readings_of_pool` of a pool with aliases at work, without solving the others; None where none fits.
 
     Raises
     ------
     ConvergenceError
         The pool could not be solved.
     """
-    (opened,) = _read([measured], law, ())[0]
+    (opened,) = _read(measured, law, ())
     if opened.fits and measured.busy < FAR_FROM_SATURATED:
         return opened
     for population in POPULATIONS:
-        closed = _read([measured], law, (population,), opened=False)[0][0]
+        (closed,) = _read(measured, law, (population,), opened=False)
         if closed.fits:
             return closed
     return opened if opened.fits else None
@@ -192,55 +121,50 @@ def _preferred(measured: Run, found: Sequence[Reading]) -> tuple[Reading, ...]:
     kept = [reading for reading in found if reading.fits]
     if not kept:
         return (min(found, key=lambda reading: reading.strain),)
-    if kept[-1].kind == "open" and measured.busy < FAR_FROM_SATURATED:
+    if math.isinf(kept[-1].requesters) and measured.busy < FAR_FROM_SATURATED:
         return (kept[-1], *kept[:-1])
     return tuple(kept)
 
 
 def _read(
-    measurements: Sequence[Run], law: Law, of: Sequence[int] = POPULATIONS, *, opened: bool = True
-) -> list[list[Reading]]:
-    """Readings of each measurement, fitting or not: every population, then open arrivals."""
-    targets = Targets(measurements, law)
+    measured: Run, law: Law, of: Sequence[int] = POPULATIONS, *, opened: bool = True
+) -> list[Reading]:
+    """Readings of a measurement, fitting or not: every population, then open arrivals."""
+    target = Asked.of(measured, law)
     populations = np.array(of, dtype=float)
     # Little's law: the cycle of a requester, N / X, is its think time, service and wait. It bounds the search.
-    service, queued = targets.service, targets.queued
-    work = (targets.rate * service[:, 1])[:, None]
-    cycle = populations * targets.volumes[:, None] / work
-    response = ((service[:, 2] + queued[:, 2] / targets.rate) / service[:, 1])[:, None]
+    service, queued = target.service, target.queued
+    cycle = populations * measured.bases / (target.rate * service.value)
+    response = (service.high + queued.high / target.rate) / service.value
     limits = np.maximum(LEAST_THINK, 0.5 * (cycle - 1.5 * response)), np.maximum(2 * LEAST_THINK, cycle)
-    nothing = np.zeros((len(measurements), 0))
-    think, alone, strain = balance(targets, populations, limits, closed=True) if of else (nothing,) * 3
-    least, most = (np.full((len(measurements), 1), end) for end in IDLE_RANGE)
-    open_alone = open_strain = nothing
-    if opened:
-        _, open_alone, open_strain = balance(targets, np.ones(1), (least, most), closed=False)
-    found = []
-    for k, measured in enumerate(measurements):
-        volumes, rate = measured.bases, measured.total_rate.value
-        closed = [
-            Reading(kind="closed", volumes=volumes, io_rate=rate, service_time=float(s), strain=float(off),
-                    population=int(n), think_time=float(z * s))
-            for n, z, s, off in zip(populations, think[k], alone[k], strain[k], strict=True)
-        ]  # fmt: skip
-        # Of the open reading the free number is the idle capacity over the load.
-        last = [
-            Reading(kind="open", volumes=volumes, io_rate=rate, service_time=float(s), strain=float(off),
-                    arrival_rate=rate / volumes)
-            for s, off in zip(open_alone[k], open_strain[k], strict=True)
-        ]  # fmt: skip
-        found.append([*closed, *last])
-    return found
+    nothing = np.zeros(0)
+    think, alone, strain = balance(target, populations, limits, closed=True) if of else (nothing,) * 3
+    volumes, rate = measured.bases, measured.total_rate.value
+
+    def reading(service_time: float, off: float, **demand: float) -> Reading:
+        part = VolumeClass(volumes=volumes, **demand)
+        pool = Pool(
+            classes=(part,), service_time=service_time, inflation=law.inflation, redrive_time=law.redrive_time
+        )
+        return Reading(pool=pool, strain=off)
+
+    closed = [
+        reading(float(s), float(off), population=float(n), think_time=float(z * s))
+        for n, z, s, off in zip(populations, think, alone, strain, strict=True)
+    ]
+    if not opened:
+        return closed
+    least, most = (np.full(1, end) for end in IDLE_RANGE)  # of the open one: idle capacity over the load
+    _, open_alone, open_strain = balance(target, np.ones(1), (least, most), closed=False)
+    return [*closed, reading(float(open_alone[0]), float(open_strain[0]), arrival_rate=rate / volumes)]
 
 
 def _arrivals(measured: Run, law: Law) -> Reading:
     """Open arrivals at the measured rate; the service time of a lone I/O from that of the aliases in use."""
-    rate, alone = measured.total_rate.value / measured.bases, measured.mean_service.value
+    part = VolumeClass(volumes=measured.bases, arrival_rate=measured.total_rate.value / measured.bases)
+    alone = measured.mean_service.value
+    pool = Pool(classes=(part,), service_time=alone, inflation=law.inflation, redrive_time=law.redrive_time)
     for _ in range(PASSES if measured.aliases and law.inflation else 0):
-        steady = queueing.alias_pool(
-            measured.aliases, volumes=measured.bases, arrival_rate=rate, service_time=alone,
-            inflation=law.inflation, redrive_time=law.redrive_time,
-        )  # fmt: skip
-        alone *= measured.mean_service.value / float(steady.service_time[0])
-    return Reading(kind="open", volumes=measured.bases, io_rate=measured.total_rate.value, service_time=alone,
-                   strain=0.0, arrival_rate=rate)  # fmt: skip
+        inflated = float(pool.solve([measured.aliases]).service_time[0])
+        pool = replace(pool, service_time=pool.service_time * measured.mean_service.value / inflated)
+    return Reading(pool=pool)

@@ -3,20 +3,30 @@
 from __future__ import annotations
 
 from dataclasses import fields
-from typing import TYPE_CHECKING
 
 from planner.demand import kinds
 from planner.demand.kinds import Demands
+from planner.demand.readings import Readings
 from planner.units import MILLISECOND
-
-if TYPE_CHECKING:
-    from planner.demand.bursty import Readings
 
 NOTHING = 1e-7  # seconds
 
 
-def words(readings: Readings, volume: int, reading: int) -> str:
-    """The demand of one volume under one reading."""
+def in_words(readings: Readings, volume: int, reading: int) -> str:
+    """One demand of a volume in a few words.
+
+    Parameters
+    ----------
+    readings : Readings
+        Of the volumes.
+    volume, reading : int
+        Row and column.
+
+    Returns
+    -------
+    str
+        For a sentence.
+    """
     service = float(readings.service_time[volume, reading])
     number = {
         item.name: float(getattr(readings.demands, item.name)[volume, reading]) for item in fields(Demands)

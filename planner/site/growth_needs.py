@@ -21,7 +21,7 @@ from planner.measurements.systems import pool_runs
 from planner.reports import schema
 from planner.sizing.bursty_pool import size_bursty_pool
 from planner.sizing.fewest import Tried, fewest
-from planner.sizing.pool import Asked, extremes, is_bursty, meanings_of
+from planner.sizing.pool import Asked, extremes, is_bursty, pool_readings
 from planner.sizing.target import Target
 
 if TYPE_CHECKING:
@@ -182,8 +182,8 @@ def read_pool(rows: pl.DataFrame, law: Law, target: Target) -> PoolNeeds | None:
         return None
     pool.run.check()
     bursty = is_bursty((pool.run,), law)
-    meanings = [] if bursty else extremes(meanings_of((pool.run,), law)[0])
+    read = [] if bursty else extremes(pool_readings((pool.run,), law)[0])
     return PoolNeeds(
         name=pool.name, run=pool.run, law=law, target=target, volumes=pool.volumes, in_use=pool.aliases,
-        pools=tuple(Asked.of(meaning, pool.run, law, 0.0).main for meaning in meanings),
+        pools=tuple(Asked.of(reading, pool.run, 0.0).main for reading in read),
     )  # fmt: skip

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from planner.demand import Law
-from planner.demand.inversion import shared
+from planner.demand import Law, Reading
 from planner.demand.pooled import read_pool
 from planner.demand.steady import preferred_reading
 from planner.errors import InfeasibleError
@@ -17,7 +16,7 @@ from planner.results import Array
 from planner.sizing.bounds import spaced
 from planner.sizing.comparison import met_already
 from planner.sizing.fewest import fewest
-from planner.sizing.pool import Asked, Meaning, meaning_in_use, preferred_meaning
+from planner.sizing.pool import Asked, demand_in_use, preferred_demand
 from planner.sizing.search import aliases
 from planner.sizing.target import Target
 
@@ -44,11 +43,11 @@ def point(run: Run, law: Law, target: Target, *, bursty: bool = False) -> Point:
         count = aliases(run, law, target=target).recommended
         return Point(count, count - 0.5)
     run.check()
-    meaning = None if bursty else _meaning(run, law)
-    if meaning is None:
+    demand = None if bursty else _demand(run, law)
+    if demand is None:
         found = _bursty(run, law, target)
     else:
-        asked = Asked.of(meaning, run, law, 0.0)
+        asked = Asked.of(demand, run, 0.0)
         try:
             count, tried = fewest(asked.main, target, run)
         except InfeasibleError as error:
@@ -59,15 +58,15 @@ def point(run: Run, law: Law, target: Target, *, bursty: bool = False) -> Point:
     return found
 
 
-def _meaning(run: Run, law: Law) -> Meaning | None:
+def _demand(run: Run, law: Law) -> Reading | None:
     """The preferred demand of the volumes; None where the pool is bursty."""
-    if run.queue_known and shared(run):
+    if run.queue_known and run.bases > 1 and run.aliases:
         reading = preferred_reading(run, law)
         if reading is not None:
-            return meaning_in_use(run, law, reading)
+            return demand_in_use(run, law, reading)
         if run.total_queue.value > 0:
             return None
-    return preferred_meaning(run, law)
+    return preferred_demand(run, law)
 
 
 def _crossing(count: int, known: dict[int, float]) -> float:

@@ -8,13 +8,12 @@ from typing import Final
 
 import numpy as np
 
-from planner.demand import Law
-from planner.demand.pooled import HIGH, LOW, PoolReadings, read_pool
+from planner.demand import Law, in_words, point_and_range
+from planner.demand.pooled import HIGHEST, LOWEST, PoolReadings, read_pool
 from planner.devices import Performance
 from planner.errors import InfeasibleError, InputError
 from planner.interval import Interval
 from planner.measurements import Run
-from planner.results import Array
 from planner.sizing.answer import AliasAnswer, NamedReading
 from planner.sizing.bounds import NORMAL_90, holding, measured_rate, measured_response, spaced
 from planner.sizing.comparison import Gain, as_measured, helped, met_already, rule_of_thumb
@@ -63,7 +62,7 @@ def size_bursty_pool(runs: Sequence[Run], law: Law, target: Target, growth: floa
     rate, response = _bands(pool, model, runs, growth)
     rows = model if growth else as_measured(model, runs)
     rate = holding(rate, rows.io_rate)
-    each = pool.readings.point_and_range(asked) if not run.aliases else None
+    each = point_and_range(pool.readings, asked) if not run.aliases else None
     classic = None if each is None or each.unmet.any() else int(each.point.sum())
     gains = _gains(run, pool, alike(run), recommended) if run.own and not run.aliases else ()
     helps = helped(rows, run.aliases, recommended)
@@ -106,7 +105,7 @@ def _bands(
     counts, before = rows.aliases, max(float(rows.queued[0]), 1e-300)
     served = np.clip(1.0 - rows.queued / before, 0.0, 1.0)
     least, most = np.maximum(rows.io_rate - half * served, 0.0), rows.io_rate + half * served
-    worse, better = (_queue_at(rows, counts / share) for share in (HIGH, LOW))
+    worse, better = (pool.queued(counts, share) for share in (HIGHEST, LOWEST))
     slow, fast = rows.service_time + worse / rows.io_rate, rows.service_time + better / rows.io_rate
     rate, response = rows.io_rate.copy(), rows.response_time.copy()
     for run in () if growth else runs:
@@ -120,11 +119,6 @@ def _bands(
         Interval(np.minimum(least, rate), rate, np.maximum(most, rate)),
         Interval(np.minimum(fast, response), response, np.maximum(slow, response)),
     )
-
-
-def _queue_at(rows: Performance, counts: Array) -> Array:
-    """The queue between counts; beyond the last one as with it."""
-    return np.asarray(np.interp(counts, rows.aliases, rows.queued))
 
 
 def _gains(run: Run, pool: PoolReadings, groups: Indices, recommended: int) -> tuple[Gain, ...]:
@@ -158,6 +152,6 @@ def _named(pool: PoolReadings, recommended: int, io_rate: float) -> tuple[NamedR
     row = int(np.argmax(np.where(read.steady, -1.0, read.rows.queue)))
     words = (
         f"{bursty} of {read.volumes} volumes bursty, the longest queue as if "
-        f"{read.words(row, int(np.argmax(read.weight[row])))}"
+        f"{in_words(read, row, int(np.argmax(read.weight[row])))}"
     )
     return (NamedReading(kind="bursty", words=words, weight=None, count=recommended, io_rate=io_rate),)

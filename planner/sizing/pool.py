@@ -10,9 +10,7 @@ from typing import Final
 import numpy as np
 
 from planner.calibrate import Fit, fit, observe
-from planner.demand import Law, Readings, read_volumes
-from planner.demand.steady import Reading
-from planner.demand.steady import readings as shared_readings
+from planner.demand import Law, Reading, Readings, read_volumes, readings_of_pool
 from planner.devices import Performance, Pool
 from planner.errors import InfeasibleError, InputError
 from planner.measurements import Run
@@ -33,7 +31,18 @@ from planner.sizing.classic import classic_aliases
 from planner.sizing.comparison import as_measured, gains, helped, met_already, own_gains, rule_of_thumb
 from planner.sizing.fewest import Tried, fewest
 from planner.sizing.target import Target
-from planner.sizing.volumes import Demands, Indices, alike, interpolated, means, own_rates, think_in_use
+from planner.sizing.volumes import (
+    Indices,
+    alike,
+    each_volume,
+    grouped,
+    grown,
+    interpolated,
+    means,
+    own_rates,
+    pool_of,
+    think_in_use,
+)
 from planner.sizing.wording import pool_remarks
 from planner.units import MILLISECOND
 
@@ -47,37 +56,25 @@ SAME_RATE: Final = 0.03  # several listings of one rate say nothing about the re
 FAR_FROM_SATURATED: Final = 0.7  # utilization of a device below which open arrivals are preferred
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Meaning:
-    """One demand of all volumes of a pool: `strain` is how far it lies off the digits."""
-
-    demands: Demands
-    strain: float = 0.0
-
-    @property
-    def requesters(self) -> float:
-        """Of all volumes; open arrivals are more than any."""
-        return float(np.nan_to_num(self.demands.population, nan=np.inf).sum())
-
-    def named(self, count: int | None, io_rate: float) -> NamedReading:
-        """In words."""
-        people, think = self.demands.population, self.demands.think_time
-        closed = ~np.isnan(people)
-        parts = []
-        if closed.any():
-            between_ios = _from_to(think[closed] / MILLISECOND)
-            many = _from_to(people[closed])
-            noun = "requester" if many == "1" else "requesters"
-            parts.append(f"{many} {noun} a volume with {between_ios} ms between I/Os")
-        if not closed.all():
-            parts.append(f"open arrivals, {_from_to(self.demands.arrival_rate[~closed])}/s a volume")
-        same = closed.all() and np.unique(people).size == 1
-        return NamedReading(
-            kind="closed" if closed.all() else "open" if not closed.any() else UNEQUAL,
-            words=" and ".join(parts), weight=None, count=count, io_rate=io_rate,
-            population=float(people[0]) if same else None,
-            think_time=float(think.mean()) if same and think.max() < SAME_THINK * think.min() else None,
-        )  # fmt: skip
+def _named(reading: Reading, count: int | None, io_rate: float) -> NamedReading:
+    """The demand of all volumes in words."""
+    people, think, arrival_rate, _ = each_volume(reading.pool)
+    closed = ~np.isnan(people)
+    parts = []
+    if closed.any():
+        between_ios = _from_to(think[closed] / MILLISECOND)
+        many = _from_to(people[closed])
+        noun = "requester" if many == "1" else "requesters"
+        parts.append(f"{many} {noun} a volume with {between_ios} ms between I/Os")
+    if not closed.all():
+        parts.append(f"open arrivals, {_from_to(arrival_rate[~closed])}/s a volume")
+    same = closed.all() and np.unique(people).size == 1
+    return NamedReading(
+        kind="closed" if closed.all() else "open" if not closed.any() else UNEQUAL,
+        words=" and ".join(parts), weight=None, count=count, io_rate=io_rate,
+        population=float(people[0]) if same else None,
+        think_time=float(think.mean()) if same and think.max() < SAME_THINK * think.min() else None,
+    )  # fmt: skip
 
 
 SAME_THINK: Final = 1.02
@@ -99,13 +96,13 @@ class Asked:
     error: float
 
     @classmethod
-    def of(cls, meaning: Meaning, run: Run, law: Law, growth: float) -> Asked:
+    def of(cls, reading: Reading, run: Run, growth: float) -> Asked:
         """Grow and group."""
-        sides, shares = meaning.demands.grown(growth)
-        grouped = [side.pool(law, run.most_aliases) for side in sides]
+        sides, shares = grown(reading.pool, growth)
+        found = [grouped(side, run.most_aliases) for side in sides]
         return cls(
-            pools=tuple(pool for pool, _, _ in grouped), shares=tuple(shares),
-            groups=tuple(group for _, group, _ in grouped), error=max(error for _, _, error in grouped),
+            pools=tuple(pool for pool, _, _ in found), shares=tuple(shares),
+            groups=tuple(group for _, group, _ in found), error=max(error for _, _, error in found),
         )  # fmt: skip
 
     @property
@@ -153,8 +150,8 @@ def size_pool(runs: Sequence[Run], law: Law, target: Target, growth: float) -> A
     run = runs[-1]
     if is_bursty(runs, law):
         return size_bursty_pool(runs, law, target, growth)
-    meanings, fitted, left_out = meanings_of(runs, law)
-    asked = [Asked.of(meaning, run, law, growth) for meaning in meanings]
+    read, fitted, left_out = pool_readings(runs, law)
+    asked = [Asked.of(reading, run, growth) for reading in read]
     counts: list[int] = []
     begin: int | None = None
     tried: dict[int, Tried] = {}
@@ -179,7 +176,7 @@ def size_pool(runs: Sequence[Run], law: Law, target: Target, growth: float) -> A
     wanted = [
         needed(pool, each, target, run, recommended, tried) for pool, each in zip(laws, moved, strict=True)
     ]
-    strain = 0.0 if fitted else meanings[0].strain
+    strain = 0.0 if fitted else read[0].strain
     bands = []
     for of, measured, rising in ((_io_rate, measured_rate, True), (_response, measured_response, False)):
         chosen = of(rows)
@@ -200,7 +197,7 @@ def size_pool(runs: Sequence[Run], law: Law, target: Target, growth: float) -> A
     at = int(np.flatnonzero(few == recommended)[0])
     rates = [float(model.io_rate[recommended]), *(float(each.io_rate[at]) for each in solved)]
     named = tuple(
-        meaning.named(count, rate) for meaning, count, rate in zip(meanings, counts, rates, strict=True)
+        _named(reading, count, rate) for reading, count, rate in zip(read, counts, rates, strict=True)
     )
     helps = helped(rows, run.aliases, recommended)
     return AliasAnswer(
@@ -281,12 +278,12 @@ def needed(
         return run.most_aliases
 
 
-def meanings_of(runs: Sequence[Run], law: Law) -> tuple[list[Meaning], bool, tuple[str, ...]]:
-    """What the volumes of a pool may ask for, the preferred meaning first.
+def pool_readings(runs: Sequence[Run], law: Law) -> tuple[list[Reading], bool, tuple[str, ...]]:
+    """What the volumes of a pool may ask for, the preferred reading first.
 
     Returns
     -------
-    list of Meaning
+    list of Reading
         At least one.
     bool
         Whether they were fitted to several runs, hence meet none exactly.
@@ -303,18 +300,18 @@ def meanings_of(runs: Sequence[Run], law: Law) -> tuple[list[Meaning], bool, tup
     rates = [each.total_rate.value for each in runs]
     if len({each.aliases for each in runs}) > 1 and max(rates) > (1 + SAME_RATE) * min(rates):
         fits, left_out = fitted(runs, law)
-        return [_of_fit(each, run) for each in fits], True, left_out
+        return [_of_fit(each, run, law) for each in fits], True, left_out
     if run.aliases:
         return _in_use(run, law), False, ()
     if not run.queue_known:
-        return [_offered(run)], False, ()
+        return [_offered(run, law)], False, ()
     return _alone(run, law), False, ()
 
 
-def extremes(meanings: Sequence[Meaning]) -> list[Meaning]:
-    """The preferred meaning, that of the fewest requesters and that of the most, open arrivals being more than any."""
-    ordered = sorted(meanings[1:], key=lambda meaning: meaning.requesters)
-    return [meanings[0], *ordered[:1], *ordered[1:][-1:]]
+def extremes(read: Sequence[Reading]) -> list[Reading]:
+    """The preferred reading, that of the fewest requesters and that of the most, open arrivals being more than any."""
+    ordered = sorted(read[1:], key=lambda reading: reading.requesters)
+    return [read[0], *ordered[:1], *ordered[1:][-1:]]
 
 
 def check_same(runs: Sequence[Run]) -> None:
@@ -323,18 +320,18 @@ def check_same(runs: Sequence[Run]) -> None:
         raise InputError("listings", [run.name for run in runs], "measurements of the same volumes")
 
 
-def preferred_meaning(run: Run, law: Law) -> Meaning | None:
-    """The first of `meanings_of` one run alone, without the work for the others; None where the pool is bursty."""
+def preferred_demand(run: Run, law: Law) -> Reading | None:
+    """The first of `pool_readings` of one run, without the work for the others; None where the pool is bursty."""
     if not run.queue_known:
-        return _in_use(run, law, 1)[0] if run.aliases else _offered(run)
+        return _in_use(run, law, 1)[0] if run.aliases else _offered(run, law)
     if run.aliases:
-        readings = shared_readings(run, law)
+        readings = readings_of_pool(run, law)
         bursty = run.total_queue.value > 0 and all(reading.strain > 1.0 for reading in readings)
         return None if bursty else _in_use(run, law, 1, readings)[0]
     return _alone(run, law)[0] if bool(read_unshared(run, law)[0].steady.all()) else None
 
 
-def meaning_in_use(run: Run, law: Law, reading: Reading) -> Meaning:
+def demand_in_use(run: Run, law: Law, reading: Reading) -> Reading:
     """What a reading of a pool with aliases at work asks of each of its volumes."""
     return _in_use(run, law, 1, (reading,))[0]
 
@@ -347,7 +344,7 @@ def is_bursty(runs: Sequence[Run], law: Law) -> bool:
         return False
     if not run.aliases:
         return not bool(read_unshared(run, law)[0].steady.all())
-    return run.total_queue.value > 0 and all(reading.strain > 1.0 for reading in shared_readings(run, law))
+    return run.total_queue.value > 0 and all(reading.strain > 1.0 for reading in readings_of_pool(run, law))
 
 
 def read_unshared(run: Run, law: Law) -> tuple[Readings, Indices]:
@@ -357,7 +354,7 @@ def read_unshared(run: Run, law: Law) -> tuple[Readings, Indices]:
     return read_volumes(rate, service, spaced(queued), aliases=0, law=law), groups
 
 
-def _alone(run: Run, law: Law) -> list[Meaning]:
+def _alone(run: Run, law: Law) -> list[Reading]:
     """Without aliases each volume is read for itself; volumes that the digits cannot tell apart, as their mean."""
     read, groups = read_unshared(run, law)
     rate = means(run.io_rate, groups)
@@ -371,26 +368,20 @@ def _alone(run: Run, law: Law) -> list[Meaning]:
         here = np.arange(read.volumes), columns
         alone = read.service_time[here]
         opened = np.array([read.kind(int(column)) == "poisson" for column in columns])
-        demands = Demands(
-            population=np.where(opened, np.nan, read.demands.population[here])[groups],
-            think_time=np.where(opened, np.nan, np.maximum(read.demands.think[here], LEAST_SHARE) * alone)[
-                groups
-            ],
+        think = np.maximum(read.demands.think[here], LEAST_SHARE) * alone
+        pool = pool_of(
+            law, alone[groups], population=np.where(opened, np.nan, read.demands.population[here])[groups],
+            think_time=np.where(opened, np.nan, think)[groups],
             arrival_rate=np.where(opened, rate.value, np.nan)[groups],
-            service_time=alone[groups],
-        )
+        )  # fmt: skip
         strain = float(np.nanmax(np.nan_to_num(read.strain[here])))
-        found.append(Meaning(demands=demands, strain=strain))
+        found.append(Reading(pool=pool, strain=strain))
     return found
 
 
-def _offered(run: Run) -> Meaning:
+def _offered(run: Run, law: Law) -> Reading:
     """Rates and service times alone are an offered load: open arrivals at the measured rates."""
-    nothing = np.full(run.bases, np.nan)
-    demands = Demands(
-        population=nothing, think_time=nothing, arrival_rate=run.io_rate.value, service_time=run.service.value
-    )
-    return Meaning(demands=demands)
+    return Reading(pool=pool_of(law, run.service.value, arrival_rate=run.io_rate.value))
 
 
 def _columns(read: Readings, volume: int) -> list[int]:
@@ -412,42 +403,34 @@ def _columns(read: Readings, volume: int) -> list[int]:
 
 def _in_use(
     run: Run, law: Law, most: int = MOST_READINGS, readings: Sequence[Reading] | None = None
-) -> list[Meaning]:
+) -> list[Reading]:
     """Aliases at work: the volumes are read together, as if equal, by the pool's own solution; each at its own rate."""
     found = []
-    readings = shared_readings(run, law) if readings is None else readings
+    readings = readings_of_pool(run, law) if readings is None else readings
     picked = np.unique(np.linspace(0, len(readings) - 1, min(len(readings), most)).round().astype(int))
     rates = own_rates(run)
-    nothing = np.full(run.bases, np.nan)
     for k in picked:
         reading = readings[k]
-        service = np.full(run.bases, reading.service_time)
-        if reading.population is None or reading.think_time is None:
-            demands = Demands(
-                population=nothing, think_time=nothing, arrival_rate=rates, service_time=service
-            )
+        (part,) = reading.pool.classes
+        alone = np.full(run.bases, reading.pool.service_time)
+        if math.isnan(part.population):
+            pool = pool_of(law, alone, arrival_rate=rates)
         else:
-            people = float(reading.population)
-            think = think_in_use(people, reading.think_time, reading.service_time, run.aliases, rates, law)
-            demands = Demands(
-                population=np.full(run.bases, people),
-                think_time=think,
-                arrival_rate=nothing,
-                service_time=service,
+            think = think_in_use(
+                part.population, part.think_time, reading.pool.service_time, run.aliases, rates, law
             )
-        found.append(Meaning(demands=demands, strain=reading.strain))
+            pool = pool_of(law, alone, population=np.full(run.bases, part.population), think_time=think)
+        found.append(Reading(pool=pool, strain=reading.strain))
     return found
 
 
-def _of_fit(item: Fit, run: Run) -> Meaning:
+def _of_fit(item: Fit, run: Run, law: Law) -> Reading:
     """A fit to several runs: every volume asks for the same."""
-    return Meaning(
-        demands=Demands(
-            population=np.full(run.bases, float(item.population)),
-            think_time=np.full(run.bases, item.value("think_time")), arrival_rate=np.full(run.bases, np.nan),
-            service_time=np.full(run.bases, item.value("service_time")),
-        )
-    )  # fmt: skip
+    service, people, think = (
+        np.full(run.bases, float(value))
+        for value in (item.value("service_time"), item.population, item.value("think_time"))
+    )
+    return Reading(pool=pool_of(law, service, population=people, think_time=think))
 
 
 def fitted(runs: Sequence[Run], law: Law) -> tuple[list[Fit], tuple[str, ...]]:

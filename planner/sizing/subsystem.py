@@ -19,7 +19,7 @@ from planner.sizing.classic import classic_aliases
 from planner.sizing.comparison import met_already
 from planner.sizing.fewest import Tried
 from planner.sizing.overview import Subsystem
-from planner.sizing.pool import Asked, extremes, is_bursty, meanings_of
+from planner.sizing.pool import Asked, extremes, is_bursty, pool_readings
 from planner.sizing.pool_count import MeasuredPool, PoolCount, Traffic
 from planner.sizing.target import Target
 
@@ -133,8 +133,8 @@ def _count(pool: MeasuredPool, law: Law, target: Target, growth: float) -> tuple
             each.check()
         if is_bursty(pool.runs, law):
             return _of_answer(plain, size_bursty_pool(pool.runs, law, target, growth)), None
-        meanings = extremes(meanings_of(pool.runs, law)[0])
-        asked = [Asked.of(meaning, run, law, growth) for meaning in meanings]
+        read = extremes(pool_readings(pool.runs, law)[0])
+        asked = [Asked.of(reading, run, growth) for reading in read]
         now = _now(asked[0], run, growth)
         plain = replace(plain, grouping_error=asked[0].error, now=now)
         return _sized(plain, asked, run, target, growth), asked[0].main

@@ -11,7 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.calibrate import Fit
-from planner.demand import Counts, Law, Prediction, Readings, read_several, read_volumes
+from planner.demand import (
+    Counts,
+    Law,
+    Prediction,
+    Readings,
+    in_words,
+    point_and_range,
+    read_several,
+    read_volumes,
+)
 from planner.devices import Performance, Volume, VolumeClass
 from planner.errors import InfeasibleError, InputError
 from planner.measurements import Run
@@ -55,7 +64,7 @@ def size_volume(runs: Sequence[Run], law: Law, target: Target, growth: float) ->
     run = runs[-1]
     read, fitted_, left_out = read_runs(runs, law)
     read = read.grown(growth) if growth else read
-    counts = _fewest_requesters(run, read, read.point_and_range(target.of_readings()))
+    counts = _fewest_requesters(run, read, point_and_range(read, target.of_readings()))
     sized = Sized(run=run, runs=tuple(runs), read=read, counts=counts, fitted=fitted_, left_out=left_out)
     return _answer(sized, law, target, growth)
 
@@ -111,7 +120,8 @@ def _of_fits(read: Readings, fits: Sequence[Fit]) -> Readings:
         strain[0, k] = math.sqrt(item.chi_square / len(item.comparisons)) / NORMAL_90
     active = np.where(np.isin(np.arange(service.shape[1]), columns), 1.0, read.demands.active)
     demands = replace(read.demands, population=population, think=think, active=active)
-    return replace(read, demands=demands, service_time=service, weight=weight / weight.sum(), strain=strain)
+    weight = weight / weight.sum()
+    return replace(read, demands=demands, service_time=service, weight=weight, strain=strain, excess=None)
 
 
 def _answer(sized: Sized, law: Law, target: Target, growth: float) -> AliasAnswer:
@@ -291,7 +301,7 @@ def _named(sized: Sized, solved: Prediction, recommended: int) -> tuple[NamedRea
         count = each[k]
         found.append(
             NamedReading(
-                kind=read.kind(k), words=read.words(0, k), weight=float(read.weight[0, k]),
+                kind=read.kind(k), words=in_words(read, 0, k), weight=float(read.weight[0, k]),
                 count=None if not math.isfinite(count) else int(count),
                 io_rate=float(solved.rate[0, k, min(recommended, solved.rate.shape[-1] - 1)]),
                 population=float(read.demands.population[0, k]) if closed else None,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
@@ -31,86 +31,101 @@ PASSES: Final = 4
 Indices = NDArray[np.int64]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Demands:
-    """What each volume asks for under one reading, arrays (volumes,), nan where of the other sort.
+def pool_of(
+    law: Law, service_time: Array, *, population: Array | None = None, think_time: Array | None = None,
+    arrival_rate: Array | None = None,
+) -> Pool:  # fmt: skip
+    """What each volume asks for, as a pool with a class a volume: arrays (volumes,), nan where of the other sort."""
+    nothing = np.full(service_time.size, math.nan)
+    given = (nothing if each is None else each for each in (population, think_time, arrival_rate))
+    classes = tuple(
+        VolumeClass(population=n, think_time=z, arrival_rate=x, service_time=s)
+        for n, z, x, s in zip(*(each.tolist() for each in given), service_time.tolist(), strict=True)
+    )
+    return Pool(
+        classes=classes, service_time=float(service_time.mean()), inflation=law.inflation, redrive_time=law.redrive_time
+    )  # fmt: skip
 
-    `population` requesters with `think_time` [s], or `arrival_rate` [1/s]; `service_time` of an I/O that is alone on
-    its volume [s].
+
+def each_volume(pool: Pool) -> tuple[Array, Array, Array, Array]:
+    """Population, think time [s], arrival rate [1/s] and service time [s] of every volume, arrays (volumes,)."""
+    each = [
+        (part.population, part.think_time, part.arrival_rate, service)
+        for part, service in zip(pool.classes, pool.service_times, strict=True)
+        for _ in range(part.volumes)
+    ]
+    population, think, rate, service = np.array(each).T
+    return population, think, rate, service
+
+
+def grown(pool: Pool, growth: float) -> tuple[list[Pool], list[float]]:
+    """Let the demand of the volumes grow by a share: rates as they are, requesters between the whole numbers around.
+
+    The busiest volumes take the further requesters first. What lies between two whole numbers of requesters is
+    interpolated: the demands on both sides and their shares are returned.
     """
+    if not growth:
+        return [pool], [1.0]
+    law = Law(inflation=pool.inflation, redrive_time=pool.redrive_time, model_error=0.0)
+    people, think, rates, service = each_volume(pool)
+    rates = rates * (1 + growth)
+    closed = ~np.isnan(people)
+    few, many = people.copy(), people.copy()
+    parts = []
+    for kind in np.unique(people[closed]):
+        members = np.flatnonzero(people == kind)
+        members = members[np.argsort(think[members], kind="stable")]
+        total = round(kind * members.size * (1 + growth), 9)
+        parts.append(total - math.floor(total))
+        for whole, population in ((math.floor(total), few), (math.ceil(total), many)):
+            each, more = divmod(whole, members.size)
+            population[members] = each
+            population[members[:more]] += 1
+    sides = [
+        pool_of(law, service, population=each, think_time=think, arrival_rate=rates) for each in (few, many)
+    ]
+    between = [part for part in parts if part > 0]
+    if not between:
+        return sides[:1], [1.0]
+    part = sum(between) / len(between)
+    return sides, [1 - part, part]
 
-    population: Array
-    think_time: Array
-    arrival_rate: Array
-    service_time: Array
 
-    def grown(self, growth: float) -> tuple[list[Demands], list[float]]:
-        """Let the demand grow by a share: rates as they are, requesters between the whole numbers around.
+def grouped(pool: Pool, most_aliases: int) -> tuple[Pool, Indices, float]:
+    """Group volumes of nearly equal demand, in as few classes as the error allows.
 
-        The busiest volumes take the further requesters first. What lies between two whole numbers of requesters is
-        interpolated: the demands on both sides and their shares are returned.
-        """
-        rates = self.arrival_rate * (1 + growth)
-        closed = ~np.isnan(self.population)
-        if not growth or not closed.any():
-            return [replace(self, arrival_rate=rates)], [1.0]
-        few, many = self.population.copy(), self.population.copy()
-        parts = []
-        for kind in np.unique(self.population[closed]):
-            members = np.flatnonzero(self.population == kind)
-            members = members[np.argsort(self.think_time[members], kind="stable")]
-            total = round(kind * members.size * (1 + growth), 9)
-            parts.append(total - math.floor(total))
-            for people, population in ((math.floor(total), few), (math.ceil(total), many)):
-                each, more = divmod(people, members.size)
-                population[members] = each
-                population[members[:more]] += 1
-        sides = [replace(self, arrival_rate=rates, population=each) for each in (few, many)]
-        between = [part for part in parts if part > 0]
-        if not between:
-            return sides[:1], [1.0]
-        part = sum(between) / len(between)
-        return sides, [1 - part, part]
+    Returns the classes, the class of each volume (-1 where it asks for nothing), and the largest change of the wait
+    of a volume when they were last made finer; inf where there is no room for finer ones.
+    """
+    population, think, rate, service = each_volume(pool)
+    present = np.nan_to_num(population, nan=1.0) > 0
+    service = service[present]
+    rows = {"population": population[present], "think_time": think[present], "arrival_rate": rate[present]}
+    if np.ptp(service) > EQUAL_SERVICE * service.max():
+        rows["service_time"] = service  # each class keeps its own
+    groups = group_volumes(**rows, spread=EQUAL)
+    if groups.volumes.size <= FEW_CLASSES:
+        return _of_groups(pool, groups, service), _classes(present, groups), 0.0
+    guess = min(first_guess(_of_groups(pool, groups, service)), most_aliases)
+    solved = alias_pool_of_volumes(
+        guess, tolerance=TOLERANCE, most_classes=MOST_CLASSES, inflation=pool.inflation,
+        redrive_time=pool.redrive_time, **{"service_time": float(service.mean()), **rows},  # type: ignore[arg-type]
+    )  # fmt: skip
+    return _of_groups(pool, solved.groups, service), _classes(present, solved.groups), solved.error
 
-    def pool(self, law: Law, most_aliases: int) -> tuple[Pool, Indices, float]:
-        """Group volumes of nearly equal demand, in as few classes as the error allows.
 
-        Returns the classes, the class of each volume (-1 where it asks for nothing), and the largest change of the wait
-        of a volume when they were last made finer; inf where there is no room for finer ones.
-        """
-        present = np.nan_to_num(self.population, nan=1.0) > 0
-        rows: dict[str, Array] = {
-            "population": self.population[present], "think_time": self.think_time[present],
-            "arrival_rate": self.arrival_rate[present],
-        }  # fmt: skip
-        service = self.service_time[present]
-        if np.ptp(service) > EQUAL_SERVICE * service.max():
-            rows["service_time"] = service  # each class keeps its own
-        groups = group_volumes(**rows, spread=EQUAL)
-        if groups.volumes.size <= FEW_CLASSES:
-            return self._pool(groups, service, law), _classes(present, groups), 0.0
-        guess = min(first_guess(self._pool(groups, service, law)), most_aliases)
-        solved = alias_pool_of_volumes(
-            guess, tolerance=TOLERANCE, most_classes=MOST_CLASSES, inflation=law.inflation,
-            redrive_time=law.redrive_time, **{"service_time": float(service.mean()), **rows},  # type: ignore[arg-type]
-        )  # fmt: skip
-        return self._pool(solved.groups, service, law), _classes(present, solved.groups), solved.error
-
-    def _pool(self, groups: VolumeGroups, service: Array, law: Law) -> Pool:
-        own = not np.isnan(groups.service_time).any()
-        times = groups.service_time if own else np.full(groups.volumes.size, float(service.mean()))
-        classes = tuple(
-            VolumeClass(
-                volumes=int(n), population=float(p), think_time=float(z), arrival_rate=float(r),
-                service_time=float(t) if own else math.nan,
-            )
-            for n, p, z, r, t in zip(
-                groups.volumes, groups.population, groups.think_time, groups.arrival_rate, times, strict=True
-            )
-        )  # fmt: skip
-        return Pool(
-            classes=classes, service_time=float(times.mean()), inflation=law.inflation, redrive_time=law.redrive_time
-        )  # fmt: skip
+def _of_groups(pool: Pool, groups: VolumeGroups, service: Array) -> Pool:
+    own = not np.isnan(groups.service_time).any()
+    classes = tuple(
+        VolumeClass(
+            volumes=int(n), population=float(p), think_time=float(z), arrival_rate=float(r), service_time=float(t)
+        )
+        for n, p, z, r, t in zip(
+            groups.volumes, groups.population, groups.think_time, groups.arrival_rate, groups.service_time, strict=True
+        )
+    )  # fmt: skip
+    mean = float((groups.service_time if own else service).mean())
+    return replace(pool, classes=classes, service_time=mean)
 
 
 def _classes(present: NDArray[np.bool_], groups: VolumeGroups) -> Indices:

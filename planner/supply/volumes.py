@@ -8,8 +8,7 @@ from typing import Final
 
 import numpy as np
 
-from planner.demand import Law, Reading
-from planner.demand.steady import readings as shared_readings
+from planner.demand import Law, readings_of_pool
 from planner.devices import Pool
 from planner.measurements import Run
 from planner.measurements.run import ADDRESSES_PER_CONTROL_UNIT
@@ -83,20 +82,12 @@ def fit_volumes(run: Run, law: Law, observed: Observed) -> FittedVolumes | None:
         float(observed.level_tries @ observed.level_intervals / observed.level_intervals.sum())
         / observed.length
     )
-    found: list[tuple[float, Reading, Pool]] = []
-    for reading in shared_readings(run, law):
-        pool = Pool(
-            classes=reading.volume_class(0.0),
-            service_time=reading.service_time,
-            inflation=law.inflation,
-            redrive_time=law.redrive_time,
-        )
-        found.append((_distance(pool, observed, rate), reading, pool))
+    found = [(_distance(reading.pool, observed, rate), reading) for reading in readings_of_pool(run, law)]
     found.sort(key=lambda item: item[0])
-    least, best, _ = found[0]
+    least, best = found[0]
     if not least <= WORST:
         return None
-    near = tuple(pool for distance, _, pool in found if distance <= least + CHI_SQUARE_95)
+    near = tuple(reading.pool for distance, reading in found if distance <= least + CHI_SQUARE_95)
     return FittedVolumes(pools=near, words=best.words())
 
 

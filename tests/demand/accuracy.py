@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from planner.demand import Law, read_several, read_volumes
+from planner.demand import Law, point_and_range, read_several, read_volumes
 from planner.demand.pooled import read_pool
 from planner.interval import Interval
 from tests.demand.volumes import KINDS, STEADY, Case, PoolCase, cases, pool_cases, printed
@@ -69,9 +69,9 @@ def of_volumes(drawn: Sequence[Case]) -> tuple[Found, Found]:
         listings = [bool(case.volume.seed % 2) for case in some]
         used = np.array([case.aliases for case in some])
         first = measured([case.row for case in some], listings)
-        one = read_volumes(*first, aliases=used, law=law).point_and_range()
+        one = point_and_range(read_volumes(*first, aliases=used, law=law))
         again = measured([case.volume.row(int(n)) for case, n in zip(some, one.point, strict=True)], listings)
-        two = read_several([(*first, used), (*again, one.point)], law=law).point_and_range()
+        two = point_and_range(read_several([(*first, used), (*again, one.point)], law=law))
         for which, counts in enumerate((one, two)):
             ends[which][:, index] = counts.point, counts.low, counts.high
         # A row at the count in use is no second one.

@@ -7,7 +7,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from planner.demand import AliasTarget, Law, Readings, kinds, read_several, read_volumes
+from planner.demand import (
+    AliasTarget,
+    Law,
+    Readings,
+    band,
+    in_words,
+    kinds,
+    point_and_range,
+    read_several,
+    read_volumes,
+)
 from planner.errors import InputError
 from planner.interval import Interval
 
@@ -67,7 +77,7 @@ def test_an_open_volume_is_read_as_open(rate: float) -> None:
     queue = load**2 / (1 - load)
     readings = read(rate, 1e-3, queue, law=Law(inflation=0.0, redrive_time=0.0, model_error=0.02))
     assert readings.steady[0]
-    assert readings.kind(int(readings.point_and_range().chosen[0])) in {"poisson", "closed"}
+    assert readings.kind(int(point_and_range(readings).chosen[0])) in {"poisson", "closed"}
     assert readings.fits[0, 0]
 
 
@@ -75,7 +85,7 @@ def test_a_benchmark_volume_is_read_as_a_few_requesters() -> None:
     law = Law(inflation=0.16, redrive_time=6e-5, model_error=0.02)
     readings = read_volumes(Interval.around(755.0, 0.5), Interval.around(1.3e-3, 0.15e-3), Interval.around(1.84, 0.005),
                             law=law)  # fmt: skip
-    counts = readings.point_and_range()
+    counts = point_and_range(readings)
     assert readings.kind(int(counts.chosen[0])) == "closed"
     assert counts.low[0] <= 2 <= counts.high[0] <= 4
 
@@ -88,7 +98,7 @@ def test_more_aliases_never_lengthen_a_wait(load: float, wait: float, service: f
     stable = np.isfinite(found.wait[..., :-1])
     falls = np.diff(found.wait, axis=-1)[stable]
     assert (falls[~np.isnan(falls)] <= 1e-9 * service).all()
-    counts = readings.point_and_range()
+    counts = point_and_range(readings)
     assert 0 <= counts.low[0] <= counts.point[0] <= counts.high[0] <= counts.most[0] <= 255
 
 
@@ -96,14 +106,14 @@ def test_more_aliases_never_lengthen_a_wait(load: float, wait: float, service: f
 @given(load=st.floats(0.03, 0.99), law=st.sampled_from([LAW, PLAIN]))
 def test_the_high_end_never_falls_as_the_queue_grows(load: float, law: Law) -> None:
     queues = np.geomspace(0.02, 500.0, 16)
-    counts = read(np.full(16, load / 1.3e-3), 1.3e-3, queues, law=law).point_and_range()
+    counts = point_and_range(read(np.full(16, load / 1.3e-3), 1.3e-3, queues, law=law))
     assert (np.diff(counts.high) >= 0).all()
 
 
 def test_every_queue_has_an_answer() -> None:
     queues = np.array([5.0, 20, 25, 30, 32, 60, 100, 500])
     law = Law(inflation=0.176, redrive_time=7e-5, model_error=0.02)
-    counts = read(np.full(8, 755.0), 1.3e-3, queues, law=law).point_and_range()
+    counts = point_and_range(read(np.full(8, 755.0), 1.3e-3, queues, law=law))
     assert (counts.high <= 255).all() and (np.diff(counts.high) >= 0).all()
     assert counts.saturated.tolist() == [False] * 3 + [True] * 5
     assert (counts.point[3:] == 3).all()
@@ -111,9 +121,9 @@ def test_every_queue_has_an_answer() -> None:
 
 def test_bands_hold_the_measurement_and_move_one_way() -> None:
     readings = read([100.0, 300.0], [1e-3, 2e-3], [0.3, 1.0], [0, 2])
-    rate = readings.band(range(8), "rate")
+    rate = band(readings, range(8), "rate")
     assert (np.diff(rate.low, axis=1) >= 0).all() and (np.diff(rate.high, axis=1) >= 0).all()
-    response = readings.band(range(8), "response")
+    response = band(readings, range(8), "response")
     assert (np.diff(response.high, axis=1) <= 0).all()
     for volume, aliases in enumerate((0, 2)):
         assert rate.value[volume, aliases] == readings.rows.rate[volume]
@@ -131,7 +141,7 @@ def test_growth_moves_every_demand_by_its_share() -> None:
     # Not more than the demand grows; nearly as much where nothing holds it back.
     assert np.nanmax(share) <= 0.0101
     assert np.nanmin(share[..., 1]) > 0.0
-    assert (grown.point_and_range().high >= readings.point_and_range().high).all()
+    assert (point_and_range(grown).high >= point_and_range(readings).high).all()
     np.testing.assert_allclose(readings.grown(0.1).grown(0.1).demands.load, readings.grown(0.21).demands.load)
 
 
@@ -149,11 +159,11 @@ def test_a_second_row_tells_readings_apart() -> None:
         for a, q in ((0, 0.3), (3, float(truth.queue[0, column, 0])))
     ]
     both = read_several(rows, law=PLAIN)
-    counts = both.point_and_range()
+    counts = point_and_range(both)
     assert counts.point[0] == one.counts()[0, column]
-    assert counts.high[0] - counts.low[0] < one.point_and_range().high[0] - one.point_and_range().low[0]
+    assert counts.high[0] - counts.low[0] < point_and_range(one).high[0] - point_and_range(one).low[0]
     assert counts.low[0] > 3  # the target was missed there
-    assert read_several(rows[::-1], law=PLAIN).point_and_range().point[0] == counts.point[0]
+    assert point_and_range(read_several(rows[::-1], law=PLAIN)).point[0] == counts.point[0]
 
 
 def test_a_row_that_met_the_target_bounds_the_count() -> None:
@@ -166,12 +176,12 @@ def test_a_row_that_met_the_target_bounds_the_count() -> None:
         )
         for a, q in ((0, 0.3), (4, 0.002))
     ]
-    counts = read_several(rows, law=PLAIN).point_and_range()
+    counts = point_and_range(read_several(rows, law=PLAIN))
     assert counts.point[0] <= 4 and counts.high[0] <= 4
 
 
 def test_nothing_waiting_with_aliases_is_open_above() -> None:
-    counts = read([100.0, 100.0], 1e-3, [0.0, 0.3], [3, 3]).point_and_range()
+    counts = point_and_range(read([100.0, 100.0], 1e-3, [0.0, 0.3], [3, 3]))
     assert counts.open_above.tolist() == [True, False]
     assert counts.point[0] <= 3 < counts.low[1]
 
@@ -211,7 +221,7 @@ def test_nonsense_is_refused(arguments: tuple[float, ...], named: str) -> None:
 def test_words_name_every_kind() -> None:
     readings = read([100.0, 400.0], [1e-3, 1e-3], [0.15, 0.3])
     said = {
-        readings.kind(k): readings.words(v, k) for v in range(2) for k in np.flatnonzero(readings.used[v])
+        readings.kind(k): in_words(readings, v, k) for v in range(2) for k in np.flatnonzero(readings.used[v])
     }
     assert "I/Os come together" in said["batches"]
     assert "of the time" in said["active"] and "of the time" in said["on-off"]

@@ -1,0 +1,119 @@
+"""What aliases must achieve, what readings do with them, and how many they need."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from planner.results import Array
+
+MOST_ALIASES: Final = 255  # 256 addresses of a control unit, one of them the base
+WAIT_SHARE: Final = 0.05  # of the service time: queueing is gone
+Indices = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AliasTarget:
+    """What aliases must achieve; all that are given must hold. With none, wait at most `wait_share` of service.
+
+    Attributes
+    ----------
+    wait, response : float or None
+        Largest mean wait, mean response time [s].
+    queue : float or None
+        Largest mean number of I/Os queued.
+    wait_share : float
+        Of the mean service time, where nothing else is given.
+    """
+
+    wait: float | None = None
+    response: float | None = None
+    queue: float | None = None
+    wait_share: float = WAIT_SHARE
+
+    def met(self, rows: Prediction) -> Flags:
+        """Tell where the target is met.
+
+        Parameters
+        ----------
+        rows : Prediction
+            What the readings do.
+
+        Returns
+        -------
+        ndarray of bool
+            In the shape of the prediction; False where a reading is unused.
+        """
+        given = [(rows.wait, self.wait), (rows.response, self.response), (rows.queue, self.queue)]
+        limits = [(value, limit) for value, limit in given if limit is not None]
+        if not limits:
+            return np.asarray(rows.wait <= self.wait_share * rows.service)
+        return np.asarray(np.logical_and.reduce([value <= limit for value, limit in limits]))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Prediction:
+    """What readings do with aliases; arrays (volumes, readings, counts), nan where a reading is unused.
+
+    Attributes
+    ----------
+    rate : ndarray
+        I/Os [1/s].
+    wait, service : ndarray
+        Mean wait with the redrive gap, mean inflated service time [s].
+    queue : ndarray
+        Mean I/Os queued, as a listing shows them: those in their gap are not [1].
+    """
+
+    rate: Array
+    wait: Array
+    service: Array
+    queue: Array
+
+    @property
+    def response(self) -> Array:
+        """Mean wait plus service [s]."""
+        return self.wait + self.service
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Counts:
+    """How many aliases each volume needs, the aliases in use included; arrays (volumes,).
+
+    Attributes
+    ----------
+    point, low, high : ndarray of int
+        The count and its range, 0 to 255; a saturated row has the first step as its point.
+    most : ndarray of int
+        Largest count of any reading however unlikely: what batches of that wait would take.
+    chosen : ndarray of int
+        The reading to print and predict from, column of the readings.
+    saturated : ndarray of bool
+        The demand is unknown: the volume never idles.
+    taken_over : ndarray of bool
+        The point is smaller than at a shorter wait, since another reading took over.
+    open_above : ndarray of bool
+        Nothing waits with the aliases in use: the demand may be less bursty, or anything that they still hold.
+    extrapolated : ndarray of bool
+        More I/Os in service than the inflation was measured with.
+    unmet : ndarray of bool
+        The target is out of reach for the chosen reading with every address.
+    each : ndarray
+        Count under each reading, inf where no count meets the target, nan where unused, (volumes, readings).
+    """
+
+    point: Indices
+    low: Indices
+    high: Indices
+    most: Indices
+    chosen: Indices
+    saturated: Flags
+    taken_over: Flags
+    open_above: Flags
+    extrapolated: Flags
+    unmet: Flags
+    each: Array

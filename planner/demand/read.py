@@ -1,0 +1,227 @@
+"""From rows of averages to the readings that explain them: one row, or rows at several numbers of aliases."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import fields, replace
+from typing import Final
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from planner.demand import chains, kinds, priors, rowwise
+from planner.demand.kinds import COARSE, FINE, Layout
+from planner.demand.law import Law
+from planner.demand.prediction import MOST_ALIASES, Indices
+from planner.demand.readings import Readings
+from planner.demand.rowwise import Rows
+from planner.errors import InputError
+from planner.interval import Interval
+from planner.results import Array
+
+SAME_WAIT: Final = 0.03  # service times
+WAIT_ERROR: Final = 0.15  # of a predicted wait, in its logarithm
+UNIFORM: Final = 3**-0.5  # standard deviation of half a digit
+LARGEST_STRAIN: Final = 1e3
+NO_WAIT: Final = 0.01  # service times: waits as short tell nothing of longer ones
+LARGEST_EXCESS: Final = 3.0
+RATIO_ERROR: Final = 0.05  # of the ratio of two rates
+
+
+def read_volumes(
+    io_rate: Interval, service: Interval, queued: Interval, *, aliases: ArrayLike = 0, law: Law
+) -> Readings:
+    """Find every demand that gives the measured wait, one row of averages a volume.
+
+    A volume with A aliases is a queue with c = A + 1 devices in common: with n I/Os present the rate of service is
+    n / s(n) up to c and c / (s(c) + g) beyond, s(n) = S0 (1 + h (n - 1)). Each kind of demand has one number that
+    the row leaves
+    free; it is where the queue at the aliases in use is the measured one. Steady demands (Poisson arrivals, requesters
+    that each keep one I/O outstanding) come first where the wait is at most 1.1 times that of Poisson arrivals.
+
+    Parameters
+    ----------
+    io_rate, service, queued : Interval
+        Of every volume, arrays (volumes,) or numbers [1/s], [s], [I/Os]; the upper end of a queue that was not
+        measured is inf.
+    aliases : array_like of int, optional
+        In use at the time, (volumes,) or one for all.
+    law : Law
+        Inflation and redrive gap of the devices.
+
+    Returns
+    -------
+    Readings
+        Volumes by readings.
+
+    Raises
+    ------
+    InputError
+        A rate or service time that is not above zero, or a queue below zero.
+    """
+    return read_rows(make_rows(io_rate, service, queued, aliases), law, COARSE, priors.ONE_ROW)
+
+
+def read_several(rows: Sequence[tuple[Interval, Interval, Interval, ArrayLike]], *, law: Law) -> Readings:
+    """Read rows of the same volumes at several numbers of aliases: the fewest are read, the others weigh the readings.
+
+    Each reading predicts rate and wait at the other rows. Its weight is multiplied by exp(-(a^2 + b^2) / 2), a the
+    difference of the
+    logarithms of (wait + .03 services) over .15, b that of the ratio of both rates over .05. What each still predicts
+    is tied to the latest row.
+
+    Parameters
+    ----------
+    rows : sequence of tuple
+        I/O rate, service, queue as for `read_volumes`, and the aliases in use, in the order of measurement.
+    law : Law
+        Inflation and redrive gap of the devices.
+
+    Returns
+    -------
+    Readings
+        On a finer ladder of readings where there are several rows.
+
+    Raises
+    ------
+    InputError
+        No row, or as of `read_volumes`.
+    """
+    if not rows:
+        raise InputError("rows", 0, "one row of averages or more")
+    given = [make_rows(*row) for row in rows]
+    if len(given) == 1:
+        return read_rows(given[0], law, COARSE, priors.ONE_ROW)
+    fewest = np.argmin([each.devices for each in given], axis=0)
+    order = np.array([[k for k in range(len(given)) if k != first] for first in fewest]).T
+    first = _picked(given, fewest)
+    found = read_rows(first, law, FINE, priors.TWO_ROWS)
+    for which in order:
+        found = _weighed(found, _picked(given, which))
+    return found
+
+
+def _picked(given: Sequence[Rows], which: Indices) -> Rows:
+    """For every volume its row of that number."""
+    volumes = np.arange(which.size)
+    return Rows(
+        **{
+            item.name: np.stack([getattr(each, item.name) for each in given])[which, volumes]
+            for item in fields(Rows)
+        }
+    )
+
+
+def _weighed(readings: Readings, rows: Rows) -> Readings:
+    """Weights times the likelihood of another row."""
+    there = replace(readings, excess=None).predict(np.unique(rows.devices) - 1)
+    at = np.searchsorted(np.unique(rows.devices), rows.devices)[:, None, None]
+    rate, queue = (np.take_along_axis(each, at, axis=2)[..., 0] for each in (there.rate, there.queue))
+    ratio = rows.rate / readings.rows.rate
+    service = rows.service[:, None]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        predicted = queue / rate / service
+        measured = (rows.queue / rows.rate / rows.service)[:, None]
+        digits = ((rows.queue_high - rows.queue) / rows.rate / rows.service)[:, None] * UNIFORM
+        error = np.hypot(WAIT_ERROR * (np.minimum(predicted, measured) + SAME_WAIT), digits)
+        off = np.minimum((predicted - measured) / error, LARGEST_STRAIN) ** 2
+        off += ((rate / readings.rows.rate[:, None] - ratio[:, None]) / RATIO_ERROR) ** 2
+        digit = NO_WAIT + digits / UNIFORM
+        excess = np.log((measured + digit) / (predicted + digit))
+    excess = np.clip(np.nan_to_num(excess), -LARGEST_EXCESS, LARGEST_EXCESS)
+    off = np.where(np.isfinite(off), off, np.inf)
+    least = np.min(np.where(readings.used, off, np.inf), axis=1, keepdims=True)
+    weight = readings.weight * np.exp(-0.5 * (off - np.where(np.isfinite(least), least, 0.0)))
+    total = weight.sum(axis=1, keepdims=True)
+    weight = np.where(total > 0, weight / np.where(total > 0, total, 1.0), readings.weight)
+    return replace(readings, weight=weight, others=(*readings.others, rows), excess=excess)
+
+
+def read_rows(rows: Rows, law: Law, layout: Layout, scales: priors.Scales) -> Readings:
+    """As `read_volumes`, on rows and a layout."""
+    unknown = np.isinf(rows.queue_high)
+    asked = replace(rows, queue=np.where(unknown, 0.0, effective_queue(rows)))
+    wide = _widened(asked, law)
+    demands, service_time = rowwise.invert(wide, layout, law.inflation, law.redrive_time)
+    gap = law.redrive_time / service_time
+    most = int(rows.devices.max())
+    here = kinds.solve(demands, layout, most, law.inflation, gap)
+    at = rows.devices.astype(np.int64) - 1, np.arange(rows.rate.size)
+    tiled = rowwise.repeated(wide, layout.kind.size)
+    rate, queue, busy = (values[at].ravel() for values in (here.rate, here.queue, here.busy))
+    with np.errstate(invalid="ignore", over="ignore"):
+        of_service, of_queue = rowwise.strains(rate, queue, busy, tiled)
+    strain = np.maximum(np.abs(of_service), np.abs(of_queue)).reshape(service_time.shape)
+    steady = np.isin(layout.kind, kinds.STEADY)
+    strain = np.where(steady, strain, np.where(np.isfinite(strain), 0.0, np.nan))
+    # Of Poisson arrivals at the measured rate, whether or not they fit the queue.
+    poisson = _poisson_queue(rows, law)
+    ratio = np.maximum(rows.queue_low, 0.0) / poisson
+    # Service times more or less variable than exponential ones: scv .2 to 1.3.
+    variable = (ratio <= priors.POISSON_RATIOS[1]) & (rows.queue_high / poisson >= priors.POISSON_RATIOS[0])
+    with np.errstate(invalid="ignore"):
+        alone = here.queue[0] / np.where(here.rate[0] > 0, here.rate[0], np.nan)
+    weight = priors.weights(demands, layout, alone, np.where(unknown, 0.0, ratio), strain, variable, scales)
+    weight[unknown] = 0.0
+    weight[unknown, 0] = 1.0
+    return Readings(
+        law=law, layout=layout, demands=demands, service_time=service_time, weight=weight, strain=strain, ratio=ratio,
+        wait=alone, rows=rows,
+    )  # fmt: skip
+
+
+def effective_queue(rows: Rows) -> Array:
+    """The queue that bursts must give: as measured; a third of what rounding hides where it prints as nothing."""
+    return np.maximum(rows.queue, np.where(np.isfinite(rows.queue_high), rows.queue_high, 0.0) / 3)
+
+
+def _widened(rows: Rows, law: Law) -> Rows:
+    """With aliases at work the law is asked what it was not fitted to: its error widens the digits."""
+    error = np.where(rows.devices > 1, law.model_error, 0.0)
+    present = error * (rows.queue + rows.rate * rows.service)
+    return replace(
+        rows,
+        queue_low=rows.queue_low - present, queue_high=rows.queue_high + present,
+        service_low=rows.service_low * (1 - error), service_high=rows.service_high * (1 + error),
+    )  # fmt: skip
+
+
+def _poisson_queue(rows: Rows, law: Law) -> Array:
+    """Queue of Poisson arrivals at the measured rate; inf where they saturate."""
+    one = np.ones_like(rows.rate)
+    alone = rows.service.copy()
+    queue = one
+    for _ in range(rowwise.PASSES):
+        station = chains.Station(most=int(rows.devices.max()), inflation=law.inflation,
+                                         gap=law.redrive_time / alone)  # fmt: skip
+        rate, queue, busy = chains.batches(station, rows.rate * alone, one, one).at(rows.devices)
+        alone = rows.service / np.maximum(busy / rate, 1.0)
+    return queue
+
+
+def make_rows(io_rate: Interval, service: Interval, queued: Interval, aliases: ArrayLike) -> Rows:
+    """Checked arrays of one shape."""
+    parts = [np.asarray(end, dtype=np.float64) for each in (io_rate, service, queued) for end in each]
+    *flat, used = (np.atleast_1d(a).astype(float).ravel() for a in np.broadcast_arrays(*parts, aliases))
+    rate_low, rate, rate_high, low, time, high, queue_low, queue, queue_high = flat
+    for name, values, unit in (("io_rate", rate, "1/s"), ("service", time, "s")):
+        if not (np.isfinite(values) & (values > 0)).all():
+            raise InputError(name, float(values[~(values > 0)][0]), "a finite number above 0", unit)
+    if not (queue >= 0).all():
+        raise InputError("queued", float(queue[~(queue >= 0)][0]), "a number of I/Os, 0 or more")
+    if not ((used >= 0) & (used <= MOST_ALIASES) & (used == np.round(used))).all():
+        raise InputError("aliases", aliases, f"whole numbers from 0 to {MOST_ALIASES}")
+    return Rows(rate=rate, service=time, queue=queue, queue_low=queue_low, queue_high=queue_high, service_low=low,
+                service_high=high, rate_low=rate_low, rate_high=rate_high, devices=used + 1)  # fmt: skip
+
+
+def with_queues(readings: Readings, volumes: Indices, waits: Array) -> Readings:
+    """Readings of some volumes, each as often as waits are asked of it, had their waits been those [service times].
+
+    Rate, service time and growth stay.
+    """
+    rows = readings.rows.of(volumes)
+    queue = waits * rows.rate * rows.service
+    half = rows.queue_high - rows.queue
+    asked = replace(rows, queue=queue, queue_low=queue - half, queue_high=queue + half)
+    return read_rows(asked, readings.law, readings.layout, priors.ONE_ROW).grown(readings.growth)

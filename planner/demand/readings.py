@@ -1,0 +1,281 @@
+"""Readings of rows of averages: every demand, steady or bursty, that gives the measured wait, with its weight."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from planner.demand import kinds, priors
+from planner.demand.kinds import Demands, Layout
+from planner.demand.law import Law
+from planner.demand.prediction import MOST_ALIASES, AliasTarget, Flags, Indices, Prediction
+from planner.demand.rowwise import Rows
+from planner.errors import InputError
+from planner.results import Array
+
+KEPT: Final = 0.04  # least weight of a reading that counts for the range
+SATURATED_LOAD: Final = 0.985
+SATURATED_WAIT: Final = 30.0  # service times
+MEASURED_CONCURRENCY: Final = 3.0  # I/Os in service that inflation was measured with
+STAGES: Final = (6, 16, 48, MOST_ALIASES + 1)  # devices: most counts are small
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Readings:
+    """Demands that explain rows of averages; arrays (volumes, readings), one column a reading, nan where unused.
+
+    Attributes
+    ----------
+    law : Law
+        Inflation and redrive gap of the devices.
+    layout : Layout
+        Kind and fixed number of each column.
+    demands : Demands
+        Parameters, in units of the service time of a lone I/O.
+    service_time : ndarray
+        Of a lone I/O under each reading [s].
+    weight : ndarray
+        Prior times likelihood, one a volume in total.
+    strain : ndarray
+        How far the printed digits are strained; 1 is the limit of what they leave open.
+    ratio : ndarray
+        Measured wait, less half a digit, over that of Poisson arrivals, (volumes,).
+    wait : ndarray
+        Mean wait of each reading without aliases [service times].
+    rows : Rows
+        What was measured.
+    growth : float
+        Share by which the demand has grown since.
+    others : tuple of Rows
+        Further rows, at other numbers of aliases, that have weighed the readings.
+    excess : ndarray or None
+        Logarithm of the wait that the latest of them shows over the predicted one: predictions are tied to it.
+    """
+
+    law: Law
+    layout: Layout
+    demands: Demands
+    service_time: Array
+    weight: Array
+    strain: Array
+    ratio: Array
+    wait: Array
+    rows: Rows
+    growth: float = 0.0
+    others: tuple[Rows, ...] = ()
+    excess: Array | None = None
+
+    @property
+    def volumes(self) -> int:
+        """Number of volumes."""
+        return int(self.ratio.size)
+
+    @property
+    def used(self) -> Flags:
+        """Which readings exist for which volume."""
+        return np.asarray(self.weight > 0)
+
+    @property
+    def fits(self) -> Flags:
+        """Which readings lie inside the printed digits."""
+        return np.asarray(self.used & (self.strain <= 1.0))
+
+    @property
+    def kept(self) -> Flags:
+        """Which readings count for the range."""
+        return np.asarray(self.weight >= KEPT)
+
+    @property
+    def steady(self) -> Flags:
+        """Which volumes are steady as far as the digits show, (volumes,)."""
+        return np.asarray(self.ratio <= priors.STEADY_UP_TO)
+
+    @property
+    def saturated(self) -> Flags:
+        """Volumes that never idle: their demand is unknown, (volumes,)."""
+        gap = self.law.redrive_time / self.rows.service
+        busy = self.rows.rate * self.rows.service * (1 + gap) / self.rows.devices
+        wait = self.rows.queue / (self.rows.rate * self.rows.service)
+        return np.asarray((busy > SATURATED_LOAD) & (wait > SATURATED_WAIT))
+
+    @property
+    def in_use(self) -> Array:
+        """Aliases in use when the rows were measured, the latest of several, (volumes,)."""
+        return np.asarray((self.others[-1] if self.others else self.rows).devices - 1)
+
+    @property
+    def open_above(self) -> Flags:
+        """Volumes where nothing waits with the aliases in use, (volumes,)."""
+        return np.asarray((self.rows.devices > 1) & (self.rows.queue_low <= 0))
+
+    def bounds(self, target: AliasTarget) -> tuple[Array, Array]:
+        """Counts that measurements decide by themselves.
+
+        Parameters
+        ----------
+        target : AliasTarget
+            What must be achieved.
+
+        Returns
+        -------
+        tuple of ndarray
+            Largest number of aliases that missed the target, -1 where none did, and smallest that met it, inf where
+            none did;
+            both say nothing of a demand that has grown since.
+        """
+        missed, met = np.full(self.volumes, -1.0), np.full(self.volumes, np.inf)
+        if self.growth:
+            return missed, met
+        for rows in (self.rows, *self.others):
+            # Only what the digits decide: the largest queue that they leave open meets it, or the smallest misses it.
+            worst, best = (
+                target.met(
+                    Prediction(rate=rows.rate, wait=queue / rows.rate, service=rows.service, queue=queue)
+                )
+                for queue in (rows.queue_high, np.maximum(rows.queue_low, 0.0))
+            )
+            missed = np.where(best, missed, np.maximum(missed, rows.devices - 1))
+            met = np.where(worst, np.minimum(met, rows.devices - 1), met)
+        return np.where(missed < met, missed, met - 1), met
+
+    def kind(self, reading: int) -> str:
+        """Name the kind of a column.
+
+        Parameters
+        ----------
+        reading : int
+            The column.
+
+        Returns
+        -------
+        str
+            One of `planner.demand.kinds.KINDS`.
+        """
+        return kinds.KINDS[int(self.layout.kind[reading])]
+
+    def of(self, index: Any) -> Readings:
+        """Readings of some of the volumes.
+
+        Parameters
+        ----------
+        index : slice, mask or array of int
+            Which volumes.
+
+        Returns
+        -------
+        Readings
+            Theirs.
+        """
+        return replace(
+            self, demands=self.demands.rows(index), service_time=self.service_time[index], weight=self.weight[index],
+            strain=self.strain[index], ratio=self.ratio[index], wait=self.wait[index], rows=self.rows.of(index),
+            others=tuple(rows.of(index) for rows in self.others),
+            excess=None if self.excess is None else self.excess[index],
+        )  # fmt: skip
+
+    def grown(self, growth: float) -> Readings:
+        """Let the demand grow by a share, whatever it is.
+
+        Rates, batches and groups come more often, phases are stronger while on, requesters are more: between whole
+        numbers of them every figure is interpolated.
+
+        Parameters
+        ----------
+        growth : float
+            Above -1.
+
+        Returns
+        -------
+        Readings
+            With the same weights.
+
+        Raises
+        ------
+        InputError
+            Growth of -1 or less.
+        """
+        if not (np.isfinite(growth) and growth > -1):
+            raise InputError("growth", growth, "a share above -1")
+        total = (1 + self.growth) * (1 + growth) - 1
+        return replace(self, demands=self.demands.grown(growth), growth=total)
+
+    def predict(self, counts: ArrayLike, inflated_to: float = np.inf) -> Prediction:
+        """What every reading does with each number of aliases.
+
+        Parameters
+        ----------
+        counts : array_like of int
+            Aliases, 0 to 255, (counts,).
+        inflated_to : float, optional
+            I/Os in service beyond which the service time grows no further.
+
+        Returns
+        -------
+        Prediction
+            Arrays (volumes, readings, counts).
+
+        Raises
+        ------
+        InputError
+            A count outside 0 to 255.
+        """
+        asked = np.atleast_1d(np.asarray(counts, dtype=np.int64))
+        if asked.size == 0 or asked.min() < 0 or asked.max() > MOST_ALIASES:
+            raise InputError("aliases", counts, f"whole numbers from 0 to {MOST_ALIASES}")
+        return self._solved(int(asked.max()) + 1, asked, inflated_to)
+
+    def _solved(self, most: int, asked: Indices, inflated_to: float = np.inf) -> Prediction:
+        gap = self.law.redrive_time / self.service_time
+        used = np.where(self.used, 1.0, np.nan)
+        demands = replace(
+            self.demands, load=self.demands.load * used, population=self.demands.population * used
+        )
+        found = kinds.solve(demands, self.layout, most, self.law.inflation, gap, inflated_to)
+        unit = self.service_time[:, :, None]
+
+        def laid(values: Array) -> Array:
+            return np.moveaxis(values[asked], 0, -1)
+
+        tie = self._tie(asked)
+        return Prediction(
+            rate=laid(found.rate) / unit, wait=laid(found.wait) * unit * tie, service=laid(found.service) * unit,
+            queue=laid(found.queue) * tie,
+        )  # fmt: skip
+
+    def _tie(self, asked: Indices) -> Array | float:
+        """Factors of the waits: one at the first row, growing to the latest and held beyond; as a prediction."""
+        if self.excess is None:
+            return 1.0
+        first, last = self.rows.devices - 1, self.in_use
+        share = (asked - first[:, None]) / np.where(last > first, last - first, np.inf)[:, None]
+        return np.exp(self.excess[..., None] * np.clip(share, 0.0, 1.0)[:, None, :])
+
+    def counts(self, target: AliasTarget | None = None) -> Array:
+        """Smallest number of aliases that meets the target under each reading.
+
+        Parameters
+        ----------
+        target : AliasTarget, optional
+            By default wait at most 5 % of service.
+
+        Returns
+        -------
+        ndarray
+            (volumes, readings): a count, inf where none of 255 is enough, nan where a reading is unused.
+        """
+        target = target or AliasTarget()
+        found = np.where(self.used, np.inf, np.nan)
+        for most in STAGES:
+            left = np.flatnonzero(np.isinf(found).any(axis=1))
+            if left.size == 0:
+                break
+            part = self.of(left)
+            open_ = np.isinf(found[left])
+            part = replace(part, weight=np.where(open_, part.weight, 0.0))
+            met = target.met(part._solved(most, np.arange(most)))
+            first = np.where(met.any(axis=-1), np.argmax(met, axis=-1), np.inf)
+            found[left] = np.where(open_, first, found[left])
+        return found
