@@ -249,5 +249,5 @@ def _png(axes: Axes) -> bytes:
         text.set_parse_math(False)  # a dollar in a name is a dollar
     figure.set_dpi(DOTS_PER_INCH)
     target = io.BytesIO()
-    FigureCanvasAgg(figure).print_png(target)
+    FigureCanvasAgg(figure).print_png(target)  # type: ignore[no-untyped-call]
     return target.getvalue()

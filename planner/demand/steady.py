@@ -126,9 +126,7 @@ def _preferred(measured: Run, found: Sequence[Reading]) -> tuple[Reading, ...]:
     return tuple(kept)
 
 
-def _read(
-    measured: Run, law: Law, of: Sequence[int] = POPULATIONS, *, opened: bool = True
-) -> list[Reading]:
+def _read(measured: Run, law: Law, of: Sequence[int] = POPULATIONS, *, opened: bool = True) -> list[Reading]:
     """Readings of a measurement, fitting or not: every population, then open arrivals."""
     target = Asked.of(measured, law)
     populations = np.array(of, dtype=float)

@@ -15,8 +15,8 @@ from planner.interval import Interval
 from planner.measurements.rows import Rows
 from planner.measurements.run import QUEUE_NEGLIGIBLE, Run
 from planner.measurements.systems import LEAST_ERROR, pool_runs, volume_runs
-from planner.reports import schema
 from planner.render.text import counted
+from planner.reports import schema
 from planner.results import Array
 
 if TYPE_CHECKING:
@@ -227,7 +227,7 @@ def _series(group: Group, frame: pl.DataFrame) -> Series:
         .sort("start", INTERVAL)
         .collect()
     )
-    if not int(found["bases"].max() or 0):  # type: ignore[call-overload]
+    if not found["bases"].cast(pl.Int64).sum():
         raise InputError("members", group.words, "a base device among its members; there are aliases alone")
 
     def array(name: str) -> Array:

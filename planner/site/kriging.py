@@ -50,7 +50,7 @@ class Surface:
         for length in LENGTHS:
             kernel = np.exp(-0.5 * squares / length**2)
             for nugget in NUGGETS:
-                inverse = np.linalg.inv(kernel + nugget * np.eye(len(points)))
+                inverse = np.asarray(np.linalg.inv(kernel + nugget * np.eye(len(points))), dtype=np.float64)
                 diagonal = np.maximum(np.diag(inverse), 1e-12)
                 errors = (inverse @ rest) / diagonal
                 variance = max(float(np.mean(errors**2 * diagonal)), 1e-10)

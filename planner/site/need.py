@@ -6,10 +6,12 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from planner import units
 from planner.demand import Law
@@ -41,7 +43,10 @@ VOLUMES_AT_ONCE: Final = 256
 DEFAULT_MODEL: Final = "hyperpav"
 DEFAULT_MEET: Final = 0.99
 MEETS: Final = (0.99, 0.95)
-QUEUE_UNKNOWN: Final = "no queue measured: arrivals are taken as open, and the range holds no bursts; rows with queue or response decide more"
+QUEUE_UNKNOWN: Final = (
+    "no queue measured: arrivals are taken as open, and the range holds no bursts; "
+    "rows with queue or response decide more"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -217,6 +222,7 @@ def parts_of(
     sources = list(source) if isinstance(source, (list, tuple)) else [source]
     only = sources[0]
     shared: Shared = {}
+    path: Path | str = ""
     if members is not None and is_shared(members):
         shared, path, members = read_shared(members), members, None
     archive = None
@@ -258,7 +264,7 @@ def parts_of(
             where = {"archive": archive.path, "start": start, "end": end} if archive is not None else {
                 "frame": rows_of(rows, few), "supply": supply
             }  # fmt: skip
-            parts.append(Part(name=_name(few), groups=few, **where, **asked))  # type: ignore[arg-type]
+            parts.append(Part(name=_name(few), groups=few, **where, **asked))
     return parts, tuple(notes)
 
 
@@ -369,7 +375,7 @@ def _need(part: Part, series: Series, screen: Screen, index: int, counters: pl.D
     if members.size:
         screen.settle(index, np.nanmax, lambda some: np.ones(some.size))
         for share in shares:
-            screen.settle(index, lambda counts, s=share: _at(counts, weigh, s), lambda some: weigh)
+            screen.settle(index, partial(_at, weigh, share), lambda some: weigh)
     counts = screen.counts()[members]
     needed = np.where(series.complete & (series.io_rate <= 0), 0.0, np.nan)
     needed[where] = counts
@@ -415,7 +421,7 @@ def _need(part: Part, series: Series, screen: Screen, index: int, counters: pl.D
 def rules(series: Series, found: PoolNeed, meet: float, high_water: int | None) -> dict[str, int | None]:
     """What the rules of the field say: of the busy intervals, the one that is reached in the share asked for."""
     busy = found.series.busy
-    thumb = series.in_use + np.ceil(np.round(series.thumb, 6))
+    thumb = np.asarray(series.in_use + np.ceil(np.round(series.thumb, 6)), dtype=np.float64)
     queue = time_quantile(thumb[busy], series.seconds[busy], meet)
     return {
         "in_use_plus_queue": None if math.isnan(queue) else int(queue),
@@ -424,7 +430,7 @@ def rules(series: Series, found: PoolNeed, meet: float, high_water: int | None) 
     }
 
 
-def _at(counts: Array, seconds: Array, share: float) -> float:
+def _at(seconds: Array, share: float, counts: Array) -> float:
     return time_quantile(np.where(seconds > 0, counts, np.nan), seconds, share)
 
 
@@ -432,30 +438,35 @@ def _ranged(part: Part, series: Series, found: PoolNeed) -> PoolNeed:
     """Put the range of the count beside it: that of the interval that decides it."""
     if not found.busy_intervals:
         return replace(found, needed_low=0, needed_high=0)
-    assert found.needed is not None
+    needed = found.needed
+    assert needed is not None
     at = deciding(found)
     run = series.run(at)
     if run is None:
-        return replace(found, needed_low=found.needed, needed_high=found.needed)
+        return replace(found, needed_low=needed, needed_high=needed)
     found = replace(found, run=run)
     try:
         if part.curves or not run.pool:
             answer = aliases(run, part.law, target=part.target)
-            low, high = answer.range
+            ends: tuple[int | None, int | None] = answer.range
             found = replace(found, answer=answer if part.curves else None)
         else:
             pool = MeasuredPool(name=found.pool, volumes=found.volumes, aliases=run.aliases, runs=(run,))
             (count,) = subsystem([pool], part.law, target=part.target).pools
             if count.range is None:
                 return replace(found, notes=(*found.notes, f"no range: {count.problem}"))
-            low, high = count.range
+            ends = count.range
     except PlannerError as problem:
         return replace(found, notes=(*found.notes, f"no range: {problem}"))
-    low, high = min(low, found.needed), max(high, found.needed)
+    least, most = ends
+    low = needed if least is None else min(least, needed)
+    high = needed if most is None else max(most, needed)
     return replace(found, needed_low=low, needed_high=high, taught_by=1)
 
 
-def _taught(part: Part, series: Series, screen: Screen, members: Array, found: PoolNeed) -> PoolNeed:
+def _taught(
+    part: Part, series: Series, screen: Screen, members: NDArray[np.int64], found: PoolNeed
+) -> PoolNeed:
     """Narrow the range by what all intervals of the hour class say together; it never becomes wider."""
     if found.needed_low is None or found.needed_high is None or not found.needed or not found.busy_intervals:
         return found
@@ -477,7 +488,7 @@ def _taught(part: Part, series: Series, screen: Screen, members: Array, found: P
     return found
 
 
-def measured_against(series: Series, target: Target) -> tuple[Array, Array, Array]:
+def measured_against(series: Series, target: Target) -> tuple[Array, NDArray[np.bool_], NDArray[np.bool_]]:
     """Mean wait [service times] of each interval, and whether it meets the target for sure, or misses it for sure."""
     load, rate = np.maximum(series.load, 1e-12), np.maximum(series.io_rate, 1e-12)
     wait = np.where(np.isfinite(series.queued), series.queued / load, np.nan)

@@ -164,7 +164,9 @@ class Screen:
         below = np.where(count > 0, ndtr((count - 1 - self.smooth) / error), 0.0)
         return np.asarray(1.0 - ndtr((count - self.smooth) / error) + below)
 
-    def settle(self, group: int, quantity: Callable[[Array], float], which: Callable[[Array], Array]) -> None:
+    def settle(
+        self, group: int, quantity: Callable[[Array], float], which: Callable[[NDArray[np.int64]], Array]
+    ) -> None:
         """Solve intervals of a group until a count that follows from them is the same at both ends of their bounds.
 
         `quantity` makes it from the counts of the group, `which` weighs the intervals that may decide it.

@@ -1,9 +1,10 @@
-"""What volumes without aliases spill to a pool, for all intervals at once: read once on a grid, then interpolated.
+"""What volumes without aliases ask of a pool, for all intervals at once: read once on a grid, then interpolated.
 
 `planner.demand.pooled` reads every volume of an interval. The mean and the variance of the aliases that a volume would
 use depend on its load and its wait alone, but for the redrive gap: both are tabulated over a grid of volumes that it
-has read, and summed over the volumes of every interval. The count that follows by Hayward's formula is near the full
-answer, and its error changes smoothly: it is what is interpolated between full answers.
+has read, and summed over the volumes of every interval. Of a negative binomial number O of that mean and variance
+follows the queue HELD E[(O - A)+], which is near the full answer, and its error changes smoothly: it is what is
+interpolated between full answers.
 """
 
 from __future__ import annotations
@@ -13,10 +14,12 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from scipy.ndimage import map_coordinates
-from scipy.special import betainc, gammaincc, gammaln
+from scipy.special import betainc
 
 from planner.demand import Law
-from planner.demand.pooled import open_queue, read_pool
+from planner.demand.pooled import HELD, open_queue
+from planner.demand.read import read_volumes
+from planner.demand.unlimited import asked
 from planner.interval import Interval
 from planner.results import Array
 
@@ -46,11 +49,12 @@ def _tables(inflation: float, gap: float) -> tuple[Array, Array, Array]:
     def exact(values: Array) -> Interval:
         return Interval(values * (1 - HALF_DIGIT), values, values * (1 + HALF_DIGIT))
 
-    read = read_pool(exact(load / 1e-3), exact(np.full(load.size, 1e-3)), exact(queue), law=law)
+    read = read_volumes(exact(load / 1e-3), exact(np.full(load.size, 1e-3)), exact(queue), law=law)
+    asks = asked(read)
+    mean = asks.mean(np.tensordot(np.arange(asks.usage.shape[0]), asks.usage, axes=1))
+    variance = np.maximum(asks.crowd - mean**2, 0.0)
     shape = (LOADS.size, RATIOS.size)
-    return (
-        read.mean_usage.reshape(shape), np.maximum(read.variance, 0.0).reshape(shape), (read.busy / load).reshape(shape)
-    )  # fmt: skip
+    return mean.reshape(shape), variance.reshape(shape), (asks.mean(asks.busy) / load).reshape(shape)
 
 
 def spilled(series: Series, law: Law, target: Target) -> Array:
@@ -81,11 +85,11 @@ def spilled(series: Series, law: Law, target: Target) -> Array:
     place = np.searchsorted(np.sort(series.rows), rows[INTERVAL].to_numpy())
     order = np.argsort(np.argsort(series.rows))
     many = series.rows.size
-    sums = [
-        np.bincount(place, weights=each, minlength=many)[order]
+    asks_mean, asks_variance, in_service, whole_rate, alone = (
+        np.asarray(np.bincount(place, weights=each, minlength=many)[order], dtype=np.float64)
         for each in (mean * small, variance * small, busy * load, rate, queued)
-    ]
-    return _crossing(*sums, target)
+    )
+    return _crossing(asks_mean, asks_variance, in_service, whole_rate, alone, target)
 
 
 def _between_gaps(which: int, at: Array, gap: Array, inflation: float) -> Array:
@@ -101,13 +105,10 @@ def _between_gaps(which: int, at: Array, gap: Array, inflation: float) -> Array:
 
 
 def _crossing(mean: Array, variance: Array, busy: Array, rate: Array, alone: Array, target: Target) -> Array:
-    """Where Hayward's queue and what is found beyond the aliases meet the target."""
-    mean = np.maximum(mean, 1e-9)[:, None]
-    z = np.maximum(1.0, variance[:, None] / mean)
+    """Where the queue of what is asked beyond the aliases meets the target."""
     counts = np.arange(MOST + 1.0)
-    queue = np.minimum(
-        z * _erlang_queue(mean / z, counts / z) + _beyond(mean, variance[:, None], counts), alone[:, None]
-    )
+    beyond = _beyond(np.maximum(mean, 1e-9)[:, None], variance[:, None], counts)
+    queue = np.minimum(HELD * beyond, alone[:, None])
     busy, rate = np.maximum(busy, 1e-12)[:, None], np.maximum(rate, 1e-12)[:, None]
     wait, service = queue / rate, busy / rate
     limits = ((wait, target.wait), (wait + service, target.response), (queue, target.queued))
@@ -119,18 +120,6 @@ def _crossing(mean: Array, variance: Array, busy: Array, rate: Array, alone: Arr
     after, before = logs[rows, first], logs[rows, np.maximum(first - 1, 0)]
     between = first - 1 + before / np.maximum(before - after, 1e-9)
     return np.asarray(np.where(first == 0, np.maximum(after, -1.0), np.minimum(between, MOST)))
-
-
-def _erlang_queue(load: Array, servers: Array) -> Array:
-    """Mean queue of M/M/c at real-valued c, as `planner.demand.pooled.erlang_queue`, for arrays of loads."""
-    inside = servers > load
-    c = np.where(inside, servers, load + 1.0)
-    with np.errstate(under="ignore"):
-        blocked = np.exp(
-            c * np.log(load) - load - gammaln(c + 1) - np.log(np.maximum(gammaincc(c + 1, load), 1e-300))
-        )
-    delayed = blocked / (1 - load / c * (1 - blocked))
-    return np.asarray(np.where(inside, delayed * load / (c - load), np.inf))
 
 
 def _beyond(mean: Array, variance: Array, counts: Array) -> Array:

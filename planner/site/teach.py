@@ -46,7 +46,7 @@ def hour_class(start: NDArray[np.datetime64]) -> NDArray[np.int64]:
 
 
 def taught(
-    smooth: Array, load: Array, wait: Array, at: int, *, count: int, in_use: Array, met: NDArray[np.bool_],
+    smooth: Array, load: Array, wait: Array, at: int, *, count: int, in_use: NDArray[np.int64], met: NDArray[np.bool_],
     missed: NDArray[np.bool_],
 ) -> Taught | None:  # fmt: skip
     """Range of the count of interval `at` from all intervals of its class, arrays (intervals,); None from too few.

@@ -106,7 +106,6 @@ def _tracked(part: Part, series: Series, since: datetime) -> Tracked | None:
     later &= series.in_use == after
     if before == after or not later.any():
         return None
-    about = {"system": series.group.system, "pool": series.group.name, "before": before, "after": after}
     pairs: list[Pair] = []
     needed: list[int] = []
     problem = "no interval with a queue of nearly the same load before and after"
@@ -130,11 +129,9 @@ def _tracked(part: Part, series: Series, since: datetime) -> Tracked | None:
             )
         )  # fmt: skip
     return Tracked(
-        **about,
-        was_needed=max(needed, default=None),
-        pairs=tuple(pairs),
-        problem="" if pairs else problem,  # type: ignore[arg-type]
-    )
+        system=series.group.system, pool=series.group.name, before=before, after=after,
+        was_needed=max(needed, default=None), pairs=tuple(pairs), problem="" if pairs else problem,
+    )  # fmt: skip
 
 
 def _alike(series: Series, first: np.ndarray, second: np.ndarray) -> list[tuple[int, int]]:

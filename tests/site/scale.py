@@ -56,7 +56,8 @@ def main(pools: int, volumes: int, intervals: int, *sorts: str) -> None:
     print(
         f"rows {frame.height}  bytes a row {size / frame.height:.1f}  collect {collected:.1f} s  site {seconds:.1f} s  "
         f"in full {full} of {pools * intervals}  whole answer {whole / max(many, 1):.2f} s  "
-        f"site over 6.25 whole answers a pool {seconds / pools / (6.25 * whole / max(many, 1)):.2f}  peak {peak:.0f} MB",
+        f"site over 6.25 whole answers a pool {seconds / pools / (6.25 * whole / max(many, 1)):.2f}  "
+        f"peak {peak:.0f} MB",
         flush=True,
     )
 

@@ -55,9 +55,9 @@ def alias_pool(
     for closed pools where a bound on the states is below 1,000, and for two or three volumes with open classes
     whose queue ends within 6,000 states, else the mean field; a sweep is answered by one method throughout, and
     `method` says by which. Where service times differ by class, the chains follow whose I/O every alias serves; the
-    field knows it on average (docs/aliases-methods.md has its errors). Without aliases and with one for every requester but the
-    first of each volume the volumes are independent: exact in either method, as is a single closed volume in phases up
-    to 10,000 states.
+    field knows it on average (docs/aliases-methods.md has its errors). Without aliases and with one for every
+    requester but the first of each volume the volumes are independent: exact in either method, as is a single closed
+    volume in phases up to 10,000 states.
 
     Parameters
     ----------

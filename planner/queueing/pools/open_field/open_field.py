@@ -339,9 +339,10 @@ def _moved(state: OpenState, following: OpenState, acceleration: Acceleration) -
     """Go most of the way."""
     now, then = state.given, following.given
     rows = [(now.busy, then.busy), (now.queue, then.queue)]
-    if not state.pool.even:
-        ends = following.queued_ends if state.queued_ends is None else state.queued_ends
-        rows += [(state.held, following.held), (ends, following.queued_ends)]
+    then_ends = following.queued_ends  # None where the volumes are even
+    ends = then_ends if state.queued_ends is None else state.queued_ends
+    if ends is not None and then_ends is not None:
+        rows += [(state.held, following.held), (ends, then_ends)]
     old, new = (np.concatenate([each[i].ravel() for each in rows]) for i in (0, 1))
     new = old + STEP * (new - old)
     weight = np.tile(np.sqrt(state.law), len(rows) * now.busy.shape[0])
@@ -353,9 +354,9 @@ def _moved(state: OpenState, following: OpenState, acceleration: Acceleration) -
         _scaled(queue, queue, state.window, state.pool.volumes),
         now.with_queue,
     )
-    if state.pool.even:
+    if ends is None or then_ends is None:
         return replace(following, given=given)
-    least = 0.5 * np.minimum(following.queued_ends, ends)
+    least = 0.5 * np.minimum(then_ends, ends)
     return replace(
         following, given=given, held=np.maximum(parts[2], 0.0), queued_ends=np.maximum(parts[3], least)
     )
