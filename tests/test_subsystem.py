@@ -314,5 +314,5 @@ def test_the_picture_shows_counts_in_use_and_recommended(tmp_path: Path) -> None
     answer = sizing.subsystem(measured(runs_of(tmp_path, HEADER, *subsystem_lines(2))), PLAIN)
     axes = answer.plot()
     assert axes.get_ylabel() == "aliases"
-    recommended = next(line for line in axes.lines if line.get_label() == "recommended")
-    assert sorted(recommended.get_ydata()) == sorted(pool.recommended for pool in answer.pools)
+    recommended = next(each for each in axes.containers if each.get_label().startswith("recommended"))
+    assert sorted(recommended.lines[0].get_ydata()) == sorted(pool.recommended for pool in answer.pools)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 from matplotlib.axes import Axes
 from matplotlib.collections import PolyCollection
@@ -39,12 +40,15 @@ from planner.reports import read_data_spaces, read_devices
 from planner.reports.supply import read_supply
 from planner.results import Result
 from planner.site.growth import growth
+from planner.site.need import site
 from planner.site.series import read_series
+from planner.site.track import track_record
 from planner.supply import judge
 from planner.system.grid import compare
 from planner.system.template import template
 from planner.whatif import predict
 from tests.checkout import ROOT, modules
+from tests.site.large_site import pool_rows
 
 COUNTS = np.arange(4)
 
@@ -65,6 +69,15 @@ def calibrated(kind: str, *names: str) -> Any:
 def archived() -> Any:
     folder = Path(tempfile.mkdtemp()) / "archive"
     return collect([ROOT / "docs" / "examples" / "site.csv"], folder)
+
+
+def tracked() -> Any:
+    """Six hours with two aliases, then the same with three."""
+    before = pool_rows("in use", seed=3, volumes=2, intervals=24)
+    after = before.with_columns(
+        (pl.col("pool_aliases") + 1).alias("pool_aliases"), pl.col("start").dt.offset_by("7d")
+    )
+    return track_record(pl.concat([before, after.select(before.columns)]), "2026-03-08")
 
 
 # One of each class; a test holds that none is missing.
@@ -106,6 +119,7 @@ MADE = {
     "Scalability": lambda: queueing.fit_usl([1, 2, 4, 8], [10.0, 19.0, 35.0, 55.0]),
     "Scaling": lambda: scaling(published()),
     "Scoreboard": scoreboard,
+    "SiteAnswer": lambda: site(ROOT / "docs" / "examples" / "site.csv"),
     "Steady": lambda: queueing.mmc([100, 500], 1.3e-3, 1),
     "StorageFit": lambda: resident_pages_that_fit(in_use="900GB", real_storage="256GB"),
     "StorageLimits": lambda: StorageBudget(release="5.3", real_storage="256GB", resident_pages=50).limits(),
@@ -120,6 +134,7 @@ MADE = {
         system.solve(template("xiv")), system.solve(template("xiv"), ["guests.count=17"])
     ),
     "SystemGrid": lambda: system.whatif(template("xiv"), ["guests.count=17:20:1"]),
+    "TrackRecord": tracked,
     "VolumesAnswer": lambda: sizing.answer_for(
         data_path("hyperpav", "pool-0-aliases.listing"), kind="volume"
     ),

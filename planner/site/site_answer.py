@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from planner import render
 from planner.answer import Answer
+from planner.render.text import counted
+from planner.site import site_tables
 from planner.site.pool_need import ENOUGH, SHORT, TOO_MANY, UNKNOWN, PoolNeed
 from planner.site.screen import Checked
 from planner.sizing.target import Target
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
     from planner.demand import Law
 
-MOST_SHOWN: Final = 40  # rows for people; all of them in CSV and JSON
+NAMED: Final = 3
 FEWEST_CHECKED: Final = 10
 
 
@@ -42,6 +42,7 @@ class SiteAnswer(Answer):
         What it was reckoned with, for whoever asks more.
     """
 
+    PICTURE: ClassVar[str] = "planner.site.site_picture:draw"
     pools: tuple[PoolNeed, ...]
     target: Target
     meet: float
@@ -75,16 +76,64 @@ class SiteAnswer(Answer):
     @property
     def headline(self) -> str:
         """How many are short, and have aliases to give."""
-        from planner.site.site_wording import headline
-
-        return headline(self)
+        short, many = self.of(SHORT), self.of(TOO_MANY)
+        kinds = {each.kind for each in self.pools}
+        noun = kinds.pop() if len(kinds) == 1 else "pool or volume"
+        total = len(self.pools)
+        every = (
+            counted(total, noun) if total == 1 or noun != "pool or volume" else f"{total} pools and volumes"
+        )
+        if total == 1:
+            return _alone(self.pools[0], self.meet)
+        parts = []
+        if short:
+            missing = counted(sum(each.to_add for each in short), "alias", "aliases")
+            first = short[0]
+            parts.append(
+                f"{len(short)} {'is' if len(short) == 1 else 'are'} short of {missing} in all, "
+                f"{first.name} most ({first.needed} needed, {first.in_use} in use)"
+            )
+        if many:
+            parts.append(
+                f"{len(many)} {'has' if len(many) == 1 else 'have'} {sum(e.to_gain for e in many)} to give"
+            )
+        enough, unknown = len(self.of(ENOUGH)), len(self.of(UNKNOWN))
+        if enough:
+            parts.append(f"{enough} {'has' if enough == 1 else 'have'} enough")
+        if unknown:
+            parts.append(f"{unknown} {'has' if unknown == 1 else 'have'} no answer")
+        return f"{every} in {site_tables.share(self.meet)} of the busy time: {'; '.join(parts) or 'nothing to tell'}."
 
     @property
     def notes(self) -> tuple[str, ...]:
         """How it was found, what is uneven, what to do."""
-        from planner.site.site_wording import notes
-
-        return notes(self)
+        found = list(self.remarks)
+        every = sum(each.intervals for each in self.pools)
+        full = sum(each.solved_in_full for each in self.pools)
+        found.append(
+            f"Target: {self.target}. Busy: at least a quarter of the load of the 99th percentile. {full} of {every} "
+            f"intervals were solved in full, those that decide among them; the others are interpolated{self._error()}."
+        )
+        for name, problem in self.failed:
+            found.append(f"No answer for {name}: {problem}")
+        problems = [each for each in self.pools if each.problem]
+        for each in problems[:NAMED]:
+            found.append(f"{each.name}: {each.problem}.")
+        if len(problems) > NAMED:
+            found.append(f"{len(problems) - NAMED} more without an answer; --json has the reasons.")
+        uneven: dict[str, list[str]] = {}
+        for each in self.pools:
+            for note in each.notes:
+                uneven.setdefault(note, []).append(each.name)
+        for note, names in list(uneven.items())[: 2 * NAMED]:
+            some = ", ".join(names[:NAMED]) + (
+                f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+            )
+            found.append(f"{some}: {note}.")
+        if len(uneven) > 2 * NAMED:
+            found.append(f"{len(uneven) - 2 * NAMED} further remarks; --json has them.")
+        found.append(self._next())
+        return tuple(found)
 
     def table(self) -> render.Table:
         """One row a pool.
@@ -94,9 +143,7 @@ class SiteAnswer(Answer):
         render.Table
             With all columns.
         """
-        from planner.site.site_wording import table
-
-        return table(self.pools)
+        return site_tables.table(self.pools)
 
     def sections(self) -> tuple[render.Section, ...]:
         """One row a pool; of one pool its hours and its worst intervals.
@@ -106,9 +153,7 @@ class SiteAnswer(Answer):
         tuple of render.Section
             For people.
         """
-        from planner.site.site_wording import sections
-
-        return sections(self)
+        return site_tables.sections(self.pools, self.meet)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain data, as ``--json`` prints it.
@@ -143,19 +188,43 @@ class SiteAnswer(Answer):
             "notes": list(self.notes),
         }
 
-    def plot(self, axes: Axes | None = None) -> Axes:
-        """Draw in use and needed of each pool with its range; of one pool, the need over time.
+    def _error(self) -> str:
+        checked = self.checked
+        if checked.tried < FEWEST_CHECKED:
+            return ""
+        return (
+            f": of {checked.tried} drawn at random and solved as well, {checked.same} had the same count, "
+            f"{checked.within_one} within one, {checked.short} were short by more"
+        )
 
-        Parameters
-        ----------
-        axes : matplotlib.axes.Axes, optional
-            Where to draw; new axes where None.
+    def _next(self) -> str:
+        """What to do on Monday."""
+        short, many = self.of(SHORT), self.of(TOO_MANY)
+        if short:
+            first = short[0]
+            when = f" (most on {first.busiest_hour}:00)" if first.busiest_hour else ""
+            do = f"Next: {first.name} from {first.in_use} to {first.needed} aliases{when}"
+            return f"{do}; `--since DATE` then says whether it came as told."
+        if many:
+            some = f"Next: {many[0].name} can give {counted(many[0].to_gain, 'device number')}"
+            return f"{some}; take them in two steps and measure between."
+        return "Next: nothing to do; --pool NAME shows one over time."
 
-        Returns
-        -------
-        matplotlib.axes.Axes
-            The axes.
-        """
-        from planner.site.site_picture import draw
 
-        return draw(self, axes)
+def _alone(need: PoolNeed, meet: float) -> str:
+    """Of one pool."""
+    if need.needed is None:
+        return f"{need.name}: no answer; {need.problem}."
+    ends = "" if need.needed_low is None else f" ({need.needed_low} to {need.needed_high})"
+    verdicts = {
+        SHORT: f"short by {need.to_add}",
+        TOO_MANY: f"too many by {need.to_gain} at least",
+        ENOUGH: "enough",
+        UNKNOWN: "no verdict",
+    }
+    worst = "" if need.worst_start is None else f", {need.worst_start:%Y-%m-%d %H:%M}"
+    count = counted(need.needed, "alias", "aliases")
+    return (
+        f"{need.name} needs {count}{ends} in {site_tables.share(meet)} of the busy time, "
+        f"{need.needed_worst} in the worst interval{worst}; {need.in_use} in use: {verdicts[need.verdict]}."
+    )

@@ -5,22 +5,27 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Final
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 
 from planner import render
 from planner.answer import Answer
-from planner.errors import PlannerError
+from planner.demand import Law
+from planner.errors import InputError, PlannerError
+from planner.measurements.choose import moment
+from planner.measurements.read import Data
 from planner.render.text import counted
+from planner.site import executors
 from planner.site.groups import Series, series_of
+from planner.site.parts import DEFAULT_MODEL, Part, parts_of, rows_of_part
 from planner.sizing.search import aliases
+from planner.sizing.target import Target
 from planner.units import MILLISECOND
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-    from planner.site.need import Part
+    pass
 
 MOST_PAIRS: Final = 4  # intervals of one pool that are compared
 NEAR: Final = 0.1  # relative difference of the loads of a pair
@@ -77,10 +82,56 @@ class Dated:
         return self.part.name
 
 
+def track_record(
+    source: Data, since: datetime | str, *, members: Path | str | None = None, system: str | None = None,
+    start: datetime | str | None = None, end: datetime | str | None = None, pool: str | None = None,
+    target: Target | None = None, model: Path | str = DEFAULT_MODEL, scheduler: str | None = None,
+    workers: int | None = None,
+) -> TrackRecord:  # fmt: skip
+    """Set what is told from before a date, for the aliases in use since, against what was measured since.
+
+    Parameters
+    ----------
+    source, members, system, start, end, pool, target, model, scheduler, workers
+        As of `site`.
+    since : datetime or str
+        When the aliases were changed.
+
+    Returns
+    -------
+    TrackRecord
+        One row a compared interval of the pools whose aliases changed.
+
+    Raises
+    ------
+    InputError
+        As of `site`; or no date.
+    ReportError
+        A file cannot be read.
+    """
+    when = moment(since, "since")
+    if when is None:
+        raise InputError("since", since, "a day or a time such as 2026-03-01")
+    asked = {"law": Law.from_model(model), "target": target or Target()}
+    begin, stop = moment(start, "start"), moment(end, "end")
+    parts, notes = parts_of(
+        source, members=members, system=system, start=begin, end=stop, pool=pool, asked=asked
+    )
+    pools: list[Tracked] = []
+    unchanged, remarks = 0, list(notes)
+    for each in executors.run(
+        tracked_of, [Dated(part=part, since=when) for part in parts], scheduler, workers
+    ):
+        if isinstance(each, executors.Failed):
+            remarks.append(f"No record of {each.name}: {each.problem}")
+            continue
+        pools += each[0]
+        unchanged += each[1]
+    return TrackRecord(pools=tuple(pools), since=when, unchanged=unchanged, remarks=tuple(remarks))
+
+
 def tracked_of(dated: Dated) -> tuple[tuple[Tracked, ...], int]:
     """The groups of a part whose aliases changed, and how many did not."""
-    from planner.site.need import rows_of_part
-
     part, since = dated.part, dated.since
     found, same = [], 0
     for _, series in series_of(rows_of_part(part), part.groups):
@@ -170,6 +221,7 @@ class TrackRecord(Answer):
         What reading the measurements left open.
     """
 
+    PICTURE: ClassVar[str] = "planner.site.site_picture:draw_track"
     pools: tuple[Tracked, ...]
     since: datetime
     unchanged: int = 0
@@ -266,20 +318,3 @@ class TrackRecord(Answer):
             "all": {"pools": len(self.pools), "unchanged": self.unchanged, "pairs": self.pairs, "held": self.held},
             "notes": list(self.notes),
         }  # fmt: skip
-
-    def plot(self, axes: Axes | None = None) -> Axes:
-        """Draw what was told with its range beside what was measured.
-
-        Parameters
-        ----------
-        axes : matplotlib.axes.Axes, optional
-            Where to draw; new axes where None.
-
-        Returns
-        -------
-        matplotlib.axes.Axes
-            The axes.
-        """
-        from planner.site.site_picture import draw_track
-
-        return draw_track(self, axes)

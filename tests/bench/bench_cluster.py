@@ -21,7 +21,8 @@ from planner.demand import Law
 from planner.measurements.collect import collect
 from planner.site import executors, need
 from planner.site.executors import run
-from planner.site.need import need_of, parts_of
+from planner.site.need import need_of
+from planner.site.parts import parts_of
 from planner.sizing import Target
 from tests.site.cluster import cluster
 from tests.site.large_site import SORTS, pool_rows

@@ -80,11 +80,11 @@ def test_two_systems_are_two_questions(tmp_path: Path, capsys: pytest.CaptureFix
 
 
 HEADINGS = "system,start,interval_s,pool,volume,io_rate,service_ms,queued,pool_aliases"
-MEASURED = (  # hour, rate, service [ms], queue, aliases: two counts, of each the hour with the longer queue second
-    (9, 380.0, 1.0, 0.10, 2),
-    (10, 755.0, 1.3, 1.84, 2),
-    (11, 700.0, 1.2, 0.05, 4),
-    (12, 900.0, 1.5, 0.30, 4),
+MEASURED = (  # hour, rate, service [ms], queue, aliases: two counts, of each the hour with the longer queue second;
+    (9, 1100.0, 1.3, 0.80, 2),
+    (10, 1487.8, 1.3, 2.05, 2),
+    (11, 900.0, 1.3, 0.05, 4),
+    (12, 1925.3, 1.3, 0.30, 4),
 )
 
 
@@ -103,7 +103,7 @@ def test_a_model_is_fitted_to_the_worst_interval_of_a_pool_at_each_count(
     assert main(["calibrate", str(tmp_path / "site"), "--kind", "pool", "-o", str(model), "--json"]) == 0
     residuals = json.loads(capsys.readouterr().out)["residuals"]
     rates = [row["measured"] for row in residuals if row["quantity"] == "io_rate"]
-    assert rates == [755.0, 900.0]
+    assert rates == [1487.8, 1925.3]
     text = model.read_text()
     assert 'file = "site"' in text
     assert "sha256" in text

@@ -33,5 +33,8 @@ def test_bars_are_the_printed_numbers(draw: Callable[[], Axes]) -> None:
     tops = [bar.get_y() + bar.get_height() for bar in virtual]
     assert tops == pytest.approx([table.value(total, run) for run in runs])
     assert axes.get_ylim()[1] > max(tops)
-    assert [text.get_text() for text in axes.texts] == [f"{top:.0f}" for top in tops]
+    parts = [table.value(below, run) for run in runs]
+    assert [text.get_text() for text in axes.texts] == [
+        f"{top:,.0f}\nCP {part:,.0f}" for top, part in zip(tops, parts, strict=True)
+    ]
     assert "us" in axes.get_ylabel()

@@ -10,7 +10,8 @@ import numpy as np
 from planner.demand import Law
 from planner.errors import PlannerError
 from planner.site.groups import groups_of, rows_of, series_of
-from planner.site.need import Part, need_of
+from planner.site.need import need_of
+from planner.site.parts import Part
 from planner.site.point import point
 from planner.site.pool_need import PoolNeed
 from planner.sizing.search import aliases

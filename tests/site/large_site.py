@@ -10,14 +10,27 @@ from datetime import datetime
 
 import numpy as np
 import polars as pl
+from scipy.special import gammaincc, gammaln
 
-from planner.demand.pooled import erlang_queue
 from planner.reports import schema
 from planner.site.example import HOURS, WEEK
 
 SORTS = ("unknown", "steady", "bursty", "in use", "bursty in use", "calm")
 BEGIN = datetime(2026, 3, 2)  # a Monday
 GAP = 0.045  # service times
+
+
+def erlang_queue(load: float, servers: float) -> float:
+    """Mean queue of M/M/c with c real, by the incomplete gamma function; inf if overloaded."""
+    if servers <= load:
+        return float("inf")
+    blocked = poisson_density(servers, load) / gammaincc(servers + 1, load)
+    return float(blocked / (1 - load / servers * (1 - blocked)) * load / (servers - load))
+
+
+def poisson_density(number: float, mean: float) -> float:
+    """exp(-m) m^n / Gamma(n + 1)."""
+    return float(np.exp(number * np.log(mean) - mean - gammaln(number + 1)))
 
 
 def pool_rows(
@@ -43,9 +56,7 @@ def pool_rows(
     if sort == "calm":
         aliases *= 4
     if aliases:
-        total = np.array(
-            [peak * float(erlang_queue(mean / peak, np.array([aliases / peak]))[0]) for mean in spill]
-        )
+        total = np.array([peak * float(erlang_queue(mean / peak, aliases / peak)) for mean in spill])
         total = np.minimum(np.where(np.isfinite(total), total, alone.sum(axis=1)), alone.sum(axis=1))
         alone = total[:, None] * alone / alone.sum(axis=1, keepdims=True)
     queue = np.round(alone, 2)

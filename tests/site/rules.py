@@ -14,7 +14,8 @@ import numpy as np
 
 from planner.demand import Law
 from planner.site.groups import groups_of, rows_of
-from planner.site.need import Part, need_of
+from planner.site.need import need_of
+from planner.site.parts import Part
 from planner.site.pool_need import PoolNeed
 from planner.sizing.target import Target
 from tests.site.simulated import SimulatedPool, pool

@@ -10,7 +10,8 @@ import pytest
 
 from planner.demand import Law
 from planner.site.groups import POOL, SYSTEM, VOLUME, groups_of, rows_of, series_of
-from planner.site.need import Part, need_of
+from planner.site.need import need_of
+from planner.site.parts import Part
 from planner.sizing import Target
 from tests.site.large_site import pool_rows
 
@@ -98,13 +99,13 @@ def test_gaps_and_lengths_and_missing_members_are_told() -> None:
 
 
 def test_a_clock_set_back_is_two_hours_with_its_offset_and_refused_without() -> None:
-    """02:00 to 02:59 comes twice where summer time ends."""
+    """Hours come twice where summer time ends, here six intervals."""
     frame = small(utc_offset=7200)
     again = small(utc_offset=3600)
     both = pl.concat([frame, again.select(frame.columns)])
     found = need(both)
     assert found.intervals == 12  # type: ignore[attr-defined]
-    assert "clock set back by 1 interval" in "; ".join(found.notes)  # type: ignore[attr-defined]
+    assert "clock set back by 6 intervals" in "; ".join(found.notes)  # type: ignore[attr-defined]
     twice = pl.concat([small(), small()])
     problem = need(twice).problem  # type: ignore[attr-defined]
     assert "stands twice" in problem

@@ -46,11 +46,6 @@ class Moves:
     up: Array
     down: Array
 
-    @property
-    def outflow(self) -> Array:
-        """Rate out of each state, shape (states,) [1/service time]."""
-        return np.asarray(self.within.sum(axis=1) + self.up.sum(axis=1) + self.down.sum(axis=1))
-
 
 class Levels:
     """The levels of one pool with its aliases."""

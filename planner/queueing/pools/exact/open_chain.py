@@ -53,11 +53,14 @@ def solve_open_chain(pool: Pool, aliases: int, effort: Effort = FULL) -> Outcome
     check, states = aliases + FIRST_QUEUE, 0
     while True:
         moves = levels.moves(below, here, above)
-        local = moves.within - np.diag(moves.outflow)
+        local = moves.within
         if below is not None:
             step = np.asarray(np.linalg.solve(-reduced.T, moves.down.T).T, dtype=np.float64)
             steps.append(step)
             local += step @ up
+        # What leaves a state: a sum, where a difference would lose rare states to rounding.
+        np.fill_diagonal(local, 0.0)
+        np.fill_diagonal(local, -(local.sum(axis=1) + moves.up.sum(axis=1)))
         reduced, up = local, moves.up
         kept.append(here)
         states += here.size

@@ -1,23 +1,17 @@
-"""The sentences and tables of the answer for a site."""
+"""The tables of the answer for a site: a row a pool; of one pool its hours of the week and its worst intervals."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 
 from planner import render
-from planner.render.text import counted
-from planner.site.pool_need import ENOUGH, SHORT, TOO_MANY, UNKNOWN, WEEKDAYS, PoolNeed
+from planner.site.pool_need import SHORT, TOO_MANY, WEEKDAYS, PoolNeed
 from planner.units import MILLISECOND
 
-if TYPE_CHECKING:
-    from planner.site.site_answer import SiteAnswer
-
 MOST_SHOWN: Final = 40  # rows for people; all of them in CSV and JSON
-NAMED: Final = 3
-FEWEST_CHECKED: Final = 10
 WORST_SHOWN: Final = 8  # intervals of one pool
 RULES: Final = {
     "in_use_plus_queue": "in use + queue",
@@ -26,113 +20,9 @@ RULES: Final = {
 }
 
 
-def _aliases(count: int) -> str:
-    return f"{count} alias{'' if count == 1 else 'es'}"
-
-
 def share(value: float) -> str:
     """As people say a share of the time."""
     return f"{100 * value:.4g} %"
-
-
-def headline(answer: SiteAnswer) -> str:
-    """How many are short, and have aliases to give."""
-    short, many = answer.of(SHORT), answer.of(TOO_MANY)
-    kinds = {each.kind for each in answer.pools}
-    noun = kinds.pop() if len(kinds) == 1 else "pool or volume"
-    total = len(answer.pools)
-    every = counted(total, noun) if total == 1 or noun != "pool or volume" else f"{total} pools and volumes"
-    if total == 1:
-        return _alone(answer.pools[0], answer.meet)
-    parts = []
-    if short:
-        missing = sum(each.to_add for each in short)
-        first = short[0]
-        parts.append(
-            f"{len(short)} {'is' if len(short) == 1 else 'are'} short of {_aliases(missing)} in all, "
-            f"{first.name} most ({first.needed} needed, {first.in_use} in use)"
-        )
-    if many:
-        parts.append(
-            f"{len(many)} {'has' if len(many) == 1 else 'have'} {sum(e.to_gain for e in many)} to give"
-        )
-    enough, unknown = len(answer.of(ENOUGH)), len(answer.of(UNKNOWN))
-    if enough:
-        parts.append(f"{enough} {'has' if enough == 1 else 'have'} enough")
-    if unknown:
-        parts.append(f"{unknown} {'has' if unknown == 1 else 'have'} no answer")
-    return f"{every} in {share(answer.meet)} of the busy time: {'; '.join(parts) or 'nothing to tell'}."
-
-
-def _alone(need: PoolNeed, meet: float) -> str:
-    """Of one pool."""
-    if need.needed is None:
-        return f"{need.name}: no answer; {need.problem}."
-    ends = "" if need.needed_low is None else f" ({need.needed_low} to {need.needed_high})"
-    verdicts = {
-        SHORT: f"short by {need.to_add}",
-        TOO_MANY: f"too many by {need.to_gain} at least",
-        ENOUGH: "enough",
-        UNKNOWN: "no verdict",
-    }
-    worst = "" if need.worst_start is None else f", {need.worst_start:%Y-%m-%d %H:%M}"
-    return (
-        f"{need.name} needs {_aliases(need.needed)}{ends} in {share(meet)} of the busy time, "
-        f"{need.needed_worst} in the worst interval{worst}; {need.in_use} in use: {verdicts[need.verdict]}."
-    )
-
-
-def notes(answer: SiteAnswer) -> tuple[str, ...]:
-    """How it was found, what is uneven, what to do."""
-    found = list(answer.remarks)
-    every = sum(each.intervals for each in answer.pools)
-    full = sum(each.solved_in_full for each in answer.pools)
-    found.append(
-        f"Target: {answer.target}. Busy: at least a quarter of the load of the 99th percentile. {full} of {every} "
-        f"intervals were solved in full, those that decide among them; the others are interpolated{_error(answer)}."
-    )
-    for name, problem in answer.failed:
-        found.append(f"No answer for {name}: {problem}")
-    problems = [each for each in answer.pools if each.problem]
-    for each in problems[:NAMED]:
-        found.append(f"{each.name}: {each.problem}.")
-    if len(problems) > NAMED:
-        found.append(f"{len(problems) - NAMED} more without an answer; --json has the reasons.")
-    uneven: dict[str, list[str]] = {}
-    for each in answer.pools:
-        for note in each.notes:
-            uneven.setdefault(note, []).append(each.name)
-    for note, names in list(uneven.items())[: 2 * NAMED]:
-        some = ", ".join(names[:NAMED]) + (f" and {len(names) - NAMED} more" if len(names) > NAMED else "")
-        found.append(f"{some}: {note}.")
-    if len(uneven) > 2 * NAMED:
-        found.append(f"{len(uneven) - 2 * NAMED} further remarks; --json has them.")
-    found.append(_next(answer))
-    return tuple(found)
-
-
-def _error(answer: SiteAnswer) -> str:
-    checked = answer.checked
-    if checked.tried < FEWEST_CHECKED:
-        return ""
-    return (
-        f": of {checked.tried} drawn at random and solved as well, {checked.same} had the same count, "
-        f"{checked.within_one} within one, {checked.short} were short by more"
-    )
-
-
-def _next(answer: SiteAnswer) -> str:
-    """What to do on Monday."""
-    short, many = answer.of(SHORT), answer.of(TOO_MANY)
-    if short:
-        first = short[0]
-        when = f" (most on {first.busiest_hour}:00)" if first.busiest_hour else ""
-        do = f"Next: {first.name} from {first.in_use} to {first.needed} aliases{when}"
-        return f"{do}; `--since DATE` then says whether it came as told."
-    if many:
-        some = f"Next: {many[0].name} can give {counted(many[0].to_gain, 'device number')}"
-        return f"{some}; take them in two steps and measure between."
-    return "Next: nothing to do; --pool NAME shows one over time."
 
 
 def _verdict(need: PoolNeed) -> str:
@@ -165,12 +55,12 @@ def table(pools: Sequence[PoolNeed]) -> render.Table:
     return render.Table(columns=tuple(columns))
 
 
-def sections(answer: SiteAnswer) -> tuple[render.Section, ...]:
+def sections(pools: Sequence[PoolNeed], meet: float) -> tuple[render.Section, ...]:
     """One row a pool; of one pool its hours of the week and its worst intervals."""
-    if len(answer.pools) == 1:
-        return _of_one(answer.pools[0])
-    shown = answer.pools[:MOST_SHOWN]
-    systems = len({each.system for each in answer.pools}) > 1
+    if len(pools) == 1:
+        return _of_one(pools[0])
+    shown = pools[:MOST_SHOWN]
+    systems = len({each.system for each in pools}) > 1
     columns: list[tuple[str, str, list[Any]]] = [
         ("pool", "pool", [each.name if systems else each.pool for each in shown]),
         ("volumes", "volumes", [each.volumes for each in shown]),
@@ -193,10 +83,10 @@ def sections(answer: SiteAnswer) -> tuple[render.Section, ...]:
             for name, label, values in columns
         )
     )
-    more = len(answer.pools) - len(shown)
+    more = len(pools) - len(shown)
     caption = (
         f"needed in the worst interval, in 99 % and 95 % of the busy time; range: 90 %, of the count in "
-        f"{share(answer.meet)}; short: share of the busy intervals; most: hour of the week"
+        f"{share(meet)}; short: share of the busy intervals; most: hour of the week"
     )
     if any(name == "rule" for name, _, _ in columns):
         caption += "; rule: in use + queue"

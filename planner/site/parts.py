@@ -1,0 +1,171 @@
+"""A site cut into parts small enough to send away: some pools of one system each, and where their rows are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from planner.demand import Law
+from planner.errors import InputError
+from planner.measurements.archive import open_archive
+from planner.measurements.read import Data, is_folder, read
+from planner.site.groups import POOL, VOLUME, Group, groups_of, keyed, rows_of
+from planner.site.shared import Shared, check_members, is_shared, joined, read_shared
+from planner.sizing.target import Target
+
+if TYPE_CHECKING:
+    import polars as pl
+
+POOLS_AT_ONCE: Final = 8
+VOLUMES_AT_ONCE: Final = 256
+DEFAULT_MODEL: Final = "hyperpav"
+DEFAULT_MEET: Final = 0.99
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Part:
+    """Some groups of a site, small enough to send away.
+
+    Attributes
+    ----------
+    name : str
+        For messages.
+    groups : tuple of Group
+        Which pools and volumes.
+    archive : Path or None
+        Where their rows are; `frame` holds them, and `supply` the counters, where None.
+    shares : dict
+        Of pools that systems share, the share of each in the load.
+    start, end : datetime or None
+        Which intervals.
+    law, target, meet, curves
+        As of `site`.
+    """
+
+    name: str
+    groups: tuple[Group, ...]
+    archive: Path | None = None
+    frame: pl.DataFrame | None = None
+    supply: pl.DataFrame | None = None
+    shares: dict[str, dict[str, float]] = field(default_factory=dict)
+    start: datetime | None = None
+    end: datetime | None = None
+    law: Law
+    target: Target
+    meet: float = DEFAULT_MEET
+    curves: bool = False
+
+
+def parts_of(
+    source: Data,
+    *,
+    members: Path | str | None,
+    system: str | None,
+    start: datetime | None,
+    end: datetime | None,
+    pool: str | None,
+    asked: dict[str, Any],
+) -> tuple[list[Part], tuple[str, ...]]:
+    """Cut a site into parts: some pools of one system each; and what reading it left open."""
+    sources = list(source) if isinstance(source, (list, tuple)) else [source]
+    only = sources[0]
+    shared: Shared = {}
+    path: Path | str = ""
+    if members is not None and is_shared(members):
+        shared, path, members = read_shared(members), members, None
+    archive = None
+    said: tuple[str, ...] = ()
+    if members is None and len(sources) == 1 and isinstance(only, (str, Path)) and is_folder(Path(only)):
+        archive = open_archive(Path(only))
+        systems = None if system is None else [system]
+        rows = archive.scan("devices", systems=systems, start=start, end=end)
+        supply = None
+    else:
+        measured = read(source, members, system=system, start=start, end=end)
+        rows, supply, said = measured.devices.lazy(), measured.supply, measured.notes
+    every = groups_of(rows)
+    parts, notes = [], list(said)
+    if shared:
+        check_members(shared, every, path)
+        gone = {member for some in shared.values() for member in some}
+        every = [each for each in every if (each.system, each.name) not in gone]
+        for ssid, some in shared.items():
+            group, frame, shares, left_out = joined(rows, ssid, some)
+            if pool is not None and pool not in (group.name, group.words):
+                continue
+            if left_out:
+                notes.append(
+                    f"{group.words}: {left_out} intervals that not all of its systems measured are left out."
+                )
+            parts.append(
+                Part(
+                    name=group.words,
+                    groups=(group,),
+                    frame=keyed(frame, [group]),
+                    shares={ssid: shares},
+                    **asked,
+                )
+            )
+    if not (parts and pool is not None):
+        every = chosen(every, pool, str(source)) if every or not parts else []
+        for few in cut(every):
+            where = {"archive": archive.path, "start": start, "end": end} if archive is not None else {
+                "frame": rows_of(rows, few), "supply": supply
+            }  # fmt: skip
+            parts.append(Part(name=_name(few), groups=few, **where, **asked))
+    return parts, tuple(notes)
+
+
+def chosen(groups: Sequence[Group], pool: str | None, source: str) -> list[Group]:
+    """Groups that are asked for: of this pool, or all."""
+    if not groups:
+        raise InputError("source", source, "devices or volumes with intervals; there are none")
+    if pool is None:
+        return list(groups)
+    found = [each for each in groups if pool in (each.name, each.words)]
+    if not found:
+        names = [each.words for each in groups if each.kind != VOLUME] or [each.words for each in groups]
+        raise InputError("pool", pool, f"one of {', '.join(names[:12])}{', ...' if len(names) > 12 else ''}")  # noqa: PLR2004
+    return found
+
+
+def cut(groups: Sequence[Group]) -> list[tuple[Group, ...]]:
+    """A few groups of one system and kind each."""
+    found: list[tuple[Group, ...]] = []
+    for system, volumes in dict.fromkeys((each.system, each.kind == VOLUME) for each in groups):
+        some = [each for each in groups if (each.system, each.kind == VOLUME) == (system, volumes)]
+        size = VOLUMES_AT_ONCE if volumes else POOLS_AT_ONCE
+        found += [tuple(some[first : first + size]) for first in range(0, len(some), size)]
+    return found
+
+
+def _name(groups: Sequence[Group]) -> str:
+    return groups[0].words if len(groups) == 1 else f"{groups[0].words} to {groups[-1].name}"
+
+
+def rows_of_part(part: Part) -> pl.DataFrame:
+    """Rows of the groups of a part, wherever they are."""
+    if part.frame is not None:
+        return part.frame
+    assert part.archive is not None
+    systems = sorted({each.system for each in part.groups})
+    lazy = open_archive(part.archive).scan("devices", systems=systems, start=part.start, end=part.end)
+    return rows_of(lazy, part.groups)
+
+
+def supply_of_part(part: Part) -> pl.DataFrame | None:
+    """Supply counters of the pools of a part; None without any."""
+    import polars as pl
+
+    if part.archive is None:
+        return part.supply
+    pools = [each.name for each in part.groups if each.kind == POOL]
+    archive = open_archive(part.archive)
+    if not pools or not archive.files("supply"):
+        return None
+    systems = sorted({each.system for each in part.groups})
+    lazy = archive.scan("supply", systems=systems, start=part.start, end=part.end)
+    return lazy.filter(pl.col("pool").is_in(pools)).collect()
