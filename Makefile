@@ -126,7 +126,7 @@ $(RUN)/done: $(VENV)/notebook $(shell find notebooks planner models data -type f
 docs: $(VENV)/docs $(RUN)/done
 	rm -rf $(DOCS)
 	$(BIN)/python docs/gather.py $(DOCS)/source $(RUN)
-	$(BIN)/sphinx-build -q -W --keep-going -j $(JOBS) -b html $(DOCS)/source $(DOCS)/html
+	$(BIN)/sphinx-build -q -W --keep-going -b html $(DOCS)/source $(DOCS)/html
 	$(BIN)/python -m tests.docs.links $(DOCS)/html
 
 clean:
