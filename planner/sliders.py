@@ -232,9 +232,10 @@ def _told(shown: Shown) -> tuple[str, Axes | None]:
         axes = shown.plot()
     except NotImplementedError:  # an answer without a picture
         return shown.headline, None
-    for place in ("left", "center", "right"):
-        if " ".join(axes.get_title(place).split()) == " ".join(shown.headline.split()):
-            axes.set_title("", loc=place)  # the line above says it
+    figure = axes.get_figure(root=True)
+    assert figure is not None
+    if " ".join(figure.get_suptitle().split()) == " ".join(shown.headline.split()):
+        figure.suptitle("")  # the line above says it
     return shown.headline, axes
 
 

@@ -56,6 +56,16 @@ def test_an_error_is_one_red_line_and_the_next_move_asks_again(problem: Exceptio
     assert panel.picture.startswith(PNG)
 
 
+def test_the_headline_stands_once_in_the_line_above_the_picture(monkeypatch: pytest.MonkeyPatch) -> None:
+    answer = planner.aliases(rate="755/s", service="1.3ms", queue=1.84)
+    axes = answer.plot()
+    figure = axes.get_figure(root=True)
+    assert " ".join(figure.get_suptitle().split()) == answer.headline
+    monkeypatch.setattr(type(answer), "plot", lambda self: axes)
+    assert answer.headline in explore(lambda k: answer, k=count("k", 1, 0, 8)).words
+    assert not figure.get_suptitle()
+
+
 def test_a_bug_is_no_red_line() -> None:
     with pytest.raises(ZeroDivisionError):
         explore(lambda aliases: str(1 / aliases), aliases=count("aliases", 0, 0, 8))
