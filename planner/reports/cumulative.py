@@ -45,7 +45,7 @@ class Steps:
     wrapped: NDArray[np.bool_]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(eq=False)  # not frozen: an exception takes its traceback on the way
 class Backwards(Exception):  # noqa: N818 - becomes a ReportError where file and line are known
     """A counter that fell without a wrap or a restart: `counter` and `record` by index."""
 

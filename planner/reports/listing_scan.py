@@ -286,6 +286,8 @@ class Scanner:
         assert page.prologue is not None
         if not line.text.strip(" _") or device.is_header(line):
             self._head_is_read(page, page.prologue)
+        elif page.report == device.REPORT and device.may_be_row(line.text):
+            self._row_above_heading(index)
         else:
             page.prologue.append(line)
 

@@ -169,6 +169,11 @@ REFUSED = {
     "cut within a row": (page(*GOOD).split("Qued\n")[1][20:] + page(row()), 1, "without its page head"),
     "a row between head and heading": (page(row(), head=HEAD + "\n" + GOOD[0]), 1, "above the row in line 8"),
     "a damaged row there": (page(row(), head=HEAD + "\n" + row(label="A B")), 1, "above the row in line 8"),
+    "a head that stands above rows": (
+        page(*GOOD) + "\n".join([HEAD.split("\n", 1)[0], GOOD[0], GOOD[1], HEAD.split("\n", 1)[1], ""]),
+        14,
+        "above the row in line 15",
+    ),
     "a head without its end": (page(row()).replace("To   2007", "Ta   2007"), 1, "'From' alone"),
     "a file that ends within a row": (page(*GOOD, row())[:-8], 14, "cut short"),
     "two rows on a line": (
