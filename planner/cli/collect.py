@@ -42,9 +42,10 @@ def collect(
     """Read each file, check it against the archive, add what is new, all of it or nothing."""
     from planner.measurements.anonymize import names_of
     from planner.measurements.collect import collect as add
+    from planner.measurements.collect import size_of
 
     form = options.Form(json=json, csv=csv)
     names = names_of(archive) if anonymize else None
-    with options.progress("Collecting", len(sources)) as done:
+    with options.progress("Collecting", sum(map(size_of, sources)), of_bytes=True) as done:
         answer = add(sources, archive, members=pools, system=system, names=names, done=done)
     options.show(answer, form)

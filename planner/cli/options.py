@@ -132,7 +132,7 @@ def working(what: str) -> Iterator[None]:
 
 
 @contextmanager
-def progress(what: str, total: int) -> Iterator[Callable[[int], None]]:
+def progress(what: str, total: int, *, of_bytes: bool = False) -> Iterator[Callable[[int], None]]:
     """Show on a terminal how far a long work is, once it has taken more than two seconds.
 
     Parameters
@@ -141,6 +141,8 @@ def progress(what: str, total: int) -> Iterator[Callable[[int], None]]:
         What is being done.
     total : int
         Its parts.
+    of_bytes : bool, optional
+        Whether the parts are bytes, whose rate is shown.
 
     Yields
     ------
@@ -151,9 +153,10 @@ def progress(what: str, total: int) -> Iterator[Callable[[int], None]]:
         yield lambda parts: None
         return
     from rich.console import Console
-    from rich.progress import Progress
+    from rich.progress import Progress, TransferSpeedColumn
 
-    bar = Progress(console=Console(stderr=True), transient=True)
+    columns = [*Progress.get_default_columns(), *([TransferSpeedColumn()] if of_bytes else [])]
+    bar = Progress(*columns, console=Console(stderr=True), transient=True)
     task = bar.add_task(what, total=total)
     begin = time.monotonic()
 

@@ -110,6 +110,15 @@ class _Run:
     systems: set[str] = field(default_factory=set)
 
 
+def size_of(source: Data) -> int:
+    """Bytes of a file or folder; 0 of what is neither."""
+    if not isinstance(source, (str, Path)):
+        return 0
+    path = Path(source)
+    every = path.rglob("*") if path.is_dir() else [path]
+    return sum(each.stat().st_size for each in every if each.is_file())
+
+
 def collect(
     sources: Sequence[Data],
     path: Path | str,
@@ -117,7 +126,7 @@ def collect(
     members: Membership | Path | str | None = None,
     system: str | None = None,
     names: Names | None = None,
-    done: Callable[[int], None] = lambda files: None,
+    done: Callable[[int], None] = lambda size: None,
 ) -> Collected:
     """Add measurements to an archive; it is made where there is none.
 
@@ -134,7 +143,7 @@ def collect(
     names : Names, optional
         Replaces names and shifts dates.
     done : callable, optional
-        Told of each source that is read.
+        Told of each source that is read, by its size [bytes].
 
     Returns
     -------
@@ -155,7 +164,7 @@ def collect(
         for source in sources:
             for measured in read_parts(source, members):
                 _add(run, measured, system, names, notes)
-            done(1)
+            done(size_of(source))
         _commit(run)
     return Collected(
         archive=path, added=run.added, known=run.known, systems=tuple(sorted(run.systems)), files=len(sources),
