@@ -17,6 +17,7 @@ from planner.units import MILLISECOND
 
 QUEUE_NEGLIGIBLE: Final = 0.1  # I/Os; the rule of thumb counts less as no queue
 ADDRESSES_PER_CONTROL_UNIT: Final = 256
+ONE_DIGIT: Final = 0.2  # width of a number over its value, from which on it has one digit at most
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -176,6 +177,7 @@ def queue_of(
     """The queue as printed, as the response time tells it by Little's law, or as both allow.
 
     Where a report prints both, its response is the printed service + queued / rate: it sharpens a queue of few digits.
+    The value is the printed queue; where that is one digit, and the response tells more, what the response says.
     Without either the queue has no upper end.
     """
     if queued is None:
@@ -190,7 +192,10 @@ def queue_of(
     high = min(queued.high, (response.high - service.value) * io_rate.high)
     if low > high:
         return queued
-    return Interval(low, min(max(queued.value, low), high), high)
+    told = (response.value - service.value) * io_rate.value
+    width = queued.high - queued.low
+    sharper = width > ONE_DIGIT * queued.value and (response.high - response.low) * io_rate.value < width
+    return Interval(low, min(max(told if sharper else queued.value, low), high), high)
 
 
 def check_response(
