@@ -180,6 +180,10 @@ def _clock(path: Path, times: list[datetime | None], of_row: list[int]) -> dict[
         before, now = times[k - 1], times[k]
         if before is None or now is None:
             continue
+        if (now.tzinfo is None) != (before.tzinfo is None):
+            raise ReportError(
+                path, f"reports {k} and {k + 1}: expected both times with their offset from UTC, or neither"
+            )
         seconds = (now - before).total_seconds()
         if seconds <= 0:
             raise ReportError(
