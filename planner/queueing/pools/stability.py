@@ -20,16 +20,23 @@ def aliases_in_use(pool: Pool) -> Array:
 
     With a queue that never ends the base of a volume serves ``1 / (S + g)``; aliases have to take the rest of the
     load. What they serve slows itself down: with growth i for each further I/O in service the aliases held are a
-    birth-death process with death rate ``a / (c + i a)``, whose law is negative binomial with r = 1 + c / i, and the
-    mean m that serves the load L solves ``r / (r + m) / (1 + g) + m / (i (r + m)) = L``. Closed classes and loads
-    below the base need none: their queues end.
+    birth-death process with death rate ``a / (c + i a)``, whose law is negative binomial with r = 1 + c / i. All
+    overloaded volumes hold the aliases of the pool together; of one that holds h on average, a share s of all, the
+    aliases then end ``h / (c + i - i s + i h)`` I/Os, and the base works at ``(c + i - i s) / (c + i - i s + i h)`` of
+    its pace: exact where these volumes are alike. Closed classes and loads below the base need none: their queues end.
     """
     load = np.where(pool.closed, 0.0, pool.arrival_rate * pool.service)
     base, growth, beside = _rates_in_overload(pool)
     missing = np.maximum(load - base, 0.0)
     spare = 1.0 - growth * load
-    need = np.divide((growth + beside) * missing, spare, out=np.full_like(load, np.inf), where=spare > 0.0)
+    alone = growth + beside - growth * _shares(pool, missing * (growth + beside))
+    need = np.divide(alone * missing, spare, out=np.full_like(load, np.inf), where=spare > 0.0)
     return np.where(missing > 0.0, need, 0.0)
+
+
+def _shares(pool: Pool, wanted: Array) -> Array:
+    """Share of one volume of each class in what all want."""
+    return np.asarray(wanted / max(float(pool.volumes @ wanted), TINY))
 
 
 def aliases_to_be_stable(pool: Pool) -> float:
@@ -54,12 +61,11 @@ def solve_saturated(pool: Pool, aliases: int) -> Outcome:
     }
     base, growth, beside = _rates_in_overload(pool)
     missing = np.where(over, np.where(pool.closed, 0.0, pool.arrival_rate * pool.service) - base, 0.0)
-    wanted = missing * (
-        growth + beside
-    )  # queues grow as I/Os are missing, and aliases take of each as it grows
-    held = aliases * wanted / max(float(pool.volumes @ wanted), TINY)
-    by_base = base * (growth + beside) / (growth + beside + growth * held) / pool.service
-    by_alias = held / (growth + beside + growth * held) / pool.service
+    # Queues grow as I/Os are missing, and aliases take of each as it grows.
+    share = _shares(pool, missing * (growth + beside))
+    held, alone = aliases * share, growth + beside - growth * share
+    by_base = base * alone / (alone + growth * held) / pool.service
+    by_alias = held / (alone + growth * held) / pool.service
     saturated = {
         "throughput": by_base + by_alias,
         "tries": pool.arrival_rate,

@@ -1,0 +1,63 @@
+"""Pools whose queues never end, against the chain of what their volumes hold, and the limit where they begin to end."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+from planner.queueing import alias_pool
+
+
+def chain(volumes: int, aliases: int, inflation: float) -> tuple[float, float]:
+    """Rates of base and aliases of one of equal volumes, service time 1, that always have I/Os waiting.
+
+    An I/O that ends while its volume has n in service took 1 + inflation (n - 1); a freed alias goes to any of the
+    volumes, whose queues grow alike.
+    """
+    states = [s for s in product(range(aliases + 1), repeat=volumes) if sum(s) == aliases]
+    place = {state: k for k, state in enumerate(states)}
+    rates = np.zeros((len(states), len(states)))
+    for state, source in product(states, range(volumes)):
+        if state[source]:
+            pace = state[source] / (1.0 + inflation * state[source])
+            for to in range(volumes):
+                moved = list(state)
+                moved[source] -= 1
+                moved[to] += 1
+                rates[place[state], place[tuple(moved)]] += pace / volumes
+    np.fill_diagonal(rates, 0.0)
+    balance = np.vstack([(rates - np.diag(rates.sum(axis=1))).T, np.ones(len(states))])
+    law = np.linalg.lstsq(balance, np.append(np.zeros(len(states)), 1.0), rcond=None)[0]
+    held = np.array([state[0] for state in states])
+    return float(law @ (1.0 / (1.0 + inflation * held))), float(law @ (held / (1.0 + inflation * held)))
+
+
+@pytest.mark.parametrize(
+    ("volumes", "aliases", "inflation"), [(1, 3, 0.09), (2, 3, 0.09), (3, 4, 0.3), (2, 1, 0.5)]
+)
+def test_overloaded_equal_volumes_are_exact(volumes: int, aliases: int, inflation: float) -> None:
+    found = alias_pool(aliases, volumes=volumes, arrival_rate=100.0, service_time=1.0, inflation=inflation)
+    base, by_alias = chain(volumes, aliases, inflation)
+    assert not found.stable
+    assert found.base_throughput == pytest.approx(base, rel=1e-9)
+    assert found.alias_throughput == pytest.approx(by_alias, rel=1e-9)
+
+
+@pytest.mark.parametrize("rate", [1.80, 1.83, 1.84])
+def test_one_volume_is_stable_up_to_what_all_its_devices_serve(rate: float) -> None:
+    """Two devices of a volume with inflation .09 serve 2 / 1.09 = 1.8349 I/Os in a service time."""
+    found = alias_pool(1, volumes=1, arrival_rate=rate, service_time=1.0, inflation=0.09)
+    assert bool(found.stable) is (rate < 2 / 1.09)
+    assert found.aliases_to_be_stable == (1 if rate < 2 / 1.09 else 2)
+
+
+def test_a_hopeless_load_has_an_answer() -> None:
+    """980 times what the base serves, as where milliseconds were typed as seconds."""
+    found = alias_pool(
+        [0, 1, 10, 255], volumes=1, arrival_rate=755.0, service_time=1.3, inflation=0.11, redrive_time=6e-5
+    )
+    assert not found.stable.any()
+    assert np.isinf(found.queue_length).all()
+    assert (np.diff(found.throughput[:, 0] if found.throughput.ndim > 1 else found.throughput) > 0).all()
