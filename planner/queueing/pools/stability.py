@@ -63,9 +63,9 @@ def solve_saturated(pool: Pool, aliases: int) -> Outcome:
     missing = np.where(over, np.where(pool.closed, 0.0, pool.arrival_rate * pool.service) - base, 0.0)
     # Queues grow as I/Os are missing, and aliases take of each as it grows.
     share = _shares(pool, missing * (growth + beside))
-    held, alone = aliases * share, growth + beside - growth * share
-    by_base = base * alone / (alone + growth * held) / pool.service
-    by_alias = held / (alone + growth * held) / pool.service
+    held, apart = aliases * share, growth + beside - growth * share
+    by_base = base * apart / (apart + growth * held) / pool.service
+    by_alias = held / (apart + growth * held) / pool.service
     saturated = {
         "throughput": by_base + by_alias,
         "tries": pool.arrival_rate,
