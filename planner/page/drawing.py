@@ -275,7 +275,7 @@ class Course:
         whole = first.astype(f"datetime64[{unit}]")
         found = []
         for k in range(0, math.ceil(last / step) + 2, every):
-            moment = (whole + k).astype("datetime64[s]")
+            moment = (whole + np.array(k, f"timedelta64[{unit}]")).astype("datetime64[s]")
             at = float((moment - first) / np.timedelta64(1, "s"))
             if 0 <= at <= last:
                 found.append((at, str(moment)[word]))

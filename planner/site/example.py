@@ -54,9 +54,9 @@ def daily_levels(days: int, growth: float, shift: float, generator: np.random.Ge
         Shape (days,).
     """
     day = np.arange(days)
-    calendar = np.datetime64(FIRST, "D") + day
+    calendar = np.datetime64(FIRST, "D") + day.astype("timedelta64[D]")
     weekday = (FIRST.weekday() + day) % 7
-    next_month = (calendar.astype("datetime64[M]") + 1).astype("datetime64[D]")
+    next_month = (calendar.astype("datetime64[M]") + np.timedelta64(1, "M")).astype("datetime64[D]")
     last_working = np.is_busday(calendar) & (np.busday_count(calendar, next_month) == 1)
     level = (1 + growth * day / YEAR) * np.where(2 * day >= days, 1 + shift, 1.0)
     innovations = np.sqrt(1 - CORRELATION**2) * generator.standard_normal(days)

@@ -60,9 +60,9 @@ def fitted(daily: Daily) -> Fit:
 
 def month_forms(first: date, days: int) -> Array:
     """Days of each form of a month end, in the order of `MONTH_ENDS`; (forms, days) of 0 and 1."""
-    day = np.datetime64(first, "D") + np.arange(days)
+    day = np.datetime64(first, "D") + np.arange(days).astype("timedelta64[D]")
     month = day.astype("datetime64[M]")
-    begin, end = month.astype("datetime64[D]"), (month + 1).astype("datetime64[D]")
+    begin, end = month.astype("datetime64[D]"), (month + np.timedelta64(1, "M")).astype("datetime64[D]")
     work = np.is_busday(day)
     left = np.busday_count(day, end)  # working days of the month from this one on
     gone = np.busday_count(begin, day)
