@@ -185,3 +185,7 @@ def test_a_wheel_carries_its_shelves_and_finds_them(tmp_path: Path) -> None:
         inside / "data" / "README.md",
         inside / "models",
     ]
+
+
+def test_models_are_made_by_the_makefile() -> None:
+    assert "write_models(Path('models'))" in (ROOT / "Makefile").read_text(encoding="utf-8")

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from importlib import import_module
 from pathlib import Path
+from pkgutil import walk_packages
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ import pytest
 from matplotlib.axes import Axes
 from matplotlib.collections import PolyCollection
 
+import planner
 from planner import calibrate, queueing, render, sizing, style, system
 from planner.advice.channel_program import channel_programs
 from planner.advice.disk import Setting, disk_rates
@@ -47,7 +49,7 @@ from planner.supply import judge
 from planner.system.grid import compare
 from planner.system.template import template
 from planner.whatif import predict
-from tests.checkout import ROOT, modules
+from tests.checkout import ROOT
 from tests.site.large_site import pool_rows
 
 COUNTS = np.arange(4)
@@ -147,7 +149,7 @@ SUFFIX = re.compile(r"_(ms|us|s|gb|mb|bytes|percent)(_per_\w+)?$", re.IGNORECASE
 
 def shown_classes() -> Iterator[type]:
     """Classes of the planner that answer somebody: they have a table, or text beside plain data."""
-    for module in modules():
+    for _, module, _ in walk_packages(planner.__path__, "planner."):
         if module.endswith("__main__"):
             continue
         for name, found in inspect.getmembers(import_module(module), inspect.isclass):

@@ -13,6 +13,9 @@ import resource
 import signal
 import time
 import traceback
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from multiprocessing import get_context
 from pathlib import Path
 from random import Random
 from typing import Final
@@ -37,6 +40,7 @@ def give_up(*_: object) -> None:
 def fuzz(name: str, inputs: int, seed: int, seconds: float, keep: Path | None) -> tuple[int, int, float]:
     """Try inputs of a target; how many were tried and found wanting, and the longest time [s]."""
     target, tried, longest, wrong = TARGETS[name], 0, 0.0, set[str]()
+    signal.signal(signal.SIGALRM, give_up)
     begin = time.monotonic()
     for k in range(inputs):
         if time.monotonic() - begin > seconds:
@@ -79,15 +83,18 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--keep", action="store_true", help="write what is found to the corpus")
     asked = parser.parse_args()
-    signal.signal(signal.SIGALRM, give_up)
     total = bad = 0
     for name in asked.targets or TARGETS:
-        tried, wrong, longest = fuzz(
-            name, asked.inputs, asked.seed, asked.seconds, CORPUS if asked.keep else None
-        )
+        given = (name, asked.inputs, asked.seed, asked.seconds, CORPUS if asked.keep else None)
+        try:  # in a process of its own: libraries that are not Python can end theirs
+            with ProcessPoolExecutor(1, mp_context=get_context("spawn"), max_tasks_per_child=1) as child:
+                tried, wrong, longest = child.submit(fuzz, *given).result()
+        except BrokenProcessPool:
+            print(f"  {name} {asked.seed}: the process was ended", flush=True)
+            tried, wrong, longest = 0, 1, 0.0
         print(f"{name:20} {tried:9,} inputs, {wrong} kinds of failure, longest {longest:.2f} s", flush=True)
         total, bad = total + tried, bad + wrong
-    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    most = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 2**20
     print(f"{'all':20} {total:9,} inputs, {bad} kinds of failure, at most {most:.1f} GiB of memory")
     return int(bad > 0)
 
