@@ -15,6 +15,7 @@ from planner.demand.readings import MEASURED_CONCURRENCY, Readings
 from planner.results import Array
 
 POINT: Final = 0.645  # quantile of the counts: too few costs more than too many
+OF_SEVERAL: Final = 0.5  # the same where other rows have decided
 FIRST_STEP: Final = 3  # aliases, where the demand of a saturated row is unknown
 NEARLY_STEADY: Final = 1.6  # r below which the steady counts with other waits bound the range
 WAIT_FACTORS: Final = (0.65, 1.5)
@@ -93,7 +94,7 @@ def _spread(readings: Readings, each: Array, target: AliasTarget) -> tuple[Array
 def _of_several(readings: Readings, each: Array, target: AliasTarget) -> tuple[Array, Array, Array]:
     """Point and range where rows at other counts weigh the readings; the measured rows bound them."""
     weight = readings.weight
-    point = quantile(each, weight, POINT)
+    point = quantile(each, weight, OF_SEVERAL)
     kept = weight >= KEPT_OF_BEST * weight.max(axis=1, keepdims=True)
     low = np.min(np.where(kept, each, np.inf), axis=1)
     high = np.max(np.where(kept, each, -np.inf), axis=1)

@@ -187,11 +187,12 @@ def fixed_batches(station: Station, rate: Array, mean: Array) -> Figures:
     return _figures(station, rate, mass, busy, over, queue, stable)
 
 
-def groups(station: Station, rate: Array, mean: Array) -> Figures:
+def groups(station: Station, rate: Array, mean: Array, even: Array | float = 0.0) -> Figures:
     """`mean` I/Os at once to an idle volume, at regular times: floor(mean) or one more, in proportion to the I/Os.
 
     A group of k takes sum of 1/mu(n), n = 1 to k, to be served; wait and service of its I/Os sum (n - c)+ / mu(n)
-    and min(n, c) / mu(n).
+    and min(n, c) / mu(n). With constant service c I/Os end together, and the j-th of a group waits floor((j - 1) / c)
+    of their times; `even` goes from 0, exponential, to 1, constant service.
     """
     whole = np.floor(mean)
     rest = mean - whole
@@ -206,7 +207,10 @@ def groups(station: Station, rate: Array, mean: Array) -> Figures:
             flat * (flat - 1) / 2
             + (inside - flat) * (station.inflated_to - 1 if np.isfinite(station.inflated_to) else 0.0)
         )
-        waited = beyond * (beyond + 1) / 2 * (growth + station.gap) / c
+        rounds = np.floor(k / c)
+        together = c * rounds * (rounds - 1) / 2 + (k - c * rounds) * rounds
+        waits = even * together + (1 - even) * beyond * (beyond + 1) / 2 / c
+        waited = waits * (growth + station.gap)
         return waited, inside + slow + beyond * growth, beyond * station.gap
 
     few, many = totals(whole), totals(whole + 1)
@@ -219,6 +223,23 @@ def groups(station: Station, rate: Array, mean: Array) -> Figures:
         gap=fill * gaps,
         busy=fill * served,
     )
+
+
+def beside(station: Station, demand: Figures, single: Array) -> Figures:
+    """A demand and open arrivals of rate `single` beside it, which see its queue and wait for it to be served."""
+    if not (single > 0).any():
+        return demand
+    one = np.ones_like(single)
+    opened = batches(station, single, one, one)
+    return Figures(
+        rate=demand.rate + opened.rate, queue=demand.queue * with_open(station, single) + opened.queue,
+        gap=demand.gap + opened.gap, busy=demand.busy + opened.busy,
+    )  # fmt: skip
+
+
+def with_open(station: Station, single: Array) -> Array:
+    """Queue that a demand makes, those open arrivals among it that come while it waits, over its own."""
+    return np.asarray(1 + np.minimum(single / station.over, 1.0))
 
 
 def requesters(station: Station, population: Array, think: Array, active: Array) -> Figures:
@@ -276,12 +297,16 @@ def _requesters(station: Station, population: Array, think: Array) -> list[Array
 
 def _blocked(load: Array, servers: Array) -> Array:
     """Erlang's loss formula B(M) = a B(M-1) / (M + a B(M-1)) at whole numbers of servers, 0 or more (Erlang 1917)."""
-    found, chance = np.ones_like(load), np.ones_like(load)
-    for count in range(1, int(servers.max(initial=0.0)) + 1):
-        chance = load * chance
-        chance = chance / (count + chance)
-        np.copyto(found, chance, where=servers >= count)
-    return found
+    order = np.argsort(servers, axis=None)
+    loads, limits = load.ravel()[order], servers.ravel()[order]
+    chance = np.ones_like(loads)
+    counts = np.arange(1, int(limits[-1]) + 1) if limits.size else np.arange(0)
+    for count, first in zip(counts, np.searchsorted(limits, counts), strict=True):
+        met = loads[first:] * chance[first:]
+        chance[first:] = met / (count + met)
+    found = np.empty_like(chance)
+    found[order] = chance
+    return found.reshape(load.shape)
 
 
 def phases(station: Station, rate: Array, on_rate: Array, on_time: Array) -> Figures:

@@ -25,15 +25,22 @@ FINE_ON_LOADS: Final = (
 CLOSED_STEPS: Final = (0, 1, 2, 3, 4, 6, 9, 13, 29)  # requesters above the fewest that reach the queue
 ACTIVE_STEPS: Final = (0, 1, 2, 3, 4, 5)
 FINE_ACTIVE_STEPS: Final = (0, 1, 2, 3, 4, 5, 6, 8, 10, 13, 17, 22)
+EVEN: Final = (0.0, 0.6)  # how even service is: 0 exponential, 1 constant
+BESIDE: Final = (0.7, 0.35)  # share of the I/Os that requesters or groups have beside open arrivals
 UNUSED: Final = np.nan
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Layout:
-    """Which reading stands in which column: `kind` and its fixed number (share, steps or load while on), (columns,)."""
+    """Which reading stands in which column, (columns,).
+
+    `kind`, its fixed `number` (share in batches, steps, load while on, evenness of the service) and the `own` share of
+    the I/Os; the others are open arrivals beside.
+    """
 
     kind: NDArray[np.int64]
     number: Array
+    own: Array
 
     def columns(self, kind: int) -> slice:
         """Columns of a kind."""
@@ -41,26 +48,26 @@ class Layout:
         return slice(int(where[0]), int(where[-1]) + 1)
 
 
-def _layout(steps: tuple[int, ...], shares: tuple[float, ...], loads: tuple[float, ...]) -> Layout:
+def _layout(
+    steps: tuple[int, ...], shares: tuple[float, ...], loads: tuple[float, ...], even: tuple[float, ...] = (0.0,),
+    beside: tuple[float, ...] = (),
+) -> Layout:  # fmt: skip
     numbers: tuple[tuple[float, ...], ...] = (
-        (0,),
-        CLOSED_STEPS,
-        (0,),
-        (1.0,),
-        shares,
-        (0,),
-        (0,),
-        steps,
-        loads,
-    )
-    return Layout(
-        kind=np.repeat(np.arange(len(KINDS)), [len(each) for each in numbers]),
-        number=np.array([number for each in numbers for number in each], dtype=float),
-    )
+        (0,), CLOSED_STEPS, (0,), (1.0,), shares, (0,), even, steps, loads,
+    )  # fmt: skip
+    with_others = {PERIODIC: even, ACTIVE: ACTIVE_STEPS}
+    columns = [
+        (kind, number, own)
+        for kind, alone in enumerate(numbers)
+        for own in ((1.0, *beside) if kind in with_others else (1.0,))
+        for number in (alone if own == 1 else with_others[kind])
+    ]
+    kind, number, own = zip(*columns, strict=True)
+    return Layout(kind=np.array(kind), number=np.array(number, dtype=float), own=np.array(own))
 
 
 COARSE: Final = _layout(ACTIVE_STEPS, SHARES, ON_LOADS)
-FINE: Final = _layout(FINE_ACTIVE_STEPS, FINE_SHARES, FINE_ON_LOADS)
+FINE: Final = _layout(FINE_ACTIVE_STEPS, FINE_SHARES, FINE_ON_LOADS, EVEN, BESIDE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -71,7 +78,8 @@ class Demands:
     of the I/Os in
     batches; `population`, `think` [service times] and `active` share of the time of requesters; `on_load` I/Os a
     service
-    time while on and `on_time` [service times]; `ratio` of the wait to that of exponential service.
+    time while on and `on_time` [service times]; `ratio` of the wait to that of exponential service; `even`, from 0 for
+    exponential to 1 for constant service, of groups; `single` open arrivals a service time beside requesters or groups.
     """
 
     load: Array
@@ -83,6 +91,8 @@ class Demands:
     on_load: Array
     on_time: Array
     ratio: Array
+    even: Array
+    single: Array
 
     @classmethod
     def empty(cls, shape: tuple[int, int]) -> Demands:
@@ -95,6 +105,7 @@ class Demands:
         return replace(
             self,
             load=self.load * factor, population=self.population * factor, on_load=self.on_load * factor,
+            single=self.single * factor,
         )  # fmt: skip
 
     def rows(self, index: object) -> Demands:
@@ -130,12 +141,15 @@ def one_kind(kind: int, station: chains.Station, part: dict[str, Array]) -> chai
     """Figures of readings of one kind, (devices, elements)."""
     load = part["load"]
     if kind in (CLOSED, ACTIVE):
-        return chains.requesters(station, part["population"], part["think"], part["active"])
+        found = chains.requesters(station, part["population"], part["think"], part["active"])
+        return chains.beside(station, found, part["single"])
     if kind == ON_OFF:
         return chains.phases(station, load, part["on_load"], part["on_time"])
-    if kind in (FIXED, PERIODIC):
-        law = chains.fixed_batches if kind == FIXED else chains.groups
-        return law(station, load, part["batch"])
+    if kind == PERIODIC:
+        groups = chains.groups(station, load, part["batch"], part["even"])
+        return chains.beside(station, groups, part["single"])
+    if kind == FIXED:
+        return chains.fixed_batches(station, load, part["batch"])
     if kind == VARIABLE:
         return chains.variable(station, load, part["ratio"])
     one = np.ones_like(load)

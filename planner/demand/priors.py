@@ -20,7 +20,7 @@ DENSE: Final = 0.45  # load above which groups would hardly leave the volume idl
 LEAST_GROUPED: Final = 0.25  # r below which no group can be
 FAR_FROM_SATURATED: Final = 0.7  # utilization below which an open reading that fits is preferred
 BESIDE_OPEN: Final = 0.2  # of closed readings beside a preferred open one
-NEARLY_OPEN: Final = 0.4  # of Poisson arrivals with another scv of service among the steady readings
+NEARLY_OPEN: Final = 0.2  # of Poisson arrivals with another scv of service, where N requesters have 1/N
 POISSON_RATIOS: Final = (0.6, 1.15)
 STEADY_UP_TO: Final = 1.1  # r
 MIXED_UP_TO: Final = 1.5
@@ -29,6 +29,7 @@ VARIABLE_UP_TO: Final = 3.0  # r
 ACTIVE_WEIGHTS: Final = (0.35, 0.25, 0.15, 0.1, 0.1, 0.05)
 CROWD: Final = 10.0  # requesters of one volume, about; more are less and less likely
 FEWER: Final = 4.0
+OF_BESIDE: Final = 0.4  # of requesters or groups beside open arrivals, to those alone
 STRONG: Final = 3.0  # load while on beyond which a phase is nearly a batch
 
 
@@ -96,7 +97,7 @@ def weights(
     ):
         where = layout.columns(kind)
         found[:, where] = np.broadcast_to(each, found.shape)[:, where]
-    found = np.nan_to_num(found, nan=0.0)
+    found = np.nan_to_num(found, nan=0.0) * _beside(layout)
     _split(found, layout)
     total = found.sum(axis=1)
     steady = np.where(
@@ -112,11 +113,20 @@ def _requesters(layout: Layout) -> Array:
     """Of the numbers of requesters, from the fewest on; a finer ladder shares the same total."""
     known = np.cumsum([0.0, *ACTIVE_WEIGHTS])
     found = np.zeros((1, layout.kind.size))
-    where = layout.columns(kinds.ACTIVE)
-    steps = layout.number[where]
-    shares = np.diff(np.interp(np.append(steps, steps[-1] + 1), np.arange(known.size), known))
-    found[:, where] = np.maximum(shares, 0.01)
+    for own in np.unique(layout.own):
+        where = (layout.kind == kinds.ACTIVE) & (layout.own == own)
+        if where.any():
+            steps = layout.number[where]
+            shares = np.diff(np.interp(np.append(steps, steps[-1] + 1), np.arange(known.size), known))
+            found[:, where] = np.maximum(shares, 0.01)
     return found
+
+
+def _beside(layout: Layout) -> Array:
+    """Shares of open arrivals together have a set part of the weight; so have the laws of service of groups."""
+    found = np.where(layout.own < 1, OF_BESIDE / max(np.unique(layout.own).size - 1, 1), 1.0)
+    periodic = layout.kind == kinds.PERIODIC
+    return np.asarray(np.where(periodic, found / np.unique(layout.number[periodic]).size, found))
 
 
 def _phases(demands: Demands, layout: Layout, wait: Array, scales: Scales) -> Array:
@@ -143,8 +153,18 @@ def steady_shares(demands: Demands, layout: Layout, strain: Array, variable: NDA
     fits = np.where(fits.any(axis=1, keepdims=True), fits, first & np.isfinite(nearest))
     people = np.where(poisson, 1.0, demands.population)
     opened = fits[:, poisson] & (demands.load[:, poisson] < FAR_FROM_SATURATED)
-    share = np.where(opened & ~poisson, BESIDE_OPEN, 1.0) * np.where(fits, 1 / people, 0.0)
-    total = share.sum(axis=1, keepdims=True)
-    share = np.divide(share, total, out=np.zeros_like(share), where=total > 0)
-    nearly = variable[:, None] & ~fits[:, poisson]
-    return np.asarray(np.where(nearly, (1 - NEARLY_OPEN) * share + NEARLY_OPEN * poisson, share))
+    share = np.where(opened & ~poisson, BESIDE_OPEN, 1.0) * np.where(
+        fits, _standing_for(layout) / people, 0.0
+    )
+    share = np.where(variable[:, None] & poisson & ~fits, NEARLY_OPEN, share)
+    return np.asarray(share / share.sum(axis=1, keepdims=True))
+
+
+def _standing_for(layout: Layout) -> Array:
+    """Whole numbers of requesters that each column stands for on a ladder with gaps; 1 of other kinds."""
+    found = np.ones(layout.kind.size)
+    where = layout.columns(kinds.CLOSED)
+    steps = layout.number[where]
+    middles = (steps[1:] + steps[:-1]) / 2
+    found[where] = np.diff(np.concatenate([[steps[0] - 0.5], middles, [steps[-1] + 0.5]]))
+    return found

@@ -19,7 +19,7 @@ from planner.errors import InputError
 from planner.interval import Interval
 from planner.results import Array
 
-SAME_WAIT: Final = 0.03  # service times
+SAME_WAIT: Final = 0.015  # service times
 WAIT_ERROR: Final = 0.15  # of a predicted wait, in its logarithm
 UNIFORM: Final = 3**-0.5  # standard deviation of half a digit
 LARGEST_STRAIN: Final = 1e3

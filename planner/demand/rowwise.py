@@ -99,8 +99,8 @@ def invert(rows: Rows, layout: Layout, inflation: float, gap_time: float) -> tup
     for kind in range(len(kinds.KINDS)):
         where = layout.columns(kind)
         width = where.stop - where.start
-        number = np.tile(layout.number[where], shape[0])
-        found, alone = _one_kind(kind, number, repeated(rows, width), inflation, gap_time)
+        number, own = (np.tile(each[where], shape[0]) for each in (layout.number, layout.own))
+        found, alone = _one_kind(kind, number, own, repeated(rows, width), inflation, gap_time)
         for key, value in found.items():
             getattr(demands, key)[:, where] = value.reshape(shape[0], width)
         service[:, where] = alone.reshape(shape[0], width)
@@ -113,7 +113,7 @@ def repeated(rows: Rows, times: int) -> Rows:
 
 
 def _one_kind(
-    kind: int, number: Array, rows: Rows, inflation: float, gap_time: float
+    kind: int, number: Array, own: Array, rows: Rows, inflation: float, gap_time: float
 ) -> tuple[dict[str, Array], Array]:
     """Parameters of one kind at every element, nan where it cannot reach the row, and the lone service time."""
     alone = rows.service.copy()
@@ -124,7 +124,7 @@ def _one_kind(
     for _ in range(passes):
         station = chains.Station(most=int(rows.devices.max()), inflation=inflation, gap=gap_time / alone)
         load = rows.rate * alone
-        part, good = _inverted(kind, number, rows, load, station)
+        part, good = _inverted(kind, number, own, rows, load, station)
         rate, _, busy = kinds.one_kind(kind, station, part).at(rows.devices)
         if kind in kinds.STEADY:  # S0 = (X S0) / X, within the digits of the service time
             alone = rate / rows.rate
@@ -135,17 +135,18 @@ def _one_kind(
 
 
 def _inverted(
-    kind: int, number: Array, rows: Rows, load: Array, station: chains.Station
+    kind: int, number: Array, own: Array, rows: Rows, load: Array, station: chains.Station
 ) -> tuple[dict[str, Array], Flags]:
     one = np.ones_like(load)
     nothing = {item.name: np.full(load.shape, np.nan) for item in fields(Demands)}
     if kind in (kinds.CLOSED, kinds.ACTIVE):
-        return _requesters(kind, number, rows, load, station)
-    part = {**nothing, "load": load}
+        return _requesters(kind, number, own, rows, load, station)
+    part = {**nothing, "load": own * load, "single": (1 - own) * load}
     if kind == kinds.POISSON:
         return _balanced(part, "load", rows, station)
     good = load < station.over[rows.devices.astype(np.int64) - 1, np.arange(load.size)]
     part["share"] = number if kind in (kinds.BATCHES, kinds.MIXED) else part["share"]
+    part["even"] = number if kind == kinds.PERIODIC else part["even"]
     if kind == kinds.ON_OFF:
         good &= number > 1.02 * load
         part["on_load"] = np.where(good, number, 2 * load + 1)
@@ -164,31 +165,42 @@ def _inverted(
 
 
 def _requesters(
-    kind: int, number: Array, rows: Rows, load: Array, station: chains.Station
+    kind: int, number: Array, own: Array, rows: Rows, load: Array, station: chains.Station
 ) -> tuple[dict[str, Array], Flags]:
-    """Requesters whose think time gives the wait; always active ones must give the rate as well, within the digits."""
-    wait = rows.queue / load
+    """Requesters whose think time gives the wait; always active ones must give the rate as well, within the digits.
+
+    Open arrivals beside wait among themselves: the rest of the queue is that of the requesters, `own` their share.
+    """
+    single, one = (1 - own) * load, np.ones_like(load)
+    _, opened, _ = chains.batches(station, single, one, one).at(rows.devices)
+    wait = np.maximum(rows.queue - opened, 0.0) / (own * load)
     people = fewest(wait, load, rows, station, steady=kind == kinds.CLOSED)
     scale = np.maximum(1.0, people / 10)
     people = people + np.round(number * scale)
     part = {item.name: np.full(load.shape, np.nan) for item in fields(Demands)}
-    part["population"], part["active"] = people, np.ones_like(load)
+    part["population"], part["active"], part["single"] = people, one, single
     if kind == kinds.CLOSED:
         return _balanced(part, "think", rows, station)
     target = np.log(np.maximum(wait, 1e-12))
 
     def excess(free: Array) -> Array:
         part["think"] = np.exp(-free)
-        rate, queue, _ = kinds.one_kind(kind, station, part).at(rows.devices)
+        rate, queue = theirs()
         return np.log(np.maximum(queue, 1e-300)) - np.log(np.maximum(rate, 1e-300)) - target
+
+    longer = chains.with_open(station, single)[rows.devices.astype(np.int64) - 1, np.arange(load.size)]
+
+    def theirs() -> tuple[Array, Array]:
+        rate, queue, _ = chains.requesters(station, people, part["think"], one).at(rows.devices)
+        return rate, queue * longer
 
     low, high = (np.full(load.shape, np.log(end)) for end in THINK)
     free, found = root(excess, -high, -low)
     part["think"] = np.exp(-free)
-    rate, queue, _ = kinds.one_kind(kind, station, part).at(rows.devices)
+    rate, queue = theirs()
     near = queue / np.maximum(rate, 1e-300) > wait * (1 - SLACK)
-    part["active"] = load / np.maximum(rate, 1e-300)
-    good = (found | near) & (part["active"] <= 1 + SLACK)
+    part["active"] = own * load / np.maximum(rate, 1e-300)
+    good = (found | near) & (part["active"] <= 1 + SLACK) & (wait > 0)
     part["active"] = np.minimum(part["active"], 1.0)
     return part, good
 

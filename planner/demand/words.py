@@ -32,7 +32,8 @@ def in_words(readings: Readings, volume: int, reading: int) -> str:
         item.name: float(getattr(readings.demands, item.name)[volume, reading]) for item in fields(Demands)
     }
     if number["population"] > 0:
-        return _requesters(number, service, always=readings.layout.kind[reading] == kinds.CLOSED)
+        always = readings.layout.kind[reading] == kinds.CLOSED
+        return _requesters(number, service, always=always) + _beside(number["single"] / service)
     together = _together(number["batch"])
     said = {
         kinds.POISSON: f"open arrivals, {number['load'] / service:.3g}/s",
@@ -40,11 +41,16 @@ def in_words(readings: Readings, volume: int, reading: int) -> str:
         kinds.BATCHES: f"about {together} I/Os come together",
         kinds.MIXED: f"{_percent(number['share'])} of the I/Os come about {together} together, the others one by one",
         kinds.FIXED: f"always about {together} I/Os come together",
-        kinds.PERIODIC: f"about {together} I/Os at once, the volume idle between",
+        kinds.PERIODIC: f"about {together} I/Os at once, the volume idle between"
+        + _beside(number["single"] / service),
         kinds.ON_OFF: f"{number['on_load'] / service:.3g}/s for {_time(number['on_time'] * service)} at a time, "
         f"{_percent(number['load'] / number['on_load'])} of the time",
     }
     return said[int(readings.layout.kind[reading])]
+
+
+def _beside(rate: float) -> str:
+    return f", beside open arrivals of {rate:.3g}/s" if rate > 0 else ""
 
 
 def _requesters(number: dict[str, float], service: float, *, always: bool) -> str:

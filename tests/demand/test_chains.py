@@ -8,6 +8,7 @@ import pytest
 from planner import queueing
 from planner.demand import chains
 from tests.demand import dense
+from tests.demand import simulation as sim
 
 LEVELS = 260
 DEVICES = (1, 2, 3, 5)
@@ -131,6 +132,34 @@ def test_groups_sum_their_own_waits() -> None:
         busy = sum(min(n, c) * t for n, t in zip(range(1, k + 1), times, strict=True)) * rate / k
         assert found.queue[c - 1, 0] == pytest.approx(wait)
         assert (found.busy + found.gap)[c - 1, 0] == pytest.approx(busy)
+
+
+def test_constant_service_serves_groups_in_rounds() -> None:
+    """Seven I/Os on three devices: three at once, three after one service with its gap, one after two."""
+    found = chains.groups(station(0.1, 0.05), np.array([0.2]), np.array([7.0]), 1.0)
+    expected = 0.2 / 7 * (3 * 0 + 3 * 1 + 1 * 2) * (1.2 + 0.05)
+    assert found.queue[2, 0] == pytest.approx(expected)
+    # One device serves one after the other, whatever its service.
+    alone = chains.groups(station(0.1, 0.05), np.array([0.2]), np.array([7.0]))
+    assert found.queue[0, 0] == pytest.approx(alone.queue[0, 0])
+
+
+def test_open_arrivals_beside_groups_against_simulation() -> None:
+    rate, many, single, inflation, gap = 0.15, 7, 0.1, 0.1, 0.03
+    groups = chains.groups(station(inflation, gap), np.array([rate]), np.array([float(many)]))
+    found = chains.beside(station(inflation, gap), groups, np.array([single]))
+    parts = np.array([[sim.PERIODIC, many, many / rate, 0, 0], [sim.POISSON, single, 0, 0, 0]], dtype=float)
+    for aliases in (0, 2, 4):
+        row = sim.simulate(
+            parts, np.zeros(2, dtype=np.int64), np.ones(1), 1.0, inflation, gap, aliases, 200_000, 7 + aliases
+        )[:, 0]
+        assert found.rate[aliases, 0] == pytest.approx(row[0], rel=0.02)
+        assert found.wait[aliases, 0] == pytest.approx(row[3], rel=0.15)
+
+
+def test_nothing_beside_leaves_a_demand_alone() -> None:
+    groups = chains.groups(station(0.1, 0.05), np.array([0.2]), np.array([7.0]))
+    assert chains.beside(station(0.1, 0.05), groups, np.zeros(1)) is groups
 
 
 def test_saturation_is_an_answer() -> None:

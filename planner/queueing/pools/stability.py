@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from typing import Final
 
 import numpy as np
@@ -12,6 +13,8 @@ from planner.queueing.pools.outcome import PER_CLASS, Outcome
 from planner.queueing.pools.pool import Pool
 from planner.results import Array
 
+MOST_OF_ONE: Final = 4096
+"""Aliases of one volume beyond which none are tried."""
 TINY: Final = float(np.finfo(float).tiny)
 
 
@@ -23,7 +26,8 @@ def aliases_in_use(pool: Pool) -> Array:
     birth-death process with death rate ``a / (c + i a)``, whose law is negative binomial with r = 1 + c / i. All
     overloaded volumes hold the aliases of the pool together; of one that holds h on average, a share s of all, the
     aliases then end ``h / (c + i - i s + i h)`` I/Os, and the base works at ``(c + i - i s) / (c + i - i s + i h)`` of
-    its pace: exact where these volumes are alike. Closed classes and loads below the base need none: their queues end.
+    its pace: exact where these volumes are alike and there is no gap. Closed classes and loads below the base need
+    none: their queues end.
     """
     load = np.where(pool.closed, 0.0, pool.arrival_rate * pool.service)
     base, growth, beside = _rates_in_overload(pool)
@@ -43,11 +47,16 @@ def aliases_to_be_stable(pool: Pool) -> float:
     """Fewest aliases with which no queue grows without bound."""
     if not _overloaded(pool).any():
         return 0.0
+    if pool.bases == 1:
+        return _of_one_volume(pool)
     return float(np.floor(float(pool.volumes @ aliases_in_use(pool))) + 1.0)
 
 
 def is_stable(pool: Pool, aliases: int) -> bool:
     """Whether no queue of the pool grows without bound: the sum of `aliases_in_use` is below its aliases."""
+    if pool.bases == 1 and not pool.closed[0]:
+        by_base, by_alias, *_ = _one_in_overload(pool, aliases)
+        return float(pool.arrival_rate[0]) < by_base + by_alias
     return not _overloaded(pool).any() or float(pool.volumes @ aliases_in_use(pool)) < aliases
 
 
@@ -66,6 +75,10 @@ def solve_saturated(pool: Pool, aliases: int) -> Outcome:
     held, apart = aliases * share, growth + beside - growth * share
     by_base = base * apart / (apart + growth * held) / pool.service
     by_alias = held / (apart + growth * held) / pool.service
+    serving = 1.0 - pool.redrive_time * by_base
+    beside_it = held - pool.alias_redrive_time * by_alias
+    if pool.bases == 1:
+        by_base, by_alias, serving, beside_it = (np.full(1, each) for each in _one_in_overload(pool, aliases))
     saturated = {
         "throughput": by_base + by_alias,
         "tries": pool.arrival_rate,
@@ -73,8 +86,8 @@ def solve_saturated(pool: Pool, aliases: int) -> Outcome:
         "queue": np.full(pool.classes, np.inf),
         "base_pickups": by_base,
         "alias_pickups": by_alias,
-        "base_in_service": 1.0 - pool.redrive_time * by_base,
-        "alias_in_service": held - pool.alias_redrive_time * by_alias,
+        "base_in_service": serving,
+        "alias_in_service": beside_it,
     }
     joined = {name: np.where(over, saturated[name], values[name]) for name in PER_CLASS}
     free_law = np.zeros(aliases + 1)
@@ -86,6 +99,47 @@ def solve_saturated(pool: Pool, aliases: int) -> Outcome:
         stable=False,
         **joined,
     )
+
+
+def _of_one_volume(pool: Pool) -> float:
+    """Fewest aliases of its own that serve a single overloaded volume; inf where inflation takes what they bring."""
+    enough = 1
+    while not is_stable(pool, enough):
+        enough *= 2
+        if enough > MOST_OF_ONE:
+            return float(np.inf)
+    counts = range(enough // 2 + 1, enough + 1)
+    return float(counts[bisect_left(counts, True, key=lambda count: is_stable(pool, count))])
+
+
+def _one_in_overload(pool: Pool, aliases: int) -> tuple[float, float, float, float]:
+    """Rates of base and aliases of a single volume whose queue never ends, and the I/Os that each has in service.
+
+    Its devices always have work, so that their states are a closed network of a station that serves n at the rate
+    n / s(n) and two delays, the gaps: p(b, j) is s(1) ... s(n) g^(1-b) C(A, j) h^(A-j) with n = b + j in service
+    (Baskett, Chandy, Muntz and Palacios 1975).
+    """
+    gap, alias_gap = float(pool.redrive_time), float(pool.alias_redrive_time)
+    base, beside = np.meshgrid([0, 1], np.arange(aliases + 1), indexing="ij")
+    present = base + beside
+    times = float(pool.service[0]) * pool.service_growth(np.arange(1.0, aliases + 2.0))
+    logs = np.append(0.0, np.cumsum(np.log(times)))[present]
+    logs = (
+        logs
+        + np.append(0.0, np.cumsum(np.log(np.arange(aliases, 0, -1) / np.arange(1, aliases + 1))))[beside]
+    )
+    logs = (
+        logs
+        + np.where(base == 0, np.log(max(gap, TINY)), 0.0)
+        + (aliases - beside) * np.log(max(alias_gap, TINY))
+    )
+    law = np.exp(logs - logs.max()) * ((gap > 0) | (base == 1)) * ((alias_gap > 0) | (beside == aliases))
+    law /= law.sum()
+    time = np.append(times[:1], times)[present]
+    by_base, by_alias, with_base, with_alias = (
+        float(np.sum(law * each)) for each in (base / time, beside / time, base, beside)
+    )
+    return by_base, by_alias, with_base, with_alias
 
 
 def _overloaded(pool: Pool) -> NDArray[np.bool_]:

@@ -96,6 +96,19 @@ def test_saturated_pool_serves_what_its_devices_can():
     assert np.all(np.isfinite(pool.wait_time[2]))
 
 
+@pytest.mark.parametrize(("gap", "alias_gap"), [(0.0, 0.0), (0.05, 0.05), (0.05, 0.2)])
+def test_saturated_volume_against_its_chain(gap: float, alias_gap: float):
+    """All devices of a lone volume always have work; a closed volume with many requesters says how much they do."""
+    law = {"service_time": 1.0, "inflation": 0.16, "redrive_time": gap, "alias_redrive_time": alias_gap}
+    for aliases in (1, 3, 8):
+        most = alias_pool(aliases, volumes=1, population=60, think_time=0.01, **law).pool_throughput
+        over = alias_pool(aliases, volumes=1, arrival_rate=1.05 * float(most), **law)
+        assert not over.stable and over.aliases_to_be_stable > aliases
+        np.testing.assert_allclose(over.pool_throughput, most, rtol=1e-6)
+        below = alias_pool(aliases, volumes=1, arrival_rate=0.9 * float(most), **law)
+        assert below.stable and below.aliases_to_be_stable <= aliases
+
+
 def test_inflation_that_no_alias_can_serve():
     pool = alias_pool(50, volumes=2, arrival_rate=4.5, service_time=1.0, inflation=0.25)
     assert not pool.stable
