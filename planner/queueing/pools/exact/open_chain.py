@@ -19,6 +19,7 @@ MOST_VOLUMES: Final = 4
 FIRST_QUEUE: Final = 8
 GROWTH: Final = 1.25
 SLOPE_OVER: Final = 4
+LARGE: Final = 1e200
 
 
 @dataclass(frozen=True)
@@ -104,6 +105,8 @@ def _laws(reduced: Array, up: Array, steps: list[Array]) -> list[Array]:
     laws = [np.linalg.solve(top.T, np.eye(1, top.shape[0])[0])]
     for step in reversed(steps):
         laws.append(laws[-1] @ step)
+        if (largest := float(laws[-1].max())) > LARGE:  # what is so much rarer is nothing
+            laws = [law / largest for law in laws]
     laws.reverse()
     whole = sum(float(law.sum()) for law in laws)
     return [law / whole for law in laws]
