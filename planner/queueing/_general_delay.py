@@ -18,7 +18,7 @@ import numpy as np
 from scipy.special import gammainc, gammaln, lambertw, xlogy
 
 from planner.errors import ConvergenceError, InputError
-from planner.queueing._levels import inverse_dominant
+from planner.queueing._elimination import inverse_dominant
 from planner.queueing._phase_type import phase_type
 from planner.queueing._phases import Batch, open_in_phases, shapes
 from planner.queueing._roots import enclose, increasing_root

@@ -17,6 +17,7 @@ from typing import Final
 import numpy as np
 
 from planner.errors import ConvergenceError
+from planner.queueing._elimination import closed_by, dwell_times, inverse_dominant, stationary
 from planner.queueing._station import Station
 from planner.results import Array
 
@@ -59,31 +60,19 @@ def solve_crowded(n: int, think: Array, station: Station) -> Array:
     for level in range(n):
         arrivals = ((n - level) / think)[:, None, None]
         times, up, down = (
-            inverse_dominant(_close(moves, arrivals)),
+            inverse_dominant(closed_by(moves, arrivals)),
             station.up(level),
             station.down(level + 1),
         )
         steps.append(down @ times)
         moves = station.local(level + 1) + arrivals * (steps[-1] if up is None else steps[-1] @ up)
     sums = Sums(station)
-    law = _stationary(moves)
+    law = stationary(moves)
     for level in range(n, -1, -1):
         law = sums.add(level, law, (n - level) / think)
         if level:
             law = _times(law, steps[level - 1])
     return sums.result()
-
-
-def _stationary(moves: Array) -> Array:
-    """Law of chains given by the rates between different states, by state reduction: it never subtracts."""
-    work = moves.copy()
-    for last in range(work.shape[-1] - 1, 0, -1):
-        work[:, :last, last] /= work[:, last, :last].sum(-1)[:, None]
-        work[:, :last, :last] += work[:, :last, last, None] * work[:, last, None, :last]
-    law = np.ones(work.shape[:-1])
-    for state in range(1, work.shape[-1]):
-        law[:, state] = (law[:, :state] * work[:, :state, state]).sum(-1)
-    return np.asarray(law / law.sum(-1, keepdims=True))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,8 +88,8 @@ def solve_open(rate: Array, station: Station) -> OpenSolution:
     """Solve an open station below saturation (Latouche and Ramaswami 1993)."""
     top, arrivals = station.servers, rate[:, None, None]
     local, down = station.local(top + 1), station.down(top + 1)
-    seen = arrivals * _first_passage(arrivals, local, down)
-    inverse = inverse_dominant(_close(local + seen, down))
+    seen = arrivals * first_passage(arrivals, local, down)
+    inverse = inverse_dominant(closed_by(local + seen, down))
     ratio = arrivals * inverse
     seen = ratio @ down
     ratios: list[Array] = []
@@ -126,7 +115,7 @@ def solve_open(rate: Array, station: Station) -> OpenSolution:
 def _passage(station: Station, level: int, seen: Array | None) -> tuple[Array, Array]:
     """(-S_n)^-1 and D_n, where `seen` is what the levels above add to the local block."""
     local, down = station.local(level), station.down(level)
-    return _dwell(local if seen is None else local + seen, down.sum(-1)), down
+    return dwell_times(local if seen is None else local + seen, down.sum(-1)), down
 
 
 def _times(law: Array, matrix: Array) -> Array:
@@ -136,59 +125,6 @@ def _times(law: Array, matrix: Array) -> Array:
 def _solve_left(law: Array, matrix: Array) -> Array:
     """X of x matrix = law."""
     return np.asarray(np.linalg.solve(matrix.swapaxes(-1, -2), law[..., None])[..., 0], dtype=np.float64)
-
-
-def inverse_dominant(dominant: Array) -> Array:
-    """Inverse of matrices with dominant rows, positive diagonal and nothing else positive: no term is negative.
-
-    Transposed, the dominance is by columns, elimination never swaps rows, and only like signs are added.
-    """
-    return np.asarray(np.linalg.inv(dominant.swapaxes(-1, -2)).swapaxes(-1, -2), dtype=np.float64)
-
-
-def _dwell(moves: Array, leaves: Array) -> Array:
-    """Mean times in the states of a level before it is left, by the state it is entered in.
-
-    The inverse of a matrix with `moves` off its diagonal and dominant rows. LAPACK serves unless the level is left
-    so rarely that a pivot is lost in rounding.
-    """
-    try:
-        times = inverse_dominant(_close(moves.copy(), leaves[..., None]))
-    except np.linalg.LinAlgError:
-        return _dwell_long(moves, leaves)
-    return times if (times >= 0).all() else _dwell_long(moves, leaves)
-
-
-def _dwell_long(moves: Array, leaves: Array) -> Array:
-    """As `_dwell`, by elimination that knows what leaves and so never subtracts.
-
-    Grassmann, Taksar and Heyman (1985); Alfa, Xue and Ye (2002). A level that is hardly ever left keeps its digits.
-    """
-    size = moves.shape[-1]
-    work, leaves, pivots = moves.copy(), leaves.copy(), np.empty_like(leaves)
-    for k in range(size):
-        onward, pivot = work[:, k, k + 1 :], pivots[:, k]
-        pivot[:] = onward.sum(-1) + leaves[:, k]
-        share = work[:, k + 1 :, k]
-        share /= pivot[:, None]
-        work[:, k + 1 :, k + 1 :] += share[:, :, None] * onward[:, None, :]
-        leaves[:, k + 1 :] += share * leaves[:, k, None]
-    times = np.broadcast_to(np.eye(size), moves.shape).copy()
-    for k in range(1, size):
-        times[:, k] += (work[:, k, None, :k] @ times[:, :k])[:, 0]
-    for k in range(size - 1, -1, -1):
-        times[:, k] += (work[:, k, None, k + 1 :] @ times[:, k + 1 :])[:, 0]
-        times[:, k] /= pivots[:, k, None]
-    return times
-
-
-def _close(off_diagonal: Array, down: Array) -> Array:
-    """Minus S of a level: its diagonal is what leaves."""
-    k = np.arange(off_diagonal.shape[-1])
-    off_diagonal[:, k, k] = 0.0
-    closed = -off_diagonal
-    closed[:, k, k] = off_diagonal.sum(-1) + down.sum(-1)
-    return closed
 
 
 class Sums:
@@ -221,10 +157,10 @@ class Sums:
         return np.stack([ends / total, *means, delayed / source, busy / ends])
 
 
-def _first_passage(arrivals: Array, local: Array, down: Array) -> Array:
+def first_passage(arrivals: Array, local: Array, down: Array) -> Array:
     """G: the state at the first visit to the level below, by logarithmic reduction."""
     eye = np.broadcast_to(np.eye(local.shape[-1]), local.shape)
-    inverse = inverse_dominant(_close(local.copy(), down + arrivals * eye))
+    inverse = inverse_dominant(closed_by(local.copy(), down + arrivals * eye))
     up, low = inverse * arrivals, inverse @ down
     passage, product = low.copy(), up.copy()
     step = np.inf

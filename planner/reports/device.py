@@ -100,7 +100,7 @@ class DeviceListing(Tabular):
         """
         from planner.reports.pictures import device_times
 
-        return device_times(self)
+        return device_times(f"{self}.", self.rows)
 
 
 def read_devices(path: Path | str, data: bytes | None = None) -> tuple[DeviceListing, ...]:

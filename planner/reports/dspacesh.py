@@ -178,9 +178,10 @@ class DataSpaceListing(Tabular):
         matplotlib.axes.Axes
             A bar a data space.
         """
-        from planner.reports.pictures import resident_pages
+        from planner.reports.pictures import bars
 
-        return resident_pages(self)
+        rows = [(row.name, row.resident.value) for row in self.rows if row.resident is not None]
+        return bars(f"{self}.", rows, "resident pages of 4 KB", "data space")
 
 
 def read_data_spaces(path: Path | str, data: bytes | None = None) -> tuple[DataSpaceListing, ...]:

@@ -11,9 +11,7 @@ from planner.units import MILLISECOND
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from planner.reports.device import DeviceListing
     from planner.reports.device_rows import Device
-    from planner.reports.dspacesh import DataSpaceListing
 
 PARTS: Final = ("pend", "disconnect", "connect")
 FEWEST: Final = 6  # devices that a picture has room for
@@ -28,26 +26,7 @@ def stacked_times(
     headline: str, names: Sequence[str], parts: Mapping[str, Sequence[float]], *, aliases: bool,
     axes: Axes | None = None,
 ) -> Axes:  # fmt: skip
-    """Draw of what the response time of each device consists.
-
-    Parameters
-    ----------
-    headline : str
-        What was read.
-    names : sequence of str
-        Of the devices.
-    parts : mapping
-        Milliseconds of each device, by the name of the part, from below.
-    aliases : bool
-        Whether HyperPAV aliases are among the devices.
-    axes : matplotlib.axes.Axes, optional
-        Where to draw; new axes where None.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        Stacked bars; a device without I/O has none.
-    """
+    """Draw of what the response time of each device consists: `parts` by name, from below [ms]; none without I/O."""
     if len(names) > MOST_BARS:
         totals = [sum(column) for column in zip(*parts.values(), strict=True)]
         kept = sorted(sorted(range(len(names)), key=lambda k: -totals[k])[:MOST_BARS])
@@ -63,26 +42,15 @@ def stacked_times(
     return axes
 
 
-def device_times(listing: DeviceListing) -> Axes:
-    """Draw of what the response time of each device of a listing consists.
-
-    Parameters
-    ----------
-    listing : DeviceListing
-        Its rows.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        Bars of the three parts of service and of the wait; a device without I/O has none.
-    """
+def device_times(headline: str, rows: Sequence[Device]) -> Axes:
+    """Draw of what the response time of each device consists: the three parts of service and the wait."""
     heights = {
-        part: [value.value / MILLISECOND if (value := getattr(row, part)) else 0.0 for row in listing.rows]
+        part: [value.value / MILLISECOND if (value := getattr(row, part)) else 0.0 for row in rows]
         for part in PARTS
     }
     return stacked_times(
-        f"{listing}.", [row.address for row in listing.rows], {**heights, "wait": list(map(_wait, listing.rows))},
-        aliases=any(row.is_hyperpav_alias for row in listing.rows),
+        headline, [row.address for row in rows], {**heights, "wait": list(map(_wait, rows))},
+        aliases=any(row.is_hyperpav_alias for row in rows),
     )  # fmt: skip
 
 
@@ -93,44 +61,10 @@ def _wait(row: Device) -> float:
     return max(row.response.value - row.service.value, 0.0) / MILLISECOND
 
 
-def resident_pages(listing: DataSpaceListing) -> Axes:
-    """Draw how many pages of each data space are resident.
-
-    Parameters
-    ----------
-    listing : DataSpaceListing
-        Its rows.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        A bar a data space, where its pages are printed.
-    """
-    rows = [(row.name, row.resident.value) for row in listing.rows if row.resident is not None]
-    return bars(f"{listing}.", rows, "resident pages of 4 KB", "data space")
-
-
 def bars(
     headline: str, rows: Sequence[tuple[str, float]], what: str, of: str, axes: Axes | None = None
 ) -> Axes:
-    """Draw one number of each row as a bar across, the first on top.
-
-    Parameters
-    ----------
-    headline : str
-        What was read.
-    rows : sequence of tuple
-        Name and number.
-    what, of : str
-        What the numbers and the names are.
-    axes : matplotlib.axes.Axes, optional
-        Where to draw; new axes where None.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        The axes.
-    """
+    """Draw one number of each row as a bar across, the first on top; `what` and `of` say what numbers and names are."""
     shown = rows[:MOST_BARS]
     if len(rows) > len(shown):
         headline = f"{headline} The first {MOST_BARS} of {len(rows)}."

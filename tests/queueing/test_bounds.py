@@ -134,14 +134,29 @@ def test_no_rate_of_a_saturated_pool_is_negative():
 
 
 def test_an_answer_out_of_balance_goes_on_to_the_next_method():
-    """The field gives the slow volumes 5.8 % more service than there is; the exact chain takes over."""
-    law = {"volumes": [2, 1], "service_time": 1.0, "population": [8, 4], "think_time": [27.4, 0.00354]}
+    """No field has the I/Os that aliases hold of the slow volume right; the exact chain takes over."""
+    law = {"volumes": [1, 1, 1], "population": [8, 8, 8]}
+    law |= {"service_time": [1.9, 13.14, 1.46], "think_time": [1.62, 4.32, 25.72]}
     pool = alias_pool(1, **law)
     exact = alias_pool(1, method="exact", **law)
-    np.testing.assert_allclose(pool.service_time, 1.0, rtol=1e-9)
+    np.testing.assert_allclose(pool.service_time, law["service_time"], rtol=1e-9)
     np.testing.assert_allclose(pool.throughput, exact.throughput, rtol=1e-9)
     with pytest.raises(ConvergenceError, match="balance"):
         alias_pool(1, method="mean-field", **law)
+
+
+def test_slow_volumes_get_no_more_service_than_there_is():
+    """With what aliases hold in place of what they serve it was 5.8 % more."""
+    law = {"volumes": [2, 1], "service_time": 1.0, "population": [8, 4], "think_time": [27.4, 0.00354]}
+    pool, exact = alias_pool(1, **law), alias_pool(1, method="exact", **law)
+    np.testing.assert_allclose(pool.service_time, 1.0, rtol=TOLERANCE)
+    np.testing.assert_allclose(pool.throughput, exact.throughput, rtol=TOLERANCE)
+
+
+def test_an_answer_that_no_method_balances_is_no_answer():
+    law = {"volumes": [40, 8, 1], "population": [8, NAN, NAN], "think_time": [1e-6, NAN, NAN]}
+    with pytest.raises(ConvergenceError, match="balance"):
+        alias_pool(1, service_time=1.0, arrival_rate=[NAN, 0.001, 0.5], **law)
 
 
 @pytest.mark.slow

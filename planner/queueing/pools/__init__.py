@@ -23,6 +23,8 @@ What a reader needs, in this order.
    pool (a tridiagonal system over D). What waits lies on the volumes with a busy base, by odds of each class such
    that its pickups meet its fails. Flows, the law of D and the rates that one volume sees follow, and the law of one
    volume from these.
+   Of closed volumes whose service times differ one has a chain with D of all of its own states (`closed_field`), beside
+   others that try, pick up and end by what they have of the D: slow I/Os stay on aliases while quick ones come and go.
 6. **Open volumes** (`open_field`). Without inflation it does not matter which I/O of a volume holds an alias: base
    and mean queue given D follow from balances, and how the queue lies on all volumes from a law in which they are
    independent but for its sum. Where service times differ by class the aliases that each class holds, given D, have a

@@ -42,8 +42,11 @@ class Acceleration:
         self._before = change, then
         if not self._changes:
             return then
-        basis = np.stack(self._changes, axis=1) * weight[:, None]
-        coefficients, *_ = np.linalg.lstsq(basis, change * weight, rcond=SINGULAR)
+        basis, missing = np.stack(self._changes, axis=1) * weight[:, None], change * weight
+        if not (np.isfinite(basis).all() and np.isfinite(missing).all()):  # the iteration ran away
+            self.restart()
+            return then
+        coefficients, *_ = np.linalg.lstsq(basis, missing, rcond=SINGULAR)
         if not float(np.abs(coefficients).sum()) <= FARTHEST:
             self.restart()
             return then

@@ -12,10 +12,8 @@ from planner.queueing.pools.pool import Pool
 from planner.results import Array
 
 TOLERANCE: Final = 0.01
-"""Relative error allowed in N = X (Z + R), in busy servers = X S, and of any bound."""
-AT_MOST: Final = 0.03
-"""The same where no method comes nearer."""
-ROUNDING: Final = 1e-9
+"""Relative error allowed in N = X (Z + R), in busy servers = X S, in the busy aliases by D, and of any bound."""
+TINY: Final = float(np.finfo(float).tiny)
 
 
 def check_balance(pool: Pool, aliases: int, outcome: Outcome, tolerance: float = TOLERANCE) -> None:
@@ -23,11 +21,6 @@ def check_balance(pool: Pool, aliases: int, outcome: Outcome, tolerance: float =
     for name, off in imbalances(pool, aliases, outcome).items():
         if not off <= tolerance:
             raise ConvergenceError(f"alias pool: balance of its {name}", off, 0)
-
-
-def imbalance(pool: Pool, aliases: int, outcome: Outcome) -> float:
-    """The largest of all."""
-    return max(imbalances(pool, aliases, outcome).values())
 
 
 def imbalances(pool: Pool, aliases: int, outcome: Outcome) -> dict[str, float]:
@@ -46,12 +39,17 @@ def imbalances(pool: Pool, aliases: int, outcome: Outcome) -> dict[str, float]:
     arrivals = through if outcome.stable else np.maximum(through, outcome.tries)
     on_base = arrivals - outcome.tries + outcome.base_pickups
     held = float(pool.volumes @ (outcome.alias_in_service + pool.alias_redrive_time * outcome.alias_pickups))
+    in_use = aliases - outcome.free_aliases
+    devices = float(pool.volumes @ serving)  # D says how many aliases are busy, and so does what they serve
     return {
         "numbers": max(_beyond(-values, 0.0, _size(name, work, through)) for name, values in each.items()),
         "requesters": float(np.abs(requesters).max()),
         "busy servers": max(_beyond(serving, most * work, work), _beyond(work, serving, work)),
         "bases": max(_beyond(outcome.base_in_service, 1.0, 1.0), _beyond(-on_base, 0.0, through)),
-        "aliases": _beyond(held, float(aliases), max(aliases, 1.0)),
+        "aliases": max(
+            _beyond(held, float(aliases), max(aliases, 1.0)),
+            abs(held - in_use) / max(devices, TINY) if outcome.stable else 0.0,
+        ),
         "tries": max(
             _beyond(outcome.tries, arrivals, through), _beyond(outcome.fails, outcome.tries, through)
         ),

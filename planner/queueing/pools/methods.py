@@ -11,7 +11,8 @@ from math import comb
 from typing import Final
 
 from planner.errors import ConvergenceError, InputError
-from planner.queueing.pools.balance import AT_MOST, check_balance, imbalance
+from planner.queueing.pools.balance import check_balance
+from planner.queueing.pools.closed_field.closed_field import closed_field_steps, suits_closed_field
 from planner.queueing.pools.exact.closed_chain import solve_lumped
 from planner.queueing.pools.exact.open_chain import (
     FULL,
@@ -23,11 +24,7 @@ from planner.queueing.pools.exact.open_chain import (
 from planner.queueing.pools.exact.phased_chain import solve_phased
 from planner.queueing.pools.field.mean_field import Field, mean_field_steps
 from planner.queueing.pools.independent import is_independent, solve_independent
-from planner.queueing.pools.open_field.open_field import (
-    closed_by_balances,
-    open_field_steps,
-    suits_open_field,
-)
+from planner.queueing.pools.open_field.open_field import open_field_steps, suits_open_field
 from planner.queueing.pools.outcome import Outcome
 from planner.queueing.pools.pool import Pool
 from planner.queueing.pools.service_variation import with_variation
@@ -59,7 +56,6 @@ def solution_steps(pool: Pool, aliases: int, passes: frozenset[str], start: Fiel
     `start` is where another alias count, or a pool of as many classes, ended. The last step has settled.
     """
     refused: ConvergenceError | InputError | None = None
-    nearest: tuple[float, Step] | None = None
     for method in METHODS:
         if not (passes & method.passes and method.takes(pool, aliases)):
             continue
@@ -68,17 +64,12 @@ def solution_steps(pool: Pool, aliases: int, passes: frozenset[str], start: Fiel
             for step in method.steps(pool, aliases, start):
                 yield step
             assert step is not None
-            off = imbalance(pool, aliases, step[0])
-            if nearest is None or off < nearest[0]:
-                nearest = off, step
             check_balance(pool, aliases, step[0])
         except (ConvergenceError, InputError) as error:
             refused = refused or error
             continue
         return
-    if nearest is None or not nearest[0] <= AT_MOST:
-        raise refused or InputError("method", "exact", "the mean field where scv is not 1")
-    yield nearest[1]
+    raise refused or InputError("method", "exact", "the mean field where scv is not 1")
 
 
 def may_be_quick(pool: Pool, largest: int) -> bool:
@@ -105,6 +96,11 @@ def _open_steps(pool: Pool, aliases: int, _start: Field | None) -> Iterator[Step
     exponential = pool if pool.closed.any() else replace(pool, scv=1.0)
     for outcome in open_field_steps(exponential, aliases):
         yield _varied(pool, aliases, outcome), None
+
+
+def _closed_steps(pool: Pool, aliases: int, _start: Field | None) -> Iterator[Step]:
+    for outcome in closed_field_steps(pool, aliases):
+        yield outcome, None
 
 
 def _field_steps(pool: Pool, aliases: int, start: Field | None) -> Iterator[Step]:
@@ -179,12 +175,12 @@ METHODS: Final = (
         "waits to 5 %, 10 % with scv and where service times differ",
     ),
     PoolMethod(
-        "field of any pool", "mean-field", FIELD, lambda *_: True, _field_steps,
-        "waits to 5 %, 6 % with inflation, 10 % with scv, a fifth where service times differ",
+        "field of closed volumes", "mean-field", FIELD,
+        lambda pool, aliases: not pool.even and suits_closed_field(pool, aliases), _closed_steps, "waits to a tenth",
     ),
     PoolMethod(
-        "field of open volumes, closed ones", "mean-field", FIELD, closed_by_balances, _open_steps,
-        "where the field of any pool is out of balance: waits to a fifth",
+        "field of any pool", "mean-field", FIELD, lambda *_: True, _field_steps,
+        "waits to 5 %, 6 % with inflation, 10 % with scv, a fifth where service times differ",
     ),
     PoolMethod(
         "chain of levels at last", "exact", AT_LAST,
@@ -195,6 +191,11 @@ METHODS: Final = (
         "closed chain at last", "exact", AT_LAST,
         lambda pool, aliases: _closed(pool, aliases) and _few_closed_states(pool, LAST_STATES),
         _once(solve_lumped), "exact, up to 30,000 states",
+    ),
+    PoolMethod(
+        "field of closed volumes, alike", "mean-field", FIELD,
+        lambda pool, aliases: pool.even and suits_closed_field(pool, aliases), _closed_steps,
+        "where the field of any pool is out of balance: waits to a tenth",
     ),
 )  # fmt: skip
 """Which pool, which method, how near: the first one that takes a pool and gives an answer in balance answers."""

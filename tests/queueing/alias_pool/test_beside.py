@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
+from planner.queueing.pools.closed_field.volume_chain import Others, agreeing, closed_given
+from planner.queueing.pools.closed_field.volume_states import states_of
 from planner.queueing.pools.exact.open_chain import solve_open_chain
 from planner.queueing.pools.field.device_rates import Paces
 from planner.queueing.pools.independent import solve_independent
-from planner.queueing.pools.open_field.beside_states import states_of
-from planner.queueing.pools.open_field.closed_beside import Others, agreeing, closed_given
 from planner.queueing.pools.open_field.open_field import open_field_steps, suits_open_field
 from planner.queueing.pools.pool import check_pool
 from planner.queueing.pools.service_variation import scv_with_gaps
@@ -54,7 +54,7 @@ def test_one_volume_alone_has_all_that_no_base_holds():
     states = states_of(pool, 0, aliases, levels)
     nothing = Others(np.full(levels, 1e-9), np.zeros(levels))
     paces = Paces(np.ones(1), np.ones(1), np.ones((1, levels)))
-    given = closed_given(states, 0, paces, nothing, np.ones(levels))
+    given = closed_given(states, 0, paces, nothing, np.ones(states.possible.shape), np.ones(levels))
     np.testing.assert_allclose(given.queue, [0.0, 0.0, 0.0, 1.0], atol=1e-7)
     np.testing.assert_allclose(given.held_at_busy, [0.0, 1.0, 2.0, 2.0], atol=1e-7)
     # Behind a busy base with d more I/Os three less d requesters think.
@@ -65,16 +65,16 @@ def test_what_the_others_do_is_found_from_its_means():
     pool, aliases, levels = pool_of([2, 1], [NAN, 1.3], [4, NAN], [1.7, NAN]), 3, 60
     states = states_of(pool, 0, aliases, levels)
     paces = Paces(np.ones(2), np.ones(2), np.ones((2, levels)))
-    law = np.exp(-0.1 * np.arange(levels))
+    law, alike = np.exp(-0.1 * np.arange(levels)), np.ones(states.possible.shape)
     has = np.arange(levels)
     truth = Others.of(
         1.0 + 0.5 / (1.0 + np.exp(-has / 9.0)), 1.0 - np.exp(-(has - aliases) / 5.0), aliases, 2.0
     )
-    given = closed_given(states, 0, paces, truth, law)
+    given = closed_given(states, 0, paces, truth, alike, law)
     seen = [(given.chance * values[states.others]).sum(axis=0) for values in (truth.tries, truth.pickups)]
     found = Others.of(np.ones(levels), np.zeros(levels), aliases, 2.0)
     for _ in range(40):
-        given = closed_given(states, 0, paces, found, law)
+        given = closed_given(states, 0, paces, found, alike, law)
         found = agreeing(found, given, *seen, 2.0)
     np.testing.assert_allclose(found.tries[:40], truth.tries[:40], rtol=0.02)
     np.testing.assert_allclose(found.pickups[:40], truth.pickups[:40], atol=0.05)
@@ -86,9 +86,9 @@ def test_requesters_are_counted_at_every_state():
         count = states.busy.size
         people = states.busy + states.held + states.queue
         assert np.all(people[moves.to % count] - people[moves.start % count] == change)
-    assert np.all(
-        np.isin(states.alias_ends.to // states.busy.size - states.alias_ends.start // states.busy.size, -1)
-    )
+    for moves, change in ((states.own_ends, -1), (states.other_ends, 0)):
+        assert np.all(moves.to // count - moves.start // count == -1)
+        assert np.all(people[moves.to % count] - people[moves.start % count] == change)
 
 
 @pytest.mark.parametrize(

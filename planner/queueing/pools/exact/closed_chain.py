@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.errors import ConvergenceError
+from planner.queueing._elimination import stationary
 from planner.queueing.pools.exact.chain_states import Drive, Layout, lumped_states
 from planner.queueing.pools.outcome import Outcome
 from planner.queueing.pools.pool import Pool
@@ -21,6 +22,10 @@ MAX_STATES = 30_000
 DIRECT_STATES = 100
 MAX_SWEEPS = 3000
 SETTLED = 1e-14
+SETTLED_RARE = 1e-9
+"""Change relative to the largest flow, and of each flow relative to itself, at which the sweeps end."""
+POLISHING = 20
+"""Sweeps, in positive terms alone, after a factorization that loses rare states."""
 RESIDUAL = 1e-10
 
 
@@ -91,9 +96,9 @@ def stationary_law(states: Moves, move_rates: Array) -> tuple[Array, float]:
     if size > DIRECT_STATES:
         flow, change = _gauss_seidel(step, flow)
         if change > SETTLED:
-            flow = _direct(step, int(flow.argmax()))
+            flow, _ = _gauss_seidel(step, np.maximum(_direct(step, int(flow.argmax())), 0.0), POLISHING)
     else:
-        flow = _eliminated(step.toarray())
+        flow = stationary(step.toarray().T[None])[0]
     residual = float(np.abs(flow - step @ flow).max() / flow.max())
     if not residual <= RESIDUAL:
         raise ConvergenceError("exact chain of the pool", residual, MAX_SWEEPS)
@@ -101,8 +106,8 @@ def stationary_law(states: Moves, move_rates: Array) -> tuple[Array, float]:
     return law / law.sum(), residual
 
 
-def _gauss_seidel(step: sparse.csc_array, flow: Array) -> tuple[Array, float]:
-    """Sweep until the flow settles; the flow and its last change relative to the largest."""
+def _gauss_seidel(step: sparse.csc_array, flow: Array, most: int = MAX_SWEEPS) -> tuple[Array, float]:
+    """Sweep until every flow settles, the rare ones too; the flow and its last change relative to the largest."""
     from scipy import sparse
     from scipy.sparse import linalg
 
@@ -111,12 +116,14 @@ def _gauss_seidel(step: sparse.csc_array, flow: Array) -> tuple[Array, float]:
     solver = linalg.splu(lower, permc_spec="NATURAL", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
     upper = sparse.triu(step, format="csr")
     change = np.inf
-    for _ in range(MAX_SWEEPS):
+    for _ in range(most):
         swept = solver.solve(upper @ flow)
         swept /= swept.sum()
-        change = float(np.abs(swept - flow).max() / swept.max())
+        moved = np.abs(swept - flow)
+        change = float(moved.max() / swept.max())
+        settled = change <= SETTLED and bool((moved <= SETTLED_RARE * swept).all())
         flow = swept
-        if change <= SETTLED:
+        if settled:
             break
     return flow, change
 
@@ -132,21 +139,6 @@ def _direct(step: sparse.csc_array, reference: int) -> Array:
     inner = matrix[:, others][others]
     right = -matrix[:, [reference]].toarray().ravel()[others]
     return np.insert(np.asarray(linalg.splu(inner.tocsc()).solve(right)), reference, 1.0)
-
-
-def _eliminated(step: Array) -> Array:
-    """Flow of a small chain by state reduction (Grassmann, Taksar and Heyman 1985): it never subtracts.
-
-    So it holds where a state is too rare to be set to 1, as an empty station is when nobody thinks.
-    """
-    size = step.shape[0]
-    for last in range(size - 1, 0, -1):
-        step[last, :last] /= step[:last, last].sum()
-        step[:last, :last] += np.outer(step[:last, last], step[last, :last])
-    flow = np.ones(size)
-    for state in range(1, size):
-        flow[state] = step[state, :state] @ flow[:state]
-    return np.asarray(flow / flow.sum())
 
 
 def drive_rate(pool: Pool, drive: Drive) -> float:

@@ -8,6 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from planner.errors import InputError
+from planner.queueing._elimination import dwell_times, stationary
 from planner.queueing.pools.exact.levels import Level, Levels
 from planner.queueing.pools.outcome import PER_CLASS, Outcome
 from planner.queueing.pools.pool import Pool
@@ -19,6 +20,7 @@ MOST_VOLUMES: Final = 4
 FIRST_QUEUE: Final = 8
 GROWTH: Final = 1.25
 SLOPE_OVER: Final = 4
+LARGE: Final = 1e200
 
 
 @dataclass(frozen=True)
@@ -55,17 +57,13 @@ def solve_open_chain(pool: Pool, aliases: int, effort: Effort = FULL) -> Outcome
         moves = levels.moves(below, here, above)
         local = moves.within
         if below is not None:
-            step = np.asarray(np.linalg.solve(-reduced.T, moves.down.T).T, dtype=np.float64)
-            steps.append(step)
-            local += step @ up
-        # What leaves a state: a sum, where a difference would lose rare states to rounding.
-        np.fill_diagonal(local, 0.0)
-        np.fill_diagonal(local, -(local.sum(axis=1) + moves.up.sum(axis=1)))
+            steps.append(moves.down @ dwell_times(reduced[None], up.sum(axis=1)[None])[0])
+            local += steps[-1] @ up
         reduced, up = local, moves.up
         kept.append(here)
         states += here.size
         if here.total >= check:
-            laws = _laws(reduced, up, steps)
+            laws = _laws(reduced, steps)
             share = _beyond(kept, laws)
             if share <= TRUNCATION:
                 return _outcome(pool, levels, kept, laws, share)
@@ -97,13 +95,13 @@ def _check(pool: Pool) -> None:
         raise InputError("method", "exact", expected)
 
 
-def _laws(reduced: Array, up: Array, steps: list[Array]) -> list[Array]:
+def _laws(reduced: Array, steps: list[Array]) -> list[Array]:
     """Law of every level; arrivals that would lead beyond the last one are lost."""
-    top = reduced + np.diag(up.sum(axis=1))
-    top[:, 0] = 1.0
-    laws = [np.linalg.solve(top.T, np.eye(1, top.shape[0])[0])]
+    laws = [stationary(reduced[None])[0]]
     for step in reversed(steps):
         laws.append(laws[-1] @ step)
+        if (largest := float(laws[-1].max())) > LARGE:  # what is so much rarer is nothing
+            laws = [law / largest for law in laws]
     laws.reverse()
     whole = sum(float(law.sum()) for law in laws)
     return [law / whole for law in laws]

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.errors import ConvergenceError
+from planner.queueing._elimination import dwell_times, inverse_dominant
 from planner.queueing.pools.exact.chain_states import Layout, LumpedStates, lumped_states
 from planner.queueing.pools.exact.closed_chain import drive_rate
 from planner.queueing.pools.outcome import Outcome
@@ -35,19 +36,17 @@ def solve_single_open(pool: Pool, aliases: int) -> Outcome:
     from scipy import sparse
 
     moves = sparse.csr_array((rates, (states.source, states.target)), shape=(states.size, states.size))
-    outflow = np.bincount(states.source, weights=rates, minlength=states.size)
-    generator = sparse.csr_array(moves - sparse.diags_array(outflow, dtype=np.float64))
     levels = _levels(states, aliases + 3)
 
     def block(start: int, end: int) -> Array:
-        return np.asarray(generator[levels[start]][:, levels[end]].toarray())
+        return np.asarray(moves[levels[start]][:, levels[end]].toarray())
 
     full = aliases + 1
     ratio, residual = _tail_ratio(block(full, full + 1), block(full + 1, full + 1), block(full + 2, full + 1))
     step, steps = ratio, []
     for n in range(full, 0, -1):  # law[n] = law[n - 1] step
-        inner = block(n, n) + step @ block(n + 1, n)
-        step = np.asarray(-np.linalg.solve(inner.T, block(n - 1, n).T).T)
+        inner, down = block(n, n) + step @ block(n + 1, n), block(n, n - 1)
+        step = block(n - 1, n) @ dwell_times(inner[None], down.sum(axis=1)[None])[0]
         steps.append(step)
     laws = [np.ones(1)]
     for step in reversed(steps):
@@ -64,19 +63,21 @@ def _levels(states: LumpedStates, most: int) -> list[NDArray[np.int64]]:
 
 def _tail_ratio(up: Array, local: Array, down: Array) -> tuple[Array, float]:
     """R of the repeating levels, from the first-passage matrix G by cyclic reduction (Latouche and Ramaswami 1993)."""
-    inverse = -np.linalg.inv(local)
+    leaves = up.sum(axis=1) + down.sum(axis=1)
+    inverse = dwell_times(local[None], leaves[None])[0]
     rise, fall = inverse @ up, inverse @ down
     passage, product = fall.copy(), rise.copy()
     for _ in range(MAX_DOUBLINGS):
-        both = np.linalg.inv(np.eye(rise.shape[0]) - rise @ fall - fall @ rise)
+        both = inverse_dominant(np.eye(rise.shape[0]) - rise @ fall - fall @ rise)
         rise, fall = both @ rise @ rise, both @ fall @ fall
         added = product @ fall
         passage += added
         product = product @ rise
         if max(float(product.max()), float(added.max())) <= SETTLED:
             break
-    ratio = -up @ np.linalg.inv(local + up @ passage)
-    residual = float(np.abs(up + ratio @ local + ratio @ ratio @ down).max())
+    ratio = up @ dwell_times((local + up @ passage)[None], down.sum(axis=1)[None])[0]
+    outflow = leaves + local.sum(axis=1)
+    residual = float(np.abs(up + ratio @ local - ratio * outflow + ratio @ ratio @ down).max())
     if not residual <= RESIDUAL:
         raise ConvergenceError("tail of an open volume", residual, MAX_DOUBLINGS)
     return np.asarray(ratio), residual

@@ -12,6 +12,7 @@ from typing import Final
 
 import numpy as np
 
+from planner.queueing._elimination import dwell_times, stationary
 from planner.queueing._phase_type import phase_count, phase_type
 from planner.queueing.pools.field.volume_law import VolumeRates, arrival_rates
 from planner.queueing.pools.pool import Pool
@@ -50,20 +51,17 @@ def service_phases(scv: float, gap: float = 0.0) -> ServicePhases:
 
 
 def _blocks(pool: Pool, k: int, rates: VolumeRates, service: ServicePhases) -> tuple[Array, Array, Array]:
-    """Rates within each d, from d to d - 1, shape (d, states, states), and from d to d + 1, shape (d,)."""
+    """Rates between states within each d, from d to d - 1, shape (d, states, states), and to d + 1, shape (d,)."""
     size, phases = rates.alias_ends.size, service.start.size
     idle_arrivals, busy_arrivals = arrival_rates(pool, k, size)
     rises = np.append(busy_arrivals[:-1], 0.0)
     picks = rates.base_picks / (rates.base_picks + rates.base_idles)
     ends = rates.base_pace[:, None] * service.leaves
-    within = service.moves - np.diag(service.moves.sum(axis=1) + service.leaves)
     local, down = np.zeros((2, size, 1 + phases, 1 + phases))
     diagonal = np.eye(phases)
-    local[:, 0, 0] = -(idle_arrivals + rates.idle_alias_ends)
     local[:, 0, 1:] = idle_arrivals[:, None] * service.start
     local[:, 1:, 0] = (1.0 - picks)[:, None] * ends
-    local[:, 1:, 1:] = rates.base_pace[:, None, None] * within
-    local[:, 1:, 1:] -= (rises + rates.alias_ends)[:, None, None] * diagonal
+    local[:, 1:, 1:] = rates.base_pace[:, None, None] * service.moves
     down[:, 0, 0] = rates.idle_alias_ends
     down[:, 1:, 1:] = rates.alias_ends[:, None, None] * diagonal
     down[:, 1:, 1:] += (picks[:, None] * ends)[:, :, None] * service.restart
@@ -82,12 +80,10 @@ def base_hazard(pool: Pool, k: int, rates: VolumeRates) -> Array:
     climbs, seen = [], np.zeros((states, states))
     for d in range(size - 1, 0, -1):
         climb = np.zeros((states, states))  # an idle base does not let d rise
-        climb[1:] = rises[d - 1] * np.linalg.inv(-(local[d] + seen))[1:]
+        climb[1:] = rises[d - 1] * dwell_times((local[d] + seen)[None], down[d].sum(axis=1)[None])[0, 1:]
         climbs.append(climb)
         seen = climb @ down[d]
-    balance = (local[0] + seen).T
-    balance[-1] = 1.0
-    law = np.linalg.solve(balance, np.eye(states)[-1])
+    law = stationary((local[0] + seen)[None])[0]
     hazard = np.empty(size)
     for d in range(size):
         if d > 0:

@@ -63,10 +63,10 @@ def split_of(
 
 def flows_of(
     pool: Pool, aliases: int, split: Split, classes: list[ClassGivenTotal], rates: tuple[VolumeRates, ...]
-) -> tuple[PoolFlows, tuple[BaseFlows, ...], list[VolumeEnds]]:
-    """Flows of every class given D, and of the pool."""
-    bases, every_end = [], []
-    tries, pickups, alias_ends = (np.zeros_like(split.total) for _ in range(3))
+) -> tuple[PoolFlows, tuple[BaseFlows, ...], list[VolumeEnds], Array]:
+    """Flows of the pool and of every class given D; the last are the I/Os that aliases of one volume end."""
+    bases, every_end, alias_ends = [], [], []
+    tries, pickups = (np.zeros_like(split.total) for _ in range(2))
     for k, given in enumerate(classes):
         end = _ends(pool, aliases, split, k, given, rates[k])
         idle_arrivals, busy_arrivals = arrival_rates(pool, k, given.beyond.size)
@@ -80,10 +80,11 @@ def flows_of(
         busy_ends = given.busy * _mean(given.weight_busy, end.busy_alias_ends)
         tries += pool.volumes[k] * base.tries
         pickups += pool.volumes[k] * base.pickups
-        alias_ends += pool.volumes[k] * split.scale * (idle_ends + busy_ends)
+        alias_ends.append(split.scale * (idle_ends + busy_ends))
         bases.append(base)
         every_end.append(end)
-    return PoolFlows(split.total, tries, pickups, alias_ends), tuple(bases), every_end
+    each = np.array(alias_ends)
+    return PoolFlows(split.total, tries, pickups, pool.volumes @ each), tuple(bases), every_end, each
 
 
 def _ends(
@@ -140,9 +141,13 @@ def outcome_of(
     classes: list[ClassGivenTotal],
     flows: PoolFlows,
     bases: tuple[BaseFlows, ...],
+    alias_ends: Array,
     law: Array,
 ) -> Outcome:
-    """Average over D."""
+    """Average over D.
+
+    Aliases serve what comes to them, tries less fails and what they pick up, each for as long as they do given D.
+    """
     full = split.total >= aliases
     busy = np.array([given.busy @ law for given in classes])
     tries = np.array([base.tries @ law for base in bases])
@@ -152,17 +157,19 @@ def outcome_of(
     base_pickups = np.array([base.pickups @ law for base in bases])
     share = split.waiting / np.maximum(split.total - aliases, 1.0)
     alias_pickups = (share * flows.alias_ends) @ law / pool.volumes
+    fails = np.array([base.tries[full] @ law[full] for base in bases])
     free_law, tries_by_free = by_free(aliases, flows, law)
+    held, ended = (split.held - split.waiting) @ law / pool.volumes, alias_ends @ law
+    each = np.divide(held, ended, out=pool.service + 0.0 * held, where=ended > TINY)
     return Outcome(
         throughput=np.where(pool.closed, np.array(unhindered) + tries, pool.arrival_rate),
         tries=tries,
-        fails=np.array([base.tries[full] @ law[full] for base in bases]),
+        fails=fails,
         queue=split.waiting @ law / pool.volumes,
         base_pickups=base_pickups,
         alias_pickups=alias_pickups,
         base_in_service=busy - pool.redrive_time * base_pickups,
-        alias_in_service=(split.held - split.waiting) @ law / pool.volumes
-        - pool.alias_redrive_time * alias_pickups,
+        alias_in_service=(tries - fails + alias_pickups) * each - pool.alias_redrive_time * alias_pickups,
         free_law=free_law,
         tries_by_free=tries_by_free,
         residual=np.inf,

@@ -169,11 +169,11 @@ def _iterate(pool: Pool, field: Field, own_balance: bool) -> tuple[Field, Outcom
     known = field.known if own_balance or isinstance(field.known, KnownBusy) else None
     total, classes = classes_given_total(pool, rates, known, field.window)
     split = split_of(pool, field.aliases, total, classes, rates)
-    flows, bases, ends = flows_of(pool, field.aliases, split, classes, rates)
+    flows, bases, ends, alias_ends = flows_of(pool, field.aliases, split, classes, rates)
     if not ((flows.tries[:-1] > 0.0).all() and (flows.falls[1:] > 0.0).all()):
         raise ConvergenceError("mean field of the alias pool: flows", np.inf, MAX_ITERATIONS)
     law = flows.law()
-    outcome = outcome_of(pool, field.aliases, split, classes, flows, bases, law)
+    outcome = outcome_of(pool, field.aliases, split, classes, flows, bases, alias_ends, law)
     seen = tuple(
         seen_by_volume(law, given, end, old) for given, end, old in zip(classes, ends, rates, strict=True)
     )

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from planner.queueing.pools.closed_field.volume_chain import ClosedGiven, Others, agreeing, closed_given
+from planner.queueing.pools.closed_field.volume_states import VolumeStates, states_of
 from planner.queueing.pools.field.base_balance import PoolFlows
 from planner.queueing.pools.field.device_rates import Paces
-from planner.queueing.pools.open_field.beside_states import VolumeStates, states_of
-from planner.queueing.pools.open_field.closed_beside import ClosedGiven, Others, agreeing, closed_given
 from planner.queueing.pools.pool import Pool
 from planner.results import Array
 
@@ -69,4 +69,5 @@ class ClosedClasses:
 def _solved(
     states: Mapping[int, VolumeStates], paces: Paces, others: Mapping[int, Others], law: Array
 ) -> dict[int, ClosedGiven]:
-    return {k: closed_given(each, k, paces, others[k], law) for k, each in states.items()}
+    alike = {k: np.broadcast_to(paces.alias[k], each.possible.shape) for k, each in states.items()}
+    return {k: closed_given(each, k, paces, others[k], alike[k], law) for k, each in states.items()}

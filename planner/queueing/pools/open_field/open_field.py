@@ -94,11 +94,6 @@ def suits_open_field(pool: Pool, aliases: int) -> bool:
     return bool(few and much and pool.population[closed].max() <= MOST_REQUESTERS and pool.scv == 1.0)
 
 
-def closed_by_balances(pool: Pool, _aliases: int) -> bool:
-    """Whether all classes are closed and their service times differ."""
-    return bool(pool.closed.all()) and not pool.even and pool.inflation == 0.0 and pool.scv == 1.0
-
-
 def open_field_steps(pool: Pool, aliases: int) -> Iterator[Outcome]:
     """Solve a pool with open classes by the mean field, iteration by iteration."""
     mixed = bool(pool.closed.any()) and pool.even

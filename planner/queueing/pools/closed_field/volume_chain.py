@@ -7,6 +7,7 @@ means of these rates given D are known: the rates are such that the means agree.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -14,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.errors import ConvergenceError
+from planner.queueing.pools.closed_field.volume_states import VolumeStates
 from planner.queueing.pools.field.device_rates import Paces
-from planner.queueing.pools.open_field.beside_states import VolumeStates
 from planner.results import Array
 
 RIDGE: Final = 1e-3
@@ -90,28 +91,58 @@ class ClosedGiven:
         """Mean aliases that it holds while its base is busy, shape (D,) [1]."""
         return self._mean(self.states.held, self.states.busy == 1)
 
+    @property
+    def held(self) -> Array:
+        """Mean aliases that it holds, shape (D,) [1]."""
+        return np.asarray(self.states.held @ self.chance)
+
+    @property
+    def unhindered(self) -> Array:
+        """Arrivals that find its base idle, shape (D,) [1/service time]."""
+        return np.asarray(((1 - self.states.busy) * self.states.arrivals) @ self.chance)
+
+    @property
+    def turns(self) -> Array:
+        """Chance that a base has a queue to turn to, in its own pace, shape (D,) [1]."""
+        return np.asarray(((self.states.queue > 0) / self.states.slower) @ self.chance)
+
+    @property
+    def own_ends(self) -> Array:
+        """Aliases that it holds, in their own pace, shape (D,) [1]."""
+        return np.asarray((self.states.held / self.states.slower) @ self.chance)
+
+    def alias_pickups(self, own_pace: Array, pace_of_others: Array) -> Array:
+        """Its I/Os that aliases pick up, its own or others, shape (D,) [1/service time]."""
+        states = self.states
+        waiting = np.maximum(np.arange(self.chance.shape[1]) - states.aliases, 1)
+        ends = (states.held / states.slower)[:, None] * own_pace + states.theirs * pace_of_others
+        return np.asarray((states.queue[:, None] * ends * self.chance).sum(axis=0) / waiting)
+
     def _mean(self, values: NDArray[Any], where: NDArray[np.bool_]) -> Array:
         """Mean in some of the states, shape (D,)."""
         chance = self.chance[where]
         return np.asarray(values[where] @ chance / np.maximum(chance.sum(axis=0), TINY))
 
 
-def closed_given(states: VolumeStates, k: int, paces: Paces, others: Others, law: Array) -> ClosedGiven:
+def closed_given(
+    states: VolumeStates, k: int, paces: Paces, others: Others, pace_of_others: Array, law: Array
+) -> ClosedGiven:
     """Solve the chain of one volume and D, and condition it on D.
 
-    The balances are banded. The most probable D is taken as known to be there; what D there is follows.
+    An alias of the others ends at `pace_of_others`, shape (states, D). The balances are banded. The most probable D is
+    taken as known to be there; what D there is follows.
     """
     from scipy.linalg.lapack import dgbsv
 
     count, levels = states.possible.shape
     if count * levels > MOST_STATES or count**3 * levels > MOST_WORK:
         raise ConvergenceError("alias pool, nearly unstable: the law of its queue", float(law[-1]), levels)
-    by_level = np.repeat(paces.alias[k], count)
     moves = (
         (states.arriving, np.ones(1)),
         (states.picking, paces.queued[k : k + 1]),
         (states.idling, paces.alone[k : k + 1]),
-        (states.alias_ends, by_level),
+        (states.own_ends, np.repeat(paces.alias[k], count)),
+        (states.other_ends, pace_of_others.T.ravel()),
         (states.rising(others.tries), np.ones(1)),
         (states.falling(others.pickups), np.ones(1)),
     )
@@ -124,7 +155,8 @@ def closed_given(states: VolumeStates, k: int, paces: Paces, others: Others, law
         rate += [paced, -paced]
     matrix = np.bincount(np.concatenate(where), np.concatenate(rate), size * rows).reshape(size, rows).T
     matrix[middle, np.flatnonzero(~states.possible.T.ravel())] = 1.0
-    known = int(np.argmax(law)) * count + states.plain
+    likely = int(np.argmax(law))
+    known = likely * count + states.plain_at(likely)
     column = np.arange(max(known - band, 0), min(known + band + 1, size))
     matrix[middle + known - column, column] = 0.0
     matrix[middle, known] = 1.0
@@ -145,28 +177,41 @@ def closed_given(states: VolumeStates, k: int, paces: Paces, others: Others, law
 
 
 def agreeing(others: Others, given: ClosedGiven, tries: Array, pickups: Array, most: float) -> Others:
-    """Change what the others do such that their means given D are as they should be, by regularized least squares."""
+    """Change what the others do such that their means given D are as they should be."""
+    every = np.ones_like(given.chance)
+    more_tries, more_pickups = _changes(given, every, (tries, pickups), (others.tries, others.pickups))
+    return Others.of(others.tries + more_tries, others.pickups + more_pickups, given.states.aliases, most)
+
+
+def agreeing_pace(pace: Array, given: ClosedGiven, ends: Array, least: float, most: float) -> Array:
+    """The same of the rate at which one alias of the others ends, by what they have; `ends` is that of all of them."""
+    (more,) = _changes(given, given.states.theirs, (ends,), (pace,))
+    return np.clip(pace + more, least, most)
+
+
+def _changes(
+    given: ClosedGiven, count: Array, wanted: tuple[Array, ...], values: tuple[Array, ...]
+) -> Iterator[Array]:
+    """Changes of values by what the others have such that, times `count`, their means given D are as wanted.
+
+    By regularized least squares; the normal equations are banded.
+    """
     from scipy.linalg import solveh_banded
 
-    states, levels = given.states, tries.size
+    states, levels = given.states, given.chance.shape[1]
+    chance = given.chance * count
     lag = np.arange(levels) - states.others
     longest = int(lag.max())
-    weight = np.bincount(
-        (lag * levels + np.arange(levels)).ravel(), given.chance.ravel(), (longest + 1) * levels
-    )
+    weight = np.bincount((lag * levels + np.arange(levels)).ravel(), chance.ravel(), (longest + 1) * levels)
     weight = weight.reshape(longest + 1, levels)  # of what the others have, D less the lag
-
-    def seen(values: Array) -> Array:
-        return np.asarray(np.einsum("sd,sd->d", given.chance, values[states.others]))
-
-    def back(values: Array) -> Array:
-        return np.asarray(sum(np.pad((row * values)[n:], (0, n)) for n, row in enumerate(weight)))
-
     normal = np.zeros((longest + 1, levels))
     for apart in range(longest + 1):
         for n in range(apart, longest + 1):
             normal[apart, : levels - n] += (weight[n] * weight[n - apart])[n:]
     normal[0] += RIDGE
-    missing = np.column_stack([back(tries - seen(others.tries)), back(pickups - seen(others.pickups))])
-    step = solveh_banded(normal, missing, lower=True, check_finite=False)
-    return Others.of(others.tries + step[:, 0], others.pickups + step[:, 1], states.aliases, most)
+    missing = [
+        mean - np.einsum("sd,sd->d", chance, each[states.others])
+        for mean, each in zip(wanted, values, strict=True)
+    ]
+    right = [sum(np.pad((row * each)[n:], (0, n)) for n, row in enumerate(weight)) for each in missing]
+    return iter(solveh_banded(normal, np.column_stack(right), lower=True, check_finite=False).T)

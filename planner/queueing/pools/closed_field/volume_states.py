@@ -31,7 +31,7 @@ class Moves:
 
 @dataclass(frozen=True, eq=False)
 class VolumeStates:
-    """States of one closed volume at every D."""
+    """States of one closed volume at every D; rates of its devices are in their own pace, 1 for all where alone."""
 
     aliases: int  # Aliases of the pool [1]
     busy: Counts  # I/Os on its base, on aliases, behind its base, shape (states,) [1]
@@ -42,16 +42,24 @@ class VolumeStates:
     # What the others have: the D at which as many I/Os wait as theirs, or as many aliases are held as theirs
     # where none of theirs waits, shape (states, D) [1]
     others: Counts
-    # Of arrivals, of bases that pick up an I/O, of bases that become idle, of aliases of the whole pool
+    slower: Array  # By which its I/Os in service slow each other down, shape (states,) [1]
+    # Of arrivals, of the base that picks up an I/O or becomes idle, of its aliases and of those of the others
     arriving: Moves
     picking: Moves
     idling: Moves
-    alias_ends: Moves
+    own_ends: Moves
+    other_ends: Moves
 
     @property
-    def plain(self) -> int:
-        """The state with a busy base and nothing else."""
-        return int(np.flatnonzero((self.busy == 1) & (self.held == 0) & (self.queue == 0))[0])
+    def theirs(self) -> Array:
+        """Aliases that the others hold, shape (states, D) [1]."""
+        in_use = np.minimum(np.arange(self.possible.shape[1]), self.aliases)
+        return np.asarray(np.maximum(in_use - self.held[:, None], 0.0))
+
+    def plain_at(self, total: int) -> int:
+        """The state with a busy base, and as little else as the others leave at a D."""
+        allowed = self.possible[:, total] & (self.busy == 1)
+        return int(np.argmin(np.where(allowed, self.held + self.queue, self.busy.size + 1)))
 
     def rising(self, tries: Array) -> Moves:
         """Tries of the others."""
@@ -72,18 +80,21 @@ def states_of(pool: Pool, k: int, aliases: int, levels: int) -> VolumeStates:
     total = np.arange(levels)
     waiting, in_use = np.maximum(total - aliases, 0), np.minimum(total, aliases)
     possible = (held[:, None] <= in_use) & (queue[:, None] <= waiting)
+    possible &= total - (held + queue)[:, None] <= pool.most_beyond - (people - 1.0)
     at_others = waiting - queue[:, None]
     others = np.where(at_others > 0, aliases + at_others, in_use - held[:, None])
     full, comes = total >= aliases, arrivals[:, None] + np.zeros(levels)
     own: Array = np.where(waiting > 0, queue[:, None] / np.maximum(waiting, 1), 0.0)
     theirs: Array = np.maximum(in_use - held[:, None], 0.0)
     one, stays = busy == 1, np.arange(busy.size)
-    alias_ends: list[tuple[Counts, Array]] = [
-        (number[busy, held - 1, queue], held[:, None] * (1.0 - own)),
-        (number[busy, held, queue - 1], held[:, None] * own),
-        (number[busy, held + 1, queue - 1], theirs * own),
-        (stays, theirs * (1.0 - own)),
+    slower = pool.service_growth((busy + held).astype(np.float64))
+    held_ends = (held / slower)[:, None]
+    own_ends: list[tuple[Counts, Array]] = [
+        (number[busy, held - 1, queue], held_ends * (1.0 - own)),
+        (number[busy, held, queue - 1], held_ends * own),
     ]
+    other_ends = [(number[busy, held + 1, queue - 1], theirs * own), (stays, theirs * (1.0 - own))]
+    none = np.zeros(levels)
     return VolumeStates(
         aliases=aliases,
         busy=busy,
@@ -99,13 +110,11 @@ def states_of(pool: Pool, k: int, aliases: int, levels: int) -> VolumeStates:
                 _moves(possible, number[busy, held, queue + 1], 1, comes * (one[:, None] & full)),
             ]
         ),
-        picking=_moves(
-            possible, number[busy, held, queue - 1], -1, ((queue > 0) * 1.0)[:, None] + np.zeros(levels)
-        ),
-        idling=_moves(possible, number[0, held, 0], 0, (one & (queue == 0))[:, None] + np.zeros(levels)),
-        alias_ends=Moves.joined(
-            [_moves(possible, to, -1, np.asarray(rate, dtype=np.float64)) for to, rate in alias_ends]
-        ),
+        slower=slower,
+        picking=_moves(possible, number[busy, held, queue - 1], -1, ((queue > 0) / slower)[:, None] + none),
+        idling=_moves(possible, number[0, held, 0], 0, ((one & (queue == 0)) / slower)[:, None] + none),
+        own_ends=Moves.joined([_moves(possible, to, -1, rate) for to, rate in own_ends]),
+        other_ends=Moves.joined([_moves(possible, to, -1, rate) for to, rate in other_ends]),
     )
 
 

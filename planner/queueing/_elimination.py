@@ -1,0 +1,77 @@
+"""Chains eliminated without a subtraction: times in the states of a block, and laws, from what leaves each state.
+
+The diagonal of a generator is minus the sum of what leaves. Formed as that sum, and never as a difference, it keeps
+states that are too rare for the rounding of the others (Grassmann, Taksar and Heyman 1985). Every function takes the
+rates between different states, many chains side by side; what stands on the diagonal does not matter.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from planner.results import Array
+
+
+def stationary(moves: Array) -> Array:
+    """Law of chains given by the rates between different states, by state reduction: it never subtracts."""
+    work = moves.copy()
+    for last in range(work.shape[-1] - 1, 0, -1):
+        work[:, :last, last] /= work[:, last, :last].sum(-1)[:, None]
+        work[:, :last, :last] += work[:, :last, last, None] * work[:, last, None, :last]
+    law = np.ones(work.shape[:-1])
+    for state in range(1, work.shape[-1]):
+        law[:, state] = (law[:, :state] * work[:, :state, state]).sum(-1)
+    return np.asarray(law / law.sum(-1, keepdims=True))
+
+
+def dwell_times(moves: Array, leaves: Array) -> Array:
+    """Mean times in the states of a level before it is left, by the state it is entered in.
+
+    The inverse of a matrix with `moves` off its diagonal and dominant rows. LAPACK serves unless the level is left
+    so rarely that a pivot is lost in rounding.
+    """
+    try:
+        times = inverse_dominant(closed_by(moves.copy(), leaves[..., None]))
+    except np.linalg.LinAlgError:
+        return _dwell_long(moves, leaves)
+    return times if (times >= 0).all() else _dwell_long(moves, leaves)
+
+
+def _dwell_long(moves: Array, leaves: Array) -> Array:
+    """As `dwell_times`, by elimination that knows what leaves and so never subtracts.
+
+    Grassmann, Taksar and Heyman (1985); Alfa, Xue and Ye (2002). A level that is hardly ever left keeps its digits.
+    """
+    size = moves.shape[-1]
+    work, leaves, pivots = moves.copy(), leaves.copy(), np.empty_like(leaves)
+    for k in range(size):
+        onward, pivot = work[:, k, k + 1 :], pivots[:, k]
+        pivot[:] = onward.sum(-1) + leaves[:, k]
+        share = work[:, k + 1 :, k]
+        share /= pivot[:, None]
+        work[:, k + 1 :, k + 1 :] += share[:, :, None] * onward[:, None, :]
+        leaves[:, k + 1 :] += share * leaves[:, k, None]
+    times = np.broadcast_to(np.eye(size), moves.shape).copy()
+    for k in range(1, size):
+        times[:, k] += (work[:, k, None, :k] @ times[:, :k])[:, 0]
+    for k in range(size - 1, -1, -1):
+        times[:, k] += (work[:, k, None, k + 1 :] @ times[:, k + 1 :])[:, 0]
+        times[:, k] /= pivots[:, k, None]
+    return times
+
+
+def inverse_dominant(dominant: Array) -> Array:
+    """Inverse of matrices with dominant rows, positive diagonal and nothing else positive: no term is negative.
+
+    Transposed, the dominance is by columns, elimination never swaps rows, and only like signs are added.
+    """
+    return np.asarray(np.linalg.inv(dominant.swapaxes(-1, -2)).swapaxes(-1, -2), dtype=np.float64)
+
+
+def closed_by(off_diagonal: Array, down: Array) -> Array:
+    """Minus S of a level: its diagonal is what leaves."""
+    k = np.arange(off_diagonal.shape[-1])
+    off_diagonal[:, k, k] = 0.0
+    closed = -off_diagonal
+    closed[:, k, k] = off_diagonal.sum(-1) + down.sum(-1)
+    return closed

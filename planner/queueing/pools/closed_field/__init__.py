@@ -1,0 +1,1 @@
+"""Closed pools by chains: one volume of each class with D, beside what the others do."""

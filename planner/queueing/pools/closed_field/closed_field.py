@@ -1,0 +1,251 @@
+"""Closed pools of few requesters a volume: a chain of one volume of each class with D, beside the others.
+
+A state is the base of the volume, the aliases it holds and the queue behind its base, so that all of its own moves are
+exact. What the others try, pick up and end depends on what they have of the D; the rates are such that their means
+given D are what their own chains say. So slow I/Os stay on aliases while quick ones come and go, and the requesters of
+a volume that has most of the queue are waiting.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields, replace
+from typing import Final
+
+import numpy as np
+
+from planner.errors import ConvergenceError
+from planner.queueing.pools.acceleration import Acceleration
+from planner.queueing.pools.closed_field.volume_chain import (
+    LEAST,
+    ClosedGiven,
+    Others,
+    agreeing,
+    agreeing_pace,
+    closed_given,
+)
+from planner.queueing.pools.closed_field.volume_states import VolumeStates, states_of
+from planner.queueing.pools.field.base_balance import PoolFlows
+from planner.queueing.pools.field.device_rates import Paces
+from planner.queueing.pools.open_field.window import OpenWindow
+from planner.queueing.pools.outcome import Outcome, by_free
+from planner.queueing.pools.pool import Pool
+from planner.results import Array
+
+MOST_REQUESTERS: Final = 16
+"""Requesters of a volume up to which its chain is worth its cost."""
+MAX_ITERATIONS: Final = 100
+STEP: Final = 0.6
+"""Share of the way that an iteration goes: some changes come back with the opposite sign."""
+SETTLED: Final = 1e-6
+STILL_GOOD: Final = 1e-4
+"""Change of throughput and queue, relative to the throughput, at which it stops, and that will do at last."""
+CALM: Final = 0.02
+"""Change below which the window of D is widened, and steps are accelerated."""
+TINY: Final = float(np.finfo(float).tiny)
+RUNS_AWAY: Final = np.errstate(all="ignore")
+"""What runs away shows in the residual."""
+
+
+@dataclass(frozen=True, eq=False)
+class Unknowns:
+    """What the iteration is about, shape (classes, D) each: means of one volume given D, and what is beside it."""
+
+    tries: Array  # [1/service time]
+    picks: Array  # I/Os that its base takes from its own queue [1/service time]
+    ends: Array  # I/Os that its aliases end [1/service time]
+    held: Array  # Aliases that it holds [1]
+    # By what the others have: their tries, pickups, and the rate at which one alias of theirs ends [1/service time]
+    others_tries: Array
+    others_picks: Array
+    others_pace: Array
+
+    def stacked(self) -> Array:
+        """All of them in one array."""
+        return np.stack([getattr(self, item.name) for item in fields(self)])
+
+    def longer(self, levels: int) -> Unknowns:
+        """With more D, where all is as at the last one."""
+        more = ((0, 0), (0, 0), (0, levels - self.tries.shape[1]))
+        return Unknowns(*np.pad(self.stacked(), more, mode="edge"))
+
+
+def suits_closed_field(pool: Pool, _aliases: int) -> bool:
+    """Whether all classes are closed, of few requesters and exponential service, and there are others."""
+    closed = bool(pool.closed.all()) and pool.scv == 1.0 and pool.bases > 1
+    return closed and float(pool.population.max()) <= MOST_REQUESTERS
+
+
+@RUNS_AWAY
+def closed_field_steps(pool: Pool, aliases: int) -> Iterator[Outcome]:
+    """Solve a closed pool by chains of its volumes, iteration by iteration."""
+    window = OpenWindow.of(aliases, most=max(pool.most_beyond - aliases, 1.0))
+    paces = Paces.of(pool, np.zeros(pool.classes), 0.0, window.waiting)
+    states = _states(pool, window)
+    now = _first(pool, window, paces)
+    acceleration, before, residual = Acceleration(), np.zeros((2, pool.classes)), np.inf
+    for iteration in range(MAX_ITERATIONS):
+        chains = _Chains.of(pool, window, paces, states, now)
+        outcome = chains.outcome()
+        answer = np.array([outcome.throughput, outcome.queue])
+        residual = float(np.abs(answer - before).sum() / np.abs(answer[0]).sum())
+        before = answer
+        if not np.isfinite(residual):
+            break
+        wider = window.wider(chains.law) if residual < CALM else window
+        ended = wider is window
+        yield replace(outcome, residual=residual if ended else np.inf)
+        last = iteration == MAX_ITERATIONS - 1
+        if residual <= (STILL_GOOD if last else SETTLED) and ended:
+            return
+        old = now.stacked()
+        moved = old + STEP * (chains.found().stacked() - old)
+        if residual < CALM:
+            size = np.maximum(np.abs(old) @ chains.law, TINY)[:, :, None]
+            weight = (np.sqrt(chains.law) / size).ravel()
+            moved = acceleration.following(old.ravel(), moved.ravel(), weight).reshape(old.shape)
+        now = Unknowns(*np.maximum(moved, 0.0))
+        paces = _paces_now(pool, chains, outcome)
+        if not ended:
+            acceleration.restart()
+            now, window = now.longer(wider.total.size), wider
+            paces, states = replace(paces, alias=_longer(paces.alias, wider)), _states(pool, wider)
+    raise ConvergenceError("mean field of the alias pool: closed volumes", residual, iteration + 1)
+
+
+@dataclass(frozen=True, eq=False)
+class _Chains:
+    """The chains of all classes beside what the others are taken to do."""
+
+    pool: Pool
+    window: OpenWindow
+    paces: Paces
+    now: Unknowns
+    flows: PoolFlows
+    law: Array
+    given: list[ClosedGiven]
+
+    @classmethod
+    def of(
+        cls, pool: Pool, window: OpenWindow, paces: Paces, states: list[VolumeStates], now: Unknowns
+    ) -> _Chains:
+        """Solve them."""
+        flows = _flows(pool, window, now)
+        if not ((flows.tries[:-1] > 0.0).all() and (flows.falls[1:] > 0.0).all()):  # the volumes ran away
+            raise ConvergenceError("mean field of the alias pool: flows", np.inf, 0)
+        law = flows.law()
+        given = [
+            closed_given(
+                each,
+                k,
+                paces,
+                Others.of(now.others_tries[k], now.others_picks[k], window.aliases, np.inf),
+                now.others_pace[k][each.others],
+                law,
+            )
+            for k, each in enumerate(states)
+        ]
+        return cls(pool, window, paces, now, flows, law, given)
+
+    def found(self) -> Unknowns:
+        """What the chains say, and the others such that their means agree better with it."""
+        pool, now, paces, window = self.pool, self.now, self.paces, self.window
+        tries = np.array([each.tries for each in self.given])
+        picks = paces.queued[:, None] * np.array([each.turns for each in self.given])
+        ends = paces.alias * np.array([each.own_ends for each in self.given])
+        held = np.array([each.held for each in self.given])
+        found = replace(now, tries=tries, picks=picks, ends=ends, held=held)
+        flows = _flows(pool, window, found)
+        most = pool.bases * float(paces.queued.max())
+        slowest = (
+            paces.alias / pool.service_growth(np.minimum(pool.population, window.aliases + 1.0))[:, None]
+        )
+        others, others_pace = [], []
+        for k, each in enumerate(self.given):
+            old = Others.of(now.others_tries[k], now.others_picks[k], window.aliases, most)
+            others.append(agreeing(old, each, flows.tries - tries[k], flows.pickups - picks[k], most))
+            left = flows.alias_ends - ends[k]
+            beside = pool.volumes > (np.arange(pool.classes) == k)  # classes of which there are others
+            least, quickest = float(slowest[beside].min()), float(paces.alias[beside].max())
+            others_pace.append(agreeing_pace(now.others_pace[k], each, left, least, quickest))
+        return replace(
+            found,
+            others_tries=np.array([each.tries for each in others]),
+            others_picks=np.array([each.pickups for each in others]),
+            others_pace=np.array(others_pace),
+        )
+
+    def outcome(self) -> Outcome:
+        """Average over D."""
+        pool, law, aliases = self.pool, self.law, self.window.aliases
+        tries = np.array([each.tries for each in self.given])
+        picks = self.paces.queued * np.array([each.turns @ law for each in self.given])
+        alias_pickups = np.array(
+            [
+                each.alias_pickups(self.paces.alias[k], self.now.others_pace[k][each.states.others]) @ law
+                for k, each in enumerate(self.given)
+            ]
+        )
+        free_law, tries_by_free = by_free(aliases, self.flows, law)
+        return Outcome(
+            throughput=np.array([(each.tries + each.unhindered) @ law for each in self.given]),
+            tries=tries @ law,
+            fails=tries[:, aliases:] @ law[aliases:],
+            queue=np.array([each.queue @ law for each in self.given]),
+            base_pickups=picks,
+            alias_pickups=alias_pickups,
+            base_in_service=np.array([each.busy @ law for each in self.given]) - pool.redrive_time * picks,
+            alias_in_service=np.array([each.held @ law for each in self.given])
+            - pool.alias_redrive_time * alias_pickups,
+            free_law=free_law,
+            tries_by_free=tries_by_free,
+            residual=np.inf,
+        )
+
+
+def _states(pool: Pool, window: OpenWindow) -> list[VolumeStates]:
+    return [states_of(pool, k, window.aliases, window.total.size) for k in range(pool.classes)]
+
+
+def _longer(rows: Array, window: OpenWindow) -> Array:
+    """Rows that go on as they ended."""
+    return np.pad(rows, ((0, 0), (0, window.total.size - rows.shape[1])), mode="edge")
+
+
+def _flows(pool: Pool, window: OpenWindow, now: Unknowns) -> PoolFlows:
+    """Flows of the pool; as many aliases end as are in use."""
+    in_use = np.minimum(window.total, float(window.aliases))
+    held = pool.volumes @ now.held
+    scale = np.divide(in_use, held, out=np.ones_like(held), where=held > TINY)
+    volumes = pool.volumes
+    tries = np.maximum(volumes @ now.tries, LEAST)  # so that every D can be reached
+    return PoolFlows(window.total, tries, volumes @ now.picks, volumes @ now.ends * scale)
+
+
+def _first(pool: Pool, window: OpenWindow, paces: Paces) -> Unknowns:
+    """Where to begin: what is beyond the bases lies on the volumes as they would have it without aliases."""
+    load = pool.population * pool.service / (pool.service + pool.think_time)
+    busy = np.minimum(load / (1.0 + load), 0.95)[:, None]
+    share = np.maximum(load - 0.6, 0.02 * load)
+    share = (share / (pool.volumes @ share))[:, None]
+    held = share * np.minimum(window.total, float(window.aliases))
+    queue = np.minimum(share * window.waiting, (pool.population - 1.0)[:, None])
+    thinking = np.maximum((pool.population - 1.0)[:, None] * busy - held - queue, 0.02 * busy)
+    tries = thinking / pool.think_time[:, None]
+    picks = busy * np.minimum(queue, 0.9) * paces.queued[:, None]
+    typical = np.full_like(tries, paces.alias.mean())
+    whole = pool.volumes @ tries, pool.volumes @ picks
+    return Unknowns(
+        tries, picks, held * paces.alias, held, np.maximum(whole[0] - tries, 0.0), whole[1] - picks, typical
+    )
+
+
+def _paces_now(pool: Pool, chains: _Chains, outcome: Outcome) -> Paces:
+    """How fast devices end, from the share of I/Os that they pick up."""
+    if pool.redrive_time == 0.0 and pool.alias_redrive_time == 0.0:
+        return chains.paces
+    base_gap, _ = outcome.mean_gaps(pool)
+    picked = float(pool.volumes @ outcome.alias_pickups)
+    on_alias = float(pool.volumes @ (outcome.tries - outcome.fails)) + picked
+    alias_gap = pool.alias_redrive_time * picked / max(on_alias, TINY)
+    return Paces.of(pool, base_gap, alias_gap, chains.window.waiting)

@@ -1,0 +1,97 @@
+"""States too rare for the rounding of the others keep their digits wherever a chain is eliminated."""
+
+from dataclasses import dataclass
+from math import factorial
+
+import numpy as np
+import pytest
+from mpmath import mp, mpf
+
+from planner.queueing._elimination import dwell_times, stationary
+from planner.queueing.pools.exact.closed_chain import stationary_law
+from planner.queueing.pools.exact.open_chain import solve_open_chain
+from planner.queueing.pools.exact.phased_chain import solve_phased
+from planner.queueing.pools.exact.single_open import solve_single_open
+from planner.queueing.pools.field.base_phases import base_hazard
+from planner.queueing.pools.field.device_rates import Gaps
+from planner.queueing.pools.field.volume_law import VolumeRates
+from planner.queueing.pools.pool import check_pool
+
+
+def pool_of(volumes, population=None, think_time=None, arrival_rate=None, scv=1.0):
+    return check_pool(
+        volumes=volumes, service_time=1.0, population=population, think_time=think_time, arrival_rate=arrival_rate,
+        scv=scv, inflation=0.0, redrive_time=0.0, alias_redrive_time=None,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Steps:
+    """A birth-death chain that rises ever more rarely."""
+
+    size: int
+    source: np.ndarray
+    target: np.ndarray
+
+    @classmethod
+    def of(cls, size):
+        here = np.arange(size - 1)
+        return cls(size, np.append(here, here + 1), np.append(here + 1, here))
+
+
+@pytest.mark.parametrize("size", [40, 150])
+def test_a_chain_keeps_states_of_probability_1e_minus_280(size):
+    steps = Steps.of(size)
+    rise = 10.0 ** (-280.0 / size)
+    rates = np.append(np.full(size - 1, rise), np.ones(size - 1))
+    law, _ = stationary_law(steps, rates)
+    np.testing.assert_allclose(law / law[0], rise ** np.arange(size), rtol=1e-8)
+
+
+def test_a_block_that_is_hardly_ever_left():
+    """Two states that turn into each other a million million times before one of them is left."""
+    moves, leaves = np.array([[[0.0, 1.0], [1.0, 0.0]]]), np.array([[1e-18, 0.0]])
+    np.testing.assert_allclose(dwell_times(moves, leaves)[0], [[1e18, 1e18], [1e18, 1e18]], rtol=1e-12)
+    np.testing.assert_allclose(
+        stationary(np.array([[[0.0, 1e-200], [1.0, 0.0]]]))[0], [1.0, 1e-200], rtol=1e-14
+    )
+
+
+def test_fails_of_an_open_volume_with_many_aliases():
+    """One volume is M/M/(A+1): its fails are the arrivals that find all servers busy, Erlang's formula."""
+    aliases, load = 24, mpf("0.01")
+    servers = aliases + 1
+    weights = [load**n / mp.factorial(n) for n in range(servers)]
+    last = load**servers / mp.factorial(servers) * servers / (servers - load)
+    outcome = solve_single_open(pool_of([1], arrival_rate=[0.01]), aliases)
+    assert outcome.fails[0] == pytest.approx(float(load * last / (mp.fsum(weights) + last)), rel=1e-10)
+
+
+def test_flows_of_open_volumes_balance_at_every_number_of_aliases():
+    """``p(D+1) (D+1) = tries(D)`` down to the rarest D; with 100 aliases the law overflowed."""
+    for rate, aliases in ((0.001, 30), (0.001, 100), (0.7, 40)):
+        outcome = solve_open_chain(pool_of([2], arrival_rate=[rate]), aliases)
+        law, tries = outcome.free_law[::-1], outcome.tries_by_free[::-1]
+        busy = np.arange(1.0, aliases)
+        seen = law[1:aliases] > 1e-290
+        assert seen.sum() > 20
+        np.testing.assert_allclose((law[1:aliases] * busy)[seen], tries[: aliases - 1][seen], rtol=1e-10)
+
+
+@pytest.mark.parametrize("scv", [1.0, 0.5])
+def test_requesters_that_hardly_ever_come_together(scv):
+    """With a server for each, N S / (S + Z) are in service on average, whatever the law of service."""
+    people, think = 6, 1e8
+    outcome = solve_phased(pool_of([1], [people], [think], scv=scv), people - 1)
+    alone = 1.0 / (1.0 + think)
+    whole = outcome.free_law @ np.arange(people)[::-1] + outcome.base_in_service[0]
+    assert whole == pytest.approx(people * alone, rel=1e-10)
+    assert 0.0 < outcome.free_law[0] < factorial(people) * alone ** (people - 1)
+
+
+def test_bases_end_at_their_pace_at_every_d_where_service_is_exponential():
+    pool = pool_of([2], [60], [1e4])
+    beyond = np.arange(60.0)
+    picks = np.where(beyond > 0.0, 0.3, 0.0)
+    rates = VolumeRates(beyond, 0.7 * beyond + 1e-9, picks, 1.0 - picks, np.ones(60), Gaps(), 0.0)
+    np.testing.assert_allclose(base_hazard(pool, 0, rates), 1.0, rtol=1e-12)
