@@ -25,7 +25,7 @@ FLOOR: Final = -0.5
 MOST_TABLES: Final = 3  # numbers of aliases in use for which demands are read
 SORTED: Final = 10  # regimes from here on are readings
 IDLE: Final = 1000  # added where nothing waits with aliases in use
-BURSTY_ALONE, STEADY_ALONE = 2, 3  # without aliases in use
+BURSTY_ALONE, STEADY_ALONE, HOT_ALONE = 2, 3, 4  # without aliases in use
 READINGS: Final = (*POPULATIONS, math.inf)  # as KINDS
 # Costs of a full answer, in units of a pool of bursty volumes without aliases in use (40 ms for 64 volumes).
 COST_STEADY, COST_READING, COST_BURSTY = 2.0, 3.0, 12.0
@@ -107,13 +107,15 @@ def _regime(
     """No queue measured, none there, or one; with aliases in use, what the demand is read as, and readings that may."""
     queued = series.queued[picked]
     used = series.in_use[picked]
-    found = np.where(np.isnan(queued), 0, np.where(queued <= 0, 1, BURSTY_ALONE)) + 4 * (used > 0)
+    found = np.where(np.isnan(queued), 0, np.where(queued <= 0, 1, BURSTY_ALONE)) + 5 * (used > 0)
     possible = np.ones((picked.size, len(KINDS)), dtype=bool)
     if series.group.kind == VOLUME:
         return np.asarray(found, dtype=np.int64), possible
     if spill is not None:
         found = np.where(
-            (found > 0) & (used == 0), np.where(spill.steady[picked], STEADY_ALONE, BURSTY_ALONE), found
+            (found > 0) & (used == 0),
+            np.where(spill.steady, np.where(spill.hot, HOT_ALONE, STEADY_ALONE), BURSTY_ALONE)[picked],
+            found,
         )
     there = np.isfinite(queued) & (used > 0)
     counts, many = np.unique(used[there], return_counts=True)

@@ -22,7 +22,7 @@ from planner.demand import Law
 from planner.demand.answer import POINT
 from planner.demand.pooled import HELD, open_queue
 from planner.demand.pooled import SATURATED_WAIT as ASKED_WAIT
-from planner.demand.priors import MIXED_UP_TO, STEADY_UP_TO
+from planner.demand.priors import FAR_FROM_SATURATED, MIXED_UP_TO, STEADY_UP_TO
 from planner.demand.read import read_volumes
 from planner.demand.readings import SATURATED_LOAD, SATURATED_WAIT
 from planner.demand.unlimited import asked
@@ -84,11 +84,13 @@ class Spill:
     """What the volumes of each interval would spill: arrays (intervals,).
 
     `count` is the real number of aliases with which the target is just met; `steady` says whether every volume is
-    steady, so that the pool has an exact solution, which differs.
+    steady, so that the pool has an exact solution, which differs; `hot`, whether one is so busy that its requesters
+    count, a whole number that changes from interval to interval.
     """
 
     count: Array
     steady: NDArray[np.bool_]
+    hot: NDArray[np.bool_]
 
 
 def spilled(series: Series, law: Law, target: Target) -> Spill:
@@ -137,11 +139,13 @@ def spilled(series: Series, law: Law, target: Target) -> Spill:
             asks[k, begin:stop] = np.add.reduceat(picked, starts, axis=0)
         busy[begin:stop] = np.add.reduceat(in_service * load_, starts)
     rates, alone = (np.add.reduceat(each[by_time], first) for each in (rate, queued))
-    bursty = np.add.reduceat((sort > 0)[by_time].astype(np.int64), first)
+    bursty, hot = (
+        np.logical_or.reduceat(each[by_time], first) for each in (sort > 0, load >= FAR_FROM_SATURATED)
+    )
     count = _crossing(asks[0], asks[1], busy, rates, alone, target)
     at = np.minimum(np.searchsorted(found, series.rows), found.size - 1)
     there = found[at] == series.rows
-    return Spill(np.where(there, count[at], 0.0), np.where(there, bursty[at] == 0, True))
+    return Spill(np.where(there, count[at], 0.0), ~(there & bursty[at]), there & hot[at])
 
 
 def _looked_up(load: Array, gap: Array, ratio: Array, inflation: float) -> tuple[Array, Array]:
