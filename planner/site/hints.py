@@ -15,7 +15,7 @@ from planner.demand.steady import POPULATIONS
 from planner.interval import Interval
 from planner.results import Array
 from planner.site.groups import VOLUME, Series
-from planner.site.spill import Spill, spilled
+from planner.site.spill import spilled, spilled_in_use
 from planner.site.steady_table import BURSTY, KINDS, OPEN, sorts
 from planner.sizing.target import DEFAULT_WAIT_SHARE, Target
 
@@ -52,29 +52,35 @@ class Hints:
     @classmethod
     def of(cls, series: Series, picked: NDArray[np.int64], law: Law, target: Target) -> Hints:
         """Of some intervals of a group."""
-        spill = _spill(series, picked, law, target)
-        regime, possible = _regime(series, picked, law, spill)
+        queued, used = series.queued[picked], series.in_use[picked]
+        regime = np.where(np.isnan(queued), 0, np.where(queued <= 0, 1, BURSTY_ALONE)) + 5 * (used > 0)
+        possible = np.ones((picked.size, len(KINDS)), dtype=bool)
+        guess = np.zeros(picked.size)
+        if series.group.kind != VOLUME and target.no_alias is None:
+            _read_in_use(series, picked, law, regime, possible)
+            for some, of in (
+                ((regime > 0) & (used == 0), _guess_alone),
+                (regime == SORTED + BURSTY, _guess_in_use),
+            ):
+                if some.any():
+                    of(series, picked, some, law, target, guess, regime)
         least, most = _bounds(series, picked, target, bursty=regime == SORTED + BURSTY)
         # Open arrivals are tried first, then requesters up to the number that fits.
         tried = np.array([1.0 + possible[k, : KINDS.index(each)].sum() if each in KINDS else possible[k].sum()
                           for k, each in enumerate((regime % IDLE - SORTED).tolist())])  # fmt: skip
         tried = np.where(regime % IDLE == SORTED + OPEN, 1.0, tried)
         in_use = COST_STEADY + COST_READING * tried + np.where(regime == SORTED + BURSTY, COST_BURSTY, 0.0)
-        alone = np.where(regime == BURSTY_ALONE, 1.0, COST_STEADY)
-        cost = np.where(regime >= SORTED, in_use, alone)
+        cost = np.where(regime >= SORTED, in_use, np.where(regime == BURSTY_ALONE, 1.0, COST_STEADY))
         return cls(
-            features=_features(series, picked, spill), regime=regime, least=least, most=most, cost=cost,
+            features=_features(series, picked, guess), regime=regime, least=least, most=most, cost=cost,
             possible=possible,
         )  # fmt: skip
 
 
-def _features(series: Series, picked: NDArray[np.int64], spill: Spill | None) -> Array:
+def _features(series: Series, picked: NDArray[np.int64], guess: Array) -> Array:
     """Load, wait, unevenness, where it waits, aliases in use, volumes, and the count from what spills: logarithms."""
     load = np.maximum(series.load[picked], 1e-9)
     queued = np.nan_to_num(series.queued[picked])
-    guess = (
-        np.zeros(picked.size) if spill is None else np.where(_alone(series)[picked], spill.count[picked], 0.0)
-    )
     return np.column_stack(
         [
             np.log(load),
@@ -88,35 +94,39 @@ def _features(series: Series, picked: NDArray[np.int64], spill: Spill | None) ->
     )
 
 
-def _alone(series: Series) -> NDArray[np.bool_]:
-    """Intervals in which each volume was measured without aliases in use."""
-    found: NDArray[np.bool_] = (series.in_use == 0) & np.isfinite(series.queued)
-    return found
+def _guess_alone(
+    series: Series, picked: NDArray[np.int64], some: NDArray[np.bool_], law: Law, target: Target, guess: Array,
+    regime: NDArray[np.int64],
+) -> None:  # fmt: skip
+    """Guess counts of intervals without aliases in use, and tell apart those of steady volumes."""
+    which = np.zeros(series.start.size, dtype=bool)
+    which[picked[some]] = True
+    spill = spilled(series, law, target, which)
+    at = picked[some]
+    guess[some] = spill.count[at]
+    steady = np.where(spill.hot, HOT_ALONE, STEADY_ALONE)
+    regime[some] = np.where(spill.steady, steady, BURSTY_ALONE)[at]
 
 
-def _spill(series: Series, picked: NDArray[np.int64], law: Law, target: Target) -> Spill | None:
-    """What the volumes spill; None where none was measured alone."""
-    if series.group.kind == VOLUME or not _alone(series)[picked].any() or target.no_alias is not None:
-        return None
-    return spilled(series, law, target)
+def _guess_in_use(
+    series: Series, picked: NDArray[np.int64], some: NDArray[np.bool_], law: Law, target: Target, guess: Array,
+    regime: NDArray[np.int64],
+) -> None:  # fmt: skip
+    """Guess counts of intervals of bursty volumes with aliases in use."""
+    which = np.zeros(series.start.size, dtype=bool)
+    which[picked[some]] = True
+    guess[some] = spilled_in_use(series, law, target, which)[picked[some]]
 
 
-def _regime(
-    series: Series, picked: NDArray[np.int64], law: Law, spill: Spill | None
-) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """No queue measured, none there, or one; with aliases in use, what the demand is read as, and readings that may."""
-    queued = series.queued[picked]
-    used = series.in_use[picked]
-    found = np.where(np.isnan(queued), 0, np.where(queued <= 0, 1, BURSTY_ALONE)) + 5 * (used > 0)
-    possible = np.ones((picked.size, len(KINDS)), dtype=bool)
-    if series.group.kind == VOLUME:
-        return np.asarray(found, dtype=np.int64), possible
-    if spill is not None:
-        found = np.where(
-            (found > 0) & (used == 0),
-            np.where(spill.steady, np.where(spill.hot, HOT_ALONE, STEADY_ALONE), BURSTY_ALONE)[picked],
-            found,
-        )
+def _read_in_use(
+    series: Series,
+    picked: NDArray[np.int64],
+    law: Law,
+    regime: NDArray[np.int64],
+    possible: NDArray[np.bool_],
+) -> None:
+    """Tell what the demand is read as with aliases in use, and which readings may fit."""
+    queued, used = series.queued[picked], series.in_use[picked]
     there = np.isfinite(queued) & (used > 0)
     counts, many = np.unique(used[there], return_counts=True)
     for count in counts[np.argsort(-many)][:MOST_TABLES]:
@@ -127,8 +137,7 @@ def _regime(
             series.io_rate[at], Interval(*(end[at] for end in series.service)),
             Interval(*(end[at] for end in series.queue)), volumes=volumes, aliases=int(count), law=law,
         )  # fmt: skip
-        found[some] = SORTED + read + np.where(queued[some] <= 0, IDLE, 0)
-    return np.asarray(found, dtype=np.int64), possible
+        regime[some] = SORTED + read + np.where(queued[some] <= 0, IDLE, 0)
 
 
 def _bounds(

@@ -19,8 +19,9 @@ from numpy.typing import NDArray
 from scipy.special import betainc
 
 from planner.demand import Law
-from planner.demand.answer import POINT
-from planner.demand.pooled import HELD, open_queue
+from planner.demand.answer import POINT, quantile
+from planner.demand.pooled import HELD, LAW_ERROR, MULTIPLES, SPREAD, UNIFORM, USUAL, open_queue
+from planner.demand.pooled import LONGEST_WAIT as LONGEST_READ
 from planner.demand.pooled import SATURATED_WAIT as ASKED_WAIT
 from planner.demand.priors import FAR_FROM_SATURATED, MIXED_UP_TO, STEADY_UP_TO
 from planner.demand.read import read_volumes
@@ -41,7 +42,9 @@ GAPS: Final = (0.0, 0.1)  # redrive gap in service times
 MOST: Final = 192  # aliases
 LEAST_QUEUE: Final = 1e-9
 STRATA: Final = 32  # of the weight of the readings of a volume
+SLACK: Final = 1e-9
 DRAWS: Final = 64
+FEW_DRAWS: Final = 32  # for each of several multiples
 INTERVALS_AT_ONCE: Final = 64
 SORT_FROM: Final = (0.05, 1.11, 1.51)  # ratios of volumes that are steady, mixed and bursty
 SORT_TO: Final = (1.09, 1.49, 120.0)
@@ -93,59 +96,131 @@ class Spill:
     hot: NDArray[np.bool_]
 
 
-def spilled(series: Series, law: Law, target: Target) -> Spill:
-    """What is asked of a pool in every interval, for intervals without aliases in use."""
-    import polars as pl
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Volumes:
+    """Rows of volumes in the order of their intervals: arrays (rows,), and `first` row of each of the `intervals`."""
 
-    from planner.site.groups import INTERVAL
+    intervals: NDArray[np.int64]
+    first: NDArray[np.int64]
+    rate: Array
+    load: Array
+    gap: Array
+    poisson: Array
+    queued: Array
+    low: Array
+    high: Array
 
-    rows = series.frame.filter(
-        pl.col("kind").is_in(["base", "volume"]) & (pl.col("io_rate") > 0) & pl.col("service").is_not_null()
-    )
-    rate, service = (rows[name].to_numpy().astype(float) for name in ("io_rate", "service"))
-    waiting = pl.coalesce(
-        "queued", ((pl.col("response") - pl.col("service")) * pl.col("io_rate")).clip(lower_bound=0.0)
-    )
-    queued, low = (
-        rows.select(each).to_series().fill_null(0.0).to_numpy().astype(float)
-        for each in (waiting, pl.coalesce("queued_low", waiting))
-    )
-    load = np.maximum(rate * service, 1e-9)
-    gap = law.redrive_time / np.maximum(service, 1e-9)
-    poisson = np.maximum(open_queue(load, gap), LEAST_QUEUE)
+    @classmethod
+    def of(cls, series: Series, law: Law, which: NDArray[np.bool_]) -> _Volumes:
+        """Of some intervals."""
+        import polars as pl
+
+        from planner.site.groups import INTERVAL
+
+        rows = series.frame.filter(
+            pl.col("kind").is_in(["base", "volume"]) & (pl.col("io_rate") > 0) & pl.col("service").is_not_null()
+            & pl.col(INTERVAL).is_in(series.rows[which].tolist())
+        ).sort(INTERVAL, maintain_order=True)  # fmt: skip
+        rate, service = (rows[name].to_numpy().astype(float) for name in ("io_rate", "service"))
+        waiting = pl.coalesce(
+            "queued", ((pl.col("response") - pl.col("service")) * pl.col("io_rate")).clip(lower_bound=0.0)
+        )
+        queued, low, high = (
+            rows.select(each).to_series().fill_null(0.0).to_numpy().astype(float)
+            for each in (waiting, pl.coalesce("queued_low", waiting), pl.coalesce("queued_high", waiting))
+        )
+        load = np.maximum(rate * service, 1e-9)
+        gap = law.redrive_time / np.maximum(service, 1e-9)
+        found, first = np.unique(rows[INTERVAL].to_numpy(), return_index=True)
+        return cls(
+            intervals=found.astype(np.int64), first=first.astype(np.int64), rate=rate, load=load, gap=gap, low=low,
+            queued=queued, high=high, poisson=np.maximum(open_queue(load, gap), LEAST_QUEUE),
+        )  # fmt: skip
+
+    def sums(self, values: Array) -> Array:
+        """Over the volumes of each interval."""
+        return np.asarray(np.add.reduceat(values, self.first), dtype=np.float64)
+
+    def drawn(self, ratio: Array, inflation: float, draws: int = DRAWS) -> tuple[Array, Array]:
+        """Mean and variance of what all volumes ask for, (2, intervals, draws), and I/Os in service, (intervals,)."""
+        ends = np.append(self.first, self.load.size)
+        place = np.arange(self.load.size) - np.repeat(self.first, np.diff(ends))
+        strata = np.random.default_rng(draws).permuted(
+            np.tile(np.arange(draws) * STRATA // draws, (place.max(initial=0) + 1, 1)), axis=1
+        )
+        asks, busy = np.zeros((2, self.first.size, draws)), np.zeros(self.first.size)
+        for begin in range(0, self.first.size, INTERVALS_AT_ONCE):
+            stop = min(begin + INTERVALS_AT_ONCE, self.first.size)
+            part, starts = slice(ends[begin], ends[stop]), ends[begin:stop] - ends[begin]
+            each, in_service = _looked_up(self.load[part], self.gap[part], ratio[part], inflation)
+            for k in range(2):
+                picked = np.take_along_axis(
+                    each[:, k * STRATA : (k + 1) * STRATA], strata[place[part]], axis=1
+                )
+                asks[k, begin:stop] = np.add.reduceat(picked, starts, axis=0)
+            busy[begin:stop] = np.add.reduceat(in_service * self.load[part], starts)
+        return asks, busy
+
+
+def spilled(series: Series, law: Law, target: Target, which: NDArray[np.bool_]) -> Spill:
+    """What is asked of a pool in some of its intervals, without aliases in use."""
+    volumes = _Volumes.of(series, law, which)
     # What a volume is read as follows from the queue less half a digit, how much it asks for from the queue itself.
-    ratio, least = np.maximum(queued, 0.0) / poisson, np.maximum(low, 0.0) / poisson
-    sort = np.searchsorted([STEADY_UP_TO, MIXED_UP_TO], least)
-    ratio = np.clip(ratio, np.array(SORT_FROM)[sort], np.array(SORT_TO)[sort])
-    interval = rows[INTERVAL].to_numpy()
-    by_time = np.argsort(interval, kind="stable")
-    found, first = np.unique(interval[by_time], return_index=True)
-    place = np.arange(interval.size) - np.repeat(first, np.diff([*first, interval.size]))
-    drawn = np.random.default_rng(DRAWS).permuted(
-        np.tile(np.arange(DRAWS) * STRATA // DRAWS, (place.max(initial=0) + 1, 1)), axis=1
-    )
-    of = {name: each[by_time] for name, each in (("load", load), ("gap", gap), ("ratio", ratio))}
-    asks = np.zeros((2, found.size, DRAWS))
-    busy = np.zeros(found.size)
-    ends = np.append(first, interval.size)
-    for begin in range(0, found.size, INTERVALS_AT_ONCE):
-        stop = min(begin + INTERVALS_AT_ONCE, found.size)
-        part = slice(ends[begin], ends[stop])
-        load_, gap_, ratio_ = (of[name][part] for name in ("load", "gap", "ratio"))
-        each, in_service = _looked_up(load_, gap_, ratio_, law.inflation)
-        starts = ends[begin:stop] - ends[begin]
-        for k in range(2):
-            picked = np.take_along_axis(each[:, k * STRATA : (k + 1) * STRATA], drawn[place[part]], axis=1)
-            asks[k, begin:stop] = np.add.reduceat(picked, starts, axis=0)
-        busy[begin:stop] = np.add.reduceat(in_service * load_, starts)
-    rates, alone = (np.add.reduceat(each[by_time], first) for each in (rate, queued))
-    bursty, hot = (
-        np.logical_or.reduceat(each[by_time], first) for each in (sort > 0, load >= FAR_FROM_SATURATED)
-    )
-    count = _crossing(asks[0], asks[1], busy, rates, alone, target)
-    at = np.minimum(np.searchsorted(found, series.rows), found.size - 1)
-    there = found[at] == series.rows
-    return Spill(np.where(there, count[at], 0.0), ~(there & bursty[at]), there & hot[at])
+    ratio, least = (np.maximum(each, 0.0) / volumes.poisson for each in (volumes.queued, volumes.low))
+    ratio, sort = _sorted(ratio, least)
+    asks, busy = volumes.drawn(ratio, law.inflation)
+    rates, alone = volumes.sums(volumes.rate), volumes.sums(volumes.queued)
+    equal = np.ones(asks.shape[1:])
+    count = _crossing(asks[0], asks[1], equal, busy, rates, alone, target)
+    at = np.searchsorted(volumes.intervals, series.rows[which])
+    found = Spill(np.zeros(which.size), np.ones(which.size, dtype=bool), np.zeros(which.size, dtype=bool))
+    found.count[which] = count[at]
+    found.steady[which] = ~np.logical_or.reduceat(sort > 0, volumes.first)[at]
+    found.hot[which] = np.logical_or.reduceat(volumes.load >= FAR_FROM_SATURATED, volumes.first)[at]
+    return found
+
+
+def spilled_in_use(series: Series, law: Law, target: Target, which: NDArray[np.bool_]) -> Array:
+    """The real number of aliases of some intervals with aliases in use, 0 elsewhere, as `pooled.read_pool` finds it.
+
+    All volumes have one multiple of the wait of Poisson arrivals; multiples and draws count as far as the queue is the
+    measured one.
+    """
+    volumes = _Volumes.of(series, law, which)
+    at = np.searchsorted(volumes.intervals, series.rows[which])
+    in_use = np.zeros(volumes.first.size)
+    in_use[at] = series.in_use[which]
+    measured = volumes.sums(volumes.queued)
+    digits = np.sqrt(volumes.sums((np.maximum(volumes.high - volumes.queued, 0.0) * UNIFORM) ** 2))
+    error = np.hypot(LAW_ERROR, digits / np.maximum(measured + digits, LEAST_QUEUE))
+    means, variances, logs = [], [], []
+    busy = np.zeros(volumes.first.size)
+    for multiple in MULTIPLES:
+        longest = np.maximum(LONGEST_READ * volumes.load / volumes.poisson, 1.0)
+        ratio = np.minimum(np.exp(multiple), longest)
+        ratio, _ = _sorted(ratio, ratio)
+        asks, in_service = volumes.drawn(ratio, law.inflation, FEW_DRAWS)
+        queue = HELD * _beyond(np.maximum(asks[0], 1e-9), asks[1], in_use[:, None])
+        off = np.log((queue + digits[:, None]) / np.maximum(measured + digits, LEAST_QUEUE)[:, None])
+        logs.append(-0.5 * ((off / error[:, None]) ** 2 + ((multiple - USUAL) / SPREAD) ** 2))
+        means.append(asks[0])
+        variances.append(asks[1])
+        busy += in_service / len(MULTIPLES)
+    likely = np.concatenate(logs, axis=1)
+    likely = np.exp(likely - likely.max(axis=1, keepdims=True))
+    count = _crossing(
+        np.concatenate(means, axis=1), np.concatenate(variances, axis=1), likely, busy, volumes.sums(volumes.rate),
+        np.full(busy.size, np.inf), target,
+    )  # fmt: skip
+    found = np.zeros(which.size)
+    found[which] = count[at]
+    return found
+
+
+def _sorted(ratio: Array, least: Array) -> tuple[Array, NDArray[np.int64]]:
+    """Ratios on the side of the grid where `least`, without half a digit, has them; 0 steady, 1 mixed, 2 bursty."""
+    sort = np.searchsorted([STEADY_UP_TO, MIXED_UP_TO], least - SLACK)
+    return np.clip(ratio, np.array(SORT_FROM)[sort], np.array(SORT_TO)[sort]), sort.astype(np.int64)
 
 
 def _looked_up(load: Array, gap: Array, ratio: Array, inflation: float) -> tuple[Array, Array]:
@@ -171,13 +246,15 @@ def _looked_up(load: Array, gap: Array, ratio: Array, inflation: float) -> tuple
     return asks * load[:, None] ** 2, busy
 
 
-def _crossing(mean: Array, variance: Array, busy: Array, rate: Array, alone: Array, target: Target) -> Array:
-    """Where the queue of what is asked beyond the aliases meets the target: mean and variance (intervals, draws)."""
+def _crossing(
+    mean: Array, variance: Array, weight: Array, busy: Array, rate: Array, alone: Array, target: Target
+) -> Array:
+    """Where the queue of what is asked beyond the aliases meets the target; the first three are (intervals, draws)."""
     busy, rate = np.maximum(busy, 1e-12), np.maximum(rate, 1e-12)
 
     def excess(counts: NDArray[np.int64]) -> Array:
         beyond = _beyond(np.maximum(mean, 1e-9), variance, counts[:, None].astype(np.float64))
-        queue = np.minimum(HELD * np.quantile(beyond, POINT, axis=1), alone)
+        queue = np.minimum(HELD * quantile(beyond, weight, POINT), alone)
         wait, service = queue / rate, busy / rate
         limits = ((wait, target.wait), (wait + service, target.response), (queue, target.queued))
         given = [value / limit for value, limit in limits if limit]
