@@ -262,9 +262,11 @@ class Screen:
                 if chosen.any():
                     self.smooth[here] = float(values[chosen].max())
                 continue
-            surface = Surface.of(self.features[solved[chosen]], np.log1p(np.maximum(values[chosen], FLOOR)))
-            mean, spread = surface.predict(self.features[here])
-            mean = np.clip(mean, np.log1p(FLOOR), np.log(257.0))
+            # What is interpolated is what the guess, the last feature, misses.
+            guess = self.features[:, -1]
+            missed = np.log1p(np.maximum(values[chosen], FLOOR)) - guess[solved[chosen]]
+            mean, spread = Surface.of(self.features[solved[chosen]], missed).predict(self.features[here])
+            mean = np.clip(mean + guess[here], np.log1p(FLOOR), np.log(257.0))
             self.smooth[here] = np.expm1(mean)
             self.error[here] = np.exp(mean) * np.minimum(spread * self.factor, 3.0)
         self._fresh = ~self.done()

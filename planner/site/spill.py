@@ -10,7 +10,7 @@ its error changes smoothly: it is what is interpolated between full answers.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
@@ -43,6 +43,7 @@ MOST: Final = 192  # aliases
 LEAST_QUEUE: Final = 1e-9
 STRATA: Final = 32  # of the weight of the readings of a volume
 SLACK: Final = 1e-9
+SERVICE: Final = 1e-3  # s, of the volumes of the grid
 DRAWS: Final = 64
 FEW_DRAWS: Final = 32  # for each of several multiples
 INTERVALS_AT_ONCE: Final = 64
@@ -56,10 +57,11 @@ HALF_DIGIT: Final = 0.01  # relative, of the numbers of the grid: as of measured
 def _tables(inflation: float, gap: float) -> tuple[Array, Array]:
     """What volumes of the grid ask for, over their squared load, (loads, ratios, 2 STRATA): means, then variances.
 
-    Beside it I/Os in service over the load, (loads, ratios).
+    Beside it, over load, rate and 1, I/Os in service, rate and growth of the service time with enough aliases, (loads,
+    ratios, 3).
     """
     load, ratio = (each.ravel() for each in np.meshgrid(LOADS / (1 + gap), RATIOS, indexing="ij"))
-    law = Law(inflation=inflation, redrive_time=gap * 1e-3, model_error=0.0)
+    law = Law(inflation=inflation, redrive_time=gap * SERVICE, model_error=0.0)
     poisson = open_queue(load, np.full(load.size, gap))
     queue = np.maximum(np.minimum(ratio * poisson, LONGEST_WAIT * load), poisson * np.minimum(ratio, 1.0))
     queue = np.where(
@@ -69,7 +71,7 @@ def _tables(inflation: float, gap: float) -> tuple[Array, Array]:
     def exact(values: Array) -> Interval:
         return Interval(values * (1 - HALF_DIGIT), values, values * (1 + HALF_DIGIT))
 
-    read = read_volumes(exact(load / 1e-3), exact(np.full(load.size, 1e-3)), exact(queue), law=law)
+    read = read_volumes(exact(load / SERVICE), exact(np.full(load.size, SERVICE)), exact(queue), law=law)
     asks = asked(read)
     number = np.arange(asks.usage.shape[0], dtype=np.float64)
     mean, square = (np.tensordot(number**power, asks.usage, axes=1) for power in (1, 2))
@@ -79,7 +81,10 @@ def _tables(inflation: float, gap: float) -> tuple[Array, Array]:
     found = [np.take_along_axis(each, which, axis=1) for each in (mean, square - mean**2)]
     scaled = np.concatenate(found, axis=1) / load[:, None] ** 2
     shape = (LOADS.size, RATIOS.size)
-    return scaled.reshape(*shape, 2 * STRATA), (asks.mean(asks.busy) / load).reshape(shape)
+    busy, rate = asks.mean(asks.busy) / load, asks.mean(asks.rate) / (load / SERVICE)
+    growth = busy / np.maximum(rate, 1e-12)
+    paces = np.stack([busy, rate, np.maximum(growth, 1.0)], axis=1)
+    return scaled.reshape(*shape, 2 * STRATA), paces.reshape(*shape, 3)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -137,29 +142,33 @@ class _Volumes:
             queued=queued, high=high, poisson=np.maximum(open_queue(load, gap), LEAST_QUEUE),
         )  # fmt: skip
 
+    def at(self, rate: Array, service: Array) -> _Volumes:
+        """At so many times the rate and the service time."""
+        load, gap = self.load * rate * service, self.gap / service
+        return replace(self, load=load, gap=gap, poisson=np.maximum(open_queue(load, gap), LEAST_QUEUE))
+
     def sums(self, values: Array) -> Array:
         """Over the volumes of each interval."""
         return np.asarray(np.add.reduceat(values, self.first), dtype=np.float64)
 
-    def drawn(self, ratio: Array, inflation: float, draws: int = DRAWS) -> tuple[Array, Array]:
-        """Mean and variance of what all volumes ask for, (2, intervals, draws), and I/Os in service, (intervals,)."""
+    def drawn(self, ratio: Array, inflation: float, draws: int = DRAWS) -> Array:
+        """Mean and variance of what all volumes ask for, (2, intervals, draws)."""
         ends = np.append(self.first, self.load.size)
         place = np.arange(self.load.size) - np.repeat(self.first, np.diff(ends))
         strata = np.random.default_rng(draws).permuted(
             np.tile(np.arange(draws) * STRATA // draws, (place.max(initial=0) + 1, 1)), axis=1
         )
-        asks, busy = np.zeros((2, self.first.size, draws)), np.zeros(self.first.size)
+        asks = np.zeros((2, self.first.size, draws))
         for begin in range(0, self.first.size, INTERVALS_AT_ONCE):
             stop = min(begin + INTERVALS_AT_ONCE, self.first.size)
             part, starts = slice(ends[begin], ends[stop]), ends[begin:stop] - ends[begin]
-            each, in_service = _looked_up(self.load[part], self.gap[part], ratio[part], inflation)
+            each = _looked_up(self.load[part], self.gap[part], ratio[part], inflation, asks=True)
             for k in range(2):
                 picked = np.take_along_axis(
                     each[:, k * STRATA : (k + 1) * STRATA], strata[place[part]], axis=1
                 )
                 asks[k, begin:stop] = np.add.reduceat(picked, starts, axis=0)
-            busy[begin:stop] = np.add.reduceat(in_service * self.load[part], starts)
-        return asks, busy
+        return asks
 
 
 def spilled(series: Series, law: Law, target: Target, which: NDArray[np.bool_]) -> Spill:
@@ -168,7 +177,10 @@ def spilled(series: Series, law: Law, target: Target, which: NDArray[np.bool_]) 
     # What a volume is read as follows from the queue less half a digit, how much it asks for from the queue itself.
     ratio, least = (np.maximum(each, 0.0) / volumes.poisson for each in (volumes.queued, volumes.low))
     ratio, sort = _sorted(ratio, least)
-    asks, busy = volumes.drawn(ratio, law.inflation)
+    asks = volumes.drawn(ratio, law.inflation)
+    busy = volumes.sums(
+        _looked_up(volumes.load, volumes.gap, ratio, law.inflation, asks=False)[:, 0] * volumes.load
+    )
     rates, alone = volumes.sums(volumes.rate), volumes.sums(volumes.queued)
     equal = np.ones(asks.shape[1:])
     count = _crossing(asks[0], asks[1], equal, busy, rates, alone, target)
@@ -194,18 +206,25 @@ def spilled_in_use(series: Series, law: Law, target: Target, which: NDArray[np.b
     digits = np.sqrt(volumes.sums((np.maximum(volumes.high - volumes.queued, 0.0) * UNIFORM) ** 2))
     error = np.hypot(LAW_ERROR, digits / np.maximum(measured + digits, LEAST_QUEUE))
     means, variances, logs = [], [], []
-    busy = np.zeros(volumes.first.size)
+    size = np.diff(np.append(volumes.first, volumes.load.size))
     for multiple in MULTIPLES:
-        longest = np.maximum(LONGEST_READ * volumes.load / volumes.poisson, 1.0)
-        ratio = np.minimum(np.exp(multiple), longest)
-        ratio, _ = _sorted(ratio, ratio)
-        asks, in_service = volumes.drawn(ratio, law.inflation, FEW_DRAWS)
+        # Rate and service were measured with the aliases in use, the tables are of volumes without (pooled).
+        ratio = _of_multiple(volumes, float(multiple))
+        paces = _looked_up(volumes.load, volumes.gap, ratio, law.inflation, asks=False)
+        waiting = volumes.sums(
+            np.minimum(ratio * volumes.poisson, np.maximum(LONGEST_READ * volumes.load, volumes.poisson))
+        )
+        left = np.repeat(np.minimum(measured / np.maximum(waiting, LEAST_QUEUE), 1.0), size)
+        service = paces[:, 2] ** (left - 1)
+        rate = 1.0 / (left + (1 - left) * np.maximum(paces[:, 1], 1e-6))
+        alone = volumes.at(rate, service)
+        asks = alone.drawn(_of_multiple(alone, float(multiple)), law.inflation, FEW_DRAWS)
         queue = HELD * _beyond(np.maximum(asks[0], 1e-9), asks[1], in_use[:, None])
         off = np.log((queue + digits[:, None]) / np.maximum(measured + digits, LEAST_QUEUE)[:, None])
         logs.append(-0.5 * ((off / error[:, None]) ** 2 + ((multiple - USUAL) / SPREAD) ** 2))
         means.append(asks[0])
         variances.append(asks[1])
-        busy += in_service / len(MULTIPLES)
+    busy = volumes.sums(volumes.load)
     likely = np.concatenate(logs, axis=1)
     likely = np.exp(likely - likely.max(axis=1, keepdims=True))
     count = _crossing(
@@ -217,14 +236,23 @@ def spilled_in_use(series: Series, law: Law, target: Target, which: NDArray[np.b
     return found
 
 
+def _of_multiple(volumes: _Volumes, multiple: float) -> Array:
+    """Ratio of every volume to the wait of Poisson arrivals, no wait being longer than can be read."""
+    ratio = np.minimum(np.exp(multiple), np.maximum(LONGEST_READ * volumes.load / volumes.poisson, 1.0))
+    return _sorted(ratio, ratio)[0]
+
+
 def _sorted(ratio: Array, least: Array) -> tuple[Array, NDArray[np.int64]]:
     """Ratios on the side of the grid where `least`, without half a digit, has them; 0 steady, 1 mixed, 2 bursty."""
     sort = np.searchsorted([STEADY_UP_TO, MIXED_UP_TO], least - SLACK)
     return np.clip(ratio, np.array(SORT_FROM)[sort], np.array(SORT_TO)[sort]), sort.astype(np.int64)
 
 
-def _looked_up(load: Array, gap: Array, ratio: Array, inflation: float) -> tuple[Array, Array]:
-    """The tables at some volumes, (volumes, 2 STRATA) and (volumes,): linear between points of the grid and gaps."""
+def _looked_up(load: Array, gap: Array, ratio: Array, inflation: float, *, asks: bool) -> Array:
+    """The tables at some volumes, (volumes, columns): what they ask for or how fast they go.
+
+    Linear between points of the grid and gaps.
+    """
     x = np.interp(np.log(load * (1 + gap)), np.log(LOADS), np.arange(LOADS.size))
     y = np.interp(np.log(ratio), np.log(RATIOS), np.arange(RATIOS.size))
     z = np.interp(gap, GAPS, np.arange(len(GAPS)))
@@ -233,17 +261,16 @@ def _looked_up(load: Array, gap: Array, ratio: Array, inflation: float) -> tuple
         for each, size in ((x, LOADS.size), (y, RATIOS.size), (z, len(GAPS)))
     ]
     share = [each - low for each, low in zip((x, y, z), corner, strict=True)]
-    asks, busy = np.zeros((load.size, 2 * STRATA)), np.zeros(load.size)
+    found = np.zeros((load.size, 2 * STRATA if asks else 3))
     for step in np.ndindex(2, 2, 2):
         weight = np.prod([each if up else 1 - each for each, up in zip(share, step, strict=True)], axis=0)
         i, j, k = (low + up for low, up in zip(corner, step, strict=True))
         for gap_at in range(len(GAPS)):
             some = np.flatnonzero((k == gap_at) & (weight > 0))
             if some.size:
-                tables = _tables(inflation, GAPS[gap_at])
-                asks[some] += weight[some, None] * tables[0][i[some], j[some]]
-                busy[some] += weight[some] * tables[1][i[some], j[some]]
-    return asks * load[:, None] ** 2, busy
+                table = _tables(inflation, GAPS[gap_at])[0 if asks else 1]
+                found[some] += weight[some, None] * table[i[some], j[some]]
+    return found * load[:, None] ** 2 if asks else found
 
 
 def _crossing(
