@@ -147,12 +147,12 @@ def _of_bursty(run: Run, pool: PoolReadings, target: Target) -> Point:
             f"{run.name}: no count up to {run.most_aliases} aliases meets the target ({target})"
         )
     first = int(np.argmax(asked.met(found)))
-    excess = _log_excess(target, found.wait, found.service, found.queue)
+    excess = log_excess(target, found.wait, found.service, found.queue)
     known = {k: float(excess[k]) for k in (first - 1, first) if k >= 0}
     return Point(pool.point_and_range(asked)[0], _crossing(first, known))
 
 
-def _log_excess(target: Target, wait: Array, service: Array, queue: Array) -> Array:
+def log_excess(target: Target, wait: Array, service: Array, queue: Array) -> Array:
     """Logarithm of what is reached over what is allowed."""
     limits = ((wait, target.wait), (wait + service, target.response), (queue, target.queued))
     ratios = [np.divide(value, limit) for value, limit in limits if limit]
