@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Final
 
 import numpy as np
@@ -255,11 +256,7 @@ def read_pool(
         As of `read_volumes`.
     """
     if aliases == 0:
-        read = _bounded(read_volumes(io_rate, service, queued, law=law))
-        grown = read.grown(growth) if growth else read
-        asks = asked(grown)
-        alone = np.maximum(asks.mean(asks.alone), read.rows.queue) if growth else read.rows.queue
-        return _together(grown, 0, [asks], [alone], np.ones((1, DRAWS)))
+        return read_pools([(io_rate, service, queued)], law=law, growth=growth)[0]
     rows = make_rows(io_rate, service, queued, 0)
     tiled = _as_without(rows, law)
     each = np.arange(tiled.volumes).reshape(MULTIPLES.size, -1)
@@ -271,6 +268,44 @@ def read_pool(
         asks_of = [asked(read) for read in hypotheses]
     shown = replace(hypotheses[int(np.argmax(likely.sum(axis=1)))], rows=rows)
     return _together(shown, aliases, asks_of, [asks.mean(asks.alone) for asks in asks_of], likely)
+
+
+def read_pools(
+    pools: Sequence[tuple[Interval, Interval, Interval]], *, law: Law, growth: float = 0.0
+) -> list[PoolReadings]:
+    """`read_pool` of several pools without aliases in use, all their volumes at once, which costs less than each alone.
+
+    Parameters
+    ----------
+    pools : sequence of tuple of Interval
+        Rate, service and queue of the volumes of each, as for `read_pool`.
+    law : Law
+        Inflation and redrive gap of the devices.
+    growth : float, optional
+        Share by which the demand grows.
+
+    Returns
+    -------
+    list of PoolReadings
+        One a pool.
+
+    Raises
+    ------
+    InputError
+        As of `read_volumes`.
+    """
+    columns = (
+        Interval(*(np.concatenate(ends) for ends in zip(*column, strict=True)))
+        for column in zip(*pools, strict=True)
+    )
+    read = _bounded(read_volumes(*columns, law=law))
+    grown = read.grown(growth) if growth else read
+    asks = asked(grown)
+    alone = np.maximum(asks.mean(asks.alone), read.rows.queue) if growth else read.rows.queue
+    ends = np.cumsum([0, *(rate.value.size for rate, _, _ in pools)])
+    parts = [slice(first, last) for first, last in pairwise(ends.tolist())]
+    ones = np.ones((1, DRAWS))
+    return [_together(grown.of(part), 0, [asks.of(part)], [alone[part]], ones) for part in parts]
 
 
 def _together(

@@ -7,7 +7,7 @@ from dataclasses import fields, replace
 from typing import Final
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from planner.demand import chains, kinds, priors, rowwise
 from planner.demand.kinds import COARSE, FINE, Layout
@@ -168,6 +168,16 @@ def read_rows(rows: Rows, law: Law, layout: Layout, scales: priors.Scales) -> Re
         law=law, layout=layout, demands=demands, service_time=service_time, weight=weight, strain=strain, ratio=ratio,
         wait=alone, rows=rows,
     )  # fmt: skip
+
+
+def steady_volumes(io_rate: Interval, service: Interval, queued: Interval, *, law: Law) -> NDArray[np.bool_]:
+    """Which volumes without aliases `read_volumes` finds steady, found without reading them, (volumes,)."""
+    return np.asarray(poisson_ratio(make_rows(io_rate, service, queued, 0), law) <= priors.STEADY_UP_TO)
+
+
+def poisson_ratio(rows: Rows, law: Law) -> Array:
+    """Measured wait, less half a digit, over that of Poisson arrivals, (volumes,)."""
+    return np.asarray(np.maximum(rows.queue_low, 0.0) / _poisson_queue(rows, law))
 
 
 def effective_queue(rows: Rows) -> Array:

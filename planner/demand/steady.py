@@ -9,7 +9,7 @@ the digits leave open. An open reading has the utilization as its free number.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -98,22 +98,29 @@ def readings_of_pool(measured: Run, law: Law) -> tuple[Reading, ...]:
     return _preferred(measured, _read(measured, law))
 
 
-def preferred_reading(measured: Run, law: Law) -> Reading | None:
+def preferred_reading(
+    measured: Run, law: Law, among: Collection[float] = (*POPULATIONS, math.inf)
+) -> Reading | None:
     """The first of `readings_of_pool` of a pool with aliases at work, without solving the others; None where none fits.
+
+    `among` are the numbers of requesters of a volume that are tried, inf for open arrivals.
 
     Raises
     ------
     ConvergenceError
         The pool could not be solved.
     """
-    (opened,) = _read(measured, law, ())
-    if opened.fits and measured.busy < FAR_FROM_SATURATED:
-        return opened
+    opened = None
+    if math.inf in among:
+        (opened,) = _read(measured, law, ())
+        if opened.fits and measured.busy < FAR_FROM_SATURATED:
+            return opened
     for population in POPULATIONS:
-        (closed,) = _read(measured, law, (population,), opened=False)
-        if closed.fits:
-            return closed
-    return opened if opened.fits else None
+        if population in among:
+            (closed,) = _read(measured, law, (population,), opened=False)
+            if closed.fits:
+                return closed
+    return opened if opened is not None and opened.fits else None
 
 
 def _preferred(measured: Run, found: Sequence[Reading]) -> tuple[Reading, ...]:

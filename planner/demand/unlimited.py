@@ -39,6 +39,13 @@ class Asked:
         """Mean over the readings, (volumes,)."""
         return np.asarray(np.where(self.weight > 0, self.weight * values, 0.0).sum(axis=1))
 
+    def of(self, volumes: slice) -> Asked:
+        """Some of the volumes."""
+        return Asked(
+            usage=self.usage[:, volumes],
+            **{item.name: getattr(self, item.name)[volumes] for item in fields(self) if item.name != "usage"},
+        )
+
     @property
     def crowd(self) -> Array:
         """Mean square of the aliases in use, (volumes,)."""

@@ -13,6 +13,7 @@ import numpy as np
 
 from planner import render
 from planner.answer import Answer
+from planner.page.breaks import breaks
 from planner.page.content import (
     ENOUGH,
     MANY,
@@ -29,6 +30,7 @@ from planner.page.content import (
     sections,
 )
 from planner.page.drawing import Course, Curve, Week
+from planner.site.growth import Growth
 from planner.site.pool_need import PoolNeed
 from planner.site.site_answer import SiteAnswer
 from planner.sizing import AliasAnswer, PoolCount, Subsystem, VolumesAnswer
@@ -72,6 +74,8 @@ def part_of(
     its notes.
     """
     part = _part(answer, ident, full or {}, grown)
+    if isinstance(answer, Growth):
+        part = breaks(answer, part)
     return replace(part, notes=(*part.notes, *remarks))
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from planner import units
 from planner.answer import Answer
+from planner.demand import Law
 from planner.errors import InputError
 from planner.measurements.archive import open_archive
 from planner.measurements.choose import moment
@@ -20,6 +21,7 @@ from planner.page.layout import Volumes, page
 from planner.page.parts import MOST_ITEMS, part_of
 from planner.page.volumes import volumes_of
 from planner.site.executors import Failed, run
+from planner.site.growth_goals import FEWEST_DAYS
 from planner.site.need import site
 from planner.site.shared import is_shared
 from planner.site.site_answer import SiteAnswer
@@ -38,7 +40,6 @@ from planner.supply import judge
 if TYPE_CHECKING:
     import polars as pl
 
-    from planner.demand import Law
 
 GROWTHS: Final = "10%,20%,30%,50%,100%"
 DEFAULT_MODEL: Final = "hyperpav"
@@ -209,6 +210,8 @@ def report(
     found: list[Found] = []
     if tables.several:
         found.append(_over_days(asked))
+        if tables.days >= FEWEST_DAYS:
+            found += _growing(asked)
     elif tables.devices is not None:
         found += [_now(replace(asked, system=name)) for name in tables.systems]
     if tables.supply:
@@ -234,13 +237,15 @@ def report(
 class Tables:
     """What there is to answer from: rows of devices (None without), whether supply counters, which systems.
 
-    `several` says that devices were measured in more than one interval with a date, `what` names the sources.
+    `several` says that devices were measured in more than one interval with a date, on so many `days`; `what` names
+    the sources.
     """
 
     devices: pl.LazyFrame | None
     supply: bool
     systems: tuple[str | None, ...]
     several: bool
+    days: int
     what: str
 
 
@@ -296,13 +301,15 @@ class Asked:
             devices, supply = measured.devices.lazy(), measured.supply.lazy()
             what, named = ", ".join(measured.what) or "nothing", False
         moments = devices.select(
-            pl.len().alias("rows"), pl.col("start").drop_nulls().n_unique().alias("starts")
-        )
-        rows, starts = moments.collect().row(0)
+            pl.len().alias("rows"), pl.col("start").drop_nulls().n_unique().alias("starts"),
+            pl.col("start").dt.date().drop_nulls().n_unique().alias("days"),
+        )  # fmt: skip
+        rows, starts, days = moments.collect().row(0)
         names = devices.select(pl.col("system").drop_nulls().unique()).collect()["system"].sort().to_list()
         return Tables(
             devices=devices if rows else None, supply=bool(supply.select(pl.len()).collect().item()),
-            systems=tuple(names) if named and names else (self.system,), several=bool(rows) and starts > 1, what=what,
+            systems=tuple(names) if named and names else (self.system,), several=bool(rows) and starts > 1, days=days,
+            what=what,
         )  # fmt: skip
 
 
@@ -324,6 +331,25 @@ def _over_days(asked: Asked) -> Found:
     )  # fmt: skip
     pools, law = pools_of(answer)
     return _further(answer, pools, law, asked)
+
+
+def _growing(asked: Asked) -> list[Found]:
+    """From when on limits no longer hold; nothing where no load has one."""
+    from planner.site.growth_limits import Given, site_growth
+
+    shared = asked.members is not None and is_shared(asked.members)
+    measured = read(
+        list(asked.sources), None if shared else asked.members, system=asked.system, start=asked.start,
+        end=asked.end,
+    )  # fmt: skip
+    given = Given(law=Law.from_model(asked.model), target=asked.target)
+    with asked.progress("What breaks first", 1) as done:
+        try:
+            answer = site_growth(measured, given)
+        except InputError:  # no load with a limit: the page has the rest
+            return []
+        done(1)
+    return [Found(answer=answer)]
 
 
 def _now(asked: Asked) -> Found:

@@ -23,7 +23,7 @@ from planner.results import Array
 from planner.site.growth import Growth, answer_goals, future_of
 from planner.site.growth_given import HORIZON
 from planner.site.growth_goals import Goal, fitted
-from planner.site.growth_needs import read_pool
+from planner.site.growth_needs import needs_of_pool
 from planner.site.growth_wording import AHEAD
 from planner.site.series import Daily, Measured, aligned, busy_hours, unit_jump
 from planner.sizing.target import Target
@@ -139,7 +139,7 @@ class PoolLoad(Load):
         self, index: int, given: Given, now: float, reach: float, ahead: Sequence[Array], daily: Daily
     ) -> tuple[list[Goal], list[str]]:
         """Aliases in use, and addresses of the control unit."""
-        needs = read_pool(self._hour(daily, index, now), given.law, given.target)
+        needs = needs_of_pool(self._hour(daily, index, now), given.law, given.target)
         if needs is None:
             return [], []
         count, *counts = needs.counts([now, *np.ravel(ahead).tolist()])

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from planner.demand import Law
+from planner.demand.answer import POINT
+from planner.demand.pooled import HIGHEST, LOWEST, PoolReadings, read_pool
 from planner.devices import Pool, VolumeClass
 from planner.errors import ConvergenceError, InfeasibleError
 from planner.interval import Interval
@@ -19,8 +20,9 @@ from planner.measurements.rows import intervals
 from planner.measurements.run import ADDRESSES_PER_CONTROL_UNIT, Run
 from planner.measurements.systems import pool_runs
 from planner.reports import schema
-from planner.sizing.bursty_pool import size_bursty_pool
-from planner.sizing.fewest import Tried, fewest
+from planner.site.point import log_excess
+from planner.sizing.bounds import spaced
+from planner.sizing.fewest import Tried, fewest, first_guess
 from planner.sizing.pool import Asked, extremes, is_bursty, pool_readings
 from planner.sizing.target import Target
 
@@ -28,7 +30,10 @@ if TYPE_CHECKING:
     import polars as pl
 
 NEARNESS: Final = 0.005  # of a load that a limit is met at
-CLIMB: Final = 1.25  # from one load to the next
+FIRST_STEP: Final = 1.05  # from one load to the next, then its square
+INSIDE: Final = 0.05  # of a bracket, from its ends
+SURELY: Final = 3.0  # times the reach: a guess as high is not within it
+GUESSES: Final = 30
 MOST_GROWN: Final = 100.0  # times the load measured
 LEAST_GROWN: Final = 1e-3
 
@@ -59,6 +64,7 @@ class PoolNeeds:
     volumes: int
     in_use: int
     _known: dict[float, Interval] = field(default_factory=dict)
+    _readings: dict[float, PoolReadings] = field(default_factory=dict)
 
     @property
     def load(self) -> float:
@@ -115,44 +121,102 @@ class PoolNeeds:
             return math.nan
 
     def _bursty(self, times: float) -> Interval:
-        try:
-            found = size_bursty_pool((self.run,), self.law, self.target, times - 1.0)
-        except InfeasibleError:
+        pool, asked = self._grown(times), self.target.of_readings()
+        if not asked.met(pool.predict([self.run.most_aliases]))[0]:
             return Interval(math.inf, math.inf, math.inf)
-        low, high = found.range
-        return Interval(float(low), float(found.recommended), float(high))
+        count, low, high = pool.point_and_range(asked)
+        return Interval(float(low), float(count), float(high))
 
     def largest_load(self, aliases: int, most: float) -> Interval:
         """Load up to which so many aliases meet the target [1/s]; inf beyond `most`. Low is the earliest reading."""
-        if self.count(most).high <= aliases:
-            return Interval(math.inf, math.inf, math.inf)
+        reach = min(most / self.load, MOST_GROWN)
         if self.pools:
-            found = [self._largest(partial(self._met, pool, aliases), most) for pool in self.pools]
+            found = [self._largest(pool, aliases, reach) for pool in self.pools]
             return Interval(min(found), found[0], max(found))
-        ends = ("high", "value", "low")  # the highest count is the first that is too much
-        return Interval(*(self._largest(partial(self._enough, end, aliases), most) for end in ends))
+        # The queue of the longest draws is the first that is too much.
+        return Interval(*(self._largest_bursty(share, aliases, reach) for share in (HIGHEST, POINT, LOWEST)))
 
-    def _enough(self, end: str, aliases: int, times: float) -> bool:
-        return bool(getattr(self._count(times), end) <= aliases)
+    def _largest(self, pool: Pool, aliases: int, reach: float) -> float:
+        """Where the logarithm of the excess over the target, which rises with the load, is zero.
 
-    def _largest(self, met: Callable[[float], bool], most: float) -> float:
-        """Climb to the first load that is too much, then bisect: beyond it a pool is unstable and slow to solve."""
-        low, high, most_grown = 0.0, 1.0, min(most / self.load, MOST_GROWN)
-        while met(high):
-            if high >= most_grown:
-                return math.inf
-            low, high = high, min(high * CLIMB, most_grown)
-        while high - low > NEARNESS * high and high > LEAST_GROWN:
-            middle = (low + high) / 2
-            low, high = (middle, high) if met(middle) else (low, middle)
+        The search begins where a guess without any solution has it: a pool far above that load is slow to solve.
+        """
+        guess = _guessed(pool, aliases)
+        if guess > SURELY * reach:
+            return math.inf
+        return self._crossed(lambda times: self._excess(pool, aliases, times), min(guess, reach), reach)
+
+    def _crossed(self, excess: Callable[[float], float], guess: float, reach: float) -> float:
+        """Load [1/s] at which an excess that rises with it is zero, near a guess; inf where not within reach."""
+        low, high = 0.0, math.inf
+        at_low, at_high = -math.inf, math.inf
+        times, step = guess, FIRST_STEP
+        while (math.isinf(high) or high - low > NEARNESS * high) and high > LEAST_GROWN:
+            found = excess(times)
+            if found <= 0.0:
+                if times >= reach:
+                    return math.inf
+                low, at_low = times, found
+            else:
+                high, at_high = times, found
+            if low == 0.0 or math.isinf(high):
+                times = min(times * step, reach) if low else times / step
+                step *= step
+            elif math.isfinite(at_high - at_low):
+                part = min(max(at_low / (at_low - at_high), INSIDE), 1.0 - INSIDE)
+                times = low * (high / low) ** part
+            else:
+                times = math.sqrt(low * high)
         return low * self.load
 
-    def _met(self, pool: Pool, aliases: int, times: float) -> bool:
-        """Whether the target is met; a pool so near to instability that it is not solved meets none."""
+    def _excess(self, pool: Pool, aliases: int, times: float) -> float:
+        """Logarithm of the excess; a pool so near to instability that it is not solved meets no target."""
         try:
-            return Tried(grown(pool, times), aliases, self.target).log_excess <= 0.0
+            return Tried(grown(pool, times), aliases, self.target).log_excess
         except ConvergenceError:
-            return False
+            return math.inf
+
+    def _largest_bursty(self, share: float, aliases: int, reach: float) -> float:
+        """The same of bursty volumes, with a quantile of the draws."""
+
+        def excess(times: float) -> float:
+            found = self._grown(times).predict([aliases], share)
+            return float(log_excess(self.target, found.wait, found.service, found.queue)[0])
+
+        return self._crossed(excess, min(1.0, reach), reach)
+
+    def _grown(self, times: float) -> PoolReadings:
+        if times not in self._readings:
+            run = self.run
+            self._readings[times] = read_pool(
+                run.io_rate,
+                run.service,
+                spaced(run.queued),
+                aliases=run.aliases,
+                law=self.law,
+                growth=times - 1.0,
+            )
+        return self._readings[times]
+
+
+def _guessed(pool: Pool, aliases: int) -> float:
+    """Load, as a multiple, at which a guess has so many aliases: their mean and two standard deviations."""
+    low, high = LEAST_GROWN, 10.0 * MOST_GROWN
+    for _ in range(GUESSES):
+        middle = math.sqrt(low * high)
+        low, high = (middle, high) if first_guess(_times(pool, middle)) <= aliases else (low, middle)
+    return low
+
+
+def _times(pool: Pool, times: float) -> Pool:
+    """The same volumes at so many times the load, requesters in parts of one."""
+    classes = [
+        replace(part, arrival_rate=part.arrival_rate * times)
+        if math.isnan(part.population)
+        else replace(part, population=part.population * times)
+        for part in pool.classes
+    ]
+    return replace(pool, classes=tuple(classes))
 
 
 def grown(pool: Pool, times: float) -> Pool:
@@ -173,7 +237,7 @@ def grown(pool: Pool, times: float) -> Pool:
     return replace(pool, classes=tuple(classes))
 
 
-def read_pool(rows: pl.DataFrame, law: Law, target: Target) -> PoolNeeds | None:
+def needs_of_pool(rows: pl.DataFrame, law: Law, target: Target) -> PoolNeeds | None:
     """Read the demand of a pool from the rows of its devices in one interval of the one table; None without I/O."""
     supply, storage = schema.empty(schema.SUPPLY), schema.empty(schema.STORAGE)
     (interval,) = intervals(Measured(devices=rows, supply=supply, storage=storage))

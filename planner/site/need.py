@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
@@ -21,8 +21,9 @@ from planner.measurements.read import Data
 from planner.results import Array
 from planner.site import executors
 from planner.site.groups import POOL, VOLUME, Group, Series, series_of
+from planner.site.hints import met
 from planner.site.parts import DEFAULT_MEET, DEFAULT_MODEL, Part, parts_of, rows_of_part, supply_of_part
-from planner.site.point import Point, point
+from planner.site.point import Point, points
 from planner.site.pool_need import BUSY, NeedSeries, PoolNeed, time_quantile
 from planner.site.screen import Checked, Screen
 from planner.site.site_answer import SiteAnswer
@@ -31,7 +32,7 @@ from planner.site.teach import hour_class, taught
 from planner.sizing.pool_count import MeasuredPool
 from planner.sizing.search import aliases
 from planner.sizing.subsystem import subsystem
-from planner.sizing.target import DEFAULT_WAIT_SHARE, Target
+from planner.sizing.target import Target
 
 if TYPE_CHECKING:
     import polars as pl
@@ -134,9 +135,16 @@ def need_of(part: Part, before_teaching: Callable[[PoolNeed], object] | None = N
         else:
             every.append(found)
 
-    def solve(group: int, interval: int, bursty: bool) -> Point:
-        run = every[group].run(interval)
-        return Point(0, -1.0) if run is None else point(run, part.law, part.target, bursty=bursty)
+    def solve(
+        wanted: Sequence[tuple[int, int]], among: Sequence[Collection[float]]
+    ) -> list[Point | PlannerError]:
+        runs = [every[group].run(interval) for group, interval in wanted]
+        there = [k for k, run in enumerate(runs) if run is not None]
+        solved = points([runs[k] for k in there], part.law, part.target, [among[k] for k in there])  # type: ignore[misc]
+        found: list[Point | PlannerError] = [Point(0, -1.0)] * len(runs)
+        for k, each in zip(there, solved, strict=True):
+            found[k] = each
+        return found
 
     screen = Screen.of(every, solve, part.law, part.target)
     screen.run()
@@ -292,15 +300,9 @@ def measured_against(series: Series, target: Target) -> tuple[Array, NDArray[np.
     """Mean wait [service times] of each interval, and whether it meets the target for sure, or misses it for sure."""
     load, rate = np.maximum(series.load, 1e-12), np.maximum(series.io_rate, 1e-12)
     wait = np.where(np.isfinite(series.queued), series.queued / load, np.nan)
-    ends = []
-    for queue in (series.queue.high, series.queue.low):
-        limits = (
-            (queue / rate, target.wait), ((load + queue) / rate, target.response), (queue, target.queued)
-        )  # fmt: skip
-        given = [value <= limit for value, limit in limits if limit is not None]
-        ends.append(np.logical_and.reduce(given) if given else queue <= DEFAULT_WAIT_SHARE * load)
+    met_high, met_low = (met(target, load, rate, queue) for queue in (series.queue.high, series.queue.low))
     there = np.isfinite(series.queued)
-    return wait, there & ends[0], there & ~ends[1]
+    return wait, there & met_high, there & ~met_low
 
 
 def deciding(found: PoolNeed) -> int:

@@ -3,36 +3,83 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 
 from planner.demand import Law, Reading
-from planner.demand.pooled import read_pool
-from planner.demand.steady import preferred_reading
-from planner.errors import InfeasibleError
+from planner.demand.pooled import PoolReadings, read_pool, read_pools
+from planner.demand.steady import POPULATIONS, preferred_reading
+from planner.errors import InfeasibleError, PlannerError
+from planner.interval import Interval
 from planner.measurements.run import Run
 from planner.results import Array
 from planner.sizing.bounds import spaced
 from planner.sizing.comparison import met_already
 from planner.sizing.fewest import fewest
-from planner.sizing.pool import Asked, demand_in_use, preferred_demand
+from planner.sizing.pool import Asked, demand_in_use, is_steady, preferred_demand
 from planner.sizing.search import aliases
 from planner.sizing.target import Target
+
+EVERY: Final = (*POPULATIONS, math.inf)
+VOLUMES_AT_ONCE: Final = 512  # rows of volumes that are read together
 
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """A recommended `count`, and the real number `smooth` that it was rounded up from: where the target is just met."""
+    """A recommended `count`, and the real number `smooth` of aliases with which the model just meets the target.
+
+    The count is `smooth` rounded up, but for measurements that meet the target with the aliases in use, or miss it.
+    """
 
     count: int
     smooth: float
 
 
-def point(run: Run, law: Law, target: Target, *, bursty: bool = False) -> Point:
+def points(
+    runs: Sequence[Run], law: Law, target: Target, among: Sequence[Collection[float]] = ()
+) -> list[Point | PlannerError]:
+    """`point` of many intervals: bursty pools without aliases in use are read together, which costs less.
+
+    `among` are the readings tried of each interval, as of `point`; all where left out.
+    """
+    found: list[Point | PlannerError] = []
+    waiting: list[int] = []
+    for k, run in enumerate(runs):
+        try:
+            alone = run.pool and run.queue_known and not run.aliases and target.no_alias is None
+            if alone:
+                run.check()
+            if alone and not is_steady(run, law):
+                waiting.append(k)
+                found.append(Point(0, 0.0))
+            else:
+                found.append(point(run, law, target, among=among[k] if among else EVERY))
+        except PlannerError as problem:
+            found.append(problem)
+    size = 0
+    batch: list[int] = []
+    for k in waiting:
+        size += runs[k].bases
+        batch.append(k)
+        if size >= VOLUMES_AT_ONCE or k == waiting[-1]:
+            pools = read_pools([_asked(runs[each]) for each in batch], law=law)
+            for each, pool in zip(batch, pools, strict=True):
+                try:
+                    found[each] = _held(runs[each], target, _of_bursty(runs[each], pool, target))
+                except PlannerError as problem:
+                    found[each] = problem
+            size, batch = 0, []
+    return found
+
+
+def point(run: Run, law: Law, target: Target, *, among: Collection[float] = EVERY) -> Point:
     """Find the count that `planner.sizing.aliases` recommends for one interval.
 
-    `bursty` says that no steady demand explains it by far, so that none is tried.
+    `among` are the steady readings that are tried where aliases are in use: numbers of requesters of a volume, inf for
+    open arrivals; without any the pool is bursty.
 
     Raises
     ------
@@ -43,25 +90,35 @@ def point(run: Run, law: Law, target: Target, *, bursty: bool = False) -> Point:
         count = aliases(run, law, target=target).recommended
         return Point(count, count - 0.5)
     run.check()
-    demand = None if bursty else _demand(run, law)
+    demand = _demand(run, law, among)
     if demand is None:
-        found = _bursty(run, law, target)
-    else:
-        asked = Asked.of(demand, run, 0.0)
-        try:
-            count, tried = fewest(asked.main, target, run)
-        except InfeasibleError as error:
-            raise InfeasibleError(f"{run.name}: {error}") from None
-        found = Point(count, _crossing(count, {k: each.log_excess for k, each in tried.items()}))
+        pool = read_pool(*_asked(run), aliases=run.aliases, law=law)
+        return _held(run, target, _of_bursty(run, pool, target))
+    asked = Asked.of(demand, run, 0.0)
+    try:
+        count, tried = fewest(asked.main, target, run)
+    except InfeasibleError as error:
+        raise InfeasibleError(f"{run.name}: {error}") from None
+    return _held(
+        run, target, Point(count, _crossing(count, {k: each.log_excess for k, each in tried.items()}))
+    )
+
+
+def _asked(run: Run) -> tuple[Interval, Interval, Interval]:
+    return run.io_rate, run.service, spaced(run.queued)
+
+
+def _held(run: Run, target: Target, found: Point) -> Point:
+    """Not more than in use where these were measured to meet the target."""
     if found.count > run.aliases and met_already(run, target, 0.0):
-        return Point(run.aliases, min(found.smooth, run.aliases))
+        return Point(run.aliases, found.smooth)
     return found
 
 
-def _demand(run: Run, law: Law) -> Reading | None:
+def _demand(run: Run, law: Law, among: Collection[float]) -> Reading | None:
     """The preferred demand of the volumes; None where the pool is bursty."""
     if run.queue_known and run.bases > 1 and run.aliases:
-        reading = preferred_reading(run, law)
+        reading = preferred_reading(run, law, among)
         if reading is not None:
             return demand_in_use(run, law, reading)
         if run.total_queue.value > 0:
@@ -81,24 +138,21 @@ def _crossing(count: int, known: dict[int, float]) -> float:
     return count - 0.5
 
 
-def _bursty(run: Run, law: Law, target: Target) -> Point:
+def _of_bursty(run: Run, pool: PoolReadings, target: Target) -> Point:
     """Of bursty volumes."""
-    pool = read_pool(run.io_rate, run.service, spaced(run.queued), aliases=run.aliases, law=law)
     asked = target.of_readings()
-    sweep = np.arange(run.most_aliases + 1)
-    found = pool.predict(sweep)
+    found = pool.predict(np.arange(run.most_aliases + 1))
     if not asked.met(found).any():
         raise InfeasibleError(
             f"{run.name}: no count up to {run.most_aliases} aliases meets the target ({target})"
         )
-    count = pool.point_and_range(asked)[0]
-    excess = _log_excess(target, found.wait, found.service, found.queue)
-    return Point(
-        count, _crossing(count, {k: float(excess[k]) for k in (count - 1, count) if 0 <= k < excess.size})
-    )
+    first = int(np.argmax(asked.met(found)))
+    excess = log_excess(target, found.wait, found.service, found.queue)
+    known = {k: float(excess[k]) for k in (first - 1, first) if k >= 0}
+    return Point(pool.point_and_range(asked)[0], _crossing(first, known))
 
 
-def _log_excess(target: Target, wait: Array, service: Array, queue: Array) -> Array:
+def log_excess(target: Target, wait: Array, service: Array, queue: Array) -> Array:
     """Logarithm of what is reached over what is allowed."""
     limits = ((wait, target.wait), (wait + service, target.response), (queue, target.queued))
     ratios = [np.divide(value, limit) for value, limit in limits if limit]

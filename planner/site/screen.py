@@ -7,8 +7,9 @@ and aliases in use.
 
 from __future__ import annotations
 
+import math
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -18,18 +19,19 @@ from scipy.special import ndtr
 
 from planner.demand import Law
 from planner.errors import PlannerError
-from planner.interval import Interval
 from planner.results import Array
-from planner.site.groups import VOLUME, Series
+from planner.site.groups import Series
+from planner.site.hints import FEATURES, FLOOR, Hints
 from planner.site.kriging import FEWEST, Surface
 from planner.site.point import Point
-from planner.site.spill import spilled
-from planner.site.steady_table import BURSTY, FAR, sorts
 from planner.sizing.target import Target
 
-MOST_SOLVED: Final = 48  # intervals of one pool, on average, before those that decide
+Solve = Callable[[Sequence[tuple[int, int]], Sequence[Collection[float]]], Sequence[Point | PlannerError]]
+
+MOST_COST: Final = 500.0  # of one pool, on average, before those that decide, in units of `_costs`
+AT_ONCE: Final = 24  # intervals: where there are no more, all are solved
 MOST_DECIDING: Final = 12  # for each count that is reported
-SURE: Final = 0.01  # mean chance of another count at which no further interval is solved
+SURE: Final = 0.005  # mean chance of another count at which no further interval is solved
 FEWEST_CHECKED: Final = 3  # of a pool, on average
 RANDOM: Final = 4  # one in so many is drawn at random
 ROUNDS: Final = 8
@@ -37,8 +39,7 @@ WIDTH: Final = 2.0  # standard deviations within which an interval may decide
 LARGEST_MISS: Final = 0.75  # aliases; less sure counts are rounded up
 LEAST_FACTOR, LARGEST_FACTOR = 0.5, 5.0
 NORMAL_90: Final = 1.645
-LEAST_WAIT: Final = 1e-3  # service times
-FLOOR: Final = -0.5
+LEAST_ROUND: Final = 4  # intervals of one pool, on average
 RARE: Final = 0.1  # share of the intervals below which a sort of demand begins with fewer
 
 
@@ -74,15 +75,20 @@ class Screen:
     """The intervals of some groups: what was solved of them, and what is interpolated.
 
     Arrays are over all intervals with I/O of all groups: `group` and `interval`, `features` (intervals, features), and
-    `regime`, within which answers change smoothly.
+    `regime`, within which answers change smoothly; `least` and `most` counts that the measurement leaves open, and
+    the `cost` of a full answer.
     """
 
     group: NDArray[np.int64]
     interval: NDArray[np.int64]
     features: Array
     regime: NDArray[np.int64]
-    solve: Callable[[int, int, bool], Point]
+    least: Array
+    most: Array
+    cost: Array
+    solve: Solve
     groups: int
+    hints: tuple[Hints, ...]
     known: dict[int, Point] = field(default_factory=dict)
     problems: dict[int, str] = field(default_factory=dict)
     checked: Checked = field(default_factory=Checked)
@@ -91,22 +97,19 @@ class Screen:
     factor: float = 1.0
 
     @classmethod
-    def of(
-        cls, every: Sequence[Series], solve: Callable[[int, int, bool], Point], law: Law, target: Target
-    ) -> Screen:
-        """Of groups over time; `solve` answers one interval of one group in full."""
+    def of(cls, every: Sequence[Series], solve: Solve, law: Law, target: Target) -> Screen:
+        """Of groups over time; `solve` answers intervals in full."""
         picked = [np.flatnonzero((each.io_rate > 0) & each.complete) for each in every]
-        empty = np.zeros((0, FEATURES))
+        hints = tuple(Hints.of(each, k, law, target) for each, k in zip(every, picked, strict=True))
         return cls(
             group=np.repeat(np.arange(len(every)), [each.size for each in picked]),
             interval=np.concatenate([*picked, np.zeros(0, dtype=np.int64)]),
-            features=np.concatenate(
-                [_features(each, k, law, target) for each, k in zip(every, picked, strict=True)] or [empty]
-            ),
-            regime=np.concatenate(
-                [_regime(each, k, law) for each, k in zip(every, picked, strict=True)] or [np.zeros(0, dtype=np.int64)]
-            ),
-            solve=solve, groups=len(every),
+            features=np.concatenate([*(each.features for each in hints), np.zeros((0, FEATURES))]),
+            regime=np.concatenate([*(each.regime for each in hints), np.zeros(0, dtype=np.int64)]),
+            least=np.concatenate([*(each.least for each in hints), np.zeros(0)]),
+            most=np.concatenate([*(each.most for each in hints), np.zeros(0)]),
+            cost=np.concatenate([*(each.cost for each in hints), np.zeros(0)]),
+            solve=solve, groups=len(every), hints=hints,
         )  # fmt: skip
 
     def run(self) -> None:
@@ -114,22 +117,26 @@ class Screen:
         first = [
             at for group in range(self.groups) for at in self._first(np.flatnonzero(self.group == group))
         ]
-        for at in dict.fromkeys(first):
-            self._solve(at)
+        self._solve(first)
         self._fit()
-        left = MOST_SOLVED * self.groups - len(self.known) - len(self.problems)
-        each = max(left // ROUNDS, min(left, 2))
+        left = MOST_COST * self.groups - self._spent()
+        each = left / ROUNDS
         while left > 0:
             doubt = self.doubt()
             open_ = np.flatnonzero(~self.done())
             checked = self.checked.tried >= FEWEST_CHECKED * self.groups
             if open_.size == 0 or (checked and float(doubt[open_].mean()) < SURE):
                 break
-            picked = self._next(open_, doubt, min(each, left))
-            for at in picked:
-                self._solve(at)
-            left -= len(picked)
+            # So many that those left are sure, at most a part of what may be spent.
+            before = self._spent()
+            wanted = max(math.ceil(float(doubt[open_].sum()) - SURE * open_.size), LEAST_ROUND * self.groups)
+            self._next(open_, doubt, min(wanted, max(int(each / float(self.cost[open_].mean())), 1)))
+            left -= self._spent() - before
             self._fit()
+
+    def _spent(self) -> float:
+        """Cost of what was solved."""
+        return float(self.cost[self.done()].sum())
 
     def done(self) -> NDArray[np.bool_]:
         """Whether an interval was solved, or could not be."""
@@ -139,7 +146,7 @@ class Screen:
 
     def counts(self) -> Array:
         """Count of each interval: solved, else interpolated; nan where it could not be solved."""
-        found = self.rounded(self.smooth + np.maximum(WIDTH * self.error - LARGEST_MISS, 0.0))
+        found = self._bounded(self.smooth + np.maximum(WIDTH * self.error - LARGEST_MISS, 0.0))
         for at, each in self.known.items():
             found[at] = each.count
         found[list(self.problems)] = np.nan
@@ -147,22 +154,22 @@ class Screen:
 
     def bounds(self) -> tuple[Array, Array]:
         """Smallest and largest count that the error of the interpolation allows, both the count itself where solved."""
-        low, high = (self.rounded(self.smooth + sign * WIDTH * self.error) for sign in (-1.0, 1.0))
+        low, high = (self._bounded(self.smooth + sign * WIDTH * self.error) for sign in (-1.0, 1.0))
         exact = self.counts()
         done = self.done()
         return np.where(done, exact, low), np.where(done, exact, high)
 
-    @staticmethod
-    def rounded(smooth: Array) -> Array:
-        """Counts."""
-        return np.asarray(np.maximum(np.ceil(smooth), 0.0))
+    def _bounded(self, smooth: Array) -> Array:
+        """Counts, within what the measurement leaves open."""
+        return np.clip(np.maximum(np.ceil(smooth), 0.0), self.least, self.most)
 
     def doubt(self) -> Array:
         """Chance of another count than the interpolated one."""
-        count = self.rounded(self.smooth)
+        count = self._bounded(self.smooth)
         error = np.maximum(self.error, 1e-9)
-        below = np.where(count > 0, ndtr((count - 1 - self.smooth) / error), 0.0)
-        return np.asarray(1.0 - ndtr((count - self.smooth) / error) + below)
+        below = np.where(count > self.least, ndtr((count - 1 - self.smooth) / error), 0.0)
+        above = np.where(count < self.most, 1.0 - ndtr((count - self.smooth) / error), 0.0)
+        return np.asarray(below + above)
 
     def settle(
         self, group: int, quantity: Callable[[Array], float], which: Callable[[NDArray[np.int64]], Array]
@@ -185,20 +192,26 @@ class Screen:
             near = np.where(open_, np.abs(self.smooth[members] - middle), np.inf)
             if quantity is np.nanmax:
                 near = np.where(open_, -self.smooth[members] - self.error[members], np.inf)
-            self._solve(int(members[np.argmin(near)]))
+            self._solve([int(members[np.argmin(near)])])
 
-    def _solve(self, at: int) -> None:
-        if at in self.known or at in self.problems:
-            return
-        try:
-            far = bool(self.regime[at] == SORTED + FAR)
-            self.known[at] = self.solve(int(self.group[at]), int(self.interval[at]), far)
-        except PlannerError as problem:
-            self.problems[at] = str(problem)
+    def _solve(self, wanted: Iterable[int]) -> None:
+        """Answer intervals in full, those that were not yet."""
+        new = [at for at in dict.fromkeys(wanted) if at not in self.known and at not in self.problems]
+        asked = [(int(self.group[at]), int(self.interval[at])) for at in new]
+        for at, found in zip(new, self.solve(asked, self._among(new)), strict=True):
+            if isinstance(found, Point):
+                self.known[at] = found
+            else:
+                self.problems[at] = str(found)
+
+    def _among(self, places: Sequence[int]) -> list[Collection[float]]:
+        """Readings that may fit each of some intervals."""
+        first = np.searchsorted(self.group, np.arange(self.groups))
+        return [self.hints[self.group[at]].readings(at - int(first[self.group[at]])) for at in places]
 
     def _first(self, members: NDArray[np.int64]) -> list[int]:
         """Intervals to begin with: the ends and the middle of load and queue in each regime, and some at random."""
-        if members.size <= MOST_SOLVED // 2:
+        if members.size <= AT_ONCE:
             return [int(at) for at in members]
         found = []
         for regime in np.unique(self.regime[members]):
@@ -212,21 +225,20 @@ class Screen:
             )
         return [int(at) for at in found]
 
-    def _next(self, open_: NDArray[np.int64], doubt: Array, size: int) -> list[int]:
-        """The least sure intervals, apart from each other, and some at random, which tell the error."""
+    def _next(self, open_: NDArray[np.int64], doubt: Array, size: int) -> None:
+        """Solve the least sure intervals, and some drawn at random, which tell the error."""
         seed = zlib.crc32(np.ascontiguousarray(open_[:64]).tobytes()) + len(self.known)
         generator = np.random.default_rng(seed)
         drawn = generator.choice(open_, min(max(size // RANDOM, 1), open_.size), replace=False)
         counts = self.counts()
-        for at in drawn:
-            self._solve(int(at))
-            if int(at) in self.known:
-                self.checked.add(float(counts[at]), self.known[int(at)].count)
         chances = doubt[open_] + 1e-6
         others = generator.choice(
             open_, min(size - drawn.size, open_.size), replace=False, p=chances / chances.sum()
         )
-        return [int(at) for at in (*drawn, *others)]
+        self._solve([int(at) for at in (*drawn, *others)])
+        for at in drawn:
+            if int(at) in self.known:
+                self.checked.add(float(counts[at]), self.known[int(at)].count)
 
     def _fit(self) -> None:
         """Interpolate within each regime; an error of the past that was larger than told makes it larger."""
@@ -243,17 +255,18 @@ class Screen:
                 self._ratios = np.append(self._ratios, off)[-MOST_RATIOS:]
                 worst = float(np.quantile(self._ratios, 0.9)) / NORMAL_90
                 self.factor = float(np.clip(worst, LEAST_FACTOR, LARGEST_FACTOR))
-        sort = np.where(self.regime == SORTED + FAR, SORTED + BURSTY, self.regime)
-        for regime in np.unique(sort):
-            here = np.flatnonzero(sort == regime)
-            chosen = sort[solved] == regime
+        for regime in np.unique(self.regime):
+            here = np.flatnonzero(self.regime == regime)
+            chosen = self.regime[solved] == regime
             if chosen.sum() < FEWEST:
                 if chosen.any():
                     self.smooth[here] = float(values[chosen].max())
                 continue
-            surface = Surface.of(self.features[solved[chosen]], np.log1p(np.maximum(values[chosen], FLOOR)))
-            mean, spread = surface.predict(self.features[here])
-            mean = np.clip(mean, np.log1p(FLOOR), np.log(257.0))
+            # What is interpolated is what the guess, the last feature, misses.
+            guess = self.features[:, -1]
+            missed = np.log1p(np.maximum(values[chosen], FLOOR)) - guess[solved[chosen]]
+            mean, spread = Surface.of(self.features[solved[chosen]], missed).predict(self.features[here])
+            mean = np.clip(mean + guess[here], np.log1p(FLOOR), np.log(257.0))
             self.smooth[here] = np.expm1(mean)
             self.error[here] = np.exp(mean) * np.minimum(spread * self.factor, 3.0)
         self._fresh = ~self.done()
@@ -263,51 +276,3 @@ class Screen:
 
 
 MOST_RATIOS: Final = 200
-FEATURES: Final = 7
-MOST_TABLES: Final = 3  # numbers of aliases in use for which demands are read
-SORTED: Final = 10  # regimes from here on are readings
-
-
-def _features(series: Series, picked: NDArray[np.int64], law: Law, target: Target) -> Array:
-    """Load, wait, unevenness, where it waits, aliases in use, volumes, and the count from what spills: logarithms."""
-    load = np.maximum(series.load[picked], 1e-9)
-    queued = np.nan_to_num(series.queued[picked])
-    return np.column_stack(
-        [
-            np.log(load),
-            np.log(np.maximum(queued, 0.0) / load + LEAST_WAIT),
-            np.log(np.maximum(series.overflow[picked], 1e-9) / load**2),
-            np.log(series.crowd[picked] / load + LEAST_WAIT),
-            np.log1p(series.in_use[picked]),
-            np.log(np.maximum(series.volumes[picked], 1)),
-            np.log1p(np.maximum(_guess(series, picked, law, target), FLOOR)),
-        ]
-    )
-
-
-def _guess(series: Series, picked: NDArray[np.int64], law: Law, target: Target) -> Array:
-    """Aliases from what the volumes spill, where each was measured alone; 0 elsewhere."""
-    alone = (series.in_use[picked] == 0) & np.isfinite(series.queued[picked])
-    if series.group.kind == VOLUME or not alone.any() or target.no_alias is not None:
-        return np.zeros(picked.size)
-    return np.where(alone, spilled(series, law, target)[picked], 0.0)
-
-
-def _regime(series: Series, picked: NDArray[np.int64], law: Law) -> NDArray[np.int64]:
-    """No queue measured, none there, or one; with aliases in use, what the demand is read as."""
-    queued = series.queued[picked]
-    used = series.in_use[picked]
-    found = np.where(np.isnan(queued), 0, np.where(queued <= 0, 1, 2)) + 3 * (used > 0)
-    if series.group.kind == VOLUME:
-        return np.asarray(found, dtype=np.int64)
-    there = np.isfinite(queued) & (used > 0)
-    counts, many = np.unique(used[there], return_counts=True)
-    for count in counts[np.argsort(-many)][:MOST_TABLES]:
-        some = there & (used == count)
-        at = picked[some]
-        volumes = max(round(float(np.median(series.volumes[at]))), 1)
-        found[some] = SORTED + sorts(
-            series.io_rate[at], Interval(*(end[at] for end in series.service)),
-            Interval(*(end[at] for end in series.queue)), volumes=volumes, aliases=int(count), law=law,
-        )  # fmt: skip
-    return np.asarray(found, dtype=np.int64)

@@ -25,33 +25,36 @@ FINE: Final = 240  # between them
 IDLE: Final = (0.05, 60.0)  # idle capacity over load of open arrivals
 THINK: Final = (0.02, 60.0)  # times the population
 BURSTY: Final = 99
-FAR: Final = 98  # so far from every curve that no reading needs to be tried
-FAR_STRAIN: Final = 4.0
 OPEN: Final = 100
+KINDS: Final = (*POPULATIONS, OPEN)
+UNLIKELY: Final = 1.5  # strain of a curve from which on its reading does not fit
 FAR_OFF: Final = 1e6
 
 
 def sorts(
     rate: Array, service: Interval, queued: Interval, *, volumes: int, aliases: int, law: Law
-) -> NDArray[np.int64]:
-    """Preferred reading of each interval, (intervals,): requesters of a volume, `OPEN`, or `BURSTY` and `FAR`."""
+) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Preferred reading of each interval, (intervals,): requesters of a volume, `OPEN` or `BURSTY`.
+
+    Beside it which of `KINDS` may fit at all, (intervals, kinds); all of them where nothing waits.
+    """
     work = rate * service.value
     queued = queued.widened(law.model_error * (queued.value + work))
     service = service.widened(law.model_error * service.value)
     gap = law.redrive_time / max(float(np.median(service.value)), 1e-12)
-    kinds = [*POPULATIONS, OPEN]
-    strains = np.full((len(kinds), rate.size), np.inf)
-    for k, kind in enumerate(kinds):
+    strains = np.full((len(KINDS), rate.size), np.inf)
+    for k, kind in enumerate(KINDS):
         curve = _curve(kind, volumes, aliases, law.inflation, gap)
         if curve is not None:
             strains[k] = _strain(curve, rate, service, queued)
     fits = strains <= 1.0
     opened = fits[-1] & (work / (volumes + aliases) < FAR_FROM_SATURATED)
-    first = np.array(kinds)[np.argmax(fits, axis=0)]
+    first = np.array(KINDS)[np.argmax(fits, axis=0)]
     found = np.where(opened, OPEN, np.where(fits.any(axis=0), first, BURSTY))
-    found = np.where((found == BURSTY) & (strains.min(axis=0) > FAR_STRAIN) & (queued.low > 0), FAR, found)
-    nearest = np.array(kinds)[np.argmin(strains, axis=0)]
-    return np.asarray(np.where((found == BURSTY) & (queued.value <= 0), nearest, found), dtype=np.int64)
+    nearest = np.array(KINDS)[np.argmin(strains, axis=0)]
+    idle = queued.value <= 0
+    possible = (strains < UNLIKELY) | idle
+    return np.asarray(np.where((found == BURSTY) & idle, nearest, found), dtype=np.int64), possible.T
 
 
 def _curve(

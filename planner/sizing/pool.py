@@ -11,8 +11,10 @@ import numpy as np
 
 from planner.calibrate import Fit, fit, observe
 from planner.demand import Law, Reading, Readings, read_volumes, readings_of_pool
+from planner.demand.read import steady_volumes
 from planner.devices import Performance, Pool
 from planner.errors import InfeasibleError, InputError
+from planner.interval import Interval
 from planner.measurements import Run
 from planner.results import Array
 from planner.sizing.answer import UNEQUAL, AliasAnswer, NamedReading
@@ -328,7 +330,7 @@ def preferred_demand(run: Run, law: Law) -> Reading | None:
         readings = readings_of_pool(run, law)
         bursty = run.total_queue.value > 0 and all(reading.strain > 1.0 for reading in readings)
         return None if bursty else _in_use(run, law, 1, readings)[0]
-    return _alone(run, law)[0] if bool(read_unshared(run, law)[0].steady.all()) else None
+    return _alone(run, law)[0] if is_steady(run, law) else None
 
 
 def demand_in_use(run: Run, law: Law, reading: Reading) -> Reading:
@@ -343,20 +345,32 @@ def is_bursty(runs: Sequence[Run], law: Law) -> bool:
     if not run.queue_known:
         return False
     if not run.aliases:
-        return not bool(read_unshared(run, law)[0].steady.all())
+        return not is_steady(run, law)
     return run.total_queue.value > 0 and all(reading.strain > 1.0 for reading in readings_of_pool(run, law))
 
 
-def read_unshared(run: Run, law: Law) -> tuple[Readings, Indices]:
-    """Readings of the volumes of a pool without aliases, a row a group of volumes that the digits cannot tell apart."""
+def is_steady(run: Run, law: Law) -> bool:
+    """Whether every volume of a pool without aliases is steady, as far as the digits show."""
+    rate, service, queued, _ = _unshared(run)
+    return bool(steady_volumes(rate, service, queued, law=law).all())
+
+
+def _unshared(run: Run) -> tuple[Interval, Interval, Interval, Indices]:
+    """Rate, service and queue of groups of volumes that the digits cannot tell apart, and the group of each volume."""
     groups = alike(run)
     rate, service, queued = (means(each, groups) for each in (run.io_rate, run.service, run.queued))
-    return read_volumes(rate, service, spaced(queued), aliases=0, law=law), groups
+    return rate, service, spaced(queued), groups
+
+
+def _read_unshared(run: Run, law: Law) -> tuple[Readings, Indices]:
+    """Readings of the volumes of a pool without aliases, a row a group of volumes that the digits cannot tell apart."""
+    rate, service, queued, groups = _unshared(run)
+    return read_volumes(rate, service, queued, aliases=0, law=law), groups
 
 
 def _alone(run: Run, law: Law) -> list[Reading]:
     """Without aliases each volume is read for itself; volumes that the digits cannot tell apart, as their mean."""
-    read, groups = read_unshared(run, law)
+    read, groups = _read_unshared(run, law)
     rate = means(run.io_rate, groups)
     each = [_columns(read, row) for row in range(read.volumes)]
     most = max(map(len, each))

@@ -20,7 +20,7 @@ from planner.reports import schema
 from planner.site.example import FIRST, GROWTH, SHIFT, daily_levels, example_series, example_volumes
 from planner.site.growth import Growth
 from planner.site.growth_limits import Given, one_interval, site_growth
-from planner.site.growth_needs import grown, read_pool
+from planner.site.growth_needs import grown, needs_of_pool
 from planner.sizing import Target, aliases
 from tests.checkout import ROOT
 
@@ -84,14 +84,14 @@ def test_what_breaks_first_comes_first(answer: Growth) -> None:
 
 @pytest.mark.parametrize("growth", [0.0, 0.3, pytest.param(0.7, marks=pytest.mark.slow)])
 def test_needs_are_those_of_the_sizing_at_that_growth(site: Measured, given: Given, growth: float) -> None:
-    needs = read_pool(one_hour(site, "P1"), given.law, given.target)
+    needs = needs_of_pool(one_hour(site, "P1"), given.law, given.target)
     assert needs is not None
     whole = aliases(needs.run, given.law, growth=growth)
     assert needs.count(needs.load * (1 + growth)).value == whole.recommended
 
 
 def test_the_load_at_the_limit_is_where_one_alias_more_is_needed(site: Measured, given: Given) -> None:
-    needs = read_pool(one_hour(site, "P1"), given.law, given.target)
+    needs = needs_of_pool(one_hour(site, "P1"), given.law, given.target)
     assert needs is not None
     for limit in (2, 3, 5):
         at = needs.largest_load(limit, 1e6).value
@@ -100,7 +100,7 @@ def test_the_load_at_the_limit_is_where_one_alias_more_is_needed(site: Measured,
 
 
 def test_counts_at_many_loads_are_those_at_each(site: Measured, given: Given) -> None:
-    needs, again = (read_pool(one_hour(site, "P1"), given.law, given.target) for _ in range(2))
+    needs, again = (needs_of_pool(one_hour(site, "P1"), given.law, given.target) for _ in range(2))
     assert needs is not None
     assert again is not None
     loads = [needs.load * times for times in (1.4, 0.0, 1.0, 1.45, 0.5, 1.02)]
@@ -115,14 +115,14 @@ def test_an_archive_is_a_site(answer: Growth, given: Given, tmp_path: Path) -> N
 
 def test_needs_do_not_scale_with_the_load(site: Measured, given: Given) -> None:
     """The bases take the first I/Os: four times the load takes more than four times the aliases."""
-    needs = read_pool(one_hour(site, "P1"), given.law, given.target)
+    needs = needs_of_pool(one_hour(site, "P1"), given.law, given.target)
     assert needs is not None
     once, much = (needs.count(times * needs.load).value for times in (1.0, 4.0))
     assert much > 4 * once > 0
 
 
 def test_requesters_grow_to_whole_ones(site: Measured, given: Given) -> None:
-    needs = read_pool(one_hour(site, "P1"), given.law, given.target)
+    needs = needs_of_pool(one_hour(site, "P1"), given.law, given.target)
     assert needs is not None
     pool = needs.pools[0]
     closed = replace(pool, classes=(replace(pool.classes[0], volumes=4, population=3.0, think_time=1e-3,
