@@ -17,7 +17,7 @@ from planner.interval import Interval
 from planner.measurements.run import Run
 from planner.results import Array
 from planner.sizing.bounds import spaced
-from planner.sizing.comparison import met_already
+from planner.sizing.comparison import held_to_measurement
 from planner.sizing.fewest import fewest
 from planner.sizing.pool import Asked, demand_in_use, is_steady, preferred_demand
 from planner.sizing.search import aliases
@@ -109,10 +109,7 @@ def _asked(run: Run) -> tuple[Interval, Interval, Interval]:
 
 
 def _held(run: Run, target: Target, found: Point) -> Point:
-    """Not more than in use where these were measured to meet the target."""
-    if found.count > run.aliases and met_already(run, target, 0.0):
-        return Point(run.aliases, found.smooth)
-    return found
+    return Point(held_to_measurement(found.count, run, target, 0.0), found.smooth)
 
 
 def _demand(run: Run, law: Law, among: Collection[float]) -> Reading | None:

@@ -16,7 +16,7 @@ from planner.interval import Interval
 from planner.measurements import Run
 from planner.sizing.answer import AliasAnswer, NamedReading
 from planner.sizing.bounds import NORMAL_90, holding, measured_rate, measured_response, spaced
-from planner.sizing.comparison import Gain, as_measured, helped, met_already, rule_of_thumb
+from planner.sizing.comparison import Gain, as_measured, held_to_measurement, helped, rule_of_thumb
 from planner.sizing.target import Target
 from planner.sizing.volumes import Indices, alike
 from planner.sizing.wording import bursty_remarks
@@ -52,9 +52,8 @@ def size_bursty_pool(runs: Sequence[Run], law: Law, target: Target, growth: floa
             f"{run.name}: no count up to {run.most_aliases} aliases meets the target ({target})"
         )
     recommended, low, high = pool.point_and_range(asked)
-    if met_already(run, target, growth):
-        recommended = min(recommended, run.aliases)
-        low = min(low, recommended)
+    recommended = held_to_measurement(recommended, run, target, growth)
+    low, high = min(low, recommended), max(high, recommended)
     rule = rule_of_thumb(run, every, growth)
     ends = [low, high, *([] if rule is None else [rule])]
     last = min(max(recommended, rule or 0, *(each.aliases for each in runs)) + ROWS_BEYOND, run.most_aliases)

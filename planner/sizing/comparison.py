@@ -129,14 +129,19 @@ def rule_of_thumb(run: Run, rows: Performance, growth: float) -> int | None:
     return min(run.aliases + math.ceil(round(queued, 6)), most) if math.isfinite(queued) else None
 
 
-def met_already(run: Run, target: Target, growth: float) -> bool:
-    """Whether the measurement itself meets the target with the aliases in use; it has the last word."""
+def held_to_measurement(count: int, run: Run, target: Target, growth: float) -> int:
+    """The count, unless the measurement says otherwise, which has the last word on the aliases in use.
+
+    They are enough where it meets the target, and too few where it misses it.
+    """
     if growth or not run.queue_known or target.no_alias is not None:
-        return False
+        return count
     rate, service, queue = run.total_rate.value, run.mean_service.value, run.total_queue.value
     ends = [np.array([end]) for end in (rate, service, queue / rate, queue)]
     found = Prediction(rate=ends[0], service=ends[1], wait=ends[2], queue=ends[3])
-    return bool(target.of_readings().met(found)[0])
+    if target.of_readings().met(found)[0]:
+        return min(count, run.aliases)
+    return max(count, min(run.aliases + 1, run.most_aliases))
 
 
 def helped(rows: Performance, in_use: int, recommended: int) -> bool:

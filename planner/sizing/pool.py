@@ -30,7 +30,14 @@ from planner.sizing.bounds import (
 )
 from planner.sizing.bursty_pool import size_bursty_pool
 from planner.sizing.classic import classic_aliases
-from planner.sizing.comparison import as_measured, gains, helped, met_already, own_gains, rule_of_thumb
+from planner.sizing.comparison import (
+    as_measured,
+    gains,
+    held_to_measurement,
+    helped,
+    own_gains,
+    rule_of_thumb,
+)
 from planner.sizing.fewest import Tried, fewest
 from planner.sizing.target import Target
 from planner.sizing.volumes import (
@@ -164,8 +171,7 @@ def size_pool(runs: Sequence[Run], law: Law, target: Target, growth: float) -> A
             raise InfeasibleError(f"{run.name}: {error}") from None
         counts.append(begin)
     recommended, rule = counts[0], run.rule_of_thumb
-    if met_already(run, target, growth):
-        recommended = min(recommended, run.aliases)
+    recommended = held_to_measurement(recommended, run, target, growth)
     last = min(max(recommended, rule or 0, *(each.aliases for each in runs)) + ROWS_BEYOND, run.most_aliases)
     sweep = np.arange(last + 1, dtype=np.float64)
     few = some_counts(last, recommended, [run.aliases for run in runs])

@@ -16,7 +16,7 @@ from planner.sizing.answer import AliasAnswer
 from planner.sizing.bounds import span
 from planner.sizing.bursty_pool import size_bursty_pool
 from planner.sizing.classic import classic_aliases
-from planner.sizing.comparison import met_already
+from planner.sizing.comparison import held_to_measurement
 from planner.sizing.fewest import Tried
 from planner.sizing.overview import Subsystem
 from planner.sizing.pool import Asked, extremes, is_bursty, pool_readings
@@ -178,9 +178,11 @@ def _sized(plain: PoolCount, asked: Sequence[Asked], run: Run, target: Target, g
                 else each.solve(np.array([float(begin)]))
             )  # fmt: skip
         counts.append(begin)
-    recommended = counts[0]
-    if recommended > run.aliases and met_already(run, target, growth):
-        recommended, then = run.aliases, plain.now
+    recommended = held_to_measurement(counts[0], run, target, growth)
+    if recommended == run.aliases:
+        then = plain.now
+    elif recommended != counts[0]:
+        then = _traffic(asked[0].solve(np.array([float(recommended)])))
     return replace(
         plain,
         recommended=recommended,

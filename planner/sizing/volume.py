@@ -27,7 +27,7 @@ from planner.measurements import Run
 from planner.results import Array
 from planner.sizing.answer import AliasAnswer, NamedReading
 from planner.sizing.bounds import NORMAL_90, Draws, band, holding, measured_rate, measured_response, spaced
-from planner.sizing.comparison import as_measured, helped, met_already, rule_of_thumb
+from planner.sizing.comparison import as_measured, held_to_measurement, helped, rule_of_thumb
 from planner.sizing.pool import FAR_FROM_SATURATED, SAME_RATE, fitted
 from planner.sizing.target import Target
 from planner.sizing.wording import volume_remarks
@@ -141,8 +141,7 @@ def _answer(sized: Sized, law: Law, target: Target, growth: float) -> AliasAnswe
     if not saturated and target.no_alias is None:
         met = target.met(rows)
         recommended = int(np.argmax(met)) if met.any() else recommended
-    if met_already(run, target, growth):
-        recommended = min(recommended, run.aliases)
+    recommended = held_to_measurement(recommended, run, target, growth)
     known = () if growth else sized.runs
     rule = rule_of_thumb(run, rows, growth)
     draws = Draws.of(sized.read, sized.chosen, law, sweep)
