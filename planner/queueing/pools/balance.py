@@ -8,7 +8,7 @@ import numpy as np
 
 from planner.errors import ConvergenceError
 from planner.queueing.pools.outcome import Outcome
-from planner.queueing.pools.pool import Pool
+from planner.queueing.pools.pool import CheckedPool
 from planner.results import Array
 
 TOLERANCE: Final = 0.01
@@ -16,14 +16,14 @@ TOLERANCE: Final = 0.01
 TINY: Final = float(np.finfo(float).tiny)
 
 
-def check_balance(pool: Pool, aliases: int, outcome: Outcome, tolerance: float = TOLERANCE) -> None:
+def check_balance(pool: CheckedPool, aliases: int, outcome: Outcome, tolerance: float = TOLERANCE) -> None:
     """Raise ConvergenceError for an outcome that is not finite, negative, out of its bounds or out of balance."""
     for name, off in imbalances(pool, aliases, outcome).items():
         if not off <= tolerance:
             raise ConvergenceError(f"alias pool: balance of its {name}", off, 0)
 
 
-def imbalances(pool: Pool, aliases: int, outcome: Outcome) -> dict[str, float]:
+def imbalances(pool: CheckedPool, aliases: int, outcome: Outcome) -> dict[str, float]:
     """Largest relative error of each balance; inf where a number is negative, or not finite in a stable pool."""
     each = outcome.per_volume()
     if not (outcome.stable or np.isfinite(outcome.throughput).all()):

@@ -9,13 +9,13 @@ from numpy.typing import NDArray
 
 from planner.queueing.pools.independent import solve_one
 from planner.queueing.pools.outcome import PER_CLASS, Outcome
-from planner.queueing.pools.pool import Pool
+from planner.queueing.pools.pool import CheckedPool
 from planner.results import Array
 
 TINY: Final = float(np.finfo(float).tiny)
 
 
-def aliases_in_use(pool: Pool) -> Array:
+def aliases_in_use(pool: CheckedPool) -> Array:
     """Mean aliases that one volume of each class must hold for its queue not to grow.
 
     With a queue that never ends the base of a volume serves ``1 / (S + g)``; aliases have to take the rest of the
@@ -32,19 +32,19 @@ def aliases_in_use(pool: Pool) -> Array:
     return np.where(missing > 0.0, need, 0.0)
 
 
-def aliases_to_be_stable(pool: Pool) -> float:
+def aliases_to_be_stable(pool: CheckedPool) -> float:
     """Fewest aliases with which no queue grows without bound."""
     if not _overloaded(pool).any():
         return 0.0
     return float(np.floor(float(pool.volumes @ aliases_in_use(pool))) + 1.0)
 
 
-def is_stable(pool: Pool, aliases: int) -> bool:
+def is_stable(pool: CheckedPool, aliases: int) -> bool:
     """Whether no queue of the pool grows without bound: the sum of `aliases_in_use` is below its aliases."""
     return not _overloaded(pool).any() or float(pool.volumes @ aliases_in_use(pool)) < aliases
 
 
-def solve_saturated(pool: Pool, aliases: int) -> Outcome:
+def solve_saturated(pool: CheckedPool, aliases: int) -> Outcome:
     """What an unstable pool comes to: overloaded volumes hold all aliases, the others are left to their bases."""
     over = _overloaded(pool)
     alone = [solve_one(pool, k, 0) if not over[k] else None for k in range(pool.classes)]
@@ -82,13 +82,13 @@ def solve_saturated(pool: Pool, aliases: int) -> Outcome:
     )
 
 
-def _overloaded(pool: Pool) -> NDArray[np.bool_]:
+def _overloaded(pool: CheckedPool) -> NDArray[np.bool_]:
     """Open classes whose bases alone do not serve them."""
     load = np.where(pool.closed, 0.0, pool.arrival_rate * pool.service)
     return np.logical_not(pool.closed) & (load >= 1.0 / (1.0 + pool.redrive_time / pool.service))
 
 
-def _rates_in_overload(pool: Pool) -> tuple[Array, Array, Array]:
+def _rates_in_overload(pool: CheckedPool) -> tuple[Array, Array, Array]:
     """Of one volume whose queue never ends, all in its own service times, shape (classes,) each.
 
     What its base serves, by how much an alias slows the others down, and the time of an alias beside the base.
