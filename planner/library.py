@@ -30,7 +30,7 @@ ROUNDED: Final = 1e-5  # relative: matrices are written with six digits
 _TOML_POSITION: Final = re.compile(r" \(at line (?P<line>\d+), column (?P<column>\d+)\)$")
 
 
-class Source(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class ModelSource(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A file of measurements that a model was fitted to: `file` as seen from data/, `sha256` of its bytes."""
 
     file: str
@@ -195,7 +195,7 @@ class Model(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     schema_version: int = SCHEMA_VERSION
     kind: str
     title: str
-    source: tuple[Source, ...]
+    source: tuple[ModelSource, ...]
     population: int | None = None
     environment: Mapping[str, str] = {}
     parameters: Mapping[str, Parameter]

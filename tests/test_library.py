@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 
 from planner import library
 from planner.errors import InputError, ReportError
-from planner.library import ComparedRun, FitQuality, Model, Parameter, Source, read_model, write_model
+from planner.library import ComparedRun, FitQuality, Model, ModelSource, Parameter, read_model, write_model
 
 EXAMPLE = Model(
     kind="pool",
     title="Eight volumes",
-    source=(Source(file="hyperpav/pool.listing", sha256="0" * 64),),
+    source=(ModelSource(file="hyperpav/pool.listing", sha256="0" * 64),),
     population=3,
     parameters={
         "service_time_s": Parameter(

@@ -44,7 +44,7 @@ GAIN_NOTE: Final = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Configuration:
+class MeasuredConfiguration:
     """One measured configuration.
 
     `name` is the run; `processors` share the work; `real_storage` [bytes] is None where it is not known;
@@ -80,7 +80,7 @@ class Configuration:
         return Measurements(name=self.name, path=Path(), line=1, numbers=numbers, words={})
 
 
-def published(release: str = "5.3") -> tuple[Configuration, ...]:
+def published(release: str = "5.3") -> tuple[MeasuredConfiguration, ...]:
     """Take the configurations of Table 3 (z/VM 5.2) or Table 4 (z/VM 5.3) of the report on real storage."""
     if release not in PUBLISHED:
         raise InputError("release", release, f"a release that was measured: {', '.join(PUBLISHED)}")
@@ -88,11 +88,11 @@ def published(release: str = "5.3") -> tuple[Configuration, ...]:
     return tuple(_published(table, run, split=release != OLDER) for run in table.columns[2:])
 
 
-def _published(table: PublishedTable, run: str, *, split: bool) -> Configuration:
+def _published(table: PublishedTable, run: str, *, split: bool) -> MeasuredConfiguration:
     """One run of a table; its times with what their digits leave open."""
     rows = ("Emul CPU/Tx (p)", "CP CPU/Tx (p)") if split else ("Total CPU/Tx (p)",)
     times = [table.printed(row, run, MILLISECOND) for row in rows]
-    return Configuration(
+    return MeasuredConfiguration(
         name=run,
         processors=int(table.value("Processors", run)),
         real_storage=table.value("Real Storage (GB)", run, GIB),
@@ -102,16 +102,16 @@ def _published(table: PublishedTable, run: str, *, split: bool) -> Configuration
     )
 
 
-def read_configurations(path: Path) -> tuple[Configuration, ...]:
+def read_configurations(path: Path) -> tuple[MeasuredConfiguration, ...]:
     """Read measured configurations from a CSV file."""
     rows = read_measurements([path], HEADINGS, NEEDED, what=WANTED, one_of=TIMES, others=True)
     return tuple(_read(row) for row in rows)
 
 
-def _read(row: Measurements) -> Configuration:
+def _read(row: Measurements) -> MeasuredConfiguration:
     total, numbers = cpu_time(row), row.numbers
     apart = "cpu_ms" not in numbers and "cp_cpu_ms" in numbers
-    return Configuration(
+    return MeasuredConfiguration(
         name=row.name,
         processors=int(row.value("processors")),
         real_storage=row.value("real_storage_GB") or None,
@@ -122,7 +122,7 @@ def _read(row: Measurements) -> Configuration:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Gain:
+class RunGain:
     """One pair of runs, Table 1 of the report on real storage.
 
     `configuration` numbers it; `contention` is page reads per second of processor time on 5.2 [1/s];
@@ -141,11 +141,11 @@ class Gain:
     cp_cpu: float
 
 
-def gains() -> tuple[Gain, ...]:
+def gains() -> tuple[RunGain, ...]:
     """Take the four measured pairs of z/VM 5.3 and 5.2 as published; no law joins them."""
     table = read_table(library.data_path(REPORT, "table-1.csv"))
     return tuple(
-        Gain(
+        RunGain(
             configuration=name,
             contention=table.value("Contention (z/VM 5.2 Pageins/CPU-sec)", name),
             real_storage=table.value("Real Storage", name, GIB),
@@ -160,7 +160,7 @@ def gains() -> tuple[Gain, ...]:
     )
 
 
-def nearest(contention: float) -> Gain:
+def nearest(contention: float) -> RunGain:
     """The pair whose contention [1/s] is nearest, as measured; nothing is interpolated."""
     return min(gains(), key=lambda gain: abs(gain.contention - contention))
 
@@ -228,13 +228,13 @@ class Scaling(Answer):
 
     PICTURE: ClassVar[str] = "planner.advice.picture_processors:draw"
 
-    configurations: tuple[Configuration, ...]
+    configurations: tuple[MeasuredConfiguration, ...]
     model: library.Model
     left_out: tuple[Interval, ...]
     counts: tuple[int, ...] = ()
     real_storage: float | None = None
     contention: float | None = None
-    older: tuple[Configuration, ...] = field(default=())
+    older: tuple[MeasuredConfiguration, ...] = field(default=())
     wanted: float | None = None
     needed: Needed | None = None
 
@@ -306,7 +306,7 @@ class Scaling(Answer):
         return _rates(self.model, processors)
 
     @property
-    def smallest(self) -> Configuration:
+    def smallest(self) -> MeasuredConfiguration:
         """The configuration with the fewest processors."""
         return min(self.configurations, key=lambda row: row.processors)
 
@@ -426,7 +426,7 @@ class Scaling(Answer):
 
 
 def scaling(
-    configurations: Sequence[Configuration] | Path | None = None,
+    configurations: Sequence[MeasuredConfiguration] | Path | None = None,
     counts: Sequence[int] = (),
     *,
     real_storage: float | None = None,
@@ -477,7 +477,7 @@ def scaling(
     >>> answer.median < 0.05
     True
     """
-    older: tuple[Configuration, ...] = ()
+    older: tuple[MeasuredConfiguration, ...] = ()
     if configurations is None:
         rows, older = published(), published(OLDER)
     else:
@@ -498,7 +498,7 @@ def scaling(
     return answer
 
 
-def _needed(model: library.Model, rows: Sequence[Configuration], wanted: float) -> Needed:
+def _needed(model: library.Model, rows: Sequence[MeasuredConfiguration], wanted: float) -> Needed:
     """Fewest processors with which the law reaches a throughput [1/s], and both ends of its interval."""
     if not 0 < wanted < math.inf:
         raise InputError("wanted", wanted, "a finite number above zero", "1/s")
@@ -519,11 +519,11 @@ def _needed(model: library.Model, rows: Sequence[Configuration], wanted: float) 
 
 
 @lru_cache(maxsize=64)  # nothing that goes in can change
-def _model(rows: tuple[Configuration, ...]) -> library.Model:
+def _model(rows: tuple[MeasuredConfiguration, ...]) -> library.Model:
     return model_of_costs(fit_scaling([row.run for row in rows]), title="", files=[])
 
 
-def _left_out(rows: tuple[Configuration, ...]) -> tuple[Interval, ...]:
+def _left_out(rows: tuple[MeasuredConfiguration, ...]) -> tuple[Interval, ...]:
     """ITR of each configuration from the others [1/s]."""
     folds = ((row.processors, rows[:k] + rows[k + 1 :]) for k, row in enumerate(rows))
     return tuple(_rates(_model(others), [count])[0] for count, others in folds)

@@ -8,7 +8,7 @@ from typing import Final
 
 from planner.calibrate.calibration import Estimate
 from planner.calibrate.cost_fit import fit_costs
-from planner.calibrate.cost_law import CostFit, CostLaw, Measured, given
+from planner.calibrate.cost_law import CostFit, CostLaw, MeasuredFigure, given
 from planner.calibrate.tables import Measurements
 from planner.devices.channel_program import KIND, WIDTHS, ChannelProgram
 from planner.errors import InputError
@@ -92,7 +92,7 @@ def _fit(
     """Fit the costs in `told`; `read` is what is known of reading over writing, if it is not among them."""
     known = {key: value for key, value in fixed.items() if key != "read_factor"}
     measured = [
-        Measured(run=run.name, quantity="cp_ms", factor=MILLISECOND, value=run.numbers["cp_ms"].value,
+        MeasuredFigure(run=run.name, quantity="cp_ms", factor=MILLISECOND, value=run.numbers["cp_ms"].value,
                  half=run.numbers["cp_ms"].resolution)
         for run in runs
     ]  # fmt: skip

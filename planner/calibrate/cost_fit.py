@@ -11,7 +11,7 @@ import numpy as np
 
 from planner import library
 from planner.calibrate.calibration import Comparison, Estimate
-from planner.calibrate.cost_law import SEEN, CostFit, CostLaw, CostProblem, Measured, given
+from planner.calibrate.cost_law import SEEN, CostFit, CostLaw, CostProblem, MeasuredFigure, given
 from planner.calibrate.model_error import GIVEN, MODEL_ERROR
 from planner.calibrate.possible import cut_off, stretch
 from planner.errors import CalibrationError, InputError
@@ -27,7 +27,7 @@ ENDS: Final = (0.05, 0.95)
 
 
 def fit_costs(
-    measured: Sequence[Measured], law: CostLaw, fixed: Mapping[str, float] | None = None
+    measured: Sequence[MeasuredFigure], law: CostLaw, fixed: Mapping[str, float] | None = None
 ) -> CostFit:
     """Fit the parameters of a law to measured figures."""
     known = _known(law, fixed or {})

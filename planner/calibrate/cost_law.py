@@ -28,7 +28,7 @@ NEAR: Final = 1e-5  # of the scale of a parameter: at its bound
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Measured:
+class MeasuredFigure:
     """One measured figure.
 
     Attributes
@@ -127,7 +127,7 @@ def given(parameter: Quantity, value: float) -> Estimate:
 class CostProblem:
     """Figures, law and scales; points are values over `scale`, `size` is what the parameters had at the start."""
 
-    measured: tuple[Measured, ...]
+    measured: tuple[MeasuredFigure, ...]
     law: CostLaw
     known: Mapping[str, float]
     free: tuple[Quantity, ...]

@@ -9,7 +9,7 @@ import numpy as np
 
 from planner.calibrate.calibration import Estimate
 from planner.calibrate.cost_fit import fit_costs
-from planner.calibrate.cost_law import CostFit, CostLaw, Measured, given
+from planner.calibrate.cost_law import CostFit, CostLaw, MeasuredFigure, given
 from planner.calibrate.tables import Measurements
 from planner.devices.disk import COSTS, KIND, DiskPath
 from planner.errors import InputError
@@ -90,7 +90,7 @@ def calibrate(runs: Sequence[Measurements], fixed: Mapping[str, float] | None = 
         population=1,
     )
     measured = [
-        Measured(run=run.name, quantity=name, factor=factors[name], value=run.value(name),
+        MeasuredFigure(run=run.name, quantity=name, factor=factors[name], value=run.value(name),
                  half=run.numbers[name].resolution)
         for run, _, name in pairs
     ]  # fmt: skip

@@ -91,8 +91,8 @@ def _degrees(found: Calibration) -> float | None:
     return None if found.degrees >= GIVEN else library.rounded(found.degrees)
 
 
-def _source(files: Sequence[Path]) -> tuple[library.Source, ...]:
-    return tuple(library.Source(file=_shelf_name(path), sha256=library.sha256(path)) for path in files)
+def _source(files: Sequence[Path]) -> tuple[library.ModelSource, ...]:
+    return tuple(library.ModelSource(file=_shelf_name(path), sha256=library.sha256(path)) for path in files)
 
 
 def _parameters(found: Calibration) -> dict[str, library.Parameter]:

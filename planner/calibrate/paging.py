@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from planner.calibrate.cost_fit import fit_costs
-from planner.calibrate.cost_law import CostFit, CostLaw, Measured, given
+from planner.calibrate.cost_law import CostFit, CostLaw, MeasuredFigure, given
 from planner.calibrate.tables import Measurements
 from planner.devices.paging import (
     CP_SYSTEM_TIME,
@@ -84,7 +84,7 @@ def calibrate(runs: Sequence[Measurements], fixed: Mapping[str, float] | None = 
     told = [pair for pair in FITTED if any(pair[1] in run.numbers for run in runs)]
     pairs = [(run, name) for run in runs for _, name in FITTED if name in run.numbers]
     measured = [
-        Measured(run=run.name, quantity=name, factor=factors[name], value=run.numbers[name].value,
+        MeasuredFigure(run=run.name, quantity=name, factor=factors[name], value=run.numbers[name].value,
                  half=run.numbers[name].resolution)
         for run, name in pairs
     ]  # fmt: skip

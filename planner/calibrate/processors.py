@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from planner.calibrate.cost_fit import fit_costs
-from planner.calibrate.cost_law import CostFit, CostLaw, Measured
+from planner.calibrate.cost_law import CostFit, CostLaw, MeasuredFigure
 from planner.calibrate.tables import Measurements
 from planner.devices.processors import COHERENCY, CONTENTION, CPU_TIME
 from planner.errors import InputError
@@ -72,7 +72,9 @@ def fit_scaling(runs: Sequence[Measurements], fixed: Mapping[str, float] | None 
     """Fit as `calibrate` does, however few the runs: without a degree of freedom nothing bounds a prediction."""
     counts = [run.value("processors") for run in runs]
     measured = [
-        Measured(run=run.name, quantity="cpu_ms", factor=MILLISECOND, value=time.value, half=time.resolution)
+        MeasuredFigure(
+            run=run.name, quantity="cpu_ms", factor=MILLISECOND, value=time.value, half=time.resolution
+        )
         for run in runs
         for time in [cpu_time(run)]
     ]

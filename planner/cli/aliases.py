@@ -47,7 +47,7 @@ def _option(*name: str, metavar: str, help: str) -> typer.models.OptionInfo:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
+class NumbersAsked:
     """Numbers instead of files, what the aliases must achieve, and the law to reckon with.
 
     Attributes
@@ -123,7 +123,7 @@ def volume(
     ] = None,
     exclude: Exclude = None,
     *,
-    question: Question,
+    question: NumbersAsked,
     form: options.PlotForm,
 ) -> None:
     """Aliases for volumes that have their own (classic PAV).
@@ -162,7 +162,7 @@ def pool(
         int | None, typer.Option(metavar="N", help="With numbers: volumes in the pool.", show_default="1")
     ] = None,
     *,
-    question: Question,
+    question: NumbersAsked,
     form: options.PlotForm,
 ) -> None:
     """Aliases for volumes that share them (HyperPAV).

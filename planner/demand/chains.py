@@ -20,7 +20,7 @@ RESCALE_ABOVE = 1e100
 LEAST_THINK = 1e-9
 
 
-class Station:
+class DeviceStation:
     """Devices 1 to `most` of a volume; every law asked of it shares its rates.
 
     Parameters
@@ -83,7 +83,7 @@ class Figures:
 
 
 def _figures(
-    station: Station, rate: Array, mass: Array, busy: Array, over: Array, queue: Array, stable: Array
+    station: DeviceStation, rate: Array, mass: Array, busy: Array, over: Array, queue: Array, stable: Array
 ) -> Figures:
     """Normalize: `mass` and `busy` sum the levels up to c, `over` the mass above, `queue` its excess over c."""
     total = mass + over
@@ -98,7 +98,7 @@ def _figures(
     )  # fmt: skip
 
 
-def batches(station: Station, rate: Array, mean: Array, share: Array) -> Figures:
+def batches(station: DeviceStation, rate: Array, mean: Array, share: Array) -> Figures:
     """Poisson instants; a `share` of the I/Os comes in geometric batches of `mean`, the others one by one.
 
     H_n = q H_{n-1} + p_{n-1}, q = 1 - 1/m, mu(n) p_n = l1 H_n + l0 p_{n-1} with l1 = share rate / m, l0 = (1 -
@@ -140,7 +140,7 @@ def _cumulated(laws: Array) -> tuple[Array, Array]:
     return np.cumsum(laws, axis=0)[1:], np.cumsum(n * laws, axis=0)[1:]
 
 
-def fixed_batches(station: Station, rate: Array, mean: Array) -> Figures:
+def fixed_batches(station: DeviceStation, rate: Array, mean: Array) -> Figures:
     """Batches of floor(mean) or one more, so that their mean is `mean`, at Poisson instants.
 
     mu(n) p_n = l H_n with H_n = sum of g_j p_{n-j} over j >= 1, g_j the chance of a batch of at least j. Summed
@@ -187,7 +187,7 @@ def fixed_batches(station: Station, rate: Array, mean: Array) -> Figures:
     return _figures(station, rate, mass, busy, over, queue, stable)
 
 
-def groups(station: Station, rate: Array, mean: Array, even: Array | float = 0.0) -> Figures:
+def groups(station: DeviceStation, rate: Array, mean: Array, even: Array | float = 0.0) -> Figures:
     """`mean` I/Os at once to an idle volume, at regular times: floor(mean) or one more, in proportion to the I/Os.
 
     A group of k takes sum of 1/mu(n), n = 1 to k, to be served; wait and service of its I/Os sum (n - c)+ / mu(n)
@@ -225,7 +225,7 @@ def groups(station: Station, rate: Array, mean: Array, even: Array | float = 0.0
     )
 
 
-def beside(station: Station, demand: Figures, single: Array) -> Figures:
+def beside(station: DeviceStation, demand: Figures, single: Array) -> Figures:
     """A demand and open arrivals of rate `single` beside it, which see its queue and wait for it to be served."""
     if not (single > 0).any():
         return demand
@@ -237,12 +237,12 @@ def beside(station: Station, demand: Figures, single: Array) -> Figures:
     )  # fmt: skip
 
 
-def with_open(station: Station, single: Array) -> Array:
+def with_open(station: DeviceStation, single: Array) -> Array:
     """Queue that a demand makes, those open arrivals among it that come while it waits, over its own."""
     return np.asarray(1 + np.minimum(single / station.over, 1.0))
 
 
-def requesters(station: Station, population: Array, think: Array, active: Array) -> Figures:
+def requesters(station: DeviceStation, population: Array, think: Array, active: Array) -> Figures:
     """M/M/c//N: requesters that are active together a share of the time; between whole numbers linear.
 
     p_n = p_{n-1} (N - n + 1) / (Z mu(n)). Above c this is one server of rate mu and M = N - c requesters: with B
@@ -262,7 +262,7 @@ def requesters(station: Station, population: Array, think: Array, active: Array)
     return Figures(rate=rate, queue=queue, gap=gap, busy=busy)
 
 
-def _requesters(station: Station, population: Array, think: Array) -> list[Array]:
+def _requesters(station: DeviceStation, population: Array, think: Array) -> list[Array]:
     """Rate, queue, gap and busy of a whole number of requesters."""
     think = np.maximum(think, LEAST_THINK)
     steps, shape = station.steps, (station.most, population.size)
@@ -309,7 +309,7 @@ def _blocked(load: Array, servers: Array) -> Array:
     return found.reshape(load.shape)
 
 
-def phases(station: Station, rate: Array, on_rate: Array, on_time: Array) -> Figures:
+def phases(station: DeviceStation, rate: Array, on_rate: Array, on_time: Array) -> Figures:
     """Poisson arrivals of `on_rate` that are on for exponential times of mean `on_time`, and off for others (IPP/M/c).
 
     With alpha = 1/D, beta = alpha f / (1 - f), f = rate / R the levels above c fall by sigma, the smaller root of
@@ -357,7 +357,7 @@ def _passed(rows: Array, down: Array, on_rate: Array, alpha: Array, leave: Array
     return np.stack([common, common + off * down / leave], axis=1)
 
 
-def variable(station: Station, rate: Array, ratio: Array) -> Figures:
+def variable(station: DeviceStation, rate: Array, ratio: Array) -> Figures:
     """Poisson arrivals whose waits are `ratio` times those of exponential service: (1 + scv) / 2."""
     one = np.ones_like(rate)
     plain = batches(station, rate, one, one)

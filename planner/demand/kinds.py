@@ -126,7 +126,7 @@ def solve(
         if not used.any():
             continue
         gaps = gap[:, where].ravel()[used]
-        station = chains.Station(most=most, inflation=inflation, gap=gaps, inflated_to=inflated_to)
+        station = chains.DeviceStation(most=most, inflation=inflation, gap=gaps, inflated_to=inflated_to)
         found = one_kind(kind, station, {key: value[used] for key, value in part.items()})
         width = where.stop - where.start
         for k, each in enumerate((found.rate, found.queue, found.gap, found.busy)):
@@ -137,7 +137,7 @@ def solve(
     return chains.Figures(rate=rate, queue=queue, gap=gaps_, busy=busy)
 
 
-def one_kind(kind: int, station: chains.Station, part: dict[str, Array]) -> chains.Figures:
+def one_kind(kind: int, station: chains.DeviceStation, part: dict[str, Array]) -> chains.Figures:
     """Figures of readings of one kind, (devices, elements)."""
     load = part["load"]
     if kind in (CLOSED, ACTIVE):

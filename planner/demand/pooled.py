@@ -24,7 +24,7 @@ from planner.demand.law import Law
 from planner.demand.prediction import MOST_ALIASES, AliasTarget, Prediction
 from planner.demand.read import make_rows, read_rows, read_volumes, with_queues
 from planner.demand.readings import Readings
-from planner.demand.rowwise import Rows
+from planner.demand.rowwise import MeasuredRows
 from planner.demand.unlimited import Asked, asked, paces
 from planner.interval import Interval
 from planner.results import Array
@@ -327,7 +327,7 @@ def _together(
     )  # fmt: skip
 
 
-def _as_without(rows: Rows, law: Law) -> Readings:
+def _as_without(rows: MeasuredRows, law: Law) -> Readings:
     """Readings as if without aliases of rows measured with some, for each multiple of the Poisson wait in turn."""
     many, volumes = MULTIPLES.size, rows.rate.size
     measured = rows.of(np.tile(np.arange(volumes), many))
@@ -348,7 +348,7 @@ def _as_without(rows: Rows, law: Law) -> Readings:
     return read(rate, measured.service / np.maximum(growth, 1.0) ** (1 - left))
 
 
-def _likely(queues: Array, rows: Rows) -> Array:
+def _likely(queues: Array, rows: MeasuredRows) -> Array:
     """How likely the queue that was measured with the aliases in use is under each draw, (multiples, draws)."""
     measured = rows.queue.sum()
     digits = np.sqrt((((rows.queue_high - rows.queue) * UNIFORM) ** 2).sum())
@@ -363,7 +363,9 @@ def open_queue(load: Array, gap: Array) -> Array:
     """Queue of Poisson arrivals at one device, the load held below saturation."""
     load = np.minimum(load, LARGEST_LOAD / (1 + gap))
     one = np.ones_like(load)
-    found: Array = chains.batches(chains.Station(most=1, inflation=0.0, gap=gap), load, one, one).queue[0]
+    found: Array = chains.batches(chains.DeviceStation(most=1, inflation=0.0, gap=gap), load, one, one).queue[
+        0
+    ]
     return found
 
 

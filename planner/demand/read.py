@@ -14,7 +14,7 @@ from planner.demand.kinds import COARSE, FINE, Layout
 from planner.demand.law import Law
 from planner.demand.prediction import MOST_ALIASES, Indices
 from planner.demand.readings import Readings
-from planner.demand.rowwise import Rows
+from planner.demand.rowwise import MeasuredRows
 from planner.errors import InputError
 from planner.interval import Interval
 from planner.results import Array
@@ -101,18 +101,18 @@ def read_several(rows: Sequence[tuple[Interval, Interval, Interval, ArrayLike]],
     return found
 
 
-def _picked(given: Sequence[Rows], which: Indices) -> Rows:
+def _picked(given: Sequence[MeasuredRows], which: Indices) -> MeasuredRows:
     """For every volume its row of that number."""
     volumes = np.arange(which.size)
-    return Rows(
+    return MeasuredRows(
         **{
             item.name: np.stack([getattr(each, item.name) for each in given])[which, volumes]
-            for item in fields(Rows)
+            for item in fields(MeasuredRows)
         }
     )
 
 
-def _weighed(readings: Readings, rows: Rows) -> Readings:
+def _weighed(readings: Readings, rows: MeasuredRows) -> Readings:
     """Weights times the likelihood of another row."""
     there = replace(readings, excess=None).predict(np.unique(rows.devices) - 1)
     at = np.searchsorted(np.unique(rows.devices), rows.devices)[:, None, None]
@@ -137,7 +137,7 @@ def _weighed(readings: Readings, rows: Rows) -> Readings:
     return replace(readings, weight=weight, others=(*readings.others, rows), excess=excess)
 
 
-def read_rows(rows: Rows, law: Law, layout: Layout, scales: priors.Scales) -> Readings:
+def read_rows(rows: MeasuredRows, law: Law, layout: Layout, scales: priors.Scales) -> Readings:
     """As `read_volumes`, on rows and a layout."""
     unknown = np.isinf(rows.queue_high)
     asked = replace(rows, queue=np.where(unknown, 0.0, effective_queue(rows)))
@@ -175,17 +175,17 @@ def steady_volumes(io_rate: Interval, service: Interval, queued: Interval, *, la
     return np.asarray(poisson_ratio(make_rows(io_rate, service, queued, 0), law) <= priors.STEADY_UP_TO)
 
 
-def poisson_ratio(rows: Rows, law: Law) -> Array:
+def poisson_ratio(rows: MeasuredRows, law: Law) -> Array:
     """Measured wait, less half a digit, over that of Poisson arrivals, (volumes,)."""
     return np.asarray(np.maximum(rows.queue_low, 0.0) / _poisson_queue(rows, law))
 
 
-def effective_queue(rows: Rows) -> Array:
+def effective_queue(rows: MeasuredRows) -> Array:
     """The queue that bursts must give: as measured; a third of what rounding hides where it prints as nothing."""
     return np.maximum(rows.queue, np.where(np.isfinite(rows.queue_high), rows.queue_high, 0.0) / 3)
 
 
-def _widened(rows: Rows, law: Law) -> Rows:
+def _widened(rows: MeasuredRows, law: Law) -> MeasuredRows:
     """With aliases at work the law is asked what it was not fitted to: its error widens the digits."""
     error = np.where(rows.devices > 1, law.model_error, 0.0)
     present = error * (rows.queue + rows.rate * rows.service)
@@ -196,20 +196,20 @@ def _widened(rows: Rows, law: Law) -> Rows:
     )  # fmt: skip
 
 
-def _poisson_queue(rows: Rows, law: Law) -> Array:
+def _poisson_queue(rows: MeasuredRows, law: Law) -> Array:
     """Queue of Poisson arrivals at the measured rate; inf where they saturate."""
     one = np.ones_like(rows.rate)
     alone = rows.service.copy()
     queue = one
     for _ in range(rowwise.PASSES):
-        station = chains.Station(most=int(rows.devices.max()), inflation=law.inflation,
+        station = chains.DeviceStation(most=int(rows.devices.max()), inflation=law.inflation,
                                          gap=law.redrive_time / alone)  # fmt: skip
         rate, queue, busy = chains.batches(station, rows.rate * alone, one, one).at(rows.devices)
         alone = rows.service / np.maximum(busy / rate, 1.0)
     return queue
 
 
-def make_rows(io_rate: Interval, service: Interval, queued: Interval, aliases: ArrayLike) -> Rows:
+def make_rows(io_rate: Interval, service: Interval, queued: Interval, aliases: ArrayLike) -> MeasuredRows:
     """Checked arrays of one shape."""
     parts = [np.asarray(end, dtype=np.float64) for each in (io_rate, service, queued) for end in each]
     *flat, used = (np.atleast_1d(a).astype(float).ravel() for a in np.broadcast_arrays(*parts, aliases))
@@ -221,8 +221,10 @@ def make_rows(io_rate: Interval, service: Interval, queued: Interval, aliases: A
         raise InputError("queued", float(queue[~(queue >= 0)][0]), "a number of I/Os, 0 or more")
     if not ((used >= 0) & (used <= MOST_ALIASES) & (used == np.round(used))).all():
         raise InputError("aliases", aliases, f"whole numbers from 0 to {MOST_ALIASES}")
-    return Rows(rate=rate, service=time, queue=queue, queue_low=queue_low, queue_high=queue_high, service_low=low,
-                service_high=high, rate_low=rate_low, rate_high=rate_high, devices=used + 1)  # fmt: skip
+    return MeasuredRows(
+        rate=rate, service=time, queue=queue, queue_low=queue_low, queue_high=queue_high, service_low=low,
+        service_high=high, rate_low=rate_low, rate_high=rate_high, devices=used + 1,
+    )  # fmt: skip
 
 
 def with_queues(readings: Readings, volumes: Indices, waits: Array) -> Readings:

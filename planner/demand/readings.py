@@ -12,7 +12,7 @@ from planner.demand import kinds, priors
 from planner.demand.kinds import Demands, Layout
 from planner.demand.law import Law
 from planner.demand.prediction import MOST_ALIASES, AliasTarget, Flags, Indices, Prediction
-from planner.demand.rowwise import Rows
+from planner.demand.rowwise import MeasuredRows
 from planner.errors import InputError
 from planner.results import Array
 
@@ -63,9 +63,9 @@ class Readings:
     strain: Array
     ratio: Array
     wait: Array
-    rows: Rows
+    rows: MeasuredRows
     growth: float = 0.0
-    others: tuple[Rows, ...] = ()
+    others: tuple[MeasuredRows, ...] = ()
     excess: Array | None = None
 
     @property

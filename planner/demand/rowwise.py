@@ -38,7 +38,7 @@ SLACK: Final = 0.04  # a wait that requesters without think time reach but for r
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Rows:
+class MeasuredRows:
     """What was measured, (volumes,): rate [1/s], service [s], queue and its ends [I/Os], devices in use."""
 
     rate: Array
@@ -52,9 +52,9 @@ class Rows:
     rate_high: Array
     devices: Array
 
-    def of(self, index: object) -> Rows:
+    def of(self, index: object) -> MeasuredRows:
         """Some of them."""
-        return Rows(**{item.name: getattr(self, item.name)[index] for item in fields(self)})
+        return MeasuredRows(**{item.name: getattr(self, item.name)[index] for item in fields(self)})
 
 
 def root(function: Callable[[Array], Array], low: Array, high: Array) -> tuple[Array, Flags]:
@@ -91,7 +91,7 @@ def root(function: Callable[[Array], Array], low: Array, high: Array) -> tuple[A
     return best, found
 
 
-def invert(rows: Rows, layout: Layout, inflation: float, gap_time: float) -> tuple[Demands, Array]:
+def invert(rows: MeasuredRows, layout: Layout, inflation: float, gap_time: float) -> tuple[Demands, Array]:
     """Demands that reproduce every row, and the service time of a lone I/O [s], (volumes, readings)."""
     shape = (rows.rate.size, layout.kind.size)
     demands = Demands.empty(shape)
@@ -107,13 +107,13 @@ def invert(rows: Rows, layout: Layout, inflation: float, gap_time: float) -> tup
     return demands, service
 
 
-def repeated(rows: Rows, times: int) -> Rows:
+def repeated(rows: MeasuredRows, times: int) -> MeasuredRows:
     """Each volume so many times."""
-    return Rows(**{item.name: np.repeat(getattr(rows, item.name), times) for item in fields(rows)})
+    return MeasuredRows(**{item.name: np.repeat(getattr(rows, item.name), times) for item in fields(rows)})
 
 
 def _one_kind(
-    kind: int, number: Array, own: Array, rows: Rows, inflation: float, gap_time: float
+    kind: int, number: Array, own: Array, rows: MeasuredRows, inflation: float, gap_time: float
 ) -> tuple[dict[str, Array], Array]:
     """Parameters of one kind at every element, nan where it cannot reach the row, and the lone service time."""
     alone = rows.service.copy()
@@ -122,7 +122,9 @@ def _one_kind(
     part: dict[str, Array] = {}
     good = np.ones(alone.shape, dtype=bool)
     for _ in range(passes):
-        station = chains.Station(most=int(rows.devices.max()), inflation=inflation, gap=gap_time / alone)
+        station = chains.DeviceStation(
+            most=int(rows.devices.max()), inflation=inflation, gap=gap_time / alone
+        )
         load = rows.rate * alone
         part, good = _inverted(kind, number, own, rows, load, station)
         rate, _, busy = kinds.one_kind(kind, station, part).at(rows.devices)
@@ -135,7 +137,7 @@ def _one_kind(
 
 
 def _inverted(
-    kind: int, number: Array, own: Array, rows: Rows, load: Array, station: chains.Station
+    kind: int, number: Array, own: Array, rows: MeasuredRows, load: Array, station: chains.DeviceStation
 ) -> tuple[dict[str, Array], Flags]:
     one = np.ones_like(load)
     nothing = {item.name: np.full(load.shape, np.nan) for item in fields(Demands)}
@@ -165,7 +167,7 @@ def _inverted(
 
 
 def _requesters(
-    kind: int, number: Array, own: Array, rows: Rows, load: Array, station: chains.Station
+    kind: int, number: Array, own: Array, rows: MeasuredRows, load: Array, station: chains.DeviceStation
 ) -> tuple[dict[str, Array], Flags]:
     """Requesters whose think time gives the wait; always active ones must give the rate as well, within the digits.
 
@@ -206,7 +208,7 @@ def _requesters(
 
 
 def _balanced(
-    part: dict[str, Array], name: str, rows: Rows, station: chains.Station
+    part: dict[str, Array], name: str, rows: MeasuredRows, station: chains.DeviceStation
 ) -> tuple[dict[str, Array], Flags]:
     """Steady readings have one free number for two measured: it strains the digits of service and queue alike."""
     kind = kinds.POISSON if name == "load" else kinds.CLOSED
@@ -224,7 +226,7 @@ def _balanced(
     return part, np.ones(rows.rate.shape, dtype=bool)
 
 
-def strains(rate: Array, queue: Array, busy: Array, rows: Rows) -> tuple[Array, Array]:
+def strains(rate: Array, queue: Array, busy: Array, rows: MeasuredRows) -> tuple[Array, Array]:
     """How far service and queue of a guess lie off, in half widths of what the digits leave open."""
     return (
         _strain(busy / rows.rate, rows.service_low, rows.service, rows.service_high),
@@ -238,7 +240,9 @@ def _strain(guess: Array, low: Array, value: Array, high: Array) -> Array:
     return found
 
 
-def fewest(wait: Array, load: Array, rows: Rows, station: chains.Station, *, steady: bool) -> Array:
+def fewest(
+    wait: Array, load: Array, rows: MeasuredRows, station: chains.DeviceStation, *, steady: bool
+) -> Array:
     """Fewest requesters that can wait so long, thinking not at all: (N - c) / rate of c busy devices."""
     c = rows.devices
     over = station.over[c.astype(np.int64) - 1, np.arange(c.size)]

@@ -95,14 +95,14 @@ def paces(readings: Readings) -> tuple[Array, Array, Array]:
 
 def _numbers(readings: Readings) -> tuple[Array, Array]:
     n = np.arange(LEVELS + 1.0)
-    return n, chains.Station(most=LEVELS, inflation=readings.law.inflation, gap=np.zeros(1)).steps
+    return n, chains.DeviceStation(most=LEVELS, inflation=readings.law.inflation, gap=np.zeros(1)).steps
 
 
 def present(readings: Readings, levels: int) -> Array:
     """Law of the I/Os present with unlimited servers, (levels + 1, volumes, readings); nan where unused."""
     volumes, columns = readings.weight.shape
     found = np.full((levels + 1, volumes, columns), np.nan)
-    steps = chains.Station(most=levels, inflation=readings.law.inflation, gap=np.zeros(1)).steps
+    steps = chains.DeviceStation(most=levels, inflation=readings.law.inflation, gap=np.zeros(1)).steps
     for kind in range(len(kinds.KINDS)):
         where = readings.layout.columns(kind)
         used = readings.used[:, where]
@@ -202,7 +202,9 @@ def base_busy(readings: Readings, law: Array) -> Array:
     demands, layout = readings.demands, readings.layout
     n = np.arange(law.shape[0])[:, None, None]
     mean = np.nansum(law * n, axis=0)
-    steps = chains.Station(most=law.shape[0] - 1, inflation=readings.law.inflation, gap=np.zeros(1)).steps
+    steps = chains.DeviceStation(
+        most=law.shape[0] - 1, inflation=readings.law.inflation, gap=np.zeros(1)
+    ).steps
     flow = np.nansum(law * steps[:, None, None], axis=0)
     growth = np.where(flow > 0, mean / np.where(flow > 0, flow, 1.0), 1.0)
     batch = np.where(np.isfinite(demands.batch), demands.batch, 1.0)

@@ -43,7 +43,7 @@ def _fact(key: str, unit: str, meaning: str) -> Quantity:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class TransactionPart:
     """Part of a transaction: `cp_time`, `virtual_time` and `wait_time` for the disk [s]."""
 
     cp_time: float = 0.0
@@ -90,10 +90,10 @@ class DiskPath:
     `measured_hit_ratio` is the hit ratio at which CP and guest time were measured (None: all misses, and all hits).
     """
 
-    write: Part | None
-    off: Part | None
-    miss: Part | None
-    hit: Part | None
+    write: TransactionPart | None
+    off: TransactionPart | None
+    miss: TransactionPart | None
+    hit: TransactionPart | None
     virtual_ios_off: float | None
     virtual_ios_cached: float | None
     read_bytes: float
@@ -200,14 +200,14 @@ class DiskPath:
         ReportError
             A parameter is missing.
         """
-        parts: dict[str, Part | None] = {}
+        parts: dict[str, TransactionPart | None] = {}
         for part in PARTS:
             costs = {cost: found.get(f"{part}_{cost}") for cost in COSTS}
             known = {cost: value for cost, value in costs.items() if value is not None}
             if known and len(known) < len(COSTS):
                 missing = next(cost for cost, value in costs.items() if value is None)
                 raise ReportError(title, f"expected `parameters.{part}_{missing}_s`")
-            parts[part] = Part(**known) if known else None
+            parts[part] = TransactionPart(**known) if known else None
         for key in ("read_bytes", "write_bytes", "channel_rate"):
             if key not in found:
                 raise ReportError(title, f"expected `parameters.{key}`")

@@ -63,7 +63,7 @@ def count(argument: str, value: int) -> int:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Limit:
+class StorageLimit:
     """One limit.
 
     `name` is ``real-storage``, ``PTRM-data-spaces`` or ``PGMBK-below-2GB``; `kind` is soft (performance
@@ -104,24 +104,24 @@ class Limit:
         }
 
 
-def real_storage_limit(real_storage: int, resident_pages: Fraction) -> Limit:
+def real_storage_limit(real_storage: int, resident_pages: Fraction) -> StorageLimit:
     """Let real storage hold the resident pages of each in-use segment and the two frames of its PGMBK."""
     segments = real_storage // FRAME // (FRAMES_PER_PGMBK + resident_pages)
-    return Limit(name=REAL_STORAGE, kind="soft", segments=int(segments))
+    return StorageLimit(name=REAL_STORAGE, kind="soft", segments=int(segments))
 
 
-def ptrm_limit(spaces: int) -> Limit:
+def ptrm_limit(spaces: int) -> StorageLimit:
     """Let PTRM data spaces of 4 GB hold the PGMBKs."""
-    return Limit(name=PTRM_DATA_SPACES, kind="hard", segments=spaces * SEGMENTS_PER_PTRM_SPACE)
+    return StorageLimit(name=PTRM_DATA_SPACES, kind="hard", segments=spaces * SEGMENTS_PER_PTRM_SPACE)
 
 
-def below_2gb_limit(real_storage: int) -> Limit:
+def below_2gb_limit(real_storage: int) -> StorageLimit:
     """Let real storage below the 2 GB line hold the resident PGMBKs."""
     frames = min(real_storage // FRAME, TWO_GB_FRAMES)
-    return Limit(name=PGMBK_BELOW_2GB, kind="soft", segments=frames // FRAMES_PER_PGMBK)
+    return StorageLimit(name=PGMBK_BELOW_2GB, kind="soft", segments=frames // FRAMES_PER_PGMBK)
 
 
-def first_met(limits: Sequence[Limit]) -> Limit:
+def first_met(limits: Sequence[StorageLimit]) -> StorageLimit:
     """Find the limit that is met first; at a tie the hard one."""
     return min(limits, key=lambda limit: (limit.segments, limit.kind != "hard"))
 

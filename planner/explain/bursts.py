@@ -53,7 +53,7 @@ def _numerical(values: Mapping[str, float]) -> dict[str, float]:
     from planner.demand import chains
 
     devices = int(values["servers"])
-    station = chains.Station(most=devices, inflation=values["inflation"], gap=np.zeros(1))
+    station = chains.DeviceStation(most=devices, inflation=values["inflation"], gap=np.zeros(1))
     load = np.array([values["arrival_rate"] * values["service_time"]])
     found = chains.batches(station, load, np.array([values["batch"]]), np.ones(1))
     queued = float(found.queue[devices - 1, 0])

@@ -9,7 +9,7 @@ from typing import Any, Final
 from planner import library
 from planner.advice.storage import guest_frame_budget
 from planner.calibrate.cost_fit import fit_costs
-from planner.calibrate.cost_law import CostLaw, Measured
+from planner.calibrate.cost_law import CostLaw, MeasuredFigure
 from planner.devices.touching import KIND, PARAMETERS
 from planner.published.report import (
     Origin,
@@ -72,7 +72,7 @@ def calibrate_whole_system() -> library.Model:
     )  # fmt: skip
     found = fit_costs(
         [
-            Measured(run=SERIALIZED, quantity=shown, factor=factor, value=figures[name].value,
+            MeasuredFigure(run=SERIALIZED, quantity=shown, factor=factor, value=figures[name].value,
                      half=figures[name].resolution)
             for name, (shown, factor) in FIGURES.items()
         ],

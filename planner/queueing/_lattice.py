@@ -34,20 +34,20 @@ class Lattice:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Network:
+class LatticeNetwork:
     """Demands (scenarios, classes, stations), think times (scenarios, classes), servers (stations; inf a delay)."""
 
     demands: Array
     think: Array
     servers: Array
 
-    def without(self, station: int) -> Network:
+    def without(self, station: int) -> LatticeNetwork:
         """The same network less one station."""
         keep = np.arange(self.servers.size) != station
-        return Network(demands=self.demands[..., keep], think=self.think, servers=self.servers[keep])
+        return LatticeNetwork(demands=self.demands[..., keep], think=self.think, servers=self.servers[keep])
 
 
-def solve(network: Network, lattice: Lattice) -> tuple[Array, Array]:
+def solve(network: LatticeNetwork, lattice: Lattice) -> tuple[Array, Array]:
     """Throughput (scenarios, points, classes) and residence times (scenarios, points, classes, stations)."""
     return _solve(network, lattice, tuple(range(network.servers.size)), network, {})
 
@@ -56,7 +56,7 @@ Known = dict[tuple[int, ...], tuple[Array, Array]]
 
 
 def _solve(
-    network: Network, lattice: Lattice, names: tuple[int, ...], part: Network, known: Known
+    network: LatticeNetwork, lattice: Lattice, names: tuple[int, ...], part: LatticeNetwork, known: Known
 ) -> tuple[Array, Array]:
     """Solve the stations `names`; each network met on the way, by its stations, is solved once."""
     if names not in known:
@@ -69,7 +69,7 @@ def _solve(
     return known[names]
 
 
-def _recursion(network: Network, lattice: Lattice, without: dict[int, Array]) -> tuple[Array, Array]:
+def _recursion(network: LatticeNetwork, lattice: Lattice, without: dict[int, Array]) -> tuple[Array, Array]:
     """The recursion over populations; `without` is the throughput of the network less a multi-server station."""
     scenarios, classes, stations = network.demands.shape
     points = len(lattice.points)

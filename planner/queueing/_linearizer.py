@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 
 from planner.errors import ConvergenceError
-from planner.queueing._product_form import Group, copy_series
+from planner.queueing._product_form import StationGroup, copy_series
 from planner.results import Array
 
 LEVELS: Final = 8  # estimates of how the shares change with one requester less; Chandy and Neuse stop after 3
@@ -30,7 +30,7 @@ LONGEST_LAW: Final = 2000  # requests at one copy that the law of a station with
 class _Station:
     """One group; `gain` (scenarios, n) is (n + 1) f(n + 1) / f(n), `log_weight` (scenarios, n) is ln f(n)."""
 
-    group: Group
+    group: StationGroup
     simple: bool
     gain: Array | None
     log_weight: Array | None
@@ -47,7 +47,7 @@ class _State:
     rate: Array
 
 
-def solve(full: Array, think: Array, groups: Sequence[Group]) -> tuple[Array, Array, Array]:
+def solve(full: Array, think: Array, groups: Sequence[StationGroup]) -> tuple[Array, Array, Array]:
     """Throughput (scenarios, classes), numbers (scenarios, classes, groups), open numbers (scenarios, groups).
 
     Chandy and Neuse (1982): the shares of a class at the stations change by the same amount when one requester
@@ -85,7 +85,7 @@ def solve(full: Array, think: Array, groups: Sequence[Group]) -> tuple[Array, Ar
     return state.rate, state.queue, np.stack(opened, axis=-1)
 
 
-def _station(group: Group, most: int) -> _Station:
+def _station(group: StationGroup, most: int) -> _Station:
     if group.pace is None or group.pace.shape[-1] == 1:
         return _Station(group=group, simple=True, gain=None, log_weight=None)
     length = min(most, LONGEST_LAW) + 1

@@ -14,7 +14,7 @@ from planner.results import Array
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Group:
+class StationGroup:
     """Equal stations that share their visits evenly, scenarios side by side.
 
     `demand` (scenarios, classes) is that of all `copies` (scenarios,) together [s]; `pace` (scenarios, J) is how many
@@ -67,7 +67,7 @@ def copy_series(pace: Array, load: Array, scale: Array, most: int) -> Array:
     return found
 
 
-def series(group: Group, scale: Array, most: int) -> Array:
+def series(group: StationGroup, scale: Array, most: int) -> Array:
     """Weight of n requests at all copies together times ``scale**n``, shape (scenarios, most + 1), largest 1.
 
     The generating function of the group is that of a copy to the power of their number.
@@ -126,12 +126,12 @@ class Network:
 
     full: Array
     think: Array
-    groups: tuple[Group, ...]
+    groups: tuple[StationGroup, ...]
     scale: Array
     shape: tuple[int, ...]
 
     @classmethod
-    def of(cls, full: Array, think: Array, groups: Sequence[Group]) -> Network:
+    def of(cls, full: Array, think: Array, groups: Sequence[StationGroup]) -> Network:
         """Scale the times by about the throughput, as the asymptotic bounds give it."""
         alone = think + sum((group.demand for group in groups), np.zeros_like(think))
         with np.errstate(divide="ignore"):
@@ -153,18 +153,18 @@ class Network:
         """Requesters of each class at every point of the lattice, shape (classes, *shape)."""
         return np.indices(self.shape).astype(np.float64)
 
-    def group_scale(self, group: Group) -> Array:
+    def group_scale(self, group: StationGroup) -> Array:
         """Scaled demand of one copy, all classes together."""
         return np.asarray((group.demand * self.scale).sum(-1) / group.copies)
 
-    def weights(self, group: Group) -> Array:
+    def weights(self, group: StationGroup) -> Array:
         """Weight of every population at a group, shape (scenarios, *shape)."""
         scale = self.group_scale(group)
         one = series(group, np.where(scale > 0, scale, 1.0), self.total)
         one[scale == 0, 1:] = 0.0
         return self._spread(one, group)
 
-    def _spread(self, one: Array, group: Group) -> Array:
+    def _spread(self, one: Array, group: StationGroup) -> Array:
         """Weights by number to weights by class: the multinomial law of who they are."""
         if len(self.shape) == 1:
             return one
@@ -231,7 +231,7 @@ class Network:
                 opened[:, k] = self._open_number(group, law, counts.sum(0))
         return self.throughput(before[-1]), queue, opened
 
-    def _open_number(self, group: Group, law: Array, number: Array) -> Array:
+    def _open_number(self, group: StationGroup, law: Array, number: Array) -> Array:
         """Mean open requests of a group: load (n + 1) g(n + 1) / g(n) beside n closed ones."""
         scale = self.group_scale(group)
         scale = np.where(scale > 0, scale, 1.0)
@@ -275,7 +275,7 @@ class Rest:
             fewer.append(_replaced(network, less)._reflected(constants))
         return cls(network, network._reflected(constants), tuple(fewer))
 
-    def throughput(self, group: Group) -> Array:
+    def throughput(self, group: StationGroup) -> Array:
         """Throughput of the whole network with this group, shape (scenarios, classes)."""
         weights = self.network.weights(group)
         axes = tuple(range(1, weights.ndim))

@@ -18,27 +18,7 @@ BLOCK: Final = 32_768
 
 
 def positive(name: str, values: ArrayLike, unit: str = "") -> Array:
-    """Check for finite numbers above zero.
-
-    Parameters
-    ----------
-    name : str
-        Argument name for the message.
-    values : array_like
-        Any shape.
-    unit : str, optional
-        Unit for the message.
-
-    Returns
-    -------
-    ndarray
-        The values as float64.
-
-    Raises
-    ------
-    InputError
-        Not numeric, empty, NaN, infinite, zero or negative.
-    """
+    """Check for finite numbers above zero."""
     return _require(
         name,
         values,
@@ -49,54 +29,14 @@ def positive(name: str, values: ArrayLike, unit: str = "") -> Array:
 
 
 def nonnegative(name: str, values: ArrayLike, unit: str = "") -> Array:
-    """Check for finite numbers, zero or above.
-
-    Parameters
-    ----------
-    name : str
-        Argument name for the message.
-    values : array_like
-        Any shape.
-    unit : str, optional
-        Unit for the message.
-
-    Returns
-    -------
-    ndarray
-        The values as float64.
-
-    Raises
-    ------
-    InputError
-        Not numeric, empty, NaN, infinite or negative.
-    """
+    """Check for finite numbers, zero or above."""
     expected = "numbers, zero or above and up to 1e150"
     given = _require(name, values, unit, lambda v: (v >= 0) & (v <= LARGEST), expected)
     return given + 0.0 if np.signbit(given).any() else given  # minus zero is zero
 
 
 def count(name: str, values: ArrayLike, *, least: int = 1) -> Array:
-    """Check for whole numbers.
-
-    Parameters
-    ----------
-    name : str
-        Argument name for the message.
-    values : array_like
-        Any shape.
-    least : int, optional
-        Smallest count allowed.
-
-    Returns
-    -------
-    ndarray
-        The values as float64.
-
-    Raises
-    ------
-    InputError
-        Not numeric, empty, NaN, not whole, below `least` or beyond 2**53.
-    """
+    """Check for whole numbers, `least` or more and up to 2**53."""
     return _require(
         name, values, "", lambda v: (v >= least) & (v <= LARGEST_COUNT) & (np.rint(v) == v),
         f"whole numbers from {least} to 2**53",
@@ -104,46 +44,12 @@ def count(name: str, values: ArrayLike, *, least: int = 1) -> Array:
 
 
 def probability(name: str, values: ArrayLike) -> Array:
-    """Check for numbers strictly between zero and one.
-
-    Parameters
-    ----------
-    name : str
-        Argument name for the message.
-    values : array_like
-        Any shape.
-
-    Returns
-    -------
-    ndarray
-        The values as float64.
-
-    Raises
-    ------
-    InputError
-        Not numeric, empty, NaN, or not inside (0, 1).
-    """
+    """Check for numbers strictly between zero and one."""
     return _require(name, values, "", lambda v: (v > 0) & (v < 1), "probabilities inside (0, 1)")
 
 
 def plain(values: ArrayLike) -> NDArray[np.generic]:
-    """Numbers as an array of their own kind.
-
-    Parameters
-    ----------
-    values : array_like
-        Any shape.
-
-    Returns
-    -------
-    ndarray
-        The numbers.
-
-    Raises
-    ------
-    TypeError
-        Truth values, texts, dates, complex numbers, or an array with a mask.
-    """
+    """Numbers as an array of their own kind; TypeError for truth values, texts, dates, complex numbers and masks."""
     if isinstance(values, np.ma.MaskedArray):
         raise TypeError("an array with a mask")
     given = np.asarray(values)
@@ -155,23 +61,7 @@ def plain(values: ArrayLike) -> NDArray[np.generic]:
 
 
 def broadcast(**arrays: Array) -> list[Array]:
-    """Broadcast checked arguments against each other.
-
-    Parameters
-    ----------
-    **arrays : ndarray
-        The checked arguments by name.
-
-    Returns
-    -------
-    list of ndarray
-        Views of one common shape, in the order given.
-
-    Raises
-    ------
-    InputError
-        The shapes do not go together.
-    """
+    """Broadcast checked arguments against each other."""
     try:
         return list(np.broadcast_arrays(*arrays.values()))
     except ValueError as error:

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from planner.errors import InputError
 from planner.queueing import _linearizer, checks
-from planner.queueing._product_form import Group, Network, paces
+from planner.queueing._product_form import Network, StationGroup, paces
 from planner.results import Array, Result, quantity
 
 LARGEST_EXACT: Final = 1_000  # populations of a lattice, from none to the full one
@@ -210,11 +210,11 @@ class _Case:
         return cls(demands=full, full=people.astype(np.float64), think=pause, servers=spread[0], copies=spread[1],
                    load=spread[2], shape=shape)  # fmt: skip
 
-    def groups(self, at: slice) -> list[Group]:
+    def groups(self, at: slice) -> list[StationGroup]:
         """The groups of some scenarios."""
         most = int(self.full[at].sum(-1).max())
         return [
-            Group(
+            StationGroup(
                 demand=self.demands[at, :, k],
                 pace=paces(self.servers[at, k], most, self.load[at, k]),
                 copies=self.copies[at, k],

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from planner import render
 from planner.errors import InputError
 from planner.queueing import checks
-from planner.queueing._lattice import Lattice, Network, solve
+from planner.queueing._lattice import Lattice, LatticeNetwork, solve
 from planner.results import Array, Result, quantity
 
 LARGEST_LATTICE: Final = 5_000_000  # populations times stations times scenarios
@@ -158,7 +158,7 @@ def mva(
     # A think time that vanishes beside the demands is none: its reciprocal would overflow.
     pause = np.where(pause > VANISHING * full.sum(-1), pause, 0.0)
     lattice = Lattice.up_to(classes)
-    throughput, residence = solve(Network(demands=full, think=pause, servers=effective), lattice)
+    throughput, residence = solve(LatticeNetwork(demands=full, think=pause, servers=effective), lattice)
     return _result(throughput, residence, full, stations, lattice, shape, several=several)
 
 

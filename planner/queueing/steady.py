@@ -13,7 +13,7 @@ from planner.queueing import checks
 from planner.results import Array, Result, quantity
 
 
-class Law(Protocol):
+class DelayLaw(Protocol):
     """Distribution of the wait and of the response of a station; None where that one is not known."""
 
     def wait_quantile(self, p: Array) -> Array | None:
@@ -60,7 +60,7 @@ class Steady(Result):
     wait_time: Array = quantity("wait time", "s")
     service_time: Array = quantity("service time", "s")
     stable: NDArray[np.bool_]
-    law: Law | None = None
+    law: DelayLaw | None = None
     derived: ClassVar[dict[str, tuple[str, str]]] = {"response_time": ("response time", "s")}
 
     def __post_init__(self) -> None:
@@ -121,7 +121,7 @@ class Steady(Result):
         return checks.broadcast(p=checks.probability("p", p), result=self.wait_time)[0]
 
     @classmethod
-    def from_sums(cls, sums: Array, servers: Array, law: Law | None = None) -> Self:
+    def from_sums(cls, sums: Array, servers: Array, law: DelayLaw | None = None) -> Self:
         """Assemble a stable steady state from what a chain was summed to.
 
         Parameters

@@ -81,20 +81,7 @@ def _found(scanned: Scanned) -> dict[str, tuple[Listing, ...]]:
 
 
 def listing_table(report: str, listings: tuple[Listing, ...]) -> render.Table:
-    """Lay out everything that the listings of one report print.
-
-    Parameters
-    ----------
-    report : str
-        Such as ``FCX108``.
-    listings : tuple
-        Its listings.
-
-    Returns
-    -------
-    render.Table
-        One row a device or a data space, with the printed resolution of each number.
-    """
+    """Lay out everything that the listings of one report print."""
     return READERS[report][2](listings)
 
 

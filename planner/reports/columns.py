@@ -52,7 +52,7 @@ def _printed(digits: str, factor: float) -> Printed:
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class CharacterSpan:
     """The characters `start` to `end` (exclusive) of a line."""
 
     start: int
@@ -68,33 +68,13 @@ class Columns:
     """
 
     path: Path
-    spans: dict[str, Span]
+    spans: dict[str, CharacterSpan]
     width: int
-    cells: dict[str, Span] = field(default_factory=dict, init=False, repr=False, compare=False)
+    cells: dict[str, CharacterSpan] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @classmethod
     def from_header(cls, path: Path, line: Line, required: Sequence[str]) -> Columns:
-        """Find the columns in a header line.
-
-        Parameters
-        ----------
-        path : Path
-            The file, for messages.
-        line : Line
-            The header line: headings separated by blanks.
-        required : sequence of str
-            Headings that must be there, each once, in this order; others may stand between and after them.
-
-        Returns
-        -------
-        Columns
-            The spans of all headings.
-
-        Raises
-        ------
-        ReportError
-            A heading is missing, doubled or out of order, or a number stands among them.
-        """
+        """Find the columns in a header line."""
         found = [match for match in _HEADING.finditer(line.text) if match[0] in required]
         names = [match[0] for match in found]
         for position, name in enumerate(required):
@@ -108,50 +88,19 @@ class Columns:
             raise line.error(path, f"a second heading {extra[0]}", extra.start())
         if number := next((match for match in _HEADING.finditer(line.text) if is_number(match[0])), None):
             raise line.error(path, f"a number {number[0]} among the headings", number.start())
-        spans = {match[0]: Span(*match.span()) for match in _HEADING.finditer(line.text)}
+        spans = {match[0]: CharacterSpan(*match.span()) for match in _HEADING.finditer(line.text)}
         return cls(path, spans, max(span.end for span in spans.values()))
 
-    def cell(self, name: str) -> Span:
-        """Characters that belong to a number: from the end of the heading before to the end of its own.
-
-        Parameters
-        ----------
-        name : str
-            The heading.
-
-        Returns
-        -------
-        Span
-            Where the number stands.
-        """
+    def cell(self, name: str) -> CharacterSpan:
+        """Characters that belong to a number: from the end of the heading before to the end of its own."""
         if name not in self.cells:
             end = self.spans[name].end
             before = max((span.end for span in self.spans.values() if span.end < end), default=0)
-            self.cells[name] = Span(before, end)
+            self.cells[name] = CharacterSpan(before, end)
         return self.cells[name]
 
     def word(self, line: Line, name: str, following: str | None = None) -> str:
-        """Read a word, left-aligned under its heading.
-
-        Parameters
-        ----------
-        line : Line
-            A row.
-        name : str
-            The heading.
-        following : str, optional
-            The next heading, if that one heads words too: the column then reaches up to it.
-
-        Returns
-        -------
-        str
-            The word, empty where the cell is blank.
-
-        Raises
-        ------
-        ReportError
-            The word is not left-aligned, holds a blank, or runs into the next column.
-        """
+        """Read a word, left-aligned under its heading."""
         start = self.spans[name].start
         end = self.spans[following].start - 1 if following else self.spans[name].end
         text = line.text[start:end]
@@ -167,30 +116,7 @@ class Columns:
     def number(
         self, line: Line, name: str, factor: float = 1.0, *, suffixes: Mapping[str, float] = NO_SUFFIXES
     ) -> Printed | None:
-        """Read a number, right-aligned under its heading.
-
-        Parameters
-        ----------
-        line : Line
-            A row.
-        name : str
-            The heading.
-        factor : float, optional
-            SI units in one printed unit.
-        suffixes : mapping, optional
-            Letters that may follow the digits, with what they multiply by, such as k for 1000.
-
-        Returns
-        -------
-        Printed or None
-            The number in SI units; None where dots say that it is not available.
-
-        Raises
-        ------
-        ReportError
-            The row ends before the column, or its cell holds no non-negative decimal number that ends with
-            the column and is apart from its neighbors.
-        """
+        """Read a number, right-aligned under its heading."""
         span = self.cell(name)
         if len(line.text) < span.end:
             problem = f"the row is cut short: expected {name} to end in column {line.offset + span.end}"
@@ -214,25 +140,7 @@ class Columns:
         return _printed(digits, factor)
 
     def count(self, line: Line, name: str) -> int | None:
-        """Read a whole number, right-aligned under its heading; see `number`.
-
-        Parameters
-        ----------
-        line : Line
-            A row.
-        name : str
-            The heading.
-
-        Returns
-        -------
-        int or None
-            The number; None where dots say that it is not available.
-
-        Raises
-        ------
-        ReportError
-            As `number`, or the number is not whole.
-        """
+        """Read a whole number, right-aligned under its heading; see `number`."""
         printed = self.number(line, name)
         if printed is None:
             return None
@@ -243,20 +151,7 @@ class Columns:
         return int(printed.value)
 
     def close(self, line: Line, name: str) -> None:
-        """Check that the last column that is read ends where its heading ends.
-
-        Parameters
-        ----------
-        line : Line
-            A row.
-        name : str
-            The last heading that is read. What stands below headings right of it is not looked at.
-
-        Raises
-        ------
-        ReportError
-            Text runs on across the end of the column, or stands right of the last heading.
-        """
+        """Check that the last column that is read ends where its heading ends."""
         end = self.spans[name].end
         rest = line.text[end:] if end == self.width else line.text[end : end + 1]
         if rest.strip(" "):

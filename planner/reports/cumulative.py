@@ -53,18 +53,7 @@ class Backwards(Exception):  # noqa: N818 - becomes a ReportError where file and
     record: int
 
     def problem(self, counters: Counts) -> str:
-        """Say what is wrong.
-
-        Parameters
-        ----------
-        counters : ndarray of int, shape (counters, records)
-            The counters.
-
-        Returns
-        -------
-        str
-            To follow the name of the counter.
-        """
+        """Say what is wrong."""
         now, before = counters[self.counter, self.record], counters[self.counter, self.record - 1]
         return (
             f"runs backwards, from {before} to {now}: expected it to rise, to wrap at 2**32, or to begin anew "

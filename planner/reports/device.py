@@ -14,7 +14,7 @@ from planner.errors import ReportError
 from planner.reports.columns import WHOLE
 from planner.reports.device_rows import MEASURED, REPORT, Device
 from planner.reports.listing import heading
-from planner.reports.listing_scan import Part, Scanned, scan
+from planner.reports.listing_scan import Scanned, ScannedPart, scan
 from planner.reports.printed import Printed
 from planner.tabular import Tabular
 
@@ -156,7 +156,7 @@ def listings_of(scanned: Scanned) -> tuple[DeviceListing, ...]:
     )  # fmt: skip
 
 
-def _devices(part: Part, scanned: Scanned) -> Iterator[Device]:
+def _devices(part: ScannedPart, scanned: Scanned) -> Iterator[Device]:
     """Rows as objects."""
     rows = part.rows
     values, halves = rows.values.T.tolist(), rows.halves.T.tolist()

@@ -35,7 +35,7 @@ Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class ColumnLayout:
     """The columns below one heading, as numbers."""
 
     columns: Columns
@@ -47,7 +47,7 @@ class Layout:
     width: int
 
     @classmethod
-    def of(cls, columns: Columns) -> Layout:
+    def of(cls, columns: Columns) -> ColumnLayout:
         """Take the places from headings."""
         spans = columns.spans
         cells = [columns.cell(name) for name in NUMBERS]
@@ -111,7 +111,7 @@ def _lookup(known: NDArray[Any], cells: NDArray[Any]) -> tuple[NDArray[np.int64]
 
 
 @dataclass(slots=True)
-class Rows:
+class ColumnRows:
     """What the lines of one block hold where they are sound rows, an element a line; numbers in SI, nan for dots."""
 
     sound: Mask
@@ -123,7 +123,7 @@ class Rows:
     halves: Array
 
     @classmethod
-    def empty(cls, lines: int) -> Rows:
+    def empty(cls, lines: int) -> ColumnRows:
         """Make rows of which none is sound."""
         address, kind, label = np.zeros((3, lines), dtype=np.int64)
         shape = (len(FACTORS), lines)
@@ -139,7 +139,9 @@ class Rows:
         self.values[:, index] = [np.nan if each is None else each.value for each in printed]
         self.halves[:, index] = [np.nan if each is None else each.resolution for each in printed]
 
-    def parse(self, lines: Lines, layout: Layout, first: int, last: int, types: Words, labels: Words) -> None:
+    def parse(
+        self, lines: Lines, layout: ColumnLayout, first: int, last: int, types: Words, labels: Words
+    ) -> None:
         """Find the sound rows among the lines from `first` up to `last`, which stand below one heading."""
         lengths = lines.ends[first:last] - lines.starts[first:last]
         pick = first + np.flatnonzero((lengths >= layout.end) & (lengths <= LONGEST_LINE))
@@ -185,7 +187,7 @@ def _characters(lines: Lines, pick: Positions, most: int) -> tuple[Bytes, Mask]:
     return found, rest
 
 
-def _frame_is_sound(characters: Bytes, layout: Layout) -> Mask:
+def _frame_is_sound(characters: Bytes, layout: ColumnLayout) -> Mask:
     """Whether it is blank where it must be: around address and words, and right of the last number."""
     blanks = [*range(layout.address[0]), layout.address[1], layout.type[1], layout.label[1], layout.end]
     if layout.end == layout.width:

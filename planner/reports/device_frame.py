@@ -10,7 +10,7 @@ import numpy as np
 
 from planner.reports import schema
 from planner.reports.device_rows import MEASURED
-from planner.reports.listing_scan import Part, Scanned
+from planner.reports.listing_scan import Scanned, ScannedPart
 
 if TYPE_CHECKING:
     import polars as pl
@@ -22,7 +22,7 @@ class DevicesFrame:
     def __init__(self) -> None:
         self._pieces: dict[str, list[pl.Series]] = {}
 
-    def take(self, part: Part, scanned: Scanned) -> None:
+    def take(self, part: ScannedPart, scanned: Scanned) -> None:
         """Lay out the columns of some rows."""
         for series in _columns(part, scanned):
             self._pieces.setdefault(series.name, []).append(series)
@@ -67,7 +67,7 @@ def _heads(scanned: Scanned) -> dict[str, Any]:
     return found
 
 
-def _columns(part: Part, scanned: Scanned) -> Iterator[pl.Series]:
+def _columns(part: ScannedPart, scanned: Scanned) -> Iterator[pl.Series]:
     """Columns of some rows."""
     import polars as pl
 

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from planner import render
 from planner.errors import ReportError
-from planner.reports.columns import Columns, Span, is_number
+from planner.reports.columns import CharacterSpan, Columns, is_number
 from planner.reports.device_rows import may_be_row
 from planner.reports.headings import DSPACESH, LEFT, NO_HEAD, RIGHT, STRAY_ROW, is_half, is_header
-from planner.reports.listing import Document, Head, Line, Page, heading, read_pages
+from planner.reports.listing import Document, Line, Page, PageHead, heading, read_pages
 from planner.reports.printed import Printed
 from planner.tabular import Tabular
 
@@ -260,7 +260,7 @@ def _space_of(row: dict[str, Any]) -> DataSpace:
     return DataSpace(**about, **numbers, line=row["line"] or 0)
 
 
-def _listing(path: Path, head: Head, pages: list[Page]) -> DataSpaceListing:
+def _listing(path: Path, head: PageHead, pages: list[Page]) -> DataSpaceListing:
     """Join the pages of one listing and the halves of its rows."""
     first = pages[0].first
     left: list[tuple[Line, dict[str, Any]]] = []
@@ -337,7 +337,7 @@ def columns_below(path: Path, line: Line, headings: Sequence[str]) -> Columns:
     columns = Columns.from_header(path, line, headings)
     if "Name" not in headings:
         return columns
-    name = Span(columns.spans["Name"].start, columns.spans["Permt"].start - 1)
+    name = CharacterSpan(columns.spans["Name"].start, columns.spans["Permt"].start - 1)
     return replace(columns, spans={**columns.spans, "Name": name})
 
 

@@ -18,12 +18,12 @@ from numpy.typing import NDArray
 from planner.errors import ReportError
 from planner.reports import schema
 from planner.reports.byte_lines import BLANK
-from planner.reports.columns import Columns, Span
+from planner.reports.columns import CharacterSpan, Columns
 from planner.reports.device_columns import HALVES, ZERO, Bytes, Mask, numbers_in
 from planner.reports.device_rows import may_be_row
 from planner.reports.dspacesh import PAGES, RATES, RELEASE, SUFFIXES, columns_below, looks_like_row
 from planner.reports.headings import LEFT, RIGHT, is_header
-from planner.reports.listing import Head, Line, Page
+from planner.reports.listing import Line, Page, PageHead
 from planner.results import Array
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class _Rows:
     left: _Half = field(default_factory=_Half)
     right: _Half = field(default_factory=_Half)
     layouts: list[tuple[Columns, str]] = field(default_factory=list)
-    heads: list[Head] = field(default_factory=list)
+    heads: list[PageHead] = field(default_factory=list)
     releases: list[str | None] = field(default_factory=list)
     _known: dict[str, tuple[int, tuple[_Half, ...]] | None] = field(default_factory=dict)
 
@@ -213,7 +213,7 @@ def _words(characters: Bytes, start: int, end: int) -> NDArray[Any]:
     return np.array([word.decode().rstrip() for word in words.tolist()], dtype=object)[places]
 
 
-def _numbers(characters: Bytes, span: Span, suffixes: Any = None) -> tuple[Array, Array]:
+def _numbers(characters: Bytes, span: CharacterSpan, suffixes: Any = None) -> tuple[Array, Array]:
     """Numbers right-aligned in a cell, nan for dots, and half a unit of the last digit of each."""
     if not suffixes:
         values, decimals, sound = numbers_in(characters, characters - ZERO, span.start, span.end)
@@ -227,7 +227,7 @@ def _numbers(characters: Bytes, span: Span, suffixes: Any = None) -> tuple[Array
     return values * factor, HALVES[decimals] * factor
 
 
-def _without_suffix(characters: Bytes, span: Span, suffixes: Any) -> tuple[Bytes, Array, Mask]:
+def _without_suffix(characters: Bytes, span: CharacterSpan, suffixes: Any) -> tuple[Bytes, Array, Mask]:
     """Cells with the character before them, their digits moved to the end, and what each is multiplied by."""
     last = characters[span.end - 1]
     factor = np.ones(last.size)

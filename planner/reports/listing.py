@@ -50,28 +50,13 @@ class Line:
         return not self.text.strip()
 
     def error(self, path: Path, problem: str, position: int | None = None) -> ReportError:
-        """Say what is wrong with this line.
-
-        Parameters
-        ----------
-        path : Path
-            The file.
-        problem : str
-            What is wrong and what was expected.
-        position : int, optional
-            Index into `text` of the character at fault.
-
-        Returns
-        -------
-        ReportError
-            With line and column as an editor counts them.
-        """
+        """Say what is wrong with this line."""
         column = None if position is None else self.offset + position + 1
         return ReportError(path, problem, line=self.number, column=column)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Head:
+class PageHead:
     """What a page head says; None or empty where it does not say it.
 
     `report` is the id such as ``FCX108``, `produced` when the listing was made, `start` and `end` the
@@ -92,7 +77,7 @@ class Head:
 class Page:
     """A page of a report: what its `head` says, its `first` line, and all `lines` below that."""
 
-    head: Head
+    head: PageHead
     first: Line
     lines: tuple[Line, ...]
 
@@ -105,26 +90,8 @@ class Document:
     preamble: tuple[Line, ...]
     pages: tuple[Page, ...]
 
-    def listings(self, report: str, name: str) -> list[tuple[Head, list[Page]]]:
-        """Pages of one report, those that repeat a head together.
-
-        Parameters
-        ----------
-        report : str
-            Report id such as ``FCX108``.
-        name : str
-            Name of the report, for the message.
-
-        Returns
-        -------
-        list of tuple
-            Head and pages of each listing, in the order of the file.
-
-        Raises
-        ------
-        ReportError
-            The file holds no such report.
-        """
+    def listings(self, report: str, name: str) -> list[tuple[PageHead, list[Page]]]:
+        """Pages of one report, those that repeat a head together."""
         pages = [page for page in self.pages if page.head.report == report]
         if not pages:
             others = ", ".join(dict.fromkeys(page.head.report for page in self.pages))
@@ -230,12 +197,12 @@ def read_pages(path: Path, data: bytes | None = None) -> Document:
     return Document(path=path, preamble=lines[: heads[0]] if heads else lines, pages=tuple(pages))
 
 
-def read_head(path: Path, page: tuple[Line, ...]) -> Head:
+def read_head(path: Path, page: tuple[Line, ...]) -> PageHead:
     """Read the head line and the lines From, To, For that follow it up to a rule or a blank line."""
     first = page[0]
     match = HEAD.match(first.text)
     assert match is not None  # a page is cut at such a line
-    head = Head(report=f"FCX{match['report']}")
+    head = PageHead(report=f"FCX{match['report']}")
     if match["kind"] == "CPU":
         return _screen_head(path, first, head)
     printed = _PRINTED.match(first.text)
@@ -256,7 +223,7 @@ def read_head(path: Path, page: tuple[Line, ...]) -> Head:
     return head
 
 
-def _interval_line(path: Path, line: Line, head: Head) -> Head:
+def _interval_line(path: Path, line: Line, head: PageHead) -> PageHead:
     """Add what a line From, To or For says; other lines of a head say nothing that is kept."""
     word = line.text.split(maxsplit=1)[0]
     if word in {"From", "To"}:
@@ -276,7 +243,7 @@ def _interval_line(path: Path, line: Line, head: Head) -> Head:
     return head
 
 
-def _screen_head(path: Path, line: Line, head: Head) -> Head:
+def _screen_head(path: Path, line: Line, head: PageHead) -> PageHead:
     """Read the interval of a screen; it shows times of day only and may pass midnight."""
     found = _SCREEN.match(line.text)
     if found is None:
@@ -305,22 +272,7 @@ def _clock(path: Path, line: Line, match: re.Match[str], name: str) -> time:
 def heading(
     name: str, start: datetime | time | None, end: datetime | time | None, interval: float | None
 ) -> str:
-    """Say in one line which measurement a listing is.
-
-    Parameters
-    ----------
-    name : str
-        Of the measurement, or of its file.
-    start, end : datetime, time or None
-        Measured interval.
-    interval : float or None
-        Its length [s].
-
-    Returns
-    -------
-    str
-        What is known of it.
-    """
+    """Say in one line which measurement a listing is."""
     moments = [
         moment.isoformat(" ") if isinstance(moment, datetime) else f"{moment}"
         for moment in (start, end)

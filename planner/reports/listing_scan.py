@@ -21,8 +21,8 @@ from planner.reports import device_rows as device
 from planner.reports import headings
 from planner.reports.byte_lines import Lines, read_lines
 from planner.reports.columns import Columns
-from planner.reports.device_columns import Layout, Rows, Words
-from planner.reports.listing import CARRIAGE, HEAD, Head, Line, Page, read_head
+from planner.reports.device_columns import ColumnLayout, ColumnRows, Words
+from planner.reports.listing import CARRIAGE, HEAD, Line, Page, PageHead, read_head
 
 _NEAR: Final = 20  # lines from a page head to its heading, and characters before the id of the report
 _WHOLE_PAGE: Final = 3  # damaged rows on a page without a sound one that speak against its heading
@@ -38,7 +38,7 @@ _SECOND_ROW: Final = re.compile(r"(?<=.{20}) [0-9A-F]{4} +(?:33[89]0|9336|->[0-9
 class Listing:
     """One DEVICE listing: what its `head` says, its `first` line, how many `rows` it has, its damaged rows."""
 
-    head: Head
+    head: PageHead
     first: Line
     rows: int = 0
     damaged: list[tuple[ReportError, str]] = field(default_factory=list)
@@ -52,7 +52,7 @@ class OpenPage:
     report: str
     carriage: bool
     prologue: list[Line] | None
-    head: Head | None = None
+    head: PageHead | None = None
     state: str = "head"
     columns: Columns | None = None
     sound: int = 0
@@ -61,22 +61,22 @@ class OpenPage:
 
 
 @dataclass(slots=True)
-class Part:
+class ScannedPart:
     """Rows in order, by column; `listing` says which listing each is of."""
 
     listing: NDArray[np.int64]
     line: NDArray[np.int64]
-    rows: Rows
+    rows: ColumnRows
 
     @classmethod
-    def joined(cls, parts: Sequence[Part]) -> Part:
+    def joined(cls, parts: Sequence[ScannedPart]) -> ScannedPart:
         """Put parts one below the other."""
         if len(parts) == 1:
             return parts[0]
         names = ("sound", "address", "type", "label", "counts", "values", "halves")
         arrays = (np.concatenate([getattr(part.rows, name) for part in parts], axis=-1) for name in names)
         listing = np.concatenate([part.listing for part in parts])
-        return cls(listing, np.concatenate([part.line for part in parts]), Rows(*arrays))
+        return cls(listing, np.concatenate([part.line for part in parts]), ColumnRows(*arrays))
 
 
 @dataclass(slots=True)
@@ -88,7 +88,7 @@ class Scanned:
 
     path: Path
     listings: list[Listing]
-    parts: list[Part]
+    parts: list[ScannedPart]
     types: Words
     labels: Words
     spaces: list[Page]
@@ -100,7 +100,7 @@ def scan(
     data: bytes | None = None,
     *,
     strict: bool = False,
-    take: Callable[[Part, Scanned], None] | None = None,
+    take: Callable[[ScannedPart, Scanned], None] | None = None,
 ) -> Scanned:
     """Read a file of listings, or its content; a damaged row is an error where `strict`, else kept in its listing.
 
@@ -112,11 +112,11 @@ def scan(
         scanner.feed(lines)
         pending = sum(part.line.size for part in found.parts) if take is not None else 0
         if take is not None and pending >= FLUSH:
-            take(Part.joined(found.parts), found)
+            take(ScannedPart.joined(found.parts), found)
             found.parts.clear()
     scanner.finish()
     if take is not None and found.parts:
-        take(Part.joined(found.parts), found)
+        take(ScannedPart.joined(found.parts), found)
         found.parts.clear()
     return found
 
@@ -130,10 +130,10 @@ class Scanner:
         self.listings, self.types, self.labels = self.found.listings, self.found.types, self.found.labels
         self.page: OpenPage | None = None
         self.above: tuple[Lines, int] | None = None
-        self._layout: Layout | None = None
-        self._layouts: dict[str, Layout | None] = {}
+        self._layout: ColumnLayout | None = None
+        self._layouts: dict[str, ColumnLayout | None] = {}
         self._kinds: dict[bytes, str] = {}
-        self._heads: dict[tuple[str, ...], Head] = {}
+        self._heads: dict[tuple[str, ...], PageHead] = {}
         self._tops: dict[bytes, OpenPage] = {}
         self._last_listing = np.full(2**16, -1, dtype=np.int64)
         self._last_line = np.zeros(2**16, dtype=np.int64)
@@ -143,7 +143,7 @@ class Scanner:
         """Read one block."""
         self.lines = lines
         count = lines.starts.size
-        self.rows, self.listing = Rows.empty(count), np.full(count, -1, dtype=np.int64)
+        self.rows, self.listing = ColumnRows.empty(count), np.full(count, -1, dtype=np.int64)
         for first, last, layout in self._stretches(lines):
             self.rows.parse(lines, layout, first, last, self.types, self.labels)
         position = 0
@@ -200,7 +200,7 @@ class Scanner:
         self._end_page()
         self._end_listing()
 
-    def _stretches(self, lines: Lines) -> Iterator[tuple[int, int, Layout]]:
+    def _stretches(self, lines: Lines) -> Iterator[tuple[int, int, ColumnLayout]]:
         """Lines that stand below headings of one layout, as far as a heading is one; they are kept in `headers`."""
         first, position = 0, lines.data.find(b"Addr")
         self.headers: list[int] = []
@@ -219,11 +219,11 @@ class Scanner:
         if self._layout is not None:
             yield first, lines.starts.size, self._layout
 
-    def _layout_of(self, line: Line) -> Layout | None:
+    def _layout_of(self, line: Line) -> ColumnLayout | None:
         if not device.is_header(line):
             return None
         try:
-            return Layout.of(Columns.from_header(self.path, line, device.HEADINGS))
+            return ColumnLayout.of(Columns.from_header(self.path, line, device.HEADINGS))
         except ReportError:
             return None  # said once the page has come to it
 
@@ -442,11 +442,11 @@ class Scanner:
         starts = np.concatenate([[0], np.flatnonzero(np.diff(listing)) + 1, [taken.size]])
         for first, last in zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True):
             self._check_twice(int(listing[first]), address[first:last], line[first:last])
-        rows = Rows(
+        rows = ColumnRows(
             self.rows.sound[taken], address, self.rows.type[taken], self.rows.label[taken],
             self.rows.counts[:, taken], self.rows.values[:, taken], self.rows.halves[:, taken],
         )  # fmt: skip
-        self.found.parts.append(Part(listing, line, rows))
+        self.found.parts.append(ScannedPart(listing, line, rows))
 
     def _check_twice(self, listing: int, address: NDArray[np.int64], line: NDArray[np.int64]) -> None:
         """Refuse a device that stands in a listing already, or twice among these rows."""

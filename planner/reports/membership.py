@@ -38,20 +38,7 @@ class Membership:
     members: dict[str, Member]
 
     def of(self, pool: str, role: Role) -> list[str]:
-        """List the devices of a pool.
-
-        Parameters
-        ----------
-        pool : str
-            Its name.
-        role : {"base", "alias"}
-            Which of them.
-
-        Returns
-        -------
-        list of str
-            Device numbers, in their order; empty where there is no such pool.
-        """
+        """List the devices of a pool."""
         wanted = Member(role, pool)
         return sorted(device for device, member in self.members.items() if member == wanted)
 
@@ -89,23 +76,7 @@ def read_membership(path: Path | str) -> Membership:
 
 
 def members_of(table: CsvTable) -> dict[str, Member]:
-    """Take members from the IODDEV bits of a table; a device may stand in it often, always with the same part.
-
-    Parameters
-    ----------
-    table : CsvTable
-        With the columns device, IODDEV_RDEVHPBA, IODDEV_RDEVHPAL and IODDEV_RDEVHPPL.
-
-    Returns
-    -------
-    dict
-        Member by device number; devices with neither bit are left out.
-
-    Raises
-    ------
-    ReportError
-        A bit that is not 0 or 1, both bits at once, or two parts of one device.
-    """
+    """Take members from the IODDEV bits of a table; a device may stand in it often, always with the same part."""
     base, alias = table.counts(IS_BASE, 1), table.counts(IS_ALIAS, 1)
     members: dict[str, Member] = {}
     for row, (devices, pool) in enumerate(zip(_devices(table), table.texts(POOL), strict=True)):
@@ -119,23 +90,7 @@ def members_of(table: CsvTable) -> dict[str, Member]:
 
 
 def device_words(table: CsvTable) -> list[str]:
-    """Device numbers of a table whose rows are one device each.
-
-    Parameters
-    ----------
-    table : CsvTable
-        With the column device.
-
-    Returns
-    -------
-    list of str
-        Four hexadecimal digits each.
-
-    Raises
-    ------
-    ReportError
-        A cell that is no device number.
-    """
+    """Device numbers of a table whose rows are one device each."""
     words = []
     for row, devices in enumerate(_devices(table)):
         if len(devices) > 1:

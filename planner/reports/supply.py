@@ -122,41 +122,13 @@ def read_supply(path: Path | str, table: CsvTable | None = None) -> tuple[PoolSu
 
 
 def usual_length(times: list[Array]) -> float:
-    """Return the usual time between two records.
-
-    Parameters
-    ----------
-    times : list of ndarray
-        Times of the records of each pool or device [s].
-
-    Returns
-    -------
-    float
-        The median over all of them [s]; nan where none has two records.
-    """
+    """Return the usual time between two records."""
     lengths = np.concatenate([np.diff(each) for each in times])
     return float(np.median(lengths)) if lengths.size else float("nan")
 
 
 def check_order(table: CsvTable, rows: NDArray[np.int64], times: Array, what: str) -> None:
-    """Refuse records of one pool or device that are doubled or out of order.
-
-    Parameters
-    ----------
-    table : CsvTable
-        The file.
-    rows : ndarray of int
-        Rows of the records.
-    times : ndarray
-        Their times [s].
-    what : str
-        Whose records they are.
-
-    Raises
-    ------
-    ReportError
-        A time that is not later than that of the record before.
-    """
+    """Refuse records of one pool or device that are doubled or out of order."""
     wrong = np.flatnonzero(np.diff(times) <= 0)
     if wrong.size:
         row, before = int(rows[wrong[0] + 1]), int(rows[wrong[0]])

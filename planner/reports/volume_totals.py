@@ -78,34 +78,12 @@ class TotalRow:
     is_device: bool = False
 
     def error(self, problem: str) -> ReportError:
-        """Make the error of this row.
-
-        Parameters
-        ----------
-        problem : str
-            What is wrong and what was expected.
-
-        Returns
-        -------
-        ReportError
-            With the line.
-        """
+        """Make the error of this row."""
         return ReportError(self.path, problem, line=self.line)
 
 
 def totals_table(volumes: Sequence[VolumeTotal]) -> render.Table:
-    """Lay out volumes as columns; `read_totals` reads the CSV of it.
-
-    Parameters
-    ----------
-    volumes : sequence of VolumeTotal
-        The volumes.
-
-    Returns
-    -------
-    render.Table
-        One row a volume, rates [1/s] and times [ms].
-    """
+    """Lay out volumes as columns; `read_totals` reads the CSV of it."""
 
     def times(values: list[float | None]) -> list[float | None]:
         return [None if value is None else value / MILLISECOND for value in values]

@@ -20,7 +20,7 @@ Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
+class MeasuredDays:
     """Measured days of each series: where they are, and how far back the one before lies."""
 
     there: Mask  # (series, days)
@@ -28,14 +28,14 @@ class Rows:
     gap: NDArray[np.intp]  # (series, days) days since; 0 where none
 
     @staticmethod
-    def of(there: Mask) -> Rows:
+    def of(there: Mask) -> MeasuredDays:
         """Find the measured day before each day."""
         series, days = there.shape
         day = np.arange(days)
         last = np.maximum.accumulate(np.where(there, day, -1), axis=1)
         before = np.concatenate([np.full((series, 1), -1), last[:, :-1]], axis=1)
         gap = np.where(before < 0, 0, day - before)
-        return Rows(there, np.where(before < 0, day, before), gap)
+        return MeasuredDays(there, np.where(before < 0, day, before), gap)
 
     def lag(self, columns: Array) -> Array:
         """Each column at the measured day before; shape (series, days, columns)."""
@@ -53,7 +53,7 @@ class Whitened:
     log_scale: Array  # (series,) log of the determinant of the scaling
 
 
-def correlation(rows: Rows, phi: float) -> Array:
+def correlation(rows: MeasuredDays, phi: float) -> Array:
     """Of the noise of each day with that of the measured day before; 0 where there is none."""
     with np.errstate(under="ignore"):
         powers = phi ** np.arange(1.0 + rows.gap.max(initial=0))
@@ -62,7 +62,7 @@ def correlation(rows: Rows, phi: float) -> Array:
 
 
 def whiten(
-    rows: Rows, columns: Array, lagged: Array, weight: Array, lagged_weight: Array, phi: float
+    rows: MeasuredDays, columns: Array, lagged: Array, weight: Array, lagged_weight: Array, phi: float
 ) -> Whitened:
     """Take from each measured day what the one before predicts, and scale the rest to unit variance."""
     rho = correlation(rows, phi)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.results import Array
-from planner.site.growth_ar import PHIS, Mask, Rows, Whitened, correlation, whiten
+from planner.site.growth_ar import PHIS, Mask, MeasuredDays, Whitened, correlation, whiten
 
 YEAR: Final = 365.25  # days
 CHUNK: Final = 50  # series at once: their arrays stay near the processor
@@ -51,7 +51,7 @@ class State:
     """What is known of the series of a chunk so far; lengths of series and days as in `values`."""
 
     values: Array  # (series, days), about 1
-    rows: Rows
+    rows: MeasuredDays
     years: Array  # (series, days) since the first measured day
     weekday: NDArray[np.intp]  # (days,)
     month_forms: Array  # (forms, days) 1 on the days of a month end
@@ -68,7 +68,7 @@ class State:
 
     def pick(self, these: NDArray[np.intp]) -> State:
         """Only these series."""
-        rows = Rows(self.rows.there[these], self.rows.before[these], self.rows.gap[these])
+        rows = MeasuredDays(self.rows.there[these], self.rows.before[these], self.rows.gap[these])
         return State(
             self.values[these], rows, self.years[these], self.weekday, self.month_forms, self.level[these],
             self.week[these], self.growth[these], self.month[these], self.month_form[these], self.busy[these],
@@ -378,7 +378,8 @@ def start(values: Array, weekday: NDArray[np.intp], month_forms: Array) -> State
     week = week / np.sum(np.where(busy, week, 0), axis=1, keepdims=True) * busy.sum(axis=1, keepdims=True)
     series = len(values)
     return State(
-        values=np.where(there, values, 0.0), rows=Rows.of(there), years=years, weekday=weekday, month_forms=month_forms,
+        values=np.where(there, values, 0.0), rows=MeasuredDays.of(there), years=years, weekday=weekday,
+        month_forms=month_forms,
         level=np.ones_like(values), week=np.maximum(week, LEAST_FACTOR), growth=np.zeros(series), month=np.ones(series),
         month_form=np.full(series, -1), busy=busy, spread=np.full(series, 0.1), form=np.zeros(series, dtype=np.intp),
         steps=[[] for _ in range(series)], pulses=[[] for _ in range(series)],
@@ -453,7 +454,7 @@ def extend(state: State) -> Mask:
             continue
         changed[k] = True
     if changed.any():
-        state.rows = Rows.of(state.rows.there)
+        state.rows = MeasuredDays.of(state.rows.there)
     return changed
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from planner.results import Array
 from planner.system.description import Entry, System
-from planner.system.law import Outcome, Scenarios, outcome_of
+from planner.system.law import Scenarios, SystemFigures, outcome_of
 from planner.system.spread import Direction, directions, law_error
 
 BASES: Final = ("given", "arithmetic", "calibrated", "predicted", "outside")
@@ -267,7 +267,7 @@ def _moves(system: System) -> dict[str, tuple[Move, Move]]:
 class _Maker:
     """Turns arrays of all sets into numbers; `shape` is (moves, scenarios, sets)."""
 
-    outcome: Outcome
+    outcome: SystemFigures
     shape: tuple[int, int, int]
     error: float
     outside: bool

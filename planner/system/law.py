@@ -66,7 +66,7 @@ class Storage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
+class SystemFigures:
     """All figures of all scenarios, each of shape (scenarios,), SI; by name where there are several.
 
     `stations` holds transfers, utilization, queue_length, wait and response of one device, `bounds` throughputs.
@@ -175,7 +175,7 @@ def _check_storage(case: Scenarios, storage: Storage) -> None:
             )
 
 
-def outcome_of(case: Scenarios) -> Outcome:
+def outcome_of(case: Scenarios) -> SystemFigures:
     """Solve all scenarios.
 
     Raises
@@ -428,7 +428,7 @@ class _Loop:
 
 def _figures(
     case: Scenarios, storage: Storage | None, moving: Sequence[Cycle], loop: _Loop, found: Loads
-) -> Outcome:
+) -> SystemFigures:
     """Everything that is told, from throughputs and queues."""
     rates = {c.name: found.rates[:, k] for k, c in enumerate(loop.cycles)}
     rates |= {c.name: c.rate for c in moving if c.opened}
@@ -456,7 +456,7 @@ def _figures(
     bounds = (
         {} if throughput is None else _bounds(case, moving, loop, rates, transfers, throughput, processors)
     )
-    return Outcome(
+    return SystemFigures(
         storage=storage,
         throughput=throughput,
         miss_ratio=_mean_miss(storage, touching, rates),

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from planner import queueing
 from planner.errors import InfeasibleError, InputError
 from planner.queueing import _linearizer
-from planner.queueing._product_form import Group, Network, Rest, paces
+from planner.queueing._product_form import Network, Rest, StationGroup, paces
 from planner.queueing.multiclass import LARGEST_EXACT, LARGEST_POPULATION
 from planner.queueing.spread_pool import spread_pace
 from planner.results import Array
@@ -106,17 +106,17 @@ class PagingGroup:
         served = np.minimum(present, self.devices + self.aliases) / self.devices
         return np.asarray(self.service * (1 + self.inflation * np.maximum(served - 1, 0.0)))
 
-    def group(self, demand: Array, writes: Array, most: int, at: NDArray[np.int64]) -> Group:
+    def group(self, demand: Array, writes: Array, most: int, at: NDArray[np.int64]) -> StationGroup:
         """The station that a network sees, with open transfers beside the closed ones."""
         devices = self.devices[at]
         load = (writes + self.other[at]) * self.service[at] / devices
         if self.aliases is None:
             depth = self.depth[at]
             load = np.where(np.isinf(depth), 0.0, np.minimum(load, depth * NEARLY))
-            return Group(demand=demand, pace=paces(depth, most, load), copies=devices, load=load)
+            return StationGroup(demand=demand, pace=paces(depth, most, load), copies=devices, load=load)
         pace = self._pool_paces(most, load * devices, at)
         load = np.minimum(load * devices, pace[:, -1] * NEARLY)
-        return Group(demand=demand, pace=pace, copies=np.ones(len(at)), load=load)
+        return StationGroup(demand=demand, pace=pace, copies=np.ones(len(at)), load=load)
 
     def _pool_paces(self, most: int, load: Array, at: NDArray[np.int64]) -> Array:
         """Pace of the whole pool, one row a scenario; long enough to hold the open transfers, too."""
@@ -348,7 +348,7 @@ class Solver:
     most: int
     rest: Callable[[NDArray[np.int64], Sequence[Array]], Rest] | None
 
-    def groups(self, at: NDArray[np.int64], writes: Sequence[Array]) -> list[Group]:
+    def groups(self, at: NDArray[np.int64], writes: Sequence[Array]) -> list[StationGroup]:
         """The paging groups of some scenarios, page writes beside the reads."""
         found = []
         for k, group in enumerate(self.loop.groups):
@@ -360,7 +360,7 @@ class Solver:
             found.append(group.group(demand[at], writes[k], most, at))
         return found
 
-    def shared(self, at: NDArray[np.int64], system: Array) -> Group:
+    def shared(self, at: NDArray[np.int64], system: Array) -> StationGroup:
         """The processors that CP leaves."""
         zero = np.zeros(len(self.full))
         demand = np.stack(
@@ -371,7 +371,7 @@ class Solver:
         pace = paces(left, self.most, nobody)
         if pace is not None and (left < 1).any():
             pace = np.minimum(pace, left[:, None])
-        return Group(demand=demand, pace=pace, copies=np.ones(len(at)), load=nobody)
+        return StationGroup(demand=demand, pace=pace, copies=np.ones(len(at)), load=nobody)
 
     def throughput(self, at: NDArray[np.int64], loads: Sequence[Array]) -> Array:
         """Rates of all classes for given loads, shape (scenarios asked, classes)."""
@@ -465,7 +465,7 @@ def _picked(rest: Rest, at: NDArray[np.int64]) -> Rest:
     """Some scenarios of it."""
     net = rest.network
     groups = tuple(
-        Group(
+        StationGroup(
             demand=g.demand[at],
             pace=None if g.pace is None else g.pace[at],
             copies=g.copies[at],

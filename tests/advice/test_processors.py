@@ -8,7 +8,7 @@ import statistics
 import numpy as np
 import pytest
 
-from planner.advice.processors import Configuration, gain_table, gains, nearest, published, scaling
+from planner.advice.processors import MeasuredConfiguration, gain_table, gains, nearest, published, scaling
 from planner.devices.processors import Processors
 from planner.errors import InfeasibleError, InputError
 from planner.library import read_model
@@ -61,9 +61,9 @@ def test_intervals_widen_with_the_distance() -> None:
     assert widths == sorted(widths)
 
 
-def rows_of(device: Processors, counts: tuple[int, ...]) -> list[Configuration]:
+def rows_of(device: Processors, counts: tuple[int, ...]) -> list[MeasuredConfiguration]:
     return [
-        Configuration(name=f"{n}", processors=n, real_storage=None, cp_time=None,
+        MeasuredConfiguration(name=f"{n}", processors=n, real_storage=None, cp_time=None,
                       emulation_time=float(device.transaction_time(n)))
         for n in counts
     ]  # fmt: skip
@@ -96,7 +96,7 @@ def test_three_configurations_leave_the_left_out_unbounded() -> None:
 
 
 @pytest.mark.parametrize("rows", [published()[:2], (), (published()[0],) * 3])
-def test_too_few_configurations(rows: tuple[Configuration, ...]) -> None:
+def test_too_few_configurations(rows: tuple[MeasuredConfiguration, ...]) -> None:
     with pytest.raises(InputError, match="at least 3"):
         scaling(rows)
 

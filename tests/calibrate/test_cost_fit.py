@@ -10,7 +10,7 @@ import pytest
 from planner import whatif
 from planner.calibrate.channel_program import calibrate as fit_channel_program
 from planner.calibrate.cost_fit import fit_costs
-from planner.calibrate.cost_law import CostLaw, Measured
+from planner.calibrate.cost_law import CostLaw, MeasuredFigure
 from planner.calibrate.disk import calibrate as fit_disk
 from planner.calibrate.model_file import model_of_costs
 from planner.calibrate.tables import Measurements
@@ -85,9 +85,9 @@ SLOPE = Quantity(key="slope", symbol="b", unit="s", low=0, high=10, default=0, m
 FIRST = Quantity(key="first", symbol="a", unit="s", low=0, high=10, default=0, meaning="at nothing")
 
 
-def line(values: list[float]) -> tuple[list[Measured], CostLaw]:
+def line(values: list[float]) -> tuple[list[MeasuredFigure], CostLaw]:
     measured = [
-        Measured(run=str(k), quantity="s", factor=1.0, value=value, half=0.0)
+        MeasuredFigure(run=str(k), quantity="s", factor=1.0, value=value, half=0.0)
         for k, value in enumerate(values)
     ]
     law = CostLaw(

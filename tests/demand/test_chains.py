@@ -15,8 +15,8 @@ DEVICES = (1, 2, 3, 5)
 LAWS = ((0.0, 0.0), (0.15, 0.06))
 
 
-def station(inflation: float, gap: float, most: int = 8) -> chains.Station:
-    return chains.Station(most=most, inflation=inflation, gap=np.array([gap]))
+def station(inflation: float, gap: float, most: int = 8) -> chains.DeviceStation:
+    return chains.DeviceStation(most=most, inflation=inflation, gap=np.array([gap]))
 
 
 def check(found: chains.Figures, states: list[tuple[int, ...]], moves, inflation: float, gap: float) -> None:
@@ -104,7 +104,7 @@ def test_single_arrivals_are_the_open_queue(c: int) -> None:
 def test_requesters_always_active_are_the_closed_queue(c: int) -> None:
     expected = queueing.finite_source([1, 3, 9, 40], [0.1, 0.7, 5.0, 60.0], 1.0, c, inflation=0.2)
     found = chains.requesters(
-        chains.Station(most=8, inflation=0.2, gap=np.zeros(4)),
+        chains.DeviceStation(most=8, inflation=0.2, gap=np.zeros(4)),
         np.array([1.0, 3.0, 9.0, 40.0]), np.array([0.1, 0.7, 5.0, 60.0]), np.ones(4),
     )  # fmt: skip
     np.testing.assert_allclose(found.rate[c - 1], expected.throughput, rtol=1e-10)
@@ -175,7 +175,7 @@ def test_saturation_is_an_answer() -> None:
 
 @pytest.mark.parametrize("most", [255])
 def test_many_devices_stay_finite(most: int) -> None:
-    wide = chains.Station(most=most, inflation=0.18, gap=np.full(3, 0.06))
+    wide = chains.DeviceStation(most=most, inflation=0.18, gap=np.full(3, 0.06))
     rate = np.array([0.02, 0.5, 0.95])
     for found in (
         chains.batches(wide, rate, np.array([50.0, 5.0, 2.0]), np.ones(3)),

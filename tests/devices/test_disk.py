@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from planner import library
 from planner.devices import DiskPath
-from planner.devices.disk import Part
+from planner.devices.disk import TransactionPart
 from planner.errors import InputError, ReportError
 
 XEDIT = {
@@ -52,9 +52,9 @@ def test_cache_off_is_not_a_hit_ratio_of_zero() -> None:
 def path(**changes: object) -> DiskPath:
     parts = {
         "write": None,
-        "off": Part(cp_time=1e-3, virtual_time=1e-3, wait_time=8e-3),
-        "miss": Part(cp_time=2e-3, virtual_time=1e-3, wait_time=7e-3),
-        "hit": Part(cp_time=1e-3, virtual_time=1e-3),
+        "off": TransactionPart(cp_time=1e-3, virtual_time=1e-3, wait_time=8e-3),
+        "miss": TransactionPart(cp_time=2e-3, virtual_time=1e-3, wait_time=7e-3),
+        "hit": TransactionPart(cp_time=1e-3, virtual_time=1e-3),
     }
     facts = {
         "virtual_ios_off": 2.0,
@@ -89,7 +89,7 @@ def test_requesters_that_only_use_the_processor_share_it() -> None:
 
 def test_each_disk_holds_its_part_of_the_data() -> None:
     """One disk: a cycle of two single servers; ten disks: requests meet at one of them all the same."""
-    part = Part(cp_time=1e-9, wait_time=10e-3)
+    part = TransactionPart(cp_time=1e-9, wait_time=10e-3)
     found = [float(path(off=part).solve("off", requesters=2, disks=d).rate) for d in (1, 10)]
     assert found == pytest.approx([100, 2 / (10e-3 * (1 + 1 / 10))], rel=1e-5)
 

@@ -10,14 +10,14 @@ import pytest
 
 from planner import InputError
 from planner.queueing import closed_network
-from planner.queueing._product_form import Group, Network
+from planner.queueing._product_form import Network, StationGroup
 from planner.queueing.spread_pool import spread_pace
 
 
 def throughput(pace: np.ndarray, population: int, think: float) -> float:  # type: ignore[type-arg]
     """Rate of a closed network of the pool and a think time; service 1."""
     one = np.ones(1)
-    group = Group(demand=np.ones((1, 1)), pace=pace[None], copies=one, load=np.zeros(1))
+    group = StationGroup(demand=np.ones((1, 1)), pace=pace[None], copies=one, load=np.zeros(1))
     return float(Network.of(np.array([[float(population)]]), np.array([[think]]), [group]).solve()[0][0, 0])
 
 

@@ -9,7 +9,7 @@ import pytest
 from scipy import linalg
 
 from planner.results import Array
-from planner.site.growth_ar import Rows
+from planner.site.growth_ar import MeasuredDays
 from planner.site.growth_dates import Future, passed_days, passing_days, quantiles
 from planner.site.growth_fit import Fit, linear, solve, start, step_candidates
 from planner.site.growth_goals import month_forms
@@ -80,7 +80,7 @@ def norm_left(x: Array, ridge: Array) -> float:
 
 
 def test_gaps_are_counted_from_the_measured_day_before() -> None:
-    rows = Rows.of(np.array([[False, True, False, False, True, True]]))
+    rows = MeasuredDays.of(np.array([[False, True, False, False, True, True]]))
     assert rows.gap.tolist() == [[0, 0, 1, 2, 3, 1]]
     assert rows.before[0, 4:].tolist() == [1, 4]
 

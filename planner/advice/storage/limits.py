@@ -14,8 +14,8 @@ from planner.devices.storage import (
     PAGES_PER_SEGMENT,
     PTRM_DATA_SPACES,
     SEGMENTS_PER_PTRM_SPACE,
-    Limit,
     Release,
+    StorageLimit,
     below_2gb_limit,
     count,
     first_met,
@@ -107,7 +107,7 @@ class StorageBudget:
             min_resident_pages_before_ptrm=self._pages_before_ptrm(),
         )
 
-    def _limits(self, resident_pages: Fraction) -> list[Limit]:
+    def _limits(self, resident_pages: Fraction) -> list[StorageLimit]:
         below = [below_2gb_limit(self.real_storage)] if self.release.pgmbks_below_2gb else []
         limits = [*below, real_storage_limit(self.real_storage, resident_pages), ptrm_limit(self.ptrm_spaces)]
         return [replace(limit, in_use=self.in_use) for limit in limits]
@@ -159,11 +159,11 @@ class StorageLimits(Answer):
     """
 
     budget: StorageBudget
-    limits: tuple[Limit, ...]
+    limits: tuple[StorageLimit, ...]
     min_resident_pages_before_ptrm: int | None
 
     @property
-    def binding(self) -> Limit:
+    def binding(self) -> StorageLimit:
         """The limit that is met first."""
         return first_met(self.limits)
 

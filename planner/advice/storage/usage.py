@@ -17,8 +17,8 @@ from planner.devices.storage import (
     PAGES_PER_PTRM_SPACE,
     PGMBK_BELOW_2GB,
     REAL_STORAGE,
-    Limit,
     Release,
+    StorageLimit,
     below_2gb_limit,
     count,
     first_met,
@@ -78,12 +78,12 @@ class StorageUsage(Answer):
     """
 
     latest: Snapshot
-    limits: tuple[Limit, ...]
+    limits: tuple[StorageLimit, ...]
     growth: Interval | None
     release: str
     remarks: tuple[str, ...]
 
-    def used(self, limit: Limit) -> Interval:
+    def used(self, limit: StorageLimit) -> Interval:
         """Work out which share of a limit is in use.
 
         Parameters
@@ -98,7 +98,7 @@ class StorageUsage(Answer):
         """
         return self.latest.in_use / limit.in_use_virtual_bytes
 
-    def days(self, limit: Limit) -> Interval | None:
+    def days(self, limit: StorageLimit) -> Interval | None:
         """Work out when a limit is reached at the growth between the listings.
 
         Parameters
@@ -367,7 +367,7 @@ def _release(asked: str | None, listing: DataSpaceListing, ptrm_spaces: int | No
 
 def _limits(
     row: Release, real_storage: float | str | None, resident_pages: float | None, ptrm_spaces: int | None
-) -> list[Limit]:
+) -> list[StorageLimit]:
     """Every limit that follows from the given numbers."""
     if (real_storage is None) != (resident_pages is None):
         raise InputError(

@@ -8,22 +8,24 @@ import numpy as np
 
 from planner.errors import ConvergenceError
 from planner.queueing.pools.outcome import Outcome
-from planner.queueing.pools.pool import Pool
+from planner.queueing.pools.pool import CheckedPool
 from planner.results import Array
 
 TOLERANCE: Final = 0.01
-"""Relative error allowed in N = X (Z + R), in busy servers = X S, in the busy aliases by D, and of any bound."""
+"""Relative error allowed in N = X (Z + R), in busy servers = X S, and of any bound."""
+BY_TOTAL: Final = 0.03
+"""Difference allowed between the busy aliases by the law of D and by what they serve, relative to all busy servers."""
 TINY: Final = float(np.finfo(float).tiny)
 
 
-def check_balance(pool: Pool, aliases: int, outcome: Outcome, tolerance: float = TOLERANCE) -> None:
+def check_balance(pool: CheckedPool, aliases: int, outcome: Outcome, tolerance: float = TOLERANCE) -> None:
     """Raise ConvergenceError for an outcome that is not finite, negative, out of its bounds or out of balance."""
     for name, off in imbalances(pool, aliases, outcome).items():
         if not off <= tolerance:
             raise ConvergenceError(f"alias pool: balance of its {name}", off, 0)
 
 
-def imbalances(pool: Pool, aliases: int, outcome: Outcome) -> dict[str, float]:
+def imbalances(pool: CheckedPool, aliases: int, outcome: Outcome) -> dict[str, float]:
     """Largest relative error of each balance; inf where a number is negative, or not finite in a stable pool."""
     each = outcome.per_volume()
     if not (outcome.stable or np.isfinite(outcome.throughput).all()):
@@ -48,7 +50,7 @@ def imbalances(pool: Pool, aliases: int, outcome: Outcome) -> dict[str, float]:
         "bases": max(_beyond(outcome.base_in_service, 1.0, 1.0), _beyond(-on_base, 0.0, through)),
         "aliases": max(
             _beyond(held, float(aliases), max(aliases, 1.0)),
-            abs(held - in_use) / max(devices, TINY) if outcome.stable else 0.0,
+            TOLERANCE / BY_TOTAL * abs(held - in_use) / max(devices, TINY) if outcome.stable else 0.0,
         ),
         "tries": max(
             _beyond(outcome.tries, arrivals, through), _beyond(outcome.fails, outcome.tries, through)

@@ -13,11 +13,11 @@ from planner.queueing.pools.exact.phased_chain import MAX_STATES as MAX_PHASED
 from planner.queueing.pools.exact.phased_chain import phased_states, solve_phased
 from planner.queueing.pools.exact.single_open import solve_single_open
 from planner.queueing.pools.outcome import PER_CLASS, Outcome
-from planner.queueing.pools.pool import Pool
+from planner.queueing.pools.pool import CheckedPool
 from planner.queueing.pools.service_variation import with_variation
 
 
-def is_independent(pool: Pool, aliases: int) -> bool:
+def is_independent(pool: CheckedPool, aliases: int) -> bool:
     """Whether the volumes of a pool do not influence each other."""
     if pool.bases == 1 and pool.scv == 1.0:
         return not pool.closed[0] or _states_of_one(pool, aliases) <= MAX_STATES
@@ -26,14 +26,14 @@ def is_independent(pool: Pool, aliases: int) -> bool:
     return bool(pool.bases == 1 and pool.closed[0]) and phased_states(pool, 0, aliases) <= MAX_PHASED
 
 
-def _states_of_one(pool: Pool, aliases: int) -> float:
+def _states_of_one(pool: CheckedPool, aliases: int) -> float:
     """Upper bound on the states of a single closed volume: requesters present, state of the base, aliases in a gap."""
     bases = 2 + (pool.redrive_time > 0.0)
     in_gap = 1 + min(aliases, int(pool.population[0])) * (pool.alias_redrive_time > 0.0)
     return float((pool.population[0] + 1.0) * bases * in_gap)
 
 
-def solve_one(pool: Pool, k: int, aliases: int) -> Outcome:
+def solve_one(pool: CheckedPool, k: int, aliases: int) -> Outcome:
     """Solve one volume of class k with aliases of its own, exactly."""
     alone = pool.of_one(k)
     if not pool.closed[k]:
@@ -50,7 +50,7 @@ def solve_one(pool: Pool, k: int, aliases: int) -> Outcome:
     )
 
 
-def solve_independent(pool: Pool, aliases: int) -> Outcome:
+def solve_independent(pool: CheckedPool, aliases: int) -> Outcome:
     """Solve one volume of each class by itself, exactly."""
     if pool.bases == 1:
         return solve_one(pool, 0, aliases)
@@ -75,12 +75,12 @@ def solve_independent(pool: Pool, aliases: int) -> Outcome:
     )
 
 
-def active_classes(pool: Pool) -> NDArray[np.bool_]:
+def active_classes(pool: CheckedPool) -> NDArray[np.bool_]:
     """Which classes have arrivals."""
     return np.logical_or(pool.closed, pool.arrival_rate > 0.0)
 
 
-def without_idle(pool: Pool) -> Pool:
+def without_idle(pool: CheckedPool) -> CheckedPool:
     """Leave out the volumes without arrivals."""
     active = active_classes(pool)
     if active.all():
@@ -89,7 +89,7 @@ def without_idle(pool: Pool) -> Pool:
     return replace(pool, **{name: getattr(pool, name)[active] for name in names})
 
 
-def with_idle(pool: Pool, outcome: Outcome) -> Outcome:
+def with_idle(pool: CheckedPool, outcome: Outcome) -> Outcome:
     """Put the volumes without arrivals back."""
     active = active_classes(pool)
     if active.all():
@@ -100,7 +100,7 @@ def with_idle(pool: Pool, outcome: Outcome) -> Outcome:
     return replace(outcome, **whole)
 
 
-def nothing_arrives(pool: Pool, aliases: int) -> Outcome:
+def nothing_arrives(pool: CheckedPool, aliases: int) -> Outcome:
     """Answer for a pool without any arrival."""
     zeros: dict[str, Any] = {name: np.zeros(pool.classes) for name in PER_CLASS}
     free_law = np.zeros(aliases + 1)

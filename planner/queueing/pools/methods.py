@@ -26,7 +26,7 @@ from planner.queueing.pools.field.mean_field import Field, mean_field_steps
 from planner.queueing.pools.independent import is_independent, solve_independent
 from planner.queueing.pools.open_field.open_field import open_field_steps, suits_open_field
 from planner.queueing.pools.outcome import Outcome
-from planner.queueing.pools.pool import Pool
+from planner.queueing.pools.pool import CheckedPool
 from planner.queueing.pools.service_variation import with_variation
 from planner.queueing.pools.stability import is_stable, solve_saturated
 
@@ -45,12 +45,14 @@ class PoolMethod:
     name: str
     kind: str
     passes: frozenset[str]
-    takes: Callable[[Pool, int], bool]
-    steps: Callable[[Pool, int, Field | None], Iterator[Step]]
+    takes: Callable[[CheckedPool, int], bool]
+    steps: Callable[[CheckedPool, int, Field | None], Iterator[Step]]
     near: str
 
 
-def solution_steps(pool: Pool, aliases: int, passes: frozenset[str], start: Field | None) -> Iterator[Step]:
+def solution_steps(
+    pool: CheckedPool, aliases: int, passes: frozenset[str], start: Field | None
+) -> Iterator[Step]:
     """Solve one alias count by the first method of `METHODS` that takes it and whose answer is in balance.
 
     `start` is where another alias count, or a pool of as many classes, ended. The last step has settled.
@@ -72,7 +74,7 @@ def solution_steps(pool: Pool, aliases: int, passes: frozenset[str], start: Fiel
     raise refused or InputError("method", "exact", "the mean field where scv is not 1")
 
 
-def may_be_quick(pool: Pool, largest: int) -> bool:
+def may_be_quick(pool: CheckedPool, largest: int) -> bool:
     """Whether an exact chain may cost no more than the field; with open classes its size is not known beforehand."""
     if pool.scv != 1.0:
         return False
@@ -83,27 +85,29 @@ def may_be_quick(pool: Pool, largest: int) -> bool:
     return _few_closed_states(pool, AUTO_STATES)
 
 
-def _once(solve: Callable[[Pool, int], Outcome]) -> Callable[[Pool, int, Field | None], Iterator[Step]]:
+def _once(
+    solve: Callable[[CheckedPool, int], Outcome],
+) -> Callable[[CheckedPool, int, Field | None], Iterator[Step]]:
     """Steps of a method that takes no iteration."""
 
-    def steps(pool: Pool, aliases: int, _start: Field | None) -> Iterator[Step]:
+    def steps(pool: CheckedPool, aliases: int, _start: Field | None) -> Iterator[Step]:
         yield solve(pool, aliases), None
 
     return steps
 
 
-def _open_steps(pool: Pool, aliases: int, _start: Field | None) -> Iterator[Step]:
+def _open_steps(pool: CheckedPool, aliases: int, _start: Field | None) -> Iterator[Step]:
     exponential = pool if pool.closed.any() else replace(pool, scv=1.0)
     for outcome in open_field_steps(exponential, aliases):
         yield _varied(pool, aliases, outcome), None
 
 
-def _closed_steps(pool: Pool, aliases: int, _start: Field | None) -> Iterator[Step]:
+def _closed_steps(pool: CheckedPool, aliases: int, _start: Field | None) -> Iterator[Step]:
     for outcome in closed_field_steps(pool, aliases):
         yield outcome, None
 
 
-def _field_steps(pool: Pool, aliases: int, start: Field | None) -> Iterator[Step]:
+def _field_steps(pool: CheckedPool, aliases: int, start: Field | None) -> Iterator[Step]:
     """The field of any pool, afresh where another one's end leads nowhere."""
     exponential = pool if pool.closed.any() else replace(pool, scv=1.0)
     try:
@@ -115,12 +119,12 @@ def _field_steps(pool: Pool, aliases: int, start: Field | None) -> Iterator[Step
         yield from _field_steps(pool, aliases, None)
 
 
-def _varied(pool: Pool, aliases: int, outcome: Outcome) -> Outcome:
+def _varied(pool: CheckedPool, aliases: int, outcome: Outcome) -> Outcome:
     """Of open classes alone the wait of the two-moment law."""
     return outcome if pool.closed.any() else with_variation(pool, aliases, outcome, pool.scv)
 
 
-def _few_closed_states(pool: Pool, most: int) -> bool:
+def _few_closed_states(pool: CheckedPool, most: int) -> bool:
     """Whether a bound on the states of a closed pool is small enough."""
     bound = 1
     kinds = 1 + (pool.alias_redrive_time > 0.0)
@@ -131,12 +135,12 @@ def _few_closed_states(pool: Pool, most: int) -> bool:
     return bound <= most
 
 
-def _closed(pool: Pool, _aliases: int) -> bool:
+def _closed(pool: CheckedPool, _aliases: int) -> bool:
     """Closed classes alone, exponential service."""
     return bool(pool.closed.all()) and pool.scv == 1.0
 
 
-def _opened(pool: Pool, _aliases: int) -> bool:
+def _opened(pool: CheckedPool, _aliases: int) -> bool:
     """Some open class, exponential service."""
     return not pool.closed.all() and pool.scv == 1.0
 

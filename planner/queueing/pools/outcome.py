@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from planner.queueing.pools.field.base_balance import PoolFlows
-from planner.queueing.pools.pool import Pool
+from planner.queueing.pools.pool import CheckedPool
 from planner.results import Array
 
 TINY = float(np.finfo(float).tiny)
@@ -44,8 +44,8 @@ class Outcome:
     residual: float  # What the solver left [1]
     stable: bool = True  # False where a queue grows without bound
 
-    def in_units_of(self, pool: Pool, k: int) -> Outcome:
-        """What `Pool.of_one` came to for class k, in the units of time of its pool."""
+    def in_units_of(self, pool: CheckedPool, k: int) -> Outcome:
+        """What `CheckedPool.of_one` came to for class k, in the units of time of its pool."""
         rates = ("throughput", "tries", "fails", "base_pickups", "alias_pickups", "tries_by_free")
         changed: dict[str, Any] = {name: getattr(self, name) / pool.service[k] for name in rates}
         return replace(self, **changed)
@@ -54,11 +54,11 @@ class Outcome:
         """Arrays of one number a class."""
         return {name: getattr(self, name) for name in PER_CLASS}
 
-    def in_gap(self, pool: Pool) -> Array:
+    def in_gap(self, pool: CheckedPool) -> Array:
         """Mean number of I/Os of one volume in the gap of their device, shape (classes,) [1]."""
         return pool.redrive_time * self.base_pickups + pool.alias_redrive_time * self.alias_pickups
 
-    def mean_gaps(self, pool: Pool) -> tuple[Array, Array]:
+    def mean_gaps(self, pool: CheckedPool) -> tuple[Array, Array]:
         """Mean gap per I/O of a base and of an alias, waiting or not, shape (classes,) [service times]."""
         on_base = self.throughput - self.tries + self.base_pickups
         on_alias = self.tries - self.fails + self.alias_pickups

@@ -16,7 +16,7 @@ MOST_DEVICES = 4096
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Pool:
+class CheckedPool:
     """Classes of equal volumes that share aliases; every time is in units of the mean uninflated service time."""
 
     volumes: Array  # Volumes of each class, shape (classes,) [1]
@@ -71,7 +71,7 @@ class Pool:
         """Factor of the service time with `in_service` I/Os of the volume in service [1]."""
         return 1.0 + self.inflation * np.maximum(in_service - 1.0, 0.0)
 
-    def of_one(self, k: int) -> Pool:
+    def of_one(self, k: int) -> CheckedPool:
         """One volume of class k by itself, its own service time as the unit of time."""
         own = float(self.service[k])
         return replace(
@@ -98,7 +98,7 @@ def check_pool(
     inflation: float,
     redrive_time: float,
     alias_redrive_time: float | None,
-) -> Pool:
+) -> CheckedPool:
     """Check the arguments of `alias_pool` and put them into units of the service time."""
     count = _per_class("volumes", volumes, None)
     classes = count.size
@@ -115,7 +115,7 @@ def check_pool(
     alias_gap = gap
     if alias_redrive_time is not None:
         alias_gap = _number("alias_redrive_time", alias_redrive_time, at_least=0.0, unit="s")
-    return Pool(
+    return CheckedPool(
         volumes=count,
         population=people,
         think_time=think / unit,
@@ -129,7 +129,7 @@ def check_pool(
     )
 
 
-def check_aliases(aliases: ArrayLike, pool: Pool) -> Array:
+def check_aliases(aliases: ArrayLike, pool: CheckedPool) -> Array:
     """Check the alias counts of a sweep."""
     try:
         counts = np.array(checks.plain(aliases), dtype=np.float64)  # a copy: the caller's array may change

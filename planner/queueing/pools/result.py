@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from planner import render
 from planner.queueing.checks import positive
 from planner.queueing.pools.outcome import Outcome
-from planner.queueing.pools.pool import Pool
+from planner.queueing.pools.pool import CheckedPool
 from planner.queueing.pools.stability import aliases_to_be_stable
 from planner.queueing.pools.water_marks import water_marks
 from planner.results import Array, Result, quantity
@@ -158,7 +158,7 @@ class PoolSteady(Result):
         return render.Table(columns=tuple(columns))
 
 
-def pool_steady(pool: Pool, aliases: Array, outcomes: list[Outcome], method: str) -> PoolSteady:
+def pool_steady(pool: CheckedPool, aliases: Array, outcomes: list[Outcome], method: str) -> PoolSteady:
     """Join the outcomes of a sweep, in SI units."""
 
     def per_class(values: list[Array]) -> Array:

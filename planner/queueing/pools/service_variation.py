@@ -8,13 +8,13 @@ from typing import Final
 import numpy as np
 
 from planner.queueing.pools.outcome import Outcome
-from planner.queueing.pools.pool import Pool
+from planner.queueing.pools.pool import CheckedPool
 
 DEPTH: Final = 5.4
 """How fast a deeper queue makes the pool behave like one server; fitted to simulated open pools."""
 
 
-def wait_factor(pool: Pool, aliases: int, outcome: Outcome, scv: float) -> float:
+def wait_factor(pool: CheckedPool, aliases: int, outcome: Outcome, scv: float) -> float:
     """Ratio of the wait in an open pool to that of exponential service, for a two-moment law.
 
     In the form of Kimura (1986), ``(1 + C2) / ((1 - C2) / w + 2 C2)``: w is the ratio for constant service, 1/2 for
@@ -26,7 +26,7 @@ def wait_factor(pool: Pool, aliases: int, outcome: Outcome, scv: float) -> float
     return float((1.0 + scv) / ((1.0 - scv) / constant + 2.0 * scv))
 
 
-def scv_with_gaps(pool: Pool, outcome: Outcome) -> float:
+def scv_with_gaps(pool: CheckedPool, outcome: Outcome) -> float:
     """Squared coefficient of variation of service and gap together, over all I/Os of an open pool.
 
     A gap g before a share f of the I/Os adds ``f g`` to the mean, ``2 f (g + g^2)`` to the second moment: a service in
@@ -45,7 +45,7 @@ def scv_with_gaps(pool: Pool, outcome: Outcome) -> float:
     return square / mean**2 - 1.0
 
 
-def with_variation(pool: Pool, aliases: int, outcome: Outcome, scv: float) -> Outcome:
+def with_variation(pool: CheckedPool, aliases: int, outcome: Outcome, scv: float) -> Outcome:
     """Wait of the two-moment law in place of that of exponential service."""
     if scv == 1.0 or not outcome.stable:
         return outcome

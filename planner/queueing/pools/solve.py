@@ -14,7 +14,7 @@ from planner.queueing.pools.field.mean_field import Field, extended
 from planner.queueing.pools.independent import active_classes, nothing_arrives, with_idle, without_idle
 from planner.queueing.pools.methods import AT_LAST, EXACT, FIELD, QUICKLY, may_be_quick, solution_steps
 from planner.queueing.pools.outcome import Outcome
-from planner.queueing.pools.pool import Pool, check_aliases, check_pool
+from planner.queueing.pools.pool import CheckedPool, check_aliases, check_pool
 from planner.queueing.pools.result import PoolSteady, pool_steady
 from planner.results import Array
 
@@ -145,7 +145,7 @@ def alias_pool(
     return pool_steady(pool, counts, [with_idle(pool, outcome) for outcome in solved], answered_by)
 
 
-def _solve(pool: Pool, counts: Array, method: Method) -> tuple[list[Outcome], str]:
+def _solve(pool: CheckedPool, counts: Array, method: Method) -> tuple[list[Outcome], str]:
     """Solve every count, and say by which method."""
     if method == "exact":
         if pool.scv != 1.0 and not (pool.closed.all() and pool.scv >= LEAST_SCV):
@@ -157,7 +157,7 @@ def _solve(pool: Pool, counts: Array, method: Method) -> tuple[list[Outcome], st
     return _each(pool, counts, FIELD | AT_LAST if method == "auto" else FIELD), "mean-field"
 
 
-def solve_quickly(pool: Pool, counts: Array) -> list[Outcome] | None:
+def solve_quickly(pool: CheckedPool, counts: Array) -> list[Outcome] | None:
     """Solve by exact chains where they cost no more than the mean field; None where there are too many states."""
     if may_be_quick(pool, int(counts.max())):
         with suppress(InputError):
@@ -165,7 +165,7 @@ def solve_quickly(pool: Pool, counts: Array) -> list[Outcome] | None:
     return None
 
 
-def _each(pool: Pool, counts: Array, passes: frozenset[str]) -> list[Outcome]:
+def _each(pool: CheckedPool, counts: Array, passes: frozenset[str]) -> list[Outcome]:
     """Solve from the fewest aliases up, each count beginning where the last one ended."""
     outcomes: dict[int, Outcome] = {}
     earlier: Field | None = None

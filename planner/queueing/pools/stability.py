@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from planner.queueing.pools.independent import solve_one
 from planner.queueing.pools.outcome import PER_CLASS, Outcome
-from planner.queueing.pools.pool import Pool
+from planner.queueing.pools.pool import CheckedPool
 from planner.results import Array
 
 MOST_OF_ONE: Final = 4096
@@ -18,7 +18,7 @@ MOST_OF_ONE: Final = 4096
 TINY: Final = float(np.finfo(float).tiny)
 
 
-def aliases_in_use(pool: Pool) -> Array:
+def aliases_in_use(pool: CheckedPool) -> Array:
     """Mean aliases that one volume of each class must hold for its queue not to grow.
 
     With a queue that never ends the base of a volume serves ``1 / (S + g)``; aliases have to take the rest of the
@@ -38,12 +38,12 @@ def aliases_in_use(pool: Pool) -> Array:
     return np.where(missing > 0.0, need, 0.0)
 
 
-def _shares(pool: Pool, wanted: Array) -> Array:
+def _shares(pool: CheckedPool, wanted: Array) -> Array:
     """Share of one volume of each class in what all want."""
     return np.asarray(wanted / max(float(pool.volumes @ wanted), TINY))
 
 
-def aliases_to_be_stable(pool: Pool) -> float:
+def aliases_to_be_stable(pool: CheckedPool) -> float:
     """Fewest aliases with which no queue grows without bound."""
     if not _overloaded(pool).any():
         return 0.0
@@ -52,7 +52,7 @@ def aliases_to_be_stable(pool: Pool) -> float:
     return float(np.floor(float(pool.volumes @ aliases_in_use(pool))) + 1.0)
 
 
-def is_stable(pool: Pool, aliases: int) -> bool:
+def is_stable(pool: CheckedPool, aliases: int) -> bool:
     """Whether no queue of the pool grows without bound: the sum of `aliases_in_use` is below its aliases."""
     if pool.bases == 1 and not pool.closed[0]:
         by_base, by_alias, *_ = _one_in_overload(pool, aliases)
@@ -60,7 +60,7 @@ def is_stable(pool: Pool, aliases: int) -> bool:
     return not _overloaded(pool).any() or float(pool.volumes @ aliases_in_use(pool)) < aliases
 
 
-def solve_saturated(pool: Pool, aliases: int) -> Outcome:
+def solve_saturated(pool: CheckedPool, aliases: int) -> Outcome:
     """What an unstable pool comes to: overloaded volumes hold all aliases, the others are left to their bases."""
     over = _overloaded(pool)
     alone = [solve_one(pool, k, 0) if not over[k] else None for k in range(pool.classes)]
@@ -101,7 +101,7 @@ def solve_saturated(pool: Pool, aliases: int) -> Outcome:
     )
 
 
-def _of_one_volume(pool: Pool) -> float:
+def _of_one_volume(pool: CheckedPool) -> float:
     """Fewest aliases of its own that serve a single overloaded volume; inf where inflation takes what they bring."""
     enough = 1
     while not is_stable(pool, enough):
@@ -112,7 +112,7 @@ def _of_one_volume(pool: Pool) -> float:
     return float(counts[bisect_left(counts, True, key=lambda count: is_stable(pool, count))])
 
 
-def _one_in_overload(pool: Pool, aliases: int) -> tuple[float, float, float, float]:
+def _one_in_overload(pool: CheckedPool, aliases: int) -> tuple[float, float, float, float]:
     """Rates of base and aliases of a single volume whose queue never ends, and the I/Os that each has in service.
 
     Its devices always have work, so that their states are a closed network of a station that serves n at the rate
@@ -142,13 +142,13 @@ def _one_in_overload(pool: Pool, aliases: int) -> tuple[float, float, float, flo
     return by_base, by_alias, with_base, with_alias
 
 
-def _overloaded(pool: Pool) -> NDArray[np.bool_]:
+def _overloaded(pool: CheckedPool) -> NDArray[np.bool_]:
     """Open classes whose bases alone do not serve them."""
     load = np.where(pool.closed, 0.0, pool.arrival_rate * pool.service)
     return np.logical_not(pool.closed) & (load >= 1.0 / (1.0 + pool.redrive_time / pool.service))
 
 
-def _rates_in_overload(pool: Pool) -> tuple[Array, Array, Array]:
+def _rates_in_overload(pool: CheckedPool) -> tuple[Array, Array, Array]:
     """Of one volume whose queue never ends, all in its own service times, shape (classes,) each.
 
     What its base serves, by how much an alias slows the others down, and the time of an alias beside the base.

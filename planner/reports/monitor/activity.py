@@ -13,7 +13,7 @@ from planner.reports.monitor.blocks import Integers
 from planner.reports.monitor.counters import Pairs
 from planner.reports.monitor.notes import Notes
 from planner.reports.monitor.pools import counts_of
-from planner.reports.monitor.system import Columns, Span, decimal, hexadecimal
+from planner.reports.monitor.system import Columns, SampleSpan, decimal, hexadecimal
 from planner.results import Array
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ RECORD: Final = "D6R3"
 ONES: Final = np.array([number.bit_count() for number in range(256)], np.uint32)
 
 
-def prepare(rows: Columns, span: Span, notes: Notes) -> Columns:
+def prepare(rows: Columns, span: SampleSpan, notes: Notes) -> Columns:
     """Decide which counts of I/Os are used, and leave out rows that contradict themselves."""
     system = span.system
     if system.wide is None:
@@ -48,7 +48,7 @@ def prepare(rows: Columns, span: Span, notes: Notes) -> Columns:
     return rows
 
 
-def _consistent(rows: Columns, span: Span, notes: Notes) -> Columns:
+def _consistent(rows: Columns, span: SampleSpan, notes: Notes) -> Columns:
     """Leave out and name rows whose 16-bit and 32-bit counts contradict each other; refuse many."""
     wrong = devices.halves_differ(rows)
     if not wrong.any():
@@ -66,7 +66,7 @@ def _consistent(rows: Columns, span: Span, notes: Notes) -> Columns:
     return {name: values[~wrong] for name, values in rows.items()}
 
 
-def decide_bits(rows: Columns, span: Span) -> None:
+def decide_bits(rows: Columns, span: SampleSpan) -> None:
     """Decide which flags mark bases and aliases, by the first sample that has devices and pools."""
     if span.pools is None or span.system.bits is not None:
         return
@@ -88,7 +88,7 @@ def decide_bits(rows: Columns, span: Span) -> None:
         ) from None
 
 
-def without_stopped(rows: Columns, before: Integers, span: Span, notes: Notes) -> Integers:
+def without_stopped(rows: Columns, before: Integers, span: SampleSpan, notes: Notes) -> Integers:
     """No difference over a moment at which the measurement of a device was switched off (D6R14)."""
     for device, time in span.system.stops:
         sample = span.first + int(np.searchsorted(span.times[1:], time))
@@ -106,7 +106,7 @@ def _unsampled(rows: Columns, pairs: Pairs, notes: Notes) -> None:
         )
 
 
-def table(rows: Columns, before: Integers, span: Span, notes: Notes) -> pl.DataFrame | None:
+def table(rows: Columns, before: Integers, span: SampleSpan, notes: Notes) -> pl.DataFrame | None:
     """Rows of the one table; `before` is the row of the same device one sample before, -1 without one."""
     pairs = Pairs.of(before)
     elapsed = span.elapsed(rows["sample"][pairs.now])
@@ -139,7 +139,7 @@ def _add_queue(
     numbers["response"] = numbers["service"] + wait
 
 
-def _frame(rows: Columns, pairs: Pairs, numbers: dict[str, Array], span: Span) -> pl.DataFrame:
+def _frame(rows: Columns, pairs: Pairs, numbers: dict[str, Array], span: SampleSpan) -> pl.DataFrame:
     import polars as pl
 
     system = span.system

@@ -143,7 +143,7 @@ def not_monitor(head: bytes) -> str:
 
 
 @dataclass(slots=True)
-class _Run:
+class _PageRun:
     """Pages of one set as read: bytes, and begin, end and kind of each page in them."""
 
     data: bytes
@@ -153,7 +153,7 @@ class _Run:
     position: int = field(default=0)
 
 
-def _monwrite(file: BinaryIO, path: Path) -> Iterator[_Run]:
+def _monwrite(file: BinaryIO, path: Path) -> Iterator[_PageRun]:
     """Sets of a MONWRITE file: a control record and its pages."""
     position = 0
     while block := file.read(PAGE):
@@ -173,11 +173,11 @@ def _monwrite(file: BinaryIO, path: Path) -> Iterator[_Run]:
             raise ReportError(
                 path, _cut(position, f"a set of {size // PAGE} pages", size + PAGE, len(data) + PAGE)
             )
-        yield _Run(data, begins, ends, events, position + PAGE)
+        yield _PageRun(data, begins, ends, events, position + PAGE)
         position += PAGE + size
 
 
-def _capture(file: BinaryIO, path: Path) -> Iterator[_Run]:
+def _capture(file: BinaryIO, path: Path) -> Iterator[_PageRun]:
     """Sets of a capture: a control element and its bytes."""
     position = 0
     while block := file.read(ELEMENT):
@@ -194,7 +194,7 @@ def _capture(file: BinaryIO, path: Path) -> Iterator[_Run]:
         data = file.read(size)
         if len(data) < size:
             raise ReportError(path, _cut(position, "a run of records", size + ELEMENT, len(data) + ELEMENT))
-        yield _Run(data, begins, ends, events, position + ELEMENT)
+        yield _PageRun(data, begins, ends, events, position + ELEMENT)
         position += ELEMENT + size
 
 
@@ -223,9 +223,9 @@ def windows(table: ElementTable, *, padded: bool) -> tuple[Integers, Integers, N
     return begins, ends, table["flag"][run] == EVENT, int(size.sum())
 
 
-def _gather(runs: Iterator[_Run], chunk: int) -> Iterator[Chunk]:
+def _gather(runs: Iterator[_PageRun], chunk: int) -> Iterator[Chunk]:
     """Join sets until there are enough bytes to be worth decoding at once."""
-    held: list[_Run] = []
+    held: list[_PageRun] = []
     size = 0
     for run in runs:
         held.append(run)
@@ -237,7 +237,7 @@ def _gather(runs: Iterator[_Run], chunk: int) -> Iterator[Chunk]:
         yield _join(held)
 
 
-def _join(held: list[_Run]) -> Chunk:
+def _join(held: list[_PageRun]) -> Chunk:
     data = np.frombuffer(b"".join(run.data for run in held) if len(held) > 1 else held[0].data, np.uint8)
     before = np.cumsum([0] + [len(run.data) for run in held[:-1]])
     begins = np.concatenate([run.begins + at for run, at in zip(held, before, strict=True)])

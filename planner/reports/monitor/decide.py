@@ -26,7 +26,7 @@ class UndecidedError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Fit:
+class ShiftFit:
     """How well a shift fits: share of busy devices whose counts agree, of numbers that are configured; both or None."""
 
     shift: int
@@ -53,7 +53,7 @@ class Fit:
         return f"{'moved by 4' if self.shift else 'as in z/VM 5.3'}: {', '.join(parts)}"
 
 
-def fit(rows: NDArray[Any], shift: int, devices: Mapping[int, int]) -> Fit:
+def fit(rows: NDArray[Any], shift: int, devices: Mapping[int, int]) -> ShiftFit:
     """Judge one shift by the rows of one sample; `devices` are the configured numbers by subchannel."""
     number = full_number(rows["RDEVSID"], rows["RDEVDEV"])
     busy = rows["SCMSSCH"] > 0
@@ -64,7 +64,7 @@ def fit(rows: NDArray[Any], shift: int, devices: Mapping[int, int]) -> Fit:
         expected = [devices.get(sid, -1) for sid in rows["RDEVSID"].tolist()]
         known = float((number == np.array(expected)).mean())
     agree = float(same[busy].mean()) if busy.any() else None
-    return Fit(shift, np.unique(number).size == number.size, wide, agree, known)
+    return ShiftFit(shift, np.unique(number).size == number.size, wide, agree, known)
 
 
 def shift_of(raw: NDArray[np.void], length: int, devices: Mapping[int, int]) -> int:

@@ -41,7 +41,7 @@ Rows = dict[str, Words]
 
 
 @dataclass(slots=True)
-class Configuration:
+class DeviceConfiguration:
     """What sample configuration records say: devices by subchannel, types, bases of classic aliases."""
 
     numbers: dict[int, int] = field(default_factory=dict)
@@ -77,7 +77,7 @@ class Static:
     helped: NDArray[np.bool_]  # bases of classic aliases
 
     @classmethod
-    def of(cls, configuration: Configuration, most: int) -> Static:
+    def of(cls, configuration: DeviceConfiguration, most: int) -> Static:
         """Spread the configuration over all device numbers below `most`."""
         import polars as pl
 

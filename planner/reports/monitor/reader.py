@@ -18,7 +18,7 @@ from planner.reports.monitor import activity, blocks, decide, layouts, pools, st
 from planner.reports.monitor.blocks import Integers
 from planner.reports.monitor.counters import Pairs, previous
 from planner.reports.monitor.notes import Notes
-from planner.reports.monitor.system import SECOND, Columns, Span, System, moment
+from planner.reports.monitor.system import SECOND, Columns, RecordedSystem, SampleSpan, moment
 from planner.reports.monitor.walk import Walk, overlapping, walk
 
 if TYPE_CHECKING:
@@ -69,19 +69,19 @@ def batches(
 
     With `pools_known` the members of the pools come from elsewhere, and the file need not say which they are.
     """
-    reader = Reader(Path(path), pools_known)
+    reader = RecordReader(Path(path), pools_known)
     for piece in blocks.chunks(reader.path, data, chunk=chunk):
         yield from reader.take(walk(piece, reader.path, reader.records + 1))
     yield reader.finish()
 
 
-class Reader:
+class RecordReader:
     """One pass over a file: `take` the records of chunk after chunk, then `finish`."""
 
     def __init__(self, path: Path, pools_known: bool) -> None:
         self.path, self.pools_known = path, pools_known
         self.records = 0
-        self.system = System()
+        self.system = RecordedSystem()
         self.notes = Notes()
 
     def take(self, records: Walk) -> Iterator[MonitorTables]:
@@ -151,7 +151,7 @@ class Reader:
         back = old.end is not None and time < old.end
         if old.samples and (name != old.name or ipl != old.ipl or back):
             self._leave()
-            self.system = System()
+            self.system = RecordedSystem()
         zone = int(row["SYSZONE"][0])
         plausible = abs(zone) <= FARTHEST_ZONE and zone % ZONE_STEP == 0
         if not plausible:
@@ -191,7 +191,7 @@ class Reader:
             return None
         known = system.end is not None
         times = np.concatenate([[system.end if known else ends[0]], ends])
-        span = Span(self.path, system, system.samples, times, known)
+        span = SampleSpan(self.path, system, system.samples, times, known)
         system.samples += ends.size
         system.end = int(ends[-1])
         system.lengths += (np.diff(times[0 if known else 1 :]) / SECOND).tolist()
@@ -275,7 +275,7 @@ class Reader:
         self.system.open[kind] = {name: values[~ended] for name, values in rows.items()}
         return {name: values[ended] for name, values in rows.items()}
 
-    def _table(self, kind: int, rows: Columns, span: Span) -> pl.DataFrame | None:
+    def _table(self, kind: int, rows: Columns, span: SampleSpan) -> pl.DataFrame | None:
         """Table of one kind of record: what was counted since the sample before."""
         self._check_times(kind, rows, span)
         system = self.system
@@ -302,7 +302,7 @@ class Reader:
             return activity.table(rows, before, span, self.notes)
         return self._simple(kind, rows, before, span)
 
-    def _check_times(self, kind: int, rows: Columns, span: Span) -> None:
+    def _check_times(self, kind: int, rows: Columns, span: SampleSpan) -> None:
         """Records are built between the end of the sample before and that of their own."""
         at = rows["sample"] - span.first
         wrong = rows["time"] > span.times[at + 1] + SLACK
@@ -315,7 +315,7 @@ class Reader:
                 f"sample that ends at {moment(int(span.times[at[row] + 1]))}: expected a time within its interval",
             )
 
-    def _come_and_go(self, kind: int, rows: Columns, before: Integers, span: Span) -> None:
+    def _come_and_go(self, kind: int, rows: Columns, before: Integers, span: SampleSpan) -> None:
         """Note what has no record in the sample before, or none in the one after."""
         followed = np.zeros(before.size, bool)
         followed[before[before >= 0]] = True
@@ -326,7 +326,7 @@ class Reader:
             for row in np.flatnonzero(which).tolist():
                 self.notes.count(layouts.name(kind), reason, _who(kind, rows, row))
 
-    def _simple(self, kind: int, rows: Columns, before: Integers, span: Span) -> pl.DataFrame | None:
+    def _simple(self, kind: int, rows: Columns, before: Integers, span: SampleSpan) -> pl.DataFrame | None:
         """Table of pools, data spaces, paging volumes or emulated devices."""
         pairs = Pairs.of(before)
         elapsed = span.elapsed(rows["sample"][pairs.now])

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from planner.reports.monitor.blocks import Integers
 from planner.reports.monitor.decide import PoolBits
-from planner.reports.monitor.devices import NUMBERS, Configuration, Static
+from planner.reports.monitor.devices import NUMBERS, DeviceConfiguration, Static
 from planner.results import Array
 
 if TYPE_CHECKING:
@@ -27,14 +27,14 @@ Columns = dict[str, NDArray[Any]]
 
 
 @dataclass(slots=True)
-class System:
+class RecordedSystem:
     """What is known of the system that the records come from, and the last sample of each kind of record."""
 
     name: str | None = None
     ipl: int = 0
     offset: int | None = None  # s; its clock less UTC
     format_1: bool | None = None
-    configuration: Configuration = field(default_factory=Configuration)
+    configuration: DeviceConfiguration = field(default_factory=DeviceConfiguration)
     static: Static | None = None
     length: int = 0  # of its device records
     shift: int | None = None
@@ -52,11 +52,11 @@ class System:
 
 
 @dataclass(slots=True)
-class Span:
+class SampleSpan:
     """Samples that ended in a piece of a file: number of the first, ends of the one before and of each [us, UTC]."""
 
     path: Path
-    system: System
+    system: RecordedSystem
     first: int
     times: Integers
     known: bool  # whether there was a sample before

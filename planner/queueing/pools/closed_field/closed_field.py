@@ -29,7 +29,7 @@ from planner.queueing.pools.field.base_balance import PoolFlows
 from planner.queueing.pools.field.device_rates import Paces
 from planner.queueing.pools.open_field.window import OpenWindow
 from planner.queueing.pools.outcome import Outcome, by_free
-from planner.queueing.pools.pool import Pool
+from planner.queueing.pools.pool import CheckedPool
 from planner.results import Array
 
 MOST_REQUESTERS: Final = 16
@@ -70,14 +70,14 @@ class Unknowns:
         return Unknowns(*np.pad(self.stacked(), more, mode="edge"))
 
 
-def suits_closed_field(pool: Pool, _aliases: int) -> bool:
+def suits_closed_field(pool: CheckedPool, _aliases: int) -> bool:
     """Whether all classes are closed, of few requesters and exponential service, and there are others."""
     closed = bool(pool.closed.all()) and pool.scv == 1.0 and pool.bases > 1
     return closed and float(pool.population.max()) <= MOST_REQUESTERS
 
 
 @RUNS_AWAY
-def closed_field_steps(pool: Pool, aliases: int) -> Iterator[Outcome]:
+def closed_field_steps(pool: CheckedPool, aliases: int) -> Iterator[Outcome]:
     """Solve a closed pool by chains of its volumes, iteration by iteration."""
     window = OpenWindow.of(aliases, most=max(pool.most_beyond - aliases, 1.0))
     paces = Paces.of(pool, np.zeros(pool.classes), 0.0, window.waiting)
@@ -117,7 +117,7 @@ def closed_field_steps(pool: Pool, aliases: int) -> Iterator[Outcome]:
 class _Chains:
     """The chains of all classes beside what the others are taken to do."""
 
-    pool: Pool
+    pool: CheckedPool
     window: OpenWindow
     paces: Paces
     now: Unknowns
@@ -127,7 +127,7 @@ class _Chains:
 
     @classmethod
     def of(
-        cls, pool: Pool, window: OpenWindow, paces: Paces, states: list[VolumeStates], now: Unknowns
+        cls, pool: CheckedPool, window: OpenWindow, paces: Paces, states: list[VolumeStates], now: Unknowns
     ) -> _Chains:
         """Solve them."""
         flows = _flows(pool, window, now)
@@ -203,7 +203,7 @@ class _Chains:
         )
 
 
-def _states(pool: Pool, window: OpenWindow) -> list[VolumeStates]:
+def _states(pool: CheckedPool, window: OpenWindow) -> list[VolumeStates]:
     return [states_of(pool, k, window.aliases, window.total.size) for k in range(pool.classes)]
 
 
@@ -212,7 +212,7 @@ def _longer(rows: Array, window: OpenWindow) -> Array:
     return np.pad(rows, ((0, 0), (0, window.total.size - rows.shape[1])), mode="edge")
 
 
-def _flows(pool: Pool, window: OpenWindow, now: Unknowns) -> PoolFlows:
+def _flows(pool: CheckedPool, window: OpenWindow, now: Unknowns) -> PoolFlows:
     """Flows of the pool; as many aliases end as are in use."""
     in_use = np.minimum(window.total, float(window.aliases))
     held = pool.volumes @ now.held
@@ -222,7 +222,7 @@ def _flows(pool: Pool, window: OpenWindow, now: Unknowns) -> PoolFlows:
     return PoolFlows(window.total, tries, volumes @ now.picks, volumes @ now.ends * scale)
 
 
-def _first(pool: Pool, window: OpenWindow, paces: Paces) -> Unknowns:
+def _first(pool: CheckedPool, window: OpenWindow, paces: Paces) -> Unknowns:
     """Where to begin: what is beyond the bases lies on the volumes as they would have it without aliases."""
     load = pool.population * pool.service / (pool.service + pool.think_time)
     busy = np.minimum(load / (1.0 + load), 0.95)[:, None]
@@ -240,7 +240,7 @@ def _first(pool: Pool, window: OpenWindow, paces: Paces) -> Unknowns:
     )
 
 
-def _paces_now(pool: Pool, chains: _Chains, outcome: Outcome) -> Paces:
+def _paces_now(pool: CheckedPool, chains: _Chains, outcome: Outcome) -> Paces:
     """How fast devices end, from the share of I/Os that they pick up."""
     if pool.redrive_time == 0.0 and pool.alias_redrive_time == 0.0:
         return chains.paces

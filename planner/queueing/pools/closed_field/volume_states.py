@@ -7,14 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from planner.queueing.pools.pool import Pool
+from planner.queueing.pools.pool import CheckedPool
 from planner.results import Array
 
 Counts = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
-class Moves:
+class VolumeMoves:
     """Moves from one state and D to others, each numbered D times states plus state, shape (moves,) each."""
 
     start: Counts  # Where they begin and end
@@ -22,7 +22,7 @@ class Moves:
     rate: Array  # Their rates [1/service time]
 
     @classmethod
-    def joined(cls, parts: list[Moves]) -> Moves:
+    def joined(cls, parts: list[VolumeMoves]) -> VolumeMoves:
         """All of them."""
         return cls(
             *(np.concatenate([getattr(each, name) for each in parts]) for name in ("start", "to", "rate"))
@@ -44,11 +44,11 @@ class VolumeStates:
     others: Counts
     slower: Array  # By which its I/Os in service slow each other down, shape (states,) [1]
     # Of arrivals, of the base that picks up an I/O or becomes idle, of its aliases and of those of the others
-    arriving: Moves
-    picking: Moves
-    idling: Moves
-    own_ends: Moves
-    other_ends: Moves
+    arriving: VolumeMoves
+    picking: VolumeMoves
+    idling: VolumeMoves
+    own_ends: VolumeMoves
+    other_ends: VolumeMoves
 
     @property
     def theirs(self) -> Array:
@@ -61,16 +61,16 @@ class VolumeStates:
         allowed = self.possible[:, total] & (self.busy == 1)
         return int(np.argmin(np.where(allowed, self.held + self.queue, self.busy.size + 1)))
 
-    def rising(self, tries: Array) -> Moves:
+    def rising(self, tries: Array) -> VolumeMoves:
         """Tries of the others."""
         return _moves(self.possible, np.arange(self.busy.size), 1, tries[self.others])
 
-    def falling(self, pickups: Array) -> Moves:
+    def falling(self, pickups: Array) -> VolumeMoves:
         """Pickups of the others."""
         return _moves(self.possible, np.arange(self.busy.size), -1, pickups[self.others])
 
 
-def states_of(pool: Pool, k: int, aliases: int, levels: int) -> VolumeStates:
+def states_of(pool: CheckedPool, k: int, aliases: int, levels: int) -> VolumeStates:
     """States and moves of a volume."""
     people = int(pool.population[k])
     busy, held, queue = _counts(people)
@@ -103,7 +103,7 @@ def states_of(pool: Pool, k: int, aliases: int, levels: int) -> VolumeStates:
         arrivals=arrivals,
         possible=possible,
         others=np.clip(others, 0, levels - 1),
-        arriving=Moves.joined(
+        arriving=VolumeMoves.joined(
             [
                 _moves(possible, number[1, held, 0], 0, comes * ~one[:, None]),
                 _moves(possible, number[busy, held + 1, queue], 1, comes * (one[:, None] & ~full)),
@@ -113,8 +113,8 @@ def states_of(pool: Pool, k: int, aliases: int, levels: int) -> VolumeStates:
         slower=slower,
         picking=_moves(possible, number[busy, held, queue - 1], -1, ((queue > 0) / slower)[:, None] + none),
         idling=_moves(possible, number[0, held, 0], 0, ((one & (queue == 0)) / slower)[:, None] + none),
-        own_ends=Moves.joined([_moves(possible, to, -1, rate) for to, rate in own_ends]),
-        other_ends=Moves.joined([_moves(possible, to, -1, rate) for to, rate in other_ends]),
+        own_ends=VolumeMoves.joined([_moves(possible, to, -1, rate) for to, rate in own_ends]),
+        other_ends=VolumeMoves.joined([_moves(possible, to, -1, rate) for to, rate in other_ends]),
     )
 
 
@@ -126,11 +126,11 @@ def _counts(people: int) -> tuple[Counts, Counts, Counts]:
     return states[:, 0], states[:, 1], states[:, 2]
 
 
-def _moves(possible: NDArray[np.bool_], to: Counts, rise: int, rate: Array) -> Moves:
+def _moves(possible: NDArray[np.bool_], to: Counts, rise: int, rate: Array) -> VolumeMoves:
     """Moves to other states where D rises so much, those that are possible."""
     count, levels = possible.shape
     state, level = np.nonzero(possible & (rate > 0.0))
     after = np.clip(level + rise, 0, levels - 1)
     there = (after == level + rise) & (to[state] >= 0) & possible[to[state], after]
     state, level, after = state[there], level[there], after[there]
-    return Moves(level * count + state, after * count + to[state], rate[state, level])
+    return VolumeMoves(level * count + state, after * count + to[state], rate[state, level])

@@ -54,7 +54,7 @@ class LumpedStates:
 
 
 @dataclass(frozen=True)
-class Layout:
+class PoolLayout:
     """What fixes the states: aliases, volumes and requesters of each class, and which devices have a gap."""
 
     aliases: int
@@ -65,7 +65,7 @@ class Layout:
 
 
 @lru_cache(maxsize=64)
-def lumped_states(layout: Layout, most: int) -> LumpedStates:
+def lumped_states(layout: PoolLayout, most: int) -> LumpedStates:
     """Enumerate the states that the empty pool can reach."""
     empty: State = tuple((((IDLE, 0, 0, 0), count),) for count in layout.volumes)
     index = {empty: 0}
@@ -93,7 +93,7 @@ def lumped_states(layout: Layout, most: int) -> LumpedStates:
     )
 
 
-def _moves(state: State, layout: Layout) -> Iterator[Move]:
+def _moves(state: State, layout: PoolLayout) -> Iterator[Move]:
     """Every way out of a state."""
     held = sum(count * (volume[1] + volume[2]) for volumes in state for volume, count in volumes)
     waiting = [
@@ -138,7 +138,7 @@ def _alias_turns(
     weight: int,
     left: tuple[int, Volume],
     waiting: list[tuple[int, Volume, int]],
-    layout: Layout,
+    layout: PoolLayout,
 ) -> Iterator[Move]:
     """An alias that ended at volume `left` takes a waiting I/O, each equally likely."""
     total = sum(queued for _, _, queued in waiting)
@@ -153,7 +153,7 @@ def _alias_turns(
                 yield _replace(freed, k, chosen, _picked(chosen, layout)), drive, weight * share / total
 
 
-def _picked(volume: Volume, layout: Layout) -> Volume:
+def _picked(volume: Volume, layout: PoolLayout) -> Volume:
     base, serving, in_gap, queued = volume
     if layout.alias_gap:
         return (base, serving, in_gap + 1, queued - 1)
@@ -181,7 +181,7 @@ def _replace(state: State, k: int, before: Volume, after: Volume) -> State:
 
 
 def _totals(
-    states: list[State], layout: Layout
+    states: list[State], layout: PoolLayout
 ) -> tuple[Array, Array, Array, Array, Array, Array, NDArray[np.int64]]:
     """Per state and class totals, in the order of the fields of `LumpedStates` from `queued` on."""
     shape = (len(states), len(layout.volumes))

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from planner.errors import ConvergenceError
 from planner.queueing._elimination import stationary
-from planner.queueing.pools.exact.chain_states import Drive, Layout, lumped_states
+from planner.queueing.pools.exact.chain_states import Drive, PoolLayout, lumped_states
 from planner.queueing.pools.outcome import Outcome
-from planner.queueing.pools.pool import Pool
+from planner.queueing.pools.pool import CheckedPool
 from planner.results import Array
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ POLISHING = 20
 RESIDUAL = 1e-10
 
 
-class Moves(Protocol):
+class ChainMoves(Protocol):
     """A chain: the number of its states, and from which to which each move leads."""
 
     @property
@@ -40,9 +40,9 @@ class Moves(Protocol):
     def target(self) -> NDArray[np.int64]: ...  # noqa: D102
 
 
-def layout_of(pool: Pool, aliases: int) -> Layout:
+def layout_of(pool: CheckedPool, aliases: int) -> PoolLayout:
     """What fixes the states of a closed pool."""
-    return Layout(
+    return PoolLayout(
         aliases=aliases,
         volumes=tuple(int(count) for count in pool.volumes),
         population=tuple(int(count) for count in pool.population),
@@ -51,7 +51,7 @@ def layout_of(pool: Pool, aliases: int) -> Layout:
     )
 
 
-def solve_lumped(pool: Pool, aliases: int, most: int = MAX_STATES) -> Outcome:
+def solve_lumped(pool: CheckedPool, aliases: int, most: int = MAX_STATES) -> Outcome:
     """Solve a closed pool exactly, for exponential service, think times and gaps."""
     states = lumped_states(layout_of(pool, aliases), most)
     rates = np.array([drive_rate(pool, drive) for drive in states.drives])
@@ -79,7 +79,7 @@ def solve_lumped(pool: Pool, aliases: int, most: int = MAX_STATES) -> Outcome:
     )
 
 
-def stationary_law(states: Moves, move_rates: Array) -> tuple[Array, float]:
+def stationary_law(states: ChainMoves, move_rates: Array) -> tuple[Array, float]:
     """Stationary law of the chain and the residual of its balance equations.
 
     Balance is written for the flow out of each state, `flow = step @ flow`, the columns of `step` summing to
@@ -141,7 +141,7 @@ def _direct(step: sparse.csc_array, reference: int) -> Array:
     return np.insert(np.asarray(linalg.splu(inner.tocsc()).solve(right)), reference, 1.0)
 
 
-def drive_rate(pool: Pool, drive: Drive) -> float:
+def drive_rate(pool: CheckedPool, drive: Drive) -> float:
     """Rate of one drive of the chain."""
     kind, k, in_service = drive
     if kind == "think":

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from planner.queueing.pools.pool import Pool
+from planner.queueing.pools.pool import CheckedPool
 from planner.results import Array
 
 Counts = NDArray[np.int64]
@@ -37,7 +37,7 @@ class Level:
 
 
 @dataclass(frozen=True, eq=False)
-class Moves:
+class LevelMoves:
     """Rates from the states of one level."""
 
     # To other states of the same level, of the next and of the last one, shape (states, states there)
@@ -50,7 +50,7 @@ class Moves:
 class Levels:
     """The levels of one pool with its aliases."""
 
-    def __init__(self, pool: Pool, aliases: int) -> None:
+    def __init__(self, pool: CheckedPool, aliases: int) -> None:
         self.aliases = aliases
         self.volume_class = np.repeat(np.arange(pool.classes), pool.volumes.astype(np.int64))
         closed = pool.closed[self.volume_class]
@@ -103,7 +103,7 @@ class Levels:
             keys = keys * (most_own * most_held) + column
         return keys
 
-    def moves(self, below: Level | None, here: Level, above: Level) -> Moves:
+    def moves(self, below: Level | None, here: Level, above: Level) -> LevelMoves:
         """Rates out of the states of one level."""
         within = np.zeros((here.size, here.size))
         up = np.zeros((here.size, above.size))
@@ -137,7 +137,7 @@ class Levels:
                     share = np.maximum(here.own[:, volume] - 1, 0) / here.waiting
                     taken = freed + unit * self._held
                     add(down, below, rate * share, here.own - unit, taken)
-        return Moves(within, up, down)
+        return LevelMoves(within, up, down)
 
     def _alias_ends(self, here: Level) -> list[tuple[Array, Counts]]:
         """Rates at which aliases end, of volumes not followed together and of each other, and what is held then."""

@@ -11,7 +11,7 @@ from planner.errors import InputError
 from planner.queueing._elimination import dwell_times, stationary
 from planner.queueing.pools.exact.levels import Level, Levels
 from planner.queueing.pools.outcome import PER_CLASS, Outcome
-from planner.queueing.pools.pool import Pool
+from planner.queueing.pools.pool import CheckedPool
 from planner.results import Array
 
 TRUNCATION: Final = 1e-8
@@ -37,7 +37,7 @@ QUICK: Final = Effort(states=6_000, per_level=200)
 """About what the mean field costs."""
 
 
-def solve_open_chain(pool: Pool, aliases: int, effort: Effort = FULL) -> Outcome:
+def solve_open_chain(pool: CheckedPool, aliases: int, effort: Effort = FULL) -> Outcome:
     """Solve a small pool with open classes exactly, but for a tail that is bounded.
 
     D moves by one, so that the levels form a block tridiagonal chain: with T the generator of a level watched only
@@ -78,12 +78,12 @@ def solve_open_chain(pool: Pool, aliases: int, effort: Effort = FULL) -> Outcome
         below, here, above = here, above, levels.level(here.total + 2)
 
 
-def is_small_chain(pool: Pool) -> bool:
+def is_small_chain(pool: CheckedPool) -> bool:
     """Whether a pool is one for the chain, its queue being short enough."""
     return pool.bases < MOST_VOLUMES and not pool.slowed
 
 
-def _check(pool: Pool) -> None:
+def _check(pool: CheckedPool) -> None:
     """Only what the levels know."""
     if pool.bases > MOST_VOLUMES:
         expected = f'at most {MOST_VOLUMES} volumes where a class is open: use "mean-field"'
@@ -120,7 +120,9 @@ def _beyond(levels: list[Level], laws: list[Array]) -> float:
     return float(beyond / (law @ waiting))
 
 
-def _outcome(pool: Pool, levels: Levels, kept: list[Level], laws: list[Array], share: float) -> Outcome:
+def _outcome(
+    pool: CheckedPool, levels: Levels, kept: list[Level], laws: list[Array], share: float
+) -> Outcome:
     """Sum over the states."""
     aliases = levels.aliases
     sums: dict[str, Any] = {name: np.zeros(pool.bases) for name in PER_CLASS}

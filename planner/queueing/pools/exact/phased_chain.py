@@ -18,7 +18,7 @@ from planner.errors import InputError
 from planner.queueing.pools.exact.closed_chain import stationary_law
 from planner.queueing.pools.field.base_phases import ServicePhases, service_phases
 from planner.queueing.pools.outcome import Outcome
-from planner.queueing.pools.pool import Pool
+from planner.queueing.pools.pool import CheckedPool
 from planner.results import Array
 
 MAX_STATES: Final = 10_000
@@ -56,7 +56,7 @@ class _Class:
     alias: ServicePhases
 
     @classmethod
-    def of(cls, pool: Pool, k: int) -> _Class:
+    def of(cls, pool: CheckedPool, k: int) -> _Class:
         """Class k of a closed pool."""
         own = float(pool.service[k])
         return cls(
@@ -120,7 +120,7 @@ class _Class:
         yield from ((_with(fewer, new), p) for new, p in _begins(self.alias.restart))
 
 
-def phased_states(pool: Pool, k: int, aliases: int) -> int:
+def phased_states(pool: CheckedPool, k: int, aliases: int) -> int:
     """Number of states of one volume of class k by itself; `aliases` at most one for every requester but the first."""
     own = float(pool.service[k])
     base = service_phases(pool.scv, pool.redrive_time / own).start.size
@@ -129,7 +129,7 @@ def phased_states(pool: Pool, k: int, aliases: int) -> int:
     return (base + 1) * comb(aliases + alias, alias) + base * waiting * comb(aliases + alias - 1, aliases)
 
 
-def solve_phased(pool: Pool, aliases: int) -> Outcome:
+def solve_phased(pool: CheckedPool, aliases: int) -> Outcome:
     """Solve a closed pool exactly, for the two-moment law of service and exponential gaps.
 
     Raises InputError where there are more than 10,000 states.
@@ -173,7 +173,7 @@ def _counted(one: _Class, volume: Volume) -> tuple[float, ...]:
     return arrivals, arrivals * (phase >= 0), waiting, on_base, on_alias, picks
 
 
-def _chain(pool: Pool, classes: list[_Class], aliases: int) -> PhasedChain:
+def _chain(pool: CheckedPool, classes: list[_Class], aliases: int) -> PhasedChain:
     """All states that the empty pool can reach, and the moves between them."""
     empty: State = tuple(((IDLE, int(count)),) for count in pool.volumes)
     number = {empty: 0}

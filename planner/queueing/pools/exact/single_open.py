@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from planner.errors import ConvergenceError
 from planner.queueing._elimination import dwell_times, inverse_dominant
-from planner.queueing.pools.exact.chain_states import Layout, LumpedStates, lumped_states
+from planner.queueing.pools.exact.chain_states import LumpedStates, PoolLayout, lumped_states
 from planner.queueing.pools.exact.closed_chain import drive_rate
 from planner.queueing.pools.outcome import Outcome
-from planner.queueing.pools.pool import Pool
+from planner.queueing.pools.pool import CheckedPool
 from planner.results import Array
 
 MAX_STATES: Final = 1_000_000
@@ -22,13 +22,13 @@ SETTLED: Final = 1e-15
 RESIDUAL: Final = 1e-10
 
 
-def solve_single_open(pool: Pool, aliases: int) -> Outcome:
+def solve_single_open(pool: CheckedPool, aliases: int) -> Outcome:
     """Solve one volume with Poisson arrivals exactly, for exponential service and gaps.
 
     Below A + 2 in the system every level has its own rates; from there on they repeat, so that
     ``law[n + 1] = law[n] R`` with the least nonnegative R of ``R^2 down + R local + up = 0`` (Neuts 1981, chapter 1).
     """
-    layout = Layout(aliases, (1,), (aliases + 3,), pool.redrive_time > 0.0, pool.alias_redrive_time > 0.0)
+    layout = PoolLayout(aliases, (1,), (aliases + 3,), pool.redrive_time > 0.0, pool.alias_redrive_time > 0.0)
     states = lumped_states(layout, MAX_STATES)
     rates = np.array([drive_rate(pool, drive) for drive in states.drives])[states.drive] * states.weight
     arrivals = np.array([kind == "think" for kind, *_ in states.drives])[states.drive]
@@ -84,7 +84,7 @@ def _tail_ratio(up: Array, local: Array, down: Array) -> tuple[Array, float]:
 
 
 def _outcome(
-    pool: Pool,
+    pool: CheckedPool,
     aliases: int,
     states: LumpedStates,
     levels: list[NDArray[np.int64]],

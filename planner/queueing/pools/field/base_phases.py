@@ -15,7 +15,7 @@ import numpy as np
 from planner.queueing._elimination import dwell_times, stationary
 from planner.queueing._phase_type import phase_count, phase_type
 from planner.queueing.pools.field.volume_law import VolumeRates, arrival_rates
-from planner.queueing.pools.pool import Pool
+from planner.queueing.pools.pool import CheckedPool
 from planner.results import Array
 
 LEAST_SCV: Final = 1.0 / 20.0
@@ -50,7 +50,9 @@ def service_phases(scv: float, gap: float = 0.0) -> ServicePhases:
     return ServicePhases(np.append(0.0, start), restart, with_gap, np.append(0.0, leaves), 1)
 
 
-def _blocks(pool: Pool, k: int, rates: VolumeRates, service: ServicePhases) -> tuple[Array, Array, Array]:
+def _blocks(
+    pool: CheckedPool, k: int, rates: VolumeRates, service: ServicePhases
+) -> tuple[Array, Array, Array]:
     """Rates between states within each d, from d to d - 1, shape (d, states, states), and to d + 1, shape (d,)."""
     size, phases = rates.alias_ends.size, service.start.size
     idle_arrivals, busy_arrivals = arrival_rates(pool, k, size)
@@ -68,7 +70,7 @@ def _blocks(pool: Pool, k: int, rates: VolumeRates, service: ServicePhases) -> t
     return local, down, rises
 
 
-def base_hazard(pool: Pool, k: int, rates: VolumeRates) -> Array:
+def base_hazard(pool: CheckedPool, k: int, rates: VolumeRates) -> Array:
     """How much faster than on average a busy base ends, by the I/Os beyond it.
 
     The chain of (base idle or in a phase, d) is that of `volume_law`, with a busy base in phases that pass at

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from planner.queueing.pools.pool import Pool
+from planner.queueing.pools.pool import CheckedPool
 from planner.results import Array
 
 TINY = 1e-12
@@ -20,7 +20,7 @@ class Gaps:
     alias: float = 0.0
 
 
-def idle_base_alias_ends(pool: Pool, k: int, gaps: Gaps, beyond: Array) -> Array:
+def idle_base_alias_ends(pool: CheckedPool, k: int, gaps: Gaps, beyond: Array) -> Array:
     """Rate at which the aliases of a volume with idle base end, all of its I/Os holding one."""
     own = pool.service[k]
     gap = gaps.alias / own
@@ -29,7 +29,7 @@ def idle_base_alias_ends(pool: Pool, k: int, gaps: Gaps, beyond: Array) -> Array
 
 
 def busy_base_ends(
-    pool: Pool,
+    pool: CheckedPool,
     k: int,
     gaps: Gaps,
     alias_share: Array,
@@ -80,7 +80,7 @@ class Paces:
     alias: Array  # Of an alias with an I/O of a class given D, shape (classes, D) [1/service time]
 
     @classmethod
-    def of(cls, pool: Pool, base_gap: Array, alias_gap: float, waiting: Array) -> Paces:
+    def of(cls, pool: CheckedPool, base_gap: Array, alias_gap: float, waiting: Array) -> Paces:
         """From the mean gaps of all I/Os."""
         queued, alone = (
             1.0 / (pool.service + gap_now(pool.redrive_time, base_gap, np.full_like(base_gap, waits)))

@@ -14,7 +14,7 @@ from planner.queueing.pools.field.given_total import ClassGivenTotal
 from planner.queueing.pools.field.queue_split import own_queue_empty, waiting_shares
 from planner.queueing.pools.field.volume_law import VolumeRates, arrival_rates
 from planner.queueing.pools.outcome import Outcome, by_free
-from planner.queueing.pools.pool import Pool
+from planner.queueing.pools.pool import CheckedPool
 from planner.results import Array
 
 NOTHING: Final = 1e-9
@@ -47,7 +47,11 @@ class VolumeEnds:
 
 
 def split_of(
-    pool: Pool, aliases: int, total: Array, classes: list[ClassGivenTotal], rates: tuple[VolumeRates, ...]
+    pool: CheckedPool,
+    aliases: int,
+    total: Array,
+    classes: list[ClassGivenTotal],
+    rates: tuple[VolumeRates, ...],
 ) -> Split:
     """Split D over the classes and its waiting part over those with a busy base."""
     volumes = pool.volumes[:, None]
@@ -62,7 +66,11 @@ def split_of(
 
 
 def flows_of(
-    pool: Pool, aliases: int, split: Split, classes: list[ClassGivenTotal], rates: tuple[VolumeRates, ...]
+    pool: CheckedPool,
+    aliases: int,
+    split: Split,
+    classes: list[ClassGivenTotal],
+    rates: tuple[VolumeRates, ...],
 ) -> tuple[PoolFlows, tuple[BaseFlows, ...], list[VolumeEnds], Array]:
     """Flows of the pool and of every class given D; the last are the I/Os that aliases of one volume end."""
     bases, every_end, alias_ends = [], [], []
@@ -88,7 +96,7 @@ def flows_of(
 
 
 def _ends(
-    pool: Pool, aliases: int, split: Split, k: int, given: ClassGivenTotal, rates: VolumeRates
+    pool: CheckedPool, aliases: int, split: Split, k: int, given: ClassGivenTotal, rates: VolumeRates
 ) -> VolumeEnds:
     """Rates of one volume given D and d."""
     waiting = split.total - aliases
@@ -135,7 +143,7 @@ def seen_by_volume(law: Array, given: ClassGivenTotal, ends: VolumeEnds, old: Vo
 
 
 def outcome_of(
-    pool: Pool,
+    pool: CheckedPool,
     aliases: int,
     split: Split,
     classes: list[ClassGivenTotal],

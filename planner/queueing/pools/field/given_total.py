@@ -11,7 +11,7 @@ from planner.queueing.pools.field.base_balance import BaseFlows, PoolFlows, idle
 from planner.queueing.pools.field.base_phases import base_hazard, hazard_given_total
 from planner.queueing.pools.field.total_law import CountLaw, leave_one_out
 from planner.queueing.pools.field.volume_law import VolumeRates, law_of_volume
-from planner.queueing.pools.pool import Pool
+from planner.queueing.pools.pool import CheckedPool
 from planner.results import Array
 
 MARGIN: Final = 1e-14
@@ -52,7 +52,7 @@ class KnownBusy:
 
 
 def classes_given_total(
-    pool: Pool, rates: tuple[VolumeRates, ...], known: KnownFlows | KnownBusy | None, window: float
+    pool: CheckedPool, rates: tuple[VolumeRates, ...], known: KnownFlows | KnownBusy | None, window: float
 ) -> tuple[Array, list[ClassGivenTotal]]:
     """Condition every class on D.
 
@@ -95,7 +95,7 @@ def classes_given_total(
 
 
 def _with_hazards(
-    pool: Pool,
+    pool: CheckedPool,
     rates: tuple[VolumeRates, ...],
     laws: list[tuple[Array, Array]],
     total: Array,

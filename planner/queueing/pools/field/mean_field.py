@@ -19,7 +19,7 @@ from planner.queueing.pools.field.flows import flows_of, outcome_of, seen_by_vol
 from planner.queueing.pools.field.given_total import KnownBusy, KnownFlows, classes_given_total
 from planner.queueing.pools.field.volume_law import VolumeRates, first_rates, with_enough_room, with_size_of
 from planner.queueing.pools.outcome import Outcome
-from planner.queueing.pools.pool import Pool
+from planner.queueing.pools.pool import CheckedPool
 from planner.results import Array
 
 MAX_ITERATIONS: Final = 600
@@ -72,7 +72,9 @@ class Field:
         return float(levels * sum(each.alias_ends.size for each in self.rates))
 
 
-def mean_field_steps(pool: Pool, aliases: int, start: Field | None = None) -> Iterator[tuple[Outcome, Field]]:
+def mean_field_steps(
+    pool: CheckedPool, aliases: int, start: Field | None = None
+) -> Iterator[tuple[Outcome, Field]]:
     """Solve a closed or mixed pool of any size by the mean field, iteration by iteration."""
     field = _first_field(pool, aliases) if start is None else _moved(start, pool, aliases)
     least = 3 if pool.classes == 1 else 6
@@ -102,7 +104,7 @@ def mean_field_steps(pool: Pool, aliases: int, start: Field | None = None) -> It
         raise ConvergenceError("mean field of the alias pool", residual, MAX_ITERATIONS)
 
 
-def _wide_enough(pool: Pool, window: float, total: Array, law: Array) -> float:
+def _wide_enough(pool: CheckedPool, window: float, total: Array, law: Array) -> float:
     """A wider window where the law of D has not ended with it; queues that grow together reach further than apart."""
     if law[-1] <= CUT or total[-1] >= pool.most_beyond:
         return window
@@ -113,7 +115,7 @@ def _wide_enough(pool: Pool, window: float, total: Array, law: Array) -> float:
     return float(max(window**1.5, WIDEST))
 
 
-def _first_field(pool: Pool, aliases: int) -> Field:
+def _first_field(pool: CheckedPool, aliases: int) -> Field:
     """Begin with some of the I/Os beyond the base waiting."""
     return Field(
         aliases,
@@ -123,7 +125,7 @@ def _first_field(pool: Pool, aliases: int) -> Field:
     )
 
 
-def _moved(start: Field, pool: Pool, aliases: int) -> Field:
+def _moved(start: Field, pool: CheckedPool, aliases: int) -> Field:
     """Where another alias count begins: its bases are as busy as they were at the same number waiting."""
     known = start.busy
     if known is not None:
@@ -163,7 +165,7 @@ def _leapt(old: Field, new: Field) -> Field:
     return replace(new, rates=rates)
 
 
-def _iterate(pool: Pool, field: Field, own_balance: bool) -> tuple[Field, Outcome]:
+def _iterate(pool: CheckedPool, field: Field, own_balance: bool) -> tuple[Field, Outcome]:
     """One pass: volume laws, bases given D, split of the queue, flows and law of D, rates of a volume."""
     rates = tuple(with_enough_room(pool, k, each) for k, each in enumerate(field.rates))
     known = field.known if own_balance or isinstance(field.known, KnownBusy) else None

@@ -9,7 +9,7 @@ import numpy as np
 
 from planner.errors import ConvergenceError
 from planner.queueing.pools.field.device_rates import Gaps
-from planner.queueing.pools.pool import Pool
+from planner.queueing.pools.pool import CheckedPool
 from planner.results import Array
 
 FIRST_SIZE: Final = 30
@@ -66,7 +66,7 @@ class VolumeRates:
         )
 
 
-def first_rates(pool: Pool, k: int) -> VolumeRates:
+def first_rates(pool: CheckedPool, k: int) -> VolumeRates:
     """Where the iteration begins: some of the I/Os beyond the base wait."""
     size = int(pool.population[k]) if pool.closed[k] else FIRST_SIZE
     beyond = np.arange(float(size))
@@ -83,7 +83,7 @@ def first_rates(pool: Pool, k: int) -> VolumeRates:
     )
 
 
-def arrival_rates(pool: Pool, k: int, size: int) -> tuple[Array, Array]:
+def arrival_rates(pool: CheckedPool, k: int, size: int) -> tuple[Array, Array]:
     """Arrival rates at one volume by d, base idle and base busy."""
     if not pool.closed[k]:
         rates = np.full(size, pool.arrival_rate[k])
@@ -92,7 +92,7 @@ def arrival_rates(pool: Pool, k: int, size: int) -> tuple[Array, Array]:
     return thinking / pool.think_time[k], (thinking - 1.0) / pool.think_time[k]
 
 
-def law_of_volume(pool: Pool, k: int, rates: VolumeRates) -> tuple[Array, Array]:
+def law_of_volume(pool: CheckedPool, k: int, rates: VolumeRates) -> tuple[Array, Array]:
     """Law of one volume of class k."""
     idle_arrivals, busy_arrivals = arrival_rates(pool, k, rates.alias_ends.size)
     return volume_law(
@@ -105,7 +105,7 @@ def law_of_volume(pool: Pool, k: int, rates: VolumeRates) -> tuple[Array, Array]
     )
 
 
-def with_enough_room(pool: Pool, k: int, rates: VolumeRates) -> VolumeRates:
+def with_enough_room(pool: CheckedPool, k: int, rates: VolumeRates) -> VolumeRates:
     """Extend the rates of an open class until what lies beyond their last d is negligible."""
     if not pool.closed[k] and law_of_volume(pool, k, rates)[1][-1] > TAIL:
         size = rates.alias_ends.size
@@ -117,7 +117,7 @@ def with_enough_room(pool: Pool, k: int, rates: VolumeRates) -> VolumeRates:
     return rates
 
 
-def with_size_of(pool: Pool, k: int, rates: VolumeRates) -> VolumeRates:
+def with_size_of(pool: CheckedPool, k: int, rates: VolumeRates) -> VolumeRates:
     """Cut or extend rates that come from another pool to the d that a class can have."""
     if not pool.closed[k] or (more := int(pool.population[k]) - rates.alias_ends.size) == 0:
         return rates

@@ -11,7 +11,7 @@ import numpy as np
 from planner.queueing.pools.field.base_balance import PoolFlows
 from planner.queueing.pools.field.volume_law import arrival_rates, volume_law
 from planner.queueing.pools.open_field.queue_weights import LEAST_SHARE
-from planner.queueing.pools.pool import Pool
+from planner.queueing.pools.pool import CheckedPool
 from planner.results import Array
 
 TINY: Final = float(np.finfo(float).tiny)
@@ -35,7 +35,7 @@ class Arrivals:
     held_at_busy: Array  # Mean aliases that a closed volume holds while its base is busy, 0 for open ones [1]
 
     @classmethod
-    def of(cls, pool: Pool, given: VolumesGiven, held: Array | None = None) -> Arrivals:
+    def of(cls, pool: CheckedPool, given: VolumesGiven, held: Array | None = None) -> Arrivals:
         """Arrivals at open volumes, and at closed ones that hold so many aliases, none where that is not known."""
         rates = np.where(pool.closed, pool.population / pool.think_time, pool.arrival_rate)[:, None]
         none = np.zeros_like(given.busy)
@@ -52,7 +52,7 @@ class Arrivals:
         )
 
 
-def held_by_base(pool: Pool, held: Array, busy: Array) -> tuple[Array, Array]:
+def held_by_base(pool: CheckedPool, held: Array, busy: Array) -> tuple[Array, Array]:
     """Mean aliases that a volume holds with its base idle and busy, from their mean: as with many aliases."""
     at_idle = held * idle_shares(pool)[:, None]
     busy = np.maximum(busy, TINY)
@@ -60,7 +60,7 @@ def held_by_base(pool: Pool, held: Array, busy: Array) -> tuple[Array, Array]:
 
 
 @lru_cache(maxsize=16)
-def idle_shares(pool: Pool) -> Array:
+def idle_shares(pool: CheckedPool) -> Array:
     """What a volume of each class holds with its base idle, as a share of its mean, did nobody wait; shape (classes,).
 
     Of an open one with a arrivals in a service time ``a b + a m0 = 2 m1`` and ``m1 = (1 + a) m0``, its base being busy
@@ -86,7 +86,7 @@ def idle_shares(pool: Pool) -> Array:
     return shares
 
 
-def tries_where(pool: Pool, busy: Array, queue: Array, held_at_busy: Array) -> Array:
+def tries_where(pool: CheckedPool, busy: Array, queue: Array, held_at_busy: Array) -> Array:
     """Tries of one volume of each class where it is as busy and has such a queue.
 
     Of a closed volume the requesters that think: ``((N - 1 - a) b - q) / Z``, all means.

@@ -11,7 +11,7 @@ from planner.queueing.pools.closed_field.volume_chain import ClosedGiven, Others
 from planner.queueing.pools.closed_field.volume_states import VolumeStates, states_of
 from planner.queueing.pools.field.base_balance import PoolFlows
 from planner.queueing.pools.field.device_rates import Paces
-from planner.queueing.pools.pool import Pool
+from planner.queueing.pools.pool import CheckedPool
 from planner.results import Array
 
 
@@ -24,7 +24,7 @@ class ClosedClasses:
 
     @classmethod
     def begin(
-        cls, pool: Pool, aliases: int, paces: Paces, flows: PoolFlows, own: tuple[Array, Array]
+        cls, pool: CheckedPool, aliases: int, paces: Paces, flows: PoolFlows, own: tuple[Array, Array]
     ) -> ClosedClasses:
         """Chains beside others that do what they do on average."""
         tries, pickups = own
@@ -35,7 +35,9 @@ class ClosedClasses:
         states = {k: states_of(pool, k, aliases, flows.total.size) for k in others}
         return cls(others, _solved(states, paces, others, flows.law()))
 
-    def agreeing(self, pool: Pool, paces: Paces, flows: PoolFlows, own: tuple[Array, Array]) -> ClosedClasses:
+    def agreeing(
+        self, pool: CheckedPool, paces: Paces, flows: PoolFlows, own: tuple[Array, Array]
+    ) -> ClosedClasses:
         """Chains beside others whose means agree better with the flows of the pool."""
         tries, pickups = own
         others = {
@@ -47,7 +49,7 @@ class ClosedClasses:
         states = {k: each.states for k, each in self.given.items()}
         return ClosedClasses(others, _solved(states, paces, others, flows.law()))
 
-    def moved_to(self, pool: Pool, aliases: int, paces: Paces, law: Array) -> ClosedClasses:
+    def moved_to(self, pool: CheckedPool, aliases: int, paces: Paces, law: Array) -> ClosedClasses:
         """Go on with more D."""
         others = {k: each.longer(law.size) for k, each in self.others.items()}
         states = {k: states_of(pool, k, aliases, law.size) for k in others}

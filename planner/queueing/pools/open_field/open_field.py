@@ -30,7 +30,7 @@ from planner.queueing.pools.open_field.queue_weights import Weights
 from planner.queueing.pools.open_field.state import OpenState
 from planner.queueing.pools.open_field.window import OpenWindow
 from planner.queueing.pools.outcome import Outcome
-from planner.queueing.pools.pool import Pool
+from planner.queueing.pools.pool import CheckedPool
 from planner.queueing.pools.service_variation import scv_with_gaps, with_variation
 from planner.queueing.pools.stability import aliases_in_use
 from planner.results import Array
@@ -77,7 +77,7 @@ RUNS_AWAY: Final = np.errstate(all="ignore")
 """What runs away shows in the residual."""
 
 
-def suits_open_field(pool: Pool, aliases: int) -> bool:
+def suits_open_field(pool: CheckedPool, aliases: int) -> bool:
     """Whether this field knows a pool better than the other one.
 
     It does where all classes are open, and where few open volumes overload their bases and need many of the aliases:
@@ -94,7 +94,7 @@ def suits_open_field(pool: Pool, aliases: int) -> bool:
     return bool(few and much and pool.population[closed].max() <= MOST_REQUESTERS and pool.scv == 1.0)
 
 
-def open_field_steps(pool: Pool, aliases: int) -> Iterator[Outcome]:
+def open_field_steps(pool: CheckedPool, aliases: int) -> Iterator[Outcome]:
     """Solve a pool with open classes by the mean field, iteration by iteration."""
     mixed = bool(pool.closed.any()) and pool.even
     most_misfit = MISFIT_BESIDE_CLOSED if pool.closed.any() else MISFIT
@@ -135,7 +135,7 @@ def open_field_steps(pool: Pool, aliases: int) -> Iterator[Outcome]:
     raise ConvergenceError("mean field of the alias pool", max(residual, misfit), iteration)
 
 
-def _first(pool: Pool, aliases: int) -> tuple[OpenState, Weights]:
+def _first(pool: CheckedPool, aliases: int) -> tuple[OpenState, Weights]:
     """Where to begin."""
     window = OpenWindow.of(aliases, most=pool.most_beyond - aliases)
     given, weights = window.begin(pool)
@@ -154,7 +154,7 @@ def _answer(state: OpenState, residual: float) -> Outcome:
     return with_variation(state.pool, state.window.aliases, outcome, scv_with_gaps(state.pool, outcome))
 
 
-def _check_requesters(pool: Pool, outcome: Outcome) -> None:
+def _check_requesters(pool: CheckedPool, outcome: Outcome) -> None:
     """Refuse an answer in which requesters are lost: each thinks, is served, or waits."""
     service = outcome.base_in_service + outcome.alias_in_service + outcome.in_gap(pool)
     known = outcome.throughput * pool.think_time + service + outcome.queue
@@ -235,7 +235,7 @@ def _following(state: OpenState, law: QueueLaw) -> OpenState:
     return replace(state, given=given, closed=closed, held=state.held_by_balance(), queued_ends=queued_ends)
 
 
-def _load(pool: Pool, k: int) -> float:
+def _load(pool: CheckedPool, k: int) -> float:
     """Arrivals at an idle volume in a service time [1]."""
     rate = pool.population[k] / pool.think_time[k] if pool.closed[k] else pool.arrival_rate[k]
     return float(rate * pool.service[k])

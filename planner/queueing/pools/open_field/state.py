@@ -15,7 +15,7 @@ from planner.queueing.pools.open_field.balances import Arrivals, VolumesGiven, h
 from planner.queueing.pools.open_field.closed_classes import ClosedClasses
 from planner.queueing.pools.open_field.window import OpenWindow
 from planner.queueing.pools.outcome import Outcome, by_free
-from planner.queueing.pools.pool import Pool
+from planner.queueing.pools.pool import CheckedPool
 from planner.results import Array
 
 TINY: Final = float(np.finfo(float).tiny)
@@ -27,7 +27,7 @@ NOTHING_CLOSED: Final = ClosedClasses({}, {})
 class OpenState:
     """One step of the iteration."""
 
-    pool: Pool  # The pool
+    pool: CheckedPool  # The pool
     window: OpenWindow  # The D that count
     paces: Paces  # How fast devices end
     given: VolumesGiven  # Its volumes given D
@@ -44,7 +44,7 @@ class OpenState:
     @classmethod
     def of(
         cls,
-        pool: Pool,
+        pool: CheckedPool,
         window: OpenWindow,
         paces: Paces,
         given: VolumesGiven,

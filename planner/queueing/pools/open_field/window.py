@@ -12,7 +12,7 @@ from planner.errors import ConvergenceError
 from planner.queueing.pools.open_field.balances import VolumesGiven
 from planner.queueing.pools.open_field.queue_law import QueueLaw, queue_law
 from planner.queueing.pools.open_field.queue_weights import Weights, met_by, some_queues
-from planner.queueing.pools.pool import Pool
+from planner.queueing.pools.pool import CheckedPool
 from planner.results import Array
 
 FIRST: Final = 30
@@ -105,7 +105,7 @@ class OpenWindow:
             np.hstack([none, self.at_queues(law.with_queue)]),
         )
 
-    def begin(self, pool: Pool) -> tuple[VolumesGiven, Weights]:
+    def begin(self, pool: CheckedPool) -> tuple[VolumesGiven, Weights]:
         """Where to begin: both weights are the arrivals, as in a product form, theta such that the queue is met."""
         closed = pool.closed
         rates = np.where(closed, pool.population / (pool.service + pool.think_time), pool.arrival_rate)[
