@@ -99,20 +99,7 @@ class PoolReadings:
         return self.in_use > 0 and bool((self.readings.rows.queue_low <= 0).all())
 
     def queued(self, aliases: ArrayLike, share: float = POINT) -> Array:
-        """I/Os queued in the whole pool, a quantile of the draws and never more than without aliases.
-
-        Parameters
-        ----------
-        aliases : array_like of int
-            Numbers of aliases, (counts,).
-        share : float, optional
-            Of the draws that have fewer.
-
-        Returns
-        -------
-        ndarray, shape (counts,)
-            I/Os queued [1].
-        """
+        """I/Os queued in the whole pool, (counts,): a quantile of the draws, never more than without aliases."""
         counts = np.atleast_1d(np.asarray(aliases, dtype=np.int64))
         values = self.queues[np.minimum(counts, self.queues.shape[0] - 1)]
         most = self.alone.sum()
@@ -120,20 +107,7 @@ class PoolReadings:
         return np.asarray(np.where(counts == 0, most, found))
 
     def predict(self, aliases: ArrayLike, share: float = POINT) -> PoolPrediction:
-        """Figures of the whole pool; between none and enough aliases the rates follow the queue.
-
-        Parameters
-        ----------
-        aliases : array_like of int
-            Numbers of aliases, (counts,).
-        share : float, optional
-            Of the draws with shorter queues.
-
-        Returns
-        -------
-        PoolPrediction
-            Arrays (counts,).
-        """
+        """Figures of the whole pool, (counts,); between none and enough aliases the rates follow the queue."""
         queue = self.queued(aliases, share)
         left = np.clip(queue / max(float(self.alone.sum()), 1e-300), 0.0, 1.0)
         rate = left * self.alone_rate.sum() + (1 - left) * self.rate.sum()
@@ -142,18 +116,7 @@ class PoolReadings:
         return PoolPrediction(rate=rate, queue=queue, service=service, wait=queue / rate)
 
     def volume_queues(self, aliases: ArrayLike) -> Array:
-        """I/Os queued at each volume: all in proportion to what they ask beyond their base.
-
-        Parameters
-        ----------
-        aliases : array_like of int
-            Numbers of aliases, (counts,).
-
-        Returns
-        -------
-        ndarray, shape (volumes, counts)
-            I/Os queued [1].
-        """
+        """I/Os queued at each volume, (volumes, counts): all in proportion to what they ask beyond their base."""
         total = self.queued(aliases)
         left = np.clip(total / max(float(self.alone.sum()), 1e-300), 0.0, 1.0)
         many = self.crowd / max(float(self.crowd.sum()), 1e-300)
@@ -162,18 +125,7 @@ class PoolReadings:
         return np.asarray(share * total)
 
     def point_and_range(self, target: AliasTarget | None = None) -> tuple[int, int, int]:
-        """Count and range.
-
-        Parameters
-        ----------
-        target : AliasTarget, optional
-            By default wait at most 5 % of service, over the whole pool.
-
-        Returns
-        -------
-        tuple of int
-            Count, low and high end; at most as many as there are addresses beside the bases.
-        """
+        """Count, low and high end; at most as many as there are addresses beside the bases."""
         target = target or AliasTarget()
         last = max(MOST_ALIASES + 1 - self.readings.volumes, 0)
         found = []
@@ -233,27 +185,6 @@ def read_pool(
     Without aliases in use every volume is read for itself. With A in use the volumes are read as if without aliases,
     all of them with the same multiple of the wait of Poisson arrivals, for ten multiples; each draw counts as far as
     the queue that it has with A aliases is the measured one.
-
-    Parameters
-    ----------
-    io_rate, service, queued : Interval
-        Of every volume, (volumes,) [1/s], [s], [I/Os].
-    aliases : int, optional
-        Of the pool, in use at the time.
-    law : Law
-        Inflation and redrive gap of the devices.
-    growth : float, optional
-        Share by which the demand grows.
-
-    Returns
-    -------
-    PoolReadings
-        Counts are totals of the pool.
-
-    Raises
-    ------
-    InputError
-        As of `read_volumes`.
     """
     if aliases == 0:
         return read_pools([(io_rate, service, queued)], law=law, growth=growth)[0]

@@ -101,30 +101,6 @@ def band(
     of each axis the logarithm is a parabola. At a count that was measured stands what its digits leave open. Where a
     queue may grow without bound there is no upper end. A rate (`rising`) does not fall with more aliases, nor do its
     ends.
-
-    Parameters
-    ----------
-    values : ndarray, shape (readings, counts)
-        Under each reading.
-    chosen : ndarray, shape (counts,)
-        Under the one that is printed.
-    moved : ndarray, shape (2 axes, counts)
-        Under it at both ends of each axis.
-    law : Law
-        For its error, wider by `strain` where no reading fits the digits.
-    strain : float
-        Of the nearest reading.
-    in_use : int
-        Aliases at the time of the measurement.
-    known : mapping of int to Interval
-        What was measured, by count.
-    rising : bool, optional
-        Whether more aliases never lower the value.
-
-    Returns
-    -------
-    Interval
-        Of arrays, shape (counts,); its value is `chosen`, or the measurement.
     """
     bounded = np.isfinite(values).all(axis=0) & np.isfinite(moved).all(axis=0) & np.isfinite(chosen)
     base = np.log(np.where(bounded, chosen, 1.0))

@@ -43,20 +43,7 @@ class Alone:
 
 
 def classic_aliases(pools: Sequence[Pool], target: Target) -> list[int | None]:
-    """Count the aliases that the volumes of each pool would take with classic PAV, each volume with its own.
-
-    Parameters
-    ----------
-    pools : sequence of Pool
-        The volumes and what they are asked for; those of all pools are solved side by side.
-    target : Target
-        What each volume must meet; a target for the queue of the pool is shared out evenly.
-
-    Returns
-    -------
-    list of int or None
-        Aliases of all volumes of each pool; None where a volume cannot meet the target.
-    """
+    """Count the aliases that the volumes of each pool would take with classic PAV, each volume with its own."""
     classes = [
         (pool, replace(part, service_time=service))
         for pool in pools

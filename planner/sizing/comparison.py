@@ -42,13 +42,7 @@ class Gain:
     response_after: float
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data with unit suffixes.
-
-        Returns
-        -------
-        dict
-            Keys for JSON.
-        """
+        """Plain data with unit suffixes."""
         return {
             "volumes": self.volumes,
             "io_rate_before": self.rate_before,
@@ -73,22 +67,7 @@ def _shown(response: float) -> str:
 
 
 def gains(pool: Pool, rows: Performance, in_use: int, recommended: int) -> tuple[Gain, ...]:
-    """Compare each class of volumes with the aliases in use and with the recommended ones.
-
-    Parameters
-    ----------
-    pool : Pool
-        The pool.
-    rows : Performance
-        Solved for each count from 0.
-    in_use, recommended : int
-        The two counts.
-
-    Returns
-    -------
-    tuple of Gain
-        One a class of volumes.
-    """
+    """Compare each class of volumes with the aliases in use and with the recommended ones."""
     return tuple(
         Gain(
             volumes=part.volumes,

@@ -25,18 +25,7 @@ SPREAD_OF_COUNTS: Final = 2.0  # standard deviations of the aliases wanted that 
 
 
 def first_guess(pool: Pool) -> int:
-    """Guess the count: the mean of the aliases in use if there were any number of them, and two deviations.
-
-    Parameters
-    ----------
-    pool : Pool
-        The pool.
-
-    Returns
-    -------
-    int
-        A count to begin a search with.
-    """
+    """Guess the count: the mean of the aliases in use if there were any number of them, and two deviations."""
     mean = _mean_in_use(pool)
     return round(mean + SPREAD_OF_COUNTS * math.sqrt(mean))
 
@@ -100,18 +89,7 @@ class Tried:
         return math.log(min(max(excess, LEAST_EXCESS), LARGEST_EXCESS))
 
     def settled(self) -> Performance:
-        """Go on to the answer in full.
-
-        Returns
-        -------
-        Performance
-            One element.
-
-        Raises
-        ------
-        ConvergenceError
-            The pool could not be solved.
-        """
+        """Go on to the answer in full."""
         return performance(self._approach.settled())
 
 
@@ -122,33 +100,6 @@ def fewest(
 
     More aliases never make the excess larger, so that one count that meets the target and one below it that does not
     settle it. Between two counts the logarithm of the excess is nearly a straight line.
-
-    Parameters
-    ----------
-    pool : Pool
-        The pool.
-    target : Target
-        What must be achieved.
-    run : Run
-        The measurement, for the addresses that there are.
-    begin : int, optional
-        Count to begin with; guessed where None.
-    like : mapping, optional
-        What was tried of another demand of the same volumes: the same counts begin from there.
-
-    Returns
-    -------
-    int
-        The count.
-    dict
-        What was tried on the way, by count.
-
-    Raises
-    ------
-    InfeasibleError
-        No count that a control unit has room for meets the target.
-    ConvergenceError
-        The pool could not be solved.
     """
     limit = most_useful(pool, run)
     tried: dict[int, Tried] = {}
@@ -194,20 +145,7 @@ def _reached(rows: Performance) -> str:
 
 
 def most_useful(pool: Pool, run: Run) -> int:
-    """Largest count worth trying: an alias for every requester but the first of each volume, if there are addresses.
-
-    Parameters
-    ----------
-    pool : Pool
-        The pool.
-    run : Run
-        The measurement.
-
-    Returns
-    -------
-    int
-        A count.
-    """
+    """Largest count worth trying: an alias for every requester but the first of each volume, if there are addresses."""
     closed = all(not math.isnan(part.population) for part in pool.classes)
     enough = sum(part.volumes * (part.population - 1) for part in pool.classes) if closed else math.inf
     return int(min(run.most_aliases, enough))
