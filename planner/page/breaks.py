@@ -10,6 +10,7 @@ from planner.site.growth import Growth
 from planner.site.growth_limit import Limit
 
 TITLE: Final = "What breaks first"
+FEW: Final = 8  # rows that are seen at a glance
 ALREADY, WITHIN = "already", "within horizon"
 
 
@@ -24,7 +25,8 @@ def breaks(answer: Growth, part: Part) -> Part:
         Tile(label="limits reached", value=str(len(later)), detail=years),
         Tile(label="the first of them", value=str(later[0].reached) if later else "none", detail=_first(later)),
     )  # fmt: skip
-    return replace(part, title=TITLE, tiles=tiles)
+    grids = tuple(replace(each, sortable=len(each.rows) > FEW) for each in part.grids)
+    return replace(part, title=TITLE, tiles=tiles, grids=grids)
 
 
 def _first(limits: list[Limit]) -> str:

@@ -64,6 +64,7 @@ class PoolNeeds:
     volumes: int
     in_use: int
     _known: dict[float, Interval] = field(default_factory=dict)
+    _counts: dict[float, list[float]] = field(default_factory=dict)
     _readings: dict[float, PoolReadings] = field(default_factory=dict)
 
     @property
@@ -106,15 +107,26 @@ class PoolNeeds:
         return self._known[times]
 
     def _steady(self, times: float) -> Interval:
-        near = min(self._known, key=lambda known: abs(known - times), default=None)
-        begin = math.nan if near is None else self._known[near].value
-        counts = [self._fewest(grown(pool, times), begin) for pool in self.pools]
+        counts = [self._fewest(which, times) for which in range(len(self.pools))]
+        self._counts[times] = counts
         return Interval(min(counts), counts[0], max(counts))
 
-    def _fewest(self, pool: Pool, begin: float) -> float:
-        """Search from a count that a load near by needs."""
+    def _fewest(self, which: int, times: float) -> float:
+        """Search between the counts that a lower and a higher load need: more load never needs less."""
+        low = max((known for known in self._counts if known <= times), default=None)
+        high = min((known for known in self._counts if known >= times), default=None)
+        least, most = (math.nan if at is None else self._counts[at][which] for at in (low, high))
+        pool = grown(self.pools[which], times)
         try:
-            return float(fewest(pool, self.target, self.run, int(begin) if math.isfinite(begin) else None)[0])
+            if math.isfinite(least) and math.isfinite(most):
+                first, last = int(least), int(most)
+                while first < last:
+                    middle = (first + last) // 2
+                    met = Tried(pool, middle, self.target).log_excess <= 0.0
+                    first, last = (first, middle) if met else (middle + 1, last)
+                return float(last)
+            begin = next((int(end) for end in (least, most) if math.isfinite(end)), None)
+            return float(fewest(pool, self.target, self.run, begin)[0])
         except InfeasibleError:
             return math.inf
         except ConvergenceError:

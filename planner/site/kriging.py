@@ -17,7 +17,6 @@ LENGTHS: Final = (0.5, 1.0, 2.0, 4.0, 8.0)  # of standard deviations of the feat
 NUGGETS: Final = (1e-6, 1e-4, 1e-2, 1e-1)  # of the variance
 FEWEST: Final = 4
 LEAST_SPREAD: Final = 1e-9
-RIDGE: Final = 0.1  # on the slopes: few points do not make steep ones
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -42,7 +41,7 @@ class Surface:
         scale = np.where(scale > LEAST_SPREAD, scale, np.inf)
         points = (features - center) / scale
         design = np.column_stack([np.ones(len(points)), points])
-        ridge = RIDGE * np.eye(design.shape[1])
+        ridge = len(points) ** -2.0 * np.eye(design.shape[1])  # few points make no steep slopes
         ridge[0, 0] = LEAST_SPREAD
         trend = np.linalg.solve(design.T @ design + ridge, design.T @ values)
         rest = values - design @ trend

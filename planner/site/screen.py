@@ -32,7 +32,8 @@ MOST_COST: Final = 500.0  # of one pool, on average, before those that decide, i
 AT_ONCE: Final = 24  # intervals: where there are no more, all are solved
 MOST_DECIDING: Final = 12  # for each count that is reported
 SURE: Final = 0.005  # mean chance of another count at which no further interval is solved
-FEWEST_CHECKED: Final = 3  # of a pool, on average
+FEWEST_CHECKED: Final = 6  # of a pool, on average
+MISSED: Final = 0.02  # share of the intervals drawn last whose count was another one, with which to go on
 RANDOM: Final = 4  # one in so many is drawn at random
 ROUNDS: Final = 8
 WIDTH: Final = 2.0  # standard deviations within which an interval may decide
@@ -124,7 +125,7 @@ class Screen:
         while left > 0:
             doubt = self.doubt()
             open_ = np.flatnonzero(~self.done())
-            checked = self.checked.tried >= FEWEST_CHECKED * self.groups
+            checked = self.checked.tried >= FEWEST_CHECKED * self.groups and not self._missed
             if open_.size == 0 or (checked and float(doubt[open_].mean()) < SURE):
                 break
             # So many that those left are sure, at most a part of what may be spent.
@@ -236,9 +237,10 @@ class Screen:
             open_, min(size - drawn.size, open_.size), replace=False, p=chances / chances.sum()
         )
         self._solve([int(at) for at in (*drawn, *others)])
-        for at in drawn:
-            if int(at) in self.known:
-                self.checked.add(float(counts[at]), self.known[int(at)].count)
+        there = [at for at in drawn.tolist() if at in self.known]
+        for at in there:
+            self.checked.add(float(counts[at]), self.known[at].count)
+        self._missed = sum(counts[at] != self.known[at].count for at in there) > MISSED * len(there)
 
     def _fit(self) -> None:
         """Interpolate within each regime; an error of the past that was larger than told makes it larger."""
@@ -271,6 +273,7 @@ class Screen:
             self.error[here] = np.exp(mean) * np.minimum(spread * self.factor, 3.0)
         self._fresh = ~self.done()
 
+    _missed: bool = False
     _fresh: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, dtype=bool))
     _ratios: Array = field(default_factory=lambda: np.zeros(0))
 

@@ -3,7 +3,8 @@
 One interval leaves open how its demand comes about: the range of its count is .6 to 1.8 times the count, or what the
 readings of its digits span. The same pool was measured at many loads and at many waits. What its intervals ask for,
 over the logarithm of the load, is one straight line: fitted by least squares it forgets the chance in each interval.
-Where volumes wait for long, readings take what is batch for overload, so that long waits weigh less (LONG). What is
+Where volumes wait for long, readings take what is batch for overload, so that long waits weigh less (LONG); intervals
+that meet the target with aliases in use do not say how many fewer would, and only bound the count. What is
 left is the bias that all readings of a pool share; its 90 % range was taken from simulated pools (docs/site.md), and
 held against others. A measurement that meets or misses the target itself bounds the count of every interval.
 """
@@ -55,6 +56,10 @@ def taught(
     measurement itself meets the target or misses it with the aliases in use.
     """
     known = np.isfinite(smooth) & (load > 0)
+    # Where nothing to speak of waits with aliases in use, any demand that they hold would have shown the same.
+    smooth = np.where(met & (in_use > 0), np.nan, smooth)
+    above = known & (load >= load[at]) & met
+    known &= np.isfinite(smooth)
     if known.sum() < FEWEST:
         return None
     weight = np.where(known, 1.0 / (1.0 + (np.nan_to_num(wait) / LONG) ** 2), 0.0)
@@ -72,8 +77,7 @@ def taught(
     near = known & (load <= load[at])
     if (near & missed).any():
         low = max(low, float(in_use[near & missed].max()) + 1.0)
-    above = known & (load >= load[at])
-    if (above & met).any():
-        high = min(high, float(in_use[above & met].min()))
+    if above.any():
+        high = min(high, float(in_use[above].min()))
     least, most = int(np.floor(low)), int(np.ceil(high))
     return Taught(min(least, count), max(most, count), int(known.sum()))

@@ -147,3 +147,18 @@ def test_days_are_answered_as_site_does(
         assert words in html
     assert html.count('class="item"') == 2
     assert ('class="growth"' in html) == (command == "report")
+
+
+def test_what_breaks_first_stands_on_the_page_of_days_enough(tmp_path: Path) -> None:
+    """Limits are those of `planner growth`; fewer days leave the section out."""
+    from planner.site.example import example_volumes
+
+    html = ""
+    for days, there in ((9, False), (20, True)):
+        path = tmp_path / f"{days}.csv"
+        example_volumes(days=days, pools=1, volumes=2, hours=2).write_csv(path)
+        html = report([path], growth=()).html
+        assert ("What breaks first" in html) == there
+    _, growth = embedded(html)["answers"]  # type: ignore[misc]
+    assert main(["growth", str(tmp_path / "20.csv"), "-o", str(tmp_path / "growth.json"), "--json"]) == 0
+    assert growth == json.loads((tmp_path / "growth.json").read_text(encoding="utf-8"))
