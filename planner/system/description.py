@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import tomllib
 from collections.abc import Iterable, Mapping
@@ -383,7 +384,11 @@ def value_of(key: Key, value: Any, factor: float, argument: str) -> tuple[float 
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise InputError(argument, value, "a number" + (f" or {' or '.join(key.words)}" if key.words else ""))
     half = half_digit(value.text) * factor if key.digits and isinstance(value, Digits) else 0.0
-    return bounded(key, float(value) * factor, argument), half
+    try:
+        number = float(value)
+    except OverflowError:  # an integer of hundreds of digits
+        number = math.inf
+    return bounded(key, number * factor, argument), half
 
 
 def _typed(key: Key, text: str, argument: str) -> tuple[float, float]:
@@ -408,9 +413,9 @@ def _typed(key: Key, text: str, argument: str) -> tuple[float, float]:
 
 
 def bounded(key: Key, value: float, argument: str) -> float:
-    """The value, inside the bounds of its key."""
+    """The value, finite and inside the bounds of its key; what has no end is said in words."""
     whole = key.whole and not float(value).is_integer()
-    if not key.low <= value <= key.high or whole:
+    if not key.low <= value <= key.high or not math.isfinite(value) or whole:
         noun = "a whole number" if key.whole else "a number"
         most = "" if key.high == float("inf") else f", at most {key.high:g}"
         raise InputError(
