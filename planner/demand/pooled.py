@@ -254,8 +254,14 @@ def _together(
         readings=readings, in_use=in_use, queues=np.concatenate([drawn(asks_of[k], last) for k in kept], axis=1),
         likely=likely[kept].ravel(), crowd=mean([asks.crowd for asks in asks_of]),
         busy=mean([asks.mean(asks.busy) for asks in asks_of]), rate=mean([asks.mean(asks.rate) for asks in asks_of]),
-        alone=mean(alone), alone_rate=mean([asks.mean(asks.alone_rate) for asks in asks_of]),
+        alone=_at_least(mean(alone), readings.rows.queue.sum() if in_use else 0.0),
+        alone_rate=mean([asks.mean(asks.alone_rate) for asks in asks_of]),
     )  # fmt: skip
+
+
+def _at_least(alone: Array, queued: float) -> Array:
+    """Queues without aliases, together no shorter than was measured with them."""
+    return np.asarray(alone * max(1.0, queued / max(float(alone.sum()), 1e-300)))
 
 
 def _as_without(rows: MeasuredRows, law: Law) -> Readings:

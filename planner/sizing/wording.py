@@ -190,9 +190,8 @@ def bursty_remarks(
     """Sentences for a pool with bursty volumes."""
     run = runs[-1]
     more = [
-        "Volumes are bursty: each is read for itself, and the pool by mean and variance of what all of them ask for "
-        "(Hayward). The range is what such answers were off by; supply counters of the pool (planner aliases supply) "
-        "decide."
+        "Volumes are bursty: each is read for itself, and the pool drawn many times with one reading of each. The "
+        "range is that of the draws; supply counters of the pool (planner aliases supply) decide."
     ]
     more += [*_classic(classic, recommended), *_gained(gains, recommended)]
     step = next_step(runs, recommended, helps=helps, open_yet=True)
