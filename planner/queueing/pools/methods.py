@@ -32,6 +32,8 @@ from planner.queueing.pools.stability import is_stable, solve_saturated
 
 Step = tuple[Outcome, Field | None]
 
+APART: Final = 2.0
+"""Longest service time over the shortest, from which on a pool has chains of its classes."""
 AUTO_STATES: Final = 1_000
 """Bound on the states up to which "auto" solves several closed volumes exactly, in about the time of the mean field."""
 LAST_STATES: Final = 1_000_000
@@ -124,6 +126,11 @@ def _varied(pool: CheckedPool, aliases: int, outcome: Outcome) -> Outcome:
     return outcome if pool.closed.any() else with_variation(pool, aliases, outcome, pool.scv)
 
 
+def _apart(pool: CheckedPool) -> bool:
+    """Whether service times differ by more than the field of any pool can do with the mean of what aliases hold."""
+    return float(pool.service.max()) > APART * float(pool.service.min())
+
+
 def _few_closed_states(pool: CheckedPool, most: int) -> bool:
     """Whether a bound on the states of a closed pool is small enough."""
     bound = 1
@@ -180,7 +187,7 @@ METHODS: Final = (
     ),
     PoolMethod(
         "field of closed volumes", "mean-field", FIELD,
-        lambda pool, aliases: not pool.even and suits_closed_field(pool, aliases), _closed_steps, "waits to a tenth",
+        lambda pool, aliases: _apart(pool) and suits_closed_field(pool, aliases), _closed_steps, "waits to a tenth",
     ),
     PoolMethod(
         "field of any pool", "mean-field", FIELD, lambda *_: True, _field_steps,
@@ -198,7 +205,7 @@ METHODS: Final = (
     ),
     PoolMethod(
         "field of closed volumes, alike", "mean-field", FIELD,
-        lambda pool, aliases: pool.even and suits_closed_field(pool, aliases), _closed_steps,
+        lambda pool, aliases: not _apart(pool) and suits_closed_field(pool, aliases), _closed_steps,
         "where the field of any pool is out of balance: waits to a tenth",
     ),
 )  # fmt: skip
