@@ -67,7 +67,7 @@ def test_help_costs_no_more_than_typer_and_numpy() -> None:
 
 
 # Examples of the help draw, explain in symbols, or write where they are run; each is told apart here.
-ASKED_FOR = ("explain", "figures")
+ASKED_FOR = ("explain", "figures", "report")
 ALL_EXAMPLES = """
 import contextlib, io, json, shlex, shutil, sys
 from planner.cli import main

@@ -141,7 +141,7 @@ def test_the_outlier_is_shown_and_stays_in_the_summary() -> None:
 
 @pytest.mark.slow
 def test_the_command_prints_json(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("planner.published.scoreboard", found)
+    monkeypatch.setattr("planner.published.scoreboard", lambda *_, **__: found())
     assert main(["scoreboard", "--json"]) == 0
     data = json.loads(capsys.readouterr().out)
     assert {"report", "table", "figure", "published", "predicted", "relative_error", "kind", "note"} <= set(
