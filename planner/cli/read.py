@@ -86,11 +86,10 @@ def _listings(report: Path, content: bytes | None, form: options.PlotForm) -> No
 
         options.beside(MeasuredAnswer(read_any(report if content is None else content)), form)
     tables = {name: listing_table(name, listings) for name, listings in found.items()}
-    parts = [
-        f"{listing}\n{render.to_text(listing.table())}" for listings in found.values() for listing in listings
-    ]
+    every = [] if form.csv or form.json else [each for listings in found.values() for each in listings]
+    parts = [f"{listing}\n{render.to_text(listing.table())}" for listing in every]
     text = "\n\n".join([*parts, *(["\n".join(map(render.wrap, notes))] if notes else [])])
-    data = {ROWS[name]: table.records() for name, table in tables.items()}
+    data = {ROWS[name]: table.records() for name, table in tables.items()} if form.json else {}
     options.emit(text, {**data, "notes": notes} if notes else data, next(iter(tables.values())), form)
     if form.csv:
         for note in notes:

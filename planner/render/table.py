@@ -33,7 +33,8 @@ class Column:
 
     def texts(self) -> list[str]:
         """All values as people read them, with equal decimals."""
-        return [format_value(value, self._decimals()) for value in self.values]
+        decimals = self._decimals()
+        return [format_value(value, decimals) for value in self.values]
 
     def _decimals(self) -> int | None:
         if self.decimals is not None:
