@@ -19,6 +19,7 @@ OF_SEVERAL: Final = 0.5  # the same where other rows have decided
 FIRST_STEP: Final = 3  # aliases, where the demand of a saturated row is unknown
 NEARLY_STEADY: Final = 1.6  # r below which the steady counts with other waits bound the range
 WAIT_FACTORS: Final = (0.65, 1.5)
+SAME_DIGITS: Final = 9  # decimals of a wait [service times] that the queue it is reckoned from does not change
 LEAST_WEIGHT: Final = 1e-6
 KEPT_OF_BEST: Final = 0.03
 LARGE: Final = 6  # aliases from which a range of several rows is wider
@@ -60,7 +61,9 @@ def point_and_range(readings: Readings, target: AliasTarget | None = None) -> Co
         before = _shorter_queues(readings, target)
         taken_over = point < before[0]
         long = readings.rows.queue > WAITS[0] * readings.rows.rate * readings.rows.service
-        high = np.maximum(np.where(long, point, high), before[1])
+        # Between two of the waits asked a long queue needs no more than at these, whatever reading is likeliest.
+        high = np.where(long, before[1], np.maximum(high, before[1]))
+        point = np.where(long, np.minimum(point, high), point)
     saturated = readings.saturated & (len(readings.others) == 0)
     most = np.nanmax(np.where(readings.weight > LEAST_WEIGHT, each, np.nan), axis=1)
     last = float(MOST_ALIASES)
@@ -147,7 +150,8 @@ def _shorter_queues(readings: Readings, target: AliasTarget) -> tuple[Array, Arr
     wait = (rows.queue / (rows.rate * rows.service))[:, None]
     with np.errstate(divide="ignore", invalid="ignore"):
         poisson = rows.queue_low / (rows.rate * rows.service) / readings.ratio
-    poisson = np.where(np.isfinite(poisson), poisson, np.inf)[:, None]
+    # The same to the last digit whatever the queue was.
+    poisson = np.where(np.isfinite(poisson), poisson.round(SAME_DIGITS), np.inf)[:, None]
     fixed = np.tile(WAITS, (readings.volumes, 1))
     below = np.concatenate([poisson * RATIOS < wait, fixed < wait], axis=1)
     next_one = (

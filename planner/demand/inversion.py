@@ -26,7 +26,7 @@ FAR_OFF: Final = 1e6  # strain beyond which it is all the same
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class InversionTarget:
     """A measurement of equal volumes as the law is asked for it: its own error counts where aliases are at work."""
 
     run: Run
@@ -94,7 +94,7 @@ def _strain(known: Interval, guess: Array) -> Array:
 
 
 def balance(
-    target: Asked, candidates: Array, limits: tuple[Array, Array], *, closed: bool
+    target: InversionTarget, candidates: Array, limits: tuple[Array, Array], *, closed: bool
 ) -> tuple[Array, Array, Array]:
     """Find, for each candidate, the free number where the strains of queue and service cancel; both fall with it.
 
@@ -118,7 +118,7 @@ def balance(
 
 
 def _root(
-    target: Asked, ends: tuple[Array, Array], near: tuple[Array, Array], arguments: tuple[Array, Array], *,
+    target: InversionTarget, ends: tuple[Array, Array], near: tuple[Array, Array], arguments: tuple[Array, Array], *,
     closed: bool,
 ) -> tuple[Array, NDArray[np.bool_]]:  # fmt: skip
     """Logarithm of the free number where both strains add up to zero, and whether there is one; else the nearer limit.

@@ -21,11 +21,11 @@ from planner.demand import chains, priors
 from planner.demand.answer import POINT, quantile
 from planner.demand.kinds import COARSE
 from planner.demand.law import Law
-from planner.demand.prediction import MOST_ALIASES, AliasTarget, Prediction
+from planner.demand.prediction import MOST_ALIASES, AliasTarget, PredictedRows
 from planner.demand.read import make_rows, read_rows, read_volumes, with_queues
 from planner.demand.readings import Readings
 from planner.demand.rowwise import MeasuredRows
-from planner.demand.unlimited import Asked, asked, paces
+from planner.demand.unlimited import AliasUse, asked, paces
 from planner.interval import Interval
 from planner.results import Array
 
@@ -47,7 +47,7 @@ LEAST_SHARE: Final = 1e-3  # of a multiple that counts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class PoolPrediction(Prediction):
+class PoolPrediction(PredictedRows):
     """A `Prediction` of a whole pool: arrays (counts,)."""
 
 
@@ -157,7 +157,7 @@ class PoolReadings:
         return bool(target.met(PoolPrediction(rate=rate, wait=queue / rate, service=service, queue=queue))[0])
 
 
-def drawn(asks: Asked, most: int, many: int = DRAWS) -> Array:
+def drawn(asks: AliasUse, most: int, many: int = DRAWS) -> Array:
     """I/Os queued in the whole pool with 0 to `most` aliases, (most + 1, draws), one reading a volume each time."""
     volumes = asks.weight.shape[0]
     mean = asks.mean(np.tensordot(np.arange(asks.usage.shape[0]), asks.usage, axes=1)).sum()
@@ -240,7 +240,7 @@ def read_pools(
 
 
 def _together(
-    readings: Readings, in_use: int, asks_of: Sequence[Asked], alone: Sequence[Array], likely: Array
+    readings: Readings, in_use: int, asks_of: Sequence[AliasUse], alone: Sequence[Array], likely: Array
 ) -> PoolReadings:
     """Draws of several hypotheses side by side, `likely` (hypotheses, draws); means over all."""
     last = max(MOST_ALIASES + 1 - readings.volumes, 0)

@@ -35,12 +35,12 @@ class AliasTarget:
     queue: float | None = None
     wait_share: float = WAIT_SHARE
 
-    def met(self, rows: Prediction) -> Flags:
+    def met(self, rows: PredictedRows) -> Flags:
         """Tell where the target is met.
 
         Parameters
         ----------
-        rows : Prediction
+        rows : PredictedRows
             What the readings do.
 
         Returns
@@ -56,7 +56,7 @@ class AliasTarget:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Prediction:
+class PredictedRows:
     """What readings do with aliases; arrays (volumes, readings, counts), nan where a reading is unused.
 
     Attributes

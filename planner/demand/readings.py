@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from planner.demand import kinds, priors
 from planner.demand.kinds import Demands, Layout
 from planner.demand.law import Law
-from planner.demand.prediction import MOST_ALIASES, AliasTarget, Flags, Indices, Prediction
+from planner.demand.prediction import MOST_ALIASES, AliasTarget, Flags, Indices, PredictedRows
 from planner.demand.rowwise import MeasuredRows
 from planner.errors import InputError
 from planner.results import Array
@@ -133,7 +133,7 @@ class Readings:
             # Only what the digits decide: the largest queue that they leave open meets it, or the smallest misses it.
             worst, best = (
                 target.met(
-                    Prediction(rate=rows.rate, wait=queue / rows.rate, service=rows.service, queue=queue)
+                    PredictedRows(rate=rows.rate, wait=queue / rows.rate, service=rows.service, queue=queue)
                 )
                 for queue in (rows.queue_high, np.maximum(rows.queue_low, 0.0))
             )
@@ -202,7 +202,7 @@ class Readings:
         total = (1 + self.growth) * (1 + growth) - 1
         return replace(self, demands=self.demands.grown(growth), growth=total)
 
-    def predict(self, counts: ArrayLike, inflated_to: float = np.inf) -> Prediction:
+    def predict(self, counts: ArrayLike, inflated_to: float = np.inf) -> PredictedRows:
         """What every reading does with each number of aliases.
 
         Parameters
@@ -214,7 +214,7 @@ class Readings:
 
         Returns
         -------
-        Prediction
+        PredictedRows
             Arrays (volumes, readings, counts).
 
         Raises
@@ -227,7 +227,7 @@ class Readings:
             raise InputError("aliases", counts, f"whole numbers from 0 to {MOST_ALIASES}")
         return self._solved(int(asked.max()) + 1, asked, inflated_to)
 
-    def _solved(self, most: int, asked: Indices, inflated_to: float = np.inf) -> Prediction:
+    def _solved(self, most: int, asked: Indices, inflated_to: float = np.inf) -> PredictedRows:
         gap = self.law.redrive_time / self.service_time
         used = np.where(self.used, 1.0, np.nan)
         demands = replace(
@@ -240,7 +240,7 @@ class Readings:
             return np.moveaxis(values[asked], 0, -1)
 
         tie = self._tie(asked)
-        return Prediction(
+        return PredictedRows(
             rate=laid(found.rate) / unit, wait=laid(found.wait) * unit * tie, service=laid(found.service) * unit,
             queue=laid(found.queue) * tie,
         )  # fmt: skip

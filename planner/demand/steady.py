@@ -15,7 +15,7 @@ from typing import Final
 
 import numpy as np
 
-from planner.demand.inversion import Asked, balance
+from planner.demand.inversion import InversionTarget, balance
 from planner.demand.law import Law
 from planner.devices import Pool, VolumeClass
 from planner.measurements import Run
@@ -135,7 +135,7 @@ def _preferred(measured: Run, found: Sequence[Reading]) -> tuple[Reading, ...]:
 
 def _read(measured: Run, law: Law, of: Sequence[int] = POPULATIONS, *, opened: bool = True) -> list[Reading]:
     """Readings of a measurement, fitting or not: every population, then open arrivals."""
-    target = Asked.of(measured, law)
+    target = InversionTarget.of(measured, law)
     populations = np.array(of, dtype=float)
     # Little's law: the cycle of a requester, N / X, is its think time, service and wait. It bounds the search.
     service, queued = target.service, target.queued

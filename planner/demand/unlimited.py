@@ -21,7 +21,7 @@ HALVINGS: Final = 30
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Asked:
+class AliasUse:
     """What volumes ask of aliases where there are enough, under each reading with a weight; (volumes, readings).
 
     `usage` is the law of the aliases in use, (aliases + 1, volumes, readings), `busy` the mean I/Os in service, `rate`
@@ -39,9 +39,9 @@ class Asked:
         """Mean over the readings, (volumes,)."""
         return np.asarray(np.where(self.weight > 0, self.weight * values, 0.0).sum(axis=1))
 
-    def of(self, volumes: slice) -> Asked:
+    def of(self, volumes: slice) -> AliasUse:
         """Some of the volumes."""
-        return Asked(
+        return AliasUse(
             usage=self.usage[:, volumes],
             **{item.name: getattr(self, item.name)[volumes] for item in fields(self) if item.name != "usage"},
         )
@@ -53,7 +53,7 @@ class Asked:
         return self.mean(square)
 
 
-def asked(readings: Readings) -> Asked:
+def asked(readings: Readings) -> AliasUse:
     """What volumes that were read as without aliases would use; of a steady volume only steady readings count."""
     steady = np.isin(readings.layout.kind, kinds.STEADY)
     strong = (readings.layout.kind == kinds.ON_OFF) & (readings.layout.number >= STRONG)
@@ -71,7 +71,7 @@ def asked(readings: Readings) -> Asked:
     alone = readings.predict([0])
     queue = alone.queue[..., 0]
     n, steps = _numbers(readings)
-    return Asked(
+    return AliasUse(
         weight=weight, usage=usage, busy=np.tensordot(n, laws, axes=1),
         rate=np.tensordot(steps, laws, axes=1) / readings.service_time,
         alone=np.where(np.isfinite(queue), queue, 0.0), alone_rate=alone.rate[..., 0],

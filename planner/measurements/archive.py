@@ -34,7 +34,7 @@ Folder = tuple[str, str, date]
 """Name of a table, system, day."""
 
 
-def measured_numbers(columns: Sequence[schema.Column]) -> list[str]:
+def measured_numbers(columns: Sequence[schema.Heading]) -> list[str]:
     """Numbers of a table that have two ends."""
     return [column.name.removesuffix("_low") for column in columns if column.name.endswith("_low")]
 

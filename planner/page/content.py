@@ -33,7 +33,7 @@ class Tile:
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class PageCell:
     """A cell: what is read, by what it is sorted (None: by the text), its level of heat (0: none)."""
 
     text: str
@@ -52,10 +52,10 @@ class Head:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
+class PageRow:
     """A row: its cells, a mark of `planner.render.text.MARKS`, its verdict, and the item that shows it in full."""
 
-    cells: tuple[Cell, ...]
+    cells: tuple[PageCell, ...]
     mark: str = ""
     verdict: str = ""
     item: str = ""
@@ -68,7 +68,7 @@ class Grid:
     ident: str
     caption: str
     heads: tuple[Head, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[PageRow, ...]
     title: str = ""
     sortable: bool = False
 
@@ -80,7 +80,7 @@ class Grid:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Figure:
+class PagePicture:
     """A picture with what stands below it; `key` names the signs that the picture has."""
 
     svg: Markup
@@ -96,7 +96,7 @@ class Item:
     name: str
     headline: str
     verdict: str = ""
-    figures: tuple[Figure, ...] = ()
+    figures: tuple[PagePicture, ...] = ()
     grids: tuple[Grid, ...] = ()
     notes: tuple[str, ...] = ()
     decides: str = ""
@@ -113,7 +113,7 @@ class Input:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Grown:
+class AfterGrowth:
     """What holds when the demand grew by `share`: values of tiles by what they follow, counts by item.
 
     `counts` has the texts of the columns that follow, by key of the column, for each item.
@@ -135,7 +135,7 @@ class Part:
     items: tuple[Item, ...] = ()
     pictures: tuple[tuple[str, str], ...] = ()  # data: address and what it shows
     notes: tuple[str, ...] = ()
-    growth: tuple[Grown, ...] = ()
+    growth: tuple[AfterGrowth, ...] = ()
     growth_of: str = ""
     data: Any = None
     csv: Mapping[str, str] = field(default_factory=dict)
@@ -158,7 +158,7 @@ def grid(
     rows = []
     for k in range(len(table)):
         cells = tuple(
-            Cell(
+            PageCell(
                 texts[c][k],
                 orders[c][k],
                 shade(orders[c][k], largest[c]) if names[c] in heat and orders[c][k] is not None else 0,  # type: ignore[arg-type]
@@ -166,7 +166,7 @@ def grid(
             for c in range(len(columns))
         )
         rows.append(
-            Row(
+            PageRow(
                 cells=cells,
                 mark=table.marks[k] if table.marks else "",
                 verdict=texts[names.index(verdict)][k] if verdict else "",

@@ -20,10 +20,10 @@ from planner.page.content import (
     SHORT,
     STATES,
     UNKNOWN,
-    Figure,
+    AfterGrowth,
     Grid,
-    Grown,
     Item,
+    PagePicture,
     Part,
     Tile,
     grid,
@@ -133,7 +133,7 @@ def _picture(answer: Answer) -> tuple[tuple[str, str], ...]:
     return ((f"data:image/svg+xml;base64,{base64.b64encode(buffer.getvalue()).decode()}", answer.headline),)
 
 
-def _curves(answer: AliasAnswer, ident: str) -> tuple[Figure, ...]:
+def _curves(answer: AliasAnswer, ident: str) -> tuple[PagePicture, ...]:
     """Rate and response over aliases."""
     measured = () if answer.growth else answer.measured
     found = []
@@ -146,7 +146,7 @@ def _curves(answer: AliasAnswer, ident: str) -> tuple[Figure, ...]:
             low=np.asarray(band.low) / size, high=np.asarray(band.high) / size, recommended=answer.recommended,
             span=answer.range, measured=measured,
         )  # fmt: skip
-        found.append(Figure(svg=curve.draw(f"{ident}-{name[0]}"), caption=curve.words(), key=CURVE_KEY))
+        found.append(PagePicture(svg=curve.draw(f"{ident}-{name[0]}"), caption=curve.words(), key=CURVE_KEY))
     return tuple(found)
 
 
@@ -205,7 +205,7 @@ def _alias(answer: AliasAnswer, ident: str, grown: Later) -> Part:
     """One volume or pool: tiles, curves, readings, the table."""
     state = _compared(answer.recommended, answer.in_use)
     later = [(0.0, answer), *((share, each) for share, each in grown if isinstance(each, AliasAnswer))]
-    growth = tuple(Grown(share=share, tiles=_alias_tiles(each), counts={}) for share, each in later)
+    growth = tuple(AfterGrowth(share=share, tiles=_alias_tiles(each), counts={}) for share, each in later)
     now = growth[0].tiles
     tiles = (
         Tile(label="aliases needed", value=now["needed"], detail=now["range"], state=STATES[state], follows="needed"),
@@ -325,15 +325,15 @@ def _largest(values: Any, unit: float = 1.0) -> float | None:
 def _over_time(need: PoolNeed, answer: AliasAnswer | None, ident: str) -> Item:
     """A pool over its days, and its whole answer in the interval that decides."""
     series = need.series
-    figures: list[Figure] = []
+    figures: list[PagePicture] = []
     if not np.isnat(series.start).any():
         course = Course(
             start=series.start, seconds=series.seconds, needed=series.needed, in_use=series.in_use
         )
         week = Week(hours=need.hours, in_use=float(need.in_use))
         figures = [
-            Figure(svg=course.draw(f"{ident}-n"), caption=course.words(), key=COURSE_KEY),
-            Figure(svg=week.draw(f"{ident}-w"), caption=week.words(), key=WEEK_KEY),
+            PagePicture(svg=course.draw(f"{ident}-n"), caption=course.words(), key=COURSE_KEY),
+            PagePicture(svg=week.draw(f"{ident}-w"), caption=week.words(), key=WEEK_KEY),
         ]
     said = f"{need.name}: {need.problem or 'no answer'}."
     if need.needed is not None:
@@ -366,7 +366,7 @@ def _judged(state: Counted) -> str:
     return SHORT if needed > used else MANY if high < used else ENOUGH
 
 
-def _grown_site(share: float, states: Mapping[str, Counted]) -> Grown:
+def _grown_site(share: float, states: Mapping[str, Counted]) -> AfterGrowth:
     """Sums and counts at a growth."""
     verdicts = {name: _judged(state) for name, state in states.items()}
     found = list(verdicts.values())
@@ -388,7 +388,7 @@ def _grown_site(share: float, states: Mapping[str, Counted]) -> Grown:
         }
         for name, state in states.items()
     }
-    return Grown(share=share, tiles=tiles, counts=counts)
+    return AfterGrowth(share=share, tiles=tiles, counts=counts)
 
 
 # Many pools.
@@ -430,7 +430,7 @@ def _pools(answer: Subsystem, ident: str, full: Mapping[str, AliasAnswer], grown
     )  # fmt: skip
 
 
-def _grown_pools(share: float, answer: Subsystem) -> Grown:
+def _grown_pools(share: float, answer: Subsystem) -> AfterGrowth:
     """Sums and counts at a growth."""
     states = {pool.name: _compared(pool.recommended, pool.in_use) for pool in answer.pools}
     total = answer.total()
@@ -449,7 +449,7 @@ def _grown_pools(share: float, answer: Subsystem) -> Grown:
         "needed": str(total.recommended),
         "range": _ranged(*(total.range or (0, 0))),
     }
-    return Grown(
+    return AfterGrowth(
         share=share, tiles=tiles,
         counts={pool.name: {**_count_texts(pool), "verdict": states[pool.name]} for pool in answer.pools},
     )  # fmt: skip
@@ -495,7 +495,7 @@ def _volumes(answer: VolumesAnswer, ident: str, grown: Later) -> Part:
     )  # fmt: skip
 
 
-def _grown_volumes(share: float, answer: VolumesAnswer) -> Grown:
+def _grown_volumes(share: float, answer: VolumesAnswer) -> AfterGrowth:
     """Sums and counts at a growth."""
     states = {each.name: verdict(each) for each in answer.answers}
     gaining = [each for each in answer.answers if states[each.name] in {GAINS, SATURATED}]
@@ -513,7 +513,7 @@ def _grown_volumes(share: float, answer: VolumesAnswer) -> Grown:
         }
         for each in answer.answers
     }
-    return Grown(share=share, tiles=tiles, counts=counts)
+    return AfterGrowth(share=share, tiles=tiles, counts=counts)
 
 
 # Supply counters.

@@ -84,7 +84,7 @@ def answer_in_full(wanted: Wanted) -> AliasAnswer:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Grown:
+class GrownPools:
     """Pools that are to be counted after growth by `share`."""
 
     name: str
@@ -94,7 +94,7 @@ class Grown:
     target: Target
 
 
-def count_grown(grown: Grown) -> tuple[PoolCount, ...]:
+def count_grown(grown: GrownPools) -> tuple[PoolCount, ...]:
     """The counts of some pools after growth."""
     return subsystem(grown.pools, grown.law, target=grown.target, growth=grown.share).pools
 
@@ -105,7 +105,7 @@ class Later:
 
     name: str
     share: float
-    asked: Asked
+    asked: PageQuestion
 
 
 def answer_later(later: Later) -> Answer:
@@ -202,12 +202,12 @@ def report(
     """
     if not sources:
         raise InputError("source", None, "at least one file, or an archive")
-    asked = Asked(
+    asked = PageQuestion(
         sources=tuple(sources), members=members, system=system, start=start, end=end, target=target or Target(),
         model=model, growth=tuple(growth), workers=workers, scheduler=scheduler, progress=progress or _silent,
     )  # fmt: skip
     tables = asked.tables()
-    found: list[Found] = []
+    found: list[Answered] = []
     if tables.several:
         found.append(_over_days(asked))
         if tables.days >= FEWEST_DAYS:
@@ -218,7 +218,7 @@ def report(
         from planner.measurements.supplies import read_supplies
 
         pools = read_supplies(asked.source, system=system, start=start, end=end)
-        found.append(Found(answer=judge(pools, no_alias=no_alias)))
+        found.append(Answered(answer=judge(pools, no_alias=no_alias)))
     if not found:
         raise InputError(
             "source", ", ".join(str(path) for path in sources), f"volumes or supply counters; found {tables.what}"
@@ -234,7 +234,7 @@ def report(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tables:
+class Readable:
     """What there is to answer from: rows of devices (None without), whether supply counters, which systems.
 
     `several` says that devices were measured in more than one interval with a date, on so many `days`; `what` names
@@ -250,7 +250,7 @@ class Tables:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class PageQuestion:
     """What `report` was asked."""
 
     sources: tuple[Path, ...]
@@ -278,7 +278,7 @@ class Asked:
             "target": self.target, "model": self.model,
         }  # fmt: skip
 
-    def tables(self) -> Tables:
+    def tables(self) -> Readable:
         """Look what there is; the rows of an archive stay where they are."""
         import polars as pl
 
@@ -306,7 +306,7 @@ class Asked:
         )  # fmt: skip
         rows, starts, days = moments.collect().row(0)
         names = devices.select(pl.col("system").drop_nulls().unique()).collect()["system"].sort().to_list()
-        return Tables(
+        return Readable(
             devices=devices if rows else None, supply=bool(supply.select(pl.len()).collect().item()),
             systems=tuple(names) if named and names else (self.system,), several=bool(rows) and starts > 1, days=days,
             what=what,
@@ -314,7 +314,7 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class Answered:
     """An answer with the whole answers of its pools by name, the same after growth, and what is left out."""
 
     answer: Answer
@@ -323,7 +323,7 @@ class Found:
     remarks: tuple[str, ...] = ()
 
 
-def _over_days(asked: Asked) -> Found:
+def _over_days(asked: PageQuestion) -> Answered:
     """What every pool needs over its days."""
     answer = site(
         asked.source, members=asked.members, system=asked.system, start=asked.start, end=asked.end,
@@ -333,7 +333,7 @@ def _over_days(asked: Asked) -> Found:
     return _further(answer, pools, law, asked)
 
 
-def _growing(asked: Asked) -> list[Found]:
+def _growing(asked: PageQuestion) -> list[Answered]:
     """From when on limits no longer hold; nothing where no load has one."""
     from planner.site.growth_limits import Given, site_growth
 
@@ -349,10 +349,10 @@ def _growing(asked: Asked) -> list[Found]:
         except InputError:  # no load with a limit: the page has the rest
             return []
         done(1)
-    return [Found(answer=answer)]
+    return [Answered(answer=answer)]
 
 
-def _now(asked: Asked) -> Found:
+def _now(asked: PageQuestion) -> Answered:
     """What each pool or volume needs by one measurement."""
     answer = answer_for(asked.source, progress=asked.progress, **asked.question)
     pools, law = pools_of(answer)
@@ -366,7 +366,7 @@ def _now(asked: Asked) -> Found:
         if isinstance(one, Failed):  # no count serves such a demand
             break
         later.append((share, one))
-    return Found(answer=answer, grown=later, remarks=_remarks(len(later), asked.growth, ()))
+    return Answered(answer=answer, grown=later, remarks=_remarks(len(later), asked.growth, ()))
 
 
 def pools_of(answer: Answer) -> tuple[list[MeasuredPool], Law | None]:
@@ -383,14 +383,16 @@ def pools_of(answer: Answer) -> tuple[list[MeasuredPool], Law | None]:
     return [], None
 
 
-def _further(answer: Answer, pools: Sequence[MeasuredPool], law: Law | None, asked: Asked) -> Found:
+def _further(answer: Answer, pools: Sequence[MeasuredPool], law: Law | None, asked: PageQuestion) -> Answered:
     """Every pool in full, and all of them after growth."""
     assert isinstance(answer, (Subsystem, SiteAnswer))
     assert law is not None
     full, failed = in_full(pools, law, asked)
     chunks = [pools[first : first + AT_ONCE] for first in range(0, len(pools), AT_ONCE)]
     wanted = [
-        Grown(name=f"growth of {share:.0%}", share=share, pools=tuple(some), law=law, target=asked.target)
+        GrownPools(
+            name=f"growth of {share:.0%}", share=share, pools=tuple(some), law=law, target=asked.target
+        )
         for share in asked.growth
         for some in chunks
     ]
@@ -406,11 +408,11 @@ def _further(answer: Answer, pools: Sequence[MeasuredPool], law: Law | None, ask
             grown = {pool.name: pool for pool in every}
             every = [grown.get(pool.name, pool) for pool in answer.pools]
         later.append((share, Subsystem(pools=tuple(every), target=asked.target, growth=share)))
-    return Found(answer=answer, full=full, grown=later, remarks=_remarks(len(later), asked.growth, failed))
+    return Answered(answer=answer, full=full, grown=later, remarks=_remarks(len(later), asked.growth, failed))
 
 
 def in_full(
-    pools: Sequence[MeasuredPool], law: Law, asked: Asked, growth: float = 0.0
+    pools: Sequence[MeasuredPool], law: Law, asked: PageQuestion, growth: float = 0.0
 ) -> tuple[dict[str, AliasAnswer], list[Failed]]:
     """The whole answer of each pool by its name, and those that have none."""
     wanted = [
@@ -474,14 +476,14 @@ def of_answer(
         The page.
     """
     pools, law = pools_of(answer)
-    found = Found(answer=answer)
+    found = Answered(answer=answer)
     if law is not None and isinstance(answer, (Subsystem, SiteAnswer)):
-        asked = Asked(
+        asked = PageQuestion(
             sources=(), members=None, system=None, start=None, end=None, target=answer.target, model=DEFAULT_MODEL,
             growth=(), workers=workers, scheduler=None, progress=_silent,
         )  # fmt: skip
         grown = answer.growth if isinstance(answer, Subsystem) else 0.0
         full, failed = in_full(pools, law, asked, grown)
-        found = Found(answer=answer, full=full, remarks=_remarks(0, (), failed))
+        found = Answered(answer=answer, full=full, remarks=_remarks(0, (), failed))
     part = part_of(answer, "p0", full=found.full, remarks=found.remarks)
     return joined([part], [answer], command=command, sources=sources, title=title)

@@ -16,7 +16,7 @@ from planner.devices.paging import PagingDevice
 from planner.published.report import (
     Cell,
     PublishedFigure,
-    Report,
+    PublishedReport,
     Said,
     cell,
     compared,
@@ -360,7 +360,7 @@ def _label(found: PublishedTable, run: str) -> str:
     return "\n".join([run, *textwrap.wrap(found.text(row, run), 13)])
 
 
-REPORT: Final = Report(
+REPORT: Final = PublishedReport(
     folder=FOLDER,
     cells=cells,
     models=models,

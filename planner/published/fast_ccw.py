@@ -12,7 +12,7 @@ from planner.calibrate.channel_program import calibrate as fit_channel_program
 from planner.published.report import (
     Cell,
     PublishedFigure,
-    Report,
+    PublishedReport,
     Said,
     exactly,
     known,
@@ -73,4 +73,6 @@ def cp_time_per_mb() -> Axes:
     return channel_programs(31, 0.0).plot()
 
 
-REPORT: Final = Report(folder=FOLDER, cells=cells, models=models, pictures={"fast-ccw": cp_time_per_mb})
+REPORT: Final = PublishedReport(
+    folder=FOLDER, cells=cells, models=models, pictures={"fast-ccw": cp_time_per_mb}
+)

@@ -13,7 +13,7 @@ from planner import calibrate, library, queueing, sizing, style
 from planner.demand import Law
 from planner.interval import Interval
 from planner.measurements import Run, intervals, read, system_runs
-from planner.published.report import Origin, PublishedFigure, Report, known, printed
+from planner.published.report import Origin, PublishedFigure, PublishedReport, known, printed
 from planner.queueing import PoolSteady
 from planner.reports import Device, DeviceListing, Printed, read_devices
 from planner.units import MILLISECOND
@@ -261,7 +261,7 @@ def _run(file: str) -> Run:
     return run
 
 
-REPORT: Final = Report(
+REPORT: Final = PublishedReport(
     folder=FOLDER,
     cells=cells,
     models=models,

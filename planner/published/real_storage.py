@@ -15,7 +15,7 @@ from planner.published.report import (
     Cell,
     Origin,
     PublishedFigure,
-    Report,
+    PublishedReport,
     Rule,
     Said,
     cell,
@@ -330,7 +330,7 @@ def rate_over_processors() -> Axes:
     return scaling(published(), counts=[MOST_PROCESSORS]).plot()
 
 
-REPORT: Final = Report(
+REPORT: Final = PublishedReport(
     folder=FOLDER,
     cells=cells,
     models=models,

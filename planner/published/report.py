@@ -147,7 +147,7 @@ class PublishedFigure:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Report:
+class PublishedReport:
     """A published report: one module that declares it, and one folder of data.
 
     Attributes

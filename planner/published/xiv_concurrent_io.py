@@ -17,7 +17,7 @@ from planner.published.report import (
     Cell,
     Origin,
     PublishedFigure,
-    Report,
+    PublishedReport,
     Rule,
     Said,
     compared,
@@ -255,6 +255,6 @@ def rate_over_requests() -> Axes:
     return axes
 
 
-REPORT: Final = Report(
+REPORT: Final = PublishedReport(
     folder=FOLDER, cells=cells, models=models, pictures={"xiv-concurrent-io": rate_over_requests}
 )

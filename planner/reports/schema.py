@@ -28,7 +28,7 @@ ENDS: Final = ("", "_low", "_high")
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class Heading:
     """One column: `name`, polars type by `dtype` ("Enum" is one of `KINDS`), `unit` (empty without one), `meaning`."""
 
     name: str
@@ -48,25 +48,25 @@ class Tables:
     what: str = ""
 
 
-def measured(name: str, unit: str, meaning: str) -> tuple[Column, Column, Column]:
+def measured(name: str, unit: str, meaning: str) -> tuple[Heading, Heading, Heading]:
     """Declare a measured number with its two ends."""
     return (
-        Column(name, "Float64", unit, meaning),
-        Column(f"{name}_low", "Float64", unit, "smallest number that its printed digits stand for"),
-        Column(f"{name}_high", "Float64", unit, "largest number that its printed digits stand for"),
+        Heading(name, "Float64", unit, meaning),
+        Heading(f"{name}_low", "Float64", unit, "smallest number that its printed digits stand for"),
+        Heading(f"{name}_high", "Float64", unit, "largest number that its printed digits stand for"),
     )
 
 
 WHEN: Final = (
-    Column("system", "String", "", "name of the z/VM, z/OS or Linux system; null where the source does not say"),
-    Column("source", "String", "", "name of the measurement, as the report head says it"),
-    Column("start", "Datetime", "", "begin of the interval by the clock of the system; null where there is no date"),
-    Column("utc_offset", "Int32", "s", "clock of the system less UTC; null where the source does not say"),
-    Column("interval", "Float64", "s", "length of the interval"),
+    Heading("system", "String", "", "name of the z/VM, z/OS or Linux system; null where the source does not say"),
+    Heading("source", "String", "", "name of the measurement, as the report head says it"),
+    Heading("start", "Datetime", "", "begin of the interval by the clock of the system; null where there is no date"),
+    Heading("utc_offset", "Int32", "s", "clock of the system less UTC; null where the source does not say"),
+    Heading("interval", "Float64", "s", "length of the interval"),
 )  # fmt: skip
 WHERE: Final = (
-    Column("file", "String", "", "file that the row stands in"),
-    Column("line", "UInt32", "", "its line or record in the file, counted from 1"),
+    Heading("file", "String", "", "file that the row stands in"),
+    Heading("line", "UInt32", "", "its line or record in the file, counted from 1"),
 )
 DEVICE_NUMBERS: Final = {  # name: unit, meaning
     "io_rate": ("1/s", "I/Os; of a volume, those of its aliases among them"),
@@ -82,36 +82,36 @@ DEVICE_NUMBERS: Final = {  # name: unit, meaning
 }
 DEVICES: Final = (
     *WHEN,
-    Column("device", "String", "", "device number, four hexadecimal digits; null where a volume has a name only"),
-    Column("kind", "Enum", "", "base, alias (HyperPAV), classic alias, volume (base and aliases together) or other"),
-    Column("label", "String", "", "volume label, owner, or name of the volume; null where blank"),
-    Column("type", "String", "", "device type such as 3390-3, or ->522A for a classic alias"),
-    Column("alias_of", "String", "", "device number of the base, of a classic alias"),
-    Column("pool", "String", "", "alias pool that the device belongs to; null where nothing says so"),
-    Column("pool_aliases", "UInt16", "", "aliases of that pool"),
-    Column("links", "UInt32", "", "minidisk links"),
-    Column("paths", "UInt32", "", "channel paths"),
+    Heading("device", "String", "", "device number, four hexadecimal digits; null where a volume has a name only"),
+    Heading("kind", "Enum", "", "base, alias (HyperPAV), classic alias, volume (base and aliases together) or other"),
+    Heading("label", "String", "", "volume label, owner, or name of the volume; null where blank"),
+    Heading("type", "String", "", "device type such as 3390-3, or ->522A for a classic alias"),
+    Heading("alias_of", "String", "", "device number of the base, of a classic alias"),
+    Heading("pool", "String", "", "alias pool that the device belongs to; null where nothing says so"),
+    Heading("pool_aliases", "UInt16", "", "aliases of that pool"),
+    Heading("links", "UInt32", "", "minidisk links"),
+    Heading("paths", "UInt32", "", "channel paths"),
     *(column for name, (unit, meaning) in DEVICE_NUMBERS.items() for column in measured(name, unit, meaning)),
     *WHERE,
 )  # fmt: skip
 SUPPLY: Final = (
     *WHEN,
-    Column("time", "Float64", "s", "end of the interval on the clock of the file, from whatever it counts"),
-    Column("pool", "String", "", "alias pool"),
-    Column("tries", "UInt64", "", "requests for an alias in the interval"),
-    Column("fails", "UInt64", "", "those that found none free"),
-    Column("fewest_free", "UInt32", "", "fewest free aliases that a request found"),
-    Column("most_free", "UInt32", "", "most free aliases that a request found"),
-    Column(
+    Heading("time", "Float64", "s", "end of the interval on the clock of the file, from whatever it counts"),
+    Heading("pool", "String", "", "alias pool"),
+    Heading("tries", "UInt64", "", "requests for an alias in the interval"),
+    Heading("fails", "UInt64", "", "those that found none free"),
+    Heading("fewest_free", "UInt32", "", "fewest free aliases that a request found"),
+    Heading("most_free", "UInt32", "", "most free aliases that a request found"),
+    Heading(
         "most_used", "UInt32", "", "most aliases in use at once; null where the source says what was free"
     ),
-    Column("aliases", "UInt32", "", "aliases of the pool at the end of the interval"),
-    Column("bases", "UInt32", "", "bases of the pool; null where the source does not say"),
-    Column("borrowed", "Float64", "1/s", "aliases borrowed from other control units (SuperPAV)"),
-    Column("loaned", "Float64", "1/s", "aliases loaned to other control units (SuperPAV)"),
-    Column("queued", "Float64", "", "mean I/Os queued for an alias"),
-    Column("restarted", "Boolean", "", "whether the counters were started again in the interval"),
-    Column("plain", "Boolean", "", "whether rates and water marks of the interval belong together"),
+    Heading("aliases", "UInt32", "", "aliases of the pool at the end of the interval"),
+    Heading("bases", "UInt32", "", "bases of the pool; null where the source does not say"),
+    Heading("borrowed", "Float64", "1/s", "aliases borrowed from other control units (SuperPAV)"),
+    Heading("loaned", "Float64", "1/s", "aliases loaned to other control units (SuperPAV)"),
+    Heading("queued", "Float64", "", "mean I/Os queued for an alias"),
+    Heading("restarted", "Boolean", "", "whether the counters were started again in the interval"),
+    Heading("plain", "Boolean", "", "whether rates and water marks of the interval belong together"),
     *WHERE,
 )
 STORAGE_RATES: Final = {
@@ -135,15 +135,19 @@ STORAGE_PAGES: Final = {
 }
 STORAGE: Final = (
     *WHEN,
-    Column("release", "String", "", "z/VM version and release such as 5.3"),
-    Column("owner", "String", "", "userid that owns the data space"),
-    Column("name", "String", "", "name of the data space"),
-    Column("users", "UInt32", "", "users permitted to it"),
+    Heading("release", "String", "", "z/VM version and release such as 5.3"),
+    Heading("owner", "String", "", "userid that owns the data space"),
+    Heading("name", "String", "", "name of the data space"),
+    Heading("users", "UInt32", "", "users permitted to it"),
     *(column for name, meaning in STORAGE_RATES.items() for column in measured(name, "1/s", meaning)),
     *(column for name, meaning in STORAGE_PAGES.items() for column in measured(name, "pages", meaning)),
     *WHERE,
 )
-TABLES: Final[Mapping[str, Sequence[Column]]] = {"devices": DEVICES, "supply": SUPPLY, "storage": STORAGE}
+TABLES: Final[Mapping[str, Sequence[Heading]]] = {
+    "devices": DEVICES,
+    "supply": SUPPLY,
+    "storage": STORAGE,
+}
 
 
 def damage() -> tuple[type[BaseException], ...]:
@@ -153,7 +157,7 @@ def damage() -> tuple[type[BaseException], ...]:
     return OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException
 
 
-def dtypes(columns: Sequence[Column]) -> dict[str, Any]:
+def dtypes(columns: Sequence[Heading]) -> dict[str, Any]:
     """Types of columns for polars, by name."""
     import polars as pl
 
@@ -161,7 +165,7 @@ def dtypes(columns: Sequence[Column]) -> dict[str, Any]:
     return {column.name: special.get(column.dtype) or getattr(pl, column.dtype) for column in columns}
 
 
-def frame(columns: Sequence[Column], data: Mapping[str, Any], height: int | None = None) -> pl.DataFrame:
+def frame(columns: Sequence[Heading], data: Mapping[str, Any], height: int | None = None) -> pl.DataFrame:
     """Make a table of columns: lists, arrays, series, or one value for all rows; null where `data` lacks one."""
     import polars as pl
 
@@ -186,14 +190,14 @@ def _many(values: object) -> bool:
     return hasattr(values, "__len__") and not isinstance(values, str | bytes)
 
 
-def empty(columns: Sequence[Column]) -> pl.DataFrame:
+def empty(columns: Sequence[Heading]) -> pl.DataFrame:
     """Make a table without rows."""
     import polars as pl
 
     return pl.DataFrame(schema=dtypes(columns))
 
 
-def join(columns: Sequence[Column], parts: Sequence[pl.DataFrame]) -> pl.DataFrame:
+def join(columns: Sequence[Heading], parts: Sequence[pl.DataFrame]) -> pl.DataFrame:
     """Join tables of the same columns, one below the other, without copying them."""
     import polars as pl
 
@@ -203,7 +207,7 @@ def join(columns: Sequence[Column], parts: Sequence[pl.DataFrame]) -> pl.DataFra
     return parts[0] if len(parts) == 1 else pl.concat(parts, rechunk=False)
 
 
-def conform(columns: Sequence[Column], found: pl.DataFrame, path: Path) -> pl.DataFrame:
+def conform(columns: Sequence[Heading], found: pl.DataFrame, path: Path) -> pl.DataFrame:
     """Give a table that has these columns, or some of them, their order and types; others are ignored."""
     import polars as pl
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from planner.calibrate.possible import central, smeared
 from planner.calibrate.spread import points
-from planner.demand import Law, Prediction, Readings
+from planner.demand import Law, PredictedRows, Readings
 from planner.interval import Interval
 from planner.measurements import Run
 from planner.results import Array
@@ -82,7 +82,7 @@ class Draws:
         return [int(count) for count in found if math.isfinite(count)]
 
 
-def _response(found: Prediction) -> Array:
+def _response(found: PredictedRows) -> Array:
     times: Array = found.queue / found.rate + found.service
     return times
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner import render
-from planner.demand import Prediction
+from planner.demand import PredictedRows
 from planner.devices import Performance, Pool
 from planner.measurements import Run
 from planner.sizing.target import Target
@@ -117,7 +117,7 @@ def held_to_measurement(count: int, run: Run, target: Target, growth: float) -> 
         return count
     rate, service, queue = run.total_rate.value, run.mean_service.value, run.total_queue.value
     ends = [np.array([end]) for end in (rate, service, queue / rate, queue)]
-    found = Prediction(rate=ends[0], service=ends[1], wait=ends[2], queue=ends[3])
+    found = PredictedRows(rate=ends[0], service=ends[1], wait=ends[2], queue=ends[3])
     if target.of_readings().met(found)[0]:
         return min(count, run.aliases)
     return max(count, min(run.aliases + 1, run.most_aliases))

@@ -8,7 +8,7 @@ from typing import Final, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from planner.demand import AliasTarget, Prediction
+from planner.demand import AliasTarget, PredictedRows
 from planner.devices import Performance
 from planner.results import Array
 from planner.units import MILLISECOND
@@ -44,7 +44,7 @@ class Reached(Protocol):
 class _Listed(AliasTarget):
     """Wait as a listing has it, queue / rate: without the redrive gap."""
 
-    def met(self, rows: Prediction) -> NDArray[np.bool_]:
+    def met(self, rows: PredictedRows) -> NDArray[np.bool_]:
         """Where the target is met; False where a reading is unused."""
         wait = rows.queue / rows.rate
         given = ((wait, self.wait), (wait + rows.service, self.response), (rows.queue, self.queue))

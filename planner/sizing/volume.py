@@ -14,7 +14,7 @@ from planner.calibrate import Fit
 from planner.demand import (
     Counts,
     Law,
-    Prediction,
+    PredictedRows,
     Readings,
     in_words,
     point_and_range,
@@ -192,7 +192,7 @@ def _strain(sized: Sized) -> float:
     return least if math.isfinite(least) else 0.0
 
 
-def _rows(sized: Sized, solved: Prediction, sweep: NDArray[np.int64]) -> Performance:
+def _rows(sized: Sized, solved: PredictedRows, sweep: NDArray[np.int64]) -> Performance:
     """The table under the chosen reading; of steady demand by the chain of a pool, which knows the tries."""
     k = sized.chosen
     steady = _tries(sized.read, k, sweep)
@@ -288,7 +288,7 @@ def _out_of_reach(sized: Sized, target: Target, limit: int) -> str:
     )
 
 
-def _named(sized: Sized, solved: Prediction, recommended: int) -> tuple[NamedReading, ...]:
+def _named(sized: Sized, solved: PredictedRows, recommended: int) -> tuple[NamedReading, ...]:
     """The chosen reading first, then the others that count for the range, the likeliest first."""
     read, each = sized.read, sized.counts.each[0]
     counts = counting(read)

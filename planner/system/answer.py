@@ -28,7 +28,7 @@ COST_LABELS: Final = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
+class FigureLine:
     """One figure as people read it: what, number, unit, SI units in one of it."""
 
     what: str
@@ -82,47 +82,49 @@ class SystemAnswer(Answer):
             parts.append(f"bottleneck: {names[0]}" + (f", then {names[1]}" if len(names) > 1 else ""))
         return f"{self.system.name}: " + ("; ".join(parts) or "nothing to work out") + "."
 
-    def rows(self) -> Iterator[tuple[str, Row]]:
+    def rows(self) -> Iterator[tuple[str, FigureLine]]:
         """All figures, each under the title of its table."""
         found = self.found
         what = "Throughput"
         if found.throughput.value is not None or self.system.of("guests"):
-            yield what, Row(what="throughput", number=found.throughput, unit=self.unit)
+            yield what, FigureLine(what="throughput", number=found.throughput, unit=self.unit)
         if self.system.of("paging"):
-            yield what, Row(what="page reads and writes", number=found.page_rate, unit="pages/s")
+            yield what, FigureLine(what="page reads and writes", number=found.page_rate, unit="pages/s")
         if self.system.of("volumes"):
-            yield what, Row(what="I/Os of guests", number=found.io_rate, unit="/s")
+            yield what, FigureLine(what="I/Os of guests", number=found.io_rate, unit="/s")
         yield from (("Storage", row) for row in self._storage())
         for name, station in found.stations.items():
             count = found.devices[name]
             for key in STATION:
                 unit, factor = STATION_UNITS.get(key, ("/s" if key == "transfers" else "", 1.0))
                 what = f"{name} ({count}): {STATION_LABELS[key]}"
-                yield "Devices, each", Row(what=what, number=station[key], unit=unit, factor=factor)
+                yield "Devices, each", FigureLine(what=what, number=station[key], unit=unit, factor=factor)
         if self.system.one("processors") is not None:
             for key in COSTS:
-                yield "Processors busy", Row(what=COST_LABELS[key], number=found.processors[key])
+                yield "Processors busy", FigureLine(what=COST_LABELS[key], number=found.processors[key])
         for name, number in found.bounds.items():
-            yield f"Bounds, {self.unit}", Row(what=name, number=number)
+            yield f"Bounds, {self.unit}", FigureLine(what=name, number=number)
         for name, number in found.elasticity.items():
-            yield "Elasticity: percent of throughput for one percent of", Row(what=name, number=number)
+            yield "Elasticity: percent of throughput for one percent of", FigureLine(what=name, number=number)
 
-    def _storage(self) -> Iterator[Row]:
+    def _storage(self) -> Iterator[FigureLine]:
         found = self.found.storage
         if not found:
             return
-        yield Row(what="overcommitment", number=found["overcommitment"])
-        yield Row(what="frames for pages", number=found["frames_for_pages"], unit="GiB", factor=PAGES_GIB)
-        yield Row(
+        yield FigureLine(what="overcommitment", number=found["overcommitment"])
+        yield FigureLine(
+            what="frames for pages", number=found["frames_for_pages"], unit="GiB", factor=PAGES_GIB
+        )
+        yield FigureLine(
             what="pages without a frame", number=found["pages_without_frame"], unit="GiB", factor=PAGES_GIB
         )
-        yield Row(what="misses per page visit", number=self.found.miss_ratio, unit="%", factor=0.01)
-        yield Row(
+        yield FigureLine(what="misses per page visit", number=self.found.miss_ratio, unit="%", factor=0.01)
+        yield FigureLine(
             what="real storage without paging", number=found["storage_without_paging"], unit="GiB", factor=GIB
         )
         for name, number in found.items():
             if name.startswith("guests_that_fit"):
-                yield Row(what=f"guests that fit: {name.partition(' ')[2]}", number=number)
+                yield FigureLine(what=f"guests that fit: {name.partition(' ')[2]}", number=number)
 
     def sections(self) -> tuple[render.Section, ...]:
         """Lay out one table a topic.
@@ -132,7 +134,7 @@ class SystemAnswer(Answer):
         tuple of render.Section
             Throughput, storage, devices, processors, bounds, elasticities.
         """
-        titles: dict[str, list[Row]] = {}
+        titles: dict[str, list[FigureLine]] = {}
         for title, row in self.rows():
             titles.setdefault(title, []).append(row)
         return tuple(render.Section(title=title, table=_shown(rows)) for title, rows in titles.items())
@@ -209,8 +211,8 @@ def _digits(value: float) -> str:
     return f"{value:,.0f}" if abs(value) >= LONG else f"{value:.4g}"
 
 
-def _shown(rows: Sequence[Row]) -> render.Table:
-    def cell(end: float | None, row: Row) -> str:
+def _shown(rows: Sequence[FigureLine]) -> render.Table:
+    def cell(end: float | None, row: FigureLine) -> str:
         return "-" if end is None else _digits(end / row.factor)
 
     columns = [
@@ -225,13 +227,13 @@ def _shown(rows: Sequence[Row]) -> render.Table:
     return render.Table(columns=tuple(columns))
 
 
-def full_name(title: str, row: Row) -> str:
+def full_name(title: str, row: FigureLine) -> str:
     """Name of a figure that needs no title above it."""
     kind = {"Processors": "busy, ", "Bounds": "bound, ", "Elasticity": "elasticity, "}
     return next((word for start, word in kind.items() if title.startswith(start)), "") + row.what
 
 
-def _labeled(row: Row) -> str:
+def _labeled(row: FigureLine) -> str:
     return f"{row.what} [{row.unit}]" if row.unit else row.what
 
 

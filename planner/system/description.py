@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from planner import library
 from planner.errors import InputError, PlannerError, ReportError
-from planner.system.schema import TABLES, Key, Table, did_you_mean, nearest, one_of
+from planner.system.schema import TABLES, Key, TomlTable, did_you_mean, nearest, one_of
 from planner.units import EXAMPLES, FRAME, half_digit, parse, resolution
 
 GIVEN: Final = "given"
@@ -159,7 +159,7 @@ class System:
         Parameters
         ----------
         changes : iterable of tuple
-            Table, key, value (SI or a word) and what its digits leave open.
+            TomlTable, key, value (SI or a word) and what its digits leave open.
 
         Returns
         -------
@@ -309,7 +309,7 @@ class _Reader:
             raise self.error(f"expected one table [{name}], found {len(parts)}", name, 1)
         return [self.entry(declared, part, k) for k, part in enumerate(parts)]
 
-    def entry(self, declared: Table, content: Mapping[str, Any], number: int) -> Entry:
+    def entry(self, declared: TomlTable, content: Mapping[str, Any], number: int) -> Entry:
         """One table, as written."""
         numbers: dict[str, float] = {}
         halves: dict[str, float] = {}
@@ -337,7 +337,7 @@ class _Reader:
         return Entry(table=declared.name, name=name, place=place, numbers=numbers, halves=halves, words=words,
                      origin=origin)  # fmt: skip
 
-    def _declared(self, declared: Table, file_key: str, value: Any, number: int) -> tuple[Key, float]:
+    def _declared(self, declared: TomlTable, file_key: str, value: Any, number: int) -> tuple[Key, float]:
         """Declaration of a key and the unit of its suffix; a text under a bare key carries its own unit."""
         found = declared.find(file_key)
         if found is not None:

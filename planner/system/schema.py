@@ -64,7 +64,7 @@ class Key:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Table:
+class TomlTable:
     """One table: `many` may stand under ``[[name]]``, each with a name of its own."""
 
     name: str
@@ -113,7 +113,7 @@ GAP: Final = Key(
 TABLES: Final = {
     table.name: table
     for table in (
-        Table(
+        TomlTable(
             name="system", many=False, meaning="what this is",
             keys=(
                 Key(key="name", unit="text", meaning="name of the system"),
@@ -121,7 +121,7 @@ TABLES: Final = {
                 Key(key="source", unit="text", meaning="where the numbers come from"),
             ),
         ),
-        Table(
+        TomlTable(
             name="processors", many=False, meaning="real processors of the partition",
             keys=(
                 Key(key="count", whole=True, low=1, high=1000, needed=True, meaning="processors"),
@@ -133,7 +133,7 @@ TABLES: Final = {
                 MODEL,
             ),
         ),
-        Table(
+        TomlTable(
             name="storage", many=False, meaning="real storage",
             keys=(
                 Key(key="real", unit="B", suffix="gib", low=1, needed=True, meaning="real storage"),
@@ -143,7 +143,7 @@ TABLES: Final = {
                     meaning="real storage for minidisk cache"),
             ),
         ),
-        Table(
+        TomlTable(
             name="guests", many=True, meaning="equal guests",
             keys=(
                 _name("name of the group"), LIKE,
@@ -181,7 +181,7 @@ TABLES: Final = {
                 MODEL,
             ),
         ),
-        Table(
+        TomlTable(
             name="paging", many=True, meaning="equal paging devices",
             keys=(
                 _name("name of the group"), LIKE,
@@ -201,7 +201,7 @@ TABLES: Final = {
                 MODEL,
             ),
         ),
-        Table(
+        TomlTable(
             name="pool", many=True, meaning="a HyperPAV pool",
             keys=(
                 _name("name of the pool"),
@@ -209,7 +209,7 @@ TABLES: Final = {
                 SERVICE, INFLATION, GAP, MODEL,
             ),
         ),
-        Table(
+        TomlTable(
             name="volumes", many=True, meaning="equal volumes with minidisks",
             keys=(
                 _name("name of the group"), LIKE,
@@ -264,7 +264,7 @@ def json_schema() -> dict[str, Any]:
     }
 
 
-def _table_schema(table: Table) -> dict[str, Any]:
+def _table_schema(table: TomlTable) -> dict[str, Any]:
     properties: dict[str, Any] = {}
     for key in table.keys:
         for spelling, factor in key.spellings.items():

@@ -32,13 +32,13 @@ PAGING_RATES: Final = {
 }  # fmt: skip
 PAGING: Final = (
     *schema.WHEN,
-    schema.Column("device", "String", "", "device number, four hexadecimal digits"),
-    schema.Column("label", "String", "", "volume label"),
+    schema.Heading("device", "String", "", "device number, four hexadecimal digits"),
+    schema.Heading("label", "String", "", "volume label"),
     *(
-        schema.Column(name, "Float64", "1/s", f"pages {name.split('_')[1]}, {name.split('_')[0]} space")
+        schema.Heading(name, "Float64", "1/s", f"pages {name.split('_')[1]}, {name.split('_')[0]} space")
         for name in PAGING_RATES
     ),
-    schema.Column("queued", "Float64", "", "requests queued when the sample was taken"),
+    schema.Heading("queued", "Float64", "", "requests queued when the sample was taken"),
     *schema.WHERE,
 )
 EMULATED_RATES: Final = {
@@ -48,11 +48,11 @@ EMULATED_RATES: Final = {
 }
 EMULATED: Final = (
     *schema.WHEN,
-    schema.Column("device", "String", "", "device number, four hexadecimal digits"),
-    schema.Column("transfer_rate", "Float64", "1/s", "transfers of the disk"),
-    schema.Column("read_block_rate", "Float64", "1/s", "blocks read"),
-    schema.Column("write_block_rate", "Float64", "1/s", "blocks written"),
-    schema.Column("block_size", "UInt32", "bytes", "bytes of a block"),
+    schema.Heading("device", "String", "", "device number, four hexadecimal digits"),
+    schema.Heading("transfer_rate", "Float64", "1/s", "transfers of the disk"),
+    schema.Heading("read_block_rate", "Float64", "1/s", "blocks read"),
+    schema.Heading("write_block_rate", "Float64", "1/s", "blocks written"),
+    schema.Heading("block_size", "UInt32", "bytes", "bytes of a block"),
     *schema.WHERE,
 )
 
