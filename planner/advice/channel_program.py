@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple
 
 from planner import library, render, style
 from planner.answer import Answer
-from planner.calibrate.possible import intervals
+from planner.calibrate.error_bar import intervals
 from planner.devices.channel_program import WIDTHS, ChannelProgram
 from planner.devices.parameters import Scenario
 from planner.errors import InputError

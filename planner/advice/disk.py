@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from planner import library, render, style
 from planner.answer import Answer
-from planner.calibrate.possible import interval
+from planner.calibrate.error_bar import interval
 from planner.devices.disk import DiskPath, DiskPerformance, Mode
 from planner.errors import InputError
 from planner.interval import Interval

@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 
 from planner import library
-from planner.calibrate.possible import interval
+from planner.calibrate.error_bar import interval
 from planner.devices.paging import PagingDevice, PagingPerformance
 from planner.errors import InputError
 from planner.results import Array

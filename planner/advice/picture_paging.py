@@ -11,7 +11,7 @@ import numpy as np
 
 from planner import style
 from planner.advice.paging_load import Load, PagingKind, carried_by, curve
-from planner.calibrate.possible import interval
+from planner.calibrate.error_bar import interval
 from planner.results import Array
 from planner.units import MILLISECOND
 

@@ -13,8 +13,8 @@ import numpy as np
 
 from planner import library, render, style
 from planner.answer import Answer
+from planner.calibrate.error_bar import interval
 from planner.calibrate.model_file import model_of_costs
-from planner.calibrate.possible import interval
 from planner.calibrate.processors import HEADINGS, NEEDED, TIMES, cpu_time, fit_scaling
 from planner.calibrate.tables import Measurements, read_measurements
 from planner.devices.processors import Processors

@@ -12,8 +12,8 @@ import numpy as np
 from planner import library
 from planner.calibrate.calibration import Comparison, Estimate
 from planner.calibrate.cost_law import SEEN, CostFit, CostLaw, CostProblem, MeasuredFigure, given
+from planner.calibrate.error_bar import cut_off, stretch
 from planner.calibrate.model_error import GIVEN, MODEL_ERROR
-from planner.calibrate.possible import cut_off, stretch
 from planner.errors import CalibrationError, InputError
 from planner.library import Status
 from planner.results import Array

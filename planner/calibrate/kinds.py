@@ -13,9 +13,9 @@ from planner.calibrate import channel_program, disk, paging, processors
 from planner.calibrate.calibration import Calibration
 from planner.calibrate.cost_law import CostFit
 from planner.calibrate.data_file import EVERYTHING, Chosen, read_observations
-from planner.calibrate.fit import fit
 from planner.calibrate.model_file import model_of_costs, to_model
 from planner.calibrate.tables import Measurements, read_measurements
+from planner.calibrate.volume_fit import fit
 from planner.devices.kinds import KINDS
 from planner.errors import InputError
 from planner.quantity import Quantity, listed

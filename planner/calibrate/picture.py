@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from planner import style
-from planner.calibrate.possible import interval
+from planner.calibrate.error_bar import interval
 from planner.interval import Interval
 from planner.units import MILLISECOND
 

@@ -19,7 +19,9 @@ OF_SEVERAL: Final = 0.5  # the same where other rows have decided
 FIRST_STEP: Final = 3  # aliases, where the demand of a saturated row is unknown
 NEARLY_STEADY: Final = 1.6  # r below which the steady counts with other waits bound the range
 WAIT_FACTORS: Final = (0.65, 1.5)
-SAME_DIGITS: Final = 9  # decimals of a wait [service times] that the queue it is reckoned from does not change
+SAME_DIGITS: Final = (
+    9  # decimals of a wait [service times] that the queue it is reckoned from does not change
+)
 LEAST_WEIGHT: Final = 1e-6
 KEPT_OF_BEST: Final = 0.03
 LARGE: Final = 6  # aliases from which a range of several rows is wider

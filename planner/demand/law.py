@@ -9,7 +9,7 @@ from typing import Final, Self
 
 import numpy as np
 
-from planner.calibrate.possible import possible
+from planner.calibrate.error_bar import possible
 from planner.devices.parameters import INFLATION, REDRIVE_TIME
 from planner.errors import InputError, ReportError
 from planner.library import Model, read_model

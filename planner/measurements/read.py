@@ -296,14 +296,20 @@ def _is_archive(source: Source) -> bool:
     return source.frame is None and source.content is None and is_folder(source.path)
 
 
+def _has_page_head(source: Source) -> bool:
+    return source.frame is None and _PAGE_HEAD.search(source.head) is not None
+
+
 def _is_listing(source: Source) -> bool:
     two_bytes = source.head.startswith((b"\xff\xfe", b"\xfe\xff"))
     return source.frame is None and (two_bytes or b"\x00" not in source.head)
 
 
+_PAGE_HEAD: Final = re.compile(rb"^[01+-]? *FCX[0-9]{3} +(Run|CPU) ", re.MULTILINE)
 # A new format is one module of `planner.reports` and one line here; the first that recognizes a source reads it.
 READERS: Final = (
     Reader(name="an archive", recognizes=_is_archive, read=_archive),
+    Reader(name="pages of Performance Toolkit", recognizes=_has_page_head, read=_listings),  # needs no other reader
     Reader(name="a table of this planner", recognizes=lambda source: _schema_of(source) is not None, read=_ready),
     Reader(name="supply counters", recognizes=_has("IODHPP_HPPTRIES", "IODHPP_HPPFAILS"), read=_supply),
     Reader(name="volume counters", recognizes=_has("device", "IODDEV_SCGSSCH"), read=_counters),

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from planner import library, style
+from planner.calibrate.error_bar import interval
 from planner.calibrate.paging import calibrate as fit_paging
-from planner.calibrate.possible import interval
 from planner.devices.paging import PagingDevice
 from planner.interval import Interval
 from planner.published.report import (

@@ -11,13 +11,14 @@ import numpy as np
 
 from planner.reports import schema
 from planner.reports.dspacesh import PAGES, RATES, DataSpaceListing
-from planner.reports.membership import Membership
 from planner.reports.printed import Printed
-from planner.reports.supply import PoolSupply
-from planner.reports.volume_counters import CountedVolumes, alias_devices
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from planner.reports.membership import Membership
+    from planner.reports.supply import PoolSupply
+    from planner.reports.volume_counters import CountedVolumes
 
 
 def storage_frame(listings: Sequence[DataSpaceListing]) -> pl.DataFrame:
@@ -99,6 +100,8 @@ def _clock(start: datetime | None, seconds: Any) -> Mapping[str, Any]:
 
 def volumes_frame(counted: CountedVolumes) -> tuple[pl.DataFrame, list[str]]:
     """Intervals of volume counters, those of devices that are aliases left out, and notes on how they were read."""
+    from planner.reports.volume_counters import alias_devices
+
     aliases, notes = alias_devices(counted)
     parts = []
     for device, each in counted.devices.items():

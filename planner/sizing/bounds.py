@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from planner.calibrate.possible import central, smeared
+from planner.calibrate.error_bar import central, smeared
 from planner.calibrate.spread import points
 from planner.demand import Law, PredictedRows, Readings
 from planner.interval import Interval

@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from planner.calibrate import Fit, fit, observe
 from planner.demand import Law, Reading, Readings, read_volumes, readings_of_pool
 from planner.demand.read import steady_volumes
 from planner.devices import Performance, Pool
@@ -54,6 +53,9 @@ from planner.sizing.volumes import (
 )
 from planner.sizing.wording import pool_remarks
 from planner.units import MILLISECOND
+
+if TYPE_CHECKING:
+    from planner.calibrate import Fit
 
 ROWS_BEYOND: Final = 2
 CHI_SQUARE_95: Final = 3.84
@@ -455,6 +457,8 @@ def _of_fit(item: Fit, run: Run, law: Law) -> Reading:
 
 def fitted(runs: Sequence[Run], law: Law) -> tuple[list[Fit], tuple[str, ...]]:
     """Several alias counts at once: every population whose least-squares fit is nearly as good as the best."""
+    from planner.calibrate import fit, observe
+
     fixed = {"inflation": law.inflation, "redrive_time": law.redrive_time}
     fits: list[Fit] = []
     least = max(observe(run).fewest_requesters for run in runs)

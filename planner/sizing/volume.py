@@ -5,12 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from planner.calibrate import Fit
 from planner.demand import (
     Counts,
     Law,
@@ -31,6 +30,9 @@ from planner.sizing.comparison import as_measured, held_to_measurement, helped, 
 from planner.sizing.pool import FAR_FROM_SATURATED, SAME_RATE, fitted
 from planner.sizing.target import Target
 from planner.sizing.wording import volume_remarks
+
+if TYPE_CHECKING:
+    from planner.calibrate import Fit
 
 ROWS_BEYOND: Final = 2
 ALWAYS: Final = 0.99  # share of the time from which on requesters are as good as always active

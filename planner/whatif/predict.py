@@ -13,7 +13,7 @@ import numpy as np
 
 from planner import library, render, style, units
 from planner.answer import Answer
-from planner.calibrate.possible import intervals, possible
+from planner.calibrate.error_bar import intervals, possible
 from planner.devices.kinds import KINDS
 from planner.devices.parameters import Scenario
 from planner.errors import InputError

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import chi2, norm, qmc
 
-from planner.calibrate.possible import stretch
+from planner.calibrate.error_bar import stretch
 from planner.calibrate.spread import EDGE, SEED, _stretched, points
 
 
