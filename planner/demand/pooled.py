@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from math import log
 from typing import Final
 
 import numpy as np
@@ -42,6 +43,8 @@ LARGEST_LOAD: Final = 0.97
 MULTIPLES: Final = np.log([0.4, 0.75, 1.0, 1.5, 2.2, 3.3, 5.5, 10.0, 20.0, 50.0])
 USUAL, SPREAD = 0.8, 1.0
 LAW_ERROR: Final = 0.35  # of a queue with aliases at work, in its logarithm
+DRAWS_OF_SEVERAL: Final = 512  # of which the rows with other counts leave a part
+LARGEST_TIE: Final = 3.0  # factor, either way, by which a draw is tied to the queue that was measured
 UNIFORM: Final = 3**-0.5  # standard deviation of half a digit
 LEAST_SHARE: Final = 1e-3  # of a multiple that counts
 
@@ -71,6 +74,8 @@ class PoolReadings:
         Mean I/Os in service and rate [1/s] then.
     alone, alone_rate : ndarray
         I/Os queued [1] and rate [1/s] without aliases.
+    others : tuple
+        Aliases in use and rows of the same volumes that were measured with other counts.
     """
 
     readings: Readings
@@ -82,6 +87,7 @@ class PoolReadings:
     rate: Array
     alone: Array
     alone_rate: Array
+    others: tuple[tuple[int, MeasuredRows], ...] = ()
 
     @property
     def steady(self) -> bool:
@@ -134,27 +140,21 @@ class PoolReadings:
             found.append(int(np.argmax(met)) if met.any() else last)
         point, low, high = found
         more = int(np.ceil(WIDER * point))
-        low, high = max(low - more, 0) if self.in_use else low, high + more
-        if self.in_use and not self.readings.growth:
-            if self.met_in_use(target):
-                point, high = min(point, self.in_use), min(high, self.in_use)
-            elif self.missed_in_use(target):
-                point, low = max(point, self.in_use + 1), max(low, self.in_use + 1)
+        low, high = max(low - more, 0) if self.in_use or self.others else low, high + more
+        for in_use, rows in () if self.readings.growth else ((self.in_use, self.readings.rows), *self.others):
+            # At the upper end of its digits a measurement meets the target, or at the lower end it misses it.
+            if in_use and _reached(target, rows, rows.queue_high):
+                point, high = min(point, in_use), min(high, in_use)
+            elif not _reached(target, rows, np.maximum(rows.queue_low, 0.0)):
+                point, low = max(point, in_use + 1), max(low, in_use + 1)
         return point, min(low, point), min(max(high, point + 1 if point else 1), last)
 
-    def met_in_use(self, target: AliasTarget) -> bool:
-        """Whether the measurement itself, at the upper end of its digits, meets the target."""
-        return self._reached(target, self.readings.rows.queue_high)
 
-    def missed_in_use(self, target: AliasTarget) -> bool:
-        """Whether it misses the target even at the lower end of its digits."""
-        return not self._reached(target, np.maximum(self.readings.rows.queue_low, 0.0))
-
-    def _reached(self, target: AliasTarget, queues: Array) -> bool:
-        rows = self.readings.rows
-        rate, queue = np.array([rows.rate.sum()]), np.array([queues.sum()])
-        service = (rows.rate * rows.service).sum() / rate
-        return bool(target.met(PoolPrediction(rate=rate, wait=queue / rate, service=service, queue=queue))[0])
+def _reached(target: AliasTarget, rows: MeasuredRows, queues: Array) -> bool:
+    """Whether a measurement with such queues meets the target."""
+    rate, queue = np.array([rows.rate.sum()]), np.array([queues.sum()])
+    service = (rows.rate * rows.service).sum() / rate
+    return bool(target.met(PoolPrediction(rate=rate, wait=queue / rate, service=service, queue=queue))[0])
 
 
 def drawn(asks: AliasUse, most: int, many: int = DRAWS) -> Array:
@@ -188,12 +188,56 @@ def read_pool(
     """
     if aliases == 0:
         return read_pools([(io_rate, service, queued)], law=law, growth=growth)[0]
-    rows = make_rows(io_rate, service, queued, 0)
+    return _read_in_use((io_rate, service, queued), aliases, law, growth, DRAWS)
+
+
+def read_pool_at_several(
+    rows: Sequence[tuple[Interval, Interval, Interval, int]], *, law: Law, growth: float = 0.0
+) -> PoolReadings:
+    """Read the volumes of one pool measured with several numbers of aliases.
+
+    The row with the fewest aliases is read as by `read_pool`; each draw counts as far as it has the queues that were
+    measured with the other counts, to the error of the law of the queue and the digits. Then its queues are tied to
+    the measurement nearest to them: multiplied by what it misses there, at most three times either way.
+    """
+    first, *others = sorted(rows, key=lambda row: row[3])
+    if not others:
+        return read_pool(*first[:3], aliases=first[3], law=law, growth=growth)
+
+    def read(growth: float) -> PoolReadings:
+        if first[3]:
+            return _read_in_use(first[:3], first[3], law, growth, DRAWS_OF_SEVERAL // 4)
+        return read_pools([first[:3]], law=law, growth=growth, many=DRAWS_OF_SEVERAL)[0]
+
+    found = read(0.0)
+    likely, ties = found.likely, dict[int, Array]()
+    rows_of = tuple(
+        (aliases, make_rows(rate, service, queued, 0)) for rate, service, queued, aliases in others
+    )
+    for aliases, measured in rows_of:
+        queues = found.queues[min(aliases, found.queues.shape[0] - 1)]
+        likely = likely * np.exp(-0.5 * _misfit(queues, measured) ** 2)
+        ties[aliases] = np.exp(np.clip(-_missed(queues, measured)[0], -log(LARGEST_TIE), log(LARGEST_TIE)))
+    last = found.queues.shape[0] - 1
+    counts = np.array([first[3], *ties])
+    factors = np.array([np.ones(likely.size), *ties.values()])
+    nearest = np.argmin(np.abs(np.arange(last + 1)[:, None] - counts[None, :]), axis=1)
+    if growth:
+        found = read(growth)
+    queues = np.minimum.accumulate(found.queues * factors[nearest], axis=0)
+    likely = likely / likely.max() if likely.max() > 0 else found.likely
+    return replace(found, queues=queues, likely=likely, others=rows_of)
+
+
+def _read_in_use(
+    row: tuple[Interval, Interval, Interval], aliases: int, law: Law, growth: float, many: int
+) -> PoolReadings:
+    rows = make_rows(*row, 0)
     tiled = _as_without(rows, law)
     each = np.arange(tiled.volumes).reshape(MULTIPLES.size, -1)
     hypotheses = [tiled.of(part) for part in each]
     asks_of = [asked(read) for read in hypotheses]
-    likely = _likely(np.array([drawn(asks, aliases)[aliases] for asks in asks_of]), rows)
+    likely = _likely(np.array([drawn(asks, aliases, many)[aliases] for asks in asks_of]), rows)
     if growth:
         hypotheses = [read.grown(growth) for read in hypotheses]
         asks_of = [asked(read) for read in hypotheses]
@@ -202,7 +246,7 @@ def read_pool(
 
 
 def read_pools(
-    pools: Sequence[tuple[Interval, Interval, Interval]], *, law: Law, growth: float = 0.0
+    pools: Sequence[tuple[Interval, Interval, Interval]], *, law: Law, growth: float = 0.0, many: int = DRAWS
 ) -> list[PoolReadings]:
     """`read_pool` of several pools without aliases in use, all their volumes at once, which costs less than each alone.
 
@@ -214,6 +258,8 @@ def read_pools(
         Inflation and redrive gap of the devices.
     growth : float, optional
         Share by which the demand grows.
+    many : int, optional
+        Draws of each.
 
     Returns
     -------
@@ -235,7 +281,7 @@ def read_pools(
     alone = np.maximum(asks.mean(asks.alone), read.rows.queue) if growth else read.rows.queue
     ends = np.cumsum([0, *(rate.value.size for rate, _, _ in pools)])
     parts = [slice(first, last) for first, last in pairwise(ends.tolist())]
-    ones = np.ones((1, DRAWS))
+    ones = np.ones((1, many))
     return [_together(grown.of(part), 0, [asks.of(part)], [alone[part]], ones) for part in parts]
 
 
@@ -251,7 +297,8 @@ def _together(
         return np.asarray(sum(share[k] * values[k] for k in kept) / share[kept].sum())
 
     return PoolReadings(
-        readings=readings, in_use=in_use, queues=np.concatenate([drawn(asks_of[k], last) for k in kept], axis=1),
+        readings=readings, in_use=in_use,
+        queues=np.concatenate([drawn(asks_of[k], last, likely.shape[1]) for k in kept], axis=1),
         likely=likely[kept].ravel(), crowd=mean([asks.crowd for asks in asks_of]),
         busy=mean([asks.mean(asks.busy) for asks in asks_of]), rate=mean([asks.mean(asks.rate) for asks in asks_of]),
         alone=_at_least(mean(alone), readings.rows.queue.sum() if in_use else 0.0),
@@ -287,13 +334,23 @@ def _as_without(rows: MeasuredRows, law: Law) -> Readings:
 
 def _likely(queues: Array, rows: MeasuredRows) -> Array:
     """How likely the queue that was measured with the aliases in use is under each draw, (multiples, draws)."""
+    off = _misfit(queues, rows) ** 2 + (((MULTIPLES - USUAL) / SPREAD) ** 2)[:, None]
+    found: Array = np.exp(-0.5 * (off - off.min()))
+    return found
+
+
+def _misfit(queues: Array, rows: MeasuredRows) -> Array:
+    """By how many standard deviations queues of the whole pool miss the measured one."""
+    missed, error = _missed(queues, rows)
+    return missed / error
+
+
+def _missed(queues: Array, rows: MeasuredRows) -> tuple[Array, Array]:
+    """Logarithm of queues of the whole pool over the measured one, beside the digits, and its standard deviation."""
     measured = rows.queue.sum()
     digits = np.sqrt((((rows.queue_high - rows.queue) * UNIFORM) ** 2).sum())
     error = np.hypot(LAW_ERROR, digits / (measured + digits))
-    off = np.log((queues + digits) / (measured + digits)) / error
-    off = off**2 + (((MULTIPLES - USUAL) / SPREAD) ** 2)[:, None]
-    found: Array = np.exp(-0.5 * (off - off.min()))
-    return found
+    return np.log((queues + digits) / (measured + digits)), error
 
 
 def open_queue(load: Array, gap: Array) -> Array:

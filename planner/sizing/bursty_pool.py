@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 
 from planner.demand import Law, in_words, point_and_range
-from planner.demand.pooled import HIGHEST, LOWEST, PoolReadings, read_pool
+from planner.demand.pooled import HIGHEST, LOWEST, PoolReadings, read_pool_at_several
 from planner.devices import Performance
 from planner.errors import InfeasibleError, InputError
 from planner.interval import Interval
@@ -42,9 +42,10 @@ def size_bursty_pool(runs: Sequence[Run], law: Law, target: Target, growth: floa
             "a target for wait, queue or response: volumes of the pool are bursty, and only its supply counters say "
             "how many tries fail (planner aliases supply)",
         )  # fmt: skip
-    pool = read_pool(
-        run.io_rate, run.service, spaced(run.queued), aliases=run.aliases, law=law, growth=growth
-    )
+    rows = [
+        (each.io_rate, each.service, spaced(each.queued), each.aliases) for each in runs if each.queue_known
+    ]
+    pool = read_pool_at_several(rows, law=law, growth=growth)
     asked = target.of_readings()
     every = _rows(pool, np.arange(run.most_aliases + 1))
     if not target.met(every).any():
@@ -59,17 +60,17 @@ def size_bursty_pool(runs: Sequence[Run], law: Law, target: Target, growth: floa
     last = min(max(recommended, rule or 0, *(each.aliases for each in runs)) + ROWS_BEYOND, run.most_aliases)
     model = every.first(last + 1)
     rate, response = _bands(pool, model, runs, growth)
-    rows = model if growth else as_measured(model, runs)
-    rate = holding(rate, rows.io_rate)
+    shown = model if growth else as_measured(model, runs)
+    rate = holding(rate, shown.io_rate)
     each = point_and_range(pool.readings, asked) if not run.aliases else None
     classic = None if each is None or each.unmet.any() else int(each.point.sum())
     gains = _gains(run, pool, alike(run), recommended) if run.own and not run.aliases else ()
-    helps = helped(rows, run.aliases, recommended)
+    helps = helped(shown, run.aliases, recommended)
     named = _named(pool, recommended, float(model.io_rate[recommended]))
     return AliasAnswer(
         name=run.name, recommended=recommended, range=(min(ends), min(max(ends), run.most_aliases)), rule_of_thumb=rule,
         in_use=run.aliases, measured=tuple(each.aliases for each in runs), target=target, growth=growth, readings=named,
-        rows=rows, rate=rate, response=response, saturated=pool.saturated and not run.aliases, helps=helps, strain=0.0,
+        rows=shown, rate=rate, response=response, saturated=pool.saturated and not run.aliases, helps=helps, strain=0.0,
         waiting=run.waiting, classic=classic, gains=gains, grouping_error=0.0,
         remarks=bursty_remarks(
             runs, named, recommended, helps=helps, growth=growth, gains=gains, classic=classic

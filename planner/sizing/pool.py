@@ -347,11 +347,12 @@ def demand_in_use(run: Run, law: Law, reading: Reading) -> Reading:
 
 
 def is_bursty(runs: Sequence[Run], law: Law) -> bool:
-    """Whether steady demand does not explain the latest measurement of a pool."""
+    """Whether steady demand does not explain the measurement of a pool that tells most, that with fewest aliases."""
     check_same(runs)
-    run = runs[-1]
-    if not run.queue_known:
+    known = [run for run in runs if run.queue_known]
+    if not known:
         return False
+    run = min(known, key=lambda each: each.aliases)
     if not run.aliases:
         return not is_steady(run, law)
     return run.total_queue.value > 0 and all(reading.strain > 1.0 for reading in readings_of_pool(run, law))

@@ -193,6 +193,10 @@ def bursty_remarks(
         "Volumes are bursty: each is read for itself, and the pool drawn many times with one reading of each. The "
         "range is that of the draws; supply counters of the pool (planner aliases supply) decide."
     ]
+    if len({each.aliases for each in runs}) > 1:
+        more.append(
+            "Draws count as far as they have the queues that were measured with the other numbers of aliases."
+        )
     more += [*_classic(classic, recommended), *_gained(gains, recommended)]
     step = next_step(runs, recommended, helps=helps, open_yet=True)
     return Remarks(

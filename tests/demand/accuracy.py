@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from planner.demand import Law, point_and_range, read_several, read_volumes
-from planner.demand.pooled import read_pool
+from planner.demand.pooled import read_pool, read_pool_at_several
 from planner.interval import Interval
 from tests.demand.volumes import KINDS, STEADY, Case, PoolCase, cases, pool_cases, printed
 
@@ -82,15 +82,22 @@ def of_volumes(drawn: Sequence[Case]) -> tuple[Found, Found]:
     return first_row, second_row
 
 
-def of_pools(drawn: Sequence[PoolCase]) -> Found:
-    """From one row a volume."""
-    ends = []
-    for case in drawn:
+def of_pools(drawn: Sequence[PoolCase]) -> tuple[Found, Found]:
+    """From one row a volume, and from that and a second one at the count that it recommends."""
+    ends = np.zeros((2, 3, len(drawn)), dtype=int)
+    for k, case in enumerate(drawn):
         law = Law(inflation=case.inflation, redrive_time=case.gap, model_error=MODEL_ERROR)
         rows = measured(list(case.rows.T), [case.listing] * case.rows.shape[1])
-        ends.append(read_pool(*rows, aliases=case.aliases, law=law).point_and_range())
-    point, low, high = np.array(ends).T
-    return Found(point=point, low=low, high=high, needed=np.array([case.needed for case in drawn]))
+        ends[:, :, k] = read_pool(*rows, aliases=case.aliases, law=law).point_and_range()
+        point = int(ends[0, 0, k])
+        again = case.row(point)
+        if point != case.aliases and (again[0] > 0).all():  # a row at the count in use is no second one
+            second = measured(list(again.T), [case.listing] * again.shape[1])
+            several = [(*rows, case.aliases), (*second, point)]
+            ends[1, :, k] = read_pool_at_several(several, law=law).point_and_range()
+    needed = np.array([case.needed for case in drawn])
+    one, two = (Found(point=p, low=low, high=high, needed=needed) for p, low, high in ends)
+    return one, two
 
 
 def main(seed: int, volumes: int = 200, pools: int = 40) -> None:
@@ -117,15 +124,17 @@ def print_volumes(seed: int, volumes: int) -> None:
 
 
 def print_pools(seed: int, pools: int) -> None:
-    """One row a volume."""
-    names = ("cases", "within 25 % or one", "range holds", "too few by more")
-    say("pools", names)
+    """One row a volume, and two."""
+    names = ("cases", "right", "within 25 % or one", "range holds", "too few by more")
     drawn = pool_cases(seed, pools)
     used = np.array([case.aliases for case in drawn]) > 0
-    found = of_pools(drawn)
-    for part, chosen in {"all": None, "aliases in use": used}.items():
-        if chosen is None or chosen.any():
-            say(part, [f"{found.figures(chosen)[name]:.0f}" for name in names])
+    for title, found in zip(
+        ("pools, one row", "and rows at the recommended count"), of_pools(drawn), strict=True
+    ):
+        say(title, names)
+        for part, chosen in {"all": None, "aliases in use": used}.items():
+            if chosen is None or chosen.any():
+                say(part, [f"{found.figures(chosen)[name]:.0f}" for name in names])
 
 
 def say(title: str, columns: Sequence[str]) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from planner import queueing
 from planner.demand import AliasTarget, Law, pooled, read_volumes, unlimited
-from planner.demand.pooled import read_pool
+from planner.demand.pooled import read_pool, read_pool_at_several
 from planner.interval import Interval
 
 LAW = Law(inflation=0.1, redrive_time=5e-5, model_error=0.02)
@@ -120,3 +120,30 @@ def test_growth_asks_for_no_fewer() -> None:
         read_pool(*rows(), law=LAW, growth=0.3).point_and_range()[0]
         >= read_pool(*rows(), law=LAW).point_and_range()[0]
     )
+
+
+def test_a_second_count_narrows_what_the_draws_leave_open() -> None:
+    """The queues of the latest row come back where it was measured; met and missed rows bound the count."""
+    alone = rows()
+    few = rows(QUEUES / 3, RATES * 1.02)
+    one = read_pool(*alone, law=LAW)
+    two = read_pool_at_several([(*few, 2), (*alone, 0)], law=LAW)  # in any order
+    assert two.in_use == 0 and two.others[0][0] == 2
+    measured = QUEUES.sum() / 3
+    assert abs(np.log(two.queued([2])[0] / measured)) <= 0.05
+    assert abs(np.log(one.queued([2])[0] / measured)) > 0.05
+    queues = two.queued(np.arange(40))
+    assert (np.diff(queues) <= 1e-12).all() and queues[0] == pytest.approx(QUEUES.sum())
+    spread = [float(np.ptp([pool.queued([3], share)[0] for share in (0.1, 0.9)])) for pool in (one, two)]
+    assert spread[1] < spread[0]
+    point, low, high = two.point_and_range()
+    assert 3 <= low <= point <= high  # two aliases missed the target
+    met = read_pool_at_several([(*alone, 0), (*rows(np.zeros(4)), 6)], law=LAW).point_and_range()
+    assert met[0] <= 6
+
+
+def test_growth_after_two_rows_asks_for_no_fewer() -> None:
+    several = [(*rows(), 0), (*rows(QUEUES / 3, RATES * 1.02), 2)]
+    plain, more = (read_pool_at_several(several, law=LAW, growth=growth) for growth in (0.0, 0.5))
+    counts = np.arange(30)
+    assert (more.queued(counts) >= plain.queued(counts) - 1e-9).all()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -155,9 +156,13 @@ def cases(seed: int, count: int) -> list[Case]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PoolCase:
-    """A pool of unequal volumes: what was measured of each with `aliases` in use, and the count that it needs."""
+    """A pool of unequal volumes: what was measured of each with `aliases` in use, and the count that it needs.
+
+    `row` measures it with any other count.
+    """
 
     rows: np.ndarray
+    row: Callable[[int], np.ndarray]
     aliases: int
     needed: int
     inflation: float
@@ -213,7 +218,13 @@ def _pool_case(rng: np.random.Generator) -> PoolCase | None:
     if (row(used)[0] <= 0).any():  # a volume so seldom active that nothing of it was seen
         return None
     return PoolCase(
-        rows=row(used), aliases=used, needed=high, inflation=inflation, gap=gap, listing=bool(seed % 2)
+        rows=row(used),
+        row=row,
+        aliases=used,
+        needed=high,
+        inflation=inflation,
+        gap=gap,
+        listing=bool(seed % 2),
     )
 
 
