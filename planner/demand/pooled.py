@@ -44,6 +44,7 @@ MULTIPLES: Final = np.log([0.4, 0.75, 1.0, 1.5, 2.2, 3.3, 5.5, 10.0, 20.0, 50.0]
 USUAL, SPREAD = 0.8, 1.0
 LAW_ERROR: Final = 0.35  # of a queue with aliases at work, in its logarithm
 DRAWS_OF_SEVERAL: Final = 512  # of which the rows with other counts leave a part
+LEAST_GONE: Final = 0.2  # share of the queue that must be gone before rates say what they are without any
 LARGEST_TIE: Final = 3.0  # factor, either way, by which a draw is tied to the queue that was measured
 UNIFORM: Final = 3**-0.5  # standard deviation of half a digit
 LEAST_SHARE: Final = 1e-3  # of a multiple that counts
@@ -117,8 +118,8 @@ class PoolReadings:
         queue = self.queued(aliases, share)
         left = np.clip(queue / max(float(self.alone.sum()), 1e-300), 0.0, 1.0)
         rate = left * self.alone_rate.sum() + (1 - left) * self.rate.sum()
-        alone = float((self.alone_rate * self.readings.rows.service).sum() / self.alone_rate.sum())
-        service = left * alone + (1 - left) * float(self.busy.sum() / self.rate.sum())
+        alone, free = _services(self)
+        service = left * alone + (1 - left) * free
         return PoolPrediction(rate=rate, queue=queue, service=service, wait=queue / rate)
 
     def volume_queues(self, aliases: ArrayLike) -> Array:
@@ -218,6 +219,7 @@ def read_pool_at_several(
         queues = found.queues[min(aliases, found.queues.shape[0] - 1)]
         likely = likely * np.exp(-0.5 * _misfit(queues, measured) ** 2)
         ties[aliases] = np.exp(np.clip(-_missed(queues, measured)[0], -log(LARGEST_TIE), log(LARGEST_TIE)))
+    shares = _pace_shares(found, rows_of[-1][1])
     last = found.queues.shape[0] - 1
     counts = np.array([first[3], *ties])
     factors = np.array([np.ones(likely.size), *ties.values()])
@@ -226,7 +228,42 @@ def read_pool_at_several(
         found = read(growth)
     queues = np.minimum.accumulate(found.queues * factors[nearest], axis=0)
     likely = likely / likely.max() if likely.max() > 0 else found.likely
-    return replace(found, queues=queues, likely=likely, others=rows_of)
+    return _paced(replace(found, queues=queues, likely=likely, others=rows_of), shares)
+
+
+def _pace_shares(pool: PoolReadings, rows: MeasuredRows) -> tuple[float, float]:
+    """How much of what aliases would change of rate and service time a row with aliases shows, between 0 and 1.
+
+    Both go from their value without aliases to that with enough in proportion to the queue that is gone, q: a row says
+    of the end value ``(measured - (1 - q) before) / q``. A row with nearly the whole queue says nothing.
+    """
+    gone = 1.0 - min(float(rows.queue.sum()) / max(float(pool.alone.sum()), 1e-300), 1.0)
+    if gone < LEAST_GONE:
+        return 1.0, 1.0
+
+    def share(measured: float, before: float, read: float) -> float:
+        said = (measured - before) / gone
+        return min(max(said / (read - before), 0.0), 1.0) if read > before else 1.0
+
+    rate, (before, after) = float(rows.rate.sum()), _services(pool)
+    return (
+        share(rate, float(pool.alone_rate.sum()), float(pool.rate.sum())),
+        share(float((rows.rate * rows.service).sum()) / rate, before, after),
+    )
+
+
+def _paced(pool: PoolReadings, shares: tuple[float, float]) -> PoolReadings:
+    """With so much of the rise of rate and service time."""
+    before, after = _services(pool)
+    rate = pool.alone_rate + (pool.rate - pool.alone_rate) * shares[0]
+    service = before + (after - before) * shares[1]
+    return replace(pool, rate=rate, busy=pool.busy * (service * rate.sum() / pool.busy.sum()))
+
+
+def _services(pool: PoolReadings) -> tuple[float, float]:
+    """Mean service time without aliases and with enough [s]."""
+    alone = float((pool.alone_rate * pool.readings.rows.service).sum() / pool.alone_rate.sum())
+    return alone, float(pool.busy.sum() / pool.rate.sum())
 
 
 def _read_in_use(

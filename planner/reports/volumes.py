@@ -48,6 +48,7 @@ def read_volumes(table: CsvTable) -> schema.Tables:
     key = next((name for name in ("device", "volume") if table.has(name)), None)
     if key is None:
         raise table.missing("device or volume", f"{WANTED} with the columns {', '.join(NEEDED)}")
+    table.require(NEEDED, WANTED)
     columns: dict[str, Any] = {
         name: _words(table, heading) for name, heading in WORDS.items() if table.has(heading)
     }

@@ -123,7 +123,10 @@ def next_step(  # noqa: PLR0911 - one sentence a case
     if recommended > run.aliases:
         more = recommended - run.aliases
         text = f"Next: add {more} alias{'es' if more > 1 else ''} and measure again"
-        decides = "; both listings together, of two alias counts, decide between the readings"
+        decides = (
+            "; both listings together, of two alias counts, decide between the readings" if len(counts) == 1
+            else "; all listings together decide between the readings"
+        )  # fmt: skip
         return text + (decides if open_yet else "") + "."
     if recommended < run.aliases:
         spare = run.aliases - recommended

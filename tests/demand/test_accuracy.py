@@ -26,7 +26,9 @@ def test_volumes_reach_what_is_asked() -> None:
 def test_pools_reach_what_is_asked() -> None:
     one, two = of_pools(pool_cases(101, 20))
     found, second = one.figures(), two.figures()
-    assert second["within 25 % or one"] >= 80 and second["range holds"] >= 90 and second["too few by more"] <= 10
+    assert (
+        second["within 25 % or one"] >= 80 and second["range holds"] >= 90 and second["too few by more"] <= 10
+    )
     assert found["within 25 % or one"] >= 60
     assert found["range holds"] >= 75
     assert found["too few by more"] <= 30
