@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import os
 import re
 import subprocess
@@ -189,3 +190,38 @@ def test_a_wheel_carries_its_shelves_and_finds_them(tmp_path: Path) -> None:
 
 def test_models_are_made_by_the_makefile() -> None:
     assert "write_models(Path('models'))" in (ROOT / "Makefile").read_text(encoding="utf-8")
+
+
+DOORS = [
+    name
+    for name, path in modules().items()
+    if "= door(" in path.read_text(encoding="utf-8") and name != "planner.doors"
+]
+
+
+@pytest.mark.parametrize("name", DOORS)
+def test_a_door_hands_out_just_what_it_names(name: str) -> None:
+    """Each public name comes from the module that the types say, and nothing else does."""
+    package = importlib.import_module(name)
+    tree = ast.parse(modules()[name].read_text(encoding="utf-8"))
+    typed = {
+        alias.name: node.module
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(name)
+        for alias in node.names
+    }
+    assert set(typed) == set(package.__all__)
+    for each, module in typed.items():
+        assert package.__getattr__(each) is getattr(importlib.import_module(str(module)), each)
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        package.nothing  # noqa: B018
+
+
+def test_no_class_name_is_used_twice() -> None:
+    """One name, one thing: who reads it in one room knows it in the next."""
+    found: dict[str, list[str]] = {}
+    for name, path in modules().items():
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef):
+                found.setdefault(node.name, []).append(name)
+    assert not {each: where for each, where in found.items() if len(where) > 1}

@@ -32,6 +32,7 @@ LAYERS = (
         "quantity",
         "units",
         "errors",
+        "doors",
     ),
 )
 LAYER_OF = {part: level for level, layer in enumerate(LAYERS) for part in layer}

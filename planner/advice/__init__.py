@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING
+
+from planner.doors import door
 
 if TYPE_CHECKING:
     from planner.advice.channel_program import CcwAnswer, channel_programs
@@ -38,13 +39,14 @@ __all__ = [
     "storage_usage",
 ]
 
-_ROOMS: Final = ("channel_program", "disk", "paging", "processors", "storage")
-
-
-def __getattr__(name: str) -> Any:
-    if name in __all__:
-        for room in _ROOMS:
-            module = import_module(f"{__name__}.{room}")
-            if hasattr(module, name):
-                return getattr(module, name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+# Each comes when it is asked for.
+__getattr__ = door(
+    __name__,
+    {
+        "channel_program": "CcwAnswer channel_programs",
+        "disk": "DiskAnswer disk_rates",
+        "paging": "PagingAnswer paging_devices",
+        "processors": "Scaling scaling",
+        "storage": "FrameBudget StorageBudget StorageLimits StorageUsage frame_budget guest_frame_budget storage_usage",
+    },
+)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING
+
+from planner.doors import door
 
 if TYPE_CHECKING:
     from planner.calibrate.calibration import Calibration, Comparison, Estimate
@@ -44,35 +45,20 @@ __all__ = [
     "to_model",
 ]
 
-# Each comes when it is asked for: who wants the error bar of one figure does not load every fit.
-_HOME: Final = {
-    "CALIBRATORS": "kinds",
-    "Calibration": "calibration",
-    "Chosen": "data_file",
-    "Comparison": "calibration",
-    "CostFit": "cost_law",
-    "Estimate": "calibration",
-    "Figure": "observation",
-    "Fit": "result",
-    "MODEL_ERROR": "model_error",
-    "Observation": "observation",
-    "Outlier": "result",
-    "PRIORS": "problem",
-    "Possible": "error_bar",
-    "Prior": "problem",
-    "Task": "kinds",
-    "calibrate": "kinds",
-    "fit": "volume_fit",
-    "interval": "error_bar",
-    "known_values": "kinds",
-    "observe": "observation",
-    "possible": "error_bar",
-    "read_observations": "data_file",
-    "to_model": "model_file",
-}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+# Each comes when it is asked for.
+__getattr__ = door(
+    __name__,
+    {
+        "calibration": "Calibration Comparison Estimate",
+        "cost_law": "CostFit",
+        "data_file": "Chosen read_observations",
+        "error_bar": "Possible interval possible",
+        "kinds": "CALIBRATORS Task calibrate known_values",
+        "model_error": "MODEL_ERROR",
+        "model_file": "to_model",
+        "observation": "Figure Observation observe",
+        "problem": "PRIORS Prior",
+        "result": "Fit Outlier",
+        "volume_fit": "fit",
+    },
+)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING
+
+from planner.doors import door
 
 if TYPE_CHECKING:
     from planner.devices.channel_program import ChannelProgram
@@ -25,20 +26,15 @@ __all__ = [
     "VolumeClass",
 ]
 
-_HOME: Final = {
-    "KINDS": "kinds",
-    "ChannelProgram": "channel_program",
-    "DiskPath": "disk",
-    "PagingDevice": "paging",
-    "Performance": "pool",
-    "Pool": "pool",
-    "Processors": "processors",
-    "Volume": "pool",
-    "VolumeClass": "pool",
-}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+# Each comes when it is asked for.
+__getattr__ = door(
+    __name__,
+    {
+        "channel_program": "ChannelProgram",
+        "disk": "DiskPath",
+        "kinds": "KINDS",
+        "paging": "PagingDevice",
+        "pool": "Performance Pool Volume VolumeClass",
+        "processors": "Processors",
+    },
+)

@@ -31,6 +31,13 @@ ALIASES: Final = Quantity(
 VOLUMES: Final = Quantity(
     key="volumes", meaning="equal volumes that share them", low=1, high=256, whole=True, example="volumes=8"
 )
+OF_A_VOLUME: Final = (
+    parameters.SERVICE_TIME,
+    parameters.INFLATION,
+    parameters.REDRIVE_TIME,
+    parameters.THINK_TIME,
+    parameters.POPULATION,
+)
 QUESTIONS: Final = (ALIASES, VOLUMES)
 FIGURES: Final = (
     Quantity(key="io_rate", label="I/O rate", unit="1/s", decimals=0, open_above=True),
@@ -139,14 +146,7 @@ class Pool:
     service_time: float
     inflation: float = 0.0
     redrive_time: float = 0.0
-    PARAMETERS: ClassVar[tuple[Quantity, ...]] = (
-        parameters.SERVICE_TIME,
-        parameters.INFLATION,
-        parameters.REDRIVE_TIME,
-        parameters.THINK_TIME,
-        parameters.POPULATION,
-        parameters.VOLUMES,
-    )
+    PARAMETERS: ClassVar[tuple[Quantity, ...]] = (*OF_A_VOLUME, parameters.VOLUMES)
     QUESTIONS: ClassVar[tuple[Quantity, ...]] = QUESTIONS
     FIGURES: ClassVar[tuple[Quantity, ...]] = FIGURES
 
@@ -357,13 +357,7 @@ class Volume:
     service_time: float
     inflation: float = 0.0
     redrive_time: float = 0.0
-    PARAMETERS: ClassVar[tuple[Quantity, ...]] = (
-        parameters.SERVICE_TIME,
-        parameters.INFLATION,
-        parameters.REDRIVE_TIME,
-        parameters.THINK_TIME,
-        parameters.POPULATION,
-    )
+    PARAMETERS: ClassVar[tuple[Quantity, ...]] = OF_A_VOLUME
     QUESTIONS: ClassVar[tuple[Quantity, ...]] = QUESTIONS
     FIGURES: ClassVar[tuple[Quantity, ...]] = FIGURES
 

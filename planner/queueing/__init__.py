@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING
+
+from planner.doors import door
 
 if TYPE_CHECKING:
     from planner.queueing.closed_queue import finite_source
@@ -65,42 +66,21 @@ __all__ = [
     "usl",
 ]
 
-# Each comes when it is asked for: who sizes a pool does not load every station.
-_HOME: Final = {
-    "Approach": "pools",
-    "Bounds": "network",
-    "GeneralSteady": "general_service",
-    "LimitedSteady": "limited_queue",
-    "MulticlassSteady": "multiclass",
-    "NetworkSteady": "network",
-    "OverflowGroup": "overflow",
-    "PoolSteady": "pools",
-    "Scalability": "scalability",
-    "Steady": "steady",
-    "alias_pool": "pools",
-    "asymptotic_bounds": "network",
-    "balanced_job_bounds": "network",
-    "closed_network": "multiclass",
-    "erlang_b": "erlang",
-    "erlang_b_load": "erlang",
-    "erlang_c": "erlang",
-    "erlang_c_load": "erlang",
-    "finite_source": "closed_queue",
-    "fit_usl": "scalability",
-    "log_erlang_b": "erlang",
-    "log_erlang_c": "erlang",
-    "max_load": "server_count",
-    "mgc": "general_service",
-    "min_servers": "server_count",
-    "mmc": "open_queue",
-    "mmck": "limited_queue",
-    "mva": "network",
-    "overflow_group": "overflow",
-    "usl": "scalability",
-}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+# Each comes when it is asked for.
+__getattr__ = door(
+    __name__,
+    {
+        "closed_queue": "finite_source",
+        "erlang": "erlang_b erlang_b_load erlang_c erlang_c_load log_erlang_b log_erlang_c",
+        "general_service": "GeneralSteady mgc",
+        "limited_queue": "LimitedSteady mmck",
+        "multiclass": "MulticlassSteady closed_network",
+        "network": "Bounds NetworkSteady asymptotic_bounds balanced_job_bounds mva",
+        "open_queue": "mmc",
+        "overflow": "OverflowGroup overflow_group",
+        "pools": "Approach PoolSteady alias_pool",
+        "scalability": "Scalability fit_usl usl",
+        "server_count": "max_load min_servers",
+        "steady": "Steady",
+    },
+)

@@ -21,7 +21,7 @@ EXAMPLE: Final = "TABLE.key=value such as storage.real=1088GiB, or TABLE[name].k
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Chosen:
+class Selected:
     """What a setting changes: the `key` of `entries` of a table; `factor` is the unit that the key carried."""
 
     label: str
@@ -30,7 +30,7 @@ class Chosen:
     factor: float | None
 
 
-def find(system: System, selector: str, option: str = "--set") -> Chosen:
+def find(system: System, selector: str, option: str = "--set") -> Selected:
     """Look up TABLE.key or TABLE[name].key, the key with or without its unit.
 
     Raises
@@ -57,10 +57,10 @@ def find(system: System, selector: str, option: str = "--set") -> Chosen:
         known = [each.key for each in declared.keys if each.key not in {"name", "like"}]
         raise InputError(option, selector, one_of(match["key"], known, "one of the keys"))
     label = f"{table}[{name}].{key.key}" if name is not None else f"{table}.{key.key}"
-    return Chosen(label=label, entries=entries, key=key, factor=factor)
+    return Selected(label=label, entries=entries, key=key, factor=factor)
 
 
-def read(target: Chosen, text: str, option: str) -> tuple[float | str, float]:
+def read(target: Selected, text: str, option: str) -> tuple[float | str, float]:
     """Value of a setting, SI, and what its digits leave open.
 
     Raises
@@ -144,7 +144,7 @@ def recheck(system: System) -> System:
 class Range:
     """What varies: a target and its values, SI."""
 
-    target: Chosen
+    target: Selected
     values: tuple[float | str, ...]
 
 
@@ -176,7 +176,7 @@ def parse_range(system: System, text: str) -> Range:
     return Range(target=target, values=tuple((low + step * np.arange(count)).tolist()))
 
 
-def _step(target: Chosen, text: str, whole: str) -> float:
+def _step(target: Selected, text: str, whole: str) -> float:
     """A step may lie below the bounds of the value itself."""
     from dataclasses import replace
 
