@@ -50,7 +50,7 @@ UNITS: Final = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Measured:
+class SeriesLabel:
     """Whose numbers a series holds.
 
     Attributes
@@ -81,7 +81,7 @@ class Daily:
     ----------
     first : datetime.date
         Day of the first column.
-    series : tuple of Measured
+    series : tuple of SeriesLabel
         Whose they are.
     values : ndarray
         Levels of shape (series, days) in the unit of each; nan where a day was not measured.
@@ -92,7 +92,7 @@ class Daily:
     """
 
     first: date
-    series: tuple[Measured, ...]
+    series: tuple[SeriesLabel, ...]
     values: Array
     hours: Array
     notes: tuple[str, ...] = ()
@@ -180,11 +180,11 @@ def read_series(source: Path | str | pl.DataFrame, value: str | None = None) -> 
         first, values, hours = busy_hours(starts[index], numbers[index], table, index)
         _check_clock(table, index, starts, first, values)
         _check_unit(table, index, starts, heading, first, values)
-        parts.append((Measured(system=system, what=heading, unit=unit), first, values, hours))
+        parts.append((SeriesLabel(system=system, what=heading, unit=unit), first, values, hours))
     return aligned(parts)
 
 
-def aligned(parts: Sequence[tuple[Measured, date, Array, Array]], notes: Sequence[str] = ()) -> Daily:
+def aligned(parts: Sequence[tuple[SeriesLabel, date, Array, Array]], notes: Sequence[str] = ()) -> Daily:
     """Put series of different first days on one calendar.
 
     Parameters
@@ -427,7 +427,7 @@ def unit_jump(values: Array) -> tuple[int, float] | None:
     return best
 
 
-def _clock_notes(first: date, series: Sequence[Measured], values: Array) -> list[str]:
+def _clock_notes(first: date, series: Sequence[SeriesLabel], values: Array) -> list[str]:
     """Say which systems were measured on days on which no other one was."""
     measured = np.isfinite(values)
     systems = sorted({each.system for each in series})

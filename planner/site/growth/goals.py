@@ -11,11 +11,12 @@ import numpy as np
 
 from planner.interval import Interval
 from planner.results import Array
-from planner.site.growth_dates import Future, passed_days, passing_days, quantiles
-from planner.site.growth_fit import Fit, fit_days, short_fit
-from planner.site.growth_limit import Limit, Shift, Verdict
-from planner.site.growth_wording import AHEAD
-from planner.site.series import Daily, Measured
+from planner.site.growth.dates import Future, passed_days, passing_days, quantiles
+from planner.site.growth.draws import TrendDraws
+from planner.site.growth.fit import fit_days, short_fit
+from planner.site.growth.limit import Limit, Shift, Verdict
+from planner.site.growth.wording import AHEAD
+from planner.site.series import Daily, SeriesLabel
 
 FEWEST_DAYS: Final = 15  # 14 days are two of each weekday: too few for a trend
 WIDEST_TREND: Final = 2.0  # a year; a 90 % interval wider than from -100 % to +100 % says nothing
@@ -39,15 +40,15 @@ class Goal:
     """
 
     series: int
-    measured: Measured
+    measured: SeriesLabel
     now: float | None
     limit: float | None
     load: Interval
     needs: tuple[Interval, ...] = ()
 
 
-def fitted(daily: Daily) -> Fit:
-    """Fit the series that have days enough; of the others only the level is known."""
+def fitted(daily: Daily) -> TrendDraws:
+    """TrendDraws the series that have days enough; of the others only the level is known."""
     days = np.isfinite(daily.values).sum(axis=1)
     enough = (days >= FEWEST_DAYS) & (np.nan_to_num(daily.values).max(axis=1) > 0)
     weekday = (np.arange(daily.values.shape[1]) + daily.first.weekday()) % 7
@@ -74,7 +75,7 @@ def month_forms(first: date, days: int) -> Array:
 
 def answers(
     daily: Daily,
-    fit: Fit,
+    fit: TrendDraws,
     goals: Sequence[Goal],
     horizon: int,
     rate: float | None,
@@ -113,7 +114,9 @@ def answers(
     return found
 
 
-def _dates(daily: Daily, fit: Fit, future: Future, goals: Sequence[Goal], now: Array, horizon: int) -> Array:
+def _dates(
+    daily: Daily, fit: TrendDraws, future: Future, goals: Sequence[Goal], now: Array, horizon: int
+) -> Array:
     """Low end, median and high end of the day on which each load is passed; (3, goals), inf where never."""
     weekday = (fit.last + daily.first.weekday()) % 7
     found = np.empty((len(ENDS), len(goals)))
@@ -140,7 +143,7 @@ def _verdict(limit: float, now: float, few: bool, day: float) -> Verdict | None:
     return "within horizon" if np.isfinite(day) else "not within horizon"
 
 
-def _shifts(daily: Daily, fit: Fit, series: int) -> tuple[Shift, ...]:
+def _shifts(daily: Daily, fit: TrendDraws, series: int) -> tuple[Shift, ...]:
     """The certain level shifts, and one more where it is likelier than not."""
     there = fit.shift_day[series, :, -1] >= 0
     days = {day: np.full(there.size, True) for day in fit.steps[series]}

@@ -10,8 +10,8 @@ from typing import Final
 from planner import render
 from planner.interval import Interval
 from planner.render.text import counted
-from planner.site.growth_limit import Limit
-from planner.site.series import Measured
+from planner.site.growth.limit import Limit
+from planner.site.series import SeriesLabel
 
 AHEAD: Final = (90, 180, 365)  # days: three, six and twelve months
 WEEKDAYS: Final = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
@@ -229,7 +229,7 @@ def week_table(limits: Sequence[Limit]) -> render.Table:
     return render.Table(columns=tuple(columns))
 
 
-def _names(measured: Sequence[Measured], limits: Sequence[Limit]) -> list[str]:
+def _names(measured: Sequence[SeriesLabel], limits: Sequence[Limit]) -> list[str]:
     """Names, with their system where there are several."""
     several = len({each.measured.system for each in limits}) > 1
     return [each.name if several else each.what for each in measured]
