@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -91,10 +92,13 @@ def growth(
         )
     from planner.measurements.read import read
     from planner.site.growth.limits import site_growth
+    from planner.site.members import checked_members
 
     given = _given(model, real_storage, resident_pages)
     with options.spelled(start="--from", end="--to"):
         measured = read(list(files), pools, system=system, start=start, end=end)
+        notes = checked_members(pools, measured.devices.lazy())
+        measured = replace(measured, notes=(*measured.notes, *notes))
     with options.working("Fitting every load, sizing every pool"):
         answer = site_growth(measured, given, horizon=ahead, rate=rate, events=events)
     options.show(answer, form)

@@ -214,7 +214,8 @@ def _need(
     found = replace(found, supply="" if told is None else told.words)
     found = replace(found, rules=rules(series, found, part.meet, None if told is None else told.high_water))
     known = np.isfinite(needed)
-    if not known.any() or len(problems) == int(in_full.sum()) + len(problems) > 0:
+    unknown = not known.any() or (busy.any() and not known[busy].any())
+    if unknown or len(problems) == int(in_full.sum()) + len(problems) > 0:
         return replace(found, problem=problems[0] if problems else "no interval with all of its numbers")
     decided = {share: time_quantile(needed[busy], series.seconds[busy], share) for share in shares}
     if not busy.any():  # measured, and never any I/O

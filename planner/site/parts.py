@@ -13,6 +13,7 @@ from planner.errors import InputError
 from planner.measurements.archive import open_archive
 from planner.measurements.read import Data, is_folder, read
 from planner.site.groups import POOL, VOLUME, Group, groups_of, keyed, rows_of
+from planner.site.members import checked_members
 from planner.site.shared import Shared, check_members, is_shared, joined, read_shared
 from planner.sizing.target import Target
 
@@ -85,7 +86,8 @@ def parts_of(
         supply = None
     else:
         measured = read(source, members, system=system, start=start, end=end)
-        rows, supply, said = measured.devices.lazy(), measured.supply, measured.notes
+        rows, supply = measured.devices.lazy(), measured.supply
+        said = (*measured.notes, *checked_members(members, rows))
     every = groups_of(rows)
     parts, notes = [], list(said)
     if shared:

@@ -37,6 +37,7 @@ JUMPS: Final = (
     1e9,
     2.0**30,
 )  # between units of one number
+TEN: Final = 10.0  # from which on a ratio is shown without decimals
 JUMP_NEARNESS: Final = 0.12
 FEWEST_ABOUT_JUMP: Final = 3  # days
 SUNDAY: Final = 3  # days since 1970-01-01, a Thursday, modulo 7
@@ -367,13 +368,12 @@ def _check_clock(
         raise table.error(
             int(rows[0]), "start", "begins a series in which nothing was measured: expected a number"
         )
-    gaps = np.diff(measured)
-    if gaps.size and gaps.max() > max(CLOCK_GAP, measured.size):
-        at = int(np.argmax(gaps))
-        day = first + timedelta(days=int(measured[at + 1]))
+    found = leap(values)
+    if found is not None:
+        day = first + timedelta(days=found[0])
         row = int(rows[np.flatnonzero(starts[rows] >= np.datetime64(day))[0]])
-        leap = f"leaps {gaps[at]} days, more than were measured"
-        raise table.error(row, "start", f"{leap}: expected one clock; correct it or split the file there")
+        leaps = f"leaps {found[1]} days, more than were measured"
+        raise table.error(row, "start", f"{leaps}: expected one clock; correct it or split the file there")
 
 
 def _check_unit(
@@ -425,6 +425,38 @@ def unit_jump(values: Array) -> tuple[int, float] | None:
         if near and abs(step) > largest:
             best, largest = (int(days[place]), float(np.exp(step))), abs(step)
     return best
+
+
+def jump_note(name: str, first: date, levels: Array) -> list[str]:
+    """Say where numbers of one series among many change by the ratio of two units: they are not refused for it."""
+    found = unit_jump(levels)
+    if found is None:
+        return []
+    day = first + timedelta(days=found[0])
+    ratio = f"{found[1]:,.0f}" if found[1] >= TEN else f"{found[1]:.3g}"
+    return [f"{name} is {ratio} times what it was from {day} on, as if its unit had changed: check it."]
+
+
+def daily_medians(starts: NDArray[np.datetime64], numbers: Array) -> tuple[date, Array]:
+    """First day, and the median of each day, nan where nothing was measured; times in any order."""
+    day = starts.astype("datetime64[D]").astype(np.int64)
+    known = np.isfinite(numbers)
+    first = int(day.min())
+    found = np.full(int(day.max()) - first + 1, np.nan)
+    order = np.lexsort((numbers[known], day[known]))
+    days, place, count = np.unique(day[known][order], return_index=True, return_counts=True)
+    found[days - first] = numbers[known][order][place + count // 2]
+    return date(1970, 1, 1) + timedelta(days=first), found
+
+
+def leap(values: Array) -> tuple[int, int] | None:
+    """Find a leap over more days than were measured, as of a wrong clock: the day after it, and its length in days."""
+    measured = np.flatnonzero(np.isfinite(values))
+    gaps = np.diff(measured)
+    if gaps.size and gaps.max() > max(CLOCK_GAP, measured.size):
+        at = int(np.argmax(gaps))
+        return int(measured[at + 1]), int(gaps[at])
+    return None
 
 
 def _clock_notes(first: date, series: Sequence[SeriesLabel], values: Array) -> list[str]:

@@ -72,7 +72,7 @@ class Growth(Answer):
         years = self.horizon / 365.25
         return (
             f"{within} of {len(self.limits)} limits {'is' if within == 1 else 'are'} reached within {years:.3g} years. "
-            f"{'First: ' if within else ''}{said}"
+            f"{'First' if within else 'Next'}: {said}"
         )
 
     @property

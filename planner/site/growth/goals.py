@@ -23,6 +23,7 @@ WIDEST_TREND: Final = 2.0  # a year; a 90 % interval wider than from -100 % to +
 ENDS: Final = (0.05, 0.5, 0.95)
 DRAWS: Final = 400
 DOUBTFUL_REACH: Final = 7  # days
+LEAST_BEFORE: Final = 0.01  # of the first level: less is no level that a shift can be a share of
 LIKELIER: Final = 0.5  # probability from which a doubtful shift is named
 MONTH_ENDS: Final = (
     "last working day", "last two working days", "last three working days", "first working day",
@@ -90,9 +91,7 @@ def answers(
     found = []
     for k, goal in enumerate(goals):
         trend = Interval(*trends[:, k]) if fit.measured[k] >= FEWEST_DAYS and fit.fitted[k] else None
-        few = rate is None and (
-            trend is None or trend.high - trend.low > WIDEST_TREND * max(1.0, abs(trend.value))
-        )
+        few = rate is None and (trend is None or _says_nothing(trend))
         idle = fit.measured[k] >= FEWEST_DAYS and np.nanmax(daily.values[k]) == 0
         verdict = _verdict(goal.load.value, now[k], few and not idle, dates[1, k])
         known = verdict in {"already", "within horizon", "not within horizon"}
@@ -112,6 +111,12 @@ def answers(
             )
         )  # fmt: skip
     return found
+
+
+def _says_nothing(trend: Interval) -> bool:
+    """Whether a trend is known to no better than 100 % a year to either side, or than itself where it is larger."""
+    least = 1.0 if trend.low <= 0.0 <= trend.high else max(1.0, abs(trend.value))
+    return bool(trend.high - trend.low > WIDEST_TREND * least)
 
 
 def _dates(
@@ -150,10 +155,13 @@ def _shifts(daily: Daily, fit: TrendDraws, series: int) -> tuple[Shift, ...]:
     if there.mean() > LIKELIER:
         days.setdefault(int(np.median(fit.shift_day[series, there, -1])), there)
     found = []
+    least = LEAST_BEFORE * float(np.median(np.abs(fit.first_level[series])))
     for day, draws in sorted(days.items()):
         reach = 0 if draws.all() else DOUBTFUL_REACH  # a doubtful one may lie some days off
         before, after = fit.path(series, np.array([day - 1 - reach, day + reach]))[draws].T
-        found.append(Shift(day=daily.day(day), size=_interval(after / np.maximum(before, 1e-300) - 1)))
+        found.append(
+            Shift(day=daily.day(day), size=_interval(np.maximum(after, 0.0) / np.maximum(before, least) - 1))
+        )
     return tuple(found)
 
 

@@ -25,7 +25,7 @@ from planner.site.growth.given import HORIZON
 from planner.site.growth.goals import Goal, fitted
 from planner.site.growth.needs import needs_of_pool
 from planner.site.growth.wording import AHEAD
-from planner.site.series import Daily, SeriesLabel, aligned, busy_hours, unit_jump
+from planner.site.series import Daily, SeriesLabel, aligned, busy_hours, daily_medians, jump_note, leap
 from planner.sizing.target import Target
 from planner.units import GIB, SEGMENT
 
@@ -85,10 +85,13 @@ def site_growth(
     parts, notes = _pool_series(measured.devices)
     volumes, more = _volume_series(measured.devices)
     storage, told = _storage_series(measured.storage)
-    notes += [*more, *told]
-    series = [*parts, *volumes, *storage]
+    notes = [*measured.notes, *notes, *more, *told]
+    series, off = _of_one_clock([*parts, *volumes, *storage])
+    notes += off
     if not series:
-        raise InputError("measurements", "no interval with a date", NOT_MEASURED)
+        raise InputError(
+            "measurements", "; ".join(off).rstrip(".") or "no interval with a date", NOT_MEASURED
+        )
     daily = aligned([(each.measured, each.first, each.levels, each.hours) for each in series], notes)
     fit = fitted(daily)
     future = future_of(daily, fit, rate, events)
@@ -113,6 +116,22 @@ def site_growth(
         )
     said = list(dict.fromkeys(said))
     return answer_goals(daily, fit, goals, horizon=horizon, rate=rate, events=events, notes=said)
+
+
+def _of_one_clock(series: Sequence[GrowingLoad]) -> tuple[list[GrowingLoad], list[str]]:
+    """Loads without a leap over more days than were measured; the others are named and left out."""
+    kept, notes = [], []
+    for each in series:
+        found = leap(each.levels)
+        if found is None:
+            kept.append(each)
+            continue
+        day = each.first + timedelta(days=found[0])
+        notes.append(
+            f"{each.measured.name} leaps {found[1]} days to {day}, more than were measured: left out; correct its "
+            "clock, or ask from there on (--from)."
+        )
+    return kept, notes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -247,7 +266,14 @@ def _pool_series(devices: pl.DataFrame) -> tuple[list[GrowingLoad], list[str]]:
             notes.append(f"Pool {pool}: {left} intervals without half of its volumes are left out.")
         first, levels, hours = busy_hours(whole["start"].to_numpy(), whole["io_rate"].to_numpy())
         measured = SeriesLabel(system=system or "", what=f"I/O rate of pool {pool}", unit="1/s")
-        notes += _jump_notes(measured, first, levels)
+        notes += jump_note(measured.name, first, levels)
+        service = (part["io_rate"] * part["service"]).fill_null(0.0).to_numpy() / np.maximum(
+            part["io_rate"].to_numpy(), 1e-300
+        )
+        some = service > 0
+        if some.any():
+            name = f"service time of pool {pool}" + (f" of {system}" if system else "")
+            notes += jump_note(name, *daily_medians(part["start"].to_numpy()[some], service[some]))
         found.append(PoolLoad(measured=measured, first=first, levels=levels, hours=hours, rows=part))
     return found, notes
 
@@ -273,7 +299,7 @@ def _volume_series(devices: pl.DataFrame) -> tuple[list[GrowingLoad], list[str]]
         measured = SeriesLabel(
             system=system or "", what=f"busy share of volume {device or label}", unit="share"
         )
-        notes += _jump_notes(measured, first, levels)
+        notes += jump_note(measured.name, first, levels)
         found.append(BusyLoad(measured=measured, first=first, levels=levels, hours=hours))
     return found, notes
 
@@ -292,17 +318,6 @@ def _storage_series(storage: pl.DataFrame) -> tuple[list[GrowingLoad], list[str]
         in_use = sums["resident"].to_numpy() * SEGMENT / FRAMES_PER_PGMBK / GIB
         first, levels, hours = busy_hours(sums["start"].to_numpy(), in_use)
         measured = SeriesLabel(system=system or "", what="in-use virtual storage", unit="GB")
-        notes += _jump_notes(measured, first, levels)
+        notes += jump_note(measured.name, first, levels)
         found.append(StorageLoad(measured=measured, first=first, levels=levels, hours=hours, rows=part))
     return found, notes
-
-
-def _jump_notes(measured: SeriesLabel, first: date, levels: Array) -> list[str]:
-    """Of one series among many a change of unit is said, not refused."""
-    found = unit_jump(levels)
-    if found is None:
-        return []
-    day = first + timedelta(days=found[0])
-    return [
-        f"{measured.name} is {found[1]:.3g} times what it was from {day} on, as if its unit had changed: check it."
-    ]
