@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,7 +12,7 @@ from planner.cli import options
 from planner.errors import InputError
 
 if TYPE_CHECKING:
-    from planner.site.growth_limits import Given
+    from planner.site.growth.limits import Given
 
 DEFAULT_MODEL = "hyperpav"
 HELP = """From when on it will no longer do: trend, level shifts, and the day a limit is reached.
@@ -68,7 +69,7 @@ def growth(
 ) -> None:
     """Answer with 90 % intervals of trend, levels ahead and date."""
     from planner.site.growth import growth as ask
-    from planner.site.growth_given import parse_event, parse_growth, parse_horizon, parse_limit
+    from planner.site.growth.given import parse_event, parse_growth, parse_horizon, parse_limit
     from planner.site.series import is_series, read_series
 
     most = None if limit is None else parse_limit(limit)
@@ -90,11 +91,14 @@ def growth(
             "--limit", limit, "it with a series; the limits of a site follow from its measurements"
         )
     from planner.measurements.read import read
-    from planner.site.growth_limits import site_growth
+    from planner.site.growth.limits import site_growth
+    from planner.site.members import checked_members
 
     given = _given(model, real_storage, resident_pages)
     with options.spelled(start="--from", end="--to"):
         measured = read(list(files), pools, system=system, start=start, end=end)
+        notes = checked_members(pools, measured.devices.lazy())
+        measured = replace(measured, notes=(*measured.notes, *notes))
     with options.working("Fitting every load, sizing every pool"):
         answer = site_growth(measured, given, horizon=ahead, rate=rate, events=events)
     options.show(answer, form)
@@ -104,7 +108,7 @@ def _given(model: str, real_storage: str | None, resident_pages: str | None) -> 
     """What the options say of the site."""
     from planner import units
     from planner.demand import Law
-    from planner.site.growth_limits import Given
+    from planner.site.growth.limits import Given
     from planner.sizing import Target
 
     if (real_storage is None) != (resident_pages is None):

@@ -73,7 +73,14 @@ def site(
     )
     with (
         options.spelled(
-            source="FILE", start="--from", end="--to", members="--pools", meet="--meet", since="--since"
+            source="FILE",
+            start="--from",
+            end="--to",
+            members="--pools",
+            meet="--meet",
+            since="--since",
+            scheduler="--scheduler",
+            workers="--workers",
         ),
         options.working("Answering every pool over its days"),
     ):

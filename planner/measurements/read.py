@@ -401,7 +401,7 @@ def read_parts(
     deltas: bool | None = None,
 ) -> Iterator[Measured]:
     """Read as `read` does, a part at a time: one a source, more where a file is read by and by."""
-    known = _members(members)
+    known = membership(members)
     options = Options(members=known, deltas=deltas, span=span)
     for each in _sources(source):
         for tables in _read_one(each, options):
@@ -437,7 +437,8 @@ def _read_one(source: Source, options: Options) -> Iterator[schema.Tables]:
     raise ReportError(source.path, f"of no known format; {WANTED}")
 
 
-def _members(members: Membership | Path | str | None) -> Membership | None:
+def membership(members: Membership | Path | str | None) -> Membership | None:
+    """Read the file that says which device belongs to which pool, where it is one."""
     if isinstance(members, str | Path):
         from planner.reports.linux import is_lsdasd, read_lsdasd
         from planner.reports.membership import read_membership

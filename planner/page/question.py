@@ -21,7 +21,7 @@ from planner.page.layout import Volumes, page
 from planner.page.parts import MOST_ITEMS, part_of
 from planner.page.volumes import volumes_of
 from planner.site.executors import Failed, run
-from planner.site.growth_goals import FEWEST_DAYS
+from planner.site.growth.goals import FEWEST_DAYS
 from planner.site.need import site
 from planner.site.shared import is_shared
 from planner.site.site_answer import SiteAnswer
@@ -335,7 +335,7 @@ def _over_days(asked: PageQuestion) -> Answered:
 
 def _growing(asked: PageQuestion) -> list[Answered]:
     """From when on limits no longer hold; nothing where no load has one."""
-    from planner.site.growth_limits import Given, site_growth
+    from planner.site.growth.limits import Given, site_growth
 
     shared = asked.members is not None and is_shared(asked.members)
     measured = read(

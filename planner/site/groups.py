@@ -18,6 +18,7 @@ from planner.measurements.systems import LEAST_ERROR, pool_runs, volume_runs
 from planner.render.text import counted
 from planner.reports import schema
 from planner.results import Array
+from planner.site.series import daily_medians, jump_note
 
 if TYPE_CHECKING:
     import polars as pl
@@ -207,6 +208,7 @@ def _series(group: Group, frame: pl.DataFrame) -> Series:
         .group_by(INTERVAL)
         .agg(
             pl.col("start").first(),
+            pl.col("utc_offset").first(),
             pl.col("interval").max().alias("seconds"),
             pl.col("interval").min().alias("shortest"),
             worked.sum().alias("volumes"),
@@ -246,7 +248,11 @@ def _series(group: Group, frame: pl.DataFrame) -> Series:
     start = found["start"].to_numpy().astype("datetime64[us]")
     rates = np.maximum(array("io_rate"), 1e-300)
     most_paths: Any = frame["paths"].max()
-    notes = _notes(start, seconds, bases, usual, complete, all_dated=bool(dated.all()))
+    notes = _notes(
+        start, seconds, bases, usual, complete, all_dated=bool(dated.all()), clock=array("utc_offset")
+    )
+    if dated.all():
+        notes += _unit_notes(start, array("io_rate"), array("load"))
     return Series(
         group=group, frame=frame, start=start, seconds=seconds,
         rows=found[INTERVAL].to_numpy().astype(np.int64), volumes=found["volumes"].to_numpy().astype(np.int64),
@@ -278,7 +284,7 @@ def _refuse_twice(group: Group, frame: pl.DataFrame) -> None:
 
 def _notes(
     start: NDArray[np.datetime64], seconds: Array, bases: Array, usual: float, complete: NDArray[np.bool_], *,
-    all_dated: bool,
+    all_dated: bool, clock: Array,
 ) -> list[str]:  # fmt: skip
     """Say what is uneven: gaps, lengths, members without rows."""
     notes = []
@@ -304,11 +310,33 @@ def _notes(
         if gaps.any():
             missing = float((steps - seconds[:-1])[gaps].sum()) / 3600.0
             shown = f"{missing:.0f}" if missing >= TEN else f"{missing:.2g}"
+            hours = "hour" if shown == "1" else "hours"
             notes.append(
-                f"{counted(int(gaps.sum()), 'gap')}, {shown} hours without measurements: nothing is said of them"
+                f"{counted(int(gaps.sum()), 'gap')}, {shown} {hours} without measurements: nothing is said of them"
             )
-        back = steps < (1 - SAME_LENGTH) * seconds[:-1]
+        early = steps < (1 - SAME_LENGTH) * seconds[:-1]
+        back = early & (np.nan_to_num(np.diff(clock)) != 0)
         if back.any():
             many = counted(int(back.sum()), "interval")
             notes.append(f"clock set back by {many}, as where summer time ends: both hours count")
+        if (early & ~back).any():
+            at, when = int(np.flatnonzero(early & ~back)[0]), start.astype("datetime64[s]")
+            notes.append(
+                f"{counted(int((early & ~back).sum()), 'interval')} longer than the time to the next one, the first of "
+                f"{seconds[at]:.0f} s at {when[at]} with {steps[at]:.0f} s to the next: shares "
+                "of the time count both; check the length of the intervals (interval_s)"
+            )
     return notes
+
+
+def _unit_notes(start: NDArray[np.datetime64], rate: Array, load: Array) -> list[str]:
+    """Say where rates or service times change as a unit does."""
+    there = rate > 0
+    if not there.any():
+        return []
+    service = load[there] / rate[there]
+    return [
+        note.rstrip(".")
+        for what, numbers in (("I/O rate", rate[there]), ("service time", service))
+        for note in jump_note(what, *daily_medians(start[there], numbers))
+    ]

@@ -58,12 +58,7 @@ class Hints:
         guess = np.zeros(picked.size)
         if series.group.kind != VOLUME and target.no_alias is None:
             _read_in_use(series, picked, law, regime, possible)
-            for some, of in (
-                ((regime > 0) & (used == 0), _guess_alone),
-                (regime == SORTED + BURSTY, _guess_in_use),
-            ):
-                if some.any():
-                    of(series, picked, some, law, target, guess, regime)
+            _guess(series, picked, law, target, guess, regime)
         least, most = _bounds(series, picked, target, bursty=regime == SORTED + BURSTY)
         # Open arrivals are tried first, then requesters up to the number that fits.
         tried = np.array([1.0 + possible[k, : KINDS.index(each)].sum() if each in KINDS else possible[k].sum()
@@ -94,28 +89,31 @@ def _features(series: Series, picked: NDArray[np.int64], guess: Array) -> Array:
     )
 
 
-def _guess_alone(
-    series: Series, picked: NDArray[np.int64], some: NDArray[np.bool_], law: Law, target: Target, guess: Array,
+def _guess(
+    series: Series,
+    picked: NDArray[np.int64],
+    law: Law,
+    target: Target,
+    guess: Array,
     regime: NDArray[np.int64],
-) -> None:  # fmt: skip
-    """Guess counts of intervals without aliases in use, and tell apart those of steady volumes."""
-    which = np.zeros(series.start.size, dtype=bool)
-    which[picked[some]] = True
-    spill = spilled(series, law, target, which)
-    at = picked[some]
-    guess[some] = spill.count[at]
-    steady = np.where(spill.hot, HOT_ALONE, STEADY_ALONE)
-    regime[some] = np.where(spill.steady, steady, BURSTY_ALONE)[at]
+) -> None:
+    """Guess counts of intervals of bursty volumes, and tell apart those of steady ones without aliases in use."""
+    alone = (regime > 0) & (series.in_use[picked] == 0)
+    if alone.any():
+        spill = spilled(series, law, target, _where(series, picked[alone]))
+        guess[alone] = spill.count[picked[alone]]
+        steady = np.where(spill.hot, HOT_ALONE, STEADY_ALONE)
+        regime[alone] = np.where(spill.steady, steady, BURSTY_ALONE)[picked[alone]]
+    beside = regime == SORTED + BURSTY
+    if beside.any():
+        guess[beside] = spilled_in_use(series, law, target, _where(series, picked[beside]))[picked[beside]]
 
 
-def _guess_in_use(
-    series: Series, picked: NDArray[np.int64], some: NDArray[np.bool_], law: Law, target: Target, guess: Array,
-    regime: NDArray[np.int64],
-) -> None:  # fmt: skip
-    """Guess counts of intervals of bursty volumes with aliases in use."""
-    which = np.zeros(series.start.size, dtype=bool)
-    which[picked[some]] = True
-    guess[some] = spilled_in_use(series, law, target, which)[picked[some]]
+def _where(series: Series, picked: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Mask of some intervals, (intervals,)."""
+    mask = np.zeros(series.start.size, dtype=bool)
+    mask[picked] = True
+    return mask
 
 
 def _read_in_use(

@@ -22,7 +22,7 @@ from planner.results import Array
 from planner.site import executors
 from planner.site.groups import POOL, VOLUME, Group, Series, series_of
 from planner.site.hints import met
-from planner.site.parts import DEFAULT_MEET, DEFAULT_MODEL, Part, parts_of, rows_of_part, supply_of_part
+from planner.site.parts import DEFAULT_MEET, DEFAULT_MODEL, SitePart, parts_of, rows_of_part, supply_of_part
 from planner.site.point import Point, points
 from planner.site.pool_need import BUSY, NeedSeries, PoolNeed, time_quantile
 from planner.site.screen import Checked, Screen
@@ -121,7 +121,7 @@ def site(
     return replace(answer, law=asked["law"])  # type: ignore[arg-type]
 
 
-def need_of(part: Part, before_teaching: Callable[[PoolNeed], object] | None = None) -> PartNeeds:
+def need_of(part: SitePart, before_teaching: Callable[[PoolNeed], object] | None = None) -> PartNeeds:
     """What the groups of a part need: read, screened, solved where it decides.
 
     `before_teaching` is shown each group with the range of the one interval that decides.
@@ -171,7 +171,9 @@ def _without(group: Group, problem: str) -> PoolNeed:
     )
 
 
-def _need(part: Part, series: Series, screen: Screen, index: int, counters: pl.DataFrame | None) -> PoolNeed:
+def _need(
+    part: SitePart, series: Series, screen: Screen, index: int, counters: pl.DataFrame | None
+) -> PoolNeed:
     """One group: what decides is solved first, then all is put together."""
     members = np.flatnonzero(screen.group == index)
     where = screen.interval[members]
@@ -212,7 +214,8 @@ def _need(part: Part, series: Series, screen: Screen, index: int, counters: pl.D
     found = replace(found, supply="" if told is None else told.words)
     found = replace(found, rules=rules(series, found, part.meet, None if told is None else told.high_water))
     known = np.isfinite(needed)
-    if not known.any() or len(problems) == int(in_full.sum()) + len(problems) > 0:
+    unknown = not known.any() or (busy.any() and not known[busy].any())
+    if unknown or len(problems) == int(in_full.sum()) + len(problems) > 0:
         return replace(found, problem=problems[0] if problems else "no interval with all of its numbers")
     decided = {share: time_quantile(needed[busy], series.seconds[busy], share) for share in shares}
     if not busy.any():  # measured, and never any I/O
@@ -242,7 +245,7 @@ def _at(seconds: Array, share: float, counts: Array) -> float:
     return time_quantile(np.where(seconds > 0, counts, np.nan), seconds, share)
 
 
-def _ranged(part: Part, series: Series, found: PoolNeed) -> PoolNeed:
+def _ranged(part: SitePart, series: Series, found: PoolNeed) -> PoolNeed:
     """Put the range of the count beside it: that of the interval that decides it."""
     if not found.busy_intervals:
         return replace(found, needed_low=0, needed_high=0)
@@ -273,7 +276,7 @@ def _ranged(part: Part, series: Series, found: PoolNeed) -> PoolNeed:
 
 
 def _taught(
-    part: Part, series: Series, screen: Screen, members: NDArray[np.int64], found: PoolNeed
+    part: SitePart, series: Series, screen: Screen, members: NDArray[np.int64], found: PoolNeed
 ) -> PoolNeed:
     """Narrow the range by what all intervals of the hour class say together; it never becomes wider."""
     if found.needed_low is None or found.needed_high is None or not found.needed or not found.busy_intervals:

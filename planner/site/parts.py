@@ -13,6 +13,7 @@ from planner.errors import InputError
 from planner.measurements.archive import open_archive
 from planner.measurements.read import Data, is_folder, read
 from planner.site.groups import POOL, VOLUME, Group, groups_of, keyed, rows_of
+from planner.site.members import checked_members
 from planner.site.shared import Shared, check_members, is_shared, joined, read_shared
 from planner.sizing.target import Target
 
@@ -26,7 +27,7 @@ DEFAULT_MEET: Final = 0.99
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Part:
+class SitePart:
     """Some groups of a site, small enough to send away.
 
     Attributes
@@ -68,7 +69,7 @@ def parts_of(
     end: datetime | None,
     pool: str | None,
     asked: dict[str, Any],
-) -> tuple[list[Part], tuple[str, ...]]:
+) -> tuple[list[SitePart], tuple[str, ...]]:
     """Cut a site into parts: some pools of one system each; and what reading it left open."""
     sources = list(source) if isinstance(source, (list, tuple)) else [source]
     only = sources[0]
@@ -85,7 +86,8 @@ def parts_of(
         supply = None
     else:
         measured = read(source, members, system=system, start=start, end=end)
-        rows, supply, said = measured.devices.lazy(), measured.supply, measured.notes
+        rows, supply = measured.devices.lazy(), measured.supply
+        said = (*measured.notes, *checked_members(members, rows))
     every = groups_of(rows)
     parts, notes = [], list(said)
     if shared:
@@ -101,7 +103,7 @@ def parts_of(
                     f"{group.words}: {left_out} intervals that not all of its systems measured are left out."
                 )
             parts.append(
-                Part(
+                SitePart(
                     name=group.words,
                     groups=(group,),
                     frame=keyed(frame, [group]),
@@ -115,7 +117,7 @@ def parts_of(
             where = {"archive": archive.path, "start": start, "end": end} if archive is not None else {
                 "frame": rows_of(rows, few), "supply": supply
             }  # fmt: skip
-            parts.append(Part(name=_name(few), groups=few, **where, **asked))
+            parts.append(SitePart(name=_name(few), groups=few, **where, **asked))
     return parts, tuple(notes)
 
 
@@ -146,7 +148,7 @@ def _name(groups: Sequence[Group]) -> str:
     return groups[0].words if len(groups) == 1 else f"{groups[0].words} to {groups[-1].name}"
 
 
-def rows_of_part(part: Part) -> pl.DataFrame:
+def rows_of_part(part: SitePart) -> pl.DataFrame:
     """Rows of the groups of a part, wherever they are."""
     if part.frame is not None:
         return part.frame
@@ -156,7 +158,7 @@ def rows_of_part(part: Part) -> pl.DataFrame:
     return rows_of(lazy, part.groups)
 
 
-def supply_of_part(part: Part) -> pl.DataFrame | None:
+def supply_of_part(part: SitePart) -> pl.DataFrame | None:
     """Supply counters of the pools of a part; None without any."""
     import polars as pl
 

@@ -37,6 +37,7 @@ JUMPS: Final = (
     1e9,
     2.0**30,
 )  # between units of one number
+TEN: Final = 10.0  # from which on a ratio is shown without decimals
 JUMP_NEARNESS: Final = 0.12
 FEWEST_ABOUT_JUMP: Final = 3  # days
 SUNDAY: Final = 3  # days since 1970-01-01, a Thursday, modulo 7
@@ -50,7 +51,7 @@ UNITS: Final = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Measured:
+class SeriesLabel:
     """Whose numbers a series holds.
 
     Attributes
@@ -81,7 +82,7 @@ class Daily:
     ----------
     first : datetime.date
         Day of the first column.
-    series : tuple of Measured
+    series : tuple of SeriesLabel
         Whose they are.
     values : ndarray
         Levels of shape (series, days) in the unit of each; nan where a day was not measured.
@@ -92,7 +93,7 @@ class Daily:
     """
 
     first: date
-    series: tuple[Measured, ...]
+    series: tuple[SeriesLabel, ...]
     values: Array
     hours: Array
     notes: tuple[str, ...] = ()
@@ -180,11 +181,11 @@ def read_series(source: Path | str | pl.DataFrame, value: str | None = None) -> 
         first, values, hours = busy_hours(starts[index], numbers[index], table, index)
         _check_clock(table, index, starts, first, values)
         _check_unit(table, index, starts, heading, first, values)
-        parts.append((Measured(system=system, what=heading, unit=unit), first, values, hours))
+        parts.append((SeriesLabel(system=system, what=heading, unit=unit), first, values, hours))
     return aligned(parts)
 
 
-def aligned(parts: Sequence[tuple[Measured, date, Array, Array]], notes: Sequence[str] = ()) -> Daily:
+def aligned(parts: Sequence[tuple[SeriesLabel, date, Array, Array]], notes: Sequence[str] = ()) -> Daily:
     """Put series of different first days on one calendar.
 
     Parameters
@@ -367,13 +368,12 @@ def _check_clock(
         raise table.error(
             int(rows[0]), "start", "begins a series in which nothing was measured: expected a number"
         )
-    gaps = np.diff(measured)
-    if gaps.size and gaps.max() > max(CLOCK_GAP, measured.size):
-        at = int(np.argmax(gaps))
-        day = first + timedelta(days=int(measured[at + 1]))
+    found = leap(values)
+    if found is not None:
+        day = first + timedelta(days=found[0])
         row = int(rows[np.flatnonzero(starts[rows] >= np.datetime64(day))[0]])
-        leap = f"leaps {gaps[at]} days, more than were measured"
-        raise table.error(row, "start", f"{leap}: expected one clock; correct it or split the file there")
+        leaps = f"leaps {found[1]} days, more than were measured"
+        raise table.error(row, "start", f"{leaps}: expected one clock; correct it or split the file there")
 
 
 def _check_unit(
@@ -427,7 +427,39 @@ def unit_jump(values: Array) -> tuple[int, float] | None:
     return best
 
 
-def _clock_notes(first: date, series: Sequence[Measured], values: Array) -> list[str]:
+def jump_note(name: str, first: date, levels: Array) -> list[str]:
+    """Say where numbers of one series among many change by the ratio of two units: they are not refused for it."""
+    found = unit_jump(levels)
+    if found is None:
+        return []
+    day = first + timedelta(days=found[0])
+    ratio = f"{found[1]:,.0f}" if found[1] >= TEN else f"{found[1]:.3g}"
+    return [f"{name} is {ratio} times what it was from {day} on, as if its unit had changed: check it."]
+
+
+def daily_medians(starts: NDArray[np.datetime64], numbers: Array) -> tuple[date, Array]:
+    """First day, and the median of each day, nan where nothing was measured; times in any order."""
+    day = starts.astype("datetime64[D]").astype(np.int64)
+    known = np.isfinite(numbers)
+    first = int(day.min())
+    found = np.full(int(day.max()) - first + 1, np.nan)
+    order = np.lexsort((numbers[known], day[known]))
+    days, place, count = np.unique(day[known][order], return_index=True, return_counts=True)
+    found[days - first] = numbers[known][order][place + count // 2]
+    return date(1970, 1, 1) + timedelta(days=first), found
+
+
+def leap(values: Array) -> tuple[int, int] | None:
+    """Find a leap over more days than were measured, as of a wrong clock: the day after it, and its length in days."""
+    measured = np.flatnonzero(np.isfinite(values))
+    gaps = np.diff(measured)
+    if gaps.size and gaps.max() > max(CLOCK_GAP, measured.size):
+        at = int(np.argmax(gaps))
+        return int(measured[at + 1]), int(gaps[at])
+    return None
+
+
+def _clock_notes(first: date, series: Sequence[SeriesLabel], values: Array) -> list[str]:
     """Say which systems were measured on days on which no other one was."""
     measured = np.isfinite(values)
     systems = sorted({each.system for each in series})

@@ -208,6 +208,9 @@ class SiteAnswer(Answer):
         if many:
             some = f"Next: {many[0].name} can give {counted(many[0].to_gain, 'device number')}"
             return f"{some}; take them in two steps and measure between."
+        without = self.of(UNKNOWN)
+        if without:
+            return f"Next: correct what leaves {without[0].name} without an answer."
         return "Next: nothing to do; --pool NAME shows one over time."
 
 

@@ -19,7 +19,7 @@ from planner.measurements.read import Data
 from planner.render.text import counted
 from planner.site import executors
 from planner.site.groups import Series, series_of
-from planner.site.parts import DEFAULT_MODEL, Part, parts_of, rows_of_part
+from planner.site.parts import DEFAULT_MODEL, SitePart, parts_of, rows_of_part
 from planner.sizing.search import aliases
 from planner.sizing.target import Target
 from planner.units import MILLISECOND
@@ -73,7 +73,7 @@ class Tracked:
 class Dated:
     """A `part` of a site, and the date `since` which its aliases may be others."""
 
-    part: Part
+    part: SitePart
     since: datetime
 
     @property
@@ -145,7 +145,7 @@ def tracked_of(dated: Dated) -> tuple[tuple[Tracked, ...], int]:
     return tuple(found), same
 
 
-def _tracked(part: Part, series: Series, since: datetime) -> Tracked | None:
+def _tracked(part: SitePart, series: Series, since: datetime) -> Tracked | None:
     there = ~np.isnat(series.start) & series.complete & (series.io_rate > 0)
     earlier = there & (series.start < np.datetime64(since, "us"))
     later = there & (series.start >= np.datetime64(since, "us"))

@@ -11,7 +11,7 @@ from planner.demand import Law
 from planner.errors import PlannerError
 from planner.site.groups import groups_of, rows_of, series_of
 from planner.site.need import need_of
-from planner.site.parts import Part
+from planner.site.parts import SitePart
 from planner.site.point import point
 from planner.site.pool_need import PoolNeed
 from planner.sizing.search import aliases
@@ -26,7 +26,9 @@ def compared(sort: str, seed: int, intervals: int, volumes: int, drawn: int) -> 
     law, target = Law.from_model("hyperpav"), Target()
     frame = pool_rows(sort, seed=seed, intervals=intervals, volumes=volumes)
     groups = groups_of(frame.lazy())
-    part = Part(name=sort, groups=tuple(groups), frame=rows_of(frame.lazy(), groups), law=law, target=target)
+    part = SitePart(
+        name=sort, groups=tuple(groups), frame=rows_of(frame.lazy(), groups), law=law, target=target
+    )
     begin = time.process_time()
     found = need_of(part)
     cost = time.process_time() - begin

@@ -15,9 +15,11 @@ from datetime import date
 import numpy as np
 
 from planner.results import Array
-from planner.site.growth_dates import Future, passing_days, quantiles
-from planner.site.growth_fit import YEAR, Fit, fit_days
-from planner.site.growth_goals import month_forms
+from planner.site.growth.dates import Future, passing_days, quantiles
+from planner.site.growth.draws import TrendDraws
+from planner.site.growth.fit import fit_days
+from planner.site.growth.goals import month_forms
+from planner.site.growth.model import YEAR
 from tests.site.growth_series import Known, make
 
 MONDAY = date(2025, 1, 6)
@@ -27,7 +29,7 @@ TUNING, JUDGING = (101, 102), (9001, 9002)
 Ends = tuple[Array, Array, Array]  # of the level: low, high; of the trend: low
 
 
-def fit_known(known: Known) -> Fit:
+def fit_known(known: Known) -> TrendDraws:
     days = known.values.shape[1]
     return fit_days(known.values, np.arange(days) % 7, month_forms(MONDAY, days))
 
@@ -37,7 +39,7 @@ def planner(known: Known) -> Ends:
     return ends_of(fit_known(known))
 
 
-def ends_of(fit: Fit) -> Ends:
+def ends_of(fit: TrendDraws) -> Ends:
     low, high = quantiles(fit.level(fit.last + AHEAD), (0.05, 0.95))
     return low, high, quantiles(fit.slope / fit.first_level, (0.05,))[0]
 

@@ -15,7 +15,7 @@ import numpy as np
 from planner.demand import Law
 from planner.site.groups import groups_of, rows_of
 from planner.site.need import need_of
-from planner.site.parts import Part
+from planner.site.parts import SitePart
 from planner.site.pool_need import PoolNeed
 from planner.sizing.target import Target
 from tests.site.simulated import SimulatedPool, pool
@@ -40,7 +40,7 @@ def judged(drawn: SimulatedPool) -> Judged | None:
     law = Law(inflation=drawn.inflation, redrive_time=drawn.gap, model_error=MODEL_ERROR)
     frame = drawn.frame()
     groups = groups_of(frame.lazy())
-    part = Part(
+    part = SitePart(
         name="pool",
         groups=tuple(groups),
         frame=rows_of(frame.lazy(), groups),

@@ -11,7 +11,7 @@ import pytest
 from planner.demand import Law
 from planner.site.groups import POOL, SYSTEM, VOLUME, groups_of, rows_of, series_of
 from planner.site.need import need_of
-from planner.site.parts import Part
+from planner.site.parts import SitePart
 from planner.sizing import Target
 from tests.site.large_site import pool_rows
 
@@ -34,7 +34,7 @@ def series(frame: pl.DataFrame) -> object:
 def need(frame: pl.DataFrame) -> object:
     """Of the only group of a table."""
     groups = groups_of(frame.lazy())
-    part = Part(
+    part = SitePart(
         name="one", groups=tuple(groups), frame=rows_of(frame.lazy(), groups), law=LAW, target=Target()
     )
     (found,) = need_of(part).pools

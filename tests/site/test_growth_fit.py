@@ -9,10 +9,13 @@ import pytest
 from scipy import linalg
 
 from planner.results import Array
-from planner.site.growth_ar import MeasuredDays
-from planner.site.growth_dates import Future, passed_days, passing_days, quantiles
-from planner.site.growth_fit import Fit, linear, solve, start, step_candidates
-from planner.site.growth_goals import month_forms
+from planner.site.growth.ar import MeasuredDays
+from planner.site.growth.candidates import step_candidates
+from planner.site.growth.dates import Future, passed_days, passing_days, quantiles
+from planner.site.growth.draws import TrendDraws
+from planner.site.growth.goals import month_forms
+from planner.site.growth.model import linear, solve
+from planner.site.growth.search import start
 from tests.site.growth_backtest import MONDAY, ends_of, fit_known, judge, true_days
 from tests.site.growth_series import Known, make
 
@@ -26,7 +29,7 @@ def known() -> Known:
 
 
 @pytest.fixture(scope="module")
-def fit(known: Known) -> Fit:
+def fit(known: Known) -> TrendDraws:
     return fit_known(known)
 
 
@@ -85,12 +88,12 @@ def test_gaps_are_counted_from_the_measured_day_before() -> None:
     assert rows.before[0, 4:].tolist() == [1, 4]
 
 
-def test_levels_follow_the_unit(known: Known, fit: Fit) -> None:
+def test_levels_follow_the_unit(known: Known, fit: TrendDraws) -> None:
     other = fit_known(replace(known, values=known.values * 1024))
     np.testing.assert_allclose(other.level(other.last), 1024 * fit.level(fit.last), rtol=1e-6)
 
 
-def test_shifts_are_found_on_their_day_and_nowhere_else(known: Known, fit: Fit) -> None:
+def test_shifts_are_found_on_their_day_and_nowhere_else(known: Known, fit: TrendDraws) -> None:
     large = np.abs(known.shift) > 5 * 0.1
     found = [np.array(steps) for steps in fit.steps]
     assert sum(bool(steps.size) for steps, shift in zip(found, known.shift, strict=True) if shift == 0) <= 1
@@ -98,13 +101,13 @@ def test_shifts_are_found_on_their_day_and_nowhere_else(known: Known, fit: Fit) 
         assert np.abs(found[k] - known.shift_day[k]).min() <= 2
 
 
-def test_the_busiest_weekday_has_factor_one_and_the_others_theirs(known: Known, fit: Fit) -> None:
+def test_the_busiest_weekday_has_factor_one_and_the_others_theirs(known: Known, fit: TrendDraws) -> None:
     assert fit.week.mean(axis=1).max(axis=1) == pytest.approx(np.ones(60), abs=1e-12)
     assert np.abs(fit.week.mean(axis=1) - known.week).max() < 0.06
     assert np.abs(fit.week.mean(axis=1) - known.week).mean() < 0.01
 
 
-def test_unlike_days_are_named_and_move_nothing(known: Known, fit: Fit) -> None:
+def test_unlike_days_are_named_and_move_nothing(known: Known, fit: TrendDraws) -> None:
     values = known.values.copy()
     values[:, 40] *= 0.3
     values[:, 200:208] *= 0.5
@@ -136,7 +139,7 @@ def test_a_month_end_is_found_with_its_factor(known: Known) -> None:
     ],
 )
 def test_dates_are_those_of_a_walk_day_by_day(
-    known: Known, fit: Fit, rate: float | None, events: list[tuple[int, float]]
+    known: Known, fit: TrendDraws, rate: float | None, events: list[tuple[int, float]]
 ) -> None:
     horizon = 900
     future = Future.of(fit, rate, events)
@@ -150,7 +153,7 @@ def test_dates_are_those_of_a_walk_day_by_day(
     np.testing.assert_array_equal(found, walked)
 
 
-def test_passed_days_are_those_of_a_walk_over_the_measured_ones(known: Known, fit: Fit) -> None:
+def test_passed_days_are_those_of_a_walk_over_the_measured_ones(known: Known, fit: TrendDraws) -> None:
     k = 7
     limit = float(np.median(fit.first_level[k]) * 1.05)
     days = np.arange(fit.first[k], fit.last[k] + 1)
@@ -184,7 +187,7 @@ def test_correlated_noise_widens_the_interval() -> None:
     assert np.median((high - low) / (shuffled_high - shuffled_low)) > 2
 
 
-def test_intervals_hold_the_truth_in_a_small_sample(known: Known, fit: Fit) -> None:
+def test_intervals_hold_the_truth_in_a_small_sample(known: Known, fit: TrendDraws) -> None:
     """60 series: 90 % give or take chance; the figures to reach are judged by the slow test."""
     low, high, _ = ends_of(fit)
     truth = known.level(fit.last + 180)

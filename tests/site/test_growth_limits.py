@@ -19,8 +19,8 @@ from planner.measurements.read import Measured, read
 from planner.reports import schema
 from planner.site.example import FIRST, GROWTH, SHIFT, daily_levels, example_series, example_volumes
 from planner.site.growth import Growth
-from planner.site.growth_limits import Given, one_interval, site_growth
-from planner.site.growth_needs import grown, needs_of_pool
+from planner.site.growth.limits import Given, one_interval, site_growth
+from planner.site.growth.needs import grown, needs_of_pool
 from planner.sizing import Target, aliases
 from tests.checkout import ROOT
 

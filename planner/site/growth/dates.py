@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.results import Array
-from planner.site.growth_fit import YEAR, Fit
+from planner.site.growth.draws import TrendDraws
+from planner.site.growth.model import YEAR
 
 NEVER = np.inf
 FAR = 1e9  # days
@@ -26,7 +27,7 @@ class Future:
     events: tuple[tuple[int, float], ...]  # day and factor, in order of time
 
     @staticmethod
-    def of(fit: Fit, rate: float | None, events: Sequence[tuple[int, float]]) -> Future:
+    def of(fit: TrendDraws, rate: float | None, events: Sequence[tuple[int, float]]) -> Future:
         """Continue a fit."""
         times, _ = fit.shifted
         return Future(fit.level(fit.last), fit.slope * times / YEAR, fit.last, rate, tuple(sorted(events)))
@@ -64,7 +65,9 @@ class Future:
         return np.asarray(np.clip(np.nan_to_num(found), -FAR, FAR))
 
 
-def passing_days(fit: Fit, future: Future, limit: Array, weekday: NDArray[np.intp], horizon: int) -> Array:
+def passing_days(
+    fit: TrendDraws, future: Future, limit: Array, weekday: NDArray[np.intp], horizon: int
+) -> Array:
     """First day from the last measured one on with level times weekly factor above the limit; (series, draws).
 
     Days count as in the fit; inf where there is none within the horizon. `weekday` is that of the last day of each
@@ -91,7 +94,7 @@ def passing_days(fit: Fit, future: Future, limit: Array, weekday: NDArray[np.int
     return best + future.last[:, None]
 
 
-def passed_days(fit: Fit, series: int, limit: float, weekday_of_first: int) -> Array:
+def passed_days(fit: TrendDraws, series: int, limit: float, weekday_of_first: int) -> Array:
     """First measured day of one series with level times weekly factor above the limit; (draws,), inf where none."""
     days = np.arange(fit.first[series], fit.last[series] + 1)
     week = fit.week[series][:, (weekday_of_first + days - days[0]) % 7]

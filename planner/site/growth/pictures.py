@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from planner import style
-from planner.site.growth_wording import amount
+from planner.site.growth.wording import amount
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from planner.site.growth_dates import Future
-    from planner.site.growth_fit import Fit
-    from planner.site.growth_limit import Limit
+    from planner.site.growth.dates import Future
+    from planner.site.growth.draws import TrendDraws
+    from planner.site.growth.limit import Limit
     from planner.site.series import Daily
 
 MOST_LIMITS: Final = 40  # rows that one picture can show
@@ -25,7 +25,13 @@ SHORT_VIEW: Final = 365
 
 
 def draw_series(
-    limit: Limit, series: int, daily: Daily, fit: Fit, future: Future, horizon: int, axes: Axes | None = None
+    limit: Limit,
+    series: int,
+    daily: Daily,
+    fit: TrendDraws,
+    future: Future,
+    horizon: int,
+    axes: Axes | None = None,
 ) -> Axes:
     """Measured days, the busy-day level with its 90 % band, the limit and the date it is reached."""
     (axes,) = style.begin(axes, _title(limit))

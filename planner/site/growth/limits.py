@@ -17,15 +17,15 @@ from planner.devices.storage import release as find_release
 from planner.errors import InputError, PlannerError
 from planner.interval import Interval
 from planner.measurements.choose import MEAN, at_interval
-from planner.measurements.read import Measured as Measurements
+from planner.measurements.read import Measured
 from planner.reports import schema
 from planner.results import Array
-from planner.site.growth import Growth, answer_goals, future_of
-from planner.site.growth_given import HORIZON
-from planner.site.growth_goals import Goal, fitted
-from planner.site.growth_needs import needs_of_pool
-from planner.site.growth_wording import AHEAD
-from planner.site.series import Daily, Measured, aligned, busy_hours, unit_jump
+from planner.site.growth.answer import Growth, answer_goals, future_of
+from planner.site.growth.given import HORIZON
+from planner.site.growth.goals import Goal, fitted
+from planner.site.growth.needs import needs_of_pool
+from planner.site.growth.wording import AHEAD
+from planner.site.series import Daily, SeriesLabel, aligned, busy_hours, daily_medians, jump_note, leap
 from planner.sizing.target import Target
 from planner.units import GIB, SEGMENT
 
@@ -50,7 +50,7 @@ class Given:
 
 
 def site_growth(
-    measured: Measurements,
+    measured: Measured,
     given: Given,
     *,
     horizon: int = HORIZON,
@@ -85,10 +85,13 @@ def site_growth(
     parts, notes = _pool_series(measured.devices)
     volumes, more = _volume_series(measured.devices)
     storage, told = _storage_series(measured.storage)
-    notes += [*more, *told]
-    series = [*parts, *volumes, *storage]
+    notes = [*measured.notes, *notes, *more, *told]
+    series, off = _of_one_clock([*parts, *volumes, *storage])
+    notes += off
     if not series:
-        raise InputError("measurements", "no interval with a date", NOT_MEASURED)
+        raise InputError(
+            "measurements", "; ".join(off).rstrip(".") or "no interval with a date", NOT_MEASURED
+        )
     daily = aligned([(each.measured, each.first, each.levels, each.hours) for each in series], notes)
     fit = fitted(daily)
     future = future_of(daily, fit, rate, events)
@@ -115,11 +118,27 @@ def site_growth(
     return answer_goals(daily, fit, goals, horizon=horizon, rate=rate, events=events, notes=said)
 
 
+def _of_one_clock(series: Sequence[GrowingLoad]) -> tuple[list[GrowingLoad], list[str]]:
+    """Loads without a leap over more days than were measured; the others are named and left out."""
+    kept, notes = [], []
+    for each in series:
+        found = leap(each.levels)
+        if found is None:
+            kept.append(each)
+            continue
+        day = each.first + timedelta(days=found[0])
+        notes.append(
+            f"{each.measured.name} leaps {found[1]} days to {day}, more than were measured: left out; correct its "
+            "clock, or ask from there on (--from)."
+        )
+    return kept, notes
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Load:
+class GrowingLoad:
     """One load over time: whose it is, the busy hour of each day, and what its limits are."""
 
-    measured: Measured
+    measured: SeriesLabel
     first: date
     levels: Array
     hours: Array
@@ -132,7 +151,7 @@ class Load:
         raise NotImplementedError
 
 
-class PoolLoad(Load):
+class PoolLoad(GrowingLoad):
     """I/O rate of a pool."""
 
     def goals(
@@ -150,7 +169,7 @@ class PoolLoad(Load):
         system = self.measured.system
         found = [
             Goal(
-                series=index, measured=Measured(system=system, what=f"{what} of pool {needs.name}", unit=what),
+                series=index, measured=SeriesLabel(system=system, what=f"{what} of pool {needs.name}", unit=what),
                 now=count.value + plus, limit=float(limit), load=needs.largest_load(limit - plus, reach),
                 needs=tuple(each + float(plus) for each in later),
             )
@@ -188,7 +207,7 @@ def one_interval(rows: pl.DataFrame) -> pl.DataFrame:
     return means.with_columns(pl.col("file").first(), pl.col("source").first(), pl.col("start").min())
 
 
-class BusyLoad(Load):
+class BusyLoad(GrowingLoad):
     """Busy share of a volume that is in no pool."""
 
     def goals(
@@ -199,7 +218,7 @@ class BusyLoad(Load):
         return [Goal(series=index, measured=self.measured, now=now, limit=BUSY, load=at)], []
 
 
-class StorageLoad(Load):
+class StorageLoad(GrowingLoad):
     """In-use virtual storage by the PTRM data spaces [GB]."""
 
     def goals(
@@ -220,21 +239,21 @@ class StorageLoad(Load):
         goals = []
         for what, limit in found:
             at = limit.in_use_virtual_bytes / GIB
-            measured = Measured(system=self.measured.system, what=what, unit="GB")
+            measured = SeriesLabel(system=self.measured.system, what=what, unit="GB")
             goals.append(
                 Goal(series=index, measured=measured, now=now, limit=at, load=Interval(at, at, at), needs=())
             )
         return goals, []
 
 
-def _pool_series(devices: pl.DataFrame) -> tuple[list[Load], list[str]]:
+def _pool_series(devices: pl.DataFrame) -> tuple[list[GrowingLoad], list[str]]:
     """I/O rate of each pool, interval by interval."""
     import polars as pl
 
     rows = devices.filter(
         pl.col("pool").is_not_null() & pl.col("start").is_not_null() & pl.col("io_rate").is_not_null()
     )
-    found: list[Load] = []
+    found: list[GrowingLoad] = []
     notes: list[str] = []
     for (system, pool), part in rows.partition_by(
         "system", "pool", as_dict=True, maintain_order=True
@@ -246,13 +265,20 @@ def _pool_series(devices: pl.DataFrame) -> tuple[list[Load], list[str]]:
             left = sums.height - whole.height
             notes.append(f"Pool {pool}: {left} intervals without half of its volumes are left out.")
         first, levels, hours = busy_hours(whole["start"].to_numpy(), whole["io_rate"].to_numpy())
-        measured = Measured(system=system or "", what=f"I/O rate of pool {pool}", unit="1/s")
-        notes += _jump_notes(measured, first, levels)
+        measured = SeriesLabel(system=system or "", what=f"I/O rate of pool {pool}", unit="1/s")
+        notes += jump_note(measured.name, first, levels)
+        service = (part["io_rate"] * part["service"]).fill_null(0.0).to_numpy() / np.maximum(
+            part["io_rate"].to_numpy(), 1e-300
+        )
+        some = service > 0
+        if some.any():
+            name = f"service time of pool {pool}" + (f" of {system}" if system else "")
+            notes += jump_note(name, *daily_medians(part["start"].to_numpy()[some], service[some]))
         found.append(PoolLoad(measured=measured, first=first, levels=levels, hours=hours, rows=part))
     return found, notes
 
 
-def _volume_series(devices: pl.DataFrame) -> tuple[list[Load], list[str]]:
+def _volume_series(devices: pl.DataFrame) -> tuple[list[GrowingLoad], list[str]]:
     """Busy share of each volume in no pool."""
     import polars as pl
 
@@ -261,7 +287,7 @@ def _volume_series(devices: pl.DataFrame) -> tuple[list[Load], list[str]]:
         & pl.col("start").is_not_null()
         & pl.col("kind").is_in([schema.BASE, schema.VOLUME])
     ).with_columns((pl.col("io_rate") * pl.col("service").fill_null(0.0)).alias("busy"))
-    found: list[Load] = []
+    found: list[GrowingLoad] = []
     notes: list[str] = []
     for (system, device, label), part in rows.partition_by(
         "system", "device", "label", as_dict=True, maintain_order=True
@@ -270,37 +296,28 @@ def _volume_series(devices: pl.DataFrame) -> tuple[list[Load], list[str]]:
         first, levels, hours = busy_hours(ordered["start"].to_numpy(), ordered["busy"].to_numpy())
         if not np.isfinite(levels).any():
             continue
-        measured = Measured(system=system or "", what=f"busy share of volume {device or label}", unit="share")
-        notes += _jump_notes(measured, first, levels)
+        measured = SeriesLabel(
+            system=system or "", what=f"busy share of volume {device or label}", unit="share"
+        )
+        notes += jump_note(measured.name, first, levels)
         found.append(BusyLoad(measured=measured, first=first, levels=levels, hours=hours))
     return found, notes
 
 
-def _storage_series(storage: pl.DataFrame) -> tuple[list[Load], list[str]]:
+def _storage_series(storage: pl.DataFrame) -> tuple[list[GrowingLoad], list[str]]:
     """In-use virtual storage of each system, by the resident pages of its PTRM data spaces."""
     import polars as pl
 
     rows = storage.filter(
         (pl.col("owner") == "SYSTEM") & pl.col("name").str.starts_with("PTRM") & pl.col("start").is_not_null()
     )
-    found: list[Load] = []
+    found: list[GrowingLoad] = []
     notes: list[str] = []
     for (system,), part in rows.partition_by("system", as_dict=True, maintain_order=True).items():
         sums = part.group_by("start").agg(pl.col("resident").sum()).sort("start")
         in_use = sums["resident"].to_numpy() * SEGMENT / FRAMES_PER_PGMBK / GIB
         first, levels, hours = busy_hours(sums["start"].to_numpy(), in_use)
-        measured = Measured(system=system or "", what="in-use virtual storage", unit="GB")
-        notes += _jump_notes(measured, first, levels)
+        measured = SeriesLabel(system=system or "", what="in-use virtual storage", unit="GB")
+        notes += jump_note(measured.name, first, levels)
         found.append(StorageLoad(measured=measured, first=first, levels=levels, hours=hours, rows=part))
     return found, notes
-
-
-def _jump_notes(measured: Measured, first: date, levels: Array) -> list[str]:
-    """Of one series among many a change of unit is said, not refused."""
-    found = unit_jump(levels)
-    if found is None:
-        return []
-    day = first + timedelta(days=found[0])
-    return [
-        f"{measured.name} is {found[1]:.3g} times what it was from {day} on, as if its unit had changed: check it."
-    ]

@@ -7,7 +7,7 @@ from datetime import date
 from typing import Any, Literal
 
 from planner.interval import Interval
-from planner.site.series import Measured
+from planner.site.series import SeriesLabel
 
 Verdict = Literal["already", "within horizon", "not within horizon", "too few days"]
 
@@ -26,7 +26,7 @@ class Limit:
 
     Attributes
     ----------
-    measured : Measured
+    measured : SeriesLabel
         System, what, unit.
     first, last : datetime.date
         First and last measured day.
@@ -40,7 +40,7 @@ class Limit:
         Where it ends, in the same unit.
     load : float
         Load at which it ends, in the unit of the load; inf where none within reach is too much, nan without a limit.
-    grows : Measured
+    grows : SeriesLabel
         The load that grows; what the limit is of, where that is the load itself.
     reached, reached_low, reached_high : datetime.date or None
         First day on which level times weekly pattern passes the limit, and its 90 % interval; None beyond the horizon.
@@ -62,7 +62,7 @@ class Limit:
         Of the noise of one day with that of the next.
     """
 
-    measured: Measured
+    measured: SeriesLabel
     first: date
     last: date
     days: int
@@ -70,7 +70,7 @@ class Limit:
     trend: Interval | None
     limit: float | None
     load: float
-    grows: Measured
+    grows: SeriesLabel
     reached: date | None
     reached_low: date | None
     reached_high: date | None

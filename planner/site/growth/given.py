@@ -9,7 +9,7 @@ from datetime import date
 from typing import Final
 
 from planner.errors import InputError
-from planner.site.growth_fit import YEAR
+from planner.site.growth.model import YEAR
 
 HORIZON: Final = 1826  # days in five years
 FARTHEST: Final = 36525  # days in a century

@@ -13,12 +13,12 @@ from planner import render
 from planner.answer import Answer
 from planner.errors import InputError
 from planner.interval import Interval
-from planner.site.growth_dates import Future
-from planner.site.growth_fit import Fit
-from planner.site.growth_given import HORIZON, check_given
-from planner.site.growth_goals import ENDS, Goal, answers, fitted
-from planner.site.growth_limit import Limit, iso
-from planner.site.growth_wording import AHEAD, loads, notes_on_days, percent, sentence, signed
+from planner.site.growth.dates import Future
+from planner.site.growth.draws import TrendDraws
+from planner.site.growth.given import HORIZON, check_given
+from planner.site.growth.goals import ENDS, Goal, answers, fitted
+from planner.site.growth.limit import Limit, iso
+from planner.site.growth.wording import AHEAD, loads, notes_on_days, percent, sentence, signed
 from planner.site.series import Daily
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class Growth(Answer):
         Days and factors that were given.
     daily : Daily
         The measured days.
-    fit : Fit
+    fit : TrendDraws
         Draws for the series of `daily`, in their order.
     order : tuple of int
         Which series of `daily` each limit belongs to.
@@ -57,7 +57,7 @@ class Growth(Answer):
     rate: float | None
     events: tuple[tuple[date, float], ...]
     daily: Daily
-    fit: Fit
+    fit: TrendDraws
     order: tuple[int, ...]
     further: tuple[str, ...] = ()
 
@@ -72,7 +72,7 @@ class Growth(Answer):
         years = self.horizon / 365.25
         return (
             f"{within} of {len(self.limits)} limits {'is' if within == 1 else 'are'} reached within {years:.3g} years. "
-            f"{'First: ' if within else ''}{said}"
+            f"{'First' if within else 'Next'}: {said}"
         )
 
     @property
@@ -123,7 +123,7 @@ class Growth(Answer):
         tuple of render.Section
             Those that say something.
         """
-        from planner.site import growth_wording as wording
+        from planner.site.growth import wording
 
         about = [
             (wording.level_table(self.limits), "Level of a busy day"),
@@ -197,7 +197,7 @@ class Growth(Answer):
         matplotlib.axes.Axes
             What was drawn.
         """
-        from planner.site.growth_pictures import draw_limits, draw_series
+        from planner.site.growth.pictures import draw_limits, draw_series
 
         if len(self.limits) > 1:
             return draw_limits(self.limits, self.horizon, axes)
@@ -294,7 +294,7 @@ def growth(
 
 def answer_goals(
     daily: Daily,
-    fit: Fit,
+    fit: TrendDraws,
     goals: Sequence[Goal],
     *,
     horizon: int,
@@ -323,7 +323,9 @@ def _counted(daily: Daily, events: Sequence[tuple[date, float]]) -> list[tuple[i
     return [((day - daily.first).days, factor) for day, factor in events]
 
 
-def future_of(daily: Daily, fit: Fit, rate: float | None, events: Sequence[tuple[date, float]]) -> Future:
+def future_of(
+    daily: Daily, fit: TrendDraws, rate: float | None, events: Sequence[tuple[date, float]]
+) -> Future:
     """Levels from the last day of each series on."""
     return Future.of(fit, rate, _counted(daily, events))
 

@@ -10,14 +10,16 @@ from typing import Final
 from planner import render
 from planner.interval import Interval
 from planner.render.text import counted
-from planner.site.growth_limit import Limit
-from planner.site.series import Measured
+from planner.site.growth.limit import Limit
+from planner.site.series import SeriesLabel
 
 AHEAD: Final = (90, 180, 365)  # days: three, six and twelve months
 WEEKDAYS: Final = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 NAMED: Final = 5  # days or series that a sentence lists
 DIGITS: Final = 4
-COUNTED: Final = ("", "share", "aliases", "addresses")  # units that the name of a limit says
+TOO_MANY: Final = "too many"
+MANY: Final = ("aliases", "addresses")  # units whose limits are spoken of in the plural
+COUNTED: Final = ("", "share", *MANY)  # units that the name of a limit says
 THOUSAND: Final = 1000  # from which digits are grouped
 TWO_DIGITS: Final = 0.095  # shares below are shown with a decimal
 CORRELATED: Final = 0.7
@@ -25,7 +27,9 @@ NEARLY: Final = 0.01  # years from a whole number of them
 
 
 def number(value: float) -> str:
-    """A level as people read it: four digits, thousands apart."""
+    """A level as people read it: four digits, thousands apart; inf is more than there are addresses for."""
+    if math.isinf(value):
+        return TOO_MANY
     shown = float(f"{value:.{DIGITS}g}")
     return f"{shown:,.0f}" if abs(shown) >= THOUSAND else f"{shown:.{DIGITS}g}"
 
@@ -56,21 +60,20 @@ def ahead(days: int) -> str:
 def sentence(limit: Limit, rate: float | None, horizon: int) -> str:
     """What one series does to its limit."""
     name, unit = limit.measured.name, limit.measured.unit
+    be, do, reach = ("are", "do", "reach") if unit in MANY else ("is", "does", "reaches")
     if limit.limit is None:
-        return f"{name} is at {amount(limit.now, unit)} on a busy day; {_trend(limit)}."
+        return f"{name} {be} at {amount(limit.now, unit)} on a busy day; {_trend(limit)}."
     end = amount(limit.limit, unit)
     if limit.verdict == "already":
-        return (
-            f"{name} is above {end} already: {amount(limit.now, unit)} on a busy day, since {limit.reached}."
-        )
+        return f"{name} {be} above {end} already: {amount(limit.now, unit)} on a busy day, since {limit.reached}."
     if limit.verdict == "too few days":
         few = f"no trend, {counted(limit.days, 'day')} are too few"
         return f"{name}: {few}; {amount(limit.now, unit)} of {end} on a busy day."
     growth = f"growth of {percent(rate)} a year" if rate is not None else _trend(limit)
     if limit.verdict == "within horizon":
-        return f"{name} reaches {end} on {limit.reached} ({_between(limit)}); {growth}."
+        return f"{name} {reach} {end} on {limit.reached} ({_between(limit)}); {growth}."
     early = f"; on {limit.reached_low} at the earliest" if limit.reached_low else ""
-    return f"{name} does not reach {end} within {ahead(horizon)}{early}; {growth}."
+    return f"{name} {do} not reach {end} within {ahead(horizon)}{early}; {growth}."
 
 
 def _between(limit: Limit) -> str:
@@ -195,8 +198,7 @@ def need_table(limits: Sequence[Limit]) -> render.Table:
 def _needed(need: Interval) -> str:
     """A count with its range; inf is more than there are addresses for."""
     low, value, high = (
-        "not solved" if math.isnan(end) else f"{end:.0f}" if math.isfinite(end) else "too many"
-        for end in need
+        "not solved" if math.isnan(end) else f"{end:.0f}" if math.isfinite(end) else TOO_MANY for end in need
     )
     return value if low == high else f"{value} ({low} to {high})"
 
@@ -229,7 +231,7 @@ def week_table(limits: Sequence[Limit]) -> render.Table:
     return render.Table(columns=tuple(columns))
 
 
-def _names(measured: Sequence[Measured], limits: Sequence[Limit]) -> list[str]:
+def _names(measured: Sequence[SeriesLabel], limits: Sequence[Limit]) -> list[str]:
     """Names, with their system where there are several."""
     several = len({each.measured.system for each in limits}) > 1
     return [each.name if several else each.what for each in measured]

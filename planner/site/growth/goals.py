@@ -11,17 +11,19 @@ import numpy as np
 
 from planner.interval import Interval
 from planner.results import Array
-from planner.site.growth_dates import Future, passed_days, passing_days, quantiles
-from planner.site.growth_fit import Fit, fit_days, short_fit
-from planner.site.growth_limit import Limit, Shift, Verdict
-from planner.site.growth_wording import AHEAD
-from planner.site.series import Daily, Measured
+from planner.site.growth.dates import Future, passed_days, passing_days, quantiles
+from planner.site.growth.draws import TrendDraws
+from planner.site.growth.fit import fit_days, short_fit
+from planner.site.growth.limit import Limit, Shift, Verdict
+from planner.site.growth.wording import AHEAD
+from planner.site.series import Daily, SeriesLabel
 
 FEWEST_DAYS: Final = 15  # 14 days are two of each weekday: too few for a trend
 WIDEST_TREND: Final = 2.0  # a year; a 90 % interval wider than from -100 % to +100 % says nothing
 ENDS: Final = (0.05, 0.5, 0.95)
 DRAWS: Final = 400
 DOUBTFUL_REACH: Final = 7  # days
+LEAST_BEFORE: Final = 0.01  # of the first level: less is no level that a shift can be a share of
 LIKELIER: Final = 0.5  # probability from which a doubtful shift is named
 MONTH_ENDS: Final = (
     "last working day", "last two working days", "last three working days", "first working day",
@@ -39,15 +41,15 @@ class Goal:
     """
 
     series: int
-    measured: Measured
+    measured: SeriesLabel
     now: float | None
     limit: float | None
     load: Interval
     needs: tuple[Interval, ...] = ()
 
 
-def fitted(daily: Daily) -> Fit:
-    """Fit the series that have days enough; of the others only the level is known."""
+def fitted(daily: Daily) -> TrendDraws:
+    """TrendDraws the series that have days enough; of the others only the level is known."""
     days = np.isfinite(daily.values).sum(axis=1)
     enough = (days >= FEWEST_DAYS) & (np.nan_to_num(daily.values).max(axis=1) > 0)
     weekday = (np.arange(daily.values.shape[1]) + daily.first.weekday()) % 7
@@ -74,7 +76,7 @@ def month_forms(first: date, days: int) -> Array:
 
 def answers(
     daily: Daily,
-    fit: Fit,
+    fit: TrendDraws,
     goals: Sequence[Goal],
     horizon: int,
     rate: float | None,
@@ -89,9 +91,7 @@ def answers(
     found = []
     for k, goal in enumerate(goals):
         trend = Interval(*trends[:, k]) if fit.measured[k] >= FEWEST_DAYS and fit.fitted[k] else None
-        few = rate is None and (
-            trend is None or trend.high - trend.low > WIDEST_TREND * max(1.0, abs(trend.value))
-        )
+        few = rate is None and (trend is None or _says_nothing(trend))
         idle = fit.measured[k] >= FEWEST_DAYS and np.nanmax(daily.values[k]) == 0
         verdict = _verdict(goal.load.value, now[k], few and not idle, dates[1, k])
         known = verdict in {"already", "within horizon", "not within horizon"}
@@ -113,7 +113,15 @@ def answers(
     return found
 
 
-def _dates(daily: Daily, fit: Fit, future: Future, goals: Sequence[Goal], now: Array, horizon: int) -> Array:
+def _says_nothing(trend: Interval) -> bool:
+    """Whether a trend is known to no better than 100 % a year to either side, or than itself where it is larger."""
+    least = 1.0 if trend.low <= 0.0 <= trend.high else max(1.0, abs(trend.value))
+    return bool(trend.high - trend.low > WIDEST_TREND * least)
+
+
+def _dates(
+    daily: Daily, fit: TrendDraws, future: Future, goals: Sequence[Goal], now: Array, horizon: int
+) -> Array:
     """Low end, median and high end of the day on which each load is passed; (3, goals), inf where never."""
     weekday = (fit.last + daily.first.weekday()) % 7
     found = np.empty((len(ENDS), len(goals)))
@@ -140,17 +148,20 @@ def _verdict(limit: float, now: float, few: bool, day: float) -> Verdict | None:
     return "within horizon" if np.isfinite(day) else "not within horizon"
 
 
-def _shifts(daily: Daily, fit: Fit, series: int) -> tuple[Shift, ...]:
+def _shifts(daily: Daily, fit: TrendDraws, series: int) -> tuple[Shift, ...]:
     """The certain level shifts, and one more where it is likelier than not."""
     there = fit.shift_day[series, :, -1] >= 0
     days = {day: np.full(there.size, True) for day in fit.steps[series]}
     if there.mean() > LIKELIER:
         days.setdefault(int(np.median(fit.shift_day[series, there, -1])), there)
     found = []
+    least = LEAST_BEFORE * float(np.median(np.abs(fit.first_level[series])))
     for day, draws in sorted(days.items()):
         reach = 0 if draws.all() else DOUBTFUL_REACH  # a doubtful one may lie some days off
         before, after = fit.path(series, np.array([day - 1 - reach, day + reach]))[draws].T
-        found.append(Shift(day=daily.day(day), size=_interval(after / np.maximum(before, 1e-300) - 1)))
+        found.append(
+            Shift(day=daily.day(day), size=_interval(np.maximum(after, 0.0) / np.maximum(before, least) - 1))
+        )
     return tuple(found)
 
 

@@ -1,0 +1,166 @@
+"""Draws of what the days of many series leave open.
+
+A step that is not certain stays in as an average over all days it may have happened on, and over none, so that a shift
+is not taken for trend and a doubtful one widens the interval.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from planner.results import Array
+from planner.site.growth.ar import PHIS, Mask
+from planner.site.growth.candidates import STEP_ODDS, step_candidates
+from planner.site.growth.model import LEAST_FACTOR, STEPS, YEAR, State, linear, log_sum, solve
+
+
+@dataclass(frozen=True, slots=True)
+class TrendDraws:
+    """What the days of many series leave open: draws of line, weekly factors and shifts, and what was named."""
+
+    first_level: Array  # (series, draws) on the first measured day
+    slope: Array  # (series, draws) a year
+    proportional: Mask  # (series, draws) whether shifts multiply the line or add to it
+    shift_day: NDArray[np.intp]  # (series, draws, shifts) -1 where none; the last one is doubtful
+    shift_size: Array  # (series, draws, shifts) as a share of the first level
+    week: Array  # (series, draws, 7) 1 for the busiest weekday
+    first: NDArray[np.intp]  # (series,) first measured day
+    last: NDArray[np.intp]
+    measured: NDArray[np.intp]  # (series,) measured days, without those unlike the others
+    steps: tuple[tuple[int, ...], ...]  # days of the certain shifts
+    pulses: tuple[tuple[int, ...], ...]  # days unlike the others
+    month_form: NDArray[np.intp]  # (series,) -1: none
+    month: Array  # (series, draws) factor
+    phi: Array  # (series,) mean
+    fitted: Mask  # (series,) False where only the level is known
+
+    def beside(self, other: TrendDraws, own: NDArray[np.intp], others: NDArray[np.intp]) -> TrendDraws:
+        """Put two fits together; `own` and `others` are the places of their series."""
+        order = np.argsort(np.concatenate([own, others]))
+        joined: dict[str, Any] = {}
+        for item in fields(self):
+            first, second = getattr(self, item.name), getattr(other, item.name)
+            if isinstance(first, tuple):
+                joined[item.name] = tuple((first + second)[k] for k in order)
+            else:
+                joined[item.name] = np.concatenate([first, second])[order]
+        return TrendDraws(**joined)
+
+    def pick(self, these: NDArray[np.intp]) -> TrendDraws:
+        """Only these series, in this order; one may come twice."""
+        picked: dict[str, Any] = {}
+        for item in fields(self):
+            value = getattr(self, item.name)
+            picked[item.name] = tuple(value[k] for k in these) if isinstance(value, tuple) else value[these]
+        return TrendDraws(**picked)
+
+    @property
+    def shifted(self) -> tuple[Array, Array]:
+        """What all shifts together multiply the line by, and what they add to it."""
+        total = self.shift_size.sum(axis=2)
+        return np.where(self.proportional, np.maximum(1 + total, 0.0), 1.0), np.where(
+            self.proportional, 0.0, total * self.first_level
+        )
+
+    def level(self, day: NDArray[np.intp] | float) -> Array:
+        """Draws of the busy-day level on a day on or after the last; (series, draws)."""
+        times, plus = self.shifted
+        years = (np.asarray(day) - self.first)[:, None] / YEAR
+        return (self.first_level + self.slope * years) * times + plus
+
+    def path(self, series: int, days: NDArray[np.intp]) -> Array:
+        """Draws of the busy-day level of one series on many days; (draws, days)."""
+        size = np.zeros((self.slope.shape[1], days.size))
+        for index in range(self.shift_day.shape[2]):
+            day = self.shift_day[series, :, index, None]
+            size += np.where((day >= 0) & (days >= day), self.shift_size[series, :, index, None], 0.0)
+        first, slope = self.first_level[series, :, None], self.slope[series, :, None]
+        line = first + slope * (days - self.first[series]) / YEAR
+        shifted: Array = np.where(self.proportional[series, :, None], line * (1 + size), line + size * first)
+        return shifted
+
+
+def draw(state: State, count: int, generator: np.random.Generator) -> dict[str, Array]:
+    """Draws from the posterior, over phi, over a further doubtful step, and over both forms of a step."""
+    parts, evidence = [], []
+    for proportional in (False, True):
+        part, weight = draw_form(state, proportional, count, generator)
+        parts.append(part)
+        evidence.append(weight)
+    both = np.array(evidence)
+    share = np.exp(both[1] - np.logaddexp(both[0], both[1]))
+    second = generator.random((len(share), count)) < share[:, None]
+    return {
+        name: np.where(second.reshape(*second.shape, *[1] * (value.ndim - 2)), parts[1][name], value)
+        for name, value in parts[0].items()
+    }
+
+
+def draw_form(
+    state: State, proportional: bool, count: int, generator: np.random.Generator
+) -> tuple[dict[str, Array], Array]:
+    """Draws where shifts are of one size, or in proportion to the level; and the evidence of that."""
+    model = linear(state, state.form, proportional)
+    solutions, candidates = [], []
+    for phi in PHIS:
+        solved = solve(state, model, phi)
+        solutions.append(solved)
+        candidates.append(step_candidates(state, solved, model.count))
+    series, days = state.values.shape
+    weights = np.empty((series, len(PHIS), days + 1))
+    for index, (solved, found) in enumerate(zip(solutions, candidates, strict=True)):
+        weights[:, index, 0] = solved.evidence
+        weights[:, index, 1:] = solved.evidence[:, None] + found.gain + np.log(STEP_ODDS)
+    flat = weights.reshape(series, -1)
+    total = log_sum(flat, axis=1)
+    with np.errstate(under="ignore"):
+        share = np.exp(flat - total[:, None])
+    edges = np.cumsum(share, axis=1)
+    at = (np.arange(count) + generator.random((series, 1))) / count * edges[:, -1:]
+    which = np.array([np.searchsorted(edge, place) for edge, place in zip(edges, at, strict=True)])
+    which = np.minimum(generator.permuted(which, axis=1), flat.shape[1] - 1)
+    phi, day = np.divmod(which, days + 1)
+    size = solutions[0].mean.shape[1]
+    row = np.arange(series)[:, None]
+    covariance = np.array([each.covariance for each in solutions])
+    root = np.linalg.cholesky(covariance)[phi, row]  # (series, draws, columns, columns)
+    mean = np.array([each.mean for each in solutions])[phi, row]
+    step = day > 0
+    place = np.maximum(day - 1, 0)
+    base = np.stack([each.with_base for each in candidates])[phi, row, place]
+    middle = np.stack([each.mean for each in candidates])[phi, row, place]
+    precision = np.stack([each.precision for each in candidates])[phi, row, place]
+    rest = np.where(
+        step,
+        np.stack([each.rest for each in candidates])[phi, row, place],
+        np.array([each.rest for each in solutions])[phi, row],
+    )
+    freedom = np.maximum(model.count, 1)[:, None]
+    sigma = np.sqrt(rest / generator.chisquare(np.broadcast_to(freedom, rest.shape)))
+    shift = np.where(step, middle + sigma * generator.standard_normal(step.shape) / np.sqrt(precision), 0.0)
+    turned = (covariance[phi, row] @ base[..., None])[..., 0]
+    normal = generator.standard_normal((series, count, size))
+    drawn = mean - turned * shift[:, :, None] + sigma[:, :, None] * (root @ normal[..., None])[..., 0]
+    level = np.maximum(drawn[:, :, 0], LEAST_FACTOR)
+    sizes = np.full((series, count, STEPS + 1), 0.0)
+    dates = np.full((series, count, STEPS + 1), -1)
+    for k, certain in enumerate(state.steps):
+        many = len(certain)
+        sizes[k, :, :many] = drawn[k, :, 10 : 10 + many]
+        dates[k, :, :many] = certain
+    sizes[:, :, -1], dates[:, :, -1] = shift, np.where(step, place, -1)
+    result = {
+        "first_level": level,
+        "slope": drawn[:, :, 1],
+        "proportional": np.full(level.shape, proportional),
+        "shift_day": dates,
+        "shift_size": sizes / level[:, :, None],
+        "week": 1 + drawn[:, :, 2:9],
+        "month": np.where(state.month_form[:, None] >= 0, 1 + drawn[:, :, 9], 1.0),
+        "phi": PHIS[phi],
+    }
+    return result, total

@@ -1,0 +1,183 @@
+"""The structure of each series, found step by step: shifts, unlike days, month ends, and the form of the noise."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from planner.results import Array
+from planner.site.growth.ar import PHIS, Mask, MeasuredDays
+from planner.site.growth.candidates import (
+    SPELLS,
+    STEP_ODDS,
+    month_candidates,
+    pulse_candidates,
+    spell_candidates,
+    step_candidates,
+)
+from planner.site.growth.model import LEAST_FACTOR, STEPS, YEAR, Solved, State, linear, log_sum, solve
+
+ROUNDS: Final = 14
+SETTLING: Final = 3  # linearizations after the last step was found
+PULSE_ODDS: Final = 1 / 300  # prior odds that one day is unlike the others: a holiday, an outage
+SPELL_ODDS: Final = 1 / 5000  # prior odds of each length on each day
+MONTH_ODDS: Final = 1 / 20  # prior odds of each form of a month end
+CERTAIN: Final = np.log(99.0)  # log odds from which a shift is named
+LIKELY: Final = np.log(20.0)  # and from which an unlike day or a month end is
+BUSY: Final = 0.85  # of the busiest weekday; those from here on are one kind
+MEASURED_OF_WEEK: Final = 4
+TINY: Final = 1e-300  # in place of no load, which nothing can be a share of
+SPREADS: Final = (0.002, 0.01, 0.03, 0.1)  # of the factors of weekdays that are about as busy as the busiest
+COARSE: Final = slice(2, None, 3)  # of `PHIS`, where the likeliest one is enough
+FORMS: Final = 3  # of noise: in proportion to load, to the level only, of one size
+
+
+def refine(state: State, solved: list[Solved]) -> None:
+    """Take over the coefficients of the likeliest phi."""
+    evidence = np.array([each.evidence for each in solved])
+    best = np.argmax(evidence, axis=0)
+    mean = np.array([each.mean for each in solved])[best, np.arange(best.size)]
+    line = mean[:, :1] + mean[:, 1:2] * state.years
+    state.growth = np.clip(mean[:, 1] / np.maximum(mean[:, 0], 0.05), -2, 10)
+    for k, steps in enumerate(state.steps):
+        for index, day in enumerate(steps):
+            line[k, day:] += mean[k, 10 + index]
+    state.level = np.maximum(line, 0.1)
+    state.week = np.maximum(1 + mean[:, 2:9], LEAST_FACTOR)
+    state.month = np.where(state.month_form >= 0, np.maximum(1 + mean[:, 9], LEAST_FACTOR), 1.0)
+
+
+def first_week(values: Array, weekday: NDArray[np.intp]) -> Array:
+    """Median of each weekday over the running week about it; 1 for the busiest, and for all of an idle series."""
+    series = len(values)
+    padded = np.pad(values, ((0, 0), (3, 3)), constant_values=np.nan)
+    windows = np.lib.stride_tricks.sliding_window_view(padded, 7, axis=1)
+    measured = np.isfinite(windows).sum(axis=2)
+    around = np.where(
+        measured >= MEASURED_OF_WEEK, np.nansum(windows, axis=2) / np.maximum(measured, 1), np.nan
+    )
+    ratio = np.divide(values, around, out=np.full_like(values, np.nan), where=around > 0)
+    week = np.full((series, 7), np.nan)
+    for day in range(7):
+        of_day = ratio[:, weekday == day]
+        some = np.isfinite(of_day).any(axis=1)
+        week[some, day] = np.nanmedian(of_day[some], axis=1)
+    top = np.nanmax(week, axis=1, keepdims=True, initial=TINY)
+    factor = np.clip(np.where(np.isnan(week), 1.0, week / top), LEAST_FACTOR, 1.0)
+    return np.where((factor >= BUSY).any(axis=1, keepdims=True), factor, 1.0)
+
+
+def start(values: Array, weekday: NDArray[np.intp], month_forms: Array) -> State:
+    """A level constant over time, and the weekdays' medians."""
+    there = np.isfinite(values)
+    first = np.argmax(there, axis=1)
+    years = (np.arange(values.shape[1]) - first[:, None]) / YEAR
+    week = first_week(values, weekday)
+    busy = week >= BUSY
+    week = week / np.sum(np.where(busy, week, 0), axis=1, keepdims=True) * busy.sum(axis=1, keepdims=True)
+    series = len(values)
+    return State(
+        values=np.where(there, values, 0.0), rows=MeasuredDays.of(there), years=years, weekday=weekday,
+        month_forms=month_forms,
+        level=np.ones_like(values), week=np.maximum(week, LEAST_FACTOR), growth=np.zeros(series), month=np.ones(series),
+        month_form=np.full(series, -1), busy=busy, spread=np.full(series, 0.1), form=np.zeros(series, dtype=np.intp),
+        steps=[[] for _ in range(series)], pulses=[[] for _ in range(series)],
+    )  # fmt: skip
+
+
+def choose_form(state: State) -> None:
+    """Take the form of the noise that the measurements are likeliest under."""
+    evidence = []
+    for form in range(FORMS):
+        model = linear(state, np.full(len(state.values), form), proportional=True)
+        evidence.append(log_sum(np.array([solve(state, model, phi).evidence for phi in PHIS[COARSE]])))
+    state.form = np.argmax(np.array(evidence), axis=0)
+
+
+def choose_spread(state: State) -> None:
+    """Take the standard deviation of the busy weekdays' factors that the measurements are likeliest under."""
+    evidence = []
+    for spread in SPREADS:
+        state.spread = np.full(len(state.values), spread)
+        model = linear(state, state.form, proportional=True)
+        evidence.append(log_sum(np.array([solve(state, model, phi).evidence for phi in PHIS[COARSE]])))
+    state.spread = np.array(SPREADS)[np.argmax(np.array(evidence), axis=0)]
+
+
+def search(state: State) -> None:
+    """Add steps, month ends and unlike days one by one until none is certain."""
+    active = np.arange(len(state.values))
+    for number in range(ROUNDS):
+        part = state.pick(active)
+        for _ in range(2 if number == 0 else 1):
+            model = linear(part, part.form, proportional=True)
+            refine(part, [solve(part, model, phi) for phi in PHIS[COARSE]])
+        if number == 0:
+            choose_form(part)
+            choose_spread(part)
+        if number:
+            choose_form(part)
+        changed = extend(part)
+        state.put(active, part)
+        active = active[changed]
+        if active.size == 0:
+            break
+    for _ in range(SETTLING):
+        model = linear(state, state.form, proportional=True)
+        refine(state, [solve(state, model, phi) for phi in PHIS[COARSE]])
+
+
+def extend(state: State) -> Mask:
+    """Take over the likeliest further column of each series, where it is certain; returns where."""
+    odds = further(state)
+    changed = np.zeros(len(state.values), dtype=bool)
+    for k in range(len(changed)):
+        chance = {name: float(each[k].max()) for name, each in odds.items()}
+        chance["step"] = float(log_sum(odds["step"][k]))
+        kind = max(chance, key=lambda name: chance[name])
+        if chance[kind] < (CERTAIN if kind == "step" else LIKELY):
+            continue
+        unlike = 0.1 * (state.rows.there[k].sum() + len(state.pulses[k])) - len(state.pulses[k])
+        place = np.unravel_index(int(np.argmax(odds[kind][k])), odds[kind][k].shape)
+        begin = int(place[-1])
+        length = SPELLS[int(place[0])] if kind == "spell" else 1
+        if kind == "month":
+            state.month_form[k] = begin
+        elif kind == "step" and len(state.steps[k]) < STEPS:
+            state.steps[k] = sorted([*state.steps[k], begin])
+        elif kind in {"pulse", "spell"} and length <= unlike:
+            days = [day for day in range(begin, begin + length) if state.rows.there[k, day]]
+            state.pulses[k] = sorted([*state.pulses[k], *days])
+            state.rows.there[k, days] = False
+        else:
+            continue
+        changed[k] = True
+    if changed.any():
+        state.rows = MeasuredDays.of(state.rows.there)
+    return changed
+
+
+def further(state: State) -> dict[str, Array]:
+    """Log odds of each kind of further column, at each day or of each form."""
+    model = linear(state, state.form, proportional=True, months=True)
+    found: dict[str, list[Array]] = {"base": [], "step": [], "pulse": [], "month": []}
+    spells, coarse = [], []
+    for index, phi in enumerate(PHIS):
+        solved = solve(state, model, phi)
+        own = solved.evidence[:, None]
+        found["base"].append(own)
+        found["step"].append(own + step_candidates(state, solved, model.count).gain)
+        found["pulse"].append(own + pulse_candidates(state, solved, model.count).gain)
+        found["month"].append(own + month_candidates(state, solved, model, phi).gain)
+        if index in range(*COARSE.indices(len(PHIS))):
+            coarse.append(own)
+            spells.append(own[:, :, None] + spell_candidates(state, solved, model.count))
+    none = log_sum(np.array(found["base"]))
+    return {
+        "step": log_sum(np.array(found["step"])) - none + np.log(STEP_ODDS),
+        "pulse": log_sum(np.array(found["pulse"])) - none + np.log(PULSE_ODDS),
+        "month": log_sum(np.array(found["month"])) - none + np.log(MONTH_ODDS),
+        "spell": log_sum(np.array(spells)) - log_sum(np.array(coarse))[:, :, None] + np.log(SPELL_ODDS),
+    }
