@@ -26,6 +26,10 @@ LEAST: Final = 1e-9
 MOST_STATES: Final = 60_000
 MOST_WORK: Final = 2e9
 """States of one volume at all D, and these times the square of its own states, up to which its chain is solved."""
+HIGHER: Final = 1e4
+"""How much more probable a D may be than the one taken as known; where it is more, rounding counts in rarer states."""
+MAX_PEAKS: Final = 3
+"""Times that a chain is solved, each from the most probable D of the last time."""
 TINY: Final = float(np.finfo(float).tiny)
 
 
@@ -129,8 +133,8 @@ def closed_given(
 ) -> ClosedGiven:
     """Solve the chain of one volume and D, and condition it on D.
 
-    An alias of the others ends at `pace_of_others`, shape (states, D). The balances are banded. The most probable D is
-    taken as known to be there; what D there is follows.
+    An alias of the others ends at `pace_of_others`, shape (states, D). The balances are banded. The most probable D, of
+    the chain itself where `law` is another one, is taken as known to be there; what D there is follows.
     """
     from scipy.linalg.lapack import dgbsv
 
@@ -156,15 +160,18 @@ def closed_given(
     matrix = np.bincount(np.concatenate(where), np.concatenate(rate), size * rows).reshape(size, rows).T
     matrix[middle, np.flatnonzero(~states.possible.T.ravel())] = 1.0
     likely = int(np.argmax(law))
-    known = likely * count + states.plain_at(likely)
-    column = np.arange(max(known - band, 0), min(known + band + 1, size))
-    matrix[middle + known - column, column] = 0.0
-    matrix[middle, known] = 1.0
-    right = np.zeros(size)
-    right[known] = 1.0
-    *_, joint, _ = dgbsv(band, band, matrix, right, overwrite_ab=True, overwrite_b=True)
-    chance = np.maximum(joint, 0.0).reshape(levels, count).T
-    whole = chance.sum(axis=0)
+    for _ in range(MAX_PEAKS):
+        known = likely * count + states.plain_at(likely)
+        column = np.arange(max(known - band, 0), min(known + band + 1, size))
+        balances, right = matrix.copy(order="F"), np.zeros(size)
+        balances[middle + known - column, column] = 0.0
+        balances[middle, known] = right[known] = 1.0
+        *_, joint, _ = dgbsv(band, band, balances, right, overwrite_ab=True, overwrite_b=True)
+        chance = np.maximum(joint, 0.0).reshape(levels, count).T
+        whole = chance.sum(axis=0)
+        before, likely = likely, int(np.argmax(whole))
+        if not whole[likely] > HIGHER * whole[before]:
+            break
     reached = np.flatnonzero(whole > TINY)
     if not reached.size:  # the others ran away
         raise ConvergenceError("mean field of the alias pool: a closed volume beside the others", np.inf, 0)
