@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from planner.errors import ConvergenceError
 from planner.queueing.pools.closed_field.volume_states import VolumeStates
+from planner.queueing.pools.field.base_balance import resized
 from planner.queueing.pools.field.device_rates import Paces
 from planner.results import Array
 
@@ -47,10 +48,9 @@ class Others:
         pickups[: aliases + 1] = 0.0
         return cls(np.maximum(tries, LEAST), pickups)
 
-    def longer(self, levels: int) -> Others:
-        """As many numbers, the last ones as they ended."""
-        more = (0, levels - self.tries.size)
-        return Others(np.pad(self.tries, more, mode="edge"), np.pad(self.pickups, more, mode="edge"))
+    def resized(self, levels: int) -> Others:
+        """Of more D or fewer."""
+        return Others(resized(self.tries, levels), resized(self.pickups, levels))
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,7 +159,7 @@ def closed_given(
         rate += [paced, -paced]
     matrix = np.bincount(np.concatenate(where), np.concatenate(rate), size * rows).reshape(size, rows).T
     matrix[middle, np.flatnonzero(~states.possible.T.ravel())] = 1.0
-    likely = int(np.argmax(law))
+    likely, joint = int(np.argmax(law)), np.zeros(size)
     for _ in range(MAX_PEAKS):
         known = likely * count + states.plain_at(likely)
         column = np.arange(max(known - band, 0), min(known + band + 1, size))
@@ -167,11 +167,12 @@ def closed_given(
         balances[middle + known - column, column] = 0.0
         balances[middle, known] = right[known] = 1.0
         *_, joint, _ = dgbsv(band, band, balances, right, overwrite_ab=True, overwrite_b=True)
-        chance = np.maximum(joint, 0.0).reshape(levels, count).T
-        whole = chance.sum(axis=0)
-        before, likely = likely, int(np.argmax(whole))
-        if not whole[likely] > HIGHER * whole[before]:
+        size_at = np.abs(joint).reshape(levels, count).sum(axis=1)  # what rounding lost may be below 0
+        before, likely = likely, int(np.argmax(size_at))
+        if not size_at[likely] > HIGHER * size_at[before]:
             break
+    chance = np.maximum(joint, 0.0).reshape(levels, count).T
+    whole = chance.sum(axis=0)
     reached = np.flatnonzero(whole > TINY)
     if not reached.size:  # the others ran away
         raise ConvergenceError("mean field of the alias pool: a closed volume beside the others", np.inf, 0)
