@@ -25,7 +25,7 @@ from planner.queueing.pools.closed_field.volume_chain import (
     closed_given,
 )
 from planner.queueing.pools.closed_field.volume_states import VolumeStates, states_of
-from planner.queueing.pools.field.base_balance import PoolFlows
+from planner.queueing.pools.field.base_balance import PoolFlows, resized
 from planner.queueing.pools.field.device_rates import Paces
 from planner.queueing.pools.open_field.window import OpenWindow
 from planner.queueing.pools.outcome import Outcome, by_free
@@ -64,10 +64,9 @@ class Unknowns:
         """All of them in one array."""
         return np.stack([getattr(self, item.name) for item in fields(self)])
 
-    def longer(self, levels: int) -> Unknowns:
-        """With more D, where all is as at the last one."""
-        more = ((0, 0), (0, 0), (0, levels - self.tries.shape[1]))
-        return Unknowns(*np.pad(self.stacked(), more, mode="edge"))
+    def resized(self, levels: int) -> Unknowns:
+        """Of more D or fewer."""
+        return Unknowns(*resized(self.stacked(), levels))
 
 
 def suits_closed_field(pool: CheckedPool, _aliases: int) -> bool:
@@ -92,8 +91,8 @@ def closed_field_steps(pool: CheckedPool, aliases: int) -> Iterator[Outcome]:
         before = answer
         if not np.isfinite(residual):
             break
-        wider = window.wider(chains.law) if residual < CALM else window
-        ended = wider is window
+        fitted = window.fitted(chains.law) if residual < CALM else window
+        ended = fitted is window
         yield replace(outcome, residual=residual if ended else np.inf)
         last = iteration == MAX_ITERATIONS - 1
         if residual <= (STILL_GOOD if last else SETTLED) and ended:
@@ -108,8 +107,11 @@ def closed_field_steps(pool: CheckedPool, aliases: int) -> Iterator[Outcome]:
         paces = _paces_now(pool, chains, outcome)
         if not ended:
             acceleration.restart()
-            now, window = now.longer(wider.total.size), wider
-            paces, states = replace(paces, alias=_longer(paces.alias, wider)), _states(pool, wider)
+            window, now = fitted, now.resized(fitted.total.size)
+            paces, states = (
+                replace(paces, alias=resized(paces.alias, fitted.total.size)),
+                _states(pool, fitted),
+            )
     raise ConvergenceError("mean field of the alias pool: closed volumes", residual, iteration + 1)
 
 
@@ -205,11 +207,6 @@ class _Chains:
 
 def _states(pool: CheckedPool, window: OpenWindow) -> list[VolumeStates]:
     return [states_of(pool, k, window.aliases, window.total.size) for k in range(pool.classes)]
-
-
-def _longer(rows: Array, window: OpenWindow) -> Array:
-    """Rows that go on as they ended."""
-    return np.pad(rows, ((0, 0), (0, window.total.size - rows.shape[1])), mode="edge")
 
 
 def _flows(pool: CheckedPool, window: OpenWindow, now: Unknowns) -> PoolFlows:

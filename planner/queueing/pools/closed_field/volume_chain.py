@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from planner.errors import ConvergenceError
 from planner.queueing.pools.closed_field.volume_states import VolumeStates
+from planner.queueing.pools.field.base_balance import resized
 from planner.queueing.pools.field.device_rates import Paces
 from planner.results import Array
 
@@ -26,6 +27,10 @@ LEAST: Final = 1e-9
 MOST_STATES: Final = 60_000
 MOST_WORK: Final = 2e9
 """States of one volume at all D, and these times the square of its own states, up to which its chain is solved."""
+HIGHER: Final = 1e4
+"""How much more probable a D may be than the one taken as known; where it is more, rounding counts in rarer states."""
+MAX_PEAKS: Final = 3
+"""Times that a chain is solved, each from the most probable D of the last time."""
 TINY: Final = float(np.finfo(float).tiny)
 
 
@@ -43,10 +48,9 @@ class Others:
         pickups[: aliases + 1] = 0.0
         return cls(np.maximum(tries, LEAST), pickups)
 
-    def longer(self, levels: int) -> Others:
-        """As many numbers, the last ones as they ended."""
-        more = (0, levels - self.tries.size)
-        return Others(np.pad(self.tries, more, mode="edge"), np.pad(self.pickups, more, mode="edge"))
+    def resized(self, levels: int) -> Others:
+        """Of more D or fewer."""
+        return Others(resized(self.tries, levels), resized(self.pickups, levels))
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,8 +133,8 @@ def closed_given(
 ) -> ClosedGiven:
     """Solve the chain of one volume and D, and condition it on D.
 
-    An alias of the others ends at `pace_of_others`, shape (states, D). The balances are banded. The most probable D is
-    taken as known to be there; what D there is follows.
+    An alias of the others ends at `pace_of_others`, shape (states, D). The balances are banded. The most probable D, of
+    the chain itself where `law` is another one, is taken as known to be there; what D there is follows.
     """
     from scipy.linalg.lapack import dgbsv
 
@@ -155,14 +159,18 @@ def closed_given(
         rate += [paced, -paced]
     matrix = np.bincount(np.concatenate(where), np.concatenate(rate), size * rows).reshape(size, rows).T
     matrix[middle, np.flatnonzero(~states.possible.T.ravel())] = 1.0
-    likely = int(np.argmax(law))
-    known = likely * count + states.plain_at(likely)
-    column = np.arange(max(known - band, 0), min(known + band + 1, size))
-    matrix[middle + known - column, column] = 0.0
-    matrix[middle, known] = 1.0
-    right = np.zeros(size)
-    right[known] = 1.0
-    *_, joint, _ = dgbsv(band, band, matrix, right, overwrite_ab=True, overwrite_b=True)
+    likely, joint = int(np.argmax(law)), np.zeros(size)
+    for _ in range(MAX_PEAKS):
+        known = likely * count + states.plain_at(likely)
+        column = np.arange(max(known - band, 0), min(known + band + 1, size))
+        balances, right = matrix.copy(order="F"), np.zeros(size)
+        balances[middle + known - column, column] = 0.0
+        balances[middle, known] = right[known] = 1.0
+        *_, joint, _ = dgbsv(band, band, balances, right, overwrite_ab=True, overwrite_b=True)
+        size_at = np.abs(joint).reshape(levels, count).sum(axis=1)  # what rounding lost may be below 0
+        before, likely = likely, int(np.argmax(size_at))
+        if not size_at[likely] > HIGHER * size_at[before]:
+            break
     chance = np.maximum(joint, 0.0).reshape(levels, count).T
     whole = chance.sum(axis=0)
     reached = np.flatnonzero(whole > TINY)

@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
 from planner.results import Array
+
+
+def resized(rows: Array, size: int, mode: Literal["edge", "constant"] = "edge") -> Array:
+    """Rows over more D that go on as they ended, or with 0, or over fewer."""
+    more = [(0, 0)] * (rows.ndim - 1) + [(0, max(size - rows.shape[-1], 0))]
+    return np.pad(rows, more, mode=mode)[..., :size]
 
 
 @dataclass(frozen=True, eq=False)

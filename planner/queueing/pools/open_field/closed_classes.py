@@ -50,8 +50,8 @@ class ClosedClasses:
         return ClosedClasses(others, _solved(states, paces, others, flows.law()))
 
     def moved_to(self, pool: CheckedPool, aliases: int, paces: Paces, law: Array) -> ClosedClasses:
-        """Go on with more D."""
-        others = {k: each.longer(law.size) for k, each in self.others.items()}
+        """Go on with more or fewer D."""
+        others = {k: each.resized(law.size) for k, each in self.others.items()}
         states = {k: states_of(pool, k, aliases, law.size) for k in others}
         return ClosedClasses(others, _solved(states, paces, others, law))
 

@@ -15,7 +15,7 @@ import numpy as np
 from planner.errors import ConvergenceError
 from planner.queueing.pools.acceleration import Acceleration
 from planner.queueing.pools.field.alias_pairs import WaitingSees, ends_beside_waiting
-from planner.queueing.pools.field.base_balance import BaseFlows, idle_given_total
+from planner.queueing.pools.field.base_balance import BaseFlows, idle_given_total, resized
 from planner.queueing.pools.field.device_rates import Paces
 from planner.queueing.pools.open_field.balances import (
     VolumesGiven,
@@ -36,10 +36,10 @@ from planner.queueing.pools.stability import aliases_in_use
 from planner.results import Array
 
 MAX_ITERATIONS: Final = 300
-MAX_BESIDE_CLOSED: Final = 80
+MAX_BESIDE_CLOSED: Final = 120
 MAX_STATES: Final = 2_000_000
 MAX_LOST: Final = 12
-"""Iterations with closed classes, states solved in them, and iterations without a law of the queue anywhere near it,
+"""Iterations with closed classes, states solved in them, and iterations in a row without a law of the queue near it,
 after which another field is asked; a few seconds."""
 FAR_OFF: Final = 0.03
 SETTLED: Final = 1e-8
@@ -49,6 +49,8 @@ UNEVEN: Final = 1e-4
 """Change that will do where service times differ by class."""
 FEW_STEPS: Final = 3
 """Steps to the law of the queue once the change is below `CALM`."""
+TRUSTED: Final = 2.0
+"""Factor by which an accelerated step may change a queue: that of a rare D hardly weighs in it, and can go anywhere."""
 NEARLY: Final = 0.3
 """Change below which steps are accelerated."""
 UNLIKELY: Final = 1e-6
@@ -63,6 +65,8 @@ CALM: Final = 0.1
 CALM_UNEVEN: Final = 0.02
 """Change below which more D are asked for beside closed classes, and where service times differ: from far off the queue
 looks endless."""
+CALM_RISING: Final = 1e-3
+"""The same where the law of D still rises at its end: with closed classes settled it may fall."""
 LEAST_QUEUE: Final = 0.01
 """Queue of one volume that its changes are held against where it is shorter."""
 FEW: Final = 6
@@ -111,16 +115,18 @@ def open_field_steps(pool: CheckedPool, aliases: int) -> Iterator[Outcome]:
         following = _following(state, law_of_queue)
         residual = _change(state.given, following.given, state.law)
         misfit = state.window.misfit(law_of_queue, state.given, state.law)
-        states, lost = states + following.closed.states, lost + (misfit > FAR_OFF)
+        states, lost = states + following.closed.states, lost + 1 if misfit > FAR_OFF else 0
         hopeless = mixed and (states > MAX_STATES or lost > MAX_LOST)
         if hopeless or not np.isfinite(residual + misfit):
             break
         calm = np.inf if pool.even and not mixed else CALM if mixed else CALM_UNEVEN
-        wider = state.window.wider(state.law) if residual < calm else state.window
+        if mixed and state.law[-1] > state.law[-2]:
+            calm = CALM_RISING
+        fitted = state.window.fitted(state.law) if residual < calm else state.window
         settled = residual <= (
             UNEVEN if not pool.even else STILL_GOOD if mixed or iteration == most else SETTLED
         )
-        ended = wider is state.window
+        ended = fitted is state.window
         answer = _answer(state, residual if ended else np.inf)
         yield answer
         if settled and misfit <= most_misfit and ended:
@@ -131,7 +137,7 @@ def open_field_steps(pool: CheckedPool, aliases: int) -> Iterator[Outcome]:
         state = _moved(state, following, acceleration)
         if not ended:
             acceleration.restart()
-            state, weights = _widened(state, weights, wider)
+            state, weights = _moved_to(state, weights, fitted)
     raise ConvergenceError("mean field of the alias pool", max(residual, misfit), iteration)
 
 
@@ -229,7 +235,10 @@ def _following(state: OpenState, law: QueueLaw) -> OpenState:
         queue[k] = np.minimum(queue_given_total(flows, volume, window.waiting, waits), window.waiting)
     closed = state.closed.agreeing(pool, state.paces, flows, (state.arrivals.tries, state.picks))
     busy, queue = closed.into(busy, "busy"), closed.into(queue, "queue")
-    spread = closed.into(queue * (1.0 + queue), "queue_variance")
+    longer = np.maximum(
+        queue, state.given.queue
+    )  # a law of D that has not settled may find no queue at its end
+    spread = closed.into(longer * (1.0 + longer), "queue_variance")
     given = VolumesGiven(busy, _scaled(queue, spread, window, pool.volumes), state.given.with_queue)
     queued_ends = None if pool.even else _ends_beside_waiting(state, law, seen, ends_queued)
     return replace(state, given=given, closed=closed, held=state.held_by_balance(), queued_ends=queued_ends)
@@ -343,7 +352,7 @@ def _moved(state: OpenState, following: OpenState, acceleration: Acceleration) -
     weight = np.tile(np.sqrt(state.law), len(rows) * now.busy.shape[0])
     new = acceleration.following(old, new, weight)
     parts = [each.reshape(now.busy.shape) for each in np.split(new, len(rows))]
-    queue = np.maximum(parts[1], 0.0)
+    queue = np.clip(parts[1], then.queue / TRUSTED, TRUSTED * then.queue)
     given = VolumesGiven(
         np.clip(parts[0], 0.0, 1.0),
         _scaled(queue, queue, state.window, state.pool.volumes),
@@ -357,18 +366,14 @@ def _moved(state: OpenState, following: OpenState, acceleration: Acceleration) -
     )
 
 
-def _widened(state: OpenState, weights: Weights, wider: OpenWindow) -> tuple[OpenState, Weights]:
-    """Go on with more D."""
-    pool, old = state.pool, state.window
-    given, weights = old.moved_to(wider, state.given, weights, pool.volumes)
-    more = wider.total.size - old.total.size
-    paces = replace(state.paces, alias=np.pad(state.paces.alias, ((0, 0), (0, more)), mode="edge"))
-    held = np.pad(state.held, ((0, 0), (0, more)), mode="edge")
-    closed = state.closed.moved_to(pool, wider.aliases, paces, np.pad(state.law, (0, more)))
-    ends = state.queued_ends
-    if ends is not None:
-        ends = np.pad(ends, ((0, 0), (0, more)), mode="edge")
-    return OpenState.of(pool, wider, paces, given, closed, held, ends), weights
+def _moved_to(state: OpenState, weights: Weights, window: OpenWindow) -> tuple[OpenState, Weights]:
+    """Go on with more or fewer D."""
+    pool, size = state.pool, window.total.size
+    given, weights = state.window.moved_to(window, state.given, weights, pool.volumes)
+    paces = replace(state.paces, alias=resized(state.paces.alias, size))
+    closed = state.closed.moved_to(pool, window.aliases, paces, resized(state.law, size, "constant"))
+    ends = None if state.queued_ends is None else resized(state.queued_ends, size)
+    return OpenState.of(pool, window, paces, given, closed, resized(state.held, size), ends), weights
 
 
 def _change(before: VolumesGiven, after: VolumesGiven, law: Array) -> float:

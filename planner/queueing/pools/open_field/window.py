@@ -19,6 +19,8 @@ FIRST: Final = 30
 LONGEST: Final = 8000
 CUT: Final = 1e-11
 """Probability of the largest D from which on the window is widened."""
+SPENT: Final = 1e-20
+"""Probability of the largest D below which the window is narrowed: means given so rare a D are lost in rounding."""
 LOST: Final = 1e-8
 """Probability of the longest queue that is solved for up to which what is beyond does not matter."""
 SLOPE_OVER: Final = 5
@@ -62,9 +64,12 @@ class OpenWindow:
         off = np.array([law_of_queue.busy - given.busy[:, at], law_of_queue.mean - given.queue[:, at]])
         return float((np.abs(self.at_queues(off)) @ law[self.aliases + 1 :]).max())
 
-    def wider(self, law: Array) -> OpenWindow:
-        """As far as the law of D reaches if it goes on as it ended, three times as far at most."""
+    def fitted(self, law: Array) -> OpenWindow:
+        """As far as the law of D reaches if it goes on as it ended, three times as far at most; less where it ended."""
         longest = self.total.size - 1 - self.aliases
+        if law[-1] < SPENT and longest > FIRST:
+            last = int(np.flatnonzero(law > CUT)[-1]) - self.aliases
+            return OpenWindow.of(self.aliases, max(int(SPARE * last) + SLOPE_OVER, FIRST), self.most)
         if law[-1] <= CUT or longest >= self.most:
             return self
         if longest >= LONGEST and law[-1] <= LOST:
@@ -82,13 +87,13 @@ class OpenWindow:
     def moved_to(
         self, new: OpenWindow, given: VolumesGiven, weights: Weights, volumes: Array
     ) -> tuple[VolumesGiven, Weights]:
-        """Go on on a wider window, beyond this one by the law of the queue."""
+        """Go on on another window, beyond this one by the law of the queue."""
         weights = met_by(weights.at(new.queues, self.queues), new.queues, self.aliases, volumes)
         beyond = new.given_by(weights, volumes)
-        old = self.total.size
+        old, size = self.total.size, new.total.size
         joined = VolumesGiven(
             *(
-                np.hstack([getattr(given, name), getattr(beyond, name)[:, old:]])
+                np.hstack([getattr(given, name), getattr(beyond, name)[:, old:]])[:, :size]
                 for name in ("busy", "queue", "with_queue")
             )
         )
