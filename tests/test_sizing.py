@@ -17,6 +17,7 @@ from planner.errors import InfeasibleError, InputError
 from planner.interval import Interval
 from planner.library import data_path, read_model, write_model
 from planner.measurements import Run, from_numbers, intervals, pool_runs, read, volume_runs
+from planner.sizing.comparison import held_to_measurement
 
 LAW = Law(inflation=0.16, redrive_time=6e-5, model_error=0.02, axes=((0.2, 0.0), (0.0, 0.6)))
 PLAIN = Law(inflation=0.0, redrive_time=0.0, model_error=0.02)
@@ -254,3 +255,15 @@ def test_the_axes_of_a_law_are_those_of_the_possible_parameters() -> None:
     off = np.stack([np.log(known.sets[key] / known.best[key]) for key in ("inflation", "redrive_time")])
     steps = np.array(law.axes)
     assert steps.T @ steps == pytest.approx(off @ off.T / off.shape[1], rel=1e-6)
+
+
+@pytest.mark.parametrize(("count", "used", "met", "expected"), [(1, 3, False, 4), (5, 3, False, 5), (5, 3, True, 3),
+                                                              (2, 3, True, 2), (2, 0, False, 2)])  # fmt: skip
+def test_the_measurement_has_the_last_word_on_the_aliases_in_use(
+    count: int, used: int, met: bool, expected: int
+) -> None:
+    run = closed_run(6, 1e-3, aliases=used)
+    wait = float(run.total_queue.value / run.total_rate.value)
+    target = sizing.Target(wait=wait * 1.01 if met else wait * 0.99)
+    assert held_to_measurement(count, run, target, 0.0) == expected
+    assert held_to_measurement(count, run, target, 0.1) == count  # grown demand was not measured

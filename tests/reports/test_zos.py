@@ -167,6 +167,7 @@ class TestPools:
         (row,) = table(found).rows(named=True)
         assert (row["pool"], row["tries"], row["fails"], row["most_used"]) == ("0045", 90_000, 450, 30)
         assert row["aliases"] is None and row["fewest_free"] is None
+        assert row["plain"] and not row["restarted"]
         assert any("not only those that needed an alias" in note for note in found.notes)
 
     def test_superpav_says_how_often_an_alias_was_needed(self) -> None:
