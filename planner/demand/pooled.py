@@ -199,7 +199,7 @@ def read_pool_at_several(
 
     The row with the fewest aliases is read as by `read_pool`; each draw counts as far as it has the queues that were
     measured with the other counts, to the error of the law of the queue and the digits. Then its queues are tied to
-    the measurement nearest to them: multiplied by what it misses there, at most three times either way.
+    the measurements next to them: multiplied by what they miss there, at most three times either way.
     """
     first, *others = sorted(rows, key=lambda row: row[3])
     if not others:
@@ -211,24 +211,31 @@ def read_pool_at_several(
         return read_pools([first[:3]], law=law, growth=growth, many=DRAWS_OF_SEVERAL)[0]
 
     found = read(0.0)
-    likely, ties = found.likely, dict[int, Array]()
+    likely, every = found.likely, np.arange(found.queues.shape[0])
     rows_of = tuple(
         (aliases, make_rows(rate, service, queued, 0)) for rate, service, queued, aliases in others
     )
+    ties = (
+        {0: np.zeros(likely.size)} if not first[3] else {first[3]: _tie(found, first[3], found.readings.rows)}
+    )
     for aliases, measured in rows_of:
-        queues = found.queues[min(aliases, found.queues.shape[0] - 1)]
-        likely = likely * np.exp(-0.5 * _misfit(queues, measured) ** 2)
-        ties[aliases] = np.exp(np.clip(-_missed(queues, measured)[0], -log(LARGEST_TIE), log(LARGEST_TIE)))
+        likely = likely * np.exp(-0.5 * _misfit(found.queues[min(aliases, every[-1])], measured) ** 2)
+        ties[aliases] = _tie(found, aliases, measured)
     shares = _pace_shares(found, rows_of[-1][1])
-    last = found.queues.shape[0] - 1
-    counts = np.array([first[3], *ties])
-    factors = np.array([np.ones(likely.size), *ties.values()])
-    nearest = np.argmin(np.abs(np.arange(last + 1)[:, None] - counts[None, :]), axis=1)
     if growth:
         found = read(growth)
-    queues = np.minimum.accumulate(found.queues * factors[nearest], axis=0)
+    # Between two measured counts the logarithms of what draws miss are interpolated; more aliases, less queue.
+    between = np.array([np.interp(every, list(ties), one) for one in np.eye(len(ties))]).T
+    tied = found.queues * np.exp(between @ np.array(list(ties.values())))
+    queues = np.maximum.accumulate(tied[::-1], axis=0)[::-1]
     likely = likely / likely.max() if likely.max() > 0 else found.likely
     return _paced(replace(found, queues=queues, likely=likely, others=rows_of), shares)
+
+
+def _tie(pool: PoolReadings, aliases: int, rows: MeasuredRows) -> Array:
+    """Logarithm of what the queue of each draw is to be multiplied by with so many aliases, (draws,)."""
+    missed, _ = _missed(pool.queues[min(aliases, pool.queues.shape[0] - 1)], rows)
+    return np.asarray(np.clip(-missed, -log(LARGEST_TIE), log(LARGEST_TIE)))
 
 
 def _pace_shares(pool: PoolReadings, rows: MeasuredRows) -> tuple[float, float]:
