@@ -6,10 +6,13 @@ explains columns and folders. Here it is opened, looked over and scanned; `plann
 
 from __future__ import annotations
 
+import hashlib
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote, unquote
@@ -28,6 +31,7 @@ KIND: Final = "kind"
 STAGING: Final = ".staging"
 UNKNOWN: Final = "unknown"
 SUFFIX: Final = ".parquet"
+DIGEST: Final = 16  # hexadecimal digits of the sha256 of a part, which are its name
 DOWN, UP = "_down", "_up"
 DIGITS: Final = 12  # decimals of a distance to an end, so that equal ones are stored as one
 Folder = tuple[str, str, date]
@@ -232,6 +236,8 @@ class Archive:
         ------
         InputError
             There is no such table or system.
+        ReportError
+            A file is damaged: its content is not the one that its name says.
         """
         import polars as pl
 
@@ -245,6 +251,8 @@ class Archive:
         files = self.files(table, systems, start, end)
         if not files:
             return schema.empty(schema.TABLES[table]).lazy()
+        for file in files:
+            check_part(file)
         found = restored(table, scan_files(table, files))
         if start is not None:
             found = found.filter(pl.col("start") >= start)
@@ -253,6 +261,37 @@ class Archive:
     def read(self, table: str = "devices", **chosen: Any) -> pl.DataFrame:
         """Read what `scan` would; a ReportError names a file that is damaged."""
         return collected(self.scan(table, **chosen), lambda: self.files(table))
+
+
+def digest_of(file: Path) -> str:
+    """Name of a part, from its content."""
+    with file.open("rb") as content:
+        return hashlib.file_digest(content, "sha256").hexdigest()[:DIGEST]
+
+
+def check_part(file: Path) -> None:
+    """Refuse a part whose content is not the one that it is named after; other names say nothing.
+
+    Some damage would end the process within the library that decodes it.
+    """
+    if not re.fullmatch(f"[0-9a-f]{{{DIGEST}}}", file.stem):
+        return
+    try:
+        status = file.stat()
+        sound = _is_sound(file, status.st_size, status.st_mtime_ns)
+    except OSError as error:
+        raise ReportError(file, f"cannot be read: {error.strerror}") from error
+    if not sound:
+        raise ReportError(
+            file, "damaged (its content is another one than its name says): expected a part of the archive; restore it "
+            "or take it out",
+        )  # fmt: skip
+
+
+@lru_cache(maxsize=1 << 16)
+def _is_sound(file: Path, _size: int, _changed: int) -> bool:
+    """Whether a part is what its name says; found once for a file that does not change."""
+    return digest_of(file) == file.stem
 
 
 def scan_files(table: str, files: Sequence[Path]) -> pl.LazyFrame:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import shutil
 import tempfile
@@ -25,7 +24,9 @@ from planner.measurements.archive import (
     Archive,
     Folder,
     about_text,
+    check_part,
     collected,
+    digest_of,
     folder_of,
     open_archive,
     scan_files,
@@ -368,6 +369,8 @@ def _new_rows(run: _Run, folder: Folder, rows: pl.DataFrame, there: Sequence[Pat
     import polars as pl
 
     table, system, _ = folder
+    for file in there:
+        check_part(file)
     lazy = scan_files(table, there).with_columns(_key(table))
     low, high = rows["start"].min(), rows["start"].max()
     assert low is not None and high is not None
@@ -427,10 +430,8 @@ def _commit(run: _Run) -> None:
     for folder, files in run.staged.items():
         place = folder_of(*folder)
         for file in _joined(folder, files):
-            with file.open("rb") as content:
-                name = hashlib.file_digest(content, "sha256").hexdigest()[:16]
             _flush(file)
-            moves.append((file.relative_to(run.archive.path), f"{place}/{name}{SUFFIX}"))
+            moves.append((file.relative_to(run.archive.path), f"{place}/{digest_of(file)}{SUFFIX}"))
     if not moves:
         return
     _write(run.archive.path / JOURNAL, "".join(f"{staged}\t{final}\n" for staged, final in moves))

@@ -227,3 +227,18 @@ def test_words_name_every_kind() -> None:
     assert "I/Os come together" in said["batches"]
     assert "of the time" in said["active"] and "of the time" in said["on-off"]
     assert all(text and "nan" not in text for text in said.values())
+
+
+def test_rows_bound_the_count_by_what_their_digits_decide() -> None:
+    """With one alias the target is missed, with three it is met: more than one are needed, and at most three."""
+    rows = [
+        tuple(
+            Interval.around(np.array([value]), half)
+            for value, half in zip(row, (0.05, 5e-6, 0.005), strict=True)
+        )
+        for row in ((200.0, 2e-3, 0.3), (205.0, 2e-3, 0.1), (208.0, 2e-3, 0.01))
+    ]
+    found = read_several([(*row, used) for row, used in zip(rows, (0, 1, 3), strict=True)], law=PLAIN)
+    assert [each.tolist() for each in found.bounds(AliasTarget())] == [[1.0], [3.0]]
+    counts = point_and_range(found)
+    assert 2 <= counts.low[0] <= counts.point[0] <= counts.high[0] <= 3
