@@ -7,9 +7,14 @@ rates between different states, many chains side by side; what stands on the dia
 
 from __future__ import annotations
 
+from typing import Final
+
 import numpy as np
 
 from planner.results import Array
+
+LARGE: Final = 1e200
+"""Weight of a state, relative to the first, from which on a law is scaled so that it does not overflow."""
 
 
 def stationary(moves: Array) -> Array:
@@ -21,6 +26,8 @@ def stationary(moves: Array) -> Array:
     law = np.ones(work.shape[:-1])
     for state in range(1, work.shape[-1]):
         law[:, state] = (law[:, :state] * work[:, :state, state]).sum(-1)
+        if (law[:, state] > LARGE).any():
+            law[:, : state + 1] /= np.maximum(law[:, state, None], 1.0)  # what is so much rarer is nothing
     return np.asarray(law / law.sum(-1, keepdims=True))
 
 

@@ -35,7 +35,8 @@ def aliases_in_use(pool: CheckedPool) -> Array:
     spare = 1.0 - growth * load
     alone = growth + beside - growth * _shares(pool, missing * (growth + beside))
     need = np.divide(alone * missing, spare, out=np.full_like(load, np.inf), where=spare > 0.0)
-    return np.where(missing > 0.0, need, 0.0)
+    # A base that its load just fills, and aliases that bring nothing: no number of them is enough.
+    return np.where((missing > 0.0) | ((load >= base) & (spare <= 0.0)), need, 0.0)
 
 
 def _shares(pool: CheckedPool, wanted: Array) -> Array:

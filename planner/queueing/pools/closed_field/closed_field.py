@@ -15,7 +15,6 @@ from typing import Final
 import numpy as np
 
 from planner.errors import ConvergenceError
-from planner.queueing.pools.acceleration import Acceleration
 from planner.queueing.pools.closed_field.volume_chain import (
     LEAST,
     ClosedGiven,
@@ -27,6 +26,7 @@ from planner.queueing.pools.closed_field.volume_chain import (
 from planner.queueing.pools.closed_field.volume_states import VolumeStates, states_of
 from planner.queueing.pools.field.base_balance import PoolFlows, resized
 from planner.queueing.pools.field.device_rates import Paces
+from planner.queueing.pools.fixed_point import Acceleration, Effort, Passed, passes
 from planner.queueing.pools.open_field.window import OpenWindow
 from planner.queueing.pools.outcome import Outcome, by_free
 from planner.queueing.pools.pool import CheckedPool
@@ -34,12 +34,12 @@ from planner.results import Array
 
 MOST_REQUESTERS: Final = 16
 """Requesters of a volume up to which its chain is worth its cost."""
-MAX_ITERATIONS: Final = 100
 STEP: Final = 0.6
 """Share of the way that an iteration goes: some changes come back with the opposite sign."""
-SETTLED: Final = 1e-6
-STILL_GOOD: Final = 1e-4
-"""Change of throughput and queue, relative to the throughput, at which it stops, and that will do at last."""
+EFFORT: Final = Effort(
+    "mean field of the alias pool: closed volumes", passes=100, work=4e9, settled=1e-6, still_good=1e-4
+)
+"""Work in states of one volume, cubed, times D: about five seconds."""
 CALM: Final = 0.02
 """Change below which the window of D is widened, and steps are accelerated."""
 TINY: Final = float(np.finfo(float).tiny)
@@ -75,44 +75,50 @@ def suits_closed_field(pool: CheckedPool, _aliases: int) -> bool:
     return closed and float(pool.population.max()) <= MOST_REQUESTERS
 
 
-@RUNS_AWAY
 def closed_field_steps(pool: CheckedPool, aliases: int) -> Iterator[Outcome]:
     """Solve a closed pool by chains of its volumes, iteration by iteration."""
-    window = OpenWindow.of(aliases, most=max(pool.most_beyond - aliases, 1.0))
-    paces = Paces.of(pool, np.zeros(pool.classes), 0.0, window.waiting)
-    states = _states(pool, window)
-    now = _first(pool, window, paces)
-    acceleration, before, residual = Acceleration(), np.zeros((2, pool.classes)), np.inf
-    for iteration in range(MAX_ITERATIONS):
-        chains = _Chains.of(pool, window, paces, states, now)
-        outcome = chains.outcome()
-        answer = np.array([outcome.throughput, outcome.queue])
-        residual = float(np.abs(answer - before).sum() / np.abs(answer[0]).sum())
-        before = answer
-        if not np.isfinite(residual):
-            break
-        fitted = window.fitted(chains.law) if residual < CALM else window
-        ended = fitted is window
-        yield replace(outcome, residual=residual if ended else np.inf)
-        last = iteration == MAX_ITERATIONS - 1
-        if residual <= (STILL_GOOD if last else SETTLED) and ended:
-            return
-        old = now.stacked()
+    return passes(_ClosedField(pool, aliases), EFFORT)
+
+
+class _ClosedField:
+    """The iteration: unknowns, the devices' paces and the window of D."""
+
+    def __init__(self, pool: CheckedPool, aliases: int) -> None:
+        self._pool = pool
+        self._window = self._fitted = OpenWindow.of(aliases, most=max(pool.most_beyond - aliases, 1.0))
+        self._paces = Paces.of(pool, np.zeros(pool.classes), 0.0, self._window.waiting)
+        self._states = _states(pool, self._window)
+        self._now = _first(pool, self._window, self._paces)
+        self._acceleration, self._answer, self._change = Acceleration(), np.zeros((2, pool.classes)), np.inf
+
+    @RUNS_AWAY
+    def evaluated(self, _number: int) -> Passed:
+        """Solve the chains beside the unknowns."""
+        self._chains = _Chains.of(self._pool, self._window, self._paces, self._states, self._now)
+        outcome, before = self._chains.outcome(), self._answer
+        self._answer = np.array([outcome.throughput, outcome.queue])
+        self._change = float(np.abs(self._answer - before).sum() / np.abs(self._answer[0]).sum())
+        self._fitted = self._window.fitted(self._chains.law) if self._change < CALM else self._window
+        work = sum(float(each.busy.size**3 * each.possible.shape[1]) for each in self._states)
+        return Passed(outcome, self._change, self._fitted is self._window, work)
+
+    @RUNS_AWAY
+    def move(self) -> None:
+        """Part of the way to what the chains say, accelerated once calm."""
+        old, chains = self._now.stacked(), self._chains
         moved = old + STEP * (chains.found().stacked() - old)
-        if residual < CALM:
+        if self._change < CALM:
             size = np.maximum(np.abs(old) @ chains.law, TINY)[:, :, None]
             weight = (np.sqrt(chains.law) / size).ravel()
-            moved = acceleration.following(old.ravel(), moved.ravel(), weight).reshape(old.shape)
-        now = Unknowns(*np.maximum(moved, 0.0))
-        paces = _paces_now(pool, chains, outcome)
-        if not ended:
-            acceleration.restart()
-            window, now = fitted, now.resized(fitted.total.size)
-            paces, states = (
-                replace(paces, alias=resized(paces.alias, fitted.total.size)),
-                _states(pool, fitted),
-            )
-    raise ConvergenceError("mean field of the alias pool: closed volumes", residual, iteration + 1)
+            moved = self._acceleration.following(old.ravel(), moved.ravel(), weight).reshape(old.shape)
+        self._now = Unknowns(*np.maximum(moved, 0.0))
+        self._paces = _paces_now(self._pool, chains, chains.outcome())
+        if self._fitted is not self._window:
+            self._acceleration.restart()
+            size_now = self._fitted.total.size
+            self._window, self._now = self._fitted, self._now.resized(size_now)
+            self._paces = replace(self._paces, alias=resized(self._paces.alias, size_now))
+            self._states = _states(self._pool, self._window)
 
 
 @dataclass(frozen=True, eq=False)

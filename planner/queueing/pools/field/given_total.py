@@ -7,6 +7,7 @@ from typing import Final, TypeVar
 
 import numpy as np
 
+from planner.errors import ConvergenceError
 from planner.queueing.pools.field.base_balance import BaseFlows, PoolFlows, idle_given_total
 from planner.queueing.pools.field.base_phases import base_hazard, hazard_given_total
 from planner.queueing.pools.field.total_law import CountLaw, leave_one_out
@@ -16,6 +17,8 @@ from planner.results import Array
 
 MARGIN: Final = 1e-14
 """What is dropped within sums, relative to the window: it must not show at the ends of the window."""
+MOST_CELLS: Final = 12_000_000
+"""Numbers of D by d, over all classes, that one iteration may take: two seconds."""
 TINY: Final = float(np.finfo(float).tiny)
 
 AnyFlows = TypeVar("AnyFlows", PoolFlows, BaseFlows)
@@ -65,6 +68,8 @@ def classes_given_total(
         [int(count) for count in pool.volumes],
     )
     total = whole.window(window)
+    if total.size * sum(idle.size for idle, _ in laws) > MOST_CELLS:
+        raise ConvergenceError("alias pool, nearly unstable: its queues are too long", np.inf, 0)
     if isinstance(known, KnownFlows):
         known = _on_window(known, total)
     classes = []

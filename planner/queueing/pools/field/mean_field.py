@@ -18,23 +18,16 @@ from planner.queueing.pools.field.device_rates import Gaps
 from planner.queueing.pools.field.flows import flows_of, outcome_of, seen_by_volume, split_of
 from planner.queueing.pools.field.given_total import KnownBusy, KnownFlows, classes_given_total
 from planner.queueing.pools.field.volume_law import VolumeRates, first_rates, with_enough_room, with_size_of
+from planner.queueing.pools.fixed_point import Effort, Passed, passes
 from planner.queueing.pools.outcome import Outcome
 from planner.queueing.pools.pool import CheckedPool
 from planner.results import Array
 
-MAX_ITERATIONS: Final = 600
-MAX_WORK: Final = 6e7
-"""Cells of D by d, over all classes and iterations, after which a pool is too nearly unstable; about ten seconds.
-
-A third less, and mixed pools with a hot volume that do settle are refused.
-"""
-SETTLED: Final = 1e-8
-"""Change of throughput and queue in one iteration, relative to the throughput, at which it stops."""
-STILL_GOOD: Final = 1e-6
-"""The same at the last iteration: a pool that creeps."""
+EFFORT: Final = Effort("mean field of the alias pool", passes=600, work=6e7, settled=1e-8, still_good=1e-6)
+"""Work in cells of D by d, over all classes: about eight seconds."""
 OWN_BALANCE: Final = 2
 """Iterations before the bases get their own balance; until then they follow the law of one volume."""
-DAMPED: Final = 12
+DAMPED: Final = 13
 """Iterations after which a change that turns back makes the rates of a volume move half of the way only."""
 TURNS: Final = 0.25
 """Share of the last change that has to be turned back for that."""
@@ -76,32 +69,43 @@ def mean_field_steps(
     pool: CheckedPool, aliases: int, start: Field | None = None
 ) -> Iterator[tuple[Outcome, Field]]:
     """Solve a closed or mixed pool of any size by the mean field, iteration by iteration."""
-    field = _first_field(pool, aliases) if start is None else _moved(start, pool, aliases)
-    least = 3 if pool.classes == 1 else 6
-    before, last = np.zeros((2, 2, pool.classes))
-    residual, damped, creep, work, whole = np.inf, False, np.inf, 0.0, False
-    for iteration in range(MAX_ITERATIONS):
-        following, outcome = _iterate(pool, field, iteration >= OWN_BALANCE or start is not None)
+    iteration = _MeanField(
+        pool, _first_field(pool, aliases) if start is None else _moved(start, pool, aliases)
+    )
+    iteration.own_balance = start is not None
+    effort = replace(EFFORT, first=4 if pool.classes == 1 else 7)
+    for outcome in passes(iteration, effort):
+        yield outcome, iteration.following
+
+
+class _MeanField:
+    """The iteration: what a pass leads to, whether it is damped, and how far the odds crept at the last leap."""
+
+    def __init__(self, pool: CheckedPool, field: Field) -> None:
+        self._pool, self._field, self.following = pool, field, field
+        self._answer, self._last = np.zeros((2, 2, pool.classes))
+        self._number, self._damped, self._creep = 0, False, np.inf
+        self.own_balance = False  # Whether the bases have their own balance from the first pass on
+
+    def evaluated(self, number: int) -> Passed:
+        """One pass."""
+        self._number = number
+        self.following, outcome = _iterate(self._pool, self._field, self.own_balance or number > OWN_BALANCE)
         now = np.array([outcome.throughput, outcome.queue])
-        change = now - before
+        change, last = now - self._answer, self._last
+        turned = float((change * last).sum()) < -TURNS * float((last * last).sum())
+        self._damped |= number > DAMPED and turned
+        self._answer, self._last = now, change
         residual = float(np.abs(change).sum() / max(np.abs(now[0]).sum(), TINY))
-        damped |= iteration > DAMPED and float((change * last).sum()) < -TURNS * float((last * last).sum())
-        whole = field.window == following.window
-        yield replace(outcome, residual=residual if whole else np.inf), following
-        if iteration >= least and residual <= SETTLED and whole:
-            return
-        work += following.cells
-        if work > MAX_WORK:
-            raise ConvergenceError(
-                "alias pool, nearly unstable: its queues are too long", residual, iteration + 1
-            )
-        still = float(np.abs(following.odds_step).max())
-        if iteration >= FIRST_LEAP and iteration % LEAP_EVERY == 0 and still < LEAP_PAYS * creep:
-            following, creep = _leapt(field, following), still
-        field = _damped(field, following) if damped else following
-        before, last = now, change
-    if not (residual <= STILL_GOOD and whole):
-        raise ConvergenceError("mean field of the alias pool", residual, MAX_ITERATIONS)
+        return Passed(outcome, residual, self._field.window == self.following.window, self.following.cells)
+
+    def move(self) -> None:
+        """Send odds that creep to their end, and go half of the way where changes turn back."""
+        following, still = self.following, float(np.abs(self.following.odds_step).max())
+        leaps = self._number > FIRST_LEAP and (self._number - 1) % LEAP_EVERY == 0
+        if leaps and still < LEAP_PAYS * self._creep:
+            following, self._creep = _leapt(self._field, following), still
+        self._field = _damped(self._field, following) if self._damped else following
 
 
 def _wide_enough(pool: CheckedPool, window: float, total: Array, law: Array) -> float:
@@ -110,7 +114,7 @@ def _wide_enough(pool: CheckedPool, window: float, total: Array, law: Array) -> 
         return window
     if window <= WIDEST:
         raise ConvergenceError(
-            "alias pool, nearly unstable: the law of its queue", float(law[-1]), MAX_ITERATIONS
+            "alias pool, nearly unstable: the law of its queue", float(law[-1]), EFFORT.passes
         )
     return float(max(window**1.5, WIDEST))
 
@@ -155,7 +159,7 @@ def _leapt(old: Field, new: Field) -> Field:
     """Send odds that creep the same way by a constant ratio to the end of their sequence."""
     last, step = old.odds_step, new.odds_step
     size = float(np.sqrt((step @ step) * (last @ last)))
-    if size <= SETTLED**2:
+    if size <= EFFORT.settled**2:
         return new
     ratio = float(step @ last) / float(last @ last)
     if float(step @ last) < SAME_WAY * size or not CREEP[0] < ratio < CREEP[1]:
@@ -173,7 +177,7 @@ def _iterate(pool: CheckedPool, field: Field, own_balance: bool) -> tuple[Field,
     split = split_of(pool, field.aliases, total, classes, rates)
     flows, bases, ends, alias_ends = flows_of(pool, field.aliases, split, classes, rates)
     if not ((flows.tries[:-1] > 0.0).all() and (flows.falls[1:] > 0.0).all()):
-        raise ConvergenceError("mean field of the alias pool: flows", np.inf, MAX_ITERATIONS)
+        raise ConvergenceError("mean field of the alias pool: flows", np.inf, EFFORT.passes)
     law = flows.law()
     outcome = outcome_of(pool, field.aliases, split, classes, flows, bases, alias_ends, law)
     seen = tuple(

@@ -13,10 +13,10 @@ from typing import Final
 import numpy as np
 
 from planner.errors import ConvergenceError
-from planner.queueing.pools.acceleration import Acceleration
 from planner.queueing.pools.field.alias_pairs import WaitingSees, ends_beside_waiting
 from planner.queueing.pools.field.base_balance import BaseFlows, idle_given_total, resized
 from planner.queueing.pools.field.device_rates import Paces
+from planner.queueing.pools.fixed_point import Acceleration, Effort, Passed, passes
 from planner.queueing.pools.open_field.balances import (
     VolumesGiven,
     Waiting,
@@ -35,16 +35,13 @@ from planner.queueing.pools.service_variation import scv_with_gaps, with_variati
 from planner.queueing.pools.stability import aliases_in_use
 from planner.results import Array
 
-MAX_ITERATIONS: Final = 300
-MAX_BESIDE_CLOSED: Final = 120
-MAX_STATES: Final = 2_000_000
+OPEN: Final = Effort("mean field of the alias pool", passes=300, work=np.inf, settled=1e-8, still_good=1e-6)
+"""Still good near saturation, where the change falls slowly."""
+BESIDE_CLOSED: Final = replace(OPEN, passes=120, work=2e6, settled=1e-6)
+"""Beside closed classes; work in states of their chains: a few seconds."""
 MAX_LOST: Final = 12
-"""Iterations with closed classes, states solved in them, and iterations in a row without a law of the queue near it,
-after which another field is asked; a few seconds."""
 FAR_OFF: Final = 0.03
-SETTLED: Final = 1e-8
-STILL_GOOD: Final = 1e-6
-"""Change that will do at last, near saturation, where it falls slowly, and beside closed classes."""
+"""Passes in a row whose law of the queue is so far off, after which another field is asked."""
 UNEVEN: Final = 1e-4
 """Change that will do where service times differ by class."""
 FEW_STEPS: Final = 3
@@ -100,45 +97,57 @@ def suits_open_field(pool: CheckedPool, aliases: int) -> bool:
 
 def open_field_steps(pool: CheckedPool, aliases: int) -> Iterator[Outcome]:
     """Solve a pool with open classes by the mean field, iteration by iteration."""
-    mixed = bool(pool.closed.any()) and pool.even
-    most_misfit = MISFIT_BESIDE_CLOSED if pool.closed.any() else MISFIT
-    most = MAX_BESIDE_CLOSED if pool.closed.any() else MAX_ITERATIONS
-    state, weights = _first(pool, aliases)
-    residual = misfit = np.inf
-    states = lost = 0
-    acceleration = Acceleration()
-    for iteration in range(1, most + 1):
-        law_of_queue, weights = _law_of_queue(
-            state, weights, MAX_STEPS if residual > CALM or pool.even else FEW_STEPS
-        )
-        state = _with_queue(state, law_of_queue)
-        following = _following(state, law_of_queue)
-        residual = _change(state.given, following.given, state.law)
+    effort = BESIDE_CLOSED if pool.closed.any() else OPEN
+    if not pool.even:
+        effort = replace(effort, settled=UNEVEN, still_good=UNEVEN)
+    outcome = None
+    for outcome in passes(_OpenField(pool, aliases), effort):
+        yield outcome
+    assert outcome is not None
+    _check_requesters(pool, outcome)
+
+
+class _OpenField:
+    """The iteration: its state, and the weights of the law of the queue."""
+
+    def __init__(self, pool: CheckedPool, aliases: int) -> None:
+        self._state, self._weights = _first(pool, aliases)
+        self._mixed = bool(pool.closed.any()) and pool.even
+        self._most_misfit = MISFIT_BESIDE_CLOSED if pool.closed.any() else MISFIT
+        self._change, self._lost = np.inf, 0
+        self._acceleration, self._fitted = Acceleration(), self._state.window
+
+    @RUNS_AWAY
+    def evaluated(self, number: int) -> Passed:
+        """The law of the queue, and from it the volumes given D."""
+        most = MAX_STEPS if self._change > CALM or self._state.pool.even else FEW_STEPS
+        law_of_queue, self._weights = _law_of_queue(self._state, self._weights, most)
+        state = self._state = _with_queue(self._state, law_of_queue)
+        self._following = _following(state, law_of_queue)
+        self._change = _change(state.given, self._following.given, state.law)
         misfit = state.window.misfit(law_of_queue, state.given, state.law)
-        states, lost = states + following.closed.states, lost + 1 if misfit > FAR_OFF else 0
-        hopeless = mixed and (states > MAX_STATES or lost > MAX_LOST)
-        if hopeless or not np.isfinite(residual + misfit):
-            break
-        calm = np.inf if pool.even and not mixed else CALM if mixed else CALM_UNEVEN
-        if mixed and state.law[-1] > state.law[-2]:
-            calm = CALM_RISING
-        fitted = state.window.fitted(state.law) if residual < calm else state.window
-        settled = residual <= (
-            UNEVEN if not pool.even else STILL_GOOD if mixed or iteration == most else SETTLED
-        )
-        ended = fitted is state.window
-        answer = _answer(state, residual if ended else np.inf)
-        yield answer
-        if settled and misfit <= most_misfit and ended:
-            _check_requesters(pool, answer)
-            return
-        if not residual < NEARLY:
-            acceleration.restart()
-        state = _moved(state, following, acceleration)
-        if not ended:
-            acceleration.restart()
-            state, weights = _moved_to(state, weights, fitted)
-    raise ConvergenceError("mean field of the alias pool", max(residual, misfit), iteration)
+        self._lost = self._lost + 1 if misfit > FAR_OFF else 0
+        if self._mixed and self._lost > MAX_LOST:
+            raise ConvergenceError(OPEN.name, max(self._change, misfit), number)
+        calm = np.isfinite(misfit) and self._change < self._calm()
+        self._fitted = state.window.fitted(state.law) if calm else state.window
+        whole, states = self._fitted is state.window, float(self._following.closed.states)
+        return Passed(_answer(state), self._change, whole, states, misfit, misfit <= self._most_misfit)
+
+    def _calm(self) -> float:
+        """Change below which the window of D may be another one."""
+        if not self._mixed:
+            return np.inf if self._state.pool.even else CALM_UNEVEN
+        return CALM_RISING if self._state.law[-1] > self._state.law[-2] else CALM
+
+    def move(self) -> None:
+        """Most of the way, accelerated once near."""
+        if not self._change < NEARLY:
+            self._acceleration.restart()
+        self._state = _moved(self._state, self._following, self._acceleration)
+        if self._fitted is not self._state.window:
+            self._acceleration.restart()
+            self._state, self._weights = _moved_to(self._state, self._weights, self._fitted)
 
 
 def _first(pool: CheckedPool, aliases: int) -> tuple[OpenState, Weights]:
@@ -154,9 +163,9 @@ def _first(pool: CheckedPool, aliases: int) -> tuple[OpenState, Weights]:
     return state, weights
 
 
-def _answer(state: OpenState, residual: float) -> Outcome:
+def _answer(state: OpenState) -> Outcome:
     """Averages over D, the waits of open classes by the two-moment law where a gap makes service vary less."""
-    outcome = state.outcome(residual)
+    outcome = state.outcome(np.inf)
     return with_variation(state.pool, state.window.aliases, outcome, scv_with_gaps(state.pool, outcome))
 
 
@@ -167,7 +176,7 @@ def _check_requesters(pool: CheckedPool, outcome: Outcome) -> None:
     lost = float(np.max(np.abs(known / pool.population - 1.0), where=pool.closed, initial=0.0))
     if not lost <= LOST:
         raise ConvergenceError(
-            "mean field of the alias pool: requesters of a closed class", lost, MAX_ITERATIONS
+            "mean field of the alias pool: requesters of a closed class", lost, OPEN.passes
         )
 
 
