@@ -24,20 +24,20 @@ LARGE: Final = 1e200
 
 
 @dataclass(frozen=True)
-class Effort:
+class ChainSize:
     """What may be spent on the elimination."""
 
     states: int  # States of all levels together [1]
     per_level: int  # States of one level, which is solved densely [1]
 
 
-FULL: Final = Effort(states=50_000, per_level=1_000)
+FULL: Final = ChainSize(states=50_000, per_level=1_000)
 """Two volumes with 300 I/Os waiting, three with 40: about half a second."""
-QUICK: Final = Effort(states=6_000, per_level=200)
+QUICK: Final = ChainSize(states=6_000, per_level=200)
 """About what the mean field costs."""
 
 
-def solve_open_chain(pool: CheckedPool, aliases: int, effort: Effort = FULL) -> Outcome:
+def solve_open_chain(pool: CheckedPool, aliases: int, size: ChainSize = FULL) -> Outcome:
     """Solve a small pool with open classes exactly, but for a tail that is bounded.
 
     D moves by one, so that the levels form a block tridiagonal chain: with T the generator of a level watched only
@@ -68,11 +68,11 @@ def solve_open_chain(pool: CheckedPool, aliases: int, effort: Effort = FULL) -> 
             if share <= TRUNCATION:
                 return _outcome(pool, levels, kept, laws, share)
             check = aliases + int(GROWTH * here.waiting) + 1
-        if states + above.size > effort.states or above.size > effort.per_level:
+        if states + above.size > size.states or above.size > size.per_level:
             raise InputError(
                 "method",
                 "exact",
-                f"a pool whose queue ends within {effort.states} states, {effort.per_level} of them with one "
+                f"a pool whose queue ends within {size.states} states, {size.per_level} of them with one "
                 f'number waiting: use "mean-field" (up to {here.waiting} waiting were not enough)',
             )
         below, here, above = here, above, levels.level(here.total + 2)
