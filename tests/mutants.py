@@ -34,14 +34,15 @@ COPIED: Final = (
     "README.md",
     "CHANGELOG.md",
 )
+ANSWERS: Final = (
+    "tests/test_sizing.py", "tests/test_alias_question.py", "tests/test_alias_answers.py", "tests/test_subsystem.py",
+    "tests/cli/test_aliases.py", "tests/cli/test_pools.py", "tests/test_docs.py", "tests/test_readme.py",
+)  # fmt: skip
 ROOMS: Final = {
-    "queueing": ("tests/queueing",),
-    "demand": ("tests/demand", "tests/test_alias_question.py"),
-    "sizing": (
-        "tests/test_sizing.py", "tests/test_alias_question.py", "tests/test_alias_answers.py",
-        "tests/test_subsystem.py",
-    ),
-    "reports": ("tests/reports", "tests/measurements"),
+    "queueing": ("tests/queueing", "tests/devices"),
+    "demand": ("tests/demand", *ANSWERS),
+    "sizing": ANSWERS,
+    "reports": ("tests/reports", "tests/measurements", "tests/cli/test_read.py", "tests/fuzz"),
 }  # fmt: skip
 COMPARED: Final = {
     ast.Lt: "<=", ast.LtE: "<", ast.Gt: ">=", ast.GtE: ">", ast.Eq: "!=", ast.NotEq: "==", ast.Is: "is not",

@@ -274,6 +274,21 @@ class TestDasdStatistics:
         with pytest.raises(InputError, match="at most 40"):
             before.since(now)
 
+    def test_the_average_between_two_readings_is_that_of_the_requests_between(self, tmp_path: Path) -> None:
+        """40 requests of 700 us, then 50 of 740: the ten between took 50 x 740 - 40 x 700 = 9,000 us together."""
+        first = DEBUGFS.replace("histogram_sectors", "avg_ssch_to_irq 700\nhistogram_sectors", 1)
+        later = first.replace("total_requests 40", "total_requests 50").replace("irq 700", "irq 740")
+        (before,), (now,) = (read_dasd_statistics(file(tmp_path, text)) for text in (first, later))
+        service = now.since(before).mean("service")
+        assert service is not None
+        # Printed averages are cut off: 700 stands for 700 to 701.
+        assert (service.low, service.high) == (
+            pytest.approx((50 * 740 - 40 * 701) * 1e-6 / 10),
+            pytest.approx((50 * 741 - 40 * 700) * 1e-6 / 10),
+        )
+        assert service.low <= service.value <= service.high
+        assert now.since(now).mean("service") is None
+
     @pytest.mark.parametrize(
         ("old", "new", "match"),
         [
