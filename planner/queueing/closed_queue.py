@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -10,6 +12,8 @@ from planner.queueing._birth_death import closed_product_form
 from planner.queueing._phases import closed_in_phases
 from planner.queueing._stages import FiniteSourceDelay
 from planner.queueing.steady import Steady
+
+LEAST_GAP: Final = 1e-30  # service times; a shorter redrive gap changes nothing that a float64 holds
 
 
 def finite_source(
@@ -81,6 +85,7 @@ def finite_source(
         redrive_time=checks.nonnegative("redrive_time", redrive_time, "s"),
     )
     shape = n.shape
+    g = np.where(g < LEAST_GAP * s, 0.0, g)
     flat = [a.ravel() for a in (n, z, s, c, cv, i, g)]
     n, z, s, c, cv, i, g = flat
     phased = ((cv != 1) | (g > 0)) if (cv != 1).any() or g.any() else None

@@ -57,6 +57,8 @@ INVALID: Final = {  # flag: why a row is left out
     "del_": "they were deleted (SMF74DEL)",
 }
 SHOWN: Final = 5
+MOST_TRIES: Final = 2**53  # up to which every whole number can be told
+MOST_COUNTED: Final = 65_535  # by a count of two bytes
 TRUE: Final = frozenset({"true", "1", "1.0", "yes", "on"})
 FALSE: Final = frozenset({"false", "0", "0.0", "no", "off", ""})
 DASD: Final = re.compile(r"[0-9A-F]{4}20[0-9A-F]{2}")  # UCBTYP: the third byte is the class
@@ -276,6 +278,17 @@ def _left_out(path: Path, frame: pl.DataFrame, reason: str) -> str:
     return f"{path}: {frame.height} {rows} left out, {reason}: {', '.join(names[:SHOWN])}{others}"
 
 
+def _check_counts(path: Path, frame: pl.DataFrame, *names: str) -> None:
+    """Refuse what is no number of two bytes."""
+    for name in names:
+        numbers = frame[name]
+        wrong = ((numbers < 0) | (numbers > MOST_COUNTED) | (numbers != numbers.round())).fill_null(
+            value=False
+        )
+        if wrong.any():
+            raise _error(path, frame, wrong, name, f"a whole number up to {MOST_COUNTED}")
+
+
 def _devices(path: Path, frame: pl.DataFrame, notes: list[str], *, text: bool) -> pl.DataFrame:
     """Rows of the one table from device data sections."""
     import polars as pl
@@ -296,6 +309,7 @@ def _devices(path: Path, frame: pl.DataFrame, notes: list[str], *, text: bool) -
     for name in ("ssc", "mec", "cnn", "pen", "dis"):
         if frame[name].null_count():
             raise _error(path, frame, frame[name].is_null(), name, "a number")
+    _check_counts(path, frame, "hpc")
     timed = (pl.col("mec") > 0) & ~pl.col("ntf").fill_null(value=False)
     frame = frame.with_columns(
         io_rate=pl.col("ssc") / pl.col("interval"),
@@ -378,6 +392,7 @@ def _supply(path: Path, frame: pl.DataFrame, notes: list[str]) -> pl.DataFrame:
         raise _error(
             path, frame, frame["r783hlcu"].is_null(), "r783hlcu", "the number of a logical control unit"
         )
+    _check_counts(path, frame, "r783hlcu", "r783haiu")
     frame = _once(path, frame, ["system", "start", "r783hcu", "r783hlcu"], notes)
     lcu = frame["r783hlcu"].cast(pl.Int64)
     names = pl.Series([f"{number:04X}" for number in lcu.to_list()], dtype=pl.String)
@@ -406,6 +421,7 @@ def _supply(path: Path, frame: pl.DataFrame, notes: list[str]) -> pl.DataFrame:
     )
     whole = (found["tries"] == found["tries"].round()) & (found["fails"] == found["fails"].round())
     wrong = ~whole.fill_null(value=False) | (found["fails"] < 0) | (found["fails"] > found["tries"])
+    wrong |= (found["tries"] > MOST_TRIES).fill_null(value=False)
     if wrong.any():
         row = int(wrong.arg_max() or 0)
         problem = (

@@ -58,8 +58,9 @@ def damaged(lines: list[str], times: int, random: Random) -> tuple[str, frozense
             touched |= {each for each, _ in parts[place : place + 2]}
         else:
             parts.insert(place, (number, random.choice(("\n", " \n", "words\n", ",,,\n"))))
-        if parts[place : place + 1] and not parts[place][1].endswith("\n"):
-            touched |= {each for each, _ in parts[place : place + 2]}  # it runs into the next one
+    # A line without its end runs into the next one.
+    open_ = [place for place, (_, line) in enumerate(parts) if not line.endswith("\n")]
+    touched |= {each for place in open_ for each, _ in parts[place : place + 2]}
     return "".join(line for _, line in parts), frozenset(touched)
 
 
