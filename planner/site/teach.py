@@ -5,8 +5,9 @@ readings of its digits span. The same pool was measured at many loads and at man
 over the logarithm of the load, is one straight line: fitted by least squares it forgets the chance in each interval.
 Where volumes wait for long, readings take what is batch for overload, so that long waits weigh less (LONG); intervals
 that meet the target with aliases in use do not say how many fewer would, and only bound the count. What is
-left is the bias that all readings of a pool share; its 90 % range was taken from simulated pools (docs/site.md), and
-held against others. A measurement that meets or misses the target itself bounds the count of every interval.
+left is the bias that all readings of a pool share; its 90 % range was taken from simulated pools, of aliases in use, of
+short waits and of long ones (docs/site.md), and held against others. A measurement that meets or misses the target
+itself bounds the count of every interval.
 """
 
 from __future__ import annotations
@@ -23,8 +24,10 @@ FEWEST: Final = 6  # intervals that make a line
 LONG: Final = 5.0  # service times of mean wait, from which on an interval weighs less and less
 LEAST: Final = 0.5  # aliases
 RIDGE: Final = 0.3  # on the slope: as an interval of that many squared standard deviations
-SHORT_WAIT: Final = (0.72, 1.4)  # range of the truth over the line, 90 %
-LONG_WAIT: Final = (0.8, 2.0)
+# Ends of the range: the first over the lesser of line and count, the second over the larger, 90 % (tests.site.rules).
+IN_USE: Final = (0.86, 1.45)
+SHORT_WAIT: Final = (0.6, 1.2)
+LONG_WAIT: Final = (0.7, 1.5)
 NIGHT: Final = (7, 19)  # hours between which it is day
 FRIDAY: Final = 5
 
@@ -71,13 +74,13 @@ def taught(
     slope = float(weight @ ((x - center_x) * (logs - center)) / (spread + RIDGE))
     line = float(np.exp(center - slope * center_x))
     long = float(np.median(np.nan_to_num(wait)[known])) > LONG
-    less, more = LONG_WAIT if long else SHORT_WAIT
+    less, more = IN_USE if in_use[at] > 0 else LONG_WAIT if long else SHORT_WAIT
     # The count and the line are two views of one number: the range spans both.
-    low, high = less * min(line, count), more * line
+    low, high = less * min(line, count), more * max(line, count)
     near = known & (load <= load[at])
     if (near & missed).any():
         low = max(low, float(in_use[near & missed].max()) + 1.0)
     if above.any():
         high = min(high, float(in_use[above].min()))
-    least, most = int(np.floor(low)), int(np.ceil(high))
+    least, most = int(np.floor(round(low, 6))), int(np.ceil(round(high, 6)))
     return Taught(min(least, count), max(most, count), int(known.sum()))

@@ -97,12 +97,7 @@ def grouped(pool: Pool, most_aliases: int) -> tuple[Pool, Indices, float]:
     Returns the classes, the class of each volume (-1 where it asks for nothing), and the largest change of the wait
     of a volume when they were last made finer; inf where there is no room for finer ones.
     """
-    population, think, rate, service = each_volume(pool)
-    present = np.nan_to_num(population, nan=1.0) > 0
-    service = service[present]
-    rows = {"population": population[present], "think_time": think[present], "arrival_rate": rate[present]}
-    if np.ptp(service) > EQUAL_SERVICE * service.max():
-        rows["service_time"] = service  # each class keeps its own
+    rows, service, present = _rows(pool)
     groups = group_volumes(**rows, spread=EQUAL)
     if groups.volumes.size <= FEW_CLASSES:
         return _of_groups(pool, groups, service), _classes(present, groups), 0.0
@@ -112,6 +107,23 @@ def grouped(pool: Pool, most_aliases: int) -> tuple[Pool, Indices, float]:
         redrive_time=pool.redrive_time, **{"service_time": float(service.mean()), **rows},  # type: ignore[arg-type]
     )  # fmt: skip
     return _of_groups(pool, solved.groups, service), _classes(present, solved.groups), solved.error
+
+
+def grouped_within(pool: Pool, spread: float) -> Pool:
+    """Group volumes whose rates and service times differ by less than a share, without solving any."""
+    rows, service, _ = _rows(pool)
+    return _of_groups(pool, group_volumes(**rows, spread=spread), service)
+
+
+def _rows(pool: Pool) -> tuple[dict[str, Array], Array, NDArray[np.bool_]]:
+    """What each volume that asks for anything is grouped by, its service time, and which volumes these are."""
+    population, think, rate, service = each_volume(pool)
+    present = np.nan_to_num(population, nan=1.0) > 0
+    service = service[present]
+    rows = {"population": population[present], "think_time": think[present], "arrival_rate": rate[present]}
+    if np.ptp(service) > EQUAL_SERVICE * service.max():
+        rows["service_time"] = service  # each class keeps its own
+    return rows, service, present
 
 
 def _of_groups(pool: Pool, groups: VolumeGroups, service: Array) -> Pool:

@@ -2,7 +2,7 @@
 
 Each pool is simulated over some intervals, half of them with aliases in use. What is asked is the count that the worst
 interval needs. The ranges of the planner are judged as well: that of one interval, and the one that all intervals
-teach. The bounds of `planner.site.teach` were taken from pools of the seeds 200 to 213 and 600 to 602; judge on others.
+teach. The bounds of `planner.site.teach` were taken from pools of the seeds 900 to 1099; judge on others.
 """
 
 from __future__ import annotations

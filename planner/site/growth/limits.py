@@ -22,8 +22,8 @@ from planner.reports import schema
 from planner.results import Array
 from planner.site.growth.answer import Growth, answer_goals, future_of
 from planner.site.growth.given import HORIZON
-from planner.site.growth.goals import Goal, fitted
-from planner.site.growth.needs import needs_of_pool
+from planner.site.growth.goals import ENDS, Goal, fitted
+from planner.site.growth.pools import PoolQuestion, answer_pools
 from planner.site.growth.wording import AHEAD
 from planner.site.series import Daily, SeriesLabel, aligned, busy_hours, daily_medians, jump_note, leap
 from planner.sizing.target import Target
@@ -56,6 +56,7 @@ def site_growth(
     horizon: int = HORIZON,
     rate: float | None = None,
     events: Sequence[tuple[date, float]] = (),
+    workers: int | None = None,
 ) -> Growth:
     """Find what breaks first: every pool, every volume with aliases of its own, and in-use storage.
 
@@ -71,6 +72,8 @@ def site_growth(
         Growth a year in place of the fitted one; compounds.
     events : sequence of tuple, optional
         Days, and the factor by which the load is higher from each on.
+    workers : int, optional
+        Processes of this machine that many pools are shared out to; as many as it has processors where None.
 
     Returns
     -------
@@ -95,19 +98,33 @@ def site_growth(
     daily = aligned([(each.measured, each.first, each.levels, each.hours) for each in series], notes)
     fit = fitted(daily)
     future = future_of(daily, fit, rate, events)
+    reach, ahead, level = (
+        future.at(horizon),
+        [future.at(step) for step in AHEAD],
+        np.median(future.level, axis=1),
+    )
+    larger = math.prod(max(factor, 1) for _, factor in events)
     goals: list[Goal] = []
     said: list[str] = []
+    pools: list[PoolQuestion] = []
     for index, each in enumerate(series):
-        reach = float(np.quantile(future.at(horizon)[index], 0.95)) * math.prod(
-            max(factor, 1) for _, factor in events
-        )
-        ahead = [np.quantile(future.at(step)[index], (0.05, 0.5, 0.95)) for step in AHEAD]
-        now = float(np.median(future.level[index]))
+        now = float(level[index])
+        if not isinstance(each, PoolLoad):
+            goals += each.goals(index, given, now)
+            continue
         try:
-            found, told = each.goals(index, given, now, max(reach, now), ahead, daily)
+            rows = each.hour(daily, index, now)
         except PlannerError as problem:
             said.append(f"{each.measured.name} has no answer: {problem}")
             continue
+        pools.append(
+            PoolQuestion(
+                label=each.measured, series=index, rows=rows, law=given.law, target=given.target, now=now,
+                ahead=tuple(tuple(np.quantile(step[index], ENDS).tolist()) for step in ahead),
+                reach=max(float(np.quantile(reach[index], ENDS[-1])) * larger, now),
+            )
+        )  # fmt: skip
+    for found, told in answer_pools(pools, workers):
         goals += found
         said += told
     if not goals:
@@ -144,44 +161,15 @@ class GrowingLoad:
     hours: Array
     rows: Any = None  # of the volumes of a pool, hour by hour
 
-    def goals(
-        self, index: int, given: Given, now: float, reach: float, ahead: Sequence[Array], daily: Daily
-    ) -> tuple[list[Goal], list[str]]:
-        """Limits of the load, and notes."""
+    def goals(self, index: int, given: Given, now: float) -> list[Goal]:
+        """Limits of the load."""
         raise NotImplementedError
 
 
 class PoolLoad(GrowingLoad):
-    """I/O rate of a pool."""
+    """I/O rate of a pool; its limits are found by `planner.site.growth.pools`."""
 
-    def goals(
-        self, index: int, given: Given, now: float, reach: float, ahead: Sequence[Array], daily: Daily
-    ) -> tuple[list[Goal], list[str]]:
-        """Aliases in use, and addresses of the control unit."""
-        needs = needs_of_pool(self._hour(daily, index, now), given.law, given.target)
-        if needs is None:
-            return [], []
-        count, *counts = needs.counts([now, *np.ravel(ahead).tolist()])
-        later = tuple(
-            Interval(low.low, middle.value, high.high)
-            for low, middle, high in zip(counts[::3], counts[1::3], counts[2::3], strict=True)
-        )
-        system = self.measured.system
-        found = [
-            Goal(
-                series=index, measured=SeriesLabel(system=system, what=f"{what} of pool {needs.name}", unit=what),
-                now=count.value + plus, limit=float(limit), load=needs.largest_load(limit - plus, reach),
-                needs=tuple(each + float(plus) for each in later),
-            )
-            for what, plus, limit in (
-                ("aliases", 0, needs.in_use),
-                ("addresses", needs.volumes, needs.volumes + needs.room),
-            )
-        ]  # fmt: skip
-        how = f"Target of the aliases: {given.target}; each pool is read from a recent busy hour and grown from there."
-        return found, [how, *(note.rstrip(".") + "." for note in needs.run.notes)]
-
-    def _hour(self, daily: Daily, index: int, now: float) -> pl.DataFrame:
+    def hour(self, daily: Daily, index: int, now: float) -> pl.DataFrame:
         """Rows of the recent busy hour whose rate is nearest to the level of today, a row a volume."""
         import polars as pl
 
@@ -210,20 +198,16 @@ def one_interval(rows: pl.DataFrame) -> pl.DataFrame:
 class BusyLoad(GrowingLoad):
     """Busy share of a volume that is in no pool."""
 
-    def goals(
-        self, index: int, given: Given, now: float, reach: float, ahead: Sequence[Array], daily: Daily
-    ) -> tuple[list[Goal], list[str]]:
+    def goals(self, index: int, given: Given, now: float) -> list[Goal]:
         """90 % busy."""
         at = Interval(BUSY, BUSY, BUSY)
-        return [Goal(series=index, measured=self.measured, now=now, limit=BUSY, load=at)], []
+        return [Goal(series=index, measured=self.measured, now=now, limit=BUSY, load=at)]
 
 
 class StorageLoad(GrowingLoad):
     """In-use virtual storage by the PTRM data spaces [GB]."""
 
-    def goals(
-        self, index: int, given: Given, now: float, reach: float, ahead: Sequence[Array], daily: Daily
-    ) -> tuple[list[Goal], list[str]]:
+    def goals(self, index: int, given: Given, now: float) -> list[Goal]:
         """PTRM data spaces, and real storage where it was given."""
         release = self.rows["release"].drop_nulls()
         found = []
@@ -243,7 +227,7 @@ class StorageLoad(GrowingLoad):
             goals.append(
                 Goal(series=index, measured=measured, now=now, limit=at, load=Interval(at, at, at), needs=())
             )
-        return goals, []
+        return goals
 
 
 def _pool_series(devices: pl.DataFrame) -> tuple[list[GrowingLoad], list[str]]:
