@@ -23,6 +23,7 @@ from planner.queueing.pools.exact.open_chain import (
 )
 from planner.queueing.pools.exact.phased_chain import solve_phased
 from planner.queueing.pools.field.mean_field import Field, mean_field_steps
+from planner.queueing.pools.full_volumes import solve_full_volumes, suits_full_volumes
 from planner.queueing.pools.independent import is_independent, solve_independent
 from planner.queueing.pools.open_field.open_field import open_field_steps, suits_open_field
 from planner.queueing.pools.outcome import Outcome
@@ -192,6 +193,10 @@ METHODS: Final = (
     PoolMethod(
         "field of any pool", "mean-field", FIELD, lambda *_: True, _field_steps,
         "waits to 5 %, 6 % with inflation, 10 % with scv, a fifth where service times differ",
+    ),
+    PoolMethod(
+        "full volumes", "mean-field", FIELD, suits_full_volumes, _once(solve_full_volumes),
+        "where the field is out of balance since requesters hardly think: waits to a tenth",
     ),
     PoolMethod(
         "chain of levels at last", "exact", AT_LAST,
