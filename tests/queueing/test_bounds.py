@@ -7,8 +7,7 @@ import pytest
 
 from planner.errors import ConvergenceError, InputError
 from planner.queueing import alias_pool, finite_source, mgc, mmc, mva, overflow_group
-from planner.queueing.pools.balance import TOLERANCE, check_balance, imbalances
-from planner.queueing.pools.outcome import Outcome
+from planner.queueing.pools.outcome import TOLERANCE, Outcome, check_balance, imbalances
 from planner.queueing.pools.pool import check_pool
 
 NAN = float("nan")

@@ -35,7 +35,7 @@ What a reader needs, in this order.
    I/O is taken at one rate, so that the volumes do not meet.
 9. **How a field settles** (`fixed_point`): one driver counts passes and work, and stops where a pass changes little.
 10. **Which of them answers** (`methods`): `METHODS`, tried in order. An answer that breaks its own balance is no
-   answer (`balance`), and the next method is asked.
+   answer (`outcome`), and the next method is asked.
 """
 
 from planner.queueing.pools.approach import Approach

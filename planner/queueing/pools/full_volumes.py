@@ -33,7 +33,7 @@ LOST: Final = 1e-6
 """Probability that it has as many, up to which more do not matter."""
 SPARE: Final = 10.0
 """Waiting I/Os of full volumes from which on their number hardly varies."""
-IDLE, SERVES, GAP = 0, 1, 2
+IDLE, SERVES, GAP = 0, 1, 2  # what a base does
 SLOWEST: Final = 1e-9
 QUICKEST: Final = 1e9
 """Rates between which waiting I/Os are taken by aliases [1/service time]."""

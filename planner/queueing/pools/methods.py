@@ -11,7 +11,6 @@ from math import comb
 from typing import Final
 
 from planner.errors import ConvergenceError, InputError
-from planner.queueing.pools.balance import check_balance
 from planner.queueing.pools.closed_field.closed_field import closed_field_steps, suits_closed_field
 from planner.queueing.pools.exact.closed_chain import solve_lumped
 from planner.queueing.pools.exact.open_chain import (
@@ -26,7 +25,7 @@ from planner.queueing.pools.field.mean_field import Field, mean_field_steps
 from planner.queueing.pools.full_volumes import solve_full_volumes, suits_full_volumes
 from planner.queueing.pools.independent import is_independent, solve_independent
 from planner.queueing.pools.open_field.open_field import open_field_steps, suits_open_field
-from planner.queueing.pools.outcome import Outcome
+from planner.queueing.pools.outcome import Outcome, check_balance
 from planner.queueing.pools.pool import CheckedPool
 from planner.queueing.pools.service_variation import with_variation
 from planner.queueing.pools.stability import is_stable, solve_saturated

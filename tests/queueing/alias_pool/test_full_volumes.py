@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from planner.queueing import alias_pool
-from planner.queueing.pools.balance import imbalances
 from planner.queueing.pools.full_volumes import solve_full_volumes, suits_full_volumes
+from planner.queueing.pools.outcome import imbalances
 from planner.queueing.pools.pool import check_pool
 
 NAN = np.nan
