@@ -18,8 +18,8 @@ Indices = NDArray[np.int64]
 
 BLOCK: Final = 8192  # scenarios at a time: their vectors stay in the cache
 LARGEST_DIRECT: Final = 1000  # requesters; beyond, the terms relative to p(c) leave float64 as a rule
-RESCALE_ABOVE: Final = 1e200
-NEGLIGIBLE: Final = 1e-20
+RESCALE_ABOVE: Final = 1e200  # a term from which on all of them are scaled down, so that none overflows
+NEGLIGIBLE: Final = 1e-20  # share of a sum below which further terms are left out
 FORGOTTEN: Final = 1e-45  # of the most likely state: nothing even beside the few who think
 
 

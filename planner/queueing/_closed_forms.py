@@ -15,7 +15,7 @@ from planner.queueing._roots import increasing_root
 from planner.results import Array
 
 NODES: Final = np.arange(-4.6, 8.6, 0.15)  # of the double exponential rule for half a line
-NEAR_ONE: Final = 1e-6
+NEAR_ONE: Final = 1e-6  # distance of an exponent from 1, where the formula divides by 0, that is kept
 
 
 def allen_cunneen(exponential: Array, scv: Array) -> Array:

@@ -20,9 +20,9 @@ from planner.results import Array
 FEW: Final = 128  # servers; their factorial stays within float64
 BLOCK: Final = 8192  # scenarios at a time: their vectors stay in the cache
 HEAVY: Final = 5.0  # standard deviations above c from where the continued fraction takes FRACTION_TERMS
-FRACTION_TERMS: Final = 30
+FRACTION_TERMS: Final = 30  # terms of the continued fraction of Erlang's B
 NEAR: Final = 0.1  # relative distance below which the deviance is taken from its series
-SERIES_TERMS: Final = 9
+SERIES_TERMS: Final = 9  # terms of the series of the deviance
 
 
 def inverse_blocking(load: Array, servers: Array) -> Array:

@@ -27,12 +27,12 @@ from planner.results import Array
 
 LARGEST_LEVEL: Final = 200  # states of a level: the law takes thousands of products of such matrices
 NEGLIGIBLE: Final = 1e-13  # of the tail at the quantile
-MOST_STAGES: Final = 200_000
-CHECK_EVERY: Final = 64
-LARGEST_CIRCLE: Final = 2**20
+MOST_STAGES: Final = 200_000  # stages of a wait that are summed at most
+CHECK_EVERY: Final = 64  # stages after which the rest is held against what is enough
+LARGEST_CIRCLE: Final = 2**20  # points of a transform at most
 REACH: Final = 37.0  # exponent of what is left out beyond the largest number at the station
 SPREAD: Final = 12.0  # standard deviations of a Poisson variable, and as many units
-BATCH: Final = 2_000_000
+BATCH: Final = 2_000_000  # numbers that are held side by side
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -21,10 +21,10 @@ from planner.queueing._elimination import closed_by, dwell_times, inverse_domina
 from planner.queueing._station import Station
 from planner.results import Array
 
-RESCALE_ABOVE: Final = 1e200
+RESCALE_ABOVE: Final = 1e200  # a probability above which all are scaled down against overflow
 LEAST_THINK: Final = 1e-15  # of the service time: no think time at all is the limit, at working precision
 CYCLES: Final = 60  # of logarithmic reduction, each doubles the levels
-TAIL: Final = 1e-15
+TAIL: Final = 1e-15  # change of a passage at which doubling ends
 
 
 def solve_closed(n: int, think: Array, station: Station) -> Array:

@@ -13,16 +13,16 @@ from planner.queueing._product_form import StationGroup, copy_series
 from planner.results import Array
 
 LEVELS: Final = 8  # estimates of how the shares change with one requester less; Chandy and Neuse stop after 3
-STEPS: Final = 2000
+STEPS: Final = 2000  # steps at most
 SETTLED: Final = 1e-10  # relative change of the queues
-NEWTON: Final = 60
+NEWTON: Final = 60  # steps of Newton's method to the tilt of a law at most
 LONGEST_STEP: Final = 20.0  # of the mixing, in plain steps
-MOST_BACK: Final = 0.9
+MOST_BACK: Final = 0.9  # share of the way back to the step before that mixing may go
 RESTART: Final = 25  # steps after which the mixing begins anew, with half steps from then on
-HALF: Final = 0.5
+HALF: Final = 0.5  # share of a step where whole ones may swing
 FAR: Final = 800.0  # logarithms of odds that float64 still holds
-TINY: Final = 1e-300
-ROUNDING: Final = 1e-13
+TINY: Final = 1e-300  # what divides in place of 0
+ROUNDING: Final = 1e-13  # relative error of a mean at which Newton's method ends
 LONGEST_LAW: Final = 2000  # requests at one copy that the law of a station with several servers reaches
 
 

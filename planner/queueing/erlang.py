@@ -13,7 +13,7 @@ from planner.queueing._erlang import inverse_blocking, log_inverse_blocking
 from planner.queueing._roots import increasing_root
 from planner.results import Array
 
-WIDENING: Final = 1e-9
+WIDENING: Final = 1e-9  # by which the ends of a bracket are moved apart against rounding, in ln of the load
 
 
 def erlang_b(offered_load: ArrayLike, servers: ArrayLike) -> Array:

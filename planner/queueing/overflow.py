@@ -32,11 +32,11 @@ from planner.queueing import checks, water_marks
 from planner.results import Array, Result, quantity
 
 TINY: Final = 1e-290  # below it a state is never seen
-LOWEST_LOG: Final = -650.0
+LOWEST_LOG: Final = -650.0  # ln of a probability below which it is 0 in effect
 NEGLIGIBLE: Final = 1e-12  # share of fails whose variance rounding would decide
-TAIL_DEVIATIONS: Final = 9.0
-TAIL_PEAKS: Final = 30.0
-MOST_STATES: Final = 4096
+TAIL_DEVIATIONS: Final = 9.0  # standard deviations of the load beyond which states are left out
+TAIL_PEAKS: Final = 30.0  # the same in peakednesses, for small loads
+MOST_STATES: Final = 4096  # states at most
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

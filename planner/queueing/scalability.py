@@ -21,8 +21,8 @@ LAWS: Final[dict[str, tuple[int, ...]]] = {"linear": (), "amdahl": (1,), "usl": 
 WORTH: Final = 0.95  # a richer law has to lower the leave-one-out error at least this far
 DRAWN: Final = 32.0  # concurrency up to which a law without a peak is drawn
 PERFECT: Final = 1e-9  # of the largest throughput: a law without error is not improved upon
-AT_BOUND: Final = 1e-10
-STARTS: Final = ((0.0, 0.0), (0.05, 1e-4), (0.5, 1e-2))
+AT_BOUND: Final = 1e-10  # coefficient up to which it counts as 0
+STARTS: Final = ((0.0, 0.0), (0.05, 1e-4), (0.5, 1e-2))  # contention and coherency from which fits begin
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

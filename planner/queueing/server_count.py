@@ -24,7 +24,7 @@ LIGHT: Final = 100.0  # erlang; up to here counting up is the fastest, above it 
 PATIENCE: Final = 64  # servers counted beyond the load before the interval is halved instead
 COMPACT_BELOW: Final = 0.6  # share of undecided scenarios at which the decided ones are dropped
 TIE: Final = 1e-11  # relative; closer to the target, the public law itself decides
-LEAST_LOG_RATE: Final = -650.0
+LEAST_LOG_RATE: Final = -650.0  # ln of the smallest share of the largest rate that is looked at
 
 
 def min_servers(

@@ -18,10 +18,10 @@ from numpy.typing import ArrayLike
 from planner.results import Array
 
 TINY: Final = 1e-290  # below it a state is never seen
-NEVER: Final = 1e200
-INSTANT: Final = 1e-12
-LONG: Final = 700.0
-SOME: Final = 1e-15
+NEVER: Final = 1e200  # mean time, in intervals, of what does not happen
+INSTANT: Final = 1e-12  # mean time that divides in place of 0
+LONG: Final = 700.0  # exponent beyond which a chance is 0
+SOME: Final = 1e-15  # chance of any try that is left where none is likely
 
 
 def most_found(law: Array, flow: Array, interval: ArrayLike, servers: int) -> Array:

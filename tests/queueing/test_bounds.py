@@ -7,8 +7,7 @@ import pytest
 
 from planner.errors import ConvergenceError, InputError
 from planner.queueing import alias_pool, finite_source, mgc, mmc, mva, overflow_group
-from planner.queueing.pools.balance import TOLERANCE, check_balance, imbalances
-from planner.queueing.pools.outcome import Outcome
+from planner.queueing.pools.outcome import TOLERANCE, Outcome, check_balance, imbalances
 from planner.queueing.pools.pool import check_pool
 
 NAN = float("nan")
@@ -154,9 +153,25 @@ def test_slow_volumes_get_no_more_service_than_there_is():
 
 
 def test_an_answer_that_no_method_balances_is_no_answer():
-    law = {"volumes": [40, 8, 1], "population": [8, NAN, NAN], "think_time": [1e-6, NAN, NAN]}
+    law = {"volumes": [40, 8, 1], "population": [8, NAN, NAN], "think_time": [1e-6, NAN, NAN], "scv": 3.0}
     with pytest.raises(ConvergenceError, match="balance"):
         alias_pool(1, service_time=1.0, arrival_rate=[NAN, 0.001, 0.5], **law)
+
+
+@pytest.mark.parametrize("think_time", [1e-6, 1e-9, 1e-140])
+@pytest.mark.parametrize("aliases", [0, 1, 5])
+def test_many_requesters_that_hardly_think_do_not_overflow(aliases, think_time):
+    pool = alias_pool(aliases, volumes=1, population=60, think_time=think_time, service_time=1.0)
+    assert pool.throughput == pytest.approx(aliases + 1.0, rel=1e-9)
+    assert pool.queue_length == pytest.approx(59.0 - aliases, abs=1e-4)
+
+
+def test_a_load_that_just_fills_its_base_is_unstable_where_aliases_bring_nothing():
+    """Two I/Os in service take twice as long each: base and aliases together serve no more than the base."""
+    pool = alias_pool([1, 30], volumes=2, arrival_rate=0.5, service_time=2.0, inflation=1.0)
+    assert not pool.stable.any()
+    assert np.isinf(pool.aliases_to_be_stable)
+    assert alias_pool(1, volumes=2, arrival_rate=0.499, service_time=2.0, inflation=0.9).stable
 
 
 @pytest.mark.slow

@@ -31,8 +31,11 @@ What a reader needs, in this order.
    balance of their own. Closed volumes beside overloaded open ones get an exact chain of their own states and D.
 7. **Service that is not exponential**: closed and mixed pools take their bases through the phases of the two-moment
    law; open pools correct the wait (`service_variation`).
-8. **Which of them answers** (`methods`): `METHODS`, tried in order. An answer that breaks its own balance is no
-   answer (`balance`), and the next method is asked.
+8. **Requesters that hardly think** (`full_volumes`): their volumes are always full and all aliases busy; each waiting
+   I/O is taken at one rate, so that the volumes do not meet.
+9. **How a field settles** (`fixed_point`): one driver counts passes and work, and stops where a pass changes little.
+10. **Which of them answers** (`methods`): `METHODS`, tried in order. An answer that breaks its own balance is no
+   answer (`outcome`), and the next method is asked.
 """
 
 from planner.queueing.pools.approach import Approach

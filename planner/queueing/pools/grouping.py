@@ -15,7 +15,9 @@ from planner.queueing.pools.solve import alias_pool
 from planner.results import Array
 
 FIRST_SPREAD: Final = 1.0
+"""Relative difference within a class at first."""
 LEAST_SPREAD: Final = 1e-3
+"""The same below which volumes of one class are equal."""
 LEAST_WAIT: Final = 0.01
 """A wait below this share of the service time counts as this share where waits are compared."""
 

@@ -11,7 +11,6 @@ from math import comb
 from typing import Final
 
 from planner.errors import ConvergenceError, InputError
-from planner.queueing.pools.balance import check_balance
 from planner.queueing.pools.closed_field.closed_field import closed_field_steps, suits_closed_field
 from planner.queueing.pools.exact.closed_chain import solve_lumped
 from planner.queueing.pools.exact.open_chain import (
@@ -23,9 +22,10 @@ from planner.queueing.pools.exact.open_chain import (
 )
 from planner.queueing.pools.exact.phased_chain import solve_phased
 from planner.queueing.pools.field.mean_field import Field, mean_field_steps
+from planner.queueing.pools.full_volumes import solve_full_volumes, suits_full_volumes
 from planner.queueing.pools.independent import is_independent, solve_independent
 from planner.queueing.pools.open_field.open_field import open_field_steps, suits_open_field
-from planner.queueing.pools.outcome import Outcome
+from planner.queueing.pools.outcome import Outcome, check_balance
 from planner.queueing.pools.pool import CheckedPool
 from planner.queueing.pools.service_variation import with_variation
 from planner.queueing.pools.stability import is_stable, solve_saturated
@@ -192,6 +192,10 @@ METHODS: Final = (
     PoolMethod(
         "field of any pool", "mean-field", FIELD, lambda *_: True, _field_steps,
         "waits to 5 %, 6 % with inflation, 10 % with scv, a fifth where service times differ",
+    ),
+    PoolMethod(
+        "full volumes", "mean-field", FIELD, suits_full_volumes, _once(solve_full_volumes),
+        "where the field is out of balance since requesters hardly think: waits to a tenth",
     ),
     PoolMethod(
         "chain of levels at last", "exact", AT_LAST,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,6 +14,8 @@ from planner.results import Array
 
 MOST_DEVICES = 4096
 """Bases and aliases together: keeps time and memory within bounds."""
+TINY: Final = float(np.finfo(float).tiny)
+"""What divides in place of 0."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

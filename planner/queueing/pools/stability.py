@@ -10,12 +10,11 @@ from numpy.typing import NDArray
 
 from planner.queueing.pools.independent import solve_one
 from planner.queueing.pools.outcome import PER_CLASS, Outcome
-from planner.queueing.pools.pool import CheckedPool
+from planner.queueing.pools.pool import TINY, CheckedPool
 from planner.results import Array
 
 MOST_OF_ONE: Final = 4096
 """Aliases of one volume beyond which none are tried."""
-TINY: Final = float(np.finfo(float).tiny)
 
 
 def aliases_in_use(pool: CheckedPool) -> Array:

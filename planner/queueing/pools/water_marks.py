@@ -9,7 +9,9 @@ import numpy as np
 from planner.results import Array
 
 CERTAIN: Final = 1e-9
+"""Expected tries, and chance, up to which they count as none."""
 TINY: Final = 1e-300
+"""Probability up to which a number of free aliases does not occur."""
 
 
 def water_marks(free_law: Array, tries_by_free: Array, tries: float) -> tuple[float, float]:

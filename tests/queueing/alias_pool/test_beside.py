@@ -61,6 +61,20 @@ def test_one_volume_alone_has_all_that_no_base_holds():
     np.testing.assert_allclose(given.tries / given.busy, (3.0 - np.arange(4.0)) / 2.0, atol=1e-7)
 
 
+def test_a_chain_takes_its_own_most_probable_number_as_known():
+    """Told that D is smallest where the others make it rise 540 times in a row, it filled the rest by rounding."""
+    pool, aliases, levels = pool_of([1, 1], [NAN, 1.3], [3, NAN], [2.0, NAN]), 2, 540
+    states = states_of(pool, 0, aliases, levels)
+    others = Others.of(np.full(levels, 14.6), np.full(levels, 11.0), aliases, 99.0)
+    paces = Paces(np.ones(2), np.ones(2), np.ones((2, levels)))
+    low, high = np.eye(levels)[0], np.eye(levels)[-1]
+    told_low, told_high = (
+        closed_given(states, 0, paces, others, np.ones(states.possible.shape), law) for law in (low, high)
+    )
+    np.testing.assert_allclose(told_low.busy, told_high.busy, atol=1e-9)
+    np.testing.assert_allclose(told_low.queue, told_high.queue, atol=1e-9)
+
+
 def test_what_the_others_do_is_found_from_its_means():
     pool, aliases, levels = pool_of([2, 1], [NAN, 1.3], [4, NAN], [1.7, NAN]), 3, 60
     states = states_of(pool, 0, aliases, levels)

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from planner.queueing.pools import alias_pool
-from planner.queueing.pools.balance import TOLERANCE, imbalances
 from planner.queueing.pools.closed_field.closed_field import closed_field_steps, suits_closed_field
 from planner.queueing.pools.closed_field.volume_chain import Others, agreeing_pace, closed_given
 from planner.queueing.pools.closed_field.volume_states import states_of
 from planner.queueing.pools.exact.closed_chain import solve_lumped
 from planner.queueing.pools.field.device_rates import Paces
+from planner.queueing.pools.outcome import TOLERANCE, imbalances
 from planner.queueing.pools.pool import check_pool
 
 NEAR = {"rtol": 0.1, "atol": 0.02}  # a tenth; waits below 2 % of the service time do not count

@@ -29,7 +29,7 @@ from planner.queueing.pools.field.device_rates import Paces
 from planner.queueing.pools.fixed_point import Acceleration, Effort, Passed, passes
 from planner.queueing.pools.open_field.window import OpenWindow
 from planner.queueing.pools.outcome import Outcome, by_free
-from planner.queueing.pools.pool import CheckedPool
+from planner.queueing.pools.pool import TINY, CheckedPool
 from planner.results import Array
 
 MOST_REQUESTERS: Final = 16
@@ -42,7 +42,6 @@ EFFORT: Final = Effort(
 """Work in states of one volume, cubed, times D: about five seconds."""
 CALM: Final = 0.02
 """Change below which the window of D is widened, and steps are accelerated."""
-TINY: Final = float(np.finfo(float).tiny)
 RUNS_AWAY: Final = np.errstate(all="ignore")
 """What runs away shows in the residual."""
 

@@ -18,6 +18,7 @@ from planner.errors import ConvergenceError
 from planner.queueing.pools.closed_field.volume_states import VolumeStates
 from planner.queueing.pools.field.base_balance import resized
 from planner.queueing.pools.field.device_rates import Paces
+from planner.queueing.pools.pool import TINY
 from planner.results import Array
 
 RIDGE: Final = 1e-3
@@ -31,7 +32,6 @@ HIGHER: Final = 1e4
 """How much more probable a D may be than the one taken as known; where it is more, rounding counts in rarer states."""
 MAX_PEAKS: Final = 3
 """Times that a chain is solved, each from the most probable D of the last time."""
-TINY: Final = float(np.finfo(float).tiny)
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,13 +20,16 @@ if TYPE_CHECKING:
 MAX_STATES = 30_000
 """States up to which a closed pool is solved exactly."""
 DIRECT_STATES = 100
+"""States up to which the chain is eliminated densely."""
 MAX_SWEEPS = 3000
+"""Sweeps of Gauss and Seidel at most."""
 SETTLED = 1e-14
 SETTLED_RARE = 1e-9
 """Change relative to the largest flow, and of each flow relative to itself, at which the sweeps end."""
 POLISHING = 20
 """Sweeps, in positive terms alone, after a factorization that loses rare states."""
 RESIDUAL = 1e-10
+"""Imbalance of the flows, relative to the largest, up to which a law is an answer."""
 
 
 class ChainMoves(Protocol):

@@ -17,10 +17,15 @@ from planner.results import Array
 TRUNCATION: Final = 1e-8
 """Share of the mean queue that may lie beyond the last level."""
 MOST_VOLUMES: Final = 4
+"""Volumes up to which a pool is solved by levels."""
 FIRST_QUEUE: Final = 8
+"""I/Os waiting at which the tail is first looked at."""
 GROWTH: Final = 1.25
+"""By how much longer the queue is when it is looked at again."""
 SLOPE_OVER: Final = 4
+"""Levels over which the fall of the law at its end is taken."""
 LARGE: Final = 1e200
+"""Weight of a level from which on all of them are scaled down, so that none overflows."""
 
 
 @dataclass(frozen=True)

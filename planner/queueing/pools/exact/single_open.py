@@ -18,8 +18,11 @@ from planner.results import Array
 MAX_STATES: Final = 1_000_000
 """More than 255 aliases can need; the largest level has 512 phases."""
 MAX_DOUBLINGS: Final = 60
+"""Doublings of the levels that the reduction takes at most."""
 SETTLED: Final = 1e-15
+"""What is left to add, at which it ends."""
 RESIDUAL: Final = 1e-10
+"""Imbalance of the tail up to which it is an answer."""
 
 
 def solve_single_open(pool: CheckedPool, aliases: int) -> Outcome:

@@ -8,6 +8,7 @@ from typing import Final
 import numpy as np
 
 from planner.queueing.pools.field.base_balance import PoolFlows
+from planner.queueing.pools.pool import TINY
 from planner.results import Array
 
 ROUNDS: Final = 3
@@ -15,10 +16,10 @@ ROUNDS: Final = 3
 EDGE: Final = 1e-7
 """Probability of D, relative to the largest, beyond which what aliases hold goes on as there."""
 SHORTEST: Final = 5
+"""Queues above 0 that are always solved for."""
 LEAST: Final = 1e-30
 FARTHEST: Final = 1e6
 """Bounds on pairs and on the factors that fit them, where the iteration is far off."""
-TINY: Final = float(np.finfo(float).tiny)
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,14 +15,13 @@ import numpy as np
 from planner.queueing._elimination import dwell_times, stationary
 from planner.queueing._phase_type import phase_count, phase_type
 from planner.queueing.pools.field.volume_law import VolumeRates, arrival_rates
-from planner.queueing.pools.pool import CheckedPool
+from planner.queueing.pools.pool import TINY, CheckedPool
 from planner.results import Array
 
 LEAST_SCV: Final = 1.0 / 20.0
 """Service more regular than this is answered as this, with 20 stages: the wait is 5 % too long at most."""
 OWN_DEVIATIONS: Final = 3.0
 """Standard deviations of independent volumes up to which D tells of the bases of an open class."""
-TINY: Final = float(np.finfo(float).tiny)
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,6 +10,7 @@ from planner.queueing.pools.pool import CheckedPool
 from planner.results import Array
 
 TINY = 1e-12
+"""What divides in place of 0 where one I/O is beyond the bases."""
 
 
 @dataclass(frozen=True)

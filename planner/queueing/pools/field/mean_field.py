@@ -20,7 +20,7 @@ from planner.queueing.pools.field.given_total import KnownBusy, KnownFlows, clas
 from planner.queueing.pools.field.volume_law import VolumeRates, first_rates, with_enough_room, with_size_of
 from planner.queueing.pools.fixed_point import Effort, Passed, passes
 from planner.queueing.pools.outcome import Outcome
-from planner.queueing.pools.pool import CheckedPool
+from planner.queueing.pools.pool import TINY, CheckedPool
 from planner.results import Array
 
 EFFORT: Final = Effort("mean field of the alias pool", passes=600, work=6e7, settled=1e-8, still_good=1e-6)
@@ -37,14 +37,17 @@ LEAP_EVERY: Final = 8
 LEAP_PAYS: Final = 0.3
 """By how much the steps of the odds must have shrunk since the last leap for another."""
 CREEP: Final = (0.6, 0.995)
+"""Ratios of successive steps of the odds between which they creep."""
 SAME_WAY: Final = 0.99
+"""Cosine between two steps of the odds from which on they go the same way."""
 ODDS_EXPONENT: Final = 0.9
+"""Share of the error of the odds that a pass takes away."""
 WINDOW: Final = 1e-20
 """Probability of D, were the volumes independent and relative to the largest, from which on it counts at first."""
 WIDEST: Final = 1e-250
+"""The same at which a pool is too nearly unstable."""
 CUT: Final = 1e-11
 """Probability of the largest D of the window from which on the window is widened."""
-TINY: Final = float(np.finfo(float).tiny)
 
 
 @dataclass(frozen=True, eq=False)

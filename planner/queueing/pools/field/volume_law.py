@@ -13,11 +13,15 @@ from planner.queueing.pools.pool import CheckedPool
 from planner.results import Array
 
 FIRST_SIZE: Final = 30
+"""d of an open volume that are counted at first."""
 MOST: Final = 3000
 """Largest d of an open volume."""
 TAIL: Final = 1e-12
+"""Probability of the largest d from which on more are counted."""
 GROWTH: Final = 1.4
+"""By how many times as many."""
 LARGE: Final = 1e200
+"""Weight of a state from which on all of them are scaled down, so that none overflows."""
 
 
 @dataclass(frozen=True, eq=False)

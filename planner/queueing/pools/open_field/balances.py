@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final
 
 import numpy as np
 
 from planner.queueing.pools.field.base_balance import PoolFlows
 from planner.queueing.pools.field.volume_law import arrival_rates, volume_law
 from planner.queueing.pools.open_field.queue_weights import LEAST_SHARE
-from planner.queueing.pools.pool import CheckedPool
+from planner.queueing.pools.pool import TINY, CheckedPool
 from planner.results import Array
-
-TINY: Final = float(np.finfo(float).tiny)
 
 
 @dataclass(frozen=True, eq=False)

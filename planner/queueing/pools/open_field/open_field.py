@@ -24,13 +24,12 @@ from planner.queueing.pools.open_field.balances import (
     queue_given_total,
     tries_where,
 )
-from planner.queueing.pools.open_field.closed_classes import ClosedClasses
 from planner.queueing.pools.open_field.queue_law import MAX_STEPS, QueueLaw, fitted_queue_law
 from planner.queueing.pools.open_field.queue_weights import Weights
-from planner.queueing.pools.open_field.state import OpenState
+from planner.queueing.pools.open_field.state import ClosedClasses, OpenState
 from planner.queueing.pools.open_field.window import OpenWindow
 from planner.queueing.pools.outcome import Outcome
-from planner.queueing.pools.pool import CheckedPool
+from planner.queueing.pools.pool import TINY, CheckedPool
 from planner.queueing.pools.service_variation import scv_with_gaps, with_variation
 from planner.queueing.pools.stability import aliases_in_use
 from planner.results import Array
@@ -73,7 +72,6 @@ MOST_REQUESTERS: Final = 16
 """Requesters of a volume up to which its chain is worth its cost."""
 LOST: Final = 0.02
 """Share of the requesters of a closed volume that may be missing from think time, service and queue."""
-TINY: Final = float(np.finfo(float).tiny)
 RUNS_AWAY: Final = np.errstate(all="ignore")
 """What runs away shows in the residual."""
 

@@ -24,6 +24,7 @@ from planner.results import Array
 WRAP: Final = float(np.log(1e10))
 """Logarithm of how much smaller that is which wraps around."""
 LONGEST_STEP: Final = 1.0
+"""Change of ln x and of ln theta in a step at most."""
 SURELY: Final = 1e-9
 """Chance of being idle, and mean queue, below which they are not told from 0."""
 STILL: Final = 1e-10
@@ -31,12 +32,15 @@ STILL: Final = 1e-10
 SINGULAR: Final = 1e-9
 """Added to the diagonal of the correlations, since the common theta of all classes is nearly free."""
 NOISE: Final = 1e-14
+"""Least sum over the circle that it is divided by."""
 FAR: Final = 3.0
 """Factor between what the law has and what it should have beyond which the direction of a step is certain."""
 SURE_STEP: Final = 0.5
+"""Change of ln x or ln theta in a step whose direction is certain, at least."""
 NEAR: Final = 0.03
 """Distance of the law from what it should be within which it is used and improved by the way."""
 MAX_STEPS: Final = 30
+"""Steps to the law of the queue in one pass at most."""
 LOST_AFTER: Final = 10
 """Steps after which a queue that is not near yet begins again beside its neighbors."""
 

@@ -14,12 +14,17 @@ from planner.results import Array
 EVERY: Final = 12
 """Queues up to which every one has its law; from there on it is interpolated in the logarithm."""
 PER_OCTAVE: Final = 4
+"""Queues an octave beyond those."""
 FEWEST_POINTS: Final = 32
+"""Points of a transform at least."""
 STEEPEST: Final = 60.0
 """Bound on the change of ln theta."""
 CLOSE: Final = 0.03
+"""Relative error of the mean queue at which all theta are met."""
 FLAT: Final = 1e-9
+"""Least slope that it is divided by."""
 MAX_STEPS: Final = 60
+"""Steps to that at most."""
 LEAST_SHARE: Final = 0.02
 """Least share of the requesters of a volume that is counted on to think."""
 

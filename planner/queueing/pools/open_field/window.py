@@ -16,7 +16,9 @@ from planner.queueing.pools.pool import CheckedPool
 from planner.results import Array
 
 FIRST: Final = 30
+"""I/Os waiting up to which the window reaches at first."""
 LONGEST: Final = 8000
+"""The same at most."""
 CUT: Final = 1e-11
 """Probability of the largest D from which on the window is widened."""
 SPENT: Final = 1e-20
@@ -24,7 +26,9 @@ SPENT: Final = 1e-20
 LOST: Final = 1e-8
 """Probability of the longest queue that is solved for up to which what is beyond does not matter."""
 SLOPE_OVER: Final = 5
+"""D over which the fall of the law at its end is taken."""
 SPARE: Final = 1.1
+"""By how much further than the law the window reaches."""
 
 
 @dataclass(frozen=True, eq=False)
