@@ -64,10 +64,17 @@ def idle_given_total(pool: PoolFlows, base: BaseFlows, top: bool, alias_ends: Ar
     falls_while_idle = alias_ends + np.maximum(pool.pickups - base.pickups, 0.0)
     falls = pool.falls
     diagonal = base.arrivals + base.idles + others_try + falls_while_idle
-    above = -(pool.tries[:-1] * falls_while_idle[1:] / falls[1:])
-    below = -(falls[1:] * others_try[:-1] / pool.tries[:-1])
+    if falls.size == 1:  # so little load that no I/O is ever beyond a base
+        return np.asarray(base.idles / (base.arrivals + base.idles))
+    above = -pool.tries[:-1] * _share(falls_while_idle[1:], falls[1:])
+    below = -falls[1:] * _share(others_try[:-1], pool.tries[:-1])
     *_, idle, _ = dgtsv(below, diagonal, above, base.idles)
     return np.asarray(np.clip(idle, 0.0, 1.0))
+
+
+def _share(part: Array, whole: Array) -> Array:
+    """Part of a rate; none of one that is too small for a float64."""
+    return np.divide(part, whole, out=np.zeros_like(whole), where=whole > 0)
 
 
 def held_given_total(
