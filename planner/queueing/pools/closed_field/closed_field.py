@@ -14,7 +14,6 @@ from typing import Final
 
 import numpy as np
 
-from planner.errors import ConvergenceError
 from planner.queueing.pools.closed_field.volume_chain import (
     LEAST,
     ClosedGiven,
@@ -138,8 +137,6 @@ class _Chains:
     ) -> _Chains:
         """Solve them."""
         flows = _flows(pool, window, now)
-        if not ((flows.tries[:-1] > 0.0).all() and (flows.falls[1:] > 0.0).all()):  # the volumes ran away
-            raise ConvergenceError("mean field of the alias pool: flows", np.inf, 0)
         law = flows.law()
         given = [
             closed_given(

@@ -7,6 +7,7 @@ from typing import Literal
 
 import numpy as np
 
+from planner.errors import ConvergenceError
 from planner.results import Array
 
 
@@ -31,7 +32,9 @@ class PoolFlows:
         return self.alias_ends + self.pickups
 
     def law(self) -> Array:
-        """Law of D on its window, p(D+1) falls(D+1) = p(D) tries(D), shape (D,) [1]."""
+        """Law of D on its window, p(D+1) falls(D+1) = p(D) tries(D), shape (D,) [1]; of volumes that ran away none."""
+        if not ((self.tries[:-1] > 0.0).all() and (self.falls[1:] > 0.0).all()):
+            raise ConvergenceError("mean field of the alias pool: flows", np.inf, 0)
         steps = np.log(self.tries[:-1]) - np.log(self.falls[1:])
         logarithm = np.concatenate([[0.0], np.cumsum(steps)])
         law = np.exp(logarithm - logarithm.max())

@@ -179,8 +179,6 @@ def _iterate(pool: CheckedPool, field: Field, own_balance: bool) -> tuple[Field,
     total, classes = classes_given_total(pool, rates, known, field.window)
     split = split_of(pool, field.aliases, total, classes, rates)
     flows, bases, ends, alias_ends = flows_of(pool, field.aliases, split, classes, rates)
-    if not ((flows.tries[:-1] > 0.0).all() and (flows.falls[1:] > 0.0).all()):
-        raise ConvergenceError("mean field of the alias pool: flows", np.inf, EFFORT.passes)
     law = flows.law()
     outcome = outcome_of(pool, field.aliases, split, classes, flows, bases, alias_ends, law)
     seen = tuple(

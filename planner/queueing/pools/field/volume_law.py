@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -22,6 +23,9 @@ GROWTH: Final = 1.4
 """By how many times as many."""
 LARGE: Final = 1e200
 """Weight of a state from which on all of them are scaled down, so that none overflows."""
+
+BUSY_RATES: Final = ("alias_ends", "base_picks", "base_idles", "base_pace")
+"""Rates of a volume with a busy base."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,13 +47,7 @@ class VolumeRates:
         """Rates in the middle between those before and these; these where the two differ in length."""
         if before.alias_ends.size != self.alias_ends.size:
             return self
-        return replace(
-            self,
-            alias_ends=0.5 * (before.alias_ends + self.alias_ends),
-            base_picks=0.5 * (before.base_picks + self.base_picks),
-            base_idles=0.5 * (before.base_idles + self.base_idles),
-            base_pace=0.5 * (before.base_pace + self.base_pace),
-        )
+        return self._with(BUSY_RATES, lambda name: 0.5 * (getattr(before, name) + getattr(self, name)))
 
     def continued(self, before: VolumeRates, part: float) -> VolumeRates:
         """Rates `part` of a step further on from those before through these; these where the two differ in length."""
@@ -60,14 +58,22 @@ class VolumeRates:
             now = getattr(self, name)
             return np.asarray(np.clip(now + part * (now - getattr(before, name)), 0.5 * now, 2.0 * now))
 
-        return replace(
-            self,
-            alias_ends=further("alias_ends"),
-            base_picks=further("base_picks"),
-            base_idles=further("base_idles"),
-            base_pace=further("base_pace"),
-            log_odds=self.log_odds + part * (self.log_odds - before.log_odds),
-        )
+        odds = self.log_odds + part * (self.log_odds - before.log_odds)
+        return replace(self._with(BUSY_RATES, further), log_odds=odds)
+
+    def cut(self, size: int) -> VolumeRates:
+        """For fewer d."""
+        return self._with(("idle_alias_ends", *BUSY_RATES), lambda name: getattr(self, name)[:size])
+
+    def longer(self, more: int) -> VolumeRates:
+        """For more d, where aliases go on as they ended and the base is as at the last one."""
+        edge = self._with(BUSY_RATES, lambda name: np.pad(getattr(self, name), (0, more), mode="edge"))
+        aliases = ("idle_alias_ends", "alias_ends")
+        return edge._with(aliases, lambda name: _continued(getattr(self, name), more))
+
+    def _with(self, names: tuple[str, ...], changed: Callable[[str], Array]) -> VolumeRates:
+        rates: dict[str, Any] = {name: changed(name) for name in names}
+        return replace(self, **rates)
 
 
 def first_rates(pool: CheckedPool, k: int) -> VolumeRates:
@@ -117,7 +123,7 @@ def with_enough_room(pool: CheckedPool, k: int, rates: VolumeRates) -> VolumeRat
             raise ConvergenceError(
                 "alias pool, nearly unstable: the queue of an open volume", float(size), MOST
             )
-        rates = _longer(rates, int(size * (GROWTH - 1.0)) + 10)
+        rates = rates.longer(int(size * (GROWTH - 1.0)) + 10)
     return rates
 
 
@@ -128,21 +134,8 @@ def with_size_of(pool: CheckedPool, k: int, rates: VolumeRates) -> VolumeRates:
     if rates.alias_ends.size == 1:  # nothing was ever beyond the base
         return first_rates(pool, k)
     if more > 0:
-        return _longer(rates, more)
-    names = ("idle_alias_ends", "alias_ends", "base_picks", "base_idles", "base_pace")
-    return replace(rates, **{name: getattr(rates, name)[:more] for name in names})
-
-
-def _longer(rates: VolumeRates, more: int) -> VolumeRates:
-    """Go on beyond the last d as the rates ended."""
-    return replace(
-        rates,
-        idle_alias_ends=_continued(rates.idle_alias_ends, more),
-        alias_ends=_continued(rates.alias_ends, more),
-        base_picks=np.pad(rates.base_picks, (0, more), mode="edge"),
-        base_idles=np.pad(rates.base_idles, (0, more), mode="edge"),
-        base_pace=np.pad(rates.base_pace, (0, more), mode="edge"),
-    )
+        return rates.longer(more)
+    return rates.cut(int(pool.population[k]))
 
 
 def _continued(values: Array, more: int) -> Array:

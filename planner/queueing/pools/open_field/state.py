@@ -8,7 +8,6 @@ from typing import Final
 
 import numpy as np
 
-from planner.errors import ConvergenceError
 from planner.queueing.pools.closed_field.volume_chain import ClosedGiven, Others, agreeing, closed_given
 from planner.queueing.pools.closed_field.volume_states import VolumeStates, states_of
 from planner.queueing.pools.field.alias_pairs import end_of_law
@@ -136,8 +135,6 @@ class OpenState:
         held = held * np.divide(busy, whole, out=np.ones_like(whole), where=whole > LEAST)
         alias_ends = busy * paces.alias[0] if pool.even else pool.volumes @ (held * paces.alias)
         flows = PoolFlows(window.total, pool.volumes @ arrivals.tries, pool.volumes @ picks, alias_ends)
-        if not ((flows.tries[:-1] > 0.0).all() and (flows.falls[1:] > 0.0).all()):  # the volumes ran away
-            raise ConvergenceError("mean field of the alias pool: flows", np.inf, 0)
         return cls(pool, window, paces, given, closed, arrivals, picks, flows, flows.law(), held, queued_ends)
 
     @property
