@@ -84,6 +84,12 @@ def test_deltas_by_their_interval(tmp_path: Path) -> None:
     assert volume.seconds == 1600
 
 
+def test_an_interval_of_nothing_among_others_is_refused(tmp_path: Path) -> None:
+    rows = [(800, "522A", *EXAMPLE, 800, 2.2), (1600, "522A", *EXAMPLE, 0, 2.2)]
+    with pytest.raises(ReportError, match=r"line 3, .*interval_s is 0: expected a time above 0"):
+        one(tmp_path, *rows, header=",".join([*COLUMNS, "interval_s", "queue"]))
+
+
 def test_deltas_by_the_clock(tmp_path: Path) -> None:
     rows = [(800 * k, "522A", *EXAMPLE, 2.2) for k in range(4)]
     assert one(tmp_path, *rows, deltas=True).io_rate == 1100

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from planner.errors import ReportError
+from planner.measurements import read
 from planner.reports.volume_totals import read_totals
 
 
@@ -76,3 +77,12 @@ def test_a_bad_table_is_an_error_with_its_place(case: str, tmp_path: Path) -> No
     with pytest.raises(ReportError, match=problem) as caught:
         read_totals(table(tmp_path, *lines))
     assert (caught.value.line, caught.value.column) == (line, column)
+
+
+def test_the_one_table_tells_volumes_apart_by_pool_and_devices_by_number(tmp_path: Path) -> None:
+    """Volumes of one name may stand in several pools; a device number is one device, whatever its pool."""
+    volumes = read(table(tmp_path, "pool,volume,io_rate,service_ms", "A,01,1,1", "B,01,1,1")).devices
+    assert volumes.select("pool", "label").rows() == [("A", "01"), ("B", "01")]
+    for key, rows in (("volume", ("A,01,1,1", "A,01,2,1")), ("device", ("A,522A,1,1", "B,522A,1,1"))):
+        with pytest.raises(ReportError, match=r"line 3, .*a second time, first in line 2"):
+            read(table(tmp_path, f"pool,{key},io_rate,service_ms", *rows))
