@@ -215,3 +215,13 @@ class TestPools:
 def test_a_csv_that_is_none_is_refused() -> None:
     with pytest.raises(ReportError, match="expected CSV"):
         zos.read_csv(PATH, b"num,ssc\n1,2,3\n")
+
+
+@pytest.mark.parametrize(
+    "length", [time(1, 30, 15, 500_000), timedelta(seconds=5415.5), 5415.5, "01:30:15.5"]
+)
+def test_the_length_of_an_interval_in_every_form(length: object) -> None:
+    """An hour and a half, and 15.5 seconds."""
+    row = table(read(devices(int=pl.Series([length] * 3)))).row(0, named=True)
+    assert row["interval"] == pytest.approx(3600 + 30 * 60 + 15.5)
+    assert row["io_rate"] == pytest.approx(900_000 / 5415.5)
