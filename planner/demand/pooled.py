@@ -276,6 +276,7 @@ def _services(pool: PoolReadings) -> tuple[float, float]:
 def _read_in_use(
     row: tuple[Interval, Interval, Interval], aliases: int, law: Law, growth: float, many: int
 ) -> PoolReadings:
+    """Ten multiples of the wait of Poisson arrivals, so many draws of each, by how likely the measured queue is."""
     rows = make_rows(*row, 0)
     tiled = _as_without(rows, law)
     each = np.arange(tiled.volumes).reshape(MULTIPLES.size, -1)

@@ -251,8 +251,6 @@ class Archive:
         files = self.files(table, systems, start, end)
         if not files:
             return schema.empty(schema.TABLES[table]).lazy()
-        for file in files:
-            check_part(file)
         found = restored(table, scan_files(table, files))
         if start is not None:
             found = found.filter(pl.col("start") >= start)
@@ -295,9 +293,11 @@ def _is_sound(file: Path, _size: int, _changed: int) -> bool:
 
 
 def scan_files(table: str, files: Sequence[Path]) -> pl.LazyFrame:
-    """Scan files of one table, with the system and the day that their folders say."""
+    """Scan sound files of one table, with the system and the day that their folders say."""
     import polars as pl
 
+    for file in files:
+        check_part(file)
     return pl.scan_parquet(
         list(files), hive_partitioning=True, hive_schema={"system": pl.String, "date": pl.Date}, glob=False,
     )  # fmt: skip

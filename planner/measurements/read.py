@@ -297,7 +297,9 @@ def _is_archive(source: Source) -> bool:
 
 
 def _has_page_head(source: Source) -> bool:
-    return source.frame is None and _PAGE_HEAD.search(source.head) is not None
+    from planner.reports.listing import HEAD as PAGE_HEAD
+
+    return any(PAGE_HEAD.match(line) for line in source.head.decode("latin-1").split("\n"))
 
 
 def _is_listing(source: Source) -> bool:
@@ -305,7 +307,6 @@ def _is_listing(source: Source) -> bool:
     return source.frame is None and (two_bytes or b"\x00" not in source.head)
 
 
-_PAGE_HEAD: Final = re.compile(rb"^[01+-]? *FCX[0-9]{3} +(Run|CPU) ", re.MULTILINE)
 # A new format is one module of `planner.reports` and one line here; the first that recognizes a source reads it.
 READERS: Final = (
     Reader(name="an archive", recognizes=_is_archive, read=_archive),

@@ -98,11 +98,8 @@ def site_growth(
     daily = aligned([(each.measured, each.first, each.levels, each.hours) for each in series], notes)
     fit = fitted(daily)
     future = future_of(daily, fit, rate, events)
-    reach, ahead, level = (
-        future.at(horizon),
-        [future.at(step) for step in AHEAD],
-        np.median(future.level, axis=1),
-    )
+    reach, ahead = future.at(horizon), [future.at(step) for step in AHEAD]
+    level = np.median(future.level, axis=1)
     larger = math.prod(max(factor, 1) for _, factor in events)
     goals: list[Goal] = []
     said: list[str] = []
@@ -251,13 +248,10 @@ def _pool_series(devices: pl.DataFrame) -> tuple[list[GrowingLoad], list[str]]:
         first, levels, hours = busy_hours(whole["start"].to_numpy(), whole["io_rate"].to_numpy())
         measured = SeriesLabel(system=system or "", what=f"I/O rate of pool {pool}", unit="1/s")
         notes += jump_note(measured.name, first, levels)
-        service = (part["io_rate"] * part["service"]).fill_null(0.0).to_numpy() / np.maximum(
-            part["io_rate"].to_numpy(), 1e-300
-        )
-        some = service > 0
-        if some.any():
+        worked = part.filter((pl.col("io_rate") > 0) & (pl.col("service") > 0))
+        if worked.height:
             name = f"service time of pool {pool}" + (f" of {system}" if system else "")
-            notes += jump_note(name, *daily_medians(part["start"].to_numpy()[some], service[some]))
+            notes += jump_note(name, *daily_medians(worked["start"].to_numpy(), worked["service"].to_numpy()))
         found.append(PoolLoad(measured=measured, first=first, levels=levels, hours=hours, rows=part))
     return found, notes
 
