@@ -263,10 +263,10 @@ class Pool:
         }
 
 
-def performance(steady: queueing.PoolSteady) -> Performance:
-    """Tell what a listing would show of a solved pool."""
+def performance(steady: queueing.PoolSteady, *, marks: bool = True) -> Performance:
+    """Tell what a listing would show of a solved pool; the marks of free aliases are nan where not wanted."""
     total = steady.throughput @ steady.volumes
-    fewest, most = free_marks(steady)
+    fewest, most = free_marks(steady) if marks else np.full((2, *steady.aliases.shape), np.nan)
     return Performance(
         aliases=steady.aliases,
         io_rate=total,

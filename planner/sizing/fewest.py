@@ -85,7 +85,8 @@ class Tried:
         return self._excess()
 
     def _excess(self) -> float:
-        excess = float(self._target.excess(performance(self._approach.so_far()))[0])
+        rows = performance(self._approach.so_far(), marks=False)
+        excess = float(self._target.excess(rows)[0])
         return math.log(min(max(excess, LEAST_EXCESS), LARGEST_EXCESS))
 
     def settled(self) -> Performance:

@@ -73,7 +73,7 @@ def hour(tmp_path_factory: pytest.TempPathFactory) -> pl.DataFrame:
     path = tmp_path_factory.mktemp("pool") / "pool.csv"
     example_volumes(days=3, pools=1, volumes=20, aliases=8, hours=1).write_csv(path)
     rows = read(path).devices
-    return one_interval(rows.filter(pl.col("start") == rows["start"].max()))
+    return one_interval({0: rows.filter(pl.col("start") == rows["start"].max())})[0]
 
 
 def needs(rows: pl.DataFrame) -> PoolNeeds:

@@ -102,7 +102,10 @@ def test_shifts_are_found_on_their_day_and_nowhere_else(known: Known, fit: Trend
 
 
 def test_the_busiest_weekday_has_factor_one_and_the_others_theirs(known: Known, fit: TrendDraws) -> None:
-    assert fit.week.mean(axis=1).max(axis=1) == pytest.approx(np.ones(60), abs=1e-12)
+    assert (
+        (fit.week == 1.0).all(axis=1).any(axis=1).all()
+    )  # in every draw; another's mean may pass it by its noise
+    assert fit.week.mean(axis=1).max(axis=1) == pytest.approx(np.ones(60), abs=1e-4)
     assert np.abs(fit.week.mean(axis=1) - known.week).max() < 0.06
     assert np.abs(fit.week.mean(axis=1) - known.week).mean() < 0.01
 

@@ -46,7 +46,7 @@ def by_name(answer: Growth) -> dict[str, Any]:
 
 def one_hour(site: Measured, pool: str) -> pl.DataFrame:
     rows = site.devices.filter(pl.col("pool") == pool)
-    return one_interval(rows.filter(pl.col("start") == rows["start"].max()))
+    return one_interval({0: rows.filter(pl.col("start") == rows["start"].max())})[0]
 
 
 def test_the_files_of_the_documentation_are_what_the_maker_makes() -> None:

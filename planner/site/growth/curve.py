@@ -16,7 +16,9 @@ from typing import Final
 import numpy as np
 
 FEWEST: Final = 3.0  # aliases below which the law of the root is too rough
-MARGIN: Final = 0.12  # aliases from a whole number within which that is solved
+MARGIN: Final = (
+    0.1  # aliases from a whole number within which that is solved; the curve misses by .05, at most .07
+)
 FAR: Final = 1.5  # aliases from the count that was solved, from which another one is
 WIDE: Final = 2.0  # largest over smallest load from which on a fourth load is solved
 MOST_MISS: Final = 0.5  # aliases by which the curve may miss a further load
@@ -118,23 +120,27 @@ class NeedCurve:
         if not FEWEST <= aliases <= self.most:
             return None
         times = min(self._of(aliases, 4.0 * reach), reach)
+        before: tuple[float, float] | None = None
         for _ in range(STEPS):
             excess = self.solve(aliases, times)
             if excess <= 0.0 and times >= reach:
                 return math.inf
             if not abs(excess) < LARGEST:
                 return None
-            step = 0.01 * times
-            rise = (
-                (self.real(times + step) - self.real(times)) / step * times * self.fall / math.sqrt(aliases)
-            )
-            if rise <= 0.0:
+            rise = self._rise(aliases, times) if before is None else _slope(before, (times, excess))
+            if not rise > 0.0:
                 return None
             change = min(max(-excess / rise, -1.0), 1.0)
+            before = times, excess
             times = min(times * math.exp(change), reach)
             if abs(change) < nearness:
                 return times
         return None
+
+    def _rise(self, aliases: int, times: float) -> float:
+        """Of the logarithm of the excess at so many aliases with that of the load, by the curve."""
+        step = 0.01 * times
+        return (self.real(times + step) - self.real(times)) / step * times * self.fall / math.sqrt(aliases)
 
     def _of(self, aliases: int, most: float) -> float:
         """Load at which the curve is at so many aliases, up to `most`."""
@@ -143,3 +149,9 @@ class NeedCurve:
             middle = 0.5 * (low + high)
             low, high = (middle, high) if self.real(middle) <= aliases else (low, middle)
         return low
+
+
+def _slope(first: tuple[float, float], second: tuple[float, float]) -> float:
+    """Of the logarithm of the excess with that of the load, between two that were solved; nan where they are one."""
+    away = math.log(second[0] / first[0])
+    return (second[1] - first[1]) / away if away else math.nan

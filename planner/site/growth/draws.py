@@ -6,7 +6,9 @@ is not taken for trend and a doubtful one widens the interval.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -40,15 +42,17 @@ class TrendDraws:
 
     def beside(self, other: TrendDraws, own: NDArray[np.intp], others: NDArray[np.intp]) -> TrendDraws:
         """Put two fits together; `own` and `others` are the places of their series."""
-        order = np.argsort(np.concatenate([own, others]))
+        return self.joined([self, other]).pick(np.argsort(np.concatenate([own, others])))
+
+    @classmethod
+    def joined(cls, parts: Sequence[TrendDraws]) -> TrendDraws:
+        """Series of several fits, one after the other."""
         joined: dict[str, Any] = {}
-        for item in fields(self):
-            first, second = getattr(self, item.name), getattr(other, item.name)
-            if isinstance(first, tuple):
-                joined[item.name] = tuple((first + second)[k] for k in order)
-            else:
-                joined[item.name] = np.concatenate([first, second])[order]
-        return TrendDraws(**joined)
+        for item in fields(cls):
+            values = [getattr(part, item.name) for part in parts]
+            tuples = isinstance(values[0], tuple)
+            joined[item.name] = tuple(chain.from_iterable(values)) if tuples else np.concatenate(values)
+        return cls(**joined)
 
     def pick(self, these: NDArray[np.intp]) -> TrendDraws:
         """Only these series, in this order; one may come twice."""

@@ -2,55 +2,85 @@
 
 from __future__ import annotations
 
-from typing import Final
+from dataclasses import dataclass
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from planner.errors import PlannerError
 from planner.results import Array
+from planner.site import executors
 from planner.site.growth.draws import TrendDraws, draw
 from planner.site.growth.model import STEPS
 from planner.site.growth.search import BUSY, TINY, first_week, search, start
 
 CHUNK: Final = 50  # series at once: their arrays stay near the processor
+PAYS: Final = 4  # chunks from which on more processes than this one pay
 WORKDAYS: Final = 5
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class SomeSeries:
+    """Series that are fitted together, and what their draws begin with."""
+
+    name: str  # for messages
+    values: Array  # (series, days) busy-hour levels, nan where missing
+    weekday: NDArray[np.intp]  # (days,)
+    month_forms: Array  # (forms, days)
+    draws: int
+    seed: tuple[int, int]
+
+
 def fit_days(
-    values: Array, weekday: NDArray[np.intp], month_forms: Array, *, draws: int = 400, seed: int = 1
+    values: Array,
+    weekday: NDArray[np.intp],
+    month_forms: Array,
+    *,
+    draws: int = 400,
+    seed: int = 1,
+    workers: int | None = 1,
 ) -> TrendDraws:
-    """TrendDraws every series: (series, days) busy-hour levels, nan where missing."""
-    generator = np.random.default_rng(seed)
-    series = len(values)
+    """TrendDraws every series: (series, days) busy-hour levels, nan where missing; many of them in some processes."""
+    parts = [
+        SomeSeries(
+            name=f"series {begin + 1} to {min(begin + CHUNK, len(values))}", values=values[begin : begin + CHUNK],
+            weekday=weekday, month_forms=month_forms, draws=draws, seed=(seed, begin),
+        )
+        for begin in range(0, len(values), CHUNK)
+    ]  # fmt: skip
+    if len(parts) < PAYS:
+        return TrendDraws.joined([fit_some(part) for part in parts])
+    fits: list[TrendDraws] = []
+    for found in executors.run(fit_some, parts, workers=workers):
+        if isinstance(found, executors.Failed):
+            raise PlannerError(f"the trend of {found.name} has no answer: {found.problem}")
+        fits.append(found)
+    return TrendDraws.joined(fits)
+
+
+def fit_some(part: SomeSeries) -> TrendDraws:
+    """Level, trend, pattern and shifts of some series."""
+    values, weekday = part.values, part.weekday
     scale = np.nanmedian(values, axis=1)
     scale = np.where(scale > 0, scale, np.maximum(np.nanmean(values, axis=1), 1e-300))
-    parts = []
-    states = []
-    for begin in range(0, series, CHUNK):
-        these = slice(begin, min(begin + CHUNK, series))
-        week0 = first_week(values[these], weekday)
-        top = np.where(week0 >= BUSY, 1.0, np.nan)[:, weekday] * values[these]
-        unit = np.nanmedian(top, axis=1)
-        unit = np.where(unit > 0, unit, scale[these])
-        scale[these] = unit
-        state = start(values[these] / unit[:, None], weekday, month_forms)
-        search(state)
-        parts.append(draw(state, draws, generator))
-        states.append(state)
-    drawn = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
-    top = np.argmax(drawn["week"].mean(axis=1), axis=1)
-    head = np.take_along_axis(drawn["week"], top[:, None, None], axis=2)  # (series, draws, 1)
-    unit = scale[:, None] * head[:, :, 0]
+    top = np.where(first_week(values, weekday) >= BUSY, 1.0, np.nan)[:, weekday] * values
+    unit = np.nanmedian(top, axis=1)
+    unit = np.where(unit > 0, unit, scale)
+    state = start(values / unit[:, None], weekday, part.month_forms)
+    search(state)
+    drawn: dict[str, Any] = draw(state, part.draws, np.random.default_rng(part.seed))
+    busiest = np.argmax(drawn["week"].mean(axis=1), axis=1)
+    head = np.take_along_axis(drawn["week"], busiest[:, None, None], axis=2)  # (series, draws, 1)
+    unit = unit[:, None] * head[:, :, 0]
     measured = np.isfinite(values)
     return TrendDraws(
         first_level=drawn["first_level"] * unit, slope=drawn["slope"] * unit, proportional=drawn["proportional"],
         shift_day=drawn["shift_day"], shift_size=drawn["shift_size"], week=drawn["week"] / head,
         first=np.argmax(measured, axis=1), last=values.shape[1] - 1 - np.argmax(measured[:, ::-1], axis=1),
-        measured=np.concatenate([state.rows.there for state in states]).sum(axis=1),
-        steps=tuple(tuple(each) for state in states for each in state.steps),
-        pulses=tuple(tuple(each) for state in states for each in state.pulses),
-        month_form=np.concatenate([state.month_form for state in states]), month=drawn["month"],
-        phi=drawn["phi"].mean(axis=1), fitted=np.ones(series, dtype=bool),
+        measured=state.rows.there.sum(axis=1), steps=tuple(tuple(each) for each in state.steps),
+        pulses=tuple(tuple(each) for each in state.pulses), month_form=state.month_form, month=drawn["month"],
+        phi=drawn["phi"].mean(axis=1), fitted=np.ones(len(values), dtype=bool),
     )  # fmt: skip
 
 

@@ -48,15 +48,17 @@ class Goal:
     needs: tuple[Interval, ...] = ()
 
 
-def fitted(daily: Daily) -> TrendDraws:
-    """TrendDraws the series that have days enough; of the others only the level is known."""
+def fitted(daily: Daily, workers: int | None = None) -> TrendDraws:
+    """TrendDraws the series that have days enough, in so many processes; of the others only the level is known."""
     days = np.isfinite(daily.values).sum(axis=1)
     enough = (days >= FEWEST_DAYS) & (np.nan_to_num(daily.values).max(axis=1) > 0)
     weekday = (np.arange(daily.values.shape[1]) + daily.first.weekday()) % 7
     short = short_fit(daily.values[~enough], weekday, DRAWS)
     if not enough.any():
         return short
-    full = fit_days(daily.values[enough], weekday, month_forms(daily.first, weekday.size), draws=DRAWS)
+    full = fit_days(
+        daily.values[enough], weekday, month_forms(daily.first, weekday.size), draws=DRAWS, workers=workers
+    )
     return full.beside(short, np.flatnonzero(enough), np.flatnonzero(~enough))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from fractions import Fraction
@@ -96,31 +96,31 @@ def site_growth(
             "measurements", "; ".join(off).rstrip(".") or "no interval with a date", NOT_MEASURED
         )
     daily = aligned([(each.measured, each.first, each.levels, each.hours) for each in series], notes)
-    fit = fitted(daily)
+    fit = fitted(daily, workers)
     future = future_of(daily, fit, rate, events)
     reach, ahead = future.at(horizon), [future.at(step) for step in AHEAD]
     level = np.median(future.level, axis=1)
     larger = math.prod(max(factor, 1) for _, factor in events)
     goals: list[Goal] = []
     said: list[str] = []
-    pools: list[PoolQuestion] = []
+    hours: dict[int, pl.DataFrame] = {}
     for index, each in enumerate(series):
         now = float(level[index])
         if not isinstance(each, PoolLoad):
             goals += each.goals(index, given, now)
             continue
         try:
-            rows = each.hour(daily, index, now)
+            hours[index] = each.hour(daily, index, now)
         except PlannerError as problem:
             said.append(f"{each.measured.name} has no answer: {problem}")
-            continue
-        pools.append(
-            PoolQuestion(
-                label=each.measured, series=index, rows=rows, law=given.law, target=given.target, now=now,
-                ahead=tuple(tuple(np.quantile(step[index], ENDS).tolist()) for step in ahead),
-                reach=max(float(np.quantile(reach[index], ENDS[-1])) * larger, now),
-            )
-        )  # fmt: skip
+    pools = [
+        PoolQuestion(
+            label=series[index].measured, series=index, rows=rows, law=given.law, target=given.target,
+            now=float(level[index]), ahead=tuple(tuple(np.quantile(step[index], ENDS).tolist()) for step in ahead),
+            reach=max(float(np.quantile(reach[index], ENDS[-1])) * larger, float(level[index])),
+        )
+        for index, rows in one_interval(hours).items()
+    ]  # fmt: skip
     for found, told in answer_pools(pools, workers):
         goals += found
         said += told
@@ -167,7 +167,7 @@ class PoolLoad(GrowingLoad):
     """I/O rate of a pool; its limits are found by `planner.site.growth.pools`."""
 
     def hour(self, daily: Daily, index: int, now: float) -> pl.DataFrame:
-        """Rows of the recent busy hour whose rate is nearest to the level of today, a row a volume."""
+        """Rows of the recent busy hour whose rate is nearest to the level of today."""
         import polars as pl
 
         values = daily.values[index]
@@ -180,16 +180,22 @@ class PoolLoad(GrowingLoad):
         if np.isfinite(hour):
             begin = begin + pl.duration(hours=int(hour))
         span = timedelta(hours=1) if np.isfinite(hour) else timedelta(days=1)
-        rows = self.rows.filter((pl.col("start") >= begin) & (pl.col("start") < begin + span))
-        return one_interval(rows)
+        rows: pl.DataFrame = self.rows.filter((pl.col("start") >= begin) & (pl.col("start") < begin + span))
+        return rows
 
 
-def one_interval(rows: pl.DataFrame) -> pl.DataFrame:
-    """Means of each device over all intervals, as those of one."""
+def one_interval(hours: Mapping[int, pl.DataFrame]) -> dict[int, pl.DataFrame]:
+    """Means of each device over all intervals of its pool, as those of one; each pool has one system."""
     import polars as pl
 
-    means = at_interval(rows, MEAN)
-    return means.with_columns(pl.col("file").first(), pl.col("source").first(), pl.col("start").min())
+    if not hours:
+        return {}
+    pool = ["system", "pool"]
+    means = at_interval(pl.concat(hours.values()), MEAN).with_columns(
+        pl.col("file", "source").first().over(pool), pl.col("start").min().over(pool)
+    )
+    found = means.partition_by(pool, as_dict=True, maintain_order=True)
+    return {index: found[rows["system"][0], rows["pool"][0]] for index, rows in hours.items()}
 
 
 class BusyLoad(GrowingLoad):

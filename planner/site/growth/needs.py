@@ -76,6 +76,7 @@ class PoolNeeds:
     _counts: dict[float, list[float]] = field(default_factory=dict)
     _readings: dict[float, PoolReadings] = field(default_factory=dict)
     _curves: dict[int, NeedCurve | None] = field(default_factory=dict)
+    _tried: dict[int, list[tuple[float, int, Tried]]] = field(default_factory=dict)
     _reals: dict[tuple[float, float], float] = field(default_factory=dict)
 
     @property
@@ -131,28 +132,39 @@ class PoolNeeds:
         middle = float(np.median(many))
         for which, pool in enumerate(self.pools):
             if which not in self._curves and all(math.isnan(part.population) for part in pool.classes):
-                self._curves[which] = self._curve(pool, middle, many)
+                self._curves[which] = self._curve(which, middle, many)
 
-    def _curve(self, pool: Pool, middle: float, many: Sequence[float]) -> NeedCurve | None:
+    def _curve(self, which: int, middle: float, many: Sequence[float]) -> NeedCurve | None:
         """Through the needs at the least, a middle and the largest load; None where they are few or not found."""
         try:
-            count, tried = fewest(grown(pool, middle), self.target, self.run)
+            count, tried = fewest(grown(self.pools[which], middle), self.target, self.run)
             if count - 1 not in tried:
                 return None
+            self._tried[which] = [(middle, aliases, each) for aliases, each in tried.items()]
             first = (middle, count, tried[count - 1].log_excess, tried[count].log_excess)
             return NeedCurve.through(
-                lambda aliases, times: Tried(grown(pool, times), aliases, self.target).log_excess,
-                self.run.most_aliases, first, many,
-            )  # fmt: skip
+                lambda aliases, times: self._solved(which, aliases, times), self.run.most_aliases, first, many
+            )
         except (InfeasibleError, ConvergenceError):
             return None
+
+    def _solved(self, which: int, aliases: int, times: float) -> float:
+        """Logarithm of the excess over the target, its sign certain; begun from the nearest count and load solved."""
+
+        def distance(known: tuple[float, int, Tried]) -> float:
+            return abs(known[0] / times - 1.0) + abs(known[1] - aliases) / max(aliases, 1)
+
+        before = self._tried.setdefault(which, [])
+        start = min(before, key=distance)[2] if before else None
+        found = Tried(grown(self.pools[which], times), aliases, self.target, start)
+        before.append((times, aliases, found))
+        return found.log_excess
 
     def _fewest(self, which: int, times: float) -> float:
         """Search between the counts that a lower and a higher load need: more load never needs less."""
         low = max((known for known in self._counts if known <= times), default=None)
         high = min((known for known in self._counts if known >= times), default=None)
         least, most = (math.nan if at is None else self._counts[at][which] for at in (low, high))
-        pool = grown(self.pools[which], times)
         curve = self._curves.get(which)
         try:
             if curve is not None and min(curve.nodes) <= times <= max(curve.nodes):
@@ -161,11 +173,11 @@ class PoolNeeds:
                 first, last = int(least), int(most)
                 while first < last:
                     middle = (first + last) // 2
-                    met = Tried(pool, middle, self.target).log_excess <= 0.0
+                    met = self._solved(which, middle, times) <= 0.0
                     first, last = (first, middle) if met else (middle + 1, last)
                 return float(last)
             begin = next((int(end) for end in (least, most) if math.isfinite(end)), None)
-            return float(fewest(pool, self.target, self.run, begin)[0])
+            return float(fewest(grown(self.pools[which], times), self.target, self.run, begin)[0])
         except InfeasibleError:
             return math.inf
         except ConvergenceError:
@@ -202,7 +214,7 @@ class PoolNeeds:
                 found = curve.largest(aliases, reach, NEARNESS)
                 if found is not None:
                     return found * self.load
-        return self._crossed(lambda times: self._excess(pool, aliases, times), min(guess, reach), reach)
+        return self._crossed(lambda times: self._excess(which, aliases, times), min(guess, reach), reach)
 
     def _crossed(self, excess: Callable[[float], float], guess: float, reach: float) -> float:
         """Load [1/s] at which an excess that rises with it is zero, near a guess; inf where not within reach."""
@@ -227,10 +239,10 @@ class PoolNeeds:
                 times = math.sqrt(low * high)
         return low * self.load
 
-    def _excess(self, pool: Pool, aliases: int, times: float) -> float:
+    def _excess(self, which: int, aliases: int, times: float) -> float:
         """Logarithm of the excess; a pool so near to instability that it is not solved meets no target."""
         try:
-            return Tried(grown(pool, times), aliases, self.target).log_excess
+            return self._solved(which, aliases, times)
         except ConvergenceError:
             return math.inf
 

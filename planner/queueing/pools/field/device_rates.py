@@ -57,8 +57,8 @@ def busy_base_ends(
     base_time = 1.0 + growth * held + base_gap
     alone = 1.0 + pool.inflation / (1.0 + base_gap) - growth + alias_gap
     alias_time = alone + growth * held
-    base = 1.0 / base_time + growth**2 * variance / base_time**3
     # Divided one by one: the cube of a time far from the solution would overflow.
+    base = (1.0 + growth**2 * variance / base_time / base_time) / base_time
     aliases = (held - growth * alone * variance / alias_time / alias_time) / alias_time
     return base / own, aliases / own
 

@@ -10,7 +10,7 @@ import numpy as np
 from planner.errors import ConvergenceError
 from planner.queueing.pools.field.base_balance import BaseFlows, PoolFlows, idle_given_total
 from planner.queueing.pools.field.base_phases import base_hazard, hazard_given_total
-from planner.queueing.pools.field.volume_law import VolumeRates, law_of_volume
+from planner.queueing.pools.field.volume_law import VolumeLaw, VolumeRates
 from planner.queueing.pools.pool import TINY, CheckedPool
 from planner.results import Array
 
@@ -36,7 +36,7 @@ class CountLaw:
         values /= largest
         if values[0] > self.least and values[-1] > self.least:
             return CountLaw(self.first + other.first, values, self.least)
-        kept = np.flatnonzero(values > self.least)
+        (kept,) = (values > self.least).nonzero()
         return CountLaw(self.first + other.first + int(kept[0]), values[kept[0] : kept[-1] + 1], self.least)
 
     def power(self, count: int) -> CountLaw:
@@ -58,11 +58,15 @@ class CountLaw:
         kept = np.flatnonzero(self.values > least * self.values.max())
         return np.arange(self.first + kept[0], self.first + kept[-1] + 1.0)
 
-    def at(self, numbers: Array) -> Array:
-        """Probability of each of the whole `numbers`, 0 outside the window; any shape."""
-        index = numbers.astype(np.int64) - self.first
-        inside = (index >= 0) & (index < self.values.size)
-        return np.where(inside, self.values[np.where(inside, index, 0)], 0.0)
+    def of_the_rest(self, total: Array, size: int) -> Array:
+        """Probability of ``total - d`` for d = 0, ..., size - 1, shape (totals, size); `total` counts by ones."""
+        least = int(total[0]) - size + 1
+        numbers = np.zeros(total.size + size - 1)  # from `least` on
+        begin, skipped = max(self.first - least, 0), max(least - self.first, 0)
+        values = self.values[skipped : skipped + max(numbers.size - begin, 0)]
+        numbers[begin : begin + values.size] = values
+        step = numbers.itemsize  # one row on, one d back: a view, without the cost of making it by a function
+        return np.ndarray((total.size, size), np.float64, numbers, (size - 1) * step, (step, -step))
 
 
 def leave_one_out(laws: list[CountLaw], volumes: list[int]) -> tuple[list[CountLaw], CountLaw]:
@@ -112,14 +116,17 @@ class KnownBusy:
 
 
 def classes_given_total(
-    pool: CheckedPool, rates: tuple[VolumeRates, ...], known: KnownFlows | KnownBusy | None, window: float
+    pool: CheckedPool,
+    rates: tuple[VolumeRates, ...],
+    laws: tuple[VolumeLaw, ...],
+    known: KnownFlows | KnownBusy | None,
+    window: float,
 ) -> tuple[Array, list[ClassGivenTotal]]:
-    """Condition every class on D.
+    """Condition every class on D; `laws` are those of one volume of each under its rates.
 
     A volume given D is weighed by the chance that all others have the rest. Whether its base is busy is better known
     from its own balance given D, once flows are known.
     """
-    laws = [law_of_volume(pool, k, each) for k, each in enumerate(rates)]
     left_out, whole = leave_one_out(
         [CountLaw(0, idle + busy, window * MARGIN) for idle, busy in laws],
         [int(count) for count in pool.volumes],
@@ -132,7 +139,7 @@ def classes_given_total(
     classes = []
     for k, ((idle, busy), others) in enumerate(zip(laws, left_out, strict=True)):
         beyond = np.arange(float(idle.size))
-        likelihood = others.at(total[:, None] - beyond)
+        likelihood = others.of_the_rest(total, idle.size)
         joint_idle, joint_busy = idle * likelihood, busy * likelihood
         sum_idle, sum_busy = joint_idle.sum(axis=1), joint_busy.sum(axis=1)
         if isinstance(known, KnownBusy):
@@ -159,7 +166,7 @@ def classes_given_total(
 def _with_hazards(
     pool: CheckedPool,
     rates: tuple[VolumeRates, ...],
-    laws: list[tuple[Array, Array]],
+    laws: tuple[VolumeLaw, ...],
     total: Array,
     classes: list[ClassGivenTotal],
 ) -> list[ClassGivenTotal]:

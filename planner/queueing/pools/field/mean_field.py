@@ -174,9 +174,9 @@ def _leapt(old: Field, new: Field) -> Field:
 
 def _iterate(pool: CheckedPool, field: Field, own_balance: bool) -> tuple[Field, Outcome]:
     """One pass: volume laws, bases given D, split of the queue, flows and law of D, rates of a volume."""
-    rates = tuple(with_enough_room(pool, k, each) for k, each in enumerate(field.rates))
+    rates, laws = zip(*(with_enough_room(pool, k, each) for k, each in enumerate(field.rates)), strict=True)
     known = field.known if own_balance or isinstance(field.known, KnownBusy) else None
-    total, classes = classes_given_total(pool, rates, known, field.window)
+    total, classes = classes_given_total(pool, rates, laws, known, field.window)
     split = split_of(pool, field.aliases, total, classes, rates)
     flows, bases, ends, alias_ends = flows_of(pool, field.aliases, split, classes, rates)
     law = flows.law()

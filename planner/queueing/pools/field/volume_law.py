@@ -24,6 +24,9 @@ GROWTH: Final = 1.4
 LARGE: Final = 1e200
 """Weight of a state from which on all of them are scaled down, so that none overflows."""
 
+VolumeLaw = tuple[Array, Array]
+"""Probability of each d with the base idle, and with it busy, shape (d,) [1]."""
+
 BUSY_RATES: Final = ("alias_ends", "base_picks", "base_idles", "base_pace")
 """Rates of a volume with a busy base."""
 
@@ -102,7 +105,7 @@ def arrival_rates(pool: CheckedPool, k: int, size: int) -> tuple[Array, Array]:
     return thinking / pool.think_time[k], (thinking - 1.0) / pool.think_time[k]
 
 
-def law_of_volume(pool: CheckedPool, k: int, rates: VolumeRates) -> tuple[Array, Array]:
+def law_of_volume(pool: CheckedPool, k: int, rates: VolumeRates) -> VolumeLaw:
     """Law of one volume of class k."""
     idle_arrivals, busy_arrivals = arrival_rates(pool, k, rates.alias_ends.size)
     return volume_law(
@@ -115,16 +118,16 @@ def law_of_volume(pool: CheckedPool, k: int, rates: VolumeRates) -> tuple[Array,
     )
 
 
-def with_enough_room(pool: CheckedPool, k: int, rates: VolumeRates) -> VolumeRates:
-    """Extend the rates of an open class until what lies beyond their last d is negligible."""
-    if not pool.closed[k] and law_of_volume(pool, k, rates)[1][-1] > TAIL:
-        size = rates.alias_ends.size
-        if size > MOST:
-            raise ConvergenceError(
-                "alias pool, nearly unstable: the queue of an open volume", float(size), MOST
-            )
-        rates = rates.longer(int(size * (GROWTH - 1.0)) + 10)
-    return rates
+def with_enough_room(pool: CheckedPool, k: int, rates: VolumeRates) -> tuple[VolumeRates, VolumeLaw]:
+    """The law of one volume; rates of an open class are longer where what lies beyond their last d counts."""
+    law = law_of_volume(pool, k, rates)
+    if pool.closed[k] or law[1][-1] <= TAIL:
+        return rates, law
+    size = rates.alias_ends.size
+    if size > MOST:
+        raise ConvergenceError("alias pool, nearly unstable: the queue of an open volume", float(size), MOST)
+    rates = rates.longer(int(size * (GROWTH - 1.0)) + 10)
+    return rates, law_of_volume(pool, k, rates)
 
 
 def with_size_of(pool: CheckedPool, k: int, rates: VolumeRates) -> VolumeRates:
@@ -152,7 +155,7 @@ def volume_law(
     busy_alias_ends: Array,
     base_picks: Array,
     base_idles: Array,
-) -> tuple[Array, Array]:
+) -> VolumeLaw:
     """Stationary law of (base idle or busy, d), solved from the largest d down in positive terms.
 
     An arrival makes an idle base busy and otherwise raises d; an alias that ends lowers d; a base that ends

@@ -1,0 +1,43 @@
+"""What `planner growth` costs at a site of many pools: ``python -m tests.site.growth_scale [POOLS] [WORKERS]``.
+
+Pools of eight volumes and three aliases over 400 days, the three busiest hours of each, hour by hour. Reading the file
+is not part of it.
+"""
+
+from __future__ import annotations
+
+import resource
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from planner.demand import Law
+from planner.measurements.read import read
+from planner.site.example import example_volumes
+from planner.site.growth.limits import Given, site_growth
+from planner.sizing.target import Target
+
+
+def main(pools: int = 200, workers: int | None = None) -> None:
+    """Print seconds by the clock and of the processors."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "volumes.csv"
+        example_volumes(days=400, pools=pools, volumes=8, hours=3, aliases=3).write_csv(path)
+        measured = read(path)
+    begin, used = time.monotonic(), _processor()
+    found = site_growth(measured, Given(law=Law.from_model("hyperpav"), target=Target()), workers=workers)
+    print(
+        f"{pools} pools, {len(found.limits)} limits: {time.monotonic() - begin:.1f} s by the clock, "
+        f"{_processor() - used:.1f} s of the processors"
+    )
+
+
+def _processor() -> float:
+    """Seconds of this process and of those that it started and that ended."""
+    each = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(usage.ru_utime + usage.ru_stime for usage in each)
+
+
+if __name__ == "__main__":
+    main(*(int(word) for word in sys.argv[1:3]))
