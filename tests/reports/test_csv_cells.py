@@ -198,3 +198,10 @@ def test_the_place_of_a_cell_is_where_it_was_written(
     assert found.rows == [cells]
     for index in range(len(cells)):
         assert found.column_at(2, index) == sum(len(each) + 1 for each in written_as[:index]) + 1
+
+
+@pytest.mark.parametrize(("line", "columns"), [("a,  b, c", [1, 5, 8]), (" a,b", [2, 4]), ("a,   ", [1, 6])])
+def test_the_place_of_a_cell_is_past_its_blanks(tmp_path: Path, line: str, columns: list[int]) -> None:
+    heading = ",".join("hij"[: len(columns)])
+    found = read_cells(written(tmp_path, f"{heading}\n{line}\n".encode()), "cells")
+    assert [found.column_at(2, index) for index in range(len(columns))] == columns

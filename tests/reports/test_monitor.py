@@ -16,6 +16,7 @@ import pytest
 from planner.errors import ReportError
 from planner.reports import schema
 from planner.reports.monitor import layouts
+from planner.reports.monitor.blocks import is_capture, is_monwrite
 from planner.reports.monitor.reader import MonitorTables, batches, read_monitor
 from tests.checkout import ROOT
 from tests.reports.monitor_site import ALIAS_BIT, BASE_BIT, TIMES, UNIT, Site, example, written
@@ -468,3 +469,19 @@ def test_bits_are_found_wherever_they_are(tmp_path: Path) -> None:
 
 def test_the_example_of_the_pages_is_what_the_writer_writes() -> None:
     assert (ROOT / "docs/examples/monitor.monwrite").read_bytes() == example()
+
+
+@pytest.mark.parametrize(
+    ("at", "value"),
+    [(0, 0xFF), (1, 0), (2, 1), (3, 1), (4, 0xFF)],
+    ids=["longer than a page", "shorter than its header", "reserved", "reserved too", "no domain"],
+)
+def test_a_file_is_monitor_data_where_its_first_record_has_a_header(at: int, value: int) -> None:
+    """Length from 20 to 4,096, two bytes of zero, a domain that there is: each alone decides."""
+    for form, known, first in ((capture, is_capture, 12), (monwrite, is_monwrite, 4096)):
+        content = bytearray(form(Site(bases=1, aliases=0).sets(1)))
+        assert known(bytes(content))
+        content[first + at] = value
+        if at == 1:
+            content[first] = 0
+        assert not known(bytes(content))
