@@ -13,6 +13,7 @@ from typing import IO, TYPE_CHECKING, Any, Final
 
 from planner.errors import InputError, ReportError
 from planner.measurements import choose
+from planner.measurements.columnar import is_columnar, read_columnar
 from planner.reports import schema
 
 if TYPE_CHECKING:
@@ -457,7 +458,9 @@ def _sources(source: Data) -> Iterator[Source]:
             return
         path = Path(source)
         yield (
-            Source(path) if is_folder(path) or not _is_columnar(path) else Source(path, frame=_columnar(path))
+            Source(path)
+            if is_folder(path) or not is_columnar(path)
+            else Source(path, frame=read_columnar(path))
         )
     elif isinstance(source, bytes | bytearray):
         yield Source(Path("bytes"), content=bytes(source))
@@ -479,28 +482,6 @@ def _opened(file: IO[Any]) -> Source:
     name = getattr(file, "name", None)
     path = Path(name) if isinstance(name, str) else Path("file object")
     return Source(path, content=content.encode() if isinstance(content, str) else content)
-
-
-def _is_columnar(path: Path) -> bool:
-    """Tell Parquet and Arrow files by their first bytes."""
-    try:
-        with path.open("rb") as file:
-            return file.read(6).startswith((b"PAR1", b"ARROW1"))
-    except (OSError, ValueError):
-        return False  # said by whoever opens it
-
-
-def _columnar(path: Path) -> pl.DataFrame:
-    import polars as pl
-
-    try:
-        with path.open("rb") as file:
-            parquet = file.read(4) == b"PAR1"
-        return pl.read_parquet(path) if parquet else pl.read_ipc(path)
-    except schema.damage() as error:
-        raise ReportError(
-            path, f"damaged ({str(error).splitlines()[0]}): expected a Parquet or Arrow file"
-        ) from error
 
 
 def _frame(source: object) -> pl.DataFrame | None:
