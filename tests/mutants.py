@@ -3,23 +3,31 @@
 ``python -m tests.mutants --count 300 --seed 1 [--room queueing]``
 
 A sample of changes is drawn from `ROOMS`; each is made in a copy of the checkout, where the tests of its room run until
-one fails. Files of tests that name the changed module or function come first. What no test notices is named.
+one fails. The tests run once under coverage before: those that come through the changed line go first, the quickest of
+them ahead. What no test notices is named.
 """
 
 from __future__ import annotations
 
 import argparse
 import ast
+import json
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
+from types import MappingProxyType
 from typing import Final
+
+from coverage import CoverageData
+
+from tests import contexts
 
 WANTED: Final = 0.9  # share of the mutants that the tests notice, at least
 ROOT: Final = Path(__file__).parents[1]
@@ -223,44 +231,53 @@ def sample(rooms: list[str], count: int, seed: int) -> list[tuple[str, Mutant]]:
     return random.sample(every, min(count, len(every)))
 
 
-def files_for(room: str, mutant: Mutant) -> list[str]:
-    """Files of tests of a room, those first that name what was changed."""
-    stem = mutant.path.stem.removeprefix("_")
-    files = [
-        path
-        for part in ROOMS[room]
-        for path in ([ROOT / part] if part.endswith(".py") else sorted((ROOT / part).rglob("test_*.py")))
-    ]
+class Reached:
+    """Tests that come through each line of the code, the quickest first."""
 
-    def far(path: Path) -> tuple[int, int]:
-        text = path.read_text(encoding="utf-8")
-        near = (
-            4 * (stem in path.stem)
-            + 2 * (f".{stem} " in text or f".{stem}." in text)
-            + (mutant.function in text)
-        )
-        return -near, path.stat().st_size
+    def __init__(self, copy: Path, rooms: list[str]) -> None:
+        files = dict.fromkeys(path for room in rooms for path in ROOMS[room])
+        data, seconds = copy / ".coverage", copy / "seconds.json"
+        plain = ("-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-p", "tests.contexts", *files)
+        environment = {"COVERAGE_FILE": str(data), contexts.SECONDS: str(seconds)}
+        source = ("run", "--source", str(copy / "planner"), "-m", "pytest")
+        done = _started(copy, ["coverage", *source, *plain], None, environment)
+        if done.returncode:
+            raise RuntimeError(done.stdout.decode()[-2000:] + done.stderr.decode()[-2000:])
+        self._seconds: dict[str, float] = json.loads(seconds.read_text(encoding="utf-8"))
+        self._data = CoverageData(str(data))
+        self._data.read()
 
-    return [str(path.relative_to(ROOT)) for path in sorted(files, key=far)]
+    def tests(self, path: Path, line: int) -> list[str]:
+        """Tests that come through a line; none where it is run as a module is imported, or by another process."""
+        found = self._data.contexts_by_lineno(str(path)).get(line, [])
+        return sorted((each for each in found if each in self._seconds), key=lambda each: self._seconds[each])
 
 
-def run(copy: Path, files: list[str], seconds: float) -> str:
+def run(copy: Path, tests: Sequence[str], seconds: float) -> str:
     """Run tests in the copy until one fails: "noticed", "survived" or "too slow"."""
-    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", *files]
-    environment = {
-        **os.environ,
-        "PYTHONPATH": str(copy),
-        "PYTHONDONTWRITEBYTECODE": "1",
-    }
+    command = ["pytest", "-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", *tests]
     try:
-        done = subprocess.run(
-            command, cwd=copy, env=environment, capture_output=True, timeout=seconds, check=False
-        )
+        done = _started(copy, command, seconds)
     except subprocess.TimeoutExpired:
         return "too slow"
-    if done.returncode not in {0, 1, 2}:
+    if done.returncode not in {0, 1, 2, 4}:  # 4: what is imported before any test fails
         raise RuntimeError(done.stdout.decode()[-2000:] + done.stderr.decode()[-2000:])
     return "noticed" if done.returncode else "survived"
+
+
+def _started(
+    copy: Path, command: list[str], seconds: float | None, more: Mapping[str, str] = MappingProxyType({})
+) -> subprocess.CompletedProcess[bytes]:
+    """A module of Python in the copy."""
+    environment = {**os.environ, "PYTHONPATH": str(copy), "PYTHONDONTWRITEBYTECODE": "1", **more}
+    return subprocess.run(
+        [sys.executable, "-m", *command],
+        cwd=copy,
+        env=environment,
+        capture_output=True,
+        timeout=seconds,
+        check=False,
+    )
 
 
 def main() -> int:
@@ -268,6 +285,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--count", type=int, default=300)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--skip", type=int, default=0, help="of the sample, those that were tried before")
     parser.add_argument("--seconds", type=float, default=900.0, help="for the tests of one mutant")
     parser.add_argument("--room", action="append", choices=list(ROOMS))
     asked = parser.parse_args()
@@ -277,13 +295,18 @@ def main() -> int:
         for name in COPIED:
             source = ROOT / name
             shutil.copytree(source, copy / name) if source.is_dir() else shutil.copy(source, copy / name)
-        for room, mutant in sample(asked.room or list(ROOMS), asked.count, asked.seed):
+        rooms = asked.room or list(ROOMS)
+        reached = Reached(copy, rooms)
+        for room, mutant in sample(rooms, asked.count, asked.seed)[asked.skip :]:
             text = mutant.path.read_text(encoding="utf-8")
             place = copy / mutant.path.relative_to(ROOT)
             place.write_text(text[: mutant.start] + mutant.text + text[mutant.end :], encoding="utf-8")
             begin = time.monotonic()
             try:
-                found = run(copy, files_for(room, mutant), asked.seconds)
+                near = reached.tests(place, mutant.line)
+                found = run(copy, near, asked.seconds) if near else "survived"
+                if found == "survived":
+                    found = run(copy, ROOMS[room], asked.seconds)
             finally:
                 place.write_text(text, encoding="utf-8")
             tally[found] += 1
