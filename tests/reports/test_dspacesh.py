@@ -9,6 +9,7 @@ from datetime import datetime, time
 from itertools import zip_longest
 from pathlib import Path
 
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,7 +17,14 @@ from hypothesis import strategies as st
 from planner import render
 from planner.errors import ReportError
 from planner.library import data_path
-from planner.reports.dspacesh import DataSpace, DataSpaceListing, data_space_table, read_data_spaces
+from planner.reports.dspacesh import (
+    DataSpace,
+    DataSpaceListing,
+    data_space_table,
+    listings_of_frame,
+    read_data_spaces,
+)
+from planner.reports.frames import storage_frame
 from planner.reports.printed import Printed
 
 SPLIT = data_path("real-storage", "128-users.listing").read_text(encoding="utf-8")
@@ -225,3 +233,21 @@ def test_the_table_for_csv_and_json() -> None:
 def test_a_listing_shows_itself_as_html() -> None:
     (listing,) = read_data_spaces(data_path("real-storage", "5-users.listing"))
     assert "635000" in listing._repr_html_()
+
+
+def test_listings_come_back_from_the_table_of_storage() -> None:
+    """Times, release and rows; their line is that of the first row."""
+    listings = [
+        each
+        for name in ("4", "128")
+        for each in read_data_spaces(data_path("real-storage", f"{name}-users.listing"))
+    ]
+    back = listings_of_frame(storage_frame(listings))
+    assert len(back) == len(listings)
+    for mine, theirs in zip(back, listings, strict=True):
+        assert (mine.start, mine.end, mine.interval) == (theirs.start, theirs.end, theirs.interval)
+        assert (mine.release, mine.path) == (theirs.release, theirs.path)
+        assert [row.name for row in mine.rows] == [row.name for row in theirs.rows]
+        assert [row.resident for row in mine.rows] == [row.resident for row in theirs.rows]
+    timeless = storage_frame(listings).with_columns(pl.lit(None, pl.Datetime("us")).alias("start"))
+    assert {(each.start, each.end) for each in listings_of_frame(timeless)} == {(None, None)}
