@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Final
 
 import numpy as np
@@ -50,7 +51,7 @@ class CheckedPool:
         """Number of volumes, each with its base device [1]."""
         return int(self.volumes.sum())
 
-    @property
+    @cached_property
     def closed(self) -> NDArray[np.bool_]:
         """Which classes are closed, shape (classes,) [bool]."""
         return np.isfinite(self.population)
@@ -60,7 +61,7 @@ class CheckedPool:
         """Whether all classes have one service time, so that it does not matter whose I/O holds an alias."""
         return bool(np.all(self.service == 1.0))
 
-    @property
+    @cached_property
     def most_beyond(self) -> float:
         """Most I/Os that no base holds, inf with an open class [1]."""
         return float(self.volumes @ np.where(self.closed, self.population - 1.0, np.inf))

@@ -43,11 +43,11 @@ class PoolFlows:
 
 @dataclass(frozen=True, eq=False)
 class BaseFlows:
-    """Flows of one base of a class, or of one volume, given D."""
+    """Flows of one volume given D, or of one of each class, shape (D,) or (classes, D) each."""
 
-    arrivals: Array  # Arrival rate while the base is idle, shape (D,) [1/service time]
-    idles: Array  # Rate at which the busy base ends with its own queue empty, shape (D,) [1/service time]
-    tries: Array  # Share of this volume in the pool's tries and pickups, shape (D,) [1/service time]
+    arrivals: Array  # Arrival rate while the base is idle [1/service time]
+    idles: Array  # Rate at which the busy base ends with its own queue empty [1/service time]
+    tries: Array  # Share of this volume in the pool's tries and pickups [1/service time]
     pickups: Array
 
 
@@ -55,13 +55,14 @@ def idle_given_total(pool: PoolFlows, base: BaseFlows, top: bool, alias_ends: Ar
     """Probability that a base is idle given D, from its balance with the other volumes.
 
     While the base is idle, D changes by the other volumes' tries and pickups and by the aliases alone, which
-    couples the probability at D to those at D - 1 and D + 1: a diagonally dominant tridiagonal system.
+    couples the probability at D to those at D - 1 and D + 1: a diagonally dominant tridiagonal system. Those of
+    several classes stand in one, with nothing between the last D of one and the first of the next.
     """
     from scipy.linalg.lapack import dgtsv
 
     others_try = np.maximum(pool.tries - base.tries, 0.0)
     if top:
-        others_try[-1] = 0.0
+        others_try[..., -1] = 0.0
     if alias_ends is None:
         alias_ends = pool.alias_ends
     falls_while_idle = alias_ends + np.maximum(pool.pickups - base.pickups, 0.0)
@@ -69,15 +70,17 @@ def idle_given_total(pool: PoolFlows, base: BaseFlows, top: bool, alias_ends: Ar
     diagonal = base.arrivals + base.idles + others_try + falls_while_idle
     if falls.size == 1:  # so little load that no I/O is ever beyond a base
         return np.asarray(base.idles / (base.arrivals + base.idles))
-    above = -pool.tries[:-1] * _share(falls_while_idle[1:], falls[1:])
-    below = -falls[1:] * _share(others_try[:-1], pool.tries[:-1])
-    *_, idle, _ = dgtsv(below, diagonal, above, base.idles)
-    return np.asarray(np.clip(idle, 0.0, 1.0))
+    from_below, from_above = np.zeros((2, falls.size))
+    from_below[1:], from_above[:-1] = -pool.tries[:-1], -falls[1:]
+    above = (from_below * _share(falls_while_idle, falls)).ravel()[1:]
+    below = (from_above * _share(others_try, pool.tries)).ravel()[:-1]
+    *_, idle, _ = dgtsv(below, diagonal.ravel(), above, base.idles.ravel())
+    return np.asarray(np.minimum(np.maximum(idle, 0.0), 1.0).reshape(diagonal.shape))
 
 
 def _share(part: Array, whole: Array) -> Array:
     """Part of a rate; none of one that is too small for a float64."""
-    return np.divide(part, whole, out=np.zeros_like(whole), where=whole > 0)
+    return np.divide(part, whole, out=np.zeros(part.shape), where=whole > 0)
 
 
 def held_given_total(

@@ -21,18 +21,17 @@ class Gaps:
     alias: float = 0.0
 
 
-def idle_base_alias_ends(pool: CheckedPool, k: int, gaps: Gaps, beyond: Array) -> Array:
-    """Rate at which the aliases of a volume with idle base end, all of its I/Os holding one."""
-    own = pool.service[k]
-    gap = gaps.alias / own
-    others = np.maximum(beyond - 1.0, 0.0) / (1.0 + gap)
-    return np.asarray(beyond / (1.0 + pool.inflation * others + gap) / own)
+def idle_base_alias_ends(pool: CheckedPool, service: Array, gap: Array, beyond: Array) -> Array:
+    """Rate at which the aliases of a volume with idle base end, all of its I/Os holding one; shape (classes, d)."""
+    growth = pool.inflation * service**2 / (service + gap)
+    return np.asarray(beyond / (service + growth * np.maximum(beyond - 1.0, 0.0) + gap))
 
 
 def busy_base_ends(
     pool: CheckedPool,
-    k: int,
-    gaps: Gaps,
+    service: Array,
+    base_gap: Array,
+    alias_gap: Array,
     alias_share: Array,
     at_busy: Array,
     beyond: Array,
@@ -43,24 +42,26 @@ def busy_base_ends(
     """Rates of the base and of the aliases of a busy-base volume with d I/Os beyond the base.
 
     The aliases it holds are hypergeometric with mean ``alias_share d``; the rates are their averages to second order,
-    for a service time ``1 + inflation (n - 1)`` with n in service. While a gap lasts the device is not in service.
+    for a service time ``service (1 + inflation (n - 1))`` with n in service. While a gap lasts the device is not in
+    service. All arguments broadcast to (classes, D, d).
     """
-    own = pool.service[k]  # the unit of time below
-    base_gap = gap_now(pool.redrive_time, gaps.base, waits) / own
-    alias_gap = gap_now(pool.alias_redrive_time, gaps.alias, any_waits)[:, None] / own
-    held = alias_share[:, None] * beyond
+    on_base = service + gap_now(pool.redrive_time, base_gap, waits)
+    on_alias = service + gap_now(pool.alias_redrive_time, alias_gap, any_waits)
+    held = alias_share * beyond
     if pool.inflation == 0.0:
-        return 1.0 / (1.0 + base_gap) / own, held / (1.0 + alias_gap) / own
-    spread = np.clip((at_busy[:, None] - beyond) / np.maximum(at_busy[:, None] - 1.0, TINY), 0.0, 1.0)
-    variance = held * (1.0 - alias_share)[:, None] * spread
-    growth = pool.inflation / (1.0 + alias_gap)
-    base_time = 1.0 + growth * held + base_gap
-    alone = 1.0 + pool.inflation / (1.0 + base_gap) - growth + alias_gap
-    alias_time = alone + growth * held
+        return 1.0 / on_base, held / on_alias
+    spread = np.minimum(np.maximum(at_busy - beyond, 0.0) / np.maximum(at_busy - 1.0, TINY), 1.0)
+    each = pool.inflation * service**2
+    growth = each / on_alias
+    slower = growth * held
+    base_time = on_base + slower
+    alone = each / on_base + (on_alias - growth)
+    alias_time = alone + slower
     # Divided one by one: the cube of a time far from the solution would overflow.
-    base = (1.0 + growth**2 * variance / base_time / base_time) / base_time
-    aliases = (held - growth * alone * variance / alias_time / alias_time) / alias_time
-    return base / own, aliases / own
+    varies = growth * (1.0 - alias_share) * held * spread
+    base = (1.0 + growth * varies / base_time / base_time) / base_time
+    aliases = (held - alone * varies / alias_time / alias_time) / alias_time
+    return base, aliases
 
 
 def gap_now(gap: float, mean: float | Array, waits: Array) -> Array:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from planner.errors import ConvergenceError
 from planner.queueing.pools.field.base_balance import BaseFlows, PoolFlows
-from planner.queueing.pools.field.device_rates import busy_base_ends, idle_base_alias_ends
-from planner.queueing.pools.field.given_total import ClassGivenTotal
+from planner.queueing.pools.field.device_rates import Gaps, busy_base_ends, idle_base_alias_ends
+from planner.queueing.pools.field.given_total import ClassGroup, GivenTotal
 from planner.queueing.pools.field.volume_law import VolumeRates, arrival_rates
 from planner.queueing.pools.outcome import Outcome, by_free
 from planner.queueing.pools.pool import TINY, CheckedPool
@@ -37,17 +38,19 @@ def waiting_shares(held_or_waiting: Array, log_odds: Array, waiting: Array) -> A
         return share[None, :]
     shares = np.zeros_like(held_or_waiting)
     some = share > 0.0
-    weight = held_or_waiting[:, some] / total[some]
-    target = _logit(share[some])
+    weight, share = held_or_waiting[:, some] / total[some], share[some]
+    target = _logit(share)
     log_x = target - log_odds @ weight
     low, high = target - log_odds.max(), target - log_odds.min()  # the mean of the classes lies between them
     for _ in range(MAX_NEWTON):
         each = 1.0 / (1.0 + np.exp(-(log_x + log_odds[:, None])))
-        mean = (weight * each).sum(axis=0)
-        low, high = np.where(mean < share[some], log_x, low), np.where(mean < share[some], high, log_x)
+        waits = weight * each
+        mean = waits.sum(axis=0)
+        below = mean < share
+        low, high = np.where(below, log_x, low), np.where(below, high, log_x)
         # Newton in the logit; where the mean is lost to rounding or the step leaves the bracket, halve that.
-        inner = np.clip(mean, CLOSE, 1.0 - CLOSE)
-        slope = (weight * each * (1.0 - each)).sum(axis=0) / (inner * (1.0 - inner))
+        inner = np.minimum(np.maximum(mean, CLOSE), 1.0 - CLOSE)
+        slope = (waits * (1.0 - each)).sum(axis=0) / (inner * (1.0 - inner))
         newton = log_x + (target - _logit(inner)) / np.maximum(slope, CLOSE)
         following = np.where((low <= newton) & (newton <= high), newton, 0.5 * (low + high))
         step, log_x = following - log_x, following
@@ -58,17 +61,18 @@ def waiting_shares(held_or_waiting: Array, log_odds: Array, waiting: Array) -> A
 
 
 def own_queue_empty(alias_share: Array, at_busy: Array, waiting: Array, beyond: Array) -> Array:
-    """Probability that none of the d I/Os beyond the base of one volume waits.
+    """Probability that none of the d I/Os beyond the base of one volume waits, shape (classes, D, d).
 
     Of the I/Os at busy-base volumes `alias_share` hold an alias; that all d of one volume do is
     hypergeometric: the product over j < d of (share x total - j)+ / (total - j).
     """
-    drawn = beyond[:-1]
-    chance = np.ones((waiting.size, beyond.size))
-    held = np.maximum((alias_share * at_busy)[:, None] - drawn, 0.0)
-    among = np.maximum(at_busy[:, None] - drawn, CLOSE)
-    np.cumprod(np.minimum(held / among, 1.0), axis=1, out=chance[:, 1:])
-    chance[waiting <= 0.0] = 1.0
+    some = slice(int((waiting <= 0.0).sum()), None)
+    drawn, at_busy = beyond[:-1], at_busy[some, None]
+    chance = np.ones((len(alias_share), waiting.size, beyond.size))
+    held = np.maximum(alias_share[:, some, None] * at_busy - drawn, 0.0)
+    held /= np.maximum(at_busy - drawn, CLOSE)
+    np.minimum(held, 1.0, out=held)
+    np.cumprod(held, axis=-1, out=chance[:, some, 1:])
     return chance
 
 
@@ -90,28 +94,22 @@ class Split:
 
 @dataclass(frozen=True, eq=False)
 class VolumeEnds:
-    """Rates at which the devices of one volume end I/Os."""
+    """Rates at which the devices of one volume of each class of a group end I/Os."""
 
-    idle_alias_ends: Array  # Of its aliases while its base is idle, shape (d,) [1/service time]
-    # With its base busy: of its aliases, of the base to its own queue, of the base to rest, shape (D, d)
+    idle_alias_ends: Array  # Of its aliases while its base is idle, shape (classes, d) [1/service time]
+    # With its base busy: of its aliases, of the base to its own queue, of the base to rest, shape (classes, D, d)
     # [1/service time]
     busy_alias_ends: Array
     base_picks: Array
     base_idles: Array
-    base_pace: Array  # Of the base, did it end independently of d, shape (D, d) [1/service time]
+    base_pace: Array  # Of the base, did it end independently of d, shape (classes, D, d) [1/service time]
 
 
-def split_of(
-    pool: CheckedPool,
-    aliases: int,
-    total: Array,
-    classes: list[ClassGivenTotal],
-    rates: tuple[VolumeRates, ...],
-) -> Split:
+def split_of(pool: CheckedPool, aliases: int, given: GivenTotal, rates: tuple[VolumeRates, ...]) -> Split:
     """Split D over the classes and its waiting part over those with a busy base."""
-    volumes = pool.volumes[:, None]
-    idle = volumes * np.array([(1.0 - each.busy) * (each.weight_idle @ each.beyond) for each in classes])
-    busy = volumes * np.array([each.busy * (each.weight_busy @ each.beyond) for each in classes])
+    total = given.total
+    idle = pool.volumes[:, None] * (1.0 - given.busy) * given.beyond_idle
+    busy = pool.volumes[:, None] * given.busy * given.beyond_busy
     predicted = idle.sum(axis=0) + busy.sum(axis=0)
     scale = np.divide(total, predicted, out=np.ones_like(total), where=predicted > NOTHING)
     idle, busy = idle * scale, busy * scale
@@ -121,117 +119,123 @@ def split_of(
 
 
 def flows_of(
-    pool: CheckedPool,
-    aliases: int,
-    split: Split,
-    classes: list[ClassGivenTotal],
-    rates: tuple[VolumeRates, ...],
-) -> tuple[PoolFlows, tuple[BaseFlows, ...], list[VolumeEnds], Array]:
+    pool: CheckedPool, aliases: int, split: Split, given: GivenTotal, rates: tuple[VolumeRates, ...]
+) -> tuple[PoolFlows, BaseFlows, list[VolumeEnds], Array]:
     """Flows of the pool and of every class given D; the last are the I/Os that aliases of one volume end."""
-    bases, every_end, alias_ends = [], [], []
-    tries, pickups = (np.zeros_like(split.total) for _ in range(2))
-    for k, given in enumerate(classes):
-        end = _ends(pool, aliases, split, k, given, rates[k])
-        idle_arrivals, busy_arrivals = arrival_rates(pool, k, given.beyond.size)
-        base = BaseFlows(
-            arrivals=given.weight_idle @ idle_arrivals,
-            idles=_mean(given.weight_busy, end.base_idles),
-            tries=given.busy * (given.weight_busy @ busy_arrivals),
-            pickups=given.busy * _mean(given.weight_busy, end.base_picks),
+    flows, every_end = np.empty((6, pool.classes, split.total.size)), []
+    for group in given.groups:
+        classes, idle, busy = group.classes.tolist(), group.weight_idle, group.weight_busy
+        end = _ends(pool, aliases, split, group, [rates[k].gaps for k in classes])
+        each = np.array([arrival_rates(pool, k, group.beyond.size) for k in classes])
+        flows[:, group.classes] = (
+            _mean_of_d(idle, each[:, 0]),
+            _mean(busy, end.base_idles),
+            _mean_of_d(busy, each[:, 1]),
+            _mean(busy, end.base_picks),
+            _mean_of_d(idle, end.idle_alias_ends),
+            _mean(busy, end.busy_alias_ends),
         )
-        idle_ends = (1.0 - given.busy) * (given.weight_idle @ end.idle_alias_ends)
-        busy_ends = given.busy * _mean(given.weight_busy, end.busy_alias_ends)
-        tries += pool.volumes[k] * base.tries
-        pickups += pool.volumes[k] * base.pickups
-        alias_ends.append(split.scale * (idle_ends + busy_ends))
-        bases.append(base)
         every_end.append(end)
-    each = np.array(alias_ends)
-    return PoolFlows(split.total, tries, pickups, pool.volumes @ each), tuple(bases), every_end, each
+    arrivals, idles, tries, pickups, idle_ends, busy_ends = flows
+    bases = BaseFlows(arrivals, idles, given.busy * tries, given.busy * pickups)
+    alias_ends = split.scale * ((1.0 - given.busy) * idle_ends + given.busy * busy_ends)
+    whole = (pool.volumes @ each for each in (bases.tries, bases.pickups, alias_ends))
+    return PoolFlows(split.total, *whole), bases, every_end, alias_ends
 
 
-def _ends(
-    pool: CheckedPool, aliases: int, split: Split, k: int, given: ClassGivenTotal, rates: VolumeRates
-) -> VolumeEnds:
-    """Rates of one volume given D and d."""
-    waiting = split.total - aliases
-    empty = own_queue_empty(split.alias_share[k], split.at_busy, waiting, given.beyond)
+def _ends(pool: CheckedPool, aliases: int, split: Split, group: ClassGroup, gaps: list[Gaps]) -> VolumeEnds:
+    """Rates of one volume of each class given D and d."""
+    waiting, share = split.total - aliases, split.alias_share[group.classes]
+    empty = own_queue_empty(share, split.at_busy, waiting, group.beyond)
+    waits, service = 1.0 - empty, pool.service[group.classes, None]
+    base_gap, alias_gap = np.array([(each.base, each.alias) for each in gaps]).T[..., None]
     base, held = busy_base_ends(
         pool,
-        k,
-        rates.gaps,
-        split.alias_share[k],
-        split.at_busy,
-        given.beyond,
-        waits=1.0 - empty,
-        any_waits=np.where(waiting > 0.0, 1.0, 0.0),
+        service[:, None],
+        base_gap[:, None],
+        alias_gap[:, None],
+        share[..., None],
+        split.at_busy[:, None],
+        group.beyond,
+        waits=waits,
+        any_waits=np.where(waiting > 0.0, 1.0, 0.0)[:, None],
     )
-    idle = idle_base_alias_ends(pool, k, rates.gaps, given.beyond)
-    ends = base if given.hazard is None else base * given.hazard
-    return VolumeEnds(idle, held, ends * (1.0 - empty), ends * empty, base)
+    idle = idle_base_alias_ends(pool, service, alias_gap, group.beyond)
+    ends = base if group.hazard is None else base * group.hazard
+    return VolumeEnds(idle, held, ends * waits, ends * empty, base)
 
 
-def seen_by_volume(law: Array, given: ClassGivenTotal, ends: VolumeEnds, old: VolumeRates) -> VolumeRates:
-    """Average the rates over D, as one busy volume with d sees it."""
-    weight = given.likelihood * (law * given.busy)[:, None]
-    known = weight.sum(axis=0)
-    inside = np.flatnonzero(known > TINY)  # a d that the window of D does not have is as the nearest it has
-    if not inside.size:  # rates of the volumes ran away
+def seen_by_volume(
+    law: Array, given: GivenTotal, group: ClassGroup, ends: VolumeEnds, gaps: list[Gaps], log_odds: Array
+) -> dict[int, VolumeRates]:
+    """Average the rates over D, as one busy volume with d of each class of a group sees it."""
+    weight = group.likelihood * (law * given.busy[group.classes])[..., None]
+    known = weight.sum(axis=1)
+    every = [ends.busy_alias_ends, ends.base_picks, ends.base_idles]
+    if group.hazard is not None:
+        every.append(ends.base_pace)
+    seen = np.array([np.einsum("kij,kij->kj", weight, values) for values in every])
+    if not (known > TINY).all():  # a d that the window of D does not have is as the nearest it has
+        at = _nearest(known > TINY, group.sizes)
+        seen, known = seen[(slice(None), *at)], known[at]
+    seen /= known
+    aliases, picks, idles = seen[:3]
+    pace = picks + idles if group.hazard is None else seen[3]
+    return {
+        k: VolumeRates(
+            idle_alias_ends=ends.idle_alias_ends[row, :size],
+            alias_ends=aliases[row, :size],
+            base_picks=picks[row, :size],
+            base_idles=idles[row, :size],
+            base_pace=pace[row, :size],
+            gaps=gaps[k],
+            log_odds=float(log_odds[k]),
+        )
+        for row, (k, size) in enumerate(zip(group.classes.tolist(), group.sizes, strict=True))
+    }
+
+
+def _nearest(known: NDArray[np.bool_], sizes: list[int]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Class and d of the nearest d that is known, shape (classes, d)."""
+    beyond = np.arange(known.shape[1])
+    known = known & (beyond < np.array(sizes)[:, None])
+    if not known.any(axis=1).all():  # rates of the volumes ran away
         raise ConvergenceError("mean field of the alias pool: one volume beside the others", np.inf, 0)
-    first, last = int(inside[0]), int(inside[-1]) + 1
-
-    def average(values: Array) -> Array:
-        result = np.einsum("ij,ij->j", weight, values)
-        result[first:last] /= known[first:last]
-        result[:first], result[last:] = result[first], result[last - 1]
-        return np.asarray(result)
-
-    picks, idles = average(ends.base_picks), average(ends.base_idles)
-    return replace(
-        old,
-        idle_alias_ends=ends.idle_alias_ends,
-        alias_ends=average(ends.busy_alias_ends),
-        base_picks=picks,
-        base_idles=idles,
-        base_pace=picks + idles if given.hazard is None else average(ends.base_pace),
-    )
+    first, last = known.argmax(axis=1), beyond[-1] - known[:, ::-1].argmax(axis=1)
+    return np.arange(len(known))[:, None], np.clip(beyond, first[:, None], last[:, None])
 
 
 def outcome_of(
     pool: CheckedPool,
     aliases: int,
     split: Split,
-    classes: list[ClassGivenTotal],
+    busy: Array,
     flows: PoolFlows,
-    bases: tuple[BaseFlows, ...],
+    bases: BaseFlows,
     alias_ends: Array,
     law: Array,
 ) -> Outcome:
-    """Average over D.
+    """Average over D; `busy` are the bases given D.
 
     Aliases serve what comes to them, tries less fails and what they pick up, each for as long as they do given D.
     """
     full = split.total >= aliases
-    busy = np.array([given.busy @ law for given in classes])
-    tries = np.array([base.tries @ law for base in bases])
-    unhindered = [
-        (1.0 - given.busy) * base.arrivals @ law for given, base in zip(classes, bases, strict=True)
-    ]
-    base_pickups = np.array([base.pickups @ law for base in bases])
+    tries, base_pickups = bases.tries @ law, bases.pickups @ law
+    unhindered = ((1.0 - busy) * bases.arrivals) @ law
     share = split.waiting / np.maximum(split.total - aliases, 1.0)
     alias_pickups = (share * flows.alias_ends) @ law / pool.volumes
-    fails = np.array([base.tries[full] @ law[full] for base in bases])
+    fails = bases.tries[:, full] @ law[full]
     free_law, tries_by_free = by_free(aliases, flows, law)
     held, ended = (split.held - split.waiting) @ law / pool.volumes, alias_ends @ law
     each = np.divide(held, ended, out=pool.service + 0.0 * held, where=ended > TINY)
     return Outcome(
-        throughput=np.where(pool.closed, np.array(unhindered) + tries, pool.arrival_rate),
+        throughput=np.where(pool.closed, unhindered + tries, pool.arrival_rate),
         tries=tries,
         fails=fails,
         queue=split.waiting @ law / pool.volumes,
         base_pickups=base_pickups,
         alias_pickups=alias_pickups,
-        base_in_service=busy - pool.redrive_time * base_pickups,
+        base_in_service=busy @ law - pool.redrive_time * base_pickups,
         alias_in_service=(tries - fails + alias_pickups) * each - pool.alias_redrive_time * alias_pickups,
         free_law=free_law,
         tries_by_free=tries_by_free,
@@ -241,4 +245,9 @@ def outcome_of(
 
 def _mean(weight: Array, values: Array) -> Array:
     """Average over d at each D."""
-    return np.asarray(np.einsum("ij,ij->i", weight, values))
+    return np.asarray(np.einsum("kij,kij->ki", weight, values))
+
+
+def _mean_of_d(weight: Array, values: Array) -> Array:
+    """The same of what depends on the class and d alone."""
+    return np.asarray((weight @ values[..., None])[..., 0])

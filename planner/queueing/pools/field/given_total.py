@@ -1,4 +1,4 @@
-"""One class of volumes given D, the I/Os of the pool that no base holds."""
+"""The classes of volumes given D, the I/Os of the pool that no base holds."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Final, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from planner.errors import ConvergenceError
 from planner.queueing.pools.field.base_balance import BaseFlows, PoolFlows, idle_given_total
@@ -18,6 +19,8 @@ MARGIN: Final = 1e-14
 """What is dropped within sums, relative to the window: it must not show at the ends of the window."""
 MOST_CELLS: Final = 12_000_000
 """Numbers of D by d, over all classes, that one iteration may take: two seconds."""
+CELLS_TOGETHER: Final = 30_000
+"""Numbers of D by d up to which classes are worked through together: what fits into a cache."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,18 +28,20 @@ class CountLaw:
     """A law on the whole numbers `first`, `first + 1`, ..."""
 
     first: int  # Smallest number of the window [1]
-    values: Array  # Probabilities, up to a factor, shape (numbers,) [1]
-    least: float  # What is dropped at either end of a sum, relative to the largest probability [1]
+    values: Array  # Probabilities, shape (numbers,) [1]
+    least: float  # Probability up to which either end of a sum is dropped [1]
 
     def __mul__(self, other: CountLaw) -> CountLaw:
-        """Law of the sum of two independent counts, scaled to a maximum of 1 and trimmed where negligible."""
+        """Law of the sum of two independent counts, trimmed where negligible."""
+        if self.values.size == 1 or other.values.size == 1:  # one of them is known
+            longer = other if self.values.size == 1 else self
+            return CountLaw(self.first + other.first, longer.values, self.least)
         values = np.convolve(self.values, other.values)
-        if not (largest := values.max()) > 0.0:  # rates of the volumes ran away
-            raise ConvergenceError("mean field of the alias pool: law of the total", np.inf, 0)
-        values /= largest
         if values[0] > self.least and values[-1] > self.least:
             return CountLaw(self.first + other.first, values, self.least)
         (kept,) = (values > self.least).nonzero()
+        if not kept.size:  # rates of the volumes ran away
+            raise ConvergenceError("mean field of the alias pool: law of the total", np.inf, 0)
         return CountLaw(self.first + other.first + int(kept[0]), values[kept[0] : kept[-1] + 1], self.least)
 
     def power(self, count: int) -> CountLaw:
@@ -58,16 +63,6 @@ class CountLaw:
         kept = np.flatnonzero(self.values > least * self.values.max())
         return np.arange(self.first + kept[0], self.first + kept[-1] + 1.0)
 
-    def of_the_rest(self, total: Array, size: int) -> Array:
-        """Probability of ``total - d`` for d = 0, ..., size - 1, shape (totals, size); `total` counts by ones."""
-        least = int(total[0]) - size + 1
-        numbers = np.zeros(total.size + size - 1)  # from `least` on
-        begin, skipped = max(self.first - least, 0), max(least - self.first, 0)
-        values = self.values[skipped : skipped + max(numbers.size - begin, 0)]
-        numbers[begin : begin + values.size] = values
-        step = numbers.itemsize  # one row on, one d back: a view, without the cost of making it by a function
-        return np.ndarray((total.size, size), np.float64, numbers, (size - 1) * step, (step, -step))
-
 
 def leave_one_out(laws: list[CountLaw], volumes: list[int]) -> tuple[list[CountLaw], CountLaw]:
     """Law of the total over all volumes but one of class k, for every k; and over all."""
@@ -82,21 +77,47 @@ def leave_one_out(laws: list[CountLaw], volumes: list[int]) -> tuple[list[CountL
     return left_out, before
 
 
+def of_the_rest(laws: list[CountLaw], total: Array, size: int) -> Array:
+    """Probability of ``total - d`` for d = 0, 1, ..., shape (laws, totals, size); `total` counts by ones."""
+    least = int(total[0]) - size + 1
+    numbers = np.zeros((len(laws), total.size + size - 1))  # from `least` on
+    for row, law in zip(numbers, laws, strict=True):
+        begin, skipped = max(law.first - least, 0), max(least - law.first, 0)
+        values = law.values[skipped : skipped + max(row.size - begin, 0)]
+        row[begin : begin + values.size] = values
+    # One row on, one d back: a view, without the cost of making it by a function.
+    by_law, step = numbers.strides
+    shape, first = (len(laws), total.size, size), (size - 1) * step
+    return np.ndarray(shape, np.float64, numbers, first, (by_law, step, -step))
+
+
 AnyFlows = TypeVar("AnyFlows", PoolFlows, BaseFlows)
 
 
 @dataclass(frozen=True, eq=False)
-class ClassGivenTotal:
-    """One class given D."""
+class ClassGroup:
+    """Classes of about as many d, side by side, given D; one of fewer d than the largest has weight 0 beyond them."""
 
-    beyond: Array  # d = 0, 1, ..., shape (d,) [1]
-    busy: Array  # Probability that a base is busy, shape (D,) [1]
-    weight_idle: Array  # Law of d with the base idle, busy, shape (D, d) [1]
+    classes: NDArray[np.int64]  # Which they are
+    sizes: list[int]  # Numbers of d of each [1]
+    beyond: Array  # d = 0, 1, ... of the largest, shape (d,) [1]
+    weight_idle: Array  # Law of d with the base idle, busy, shape (classes, D, d) [1]
     weight_busy: Array
-    # Likelihood of D given d with the base busy, relative to that given a busy base, shape (D, d) [1]
+    # Likelihood of D given d with the base busy, relative to that given a busy base, shape (classes, D, d) [1]
     likelihood: Array
-    # By which a busy base ends faster than on average, shape (D, d) or (d,); None for exponential service [1]
-    hazard: Array | None
+    # By which a busy base ends faster than on average, shape (classes, D, d); None for exponential service [1]
+    hazard: Array | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class GivenTotal:
+    """All classes given D."""
+
+    total: Array  # The window of D, shape (D,) [1]
+    busy: Array  # Probability that a base is busy, shape (classes, D) [1]
+    beyond_idle: Array  # Mean d with the base idle, busy, shape (classes, D) [1]
+    beyond_busy: Array
+    groups: list[ClassGroup]  # Laws of d
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,7 +125,7 @@ class KnownFlows:
     """Flows of an earlier iteration, from which the bases get their own balance."""
 
     pool: PoolFlows  # Of the pool
-    bases: tuple[BaseFlows, ...]  # Of each class
+    bases: BaseFlows  # Of each class
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,7 +133,7 @@ class KnownBusy:
     """Busy bases of another alias count."""
 
     total: Array  # Window of D, moved to the same numbers waiting, shape (D,) [1]
-    busy: tuple[Array, ...]  # Probability that a base of each class is busy, shape (D,) [1]
+    busy: Array  # Probability that a base of each class is busy, shape (classes, D) [1]
 
 
 def classes_given_total(
@@ -121,7 +142,7 @@ def classes_given_total(
     laws: tuple[VolumeLaw, ...],
     known: KnownFlows | KnownBusy | None,
     window: float,
-) -> tuple[Array, list[ClassGivenTotal]]:
+) -> GivenTotal:
     """Condition every class on D; `laws` are those of one volume of each under its rates.
 
     A volume given D is weighed by the chance that all others have the rest. Whether its base is busy is better known
@@ -132,35 +153,57 @@ def classes_given_total(
         [int(count) for count in pool.volumes],
     )
     total = whole.window(window)
-    if total.size * sum(idle.size for idle, _ in laws) > MOST_CELLS:
+    members = side_by_side([idle.size for idle, _ in laws], total.size)
+    if total.size * sum(len(group) * laws[group[-1]][0].size for group in members) > MOST_CELLS:
         raise ConvergenceError("alias pool, nearly unstable: its queues are too long", np.inf, 0)
-    if isinstance(known, KnownFlows):
+    found, groups = np.empty((4, pool.classes, total.size)), []
+    for classes in members:
+        group, here = _group_given_total(classes, laws, left_out, total)
+        found[:, group.classes] = here
+        groups.append(group)
+    sum_idle, sum_busy, beyond_idle, beyond_busy = found
+    if isinstance(known, KnownBusy):
+        busy = known.busy[:, _nearest(known.total, total)]
+    elif isinstance(known, KnownFlows):
         known = _on_window(known, total)
-    classes = []
-    for k, ((idle, busy), others) in enumerate(zip(laws, left_out, strict=True)):
-        beyond = np.arange(float(idle.size))
-        likelihood = others.of_the_rest(total, idle.size)
-        joint_idle, joint_busy = idle * likelihood, busy * likelihood
-        sum_idle, sum_busy = joint_idle.sum(axis=1), joint_busy.sum(axis=1)
-        if isinstance(known, KnownBusy):
-            busy_share = np.interp(total, known.total, known.busy[k])
-        elif isinstance(known, KnownFlows):
-            idle_share = idle_given_total(known.pool, known.bases[k], top=bool(total[-1] >= pool.most_beyond))
-            busy_share = np.where(sum_idle > 0.0, np.where(sum_busy > 0.0, 1.0 - idle_share, 0.0), 1.0)
+        idle = idle_given_total(known.pool, known.bases, top=bool(total[-1] >= pool.most_beyond))
+        busy = np.where(sum_idle > 0.0, np.where(sum_busy > 0.0, 1.0 - idle, 0.0), 1.0)
+    else:
+        busy = sum_busy / (sum_idle + sum_busy)
+    if pool.scv != 1.0:
+        groups = _with_hazards(pool, rates, laws, total, groups)
+    return GivenTotal(total, busy, beyond_idle, beyond_busy, groups)
+
+
+def side_by_side(sizes: list[int], totals: int) -> list[list[int]]:
+    """Classes that are worked through together: none has more than twice the d of another; the largest is the last."""
+    groups: list[list[int]] = []
+    for k in sorted(range(len(sizes)), key=sizes.__getitem__):
+        last = groups[-1] if groups else []
+        cells = (len(last) + 1) * sizes[k] * totals
+        if last and sizes[k] <= 2 * sizes[last[0]] and cells <= CELLS_TOGETHER:
+            last.append(k)
         else:
-            busy_share = sum_busy / (sum_idle + sum_busy)
-        per_busy = _reciprocal(sum_busy)
-        classes.append(
-            ClassGivenTotal(
-                beyond=beyond,
-                busy=busy_share,
-                weight_idle=joint_idle * _reciprocal(sum_idle),
-                weight_busy=joint_busy * per_busy,
-                likelihood=likelihood * per_busy,
-                hazard=None,
-            )
-        )
-    return total, classes if pool.scv == 1.0 else _with_hazards(pool, rates, laws, total, classes)
+            groups.append([k])
+    return groups
+
+
+def _group_given_total(
+    classes: list[int], laws: tuple[VolumeLaw, ...], left_out: list[CountLaw], total: Array
+) -> tuple[ClassGroup, Array]:
+    """Condition some classes on D; likelihood of D, and mean d, with the base idle and busy, shape (4, classes, D)."""
+    sizes = [laws[k][0].size for k in classes]
+    law = np.zeros((2, len(classes), 1, sizes[-1]))
+    for row, k in enumerate(classes):
+        law[0, row, 0, : sizes[row]], law[1, row, 0, : sizes[row]] = laws[k]
+    likelihood = of_the_rest([left_out[k] for k in classes], total, sizes[-1])
+    weight = law * likelihood
+    beyond = np.arange(float(sizes[-1]))
+    sums = weight @ np.ones_like(beyond)
+    per_sum = np.divide(1.0, sums, out=np.zeros(sums.shape), where=sums >= TINY)[..., None]  # 0 out of reach
+    weight *= per_sum
+    group = ClassGroup(np.array(classes), sizes, beyond, weight[0], weight[1], likelihood * per_sum[1])
+    return group, np.concatenate([sums, weight @ beyond])
 
 
 def _with_hazards(
@@ -168,27 +211,32 @@ def _with_hazards(
     rates: tuple[VolumeRates, ...],
     laws: tuple[VolumeLaw, ...],
     total: Array,
-    classes: list[ClassGivenTotal],
-) -> list[ClassGivenTotal]:
+    groups: list[ClassGroup],
+) -> list[ClassGroup]:
     """Tell how fast the bases of each class end; the closed ones are too small for D to run away."""
     mean, variance = 0.0, 0.0
-    for count, given, (idle, busy) in zip(pool.volumes, classes, laws, strict=True):
-        law = idle + busy
-        own = float(law @ given.beyond)
+    for count, (idle, busy) in zip(pool.volumes, laws, strict=True):
+        law, beyond = idle + busy, np.arange(float(idle.size))
+        own = float(law @ beyond)
         mean += count * own
-        variance += count * float(law @ (given.beyond - own) ** 2)
+        variance += count * float(law @ (beyond - own) ** 2)
     result = []
-    for k, given in enumerate(classes):
-        hazard = base_hazard(pool, k, rates[k])
-        if not pool.closed[k]:
-            hazard = hazard_given_total(hazard, given.weight_busy, total, mean, variance**0.5)
-        result.append(replace(given, hazard=hazard))
+    for group in groups:
+        hazards = np.ones_like(group.weight_busy)
+        for k, size, into, weight in zip(
+            group.classes.tolist(), group.sizes, hazards, group.weight_busy, strict=True
+        ):
+            hazard = base_hazard(pool, k, rates[k])
+            if not pool.closed[k]:
+                hazard = hazard_given_total(hazard, weight[:, :size], total, mean, variance**0.5)
+            into[:, :size] = hazard
+        result.append(replace(group, hazard=hazards))
     return result
 
 
-def _reciprocal(sums: Array) -> Array:
-    """As a column; 0 where D is out of reach."""
-    return np.divide(1.0, sums, out=np.zeros_like(sums), where=sums >= TINY)[:, None]
+def _nearest(total: Array, wanted: Array) -> NDArray[np.int64]:
+    """Where one window of D has the D of another, or those next to them; both count by ones."""
+    return np.asarray(np.clip(wanted - total[0], 0.0, total.size - 1.0), dtype=np.int64)
 
 
 def _on_window(known: KnownFlows, wanted: Array) -> KnownFlows:
@@ -196,11 +244,11 @@ def _on_window(known: KnownFlows, wanted: Array) -> KnownFlows:
     total = known.pool.total
     if total[0] == wanted[0] and total.size == wanted.size:
         return known
+    nearest = _nearest(total, wanted)
 
     def moved(flows: AnyFlows) -> AnyFlows:
         return replace(
-            flows,
-            **{item.name: np.interp(wanted, total, getattr(flows, item.name)) for item in fields(flows)},
+            flows, **{item.name: getattr(flows, item.name)[..., nearest] for item in fields(flows)}
         )
 
-    return KnownFlows(moved(known.pool), tuple(moved(each) for each in known.bases))
+    return KnownFlows(moved(known.pool), moved(known.bases))

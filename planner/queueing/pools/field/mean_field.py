@@ -176,26 +176,24 @@ def _iterate(pool: CheckedPool, field: Field, own_balance: bool) -> tuple[Field,
     """One pass: volume laws, bases given D, split of the queue, flows and law of D, rates of a volume."""
     rates, laws = zip(*(with_enough_room(pool, k, each) for k, each in enumerate(field.rates)), strict=True)
     known = field.known if own_balance or isinstance(field.known, KnownBusy) else None
-    total, classes = classes_given_total(pool, rates, laws, known, field.window)
-    split = split_of(pool, field.aliases, total, classes, rates)
-    flows, bases, ends, alias_ends = flows_of(pool, field.aliases, split, classes, rates)
+    given = classes_given_total(pool, rates, laws, known, field.window)
+    split = split_of(pool, field.aliases, given, rates)
+    flows, bases, ends, alias_ends = flows_of(pool, field.aliases, split, given, rates)
     law = flows.law()
-    outcome = outcome_of(pool, field.aliases, split, classes, flows, bases, alias_ends, law)
-    seen = tuple(
-        seen_by_volume(law, given, end, old) for given, end, old in zip(classes, ends, rates, strict=True)
-    )
+    outcome = outcome_of(pool, field.aliases, split, given.busy, flows, bases, alias_ends, law)
     step = ODDS_EXPONENT * _odds_error(outcome)
-    base_gap, alias_gap = outcome.mean_gaps(pool)
+    log_odds = step + np.array([each.log_odds for each in rates])
+    gaps = [Gaps(*each) for each in zip(*outcome.mean_gaps(pool), strict=True)]
+    seen: dict[int, VolumeRates] = {}
+    for group, end in zip(given.groups, ends, strict=True):
+        seen.update(seen_by_volume(law, given, group, end, gaps, log_odds))
     following = Field(
         aliases=field.aliases,
-        rates=tuple(
-            replace(each, gaps=Gaps(base_gap[k], alias_gap[k]), log_odds=each.log_odds + float(step[k]))
-            for k, each in enumerate(seen)
-        ),
+        rates=tuple(seen[k] for k in range(pool.classes)),
         known=KnownFlows(flows, bases),
         odds_step=step,
-        window=_wide_enough(pool, field.window, total, law),
-        busy=KnownBusy(total, tuple(given.busy for given in classes)),
+        window=_wide_enough(pool, field.window, given.total, law),
+        busy=KnownBusy(given.total, given.busy),
     )
     return following, outcome
 
@@ -204,4 +202,4 @@ def _odds_error(outcome: Outcome) -> Array:
     """How far, in the logarithm, the pickups of each class fall short of its fails, relative to the other classes."""
     picked = outcome.base_pickups + outcome.alias_pickups
     error = np.log(np.maximum(outcome.fails, TINY)) - np.log(np.maximum(picked, TINY))
-    return np.asarray(error - error.mean())
+    return np.asarray(error - error.sum() / error.size)

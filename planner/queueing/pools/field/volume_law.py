@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any, Final
 
 import numpy as np
@@ -96,6 +97,7 @@ def first_rates(pool: CheckedPool, k: int) -> VolumeRates:
     )
 
 
+@lru_cache(maxsize=128)
 def arrival_rates(pool: CheckedPool, k: int, size: int) -> tuple[Array, Array]:
     """Arrival rates at one volume by d, base idle and base busy."""
     if not pool.closed[k]:
