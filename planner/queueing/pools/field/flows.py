@@ -21,6 +21,8 @@ NOTHING: Final = 1e-9
 """I/Os beyond the bases, as the volumes have them, up to which they are not scaled to D."""
 MAX_NEWTON = 30
 """Steps of Newton's method to the split at most."""
+CELLS_AT_ONCE: Final = 30_000
+"""Numbers of D by d of which rates are found at a time."""
 CLOSE = 1e-12
 """Share that is taken for 0, and for all."""
 
@@ -144,25 +146,53 @@ def flows_of(
 
 
 def _ends(pool: CheckedPool, aliases: int, split: Split, group: ClassGroup, gaps: list[Gaps]) -> VolumeEnds:
-    """Rates of one volume of each class given D and d."""
-    waiting, share = split.total - aliases, split.alias_share[group.classes]
-    empty = own_queue_empty(share, split.at_busy, waiting, group.beyond)
-    waits, service = 1.0 - empty, pool.service[group.classes, None]
-    base_gap, alias_gap = np.array([(each.base, each.alias) for each in gaps]).T[..., None]
+    """Rates of one volume of each class given D and d, some D at a time so that what they pass through stays near."""
+    levels, (classes, _, size) = split.total.size, group.weight_idle.shape
+    service, (base_gap, alias_gap) = pool.service[group.classes, None], _columns(gaps)
+    idle = idle_base_alias_ends(pool, service, alias_gap, group.beyond)
+    step = max(CELLS_AT_ONCE // (classes * size), 1)
+    if levels <= step:
+        return VolumeEnds(idle, *_busy_ends(pool, aliases, split, group, (base_gap, alias_gap), slice(None)))
+    ends = np.empty((4, classes, levels, size))
+    for first in range(0, levels, step):
+        rows = slice(first, first + step)
+        for whole, part in zip(
+            ends, _busy_ends(pool, aliases, split, group, (base_gap, alias_gap), rows), strict=True
+        ):
+            whole[:, rows] = part
+    return VolumeEnds(idle, *ends)
+
+
+def _columns(gaps: list[Gaps]) -> Array:
+    """Mean gaps of bases and of aliases, shape (2, classes, 1)."""
+    return np.array([(each.base, each.alias) for each in gaps]).T[..., None]
+
+
+def _busy_ends(
+    pool: CheckedPool, aliases: int, split: Split, group: ClassGroup, gaps: tuple[Array, Array], rows: slice
+) -> tuple[Array, Array, Array, Array]:
+    """The last four of `VolumeEnds` at some D."""
+    waiting, share, at_busy = (
+        split.total[rows] - aliases,
+        split.alias_share[group.classes, rows],
+        split.at_busy[rows],
+    )
+    empty = own_queue_empty(share, at_busy, waiting, group.beyond)
+    waits = 1.0 - empty
+    base_gap, alias_gap = gaps
     base, held = busy_base_ends(
         pool,
-        service[:, None],
+        pool.service[group.classes, None, None],
         base_gap[:, None],
         alias_gap[:, None],
         share[..., None],
-        split.at_busy[:, None],
+        at_busy[:, None],
         group.beyond,
         waits=waits,
         any_waits=np.where(waiting > 0.0, 1.0, 0.0)[:, None],
     )
-    idle = idle_base_alias_ends(pool, service, alias_gap, group.beyond)
-    ends = base if group.hazard is None else base * group.hazard
-    return VolumeEnds(idle, held, ends * waits, ends * empty, base)
+    ends = base if group.hazard is None else base * group.hazard[:, rows]
+    return held, ends * waits, ends * empty, base
 
 
 def seen_by_volume(
