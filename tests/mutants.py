@@ -3,8 +3,8 @@
 ``python -m tests.mutants --count 300 --seed 1 [--room queueing]``
 
 A sample of changes is drawn from `ROOMS`; each is made in a copy of the checkout, where the tests of its room run until
-one fails. The tests run once under coverage before: those that come through the changed line go first, the quickest of
-them ahead. What no test notices is named.
+one fails. The tests run once under coverage before, so that those that come through the changed line are known: only they
+run, the quickest first; all of the room where the line is run as its module is imported. What no test notices is named.
 """
 
 from __future__ import annotations
@@ -291,10 +291,7 @@ def main() -> int:
             place.write_text(text[: mutant.start] + mutant.text + text[mutant.end :], encoding="utf-8")
             begin = time.monotonic()
             try:
-                near = reached.tests(place, mutant.line)
-                found = run(copy, near, asked.seconds) if near else "survived"
-                if found == "survived":
-                    found = run(copy, ROOMS[room], asked.seconds)
+                found = run(copy, reached.tests(place, mutant.line) or ROOMS[room], asked.seconds)
             finally:
                 place.write_text(text, encoding="utf-8")
             tally[found] += 1
