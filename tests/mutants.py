@@ -2,9 +2,9 @@
 
 ``python -m tests.mutants --count 300 --seed 1 [--room queueing]``
 
-A sample of changes is drawn from `ROOMS`; each is made in a copy of the checkout, where the tests of its room run until
-one fails. The tests run once under coverage before, to tell which come through the changed line: only they run, the quickest
-first; all of the room where the line is run as its module is imported. What no test notices is named.
+A sample of changes is drawn from `ROOMS`, each made in a copy of the checkout. The tests run under coverage before, to
+tell which come through the changed line: only they run, the quickest first, until one fails; all of the room where the
+line is run as its module is imported. What no test notices is named.
 """
 
 from __future__ import annotations
