@@ -108,3 +108,11 @@ def test_nobody_arrives() -> None:
 def test_bad_input_is_named(arguments: tuple[object, ...], told: str) -> None:
     with pytest.raises(InputError, match=told):
         mmck(*arguments)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("load", [1e-20, 1e-12, 1e-3, 0.4, 0.6, 1.0 - 1e-12, 1.0 + 1e-12, 1.4, 1.6, 1e3, 1e20])
+@pytest.mark.parametrize("capacity", [2, 3, 7])
+def test_one_server_blocks_as_the_sum_of_powers_says(load: float, capacity: int) -> None:
+    """M/M/1/K: ``p(K) = 1 / (1 + 1/a + ... + 1/a^K)``, which loses no digit at any load."""
+    full = 1.0 / sum(load ** (n - capacity) for n in range(capacity + 1))
+    assert mmck(load, 1.0, 1, capacity).blocking_probability == pytest.approx(full, rel=1e-12, abs=0.0)
