@@ -3,8 +3,8 @@
 ``python -m tests.mutants --count 300 --seed 1 [--room queueing]``
 
 A sample of changes is drawn from `ROOMS`, each made in a copy of the checkout. The tests run under coverage before, to
-tell which come through the changed line: only they run, the quickest first, until one fails; all of the room where the
-line is run as its module is imported. What no test notices is named.
+tell which come through the changed line: only they run, the quickest first, until one fails; those that come
+through its module where the line is run as that is imported. What no test notices is named.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
@@ -238,9 +238,16 @@ class Reached:
         self._data.read()
 
     def tests(self, path: Path, line: int) -> list[str]:
-        """Tests that come through a line; none where it is run as a module is imported, or by another process."""
-        found = self._data.contexts_by_lineno(str(path)).get(line, [])
-        return sorted((each for each in found if each in self._seconds), key=lambda each: self._seconds[each])
+        """Tests that come through a line; through the module, where the line is run as it is imported."""
+        lines = self._data.contexts_by_lineno(str(path))
+        near = self._sorted(lines.get(line, []))
+        return near or self._sorted(each for found in lines.values() for each in found)
+
+    def _sorted(self, contexts: Iterable[str]) -> list[str]:
+        """Tests by their time."""
+        return sorted(
+            {each for each in contexts if each in self._seconds}, key=lambda each: self._seconds[each]
+        )
 
 
 def run(copy: Path, tests: Sequence[str], seconds: float) -> str:
