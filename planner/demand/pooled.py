@@ -48,6 +48,8 @@ LEAST_GONE: Final = 0.2  # share of the queue that must be gone before rates say
 LARGEST_TIE: Final = 3.0  # factor, either way, by which a draw is tied to the queue that was measured
 UNIFORM: Final = 3**-0.5  # standard deviation of half a digit
 LEAST_SHARE: Final = 1e-3  # of a multiple that counts
+LEAST_RISE: Final = 1e-6  # between two guesses of a rate, in logarithms, that make a line
+LONGEST_STEP: Final = 1.5  # along it, of the way between them
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -185,11 +187,17 @@ def read_pool(
 
     Without aliases in use every volume is read for itself. With A in use the volumes are read as if without aliases,
     all of them with the same multiple of the wait of Poisson arrivals, for ten multiples; each draw counts as far as
-    the queue that it has with A aliases is the measured one.
+    the queue that it has with A aliases is the measured one. Then it is tied to that queue, at most three times either
+    way: what counts is how fast it falls with more aliases, and chance in the draws matters less.
     """
+    row = io_rate, service, queued
     if aliases == 0:
-        return read_pools([(io_rate, service, queued)], law=law, growth=growth)[0]
-    return _read_in_use((io_rate, service, queued), aliases, law, growth, DRAWS)
+        return read_pools([row], law=law, growth=growth)[0]
+    found = _read_in_use(row, aliases, law, 0.0, DRAWS)
+    tie = _tie(found, aliases, found.readings.rows)
+    if growth:
+        found = _read_in_use(row, aliases, law, growth, DRAWS)
+    return replace(found, queues=found.queues * np.exp(tie))
 
 
 def read_pool_at_several(
@@ -368,13 +376,25 @@ def _as_without(rows: MeasuredRows, law: Law) -> Readings:
         alone = replace(measured, rate=rate, service=service, queue=queue, queue_low=queue, queue_high=queue)
         return read_rows(alone, law, COARSE, priors.ONE_ROW)
 
-    # Rate and service were measured with the aliases in use, the readings are of volumes without.
+    def reached(readings: Readings) -> tuple[Array, Array, Array]:
+        """Share of the queue that is left, rate with the aliases in use, growth of the service time with enough."""
+        waiting = readings.rows.queue.reshape(many, volumes).sum(axis=1)
+        left = np.repeat(np.minimum(rows.queue.sum() / waiting, 1.0), volumes)
+        free, slow, growth = paces(readings)
+        return left, left * slow + (1 - left) * free, np.maximum(growth, 1.0)
+
+    # Rate and service were measured with the aliases in use, the readings are of volumes without: the rate is sought
+    # that those aliases raise to the measured one. Two guesses make a line, in logarithms.
     first = read(measured.rate, measured.service)
-    waiting = first.rows.queue.reshape(many, volumes).sum(axis=1)
-    left = np.repeat(np.minimum(rows.queue.sum() / waiting, 1.0), volumes)
-    free, slow, growth = paces(first)
-    rate = measured.rate * measured.rate / (left * slow + (1 - left) * free)
-    return read(rate, measured.service / np.maximum(growth, 1.0) ** (1 - left))
+    left, before, growth = reached(first)
+    rate = measured.rate * measured.rate / before
+    second = read(rate, measured.service / growth ** (1 - left))
+    left, after, growth = reached(second)
+    rise = np.log(before / after)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        step = np.where(rise > LEAST_RISE, np.log(before / measured.rate) / rise, 1.0)
+    rate = measured.rate * (rate / measured.rate) ** np.clip(step, 0.0, LONGEST_STEP)
+    return read(rate, measured.service / growth ** (1 - left))
 
 
 def _likely(queues: Array, rows: MeasuredRows) -> Array:

@@ -28,7 +28,7 @@ IDLE: Final = 1000  # added where nothing waits with aliases in use
 BURSTY_ALONE, STEADY_ALONE, HOT_ALONE = 2, 3, 4  # without aliases in use
 READINGS: Final = (*POPULATIONS, math.inf)  # as KINDS
 # Costs of a full answer, in units of a pool of bursty volumes without aliases in use (40 ms for 64 volumes).
-COST_STEADY, COST_READING, COST_BURSTY = 2.0, 3.0, 12.0
+COST_STEADY, COST_READING, COST_BURSTY = 2.0, 3.0, 15.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -144,10 +144,9 @@ def _bounds(
     """Counts that a measurement which meets or misses the target with the aliases in use leaves open."""
     load, rate = np.maximum(series.load[picked], 1e-12), np.maximum(series.io_rate[picked], 1e-12)
     used = series.in_use[picked].astype(np.float64)
-    there = np.isfinite(series.queued[picked]) & (used > 0) & (target.no_alias is None)
-
+    there = np.isfinite(series.queued[picked]) & (target.no_alias is None)
     most = np.where(there & met(target, load, rate, series.queue.value[picked]), used, np.inf)
-    missed = there & bursty & ~met(target, load, rate, np.maximum(series.queue.low[picked], 0.0))
+    missed = there & (used > 0) & bursty & ~met(target, load, rate, np.maximum(series.queue.low[picked], 0.0))
     return np.where(missed, used + 1.0, 0.0), most
 
 

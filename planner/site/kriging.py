@@ -7,6 +7,7 @@ Sacks et al. (1989), "Design and analysis of computer experiments", section 3; l
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import product
 from typing import Final
 
 import numpy as np
@@ -15,63 +16,64 @@ from planner.results import Array
 
 LENGTHS: Final = (0.5, 1.0, 2.0, 4.0, 8.0)  # of standard deviations of the features
 NUGGETS: Final = (1e-6, 1e-4, 1e-2, 1e-1)  # of the variance
+SLOPES: Final = (1.0, 100.0)  # variance of level and slopes, of the variance
 FEWEST: Final = 4
 LEAST_SPREAD: Final = 1e-9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Surface:
-    """Fitted to values at some points: straight lines in the features, and what is left by distance."""
+    """Fitted to values at some points: straight lines in the features, and what is left by distance.
+
+    Level and slopes are random as well: few points leave them open, and the error says so.
+    """
 
     center: Array
     scale: Array
     points: Array
-    trend: Array
+    level: float
     weights: Array
     inverse: Array
     length: float
     variance: float
     nugget: float
+    slope: float
 
     @classmethod
     def of(cls, features: Array, values: Array) -> Surface:
-        """Fit, with the length and the noise under which each value is best predicted from the others."""
+        """Fit, with the length, the noise and the slopes under which each value is best predicted from the others."""
         center = features.mean(axis=0)
         scale = features.std(axis=0)
         scale = np.where(scale > LEAST_SPREAD, scale, np.inf)
         points = (features - center) / scale
-        design = np.column_stack([np.ones(len(points)), points])
-        ridge = len(points) ** -2.0 * np.eye(design.shape[1])  # few points make no steep slopes
-        ridge[0, 0] = LEAST_SPREAD
-        trend = np.linalg.solve(design.T @ design + ridge, design.T @ values)
-        rest = values - design @ trend
-        spread = max(float(rest.var()), 1e-12)
-        squares = _squares(points, points)
-        best: tuple[float, float, float, Array, float] | None = None
-        for length in LENGTHS:
-            kernel = np.exp(-0.5 * squares / length**2)
-            for nugget in NUGGETS:
-                inverse = np.asarray(np.linalg.inv(kernel + nugget * np.eye(len(points))), dtype=np.float64)
-                diagonal = np.maximum(np.diag(inverse), 1e-12)
-                errors = (inverse @ rest) / diagonal
-                variance = max(float(np.mean(errors**2 * diagonal)), 1e-10)
-                score = float(np.sum(errors**2 * diagonal / variance + np.log(variance / diagonal)))
-                if best is None or score < best[0]:
-                    best = (score, length, nugget, inverse, variance)
+        level = float(values.mean())
+        rest = values - level
+        squares, lines = _squares(points, points), 1.0 + points @ points.T
+        best: tuple[float, float, float, float, Array, float] | None = None
+        for length, nugget, slope in product(LENGTHS, NUGGETS, SLOPES):
+            kernel = np.exp(-0.5 * squares / length**2) + slope * lines
+            inverse = np.asarray(np.linalg.inv(kernel + nugget * np.eye(len(points))), dtype=np.float64)
+            diagonal = np.maximum(np.diag(inverse), 1e-12)
+            errors = (inverse @ rest) / diagonal
+            variance = max(float(np.mean(errors**2 * diagonal)), 1e-10)
+            score = float(np.sum(errors**2 * diagonal / variance + np.log(variance / diagonal)))
+            if best is None or score < best[0]:
+                best = (score, length, nugget, slope, inverse, variance)
         assert best is not None
-        _, length, nugget, inverse, variance = best
+        _, length, nugget, slope, inverse, variance = best
         return cls(
-            center=center, scale=scale, points=points, trend=trend, weights=inverse @ rest, inverse=inverse,
-            length=length, variance=min(variance, 25 * spread), nugget=nugget,
+            center=center, scale=scale, points=points, level=level, weights=inverse @ rest, inverse=inverse,
+            length=length, variance=variance, nugget=nugget, slope=slope,
         )  # fmt: skip
 
     def predict(self, features: Array) -> tuple[Array, Array]:
         """Values and their standard deviations."""
         points = (features - self.center) / self.scale
         kernel = np.exp(-0.5 * _squares(points, self.points) / self.length**2)
-        design = np.column_stack([np.ones(len(points)), points])
-        left = 1.0 + self.nugget - ((kernel @ self.inverse) * kernel).sum(axis=1)
-        return design @ self.trend + kernel @ self.weights, np.sqrt(self.variance * np.maximum(left, 1e-9))
+        kernel += self.slope * (1.0 + points @ self.points.T)
+        alone = 1.0 + self.nugget + self.slope * (1.0 + (points**2).sum(axis=1))
+        left = alone - ((kernel @ self.inverse) * kernel).sum(axis=1)
+        return self.level + kernel @ self.weights, np.sqrt(self.variance * np.maximum(left, 1e-9))
 
 
 def _squares(first: Array, second: Array) -> Array:

@@ -15,13 +15,13 @@ from planner.demand.steady import POPULATIONS, preferred_reading
 from planner.errors import InfeasibleError, PlannerError
 from planner.interval import Interval
 from planner.measurements.run import Run
-from planner.results import Array
 from planner.sizing.bounds import spaced
 from planner.sizing.comparison import held_to_measurement
 from planner.sizing.fewest import fewest
 from planner.sizing.pool import Asked, demand_in_use, is_steady, preferred_demand
 from planner.sizing.search import aliases
-from planner.sizing.target import Target
+from planner.sizing.target import Target, log_excess
+from planner.sizing.volume import count_of_volume
 
 EVERY: Final = (*POPULATIONS, math.inf)
 VOLUMES_AT_ONCE: Final = 512  # rows of volumes that are read together
@@ -86,10 +86,12 @@ def point(run: Run, law: Law, target: Target, *, among: Collection[float] = EVER
     PlannerError
         As `planner.sizing.aliases`.
     """
-    if not run.pool or target.no_alias is not None:
+    if target.no_alias is not None:
         count = aliases(run, law, target=target).recommended
         return Point(count, count - 0.5)
     run.check()
+    if not run.pool and run.queue_known:
+        return Point(*count_of_volume(run, law, target))
     demand = _demand(run, law, among)
     if demand is None:
         pool = read_pool(*_asked(run), aliases=run.aliases, law=law)
@@ -147,11 +149,3 @@ def _of_bursty(run: Run, pool: PoolReadings, target: Target) -> Point:
     excess = log_excess(target, found.wait, found.service, found.queue)
     known = {k: float(excess[k]) for k in (first - 1, first) if k >= 0}
     return Point(pool.point_and_range(asked)[0], _crossing(first, known))
-
-
-def log_excess(target: Target, wait: Array, service: Array, queue: Array) -> Array:
-    """Logarithm of what is reached over what is allowed."""
-    limits = ((wait, target.wait), (wait + service, target.response), (queue, target.queued))
-    ratios = [np.divide(value, limit) for value, limit in limits if limit]
-    excess = np.max(ratios, axis=0) if ratios else wait / (0.05 * service)
-    return np.asarray(np.log(np.clip(excess, 1e-12, 1e12)))

@@ -28,7 +28,7 @@ from planner.sizing.target import Target
 
 Solve = Callable[[Sequence[tuple[int, int]], Sequence[Collection[float]]], Sequence[Point | PlannerError]]
 
-MOST_COST: Final = 500.0  # of one pool, on average, before those that decide, in units of `_costs`
+MOST_COST: Final = 800.0  # of one pool, on average, before those that decide, in units of `_costs`
 AT_ONCE: Final = 24  # intervals: where there are no more, all are solved
 MOST_DECIDING: Final = 12  # for each count that is reported
 SURE: Final = 0.005  # mean chance of another count at which no further interval is solved
@@ -254,7 +254,7 @@ class Screen:
             if fresh.size:
                 truth = np.array([self.known[int(at)].smooth for at in fresh])
                 off = np.abs(truth - before[fresh]) / np.maximum(error[fresh] / self.factor, 1e-6)
-                self._ratios = np.append(self._ratios, off)[-MOST_RATIOS:]
+                self._ratios = np.append(self._ratios, off)[-MOST_RATIOS * self.groups :]
                 worst = float(np.quantile(self._ratios, 0.9)) / NORMAL_90
                 self.factor = float(np.clip(worst, LEAST_FACTOR, LARGEST_FACTOR))
         for regime in np.unique(self.regime):
@@ -278,4 +278,4 @@ class Screen:
     _ratios: Array = field(default_factory=lambda: np.zeros(0))
 
 
-MOST_RATIOS: Final = 200
+MOST_RATIOS: Final = 24  # of a pool, on average: the last ones, since the first of few intervals are far off

@@ -10,6 +10,7 @@ its error changes smoothly: it is what is interpolated between full answers.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
@@ -20,7 +21,18 @@ from scipy.special import betainc
 
 from planner.demand import Law
 from planner.demand.answer import POINT, quantile
-from planner.demand.pooled import HELD, LAW_ERROR, MULTIPLES, SPREAD, UNIFORM, USUAL, open_queue
+from planner.demand.pooled import (
+    HELD,
+    LARGEST_TIE,
+    LAW_ERROR,
+    LEAST_RISE,
+    LONGEST_STEP,
+    MULTIPLES,
+    SPREAD,
+    UNIFORM,
+    USUAL,
+    open_queue,
+)
 from planner.demand.pooled import LONGEST_WAIT as LONGEST_READ
 from planner.demand.pooled import SATURATED_WAIT as ASKED_WAIT
 from planner.demand.priors import FAR_FROM_SATURATED, MIXED_UP_TO, STEADY_UP_TO
@@ -45,7 +57,7 @@ STRATA: Final = 32  # of the weight of the readings of a volume
 SLACK: Final = 1e-9
 SERVICE: Final = 1e-3  # s, of the volumes of the grid
 DRAWS: Final = 64
-FEW_DRAWS: Final = 32  # for each of several multiples
+FEW_DRAWS: Final = 64  # for each of several multiples
 INTERVALS_AT_ONCE: Final = 64
 SORT_FROM: Final = (0.05, 1.11, 1.51)  # ratios of volumes that are steady, mixed and bursty
 SORT_TO: Final = (1.09, 1.49, 120.0)
@@ -205,23 +217,14 @@ def spilled_in_use(series: Series, law: Law, target: Target, which: NDArray[np.b
     measured = volumes.sums(volumes.queued)
     digits = np.sqrt(volumes.sums((np.maximum(volumes.high - volumes.queued, 0.0) * UNIFORM) ** 2))
     error = np.hypot(LAW_ERROR, digits / np.maximum(measured + digits, LEAST_QUEUE))
-    means, variances, logs = [], [], []
-    size = np.diff(np.append(volumes.first, volumes.load.size))
+    means, variances, logs, ties = [], [], [], []
     for multiple in MULTIPLES:
-        # Rate and service were measured with the aliases in use, the tables are of volumes without (pooled).
-        ratio = _of_multiple(volumes, float(multiple))
-        paces = _looked_up(volumes.load, volumes.gap, ratio, law.inflation, asks=False)
-        waiting = volumes.sums(
-            np.minimum(ratio * volumes.poisson, np.maximum(LONGEST_READ * volumes.load, volumes.poisson))
-        )
-        left = np.repeat(np.minimum(measured / np.maximum(waiting, LEAST_QUEUE), 1.0), size)
-        service = paces[:, 2] ** (left - 1)
-        rate = 1.0 / (left + (1 - left) * np.maximum(paces[:, 1], 1e-6))
-        alone = volumes.at(rate, service)
+        alone = _without(volumes, float(multiple), measured, law)
         asks = alone.drawn(_of_multiple(alone, float(multiple)), law.inflation, FEW_DRAWS)
         queue = HELD * _beyond(np.maximum(asks[0], 1e-9), asks[1], in_use[:, None])
         off = np.log((queue + digits[:, None]) / np.maximum(measured + digits, LEAST_QUEUE)[:, None])
         logs.append(-0.5 * ((off / error[:, None]) ** 2 + ((multiple - USUAL) / SPREAD) ** 2))
+        ties.append(np.exp(np.clip(-off, -math.log(LARGEST_TIE), math.log(LARGEST_TIE))))
         means.append(asks[0])
         variances.append(asks[1])
     busy = volumes.sums(volumes.load)
@@ -229,11 +232,32 @@ def spilled_in_use(series: Series, law: Law, target: Target, which: NDArray[np.b
     likely = np.exp(likely - likely.max(axis=1, keepdims=True))
     count = _crossing(
         np.concatenate(means, axis=1), np.concatenate(variances, axis=1), likely, busy, volumes.sums(volumes.rate),
-        np.full(busy.size, np.inf), target,
+        np.full(busy.size, np.inf), target, np.concatenate(ties, axis=1),
     )  # fmt: skip
     found = np.zeros(which.size)
     found[which] = count[at]
     return found
+
+
+def _without(volumes: _Volumes, multiple: float, measured: Array, law: Law) -> _Volumes:
+    """The volumes as they would be without aliases, as `pooled.read_pool` finds them; `measured` queue of each pool."""
+    size = np.diff(np.append(volumes.first, volumes.load.size))
+
+    def reached(guess: _Volumes) -> tuple[Array, Array, Array]:
+        ratio = _of_multiple(guess, multiple)
+        paces = _looked_up(guess.load, guess.gap, ratio, law.inflation, asks=False)
+        longest = np.maximum(LONGEST_READ * guess.load, guess.poisson)
+        waiting = volumes.sums(np.minimum(np.exp(multiple) * guess.poisson, longest))
+        left = np.repeat(np.minimum(measured / np.maximum(waiting, LEAST_QUEUE), 1.0), size)
+        return left, left + (1 - left) * np.maximum(paces[:, 1], 1e-6), paces[:, 2]
+
+    left, before, growth = reached(volumes)
+    rate = 1.0 / before
+    left, after, growth = reached(volumes.at(rate, growth ** (left - 1)))
+    rise = np.log(before / (after * rate))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        step = np.where(rise > LEAST_RISE, np.log(before) / rise, 1.0)
+    return volumes.at(rate ** np.clip(step, 0.0, LONGEST_STEP), growth ** (left - 1))
 
 
 def _of_multiple(volumes: _Volumes, multiple: float) -> Array:
@@ -274,14 +298,18 @@ def _looked_up(load: Array, gap: Array, ratio: Array, inflation: float, *, asks:
 
 
 def _crossing(
-    mean: Array, variance: Array, weight: Array, busy: Array, rate: Array, alone: Array, target: Target
-) -> Array:
-    """Where the queue of what is asked beyond the aliases meets the target; the first three are (intervals, draws)."""
+    mean: Array, variance: Array, weight: Array, busy: Array, rate: Array, alone: Array, target: Target,
+    ties: Array | float = 1.0,
+) -> Array:  # fmt: skip
+    """Where the queue of what is asked beyond the aliases meets the target.
+
+    `mean`, `variance`, `weight` and `ties`, by which the queue is multiplied, are (intervals, draws).
+    """
     busy, rate = np.maximum(busy, 1e-12), np.maximum(rate, 1e-12)
 
     def excess(counts: NDArray[np.int64]) -> Array:
         beyond = _beyond(np.maximum(mean, 1e-9), variance, counts[:, None].astype(np.float64))
-        queue = np.minimum(HELD * quantile(beyond, weight, POINT), alone)
+        queue = np.minimum(HELD * quantile(beyond * ties, weight, POINT), alone)
         wait, service = queue / rate, busy / rate
         limits = ((wait, target.wait), (wait + service, target.response), (queue, target.queued))
         given = [value / limit for value, limit in limits if limit]

@@ -139,3 +139,11 @@ class Target:
         return (
             " and ".join(filter(None, words)) or f"wait at most {DEFAULT_WAIT_SHARE:.0%} of the service time"
         )
+
+
+def log_excess(target: Target, wait: Array, service: Array, queue: Array) -> Array:
+    """Logarithm of what is reached over what is allowed."""
+    limits = ((wait, target.wait), (wait + service, target.response), (queue, target.queued))
+    ratios = [np.divide(value, limit) for value, limit in limits if limit]
+    excess = np.max(ratios, axis=0) if ratios else wait / (DEFAULT_WAIT_SHARE * service)
+    return np.asarray(np.log(np.clip(excess, 1e-12, 1e12)))

@@ -20,6 +20,7 @@ from planner.demand import (
     read_several,
     read_volumes,
 )
+from planner.demand.answer import POINT, quantile
 from planner.devices import Performance, Volume, VolumeClass
 from planner.errors import InfeasibleError, InputError
 from planner.measurements import Run
@@ -28,7 +29,7 @@ from planner.sizing.answer import AliasAnswer, NamedReading
 from planner.sizing.bounds import NORMAL_90, Draws, band, holding, measured_rate, measured_response, spaced
 from planner.sizing.comparison import as_measured, held_to_measurement, helped, rule_of_thumb
 from planner.sizing.pool import FAR_FROM_SATURATED, SAME_RATE, fitted
-from planner.sizing.target import Target
+from planner.sizing.target import Target, log_excess
 from planner.sizing.wording import volume_remarks
 
 if TYPE_CHECKING:
@@ -63,12 +64,31 @@ def size_volume(runs: Sequence[Run], law: Law, target: Target, growth: float) ->
     InfeasibleError
         No count that there are addresses for meets the target.
     """
+    return _answer(_sized(runs, law, target, growth), law, target, growth)
+
+
+def count_of_volume(run: Run, law: Law, target: Target) -> tuple[int, float]:
+    """Count that `size_volume` recommends for one measurement, and the real number of aliases that just do.
+
+    The count is that number rounded up, but for measurements that meet the target with the aliases in use, or miss it.
+
+    Raises
+    ------
+    InfeasibleError
+        As of `size_volume`.
+    """
+    sized = _sized((run,), law, target, 0.0)
+    count, _, _ = _recommended(sized, target)
+    return held_to_measurement(count, run, target, 0.0), _crossing(sized, target, count)
+
+
+def _sized(runs: Sequence[Run], law: Law, target: Target, growth: float) -> Sized:
+    """Read, grow and count."""
     run = runs[-1]
     read, fitted_, left_out = read_runs(runs, law)
     read = read.grown(growth) if growth else read
     counts = _fewest_requesters(run, read, point_and_range(read, target.of_readings()))
-    sized = Sized(run=run, runs=tuple(runs), read=read, counts=counts, fitted=fitted_, left_out=left_out)
-    return _answer(sized, law, target, growth)
+    return Sized(run=run, runs=tuple(runs), read=read, counts=counts, fitted=fitted_, left_out=left_out)
 
 
 def _fewest_requesters(run: Run, read: Readings, counts: Counts) -> Counts:
@@ -128,21 +148,9 @@ def _of_fits(read: Readings, fits: Sequence[Fit]) -> Readings:
 
 def _answer(sized: Sized, law: Law, target: Target, growth: float) -> AliasAnswer:
     run, read, counts = sized.run, sized.read, sized.counts
-    saturated = bool(counts.saturated[0])
-    recommended = int(counts.point[0])
-    rule = run.rule_of_thumb
     limit = run.most_aliases
-    if target.no_alias is not None:
-        recommended = _with_tries(sized, target, recommended)
-    elif counts.unmet[0] and not saturated:
-        raise InfeasibleError(f"{run.name}: {_out_of_reach(sized, target, limit)}")
-    last = min(max(recommended, rule or 0, *(each.aliases for each in sized.runs)) + ROWS_BEYOND, limit)
-    sweep = np.arange(last + 1)
-    solved = read.predict(sweep)
-    rows = _rows(sized, solved, sweep)
-    if not saturated and target.no_alias is None:
-        met = target.met(rows)
-        recommended = int(np.argmax(met)) if met.any() else recommended
+    recommended, solved, rows = _recommended(sized, target)
+    sweep = rows.aliases.astype(np.int64)
     recommended = held_to_measurement(recommended, run, target, growth)
     known = () if growth else sized.runs
     rule = rule_of_thumb(run, rows, growth)
@@ -160,13 +168,59 @@ def _answer(sized: Sized, law: Law, target: Target, growth: float) -> AliasAnswe
     return AliasAnswer(
         name=run.name, recommended=recommended, range=(low, high), rule_of_thumb=rule, in_use=run.aliases,
         measured=tuple(each.aliases for each in sized.runs), target=target, growth=growth, readings=named, rows=rows,
-        rate=rate, response=response, saturated=saturated, helps=helps, strain=strain, waiting=run.waiting,
-        classic=None, gains=(), grouping_error=0.0,
+        rate=rate, response=response, saturated=bool(counts.saturated[0]), helps=helps, strain=strain,
+        waiting=run.waiting, classic=None, gains=(), grouping_error=0.0,
         remarks=volume_remarks(
             sized.runs, named, counts, recommended, helps=helps, growth=growth, bursty=not bool(read.steady[0]),
             left_out=sized.left_out,
         ),
     )  # fmt: skip
+
+
+def _recommended(sized: Sized, target: Target) -> tuple[int, PredictedRows, Performance]:
+    """The smallest count that meets the target, what every reading does up to it, and the table."""
+    run, counts = sized.run, sized.counts
+    saturated, recommended = bool(counts.saturated[0]), int(counts.point[0])
+    limit = run.most_aliases
+    if target.no_alias is not None:
+        recommended = _with_tries(sized, target, recommended)
+    elif counts.unmet[0] and not saturated:
+        raise InfeasibleError(f"{run.name}: {_out_of_reach(sized, target, limit)}")
+    most = max(recommended, run.rule_of_thumb or 0, *(each.aliases for each in sized.runs))
+    sweep = np.arange(min(most + ROWS_BEYOND, limit) + 1)
+    solved = sized.read.predict(sweep)
+    rows = _rows(sized, solved, sweep)
+    if not saturated and target.no_alias is None:
+        met = target.met(rows)
+        recommended = int(np.argmax(met)) if met.any() else recommended
+    return recommended, solved, rows
+
+
+def _crossing(sized: Sized, target: Target, count: int) -> float:
+    """Real number of aliases with which the target is just met: the quantile over the readings that the count is.
+
+    Of each reading where a straight line through the logarithms of the excess at its count and one below it is zero.
+    Where the chosen reading decides alone, its own.
+    """
+    each = sized.counts.each[0]
+    known = np.flatnonzero(np.isfinite(each))
+    if sized.counts.saturated[0] or not known.size:
+        return count - 0.5
+    number = each[known].astype(np.int64)
+    found = sized.read.predict(np.arange(number.max() + 1))
+    wait = found.queue[0, known] / found.rate[0, known]
+    excess = log_excess(target, wait, found.service[0, known], found.queue[0, known])
+    here = np.arange(known.size)
+    after, before = excess[here, number], excess[here, np.maximum(number - 1, 0)]
+    real = np.full(each.size, np.inf)
+    between = number - 1 + before / np.maximum(before - after, LEAST_FALL)
+    real[known] = np.where(number > 0, between, np.maximum(after, -1.0))
+    middle = float(quantile(real, sized.read.weight[0], POINT))
+    if not math.isfinite(middle) or max(math.ceil(middle), 0) != count:
+        middle = float(real[sized.chosen])
+    if not math.isfinite(middle):
+        return count - 0.5
+    return min(max(middle, count - 1 + LEAST_FALL), float(count))
 
 
 def counting(read: Readings) -> NDArray[np.bool_]:
@@ -230,6 +284,7 @@ def _tries(read: Readings, column: int, sweep: NDArray[np.int64]) -> Performance
     return volume.solve(sweep.astype(np.float64))
 
 
+LEAST_FALL: Final = 1e-6  # of the logarithm of an excess with one alias more
 SHORT_WAIT: Final = 5.0  # service times up to which a wait speaks for few requesters
 MOST_REQUESTERS: Final = 16  # that the exact chain of a volume follows
 LEAST_THINK: Final = 1e-6  # of the service time

@@ -10,6 +10,7 @@ import pytest
 from planner import queueing
 from planner.demand import AliasTarget, Law, pooled, read_volumes, unlimited
 from planner.demand.pooled import read_pool, read_pool_at_several
+from planner.demand.read import make_rows
 from planner.interval import Interval
 
 LAW = Law(inflation=0.1, redrive_time=5e-5, model_error=0.02)
@@ -147,3 +148,43 @@ def test_growth_after_two_rows_asks_for_no_fewer() -> None:
     plain, more = (read_pool_at_several(several, law=LAW, growth=growth) for growth in (0.0, 0.5))
     counts = np.arange(30)
     assert (more.queued(counts) >= plain.queued(counts) - 1e-9).all()
+
+
+def in_use(hot: float = 0.8, scale: float = 1.0) -> tuple[Interval, Interval, Interval]:
+    """A pool with a volume that seldom idles, as it may look with aliases at work."""
+    loads = np.append(np.linspace(0.1, 0.5, 11), hot) * scale
+    service = np.linspace(1e-3, 2e-3, loads.size)
+    return (
+        Interval.around(loads / service, 0.05),
+        Interval.around(service, 5e-7),
+        Interval.around(loads, 0.005),
+    )
+
+
+def test_with_the_aliases_in_use_the_queue_is_the_measured_one() -> None:
+    """Each draw is tied to it, so that their quantile is it too, but for draws that miss it more than threefold."""
+    row = in_use()
+    found = read_pool(*row, aliases=4, law=LAW)
+    assert found.queued(4)[0] == pytest.approx(float(row[2].value.sum()), rel=0.02)
+
+
+def test_nearly_equal_measurements_have_nearly_equal_queues() -> None:
+    """Half a percent more load: queues change by some percent, far from the aliases in use by less than by half."""
+    counts = np.arange(4, 16)
+    before = read_pool(*in_use(), aliases=4, law=LAW).queued(counts)
+    for scale in (1.005, 1.01, 1.015, 1.02):
+        after = read_pool(*in_use(scale=scale), aliases=4, law=LAW).queued(counts)
+        change = np.abs(np.log(after / before))
+        assert change[:4].max() < 0.1 and change.max() < 0.35
+        before = after
+
+
+def test_the_aliases_in_use_raise_the_rates_to_the_measured_ones() -> None:
+    """The rate without aliases is one that they raise to what was measured, also of a volume that hardly idles."""
+    rate, service, queued = in_use(hot=0.93)
+    alone = pooled._as_without(make_rows(rate, service, queued, 0), LAW)
+    shape = (pooled.MULTIPLES.size, -1)
+    left = np.minimum(queued.value.sum() / alone.rows.queue.reshape(shape).sum(axis=1, keepdims=True), 1.0)
+    free, slow, _ = (each.reshape(shape) for each in unlimited.paces(alone))
+    missed = np.log((left * slow + (1 - left) * free) / rate.value)
+    assert np.sqrt((missed**2).mean()) < 0.2

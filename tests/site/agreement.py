@@ -1,4 +1,8 @@
-"""How often counts are those of full answers, and what they cost: `python -m tests.site.agreement SEED`."""
+"""How often counts are those of full answers, and what they cost: `python -m tests.site.agreement SEED`.
+
+`python -m tests.site.agreement SEED 240 3 20 volumes` is of volumes in no pool instead, of which classic aliases are
+asked: so many volumes, half of them bursty, and intervals drawn of each that were not solved in full.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +10,7 @@ import sys
 import time
 
 import numpy as np
+import polars as pl
 
 from planner.demand import Law
 from planner.errors import PlannerError
@@ -19,6 +24,7 @@ from planner.sizing.target import Target
 from tests.site.large_site import SORTS, pool_rows
 
 WHOLE = 2  # intervals answered in whole, for their cost
+VOLUMES = "volumes"
 
 
 def compared(sort: str, seed: int, intervals: int, volumes: int, drawn: int) -> dict[str, float]:
@@ -62,11 +68,44 @@ def compared(sort: str, seed: int, intervals: int, volumes: int, drawn: int) -> 
     }  # fmt: skip
 
 
+def compared_volumes(seed: int, intervals: int, volumes: int, drawn: int) -> dict[str, float]:
+    """Volumes in no pool: agreement with full answers of intervals that were interpolated, drawn at random."""
+    law, target = Law.from_model("hyperpav"), Target()
+    found = dict.fromkeys(("same", "within one", "short by more", "known", "in full", "cost"), 0.0)
+    for sort in ("steady", "bursty"):
+        frame = pool_rows(sort, seed=seed, intervals=intervals, volumes=volumes).with_columns(
+            pool=pl.lit(None, dtype=pl.String), pool_aliases=pl.lit(None, dtype=pl.Int64)
+        )
+        groups = groups_of(frame.lazy())
+        part = SitePart(
+            name=sort, groups=tuple(groups), frame=rows_of(frame.lazy(), groups), law=law, target=target
+        )
+        begin = time.process_time()
+        needs = need_of(part).pools
+        found["cost"] += time.process_time() - begin
+        for need, (_, series) in zip(needs, series_of(part.frame, groups), strict=True):  # type: ignore[arg-type]
+            assert not isinstance(series, str)
+            found["in full"] += need.solved_in_full
+            open_ = np.flatnonzero(~need.series.in_full)
+            picked = np.random.default_rng(seed + 7).choice(open_, min(drawn, open_.size), replace=False)
+            runs = [series.run(int(k)) for k in picked]
+            truth = [0 if run is None else point(run, law, target).count for run in runs]
+            off = need.series.needed[picked] - np.array(truth, dtype=float)
+            found["known"] += off.size
+            found["same"] += float((off == 0).sum())
+            found["within one"] += float((np.abs(off) <= 1).sum())
+            found["short by more"] += float((off < -1).sum())
+    return found
+
+
 def main(seed: int, intervals: int = 240, volumes: int = 64, drawn: int = 20, *sorts: str) -> None:
     """Print a row a sort of pool."""
     total: dict[str, float] = {}
     for k, sort in enumerate(sorts or SORTS):
-        found = compared(sort, seed * 100 + k, intervals, volumes, drawn)
+        if sort == VOLUMES:
+            found = compared_volumes(seed, intervals, volumes, drawn)
+        else:
+            found = compared(sort, seed * 100 + k, intervals, volumes, drawn)
         for name, value in found.items():
             total[name] = total.get(name, 0.0) + value
         print(f"{sort:14s} " + "  ".join(f"{name} {value:.4g}" for name, value in found.items()), flush=True)

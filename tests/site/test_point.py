@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -16,6 +19,7 @@ from planner.site.hints import Hints
 from planner.site.point import point, points
 from planner.sizing import Target, aliases
 from planner.sizing.bounds import spaced
+from planner.sizing.comparison import held_to_measurement
 from tests.site.large_site import SORTS, pool_rows
 
 LAW = Law.from_model("hyperpav")
@@ -62,6 +66,40 @@ def test_many_at_once_and_with_hints_are_those_of_each(sort: str, seed: int) -> 
         assert not isinstance(found, PlannerError)
         assert found.count == alone.count
         assert found.smooth == pytest.approx(alone.smooth, rel=1e-6, abs=1e-6)
+
+
+def volume_runs_of(sort: str, seed: int) -> list[Run]:
+    """One volume in no pool, over its intervals."""
+    frame = pool_rows(sort, seed=seed, intervals=6, volumes=1, seconds=7200.0).with_columns(
+        pool=pl.lit(None, dtype=pl.String), pool_aliases=pl.lit(None, dtype=pl.Int64)
+    )
+    groups = groups_of(frame.lazy())
+    ((_, found),) = series_of(rows_of(frame.lazy(), groups), groups)
+    assert isinstance(found, Series)
+    return runs(found)
+
+
+@settings(max_examples=12)
+@given(
+    sort=st.sampled_from(["steady", "bursty", "unknown"]),
+    seed=st.integers(0, 10_000),
+    target=st.sampled_from([Target(), Target(wait=1e-4), Target(queued=0.05)]),
+)
+def test_the_count_of_a_volume_is_its_real_number_rounded_up(sort: str, seed: int, target: Target) -> None:
+    for run in volume_runs_of(sort, seed):
+        found = point(run, LAW, target)
+        assert found.count == aliases(run, LAW, target=target).recommended
+        rounded = max(math.ceil(found.smooth), 0)
+        assert found.count in (rounded, held_to_measurement(rounded, run, target, 0.0))
+
+
+def test_the_real_number_of_a_volume_falls_as_more_wait_is_allowed() -> None:
+    """Without jumps of its own: halved steps of the target halve the largest step of the number, at least nearly."""
+    run = max(volume_runs_of("bursty", 5), key=lambda each: each.total_queue.value)
+    waits = np.geomspace(2e-5, 1e-3, 33)
+    smooth = np.array([point(run, LAW, Target(wait=float(wait))).smooth for wait in waits])
+    assert (np.diff(smooth) <= 1e-9).all()
+    assert np.abs(np.diff(smooth)).max() < 0.75 * np.abs(np.diff(smooth[::2])).max()
 
 
 def test_pools_read_together_are_those_read_alone() -> None:

@@ -23,12 +23,11 @@ from planner.measurements.run import ADDRESSES_PER_CONTROL_UNIT, Run
 from planner.measurements.systems import pool_runs
 from planner.reports import schema
 from planner.site.growth.curve import NeedCurve
-from planner.site.point import log_excess
 from planner.site.steady_table import sorts
 from planner.sizing.bounds import spaced
 from planner.sizing.fewest import Tried, fewest, first_guess
 from planner.sizing.pool import demand_in_use, extremes, is_bursty, pool_readings
-from planner.sizing.target import Target
+from planner.sizing.target import Target, log_excess
 from planner.sizing.volumes import grouped_within
 
 if TYPE_CHECKING:
