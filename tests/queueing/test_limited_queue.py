@@ -110,7 +110,9 @@ def test_bad_input_is_named(arguments: tuple[object, ...], told: str) -> None:
         mmck(*arguments)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("load", [1e-20, 1e-12, 1e-3, 0.4, 0.6, 1.0 - 1e-12, 1.0 + 1e-12, 1.4, 1.6, 1e3, 1e20])
+@pytest.mark.parametrize(
+    "load", [1e-20, 1e-12, 1e-3, 0.4, 0.6, 1.0 - 1e-12, 1.0 + 1e-12, 1.4, 1.6, 1e3, 1e20]
+)
 @pytest.mark.parametrize("capacity", [2, 3, 7])
 def test_one_server_blocks_as_the_sum_of_powers_says(load: float, capacity: int) -> None:
     """M/M/1/K: ``p(K) = 1 / (1 + 1/a + ... + 1/a^K)``, which loses no digit at any load."""
