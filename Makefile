@@ -53,7 +53,7 @@ fuzz: $(VENV)/test
 answers: $(VENV)/test
 	$(BIN)/python -m tests.fuzz.answers --servers 1000000 --aliases 10000
 
-# Changes of the code that the tests must notice; takes hours.
+# Changes of the code that the tests must notice; takes an hour or two.
 mutants: $(VENV)/test
 	$(BIN)/python -m tests.mutants --count 300
 
