@@ -36,8 +36,8 @@ def weigh(
     """Bayes factor of each candidate column, given its inner products with columns and response."""
     base, response = products[:, :, :-1], products[:, :, -1]
     turned = base @ solved.covariance
-    precision = np.maximum(norm - np.sum(turned * base, axis=2), 1e-12)
-    pull = response - (base @ solved.mean[:, :, None])[:, :, 0]
+    precision = np.maximum(norm - np.einsum("ijk,ijk->ij", turned, base), 1e-12)
+    pull = response - np.einsum("ijk,ik->ij", base, solved.mean)
     rest0 = solved.rest[:, None]
     least = LEAST_NOISE**2 * np.maximum(count, 1)[:, None]
     best = np.maximum(rest0 - pull**2 / precision, least)
@@ -49,9 +49,14 @@ def weigh(
     return Candidates(gain, base, pull / (precision + ridge), precision + ridge, rest)
 
 
-def step_candidates(state: State, solved: Solved, count: Array) -> Candidates:
+StepProducts = tuple[Array, Array, Array]
+
+
+def step_candidates(
+    state: State, solved: Solved, count: Array, steps: StepProducts | None = None
+) -> Candidates:
     """A level shift on each day; days without a measurement, and those at the edges, are none."""
-    products, norm, _ = step_products(solved.white)
+    products, norm, _ = step_products(solved.white) if steps is None else steps
     found = weigh(solved, count, products, norm, STEP_SIZE)
     rank = np.cumsum(state.rows.there, axis=1)
     inside = state.rows.there & (rank > EDGE) & (rank <= rank[:, -1:] - EDGE)
@@ -59,7 +64,7 @@ def step_candidates(state: State, solved: Solved, count: Array) -> Candidates:
     return found
 
 
-def step_products(white: Whitened) -> tuple[Array, Array, Array]:
+def step_products(white: Whitened) -> StepProducts:
     """Inner products of a step on each day with the columns and with itself, and what it has with any earlier one."""
     after = white.columns * white.step_after[:, :, None]
     beyond = np.cumsum(after[:, ::-1], axis=1)[:, ::-1] - after
@@ -72,9 +77,9 @@ def step_products(white: Whitened) -> tuple[Array, Array, Array]:
     )
 
 
-def spell_candidates(state: State, solved: Solved, count: Array) -> Array:
+def spell_candidates(state: State, solved: Solved, count: Array, steps: StepProducts) -> Array:
     """Gain of some days in a row unlike the others, from each day on; (series, lengths, days)."""
-    products, norm, shared = step_products(solved.white)
+    products, norm, shared = steps
     days = norm.shape[1]
     measured = np.where(state.rows.there, np.arange(days), days - 1)
     following = np.minimum.accumulate(measured[:, ::-1], axis=1)[:, ::-1]  # measured day from each on

@@ -242,10 +242,13 @@ def _pool_series(devices: pl.DataFrame) -> tuple[list[GrowingLoad], list[str]]:
     )
     found: list[GrowingLoad] = []
     notes: list[str] = []
-    for (system, pool), part in rows.partition_by(
-        "system", "pool", as_dict=True, maintain_order=True
-    ).items():
-        sums = part.group_by("start").agg(pl.col("io_rate").sum(), pl.len().alias("members")).sort("start")
+    one = ["system", "pool"]
+    totals = (
+        rows.group_by(*one, "start").agg(pl.col("io_rate").sum(), pl.len().alias("members")).sort("start")
+    )
+    over_time = totals.partition_by(one, as_dict=True, maintain_order=True)
+    for (system, pool), part in rows.partition_by(one, as_dict=True, maintain_order=True).items():
+        sums = over_time[system, pool]
         usual = float(np.median(sums["members"].to_numpy()))
         whole = sums.filter(pl.col("members") >= MEMBERS * usual)
         if whole.height < sums.height:

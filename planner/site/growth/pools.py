@@ -18,7 +18,7 @@ from planner.sizing.target import Target
 if TYPE_CHECKING:
     import polars as pl
 
-POOLS_AT_ONCE: Final = 24  # a part; fewer are not worth a process of their own
+POOLS_AT_ONCE: Final = 12  # a part: all processes are busy to the end
 Answered = tuple[list[Goal], list[str]]
 
 

@@ -16,6 +16,7 @@ from planner.site.growth.candidates import (
     pulse_candidates,
     spell_candidates,
     step_candidates,
+    step_products,
 )
 from planner.site.growth.model import LEAST_FACTOR, STEPS, YEAR, Solved, State, linear, log_sum, solve
 
@@ -168,12 +169,13 @@ def further(state: State) -> dict[str, Array]:
         solved = solve(state, model, phi)
         own = solved.evidence[:, None]
         found["base"].append(own)
-        found["step"].append(own + step_candidates(state, solved, model.count).gain)
+        steps = step_products(solved.white)
+        found["step"].append(own + step_candidates(state, solved, model.count, steps).gain)
         found["pulse"].append(own + pulse_candidates(state, solved, model.count).gain)
         found["month"].append(own + month_candidates(state, solved, model, phi).gain)
         if index in range(*COARSE.indices(len(PHIS))):
             coarse.append(own)
-            spells.append(own[:, :, None] + spell_candidates(state, solved, model.count))
+            spells.append(own[:, :, None] + spell_candidates(state, solved, model.count, steps))
     none = log_sum(np.array(found["base"]))
     return {
         "step": log_sum(np.array(found["step"])) - none + np.log(STEP_ODDS),
