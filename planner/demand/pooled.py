@@ -390,11 +390,16 @@ def _as_without(rows: MeasuredRows, law: Law) -> Readings:
     rate = measured.rate * measured.rate / before
     second = read(rate, measured.service / growth ** (1 - left))
     left, after, growth = reached(second)
-    rise = np.log(before / after)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        step = np.where(rise > LEAST_RISE, np.log(before / measured.rate) / rise, 1.0)
-    rate = measured.rate * (rate / measured.rate) ** np.clip(step, 0.0, LONGEST_STEP)
+    step = along(np.log(before / measured.rate), np.log(before / after))
+    rate = measured.rate * (rate / measured.rate) ** step
     return read(rate, measured.service / growth ** (1 - left))
+
+
+def along(wanted: Array, risen: Array) -> Array:
+    """Steps along the line through two guesses: what is wanted over what the first brought; 1 where it is level."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        step = np.where(risen > LEAST_RISE, wanted / risen, 1.0)
+    return np.asarray(np.clip(step, 0.0, LONGEST_STEP))
 
 
 def _likely(queues: Array, rows: MeasuredRows) -> Array:

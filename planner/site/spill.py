@@ -25,12 +25,11 @@ from planner.demand.pooled import (
     HELD,
     LARGEST_TIE,
     LAW_ERROR,
-    LEAST_RISE,
-    LONGEST_STEP,
     MULTIPLES,
     SPREAD,
     UNIFORM,
     USUAL,
+    along,
     open_queue,
 )
 from planner.demand.pooled import LONGEST_WAIT as LONGEST_READ
@@ -254,10 +253,8 @@ def _without(volumes: _Volumes, multiple: float, measured: Array, law: Law) -> _
     left, before, growth = reached(volumes)
     rate = 1.0 / before
     left, after, growth = reached(volumes.at(rate, growth ** (left - 1)))
-    rise = np.log(before / (after * rate))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        step = np.where(rise > LEAST_RISE, np.log(before) / rise, 1.0)
-    return volumes.at(rate ** np.clip(step, 0.0, LONGEST_STEP), growth ** (left - 1))
+    step = along(np.log(before), np.log(before / (after * rate)))
+    return volumes.at(rate**step, growth ** (left - 1))
 
 
 def _of_multiple(volumes: _Volumes, multiple: float) -> Array:

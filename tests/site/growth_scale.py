@@ -6,7 +6,6 @@ is not part of it.
 
 from __future__ import annotations
 
-import resource
 import sys
 import tempfile
 import time
@@ -17,6 +16,7 @@ from planner.measurements.read import read
 from planner.site.example import example_volumes
 from planner.site.growth.limits import Given, site_growth
 from planner.sizing.target import Target
+from tests.site.scale import cpu_seconds
 
 
 def main(pools: int = 200, workers: int | None = None) -> None:
@@ -25,18 +25,12 @@ def main(pools: int = 200, workers: int | None = None) -> None:
         path = Path(folder) / "volumes.csv"
         example_volumes(days=400, pools=pools, volumes=8, hours=3, aliases=3).write_csv(path)
         measured = read(path)
-    begin, used = time.monotonic(), _processor()
+    begin, used = time.monotonic(), cpu_seconds()
     found = site_growth(measured, Given(law=Law.from_model("hyperpav"), target=Target()), workers=workers)
     print(
         f"{pools} pools, {len(found.limits)} limits: {time.monotonic() - begin:.1f} s by the clock, "
-        f"{_processor() - used:.1f} s of the processors"
+        f"{cpu_seconds() - used:.1f} s of the processors"
     )
-
-
-def _processor() -> float:
-    """Seconds of this process and of those that it started and that ended."""
-    each = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return sum(usage.ru_utime + usage.ru_stime for usage in each)
 
 
 if __name__ == "__main__":

@@ -18,6 +18,8 @@ SPELLS: Final = (2, 3, 4, 6, 8, 11, 15)  # days in a row that may be unlike the 
 EDGE: Final = 2  # measured days that a level must have on either side of a shift
 FEWEST_MONTH_ENDS: Final = 3  # that a form must be seen at
 
+StepProducts = tuple[Array, Array, Array]  # what `step_products` gives
+
 
 @dataclass(slots=True)
 class Candidates:
@@ -49,14 +51,9 @@ def weigh(
     return Candidates(gain, base, pull / (precision + ridge), precision + ridge, rest)
 
 
-StepProducts = tuple[Array, Array, Array]
-
-
-def step_candidates(
-    state: State, solved: Solved, count: Array, steps: StepProducts | None = None
-) -> Candidates:
+def step_candidates(state: State, solved: Solved, count: Array, steps: StepProducts) -> Candidates:
     """A level shift on each day; days without a measurement, and those at the edges, are none."""
-    products, norm, _ = step_products(solved.white) if steps is None else steps
+    products, norm, _ = steps
     found = weigh(solved, count, products, norm, STEP_SIZE)
     rank = np.cumsum(state.rows.there, axis=1)
     inside = state.rows.there & (rank > EDGE) & (rank <= rank[:, -1:] - EDGE)

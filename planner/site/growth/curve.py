@@ -17,7 +17,7 @@ import numpy as np
 
 FEWEST: Final = 3.0  # aliases below which the law of the root is too rough
 MARGIN: Final = (
-    0.1  # aliases from a whole number within which that is solved; the curve misses by .05, at most .07
+    0.1  # aliases from a whole number within which that is solved; the curve misses by .07 at most
 )
 FAR: Final = 1.5  # aliases from the count that was solved, from which another one is
 WIDE: Final = 2.0  # largest over smallest load from which on a fourth load is solved

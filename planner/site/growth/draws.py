@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from planner.results import Array
 from planner.site.growth.ar import PHIS, Mask
-from planner.site.growth.candidates import STEP_ODDS, step_candidates
+from planner.site.growth.candidates import STEP_ODDS, step_candidates, step_products
 from planner.site.growth.model import LEAST_FACTOR, STEPS, YEAR, State, linear, log_sum, solve
 
 
@@ -113,7 +113,7 @@ def draw_form(
     for phi in PHIS:
         solved = solve(state, model, phi)
         solutions.append(solved)
-        candidates.append(step_candidates(state, solved, model.count))
+        candidates.append(step_candidates(state, solved, model.count, step_products(solved.white)))
     series, days = state.values.shape
     weights = np.empty((series, len(PHIS), days + 1))
     for index, (solved, found) in enumerate(zip(solutions, candidates, strict=True)):

@@ -72,6 +72,8 @@ def fit_some(part: SomeSeries) -> TrendDraws:
     drawn: dict[str, Any] = draw(state, part.draws, np.random.default_rng(part.seed))
     busiest = np.argmax(drawn["week"].mean(axis=1), axis=1)
     head = np.take_along_axis(drawn["week"], busiest[:, None, None], axis=2)  # (series, draws, 1)
+    # Of two weekdays as busy the mean share of one may pass 1 by the noise of the draws.
+    head *= (drawn["week"] / head).mean(axis=1).max(axis=1)[:, None, None]
     unit = unit[:, None] * head[:, :, 0]
     measured = np.isfinite(values)
     return TrendDraws(
