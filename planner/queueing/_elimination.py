@@ -18,14 +18,21 @@ LARGE: Final = 1e200
 
 
 def stationary(moves: Array) -> Array:
-    """Law of chains given by the rates between different states, by state reduction: it never subtracts."""
+    """Law of chains given by the rates between different states, by state reduction: it never subtracts.
+
+    A state that leads to none before it, directly or by later ones, is never left for them: they have no weight.
+    """
     work = moves.copy()
+    back = np.ones(work.shape[:-1])
     for last in range(work.shape[-1] - 1, 0, -1):
-        work[:, :last, last] /= work[:, last, :last].sum(-1)[:, None]
+        back[:, last] = work[:, last, :last].sum(-1)
+        work[:, :last, last] /= np.where(back[:, last] > 0.0, back[:, last], 1.0)[:, None]
         work[:, :last, :last] += work[:, :last, last, None] * work[:, last, None, :last]
     law = np.ones(work.shape[:-1])
     for state in range(1, work.shape[-1]):
         law[:, state] = (law[:, :state] * work[:, :state, state]).sum(-1)
+        kept = back[:, state] <= 0.0
+        law[kept, :state], law[kept, state] = 0.0, 1.0
         if (law[:, state] > LARGE).any():
             law[:, : state + 1] /= np.maximum(law[:, state, None], 1.0)  # what is so much rarer is nothing
     return np.asarray(law / law.sum(-1, keepdims=True))

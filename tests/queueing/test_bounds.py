@@ -1,5 +1,6 @@
 """What every station and pool refuses or bounds: magnitudes, kinds of numbers, time and memory, shared arrays."""
 
+from contextlib import suppress
 from itertools import product
 
 import numpy as np
@@ -158,7 +159,7 @@ def test_an_answer_that_no_method_balances_is_no_answer():
         alias_pool(1, service_time=1.0, arrival_rate=[NAN, 0.001, 0.5], **law)
 
 
-@pytest.mark.parametrize("think_time", [1e-6, 1e-9, 1e-140])
+@pytest.mark.parametrize("think_time", [1e-6, 1e-9, 1e-12])
 @pytest.mark.parametrize("aliases", [0, 1, 5])
 def test_many_requesters_that_hardly_think_do_not_overflow(aliases, think_time):
     pool = alias_pool(aliases, volumes=1, population=60, think_time=think_time, service_time=1.0)
@@ -219,3 +220,26 @@ def test_every_imbalance_is_found():
             continue  # no balance holds them from above
         with pytest.raises(ConvergenceError):
             check_balance(pool, 1, Outcome(**{**good, name: change * good[name]}, **laws))
+
+
+@pytest.mark.parametrize(("argument", "worst"), [
+    ("think_time", 1e-13), ("think_time", 1e13), ("arrival_rate", 1e-13), ("service_time", 1e-14), ("scv", 1e13),
+    ("inflation", 1e13), ("redrive_time", 1e13), ("alias_redrive_time", 1e13),
+])  # fmt: skip
+def test_pools_refuse_what_is_a_million_million_times_off(argument, worst):
+    """A ten thousandth of that is answered, or said not to settle; nothing warns."""
+    nan = np.nan
+    law = {"volumes": [2, 3], "population": [3.0, nan], "think_time": [1.0, nan], "arrival_rate": [nan, 0.3],
+           "service_time": [1.0, 1.0], "scv": 1.0, "inflation": 0.1, "redrive_time": 0.01,
+           "alias_redrive_time": 0.01}  # fmt: skip
+
+    def asked(value):
+        given = law[argument]
+        several = {"think_time": [value, nan], "arrival_rate": [nan, value]}.get(argument, [1.0, value])
+        return {**law, argument: several if isinstance(given, list) else value}
+
+    with pytest.raises(InputError, match=argument):
+        alias_pool(2, **asked(worst))
+    with suppress(ConvergenceError):
+        sound = alias_pool(2, **asked(worst * (1e-4 if worst > 1 else 1e4)))
+        assert np.isfinite(sound.throughput).all()

@@ -57,6 +57,13 @@ def test_a_block_that_is_hardly_ever_left():
     )
 
 
+def test_states_that_are_left_for_good_have_no_weight():
+    """The first state leads to the others and none of them back: they have the law of a chain of their own."""
+    moves = np.array([[0.0, 5.0, 1.0], [0.0, 0.0, 2.0], [0.0, 3.0, 0.0]])
+    np.testing.assert_allclose(stationary(moves[None])[0], [0.0, 0.6, 0.4], rtol=1e-14)
+    np.testing.assert_allclose(stationary(np.array([[[0.0, 1.0], [0.0, 0.0]]]))[0], [0.0, 1.0])
+
+
 def test_fails_of_an_open_volume_with_many_aliases():
     """One volume is M/M/(A+1): its fails are the arrivals that find all servers busy, Erlang's formula."""
     aliases, load = 24, mpf("0.01")

@@ -17,6 +17,8 @@ MOST_DEVICES = 4096
 """Bases and aliases together: keeps time and memory within bounds."""
 TINY: Final = float(np.finfo(float).tiny)
 """What divides in place of 0."""
+FARTHEST: Final = 1e12
+"""Ratio, either way, of any time to the mean service time, beyond which rates lose their digits."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -119,7 +121,7 @@ def check_pool(
     alias_gap = gap
     if alias_redrive_time is not None:
         alias_gap = _number("alias_redrive_time", alias_redrive_time, at_least=0.0, unit="s")
-    return CheckedPool(
+    pool = CheckedPool(
         volumes=count,
         population=people,
         think_time=think / unit,
@@ -131,6 +133,8 @@ def check_pool(
         redrive_time=gap / unit,
         alias_redrive_time=alias_gap / unit,
     )
+    _check_ratios(pool)
+    return pool
 
 
 def check_aliases(aliases: ArrayLike, pool: CheckedPool) -> Array:
@@ -206,6 +210,22 @@ def _check_class(population: float, think_time: float, arrival_rate: float) -> N
         raise InputError("population", float(population), "a whole number of requesters, 1 or more")
     if not (think_time > 0.0 and _moderate(think_time)):
         raise InputError("think_time", float(think_time), "a finite time above 0", "s")
+
+
+def _check_ratios(pool: CheckedPool) -> None:
+    """Refuse times and rates so far from the mean service time that others beside them lose their digits."""
+    unit, near, any_less = pool.service_time, 1.0 / FARTHEST, 0.0
+    for name, values, scale, dimension, least in (
+        ("service_time", pool.service, unit, "s", near), ("think_time", pool.think_time, unit, "s", near),
+        ("arrival_rate", pool.arrival_rate, 1.0 / unit, "1/s", near), ("scv", pool.scv, 1.0, "", any_less),
+        ("inflation", pool.inflation, 1.0, "", any_less), ("redrive_time", pool.redrive_time, unit, "s", any_less),
+        ("alias_redrive_time", pool.alias_redrive_time, unit, "s", any_less),
+    ):  # fmt: skip
+        for value in np.atleast_1d(values):
+            if np.isnan(value) or value == 0.0 or least <= value <= FARTHEST:
+                continue
+            told = f"a number from {least * scale:.3g} to {FARTHEST * scale:.3g}, as service times are {unit:.3g} s"
+            raise InputError(name, float(value * scale), told, dimension)
 
 
 def _number(

@@ -97,7 +97,8 @@ def alias_pool(
     Raises
     ------
     InputError
-        An argument outside its domain, classes that do not fit together, or more states than "exact" takes.
+        An argument outside its domain or a million million times away from the service time, classes that do not fit
+        together, or more states than "exact" takes.
     ConvergenceError
         An iteration that did not settle.
 

@@ -52,7 +52,7 @@ def test_marks_of_a_sweep_lie_between_none_and_all():
         pool.water_marks(0)
 
 
-@given(st.lists(st.floats(0.0, 500.0), min_size=1, max_size=40), st.floats(0.0, 1.0))
+@given(st.lists(st.just(0.0) | st.floats(1e-9, 500.0), min_size=1, max_size=40), st.floats(0.0, 1.0))
 def test_groups_keep_volumes_and_load(rates, spread):
     groups = group_volumes(arrival_rate=rates, spread=spread)
     assert groups.volumes.sum() == len(rates)

@@ -25,6 +25,8 @@ CELLS_AT_ONCE: Final = 30_000
 """Numbers of D by d of which rates are found at a time."""
 CLOSE = 1e-12
 """Share that is taken for 0, and for all."""
+LARGEST_EXPONENT: Final = 700.0
+"""Of e, as a number."""
 
 
 def waiting_shares(held_or_waiting: Array, log_odds: Array, waiting: Array) -> Array:
@@ -45,7 +47,7 @@ def waiting_shares(held_or_waiting: Array, log_odds: Array, waiting: Array) -> A
     log_x = target - log_odds @ weight
     low, high = target - log_odds.max(), target - log_odds.min()  # the mean of the classes lies between them
     for _ in range(MAX_NEWTON):
-        each = 1.0 / (1.0 + np.exp(-(log_x + log_odds[:, None])))
+        each = _logistic(log_x + log_odds[:, None])
         waits = weight * each
         mean = waits.sum(axis=0)
         below = mean < share
@@ -58,7 +60,7 @@ def waiting_shares(held_or_waiting: Array, log_odds: Array, waiting: Array) -> A
         step, log_x = following - log_x, following
         if np.abs(step).max(initial=0.0) < CLOSE**0.5:
             break
-    shares[:, some] = 1.0 / (1.0 + np.exp(-(log_x + log_odds[:, None])))
+    shares[:, some] = _logistic(log_x + log_odds[:, None])
     return shares
 
 
@@ -76,6 +78,11 @@ def own_queue_empty(alias_share: Array, at_busy: Array, waiting: Array, beyond: 
     np.minimum(held, 1.0, out=held)
     np.cumprod(held, axis=-1, out=chance[:, some, 1:])
     return chance
+
+
+def _logistic(value: Array) -> Array:
+    """Inverse of the logit, as good as 0 far below."""
+    return np.asarray(1.0 / (1.0 + np.exp(np.minimum(-value, LARGEST_EXPONENT))))
 
 
 def _logit(share: Array) -> Array:
