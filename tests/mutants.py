@@ -37,10 +37,10 @@ ANSWERS: Final = (
     "tests/cli/test_aliases.py", "tests/cli/test_pools.py", "tests/test_docs.py", "tests/test_readme.py",
 )  # fmt: skip
 ROOMS: Final = {
-    "queueing": ("tests/queueing", "tests/devices"),
-    "demand": ("tests/demand", *ANSWERS),
-    "sizing": ANSWERS,
-    "reports": ("tests/reports", "tests/measurements", "tests/cli/test_read.py", "tests/fuzz"),
+    "queueing": ("tests/queueing", "tests/devices", "tests/pinned"),
+    "demand": ("tests/demand", "tests/pinned", *ANSWERS),
+    "sizing": ("tests/pinned", *ANSWERS),
+    "reports": ("tests/reports", "tests/measurements", "tests/cli/test_read.py", "tests/fuzz", "tests/pinned"),
 }  # fmt: skip
 COMPARED: Final = {
     ast.Lt: "<=", ast.LtE: "<", ast.Gt: ">=", ast.GtE: ">", ast.Eq: "!=", ast.NotEq: "==", ast.Is: "is not",

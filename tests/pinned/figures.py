@@ -1,0 +1,68 @@
+"""Figures of an answer as JSON holds them, and which of two answers differ."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from enum import Enum
+from typing import Any, Final
+
+import numpy as np
+
+DIGITS: Final = 10
+SAME: Final = 1e-6  # relative difference that rounding of another machine may make
+NOTHING: Final = 1e-11  # absolute
+STEPS_SAME: Final = 0.1  # of a number of steps, and one
+
+
+def plain(value: Any) -> Any:
+    """Lists, mappings, text and numbers of ten digits."""
+    if isinstance(value, Mapping):
+        return {str(key): plain(each) for key, each in value.items()}
+    if isinstance(value, np.ndarray):
+        return plain(value.tolist())
+    if isinstance(value, list | tuple):
+        return [plain(each) for each in value]
+    if isinstance(value, bool | np.bool_ | str) or value is None or isinstance(value, Enum):
+        return (
+            str(value.value)
+            if isinstance(value, Enum)
+            else bool(value)
+            if isinstance(value, np.bool_)
+            else value
+        )
+    number = float(value)
+    return float(f"{number:.{DIGITS}g}") if math.isfinite(number) else str(number)
+
+
+def leaves(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
+    """Every number and text of an answer, with where it stands."""
+    if isinstance(value, dict):
+        for key, each in value.items():
+            yield from leaves(each, f"{name}.{key}" if name else key)
+    elif isinstance(value, list):
+        yield f"{name}.length", len(value)
+        for k, each in enumerate(value):
+            yield from leaves(each, f"{name}[{k}]")
+    else:
+        yield name, value
+
+
+def moved(before: Any, now: Any) -> list[str]:
+    """What differs between two answers, in words."""
+    old, new = dict(leaves(before)), dict(leaves(now))
+    missing = [f"{name}: {old[name]!r} is gone" for name in old.keys() - new.keys()]
+    added = [f"{name}: {new[name]!r} is new" for name in new.keys() - old.keys()]
+    return (
+        sorted(missing) + sorted(added)
+        + [f"{name}: {old[name]!r} -> {new[name]!r}" for name in old if name in new
+           and not _same(name, old[name], new[name])]
+    )  # fmt: skip
+
+
+def _same(name: str, before: Any, now: Any) -> bool:
+    if isinstance(before, bool | str) or isinstance(now, bool | str) or before is None or now is None:
+        return bool(before == now)
+    if name.rpartition(".")[2] == "steps":
+        return bool(abs(before - now) <= 1 + STEPS_SAME * before)
+    return bool(abs(before - now) <= NOTHING + SAME * max(abs(before), abs(now)))

@@ -1,0 +1,80 @@
+"""Alias pools of all sorts, from one volume to a hundred."""
+
+from __future__ import annotations
+
+import math
+from random import Random
+from typing import Any
+
+import numpy as np
+
+from planner import queueing
+from planner.devices import Performance
+from planner.devices.pool import performance
+from planner.errors import ConvergenceError, InputError
+
+CASES = 110
+
+
+def cases() -> dict[str, Any]:
+    """Laws of pools with their alias counts."""
+    random = Random("pools")
+    return {f"pool {k}": _case(random) for k in range(CASES)}
+
+
+def answer(case: dict[str, Any]) -> Any:
+    """Figures of each class and of the pool, the method, and how many steps one count takes."""
+    aliases, law = case["aliases"], dict(case["law"])
+    try:
+        found = queueing.alias_pool(aliases, **law)
+    except (InputError, ConvergenceError) as error:
+        return {"refused": type(error).__name__, "argument": getattr(error, "argument", None)}
+    figures = {name: getattr(found, name) for name in found.quantities() if name != "residual"}
+    figures |= {"free": found.free_alias_law[..., :4], "method": found.method, "stable": found.stable}
+    if law.get("method", "auto") == "auto":
+        figures["steps"] = _steps(aliases[0], law)
+    with np.errstate(invalid="ignore"):
+        shown: Performance = performance(found)
+    figures["marks"] = [shown.fewest_free, shown.most_free]
+    return figures
+
+
+def _steps(aliases: int, law: dict[str, Any]) -> int:
+    way = queueing.Approach(aliases, **{key: value for key, value in law.items() if key != "method"})
+    steps = 0
+    while way.closer():
+        steps += 1
+    return steps
+
+
+def _case(random: Random) -> dict[str, Any]:
+    sort = random.choice(("one", "equal", "equal", "open", "open", "closed", "mixed", "exact", "phases"))
+    many = 1 if sort in {"one", "equal"} else random.choice((1, 2, 3))
+    exact = sort in {"exact", "phases"}
+    most = 3 if exact else 24
+    volumes = [
+        1 if sort == "one" else random.randint(1, most if k == 0 else min(most, 8)) for k in range(many)
+    ]
+    closed = [
+        sort in {"closed", "phases"} or (sort != "open" and random.randrange(3) > 0) for _ in range(many)
+    ]
+    people = [random.randint(1, 3 if exact else 8) if each else math.nan for each in closed]
+    think = [
+        random.choice((random.expovariate(1), random.expovariate(0.1), 1e-3)) if each else math.nan
+        for each in closed
+    ]
+    rate = [math.nan if each else random.uniform(0.03, 1.1) for each in closed]
+    own = random.randrange(3) == 0 and many > 1
+    slowed = random.randrange(2) and (all(closed) or not exact)
+    law = {
+        "volumes": volumes, "population": people, "think_time": think, "arrival_rate": rate,
+        "service_time": [random.choice((0.5, 1.0, 3.0)) for _ in range(many)] if own else 1.0,
+        "scv": random.choice((0.4, 2.5)) if sort == "phases" or (random.randrange(6) == 0 and not exact) else 1.0,
+        "inflation": random.choice((0.05, 0.16)) if slowed else 0.0,
+        "redrive_time": random.choice((0.0, 0.05)) if slowed else 0.0,
+    }  # fmt: skip
+    if exact:
+        law["method"] = "exact"
+    room = sum(volumes)
+    counts = sorted({random.randint(0, max(room // 2, 2)), random.randint(1, room + 2)})
+    return {"aliases": counts, "law": law}

@@ -1,0 +1,41 @@
+"""No answer moves unnoticed. The expected values come from the code itself, see `tests.pinned`."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.pinned.figures import moved
+from tests.pinned.rooms import ROOMS, written
+
+TOGETHER = 4  # questions of a test
+PARTS = [(room, k) for room in ROOMS for k in range(0, len(written(room)), TOGETHER)]
+
+
+@pytest.mark.parametrize(("room", "first"), PARTS, ids=[f"{room}-{k}" for room, k in PARTS])
+def test_answers_are_what_they_were(room: str, first: int) -> None:
+    expected = written(room)
+    names = list(expected)[first : first + TOGETHER]
+    now = ROOMS[room].answers(names)
+    differences = [f"{name}: {told}" for name in names for told in moved(expected[name], now[name])]
+    assert not differences, "python -m tests.pinned writes them anew:\n" + "\n".join(differences[:20])
+
+
+def test_a_moved_answer_is_noticed() -> None:
+    """A check that cannot fail is none."""
+    before = {"queue": [1.0, 2.0], "text": ["a"], "steps": 20.0, "low": 0.0}
+    assert not moved(before, {"queue": [1.0, 2.0 + 1e-7], "text": ["a"], "steps": 22.0, "low": 1e-12})
+    for other in (
+        {"queue": [1.0, 2.00001]},
+        {"queue": [1.0]},
+        {"text": ["b"]},
+        {"steps": 30.0},
+        {"low": 1e-9},
+    ):
+        assert len(moved(before, {**before, **other})) >= 1
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_every_question_has_an_answer(room: str) -> None:
+    assert list(ROOMS[room].cases()) == list(written(room))
+    assert np.isfinite(len(written(room)))
