@@ -178,7 +178,13 @@ def size_pool(runs: Sequence[Run], law: Law, target: Target, growth: float) -> A
     sweep = np.arange(last + 1, dtype=np.float64)
     few = some_counts(last, recommended, [run.aliases for run in runs])
     rows = asked[0].solve(sweep)
-    solved = [each.solve(sweep[few]) for each in asked[1:]]
+    # The fewest and the most requesters bound all figures of today; of those between only the rate is told.
+    ends = read if fitted or growth else extremes(read)
+    bounding = [any(each is end for end in ends) for each in read[1:]]
+    there = np.array([float(recommended)])
+    solved = [
+        each.solve(sweep[few] if bounds else there) for each, bounds in zip(asked[1:], bounding, strict=True)
+    ]
     rule = rule_of_thumb(run, rows, growth)
     known = () if growth else tuple(runs)
     laws = moved_pools(asked[0].main, law, rows, min(run.aliases, last))
@@ -190,10 +196,11 @@ def size_pool(runs: Sequence[Run], law: Law, target: Target, growth: float) -> A
     bands = []
     for of, measured, rising in ((_io_rate, measured_rate, True), (_response, measured_response, False)):
         chosen = of(rows)
-        values = np.array([chosen, *(between(of(each), chosen, few) for each in solved)])
+        outer = [each for each, bounds in zip(solved, bounding, strict=True) if bounds]
+        values = np.array([chosen, *(between(of(each), chosen, few) for each in outer)])
         others = np.array([between(of(each), chosen, few) for each in moved]).reshape(len(moved), last + 1)
-        there = {each.aliases: measured(each) for each in known}
-        bands.append(band(values, chosen, others, law, strain, run.aliases, there, rising=rising))
+        seen = {each.aliases: measured(each) for each in known}
+        bands.append(band(values, chosen, others, law, strain, run.aliases, seen, rising=rising))
     model = rows
     rows = as_measured(rows, known)
     bands[0] = holding(bands[0], rows.io_rate)
@@ -204,8 +211,8 @@ def size_pool(runs: Sequence[Run], law: Law, target: Target, growth: float) -> A
     gained = gains(asked[0].main, model, min(run.aliases, last), recommended)
     if run.own and not growth:
         gained = own_gains(gained, run, asked[0].classes)
-    at = int(np.flatnonzero(few == recommended)[0])
-    rates = [float(model.io_rate[recommended]), *(float(each.io_rate[at]) for each in solved)]
+    at_it = (each.io_rate[each.aliases == recommended] for each in solved)
+    rates = [float(model.io_rate[recommended]), *(float(rate[0]) for rate in at_it)]
     named = tuple(
         _named(reading, count, rate) for reading, count, rate in zip(read, counts, rates, strict=True)
     )
