@@ -44,13 +44,18 @@ Without one, type the numbers of one volume, as below. Each command shows an exa
 Example: planner aliases volume --rate 755/s --service 1.3ms --queue 1.84"""
 
 
-def build() -> typer.Typer:
+def build(words: list[str] | None = None) -> typer.Typer:
     """Assemble the command line.
+
+    Parameters
+    ----------
+    words : list of str, optional
+        What was typed: where it begins with a command, only that one is assembled, which saves a tenth of a start.
 
     Returns
     -------
     typer.Typer
-        The application with all commands.
+        The application, with all commands where `words` does not name one.
     """
     import typer
 
@@ -86,12 +91,12 @@ def build() -> typer.Typer:
     ) -> None:
         """Take the options of all commands."""
 
-    for name, short in COMMANDS.items():
+    for name in words[:1] if words and words[0] in COMMANDS else COMMANDS:
         module = import_module(f"{__name__}.{name}")
         if hasattr(module, "app"):
-            app.add_typer(module.app, name=name, short_help=short or None)
+            app.add_typer(module.app, name=name, short_help=COMMANDS[name] or None)
         else:
-            app.command(name=name, help=module.HELP, short_help=short or None)(getattr(module, name))
+            app.command(name=name, help=module.HELP, short_help=COMMANDS[name] or None)(getattr(module, name))
     return app
 
 
@@ -125,8 +130,9 @@ def _run(arguments: list[str] | None) -> int:
     from planner.errors import PlannerError
 
     try:
-        with options.typed(sys.argv[1:] if arguments is None else arguments):
-            build()(args=arguments, prog_name="planner")
+        words = sys.argv[1:] if arguments is None else arguments
+        with options.typed(words):
+            build(words)(args=arguments, prog_name="planner")
     except SystemExit as done:
         return int(done.code or 0)
     except PlannerError as error:
