@@ -1,7 +1,7 @@
-"""How often counts are right on simulated volumes: `python -m tests.demand.accuracy SEED`.
+"""How often counts are right on simulated volumes: `python -m tests.demand.accuracy SEED [VOLUMES [POOLS]]`.
 
-Volumes and pools are drawn anew for every seed. The weights of the readings were adjusted on seeds 11 to 14 and pools
-of seeds 21 and 31; judge on others.
+Volumes and pools are drawn anew for every seed; FIRST-LAST takes several seeds together. The weights of the readings
+were adjusted on seeds 11 to 14 and pools of seeds 21 and 31; judge on others.
 """
 
 from __future__ import annotations
@@ -100,22 +100,24 @@ def of_pools(drawn: Sequence[PoolCase]) -> tuple[Found, Found]:
     return one, two
 
 
-def main(seed: int, volumes: int = 200, pools: int = 40) -> None:
-    """Print the tables."""
+def main(seeds: str, volumes: int = 200, pools: int = 40) -> None:
+    """Print the tables, so many volumes and pools of each seed."""
+    first, _, last = seeds.partition("-")
+    every = range(int(first), int(last or first) + 1)
     if volumes:
-        print_volumes(seed, volumes)
+        print_volumes([case for seed in every for case in cases(seed, volumes)])
     if pools:
-        print_pools(seed, pools)
+        print_pools([case for seed in every for case in pool_cases(seed, pools)])
 
 
-def print_volumes(seed: int, volumes: int) -> None:
+def print_volumes(drawn: Sequence[Case]) -> None:
     """One row and two, by kind."""
-    drawn = cases(seed, volumes)
     one, two = of_volumes(drawn)
     kinds = np.array([case.volume.kind for case in drawn])
     used = np.array([case.aliases for case in drawn]) > 0
     parts = {"all": None, "steady kinds": np.isin(kinds, STEADY), "bursty kinds": ~np.isin(kinds, STEADY),
-             "aliases in use": used, **{kind: kinds == kind for kind in (*KINDS, "mixture")}}  # fmt: skip
+             "aliases in use": used, "steady, none in use": np.isin(kinds, STEADY) & ~used,
+             **{kind: kinds == kind for kind in (*KINDS, "mixture")}}  # fmt: skip
     names = ("cases", "right", "within one", "within 25 %", "range holds", "too few")
     for title, found in (("one row", one), ("and a row at the recommended count", two)):
         say(title, names)
@@ -123,10 +125,9 @@ def print_volumes(seed: int, volumes: int) -> None:
             say(part, [f"{found.figures(chosen)[name]:.0f}" for name in names])
 
 
-def print_pools(seed: int, pools: int) -> None:
+def print_pools(drawn: Sequence[PoolCase]) -> None:
     """One row a volume, and two."""
     names = ("cases", "right", "within 25 % or one", "range holds", "too few by more")
-    drawn = pool_cases(seed, pools)
     used = np.array([case.aliases for case in drawn]) > 0
     for title, found in zip(
         ("pools, one row", "and rows at the recommended count"), of_pools(drawn), strict=True
@@ -143,4 +144,4 @@ def say(title: str, columns: Sequence[str]) -> None:
 
 
 if __name__ == "__main__":
-    main(*(int(argument) for argument in sys.argv[1:]))
+    main(sys.argv[1], *(int(argument) for argument in sys.argv[2:]))
