@@ -78,9 +78,7 @@ def solve(full: Array, think: Array, groups: Sequence[StationGroup]) -> tuple[Ar
             without = _core(fewer, stations, deviation).queue
             found = np.where(less[..., None] > 0, _over(without, less[..., None]) - share, 0.0)
             deviation[..., s] += HALF * (found - deviation[..., s])  # whole steps may swing without end
-        before, state = state.queue, _core(state, stations, deviation)
-        if np.abs(state.queue - before).max() <= SETTLED * max(float(full.max()), 1.0):
-            break
+        state = _core(state, stations, deviation)
     opened = [_open_number(station, state.queue[..., k].sum(-1)) for k, station in enumerate(stations)]
     return state.rate, state.queue, np.stack(opened, axis=-1)
 
