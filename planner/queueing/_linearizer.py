@@ -69,14 +69,9 @@ def solve(full: Array, think: Array, groups: Sequence[StationGroup]) -> tuple[Ar
             less = full.copy()
             less[:, s] = np.maximum(less[:, s] - 1, 0)
             part = _over(less, full)
-            fewer = replace(
-                state,
-                full=less,
-                queue=state.queue * part[..., None],
-                rate=state.rate * np.maximum(part, TINY),
-            )
+            fewer = replace(state, full=less, queue=state.queue * part[..., None], rate=state.rate * part)
             without = _core(fewer, stations, deviation).queue
-            found = np.where(less[..., None] > 0, _over(without, less[..., None]) - share, 0.0)
+            found = _over(without, less[..., None]) - share
             deviation[..., s] += HALF * (found - deviation[..., s])  # whole steps may swing without end
         state = _core(state, stations, deviation)
     opened = [_open_number(station, state.queue[..., k].sum(-1)) for k, station in enumerate(stations)]

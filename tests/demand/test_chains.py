@@ -134,6 +134,14 @@ def test_groups_sum_their_own_waits() -> None:
         assert (found.busy + found.gap)[c - 1, 0] == pytest.approx(busy)
 
 
+def test_a_group_that_finds_a_device_for_each_never_waits() -> None:
+    for size in (1.0, 2.0, 3.4, 4.0):
+        found = chains.groups(station(0.1, 0.05), np.array([0.2]), np.array([size]))
+        enough = int(np.ceil(size)) - 1
+        assert (found.queue[enough:] == 0).all() and (found.gap[enough:] == 0).all()
+        assert (found.queue[:enough] > 0.005).all()
+
+
 def test_constant_service_serves_groups_in_rounds() -> None:
     """Seven I/Os on three devices: three at once, three after one service with its gap, one after two."""
     found = chains.groups(station(0.1, 0.05), np.array([0.2]), np.array([7.0]), 1.0)

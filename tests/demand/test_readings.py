@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import example, given, settings
@@ -165,6 +167,35 @@ def test_a_second_row_tells_readings_apart() -> None:
     assert counts.high[0] - counts.low[0] < point_and_range(one).high[0] - point_and_range(one).low[0]
     assert counts.low[0] > 3  # the target was missed there
     assert point_and_range(read_several(rows[::-1], law=PLAIN)).point[0] == counts.point[0]
+
+
+def test_what_is_tied_to_several_rows_has_the_latest_queue_and_waits_as_long() -> None:
+    """Likely readings miss the queue of the latest row by no more than its digits; wait and queue change alike."""
+    rows = [
+        (
+            Interval.around(np.array([100.0]), 0.05),
+            Interval.around(np.array([1e-3]), 5e-6),
+            Interval.around(np.array([queue]), 0.005),
+            aliases,
+        )
+        for aliases, queue in ((0, 0.3), (3, 0.1))
+    ]
+    both = read_several(rows, law=PLAIN)
+    tied, free = (each.predict([0, 1, 3, 7]) for each in (both, replace(both, excess=None)))
+    likely = both.weight[0] > 0.01
+    np.testing.assert_allclose(tied.queue[0, likely, 2], 0.1, atol=0.005)
+    np.testing.assert_allclose(tied.queue[0, :, 0], free.queue[0, :, 0], rtol=1e-12)
+    np.testing.assert_allclose(tied.queue * free.wait, free.queue * tied.wait, rtol=1e-9)
+    assert not np.allclose(tied.queue[0, :, 2], free.queue[0, :, 2], rtol=0.1)
+
+
+def test_the_range_holds_the_count_of_every_kept_reading() -> None:
+    readings = read([100.0, 250.0, 300.0], 1e-3, [0.3, 1.2, 0.4])
+    counts, each = point_and_range(readings), readings.counts()
+    least = np.where(readings.kept, each, np.inf).min(axis=1)
+    most = np.where(readings.kept, each, -np.inf).max(axis=1)
+    assert (counts.low <= least).all() and (counts.high >= most).all()
+    assert (counts.low < counts.point).all()
 
 
 def test_a_row_that_met_the_target_bounds_the_count() -> None:

@@ -305,6 +305,14 @@ def test_many_requesters_go_to_the_linearizer_and_the_largest_exact_ones_do_not_
         ({"demands": [[0.1]], "population": [1], "servers": [0.5]}, "at least 1"),
         ({"demands": [[0.1]], "population": [1], "open_load": [1.0]}, "below 1 servers"),
         ({"demands": [[0.1]], "population": [1], "servers": [2.5], "open_load": [0.1]}, "whole number"),
+        (
+            {"demands": [[0.1, 0.1]], "population": [1], "servers": [[3, 4], [2, 2.5]], "open_load": 0.1},
+            "servers = 2.5: .*whole number",
+        ),
+        (
+            {"demands": [[0.1, 0.1]], "population": [1], "servers": [4, 2], "open_load": [3.9, 2.0]},
+            "open_load = 2.0 erlang: .*below 2 servers",
+        ),
         ({"demands": [[0.1]], "population": [1], "method": "guess"}, "exact or linearizer"),
         ({"demands": [[0.1], [0.1]], "population": [40, 40], "method": "exact"}, "at most 1000"),
         ({"demands": [[0.1]], "population": [1], "copies": [1, 2, 3]}, "broadcast"),
