@@ -50,6 +50,9 @@ def test_every_burst_gives_the_measured_row_back(aliases: int) -> None:
         # Requesters always active or without think time may miss the row by the slack for rounding.
         np.testing.assert_allclose(got[..., 0][bursts], expected, rtol=0.1)
         assert np.median(np.abs(got[..., 0][bursts] / expected - 1)) < 1e-4
+    # Little's law: an I/O waits as long as it is queued, and for one redrive gap at most.
+    gap = (found.wait - found.queue / found.rate)[..., 0][bursts]
+    assert (gap >= 0.0).all() and (gap <= LAW.redrive_time * (1 + 1e-9)).all()
 
 
 def test_counts_of_a_volume_ten_percent_busy_are_those_of_an_independent_prototype() -> None:
