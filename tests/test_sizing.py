@@ -13,11 +13,14 @@ from hypothesis import strategies as st
 
 from planner import calibrate, queueing, sizing
 from planner.demand import Law
+from planner.devices import Pool, VolumeClass
 from planner.errors import InfeasibleError, InputError
 from planner.interval import Interval
 from planner.library import data_path, read_model, write_model
 from planner.measurements import Run, from_numbers, intervals, pool_runs, read, volume_runs
+from planner.sizing import pool as pool_module
 from planner.sizing.comparison import held_to_measurement
+from planner.sizing.fewest import fewest
 
 LAW = Law(inflation=0.16, redrive_time=6e-5, model_error=0.02, axes=((0.2, 0.0), (0.0, 0.6)))
 PLAIN = Law(inflation=0.0, redrive_time=0.0, model_error=0.02)
@@ -191,6 +194,42 @@ def test_several_listings_decide_more_than_one() -> None:
     assert any("Y040181P" in note and "left out" in note for note in answer.notes)
 
 
+def test_pool_listings_whose_rates_rose_with_the_aliases_are_read_together(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """By more than 3 %, and with other counts of aliases; else the last listing is read alone."""
+    for name in ("fitted", "_in_use", "_alone"):
+        monkeypatch.setattr(pool_module, name, lambda *_, name=name: ([], name))
+    before = joined("before", [closed_run(6, 5e-3)] * 3)
+
+    def read_as(share: float, aliases: int) -> str:
+        ends = Interval(*(end * (1 + share) for end in before.io_rate))
+        readings, several, _ = pool_module.pool_readings(
+            [before, replace(before, io_rate=ends, aliases=aliases)], LAW
+        )
+        return "fitted" if several else str(readings[1])
+
+    assert read_as(0.5, 2) == read_as(-0.5, 2) == "fitted"
+    assert read_as(0.029, 2) == "_in_use" and read_as(0.031, 2) == "fitted"
+    assert read_as(0.5, 0) == "_alone"
+
+
+def test_few_counts_are_solved() -> None:
+    """The mean in use and two deviations are near the answer; from there a usual slope of the excess leads."""
+    run = closed_run(6, 5e-3)
+    for part in (
+        VolumeClass(volumes=40, population=6, think_time=5e-3),
+        VolumeClass(volumes=30, arrival_rate=300.0),
+    ):
+        pool = Pool(classes=(part,), service_time=1.3e-3, inflation=0.0, redrive_time=0.0)
+        count, tried = fewest(pool, sizing.Target(wait=1e-4), run)
+        assert 2 <= len(tried) <= 4
+        assert tried[count].log_excess <= 0.0 < tried[count - 1].log_excess
+        far = [fewest(pool, sizing.Target(wait=1e-4), run, begin) for begin in (0, 10, 100)]
+        assert {found for found, _ in far} == {count}
+        assert max(len(each) for _, each in far) <= 7
+
+
 def test_a_plot_shows_rate_and_response() -> None:
     axes = sizing.aliases(closed_run(3, 2e-4), LAW).plot()
     assert axes.get_ylabel() == "I/O rate [1/s]"
@@ -221,7 +260,12 @@ def test_a_pool_saves_device_numbers_against_classic_pav() -> None:
 
 
 def test_the_busy_volumes_gain_the_most() -> None:
-    busy, quiet = sizing.aliases(unequal_pool(), PLAIN).gains
+    answer = sizing.aliases(unequal_pool(), PLAIN)
+    busy, quiet = answer.gains
+    said = answer.to_dict()["gains"][0]
+    for name in ("before", "after"):
+        assert said[f"response_{name}_ms"] == pytest.approx(1e3 * getattr(busy, f"response_{name}"))
+        assert said[f"io_rate_{name}"] == getattr(busy, f"rate_{name}")
     assert (busy.volumes, quiet.volumes) == (3, 10)
     assert busy.rate_after > 1.5 * busy.rate_before
     assert quiet.rate_after == pytest.approx(quiet.rate_before)

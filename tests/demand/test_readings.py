@@ -19,6 +19,7 @@ from planner.demand import (
     point_and_range,
     read_several,
     read_volumes,
+    steady,
 )
 from planner.errors import InputError
 from planner.interval import Interval
@@ -251,6 +252,19 @@ def test_a_queue_not_measured_is_an_offered_load() -> None:
 def test_nonsense_is_refused(arguments: tuple[float, ...], named: str) -> None:
     with pytest.raises(InputError, match=named):
         read(*arguments)
+
+
+def test_what_is_tried_rises_and_the_fine_tries_hold_the_coarse_ones() -> None:
+    for coarse, fine in (
+        (kinds.ON_LOADS, kinds.FINE_ON_LOADS),
+        (kinds.ACTIVE_STEPS, kinds.FINE_ACTIVE_STEPS),
+        (kinds.SHARES[::-1], kinds.FINE_SHARES[::-1]),
+        (steady.POPULATIONS, range(1, 33)),
+        (kinds.CLOSED_STEPS, range(30)),
+    ):
+        assert (np.diff(coarse) > 0).all() and (np.diff(fine) > 0).all()
+        assert set(coarse) <= set(fine)
+    assert set(range(1, 11)) <= set(steady.POPULATIONS)  # few requesters are told apart one by one
 
 
 def test_words_name_every_kind() -> None:
