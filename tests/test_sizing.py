@@ -13,11 +13,14 @@ from hypothesis import strategies as st
 
 from planner import calibrate, queueing, sizing
 from planner.demand import Law
+from planner.devices import Performance, Pool, VolumeClass
 from planner.errors import InfeasibleError, InputError
 from planner.interval import Interval
 from planner.library import data_path, read_model, write_model
 from planner.measurements import Run, from_numbers, intervals, pool_runs, read, volume_runs
-from planner.sizing.comparison import held_to_measurement
+from planner.sizing import pool as pool_module
+from planner.sizing.comparison import as_measured, held_to_measurement, helped, rule_of_thumb
+from planner.sizing.fewest import fewest
 
 LAW = Law(inflation=0.16, redrive_time=6e-5, model_error=0.02, axes=((0.2, 0.0), (0.0, 0.6)))
 PLAIN = Law(inflation=0.0, redrive_time=0.0, model_error=0.02)
@@ -156,6 +159,73 @@ def test_rule_of_thumb(queues: tuple[float, ...], in_use: int, expected: int) ->
     assert joined("x", parts, in_use).rule_of_thumb == expected
 
 
+def rows_of(rate: list[float], service: list[float], queued: list[float]) -> Performance:
+    """Figures of one volume with 0, 1, ... aliases."""
+    nothing = np.zeros(len(rate))
+    rates, services, queues = (np.array(each) for each in (rate, service, queued))
+    return Performance(
+        aliases=np.arange(len(rate)), io_rate=rates, service_time=services, queued=queues, no_alias=nothing,
+        tries=nothing, fails=nothing, fewest_free=nothing, most_free=nothing, volume_rates=rates[:, None],
+        volume_responses=(services + queues / rates)[:, None],
+    )  # fmt: skip
+
+
+def test_a_demand_that_grows_takes_the_rule_of_thumb_of_its_own_queue() -> None:
+    """Aliases in use plus the queue with them, rounded up; as many as there are addresses at most."""
+    run = replace(closed_run(6, 1e-3), aliases=1, idle=3)
+    rows = rows_of([700.0] * 3, [1e-3] * 3, [2.0, 1.4, 0.2])
+    assert rule_of_thumb(run, rows, 0.3) == 1 + 2
+    assert rule_of_thumb(run, rows, 0.0) == run.rule_of_thumb
+    exact = rows_of([700.0] * 3, [1e-3] * 3, [2.0, 3.0 + 1e-9, 0.2])
+    assert rule_of_thumb(run, exact, 0.3) == 1 + 3
+    assert rule_of_thumb(run, rows_of([700.0] * 2, [1e-3] * 2, [2.0, np.inf]), 0.3) is None
+    assert rule_of_thumb(replace(run, aliases=7), rows, 0.3) == 7 + 1  # of the last row that there is
+    many = rows_of([700.0] * 2, [1e-3] * 2, [2.0, 9e3])
+    assert rule_of_thumb(run, many, 0.3) == run.bases + run.idle + run.most_aliases
+
+
+@pytest.mark.parametrize(
+    ("rate", "service", "queued", "helps"),
+    [
+        ((100.0, 106.0), (1e-3, 1e-3), (0.01, 0.0106), True),  # 6 % more I/Os
+        ((100.0, 104.0), (1e-3, 1e-3), (0.01, 0.0104), True),  # no more wait nor service
+        ((100.0, 104.0), (1e-3, 1.05e-3), (0.01, 0.0052), False),  # its wait is service now
+        ((100.0, 100.0), (1e-3, 1e-3), (0.1, 0.08), True),  # 10 % faster
+        ((100.0, 100.0), (1e-3, 1.09e-3), (0.1, 0.084), False),  # more than half of the wait that is gone is service
+        ((100.0, 100.0), (1e-3, 1.07e-3), (0.1, 0.084), True),  # less than half
+        ((100.0, 100.0), (1e-3, 9e-4), (np.inf, 0.1), True),
+    ],
+)
+def test_aliases_help_where_rate_or_response_gain_or_the_wait_does_not_turn_into_service(
+    rate: tuple[float, float], service: tuple[float, float], queued: tuple[float, float], helps: bool
+) -> None:
+    rows = rows_of(list(rate), list(service), list(queued))
+    assert helped(rows, 0, 1) is helps
+    assert helped(rows, 1, 1)  # nothing is asked for
+
+
+def test_rows_at_counts_that_were_measured_are_the_measurement() -> None:
+    rows = rows_of([100.0, 140.0, 150.0], [1e-3, 1.1e-3, 1.2e-3], [3.0, 1.0, 0.2])
+    run = from_numbers(
+        io_rate=Interval(144, 145, 146), service=Interval(1.2e-3, 1.3e-3, 1.4e-3), response=None,
+        queued=Interval(0.7, 0.8, 0.9), aliases=1,
+    )  # fmt: skip
+    found = as_measured(rows, [run])
+    assert found.io_rate.tolist() == [100.0, 145.0, 150.0]
+    assert found.service_time.tolist() == [1e-3, 1.3e-3, 1.2e-3] and found.queued.tolist() == [3.0, 0.8, 0.2]
+    assert found.volume_rates[1, 0] == 145.0
+    assert found.volume_responses[1, 0] == pytest.approx(1.3e-3 + 0.8 / 145)
+    # More aliases never lower the rate: fewer have no more than was measured, more no less.
+    least, most = (
+        as_measured(rows, [replace(run, io_rate=Interval(rate, rate, rate))]).io_rate.tolist()
+        for rate in (np.array([90.0]), np.array([200.0]))
+    )
+    assert least == [90.0, 90.0, 150.0] and most == [100.0, 200.0, 200.0]
+    offered = replace(run, queued=Interval(np.zeros(1), np.zeros(1), np.full(1, np.inf)))
+    assert not offered.queue_known and as_measured(rows, [offered]).queued.tolist() == [3.0, 1.0, 0.2]
+    assert as_measured(rows, [replace(run, aliases=3)]).io_rate.tolist() == rows.io_rate.tolist()
+
+
 def test_no_queue_no_aliases() -> None:
     answer = sizing.aliases(closed_run(1, 1e-3), LAW)
     assert answer.recommended == 0
@@ -191,6 +261,42 @@ def test_several_listings_decide_more_than_one() -> None:
     assert any("Y040181P" in note and "left out" in note for note in answer.notes)
 
 
+def test_pool_listings_whose_rates_rose_with_the_aliases_are_read_together(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """By more than 3 %, and with other counts of aliases; else the last listing is read alone."""
+    for name in ("fitted", "_in_use", "_alone"):
+        monkeypatch.setattr(pool_module, name, lambda *_, name=name: ([], name))
+    before = joined("before", [closed_run(6, 5e-3)] * 3)
+
+    def read_as(share: float, aliases: int) -> str:
+        ends = Interval(*(end * (1 + share) for end in before.io_rate))
+        readings, several, _ = pool_module.pool_readings(
+            [before, replace(before, io_rate=ends, aliases=aliases)], LAW
+        )
+        return "fitted" if several else str(readings[1])
+
+    assert read_as(0.5, 2) == read_as(-0.5, 2) == "fitted"
+    assert read_as(0.029, 2) == "_in_use" and read_as(0.031, 2) == "fitted"
+    assert read_as(0.5, 0) == "_alone"
+
+
+def test_few_counts_are_solved() -> None:
+    """The mean in use and two deviations are near the answer; from there a usual slope of the excess leads."""
+    run = closed_run(6, 5e-3)
+    for part in (
+        VolumeClass(volumes=40, population=6, think_time=5e-3),
+        VolumeClass(volumes=30, arrival_rate=300.0),
+    ):
+        pool = Pool(classes=(part,), service_time=1.3e-3, inflation=0.0, redrive_time=0.0)
+        count, tried = fewest(pool, sizing.Target(wait=1e-4), run)
+        assert 2 <= len(tried) <= 4
+        assert tried[count].log_excess <= 0.0 < tried[count - 1].log_excess
+        far = [fewest(pool, sizing.Target(wait=1e-4), run, begin) for begin in (0, 10, 100)]
+        assert {found for found, _ in far} == {count}
+        assert max(len(each) for _, each in far) <= 7
+
+
 def test_a_plot_shows_rate_and_response() -> None:
     axes = sizing.aliases(closed_run(3, 2e-4), LAW).plot()
     assert axes.get_ylabel() == "I/O rate [1/s]"
@@ -221,7 +327,12 @@ def test_a_pool_saves_device_numbers_against_classic_pav() -> None:
 
 
 def test_the_busy_volumes_gain_the_most() -> None:
-    busy, quiet = sizing.aliases(unequal_pool(), PLAIN).gains
+    answer = sizing.aliases(unequal_pool(), PLAIN)
+    busy, quiet = answer.gains
+    said = answer.to_dict()["gains"][0]
+    for name in ("before", "after"):
+        assert said[f"response_{name}_ms"] == pytest.approx(1e3 * getattr(busy, f"response_{name}"))
+        assert said[f"io_rate_{name}"] == getattr(busy, f"rate_{name}")
     assert (busy.volumes, quiet.volumes) == (3, 10)
     assert busy.rate_after > 1.5 * busy.rate_before
     assert quiet.rate_after == pytest.approx(quiet.rate_before)
@@ -264,6 +375,8 @@ def test_the_measurement_has_the_last_word_on_the_aliases_in_use(
 ) -> None:
     run = closed_run(6, 1e-3, aliases=used)
     wait = float(run.total_queue.value / run.total_rate.value)
-    target = sizing.Target(wait=wait * 1.01 if met else wait * 0.99)
-    assert held_to_measurement(count, run, target, 0.0) == expected
-    assert held_to_measurement(count, run, target, 0.1) == count  # grown demand was not measured
+    response = wait + float(run.mean_service.value)
+    share = 1.01 if met else 0.99
+    for target in (sizing.Target(wait=wait * share), sizing.Target(response=response * share)):
+        assert held_to_measurement(count, run, target, 0.0) == expected
+        assert held_to_measurement(count, run, target, 0.1) == count  # grown demand was not measured

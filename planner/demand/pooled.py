@@ -215,7 +215,7 @@ def read_pool_at_several(
 
     def read(growth: float) -> PoolReadings:
         if first[3]:
-            return _read_in_use(first[:3], first[3], law, growth, DRAWS_OF_SEVERAL // 4)
+            return _read_in_use(first[:3], first[3], law, growth, DRAWS)
         return read_pools([first[:3]], law=law, growth=growth, many=DRAWS_OF_SEVERAL)[0]
 
     found = read(0.0)

@@ -69,18 +69,11 @@ def solve(full: Array, think: Array, groups: Sequence[StationGroup]) -> tuple[Ar
             less = full.copy()
             less[:, s] = np.maximum(less[:, s] - 1, 0)
             part = _over(less, full)
-            fewer = replace(
-                state,
-                full=less,
-                queue=state.queue * part[..., None],
-                rate=state.rate * np.maximum(part, TINY),
-            )
+            fewer = replace(state, full=less, queue=state.queue * part[..., None], rate=state.rate * part)
             without = _core(fewer, stations, deviation).queue
-            found = np.where(less[..., None] > 0, _over(without, less[..., None]) - share, 0.0)
+            found = _over(without, less[..., None]) - share
             deviation[..., s] += HALF * (found - deviation[..., s])  # whole steps may swing without end
-        before, state = state.queue, _core(state, stations, deviation)
-        if np.abs(state.queue - before).max() <= SETTLED * max(float(full.max()), 1.0):
-            break
+        state = _core(state, stations, deviation)
     opened = [_open_number(station, state.queue[..., k].sum(-1)) for k, station in enumerate(stations)]
     return state.rate, state.queue, np.stack(opened, axis=-1)
 

@@ -240,12 +240,11 @@ class _Case:
 
 def _check_open(servers: Array, load: Array) -> None:
     """Open requests need room, and whole servers beside them."""
-    busy = load > 0
-    if (busy & (load >= servers)).any():
-        worst = int(np.argmax(np.where(busy, load / servers, 0.0)))
+    if (load >= servers).any():
+        worst = int(np.argmax(load / servers))
         raise InputError(
             "open_load", float(load.ravel()[worst]), f"below {servers.ravel()[worst]:g} servers", "erlang"
         )
-    finite = np.isfinite(servers) & busy
-    if (finite & (servers != np.rint(np.where(finite, servers, 1.0)))).any():
-        raise InputError("servers", float(servers[finite][0]), "a whole number where open requests come")
+    parts = (load > 0) & (servers != np.rint(servers))
+    if parts.any():
+        raise InputError("servers", float(servers[parts][0]), "a whole number where open requests come")

@@ -134,6 +134,14 @@ def test_groups_sum_their_own_waits() -> None:
         assert (found.busy + found.gap)[c - 1, 0] == pytest.approx(busy)
 
 
+def test_a_group_that_finds_a_device_for_each_never_waits() -> None:
+    for size in (1.0, 2.0, 3.4, 4.0):
+        found = chains.groups(station(0.1, 0.05), np.array([0.2]), np.array([size]))
+        enough = int(np.ceil(size)) - 1
+        assert (found.queue[enough:] == 0).all() and (found.gap[enough:] == 0).all()
+        assert (found.queue[:enough] > 0.005).all()
+
+
 def test_constant_service_serves_groups_in_rounds() -> None:
     """Seven I/Os on three devices: three at once, three after one service with its gap, one after two."""
     found = chains.groups(station(0.1, 0.05), np.array([0.2]), np.array([7.0]), 1.0)
@@ -157,6 +165,17 @@ def test_open_arrivals_beside_groups_against_simulation() -> None:
         assert found.wait[aliases, 0] == pytest.approx(row[3], rel=0.15)
 
 
+def test_what_is_served_beside_a_demand_is_the_sum() -> None:
+    """Rate, service and gaps of both; only the queue is longer than the sum."""
+    one, two = (np.array([x]) for x in (0.2, 0.1))
+    groups = chains.groups(station(0.1, 0.05), one, np.array([3.0]))
+    opened = chains.batches(station(0.1, 0.05), two, np.ones(1), np.ones(1))
+    both = chains.beside(station(0.1, 0.05), groups, two)
+    for name in ("rate", "busy", "gap"):
+        np.testing.assert_allclose(getattr(both, name), getattr(groups, name) + getattr(opened, name))
+    assert (both.queue[:2] > (groups.queue + opened.queue)[:2]).all()
+
+
 def test_nothing_beside_leaves_a_demand_alone() -> None:
     groups = chains.groups(station(0.1, 0.05), np.array([0.2]), np.array([7.0]))
     assert chains.beside(station(0.1, 0.05), groups, np.zeros(1)) is groups
@@ -171,6 +190,19 @@ def test_saturation_is_an_answer() -> None:
     ):
         assert np.isinf(found.queue[0, 0]) and np.isfinite(found.queue[1:, 0]).all()
         assert found.rate[0, 0] == pytest.approx(1 / 1.1)
+        # Its device is always busy, .1 of every 1.1 with the gap before an I/O.
+        assert found.busy[0, 0] == pytest.approx(1 / 1.1) and found.gap[0, 0] == pytest.approx(0.1 / 1.1)
+
+
+def test_between_whole_numbers_of_requesters_figures_are_linear() -> None:
+    def figures(population: float) -> np.ndarray:  # type: ignore[type-arg]
+        asked = (np.array([x]) for x in (population, 2.0, 0.8))
+        found = chains.requesters(station(0.1, 0.05), *asked)
+        return np.array([found.rate, found.queue, found.gap, found.busy])
+
+    np.testing.assert_allclose(figures(2.3), 0.7 * figures(2.0) + 0.3 * figures(3.0), rtol=1e-12)
+    np.testing.assert_allclose(figures(0.4), 0.4 * figures(1.0), rtol=1e-12, atol=1e-15)
+    assert (figures(3.0)[0] > figures(2.0)[0] * 1.1).all()
 
 
 @pytest.mark.parametrize("most", [255])

@@ -143,6 +143,15 @@ def test_a_second_count_narrows_what_the_draws_leave_open() -> None:
     assert met[0] <= 6
 
 
+def test_a_row_with_nearly_the_whole_queue_says_nothing_of_the_rates() -> None:
+    """From a fifth of the queue on that is gone: less, and the digits say more than the aliases."""
+    pool = read_pool(*rows(), law=LAW)
+    for gone, says in ((0.1, False), (0.19, False), (0.21, True), (0.6, True)):
+        shares = pooled._pace_shares(pool, make_rows(*rows(QUEUES * (1 - gone)), 2))
+        assert (shares != (1.0, 1.0)) is says
+        assert all(0.0 <= share <= 1.0 for share in shares)
+
+
 def test_growth_after_two_rows_asks_for_no_fewer() -> None:
     several = [(*rows(), 0), (*rows(QUEUES / 3, RATES * 1.02), 2)]
     plain, more = (read_pool_at_several(several, law=LAW, growth=growth) for growth in (0.0, 0.5))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import example, given, settings
@@ -17,6 +19,7 @@ from planner.demand import (
     point_and_range,
     read_several,
     read_volumes,
+    steady,
 )
 from planner.errors import InputError
 from planner.interval import Interval
@@ -48,6 +51,9 @@ def test_every_burst_gives_the_measured_row_back(aliases: int) -> None:
         # Requesters always active or without think time may miss the row by the slack for rounding.
         np.testing.assert_allclose(got[..., 0][bursts], expected, rtol=0.1)
         assert np.median(np.abs(got[..., 0][bursts] / expected - 1)) < 1e-4
+    # Little's law: an I/O waits as long as it is queued, and for one redrive gap at most.
+    gap = (found.wait - found.queue / found.rate)[..., 0][bursts]
+    assert (gap >= 0.0).all() and (gap <= LAW.redrive_time * (1 + 1e-9)).all()
 
 
 def test_counts_of_a_volume_ten_percent_busy_are_those_of_an_independent_prototype() -> None:
@@ -167,6 +173,35 @@ def test_a_second_row_tells_readings_apart() -> None:
     assert point_and_range(read_several(rows[::-1], law=PLAIN)).point[0] == counts.point[0]
 
 
+def test_what_is_tied_to_several_rows_has_the_latest_queue_and_waits_as_long() -> None:
+    """Likely readings miss the queue of the latest row by no more than its digits; wait and queue change alike."""
+    rows = [
+        (
+            Interval.around(np.array([100.0]), 0.05),
+            Interval.around(np.array([1e-3]), 5e-6),
+            Interval.around(np.array([queue]), 0.005),
+            aliases,
+        )
+        for aliases, queue in ((0, 0.3), (3, 0.1))
+    ]
+    both = read_several(rows, law=PLAIN)
+    tied, free = (each.predict([0, 1, 3, 7]) for each in (both, replace(both, excess=None)))
+    likely = both.weight[0] > 0.01
+    np.testing.assert_allclose(tied.queue[0, likely, 2], 0.1, atol=0.005)
+    np.testing.assert_allclose(tied.queue[0, :, 0], free.queue[0, :, 0], rtol=1e-12)
+    np.testing.assert_allclose(tied.queue * free.wait, free.queue * tied.wait, rtol=1e-9)
+    assert not np.allclose(tied.queue[0, :, 2], free.queue[0, :, 2], rtol=0.1)
+
+
+def test_the_range_holds_the_count_of_every_kept_reading() -> None:
+    readings = read([100.0, 250.0, 300.0], 1e-3, [0.3, 1.2, 0.4])
+    counts, each = point_and_range(readings), readings.counts()
+    least = np.where(readings.kept, each, np.inf).min(axis=1)
+    most = np.where(readings.kept, each, -np.inf).max(axis=1)
+    assert (counts.low <= least).all() and (counts.high >= most).all()
+    assert (counts.low < counts.point).all()
+
+
 def test_a_row_that_met_the_target_bounds_the_count() -> None:
     rows = [
         (
@@ -217,6 +252,19 @@ def test_a_queue_not_measured_is_an_offered_load() -> None:
 def test_nonsense_is_refused(arguments: tuple[float, ...], named: str) -> None:
     with pytest.raises(InputError, match=named):
         read(*arguments)
+
+
+def test_what_is_tried_rises_and_the_fine_tries_hold_the_coarse_ones() -> None:
+    for coarse, fine in (
+        (kinds.ON_LOADS, kinds.FINE_ON_LOADS),
+        (kinds.ACTIVE_STEPS, kinds.FINE_ACTIVE_STEPS),
+        (kinds.SHARES[::-1], kinds.FINE_SHARES[::-1]),
+        (steady.POPULATIONS, range(1, 33)),
+        (kinds.CLOSED_STEPS, range(30)),
+    ):
+        assert (np.diff(coarse) > 0).all() and (np.diff(fine) > 0).all()
+        assert set(coarse) <= set(fine)
+    assert set(range(1, 11)) <= set(steady.POPULATIONS)  # few requesters are told apart one by one
 
 
 def test_words_name_every_kind() -> None:

@@ -92,6 +92,18 @@ def test_quantiles_rise_with_the_share_and_the_load() -> None:
         assert (np.diff(quantile, axis=1) >= 0).all()
 
 
+def test_scenarios_side_by_side_are_each_alone() -> None:
+    """A wait that is short beside one whose tail goes on for hundreds of services."""
+    load, scv = np.array([0.4, 1.2, 1.98]), np.array([0.5, 2.0, 0.0])
+    for each in (scv, 0.6):
+        together = mgc(load, 1.0, 2, each, "exact")
+        apart = [mgc(load[k], 1.0, 2, np.broadcast_to(each, 3)[k], "exact") for k in range(3)]
+        for name in ("wait_quantile", "response_quantile"):
+            for share in (0.9, 0.999999):
+                expected = [float(getattr(alone, name)(share)) for alone in apart]
+                assert np.allclose(getattr(together, name)(share), expected, rtol=1e-9), name
+
+
 def test_closed_forms_know_no_quantiles() -> None:
     for method in ("auto", "kimura_1986"):
         with pytest.raises(InputError, match="wait_quantile"):

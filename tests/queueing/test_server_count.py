@@ -162,4 +162,6 @@ def test_a_quantile_shorter_than_service_is_infeasible() -> None:
     with pytest.raises(InfeasibleError, match="service takes 2"):
         min_servers(1.0, 1.0, response_quantile=(0.9, 2.3))
     with pytest.raises(InfeasibleError, match="service takes 2"):
+        min_servers(1.0, 1.0, response_quantile=(0.9, [5.0, 2.3]))  # one of several is enough
+    with pytest.raises(InfeasibleError, match="service takes 2"):
         max_load(1.0, 3, response_quantile=(0.9, 2.3))

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from planner.errors import ReportError
 from planner.measurements import Measured, read
-from planner.reports import byte_lines, read_data_spaces
+from planner.reports import byte_lines, listing_scan, read_data_spaces
 from planner.reports.byte_lines import read_lines
 from planner.reports.device_rows import MEASURED
 from planner.reports.listing import split_lines
@@ -28,6 +28,19 @@ PIECES = st.sampled_from(["a", "b ", "\n", "\r", "\r\n", "\f", " ", "é", "\r\r\
 
 def found(text: str) -> Measured:
     return read(text.encode())
+
+
+def test_a_long_listing_comes_in_parts() -> None:
+    """Memory is bounded by 65,536 rows and a block of lines, however long the listing is."""
+    one = row("....")
+    rows = [one.replace("....", f"{number:04X}") for number in range(45_000)]
+    listing = page(*rows, "") + "\n" + page(*rows, "", head=HEAD.replace("2007/05/27", "2007/05/28"))
+    sizes: list[int] = []
+    listing_scan.scan(
+        Path("long"), listing.encode(), take=lambda part, _: sizes.append(int(part.line.size))
+    )
+    assert sum(sizes) == 2 * len(rows) and len(sizes) > 1
+    assert max(sizes) <= 2**16 + byte_lines.BLOCK // len(one)
 
 
 @given(

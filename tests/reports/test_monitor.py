@@ -15,7 +15,7 @@ import pytest
 
 from planner.errors import ReportError
 from planner.reports import schema
-from planner.reports.monitor import layouts
+from planner.reports.monitor import layouts, reader
 from planner.reports.monitor.blocks import is_capture, is_monwrite
 from planner.reports.monitor.reader import MonitorTables, batches, read_monitor
 from tests.checkout import ROOT
@@ -120,6 +120,13 @@ def test_supply_counters_pools_storage_paging_and_emulated_devices(tmp_path: Pat
     disk = last(found.emulated)
     np.testing.assert_allclose(disk["transfer_rate"], site.rise["spaces"][2, :1] / 60)
     assert disk["block_size"].to_list() == [512] and disk["device"].to_list() == ["7000"]
+
+
+@pytest.mark.parametrize("numbers", [[0xFFFF, 0], [0x10000, 0], [0x10001, 1, 0x1FFFF, 0xFFFF]])
+def test_devices_of_several_sets_are_told_apart(numbers: list[int]) -> None:
+    """A number is its subchannel set and four hexadecimal digits: 1 0000 is not 0000."""
+    keys = reader._keys(reader.ACTIVITY, {"RDEVDEV": np.array(numbers, np.uint32)})
+    assert np.unique(keys).size == len(numbers)
 
 
 def test_counters_wrap_at_their_size(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import date, datetime, time, timedelta
 from pathlib import Path
 from typing import Any
@@ -124,6 +125,22 @@ class TestDevices:
         first, second, _ = table(found).rows(named=True)
         assert first["disconnect"] is None and first["service"] is None and first["pend"] is not None
         assert second["pend"] is None and second["io_rate"] == 2.0
+
+    def test_numbers_as_text_may_have_blanks_and_be_missing(self) -> None:
+        expected, found = read(devices()), read(devices(que=[" 450", "0 ", ""], ssc=["900000", " 1800 ", "0"]))
+        assert table(found)["io_rate"].to_list() == table(expected)["io_rate"].to_list()
+        assert table(found)["queued"].to_list() == [0.5, 0.0, None]
+        with pytest.raises(ReportError, match="line 3: que is '1 2': expected a number"):
+            read(devices(que=["450", "1 2", "0"]))
+
+    def test_of_many_that_are_left_out_five_are_named(self) -> None:
+        for many, said in ((5, "left out, .*: 8A00, 8A01, 8A02, 8A03, 8A04$"), (7, "8A03, 8A04 and 2 others$")):
+            frame = pl.concat([devices()[:1]] * (many + 1)).with_columns(
+                num=pl.Series([f"8A{n:02X}" for n in range(many + 1)]), cmb=pl.Series([True] * many + [False])
+            )
+            found = read(frame)
+            assert re.search(said, found.notes[0])
+            assert table(found)["device"].to_list() == [f"8A{many:02X}"]
 
     def test_missing_columns_are_named_with_what_they_are_for(self) -> None:
         with pytest.raises(ReportError, match=r"SMF 74-1 without cnn \(connect time\), int \(length"):

@@ -6,6 +6,7 @@ import pytest
 from planner.errors import ConvergenceError, InputError
 from planner.queueing import Approach, alias_pool
 from planner.queueing.pools import methods
+from planner.queueing.pools.fixed_point import DEPTH, FARTHEST, Acceleration
 
 NAN = np.nan
 SLOWED = {"service_time": 1.3e-3, "inflation": 0.16, "redrive_time": 6e-5}
@@ -94,6 +95,76 @@ def test_a_beginning_that_leads_nowhere_is_left(monkeypatch):
 def test_an_answer_is_there_before_it_is_asked_to_come_closer():
     assert Approach(4, **CLOSED).residual == np.inf
     assert Approach(4, **CLOSED).so_far().pool_throughput[0] > 0.0
+
+
+def accelerated(matrix, offset, weight, steps):
+    """Where the acceleration goes on ``matrix x + offset``, from 0."""
+    acceleration, now = Acceleration(), np.zeros(offset.size)
+    for _ in range(steps):
+        now = acceleration.following(now, matrix @ now + offset, weight)
+    return now
+
+
+RATES = np.array([0.7, 0.4, -0.3, -0.6])  # at which four unknowns, mixed, come nearer
+
+
+def mixed_map():
+    turn, _ = np.linalg.qr(np.random.default_rng(7).normal(size=(4, 4)))
+    return turn @ np.diag(RATES) @ turn.T, np.array([1.0, 2.0, -1.0, 0.5])
+
+
+def test_the_acceleration_of_a_linear_map_ends_one_step_after_its_unknowns():
+    """Walker and Ni (2011), theorem 2.2: as GMRES does; plain repetition leaves .7 to the fifth power of the way."""
+    matrix, offset = mixed_map()
+    end = np.linalg.solve(np.eye(4) - matrix, offset)
+    for weight in (np.ones(4), np.array([1.0, 0.5, 1.5, 2.0])):
+        assert accelerated(matrix, offset, weight, 5) == pytest.approx(end, rel=1e-8)
+        assert np.abs(accelerated(matrix, offset, weight, 4) - end).max() > 1e-4
+
+
+def test_the_acceleration_knows_no_units():
+    """Unknowns in other units, what they count in the inverse of these: the same steps."""
+    matrix, offset = mixed_map()
+    unit, weight = np.array([1e3, 1.0, 0.02, 7.0]), np.array([1.0, 2.0, 0.5, 1.0])
+    for steps in range(1, 5):
+        plain = accelerated(matrix, offset, weight, steps)
+        other = accelerated(matrix * unit[:, None] / unit, offset * unit, weight / unit, steps)
+        assert other / unit == pytest.approx(plain, rel=1e-8)
+
+
+def test_the_acceleration_follows_what_counts():
+    """An unknown that counts all but alone is at its end after two steps, whatever the others do."""
+    matrix, offset = np.diag([0.9, -0.5, 0.7]), np.array([1.0, 1.0, 1.0])
+    for which in range(3):
+        weight = np.where(np.arange(3) == which, 1.0, 1e-9)
+        found = accelerated(matrix, offset, weight, 2)
+        assert found[which] == pytest.approx(1.0 / (1.0 - matrix[which, which]), rel=1e-9)
+
+
+def test_the_acceleration_takes_no_leap_and_forgets_what_ran_away():
+    """A rate r asks for a leap of r / (1 - r) steps: beyond `FARTHEST` it begins anew with a plain step."""
+    for rate, leaps in ((1.0 - 1.1 / FARTHEST, True), (1.0 - 0.9 / FARTHEST, False)):
+        acceleration = Acceleration()
+        now = acceleration.following(np.zeros(1), np.ones(1), np.ones(1))
+        assert now == 1.0
+        then = 1.0 + rate
+        found = acceleration.following(now, np.array([then]), np.ones(1))
+        assert found == pytest.approx(1.0 / (1.0 - rate) if leaps else then, rel=1e-9)
+    endless = acceleration.following(np.ones(1), np.array([np.inf]), np.ones(1))
+    assert np.isinf(endless)
+    assert acceleration.following(np.ones(1), np.array([2.0]), np.ones(1)) == 2.0
+
+
+def test_the_acceleration_remembers_the_last_steps_alone():
+    """As one that has seen nothing but these."""
+    long, short = Acceleration(), Acceleration()
+    steps = np.random.default_rng(3).normal(size=(DEPTH + 4, 2, 9))
+    for now, then in steps[:-1]:
+        long.following(now, then, np.ones(9))
+    for now, then in steps[-DEPTH - 1 : -1]:
+        short.following(now, then, np.ones(9))
+    found = [each.following(*steps[-1], np.ones(9)) for each in (long, short)]
+    assert found[0] == pytest.approx(found[1], rel=1e-12)
 
 
 def test_bad_input_is_named():

@@ -78,6 +78,22 @@ def test_an_open_volume_with_gaps_is_solved_as_one_without_where_they_vanish():
     np.testing.assert_allclose(gaps.tries, plain.tries, rtol=3e-4)
 
 
+@pytest.mark.parametrize(
+    ("law", "queue", "serving"),
+    [({"redrive_time": 0.5}, 0.2168, 0.3), ({"inflation": 1.0}, 0.1195, 0.3 * 1.0199)],
+)
+def test_an_open_volume_is_slowed_by_gaps_or_by_inflation_alone(law, queue, serving):
+    """Simulated (4 million I/Os, one in the gap counts as queued): error of the queue 1 %, of the service .2 %.
+
+    As one without them it would queue .156 and .1155.
+    """
+    pool = pool_of([5, 20], [NAN, 3], [NAN, 1e-5], [0.3, NAN], **law)
+    outcome = solve_full_volumes(pool, 3)
+    assert outcome.queue[0] + outcome.in_gap(pool)[0] == pytest.approx(queue, rel=0.03)
+    in_service = outcome.base_in_service[0] + outcome.alias_in_service[0]
+    assert in_service == pytest.approx(serving, rel=0.006)
+
+
 def test_a_pool_that_the_field_does_not_balance_is_answered():
     """Simulated (3 million I/Os): the open volume waits .1093 +- .0066, a closed one 3.8796 +- .0024."""
     pool = alias_pool(

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from planner.queueing import finite_source, mgc
 from planner.queueing.pools import alias_pool
+from planner.queueing.pools.exact import phased_chain
 from planner.queueing.pools.exact.closed_chain import solve_lumped
 from planner.queueing.pools.exact.phased_chain import solve_phased
 from planner.queueing.pools.outcome import PER_CLASS
@@ -28,6 +29,21 @@ def test_without_aliases_every_volume_is_alone(scv, gap):
     np.testing.assert_allclose(pool.throughput, alone.throughput, rtol=1e-12)
     np.testing.assert_allclose(pool.wait_time, alone.wait_time, rtol=1e-12, atol=1e-14)
     np.testing.assert_allclose(pool.in_gap, alone.in_gap, rtol=1e-12, atol=1e-14)
+
+
+@pytest.mark.parametrize(("gap", "alias_gap"), [(0.0, 0.0), (0.1, 0.0), (0.0, 0.1), (0.1, 0.1)])
+@pytest.mark.parametrize("scv", [0.3, 2.0])
+def test_the_states_of_a_volume_are_as_many_as_its_chain_has(scv, gap, alias_gap):
+    """Counted beforehand, to choose the method, and by enumeration; with gaps some cannot be reached."""
+    for population in (1, 2, 5):
+        pool = check_pool(
+            volumes=[1], population=[population], think_time=[2.0], arrival_rate=None, service_time=1.0, scv=scv,
+            inflation=0.0, redrive_time=gap, alias_redrive_time=alias_gap,
+        )  # fmt: skip
+        for aliases in range(population):
+            chain = phased_chain._chain(pool, [phased_chain._Class.of(pool, 0)], aliases)
+            counted = phased_chain.phased_states(pool, 0, aliases)
+            assert counted >= chain.size if gap or alias_gap else counted == chain.size
 
 
 @pytest.mark.parametrize("scv", SCV)
