@@ -159,6 +159,13 @@ def test_bursty_pools_are_sized_by_what_all_their_volumes_ask_for(tmp_path: Path
     assert answer.rows.queued[0] == pytest.approx(1.15)
     assert answer.recommended > (answer.rule_of_thumb or 0)
     assert answer.range[0] < answer.recommended < answer.range[1]
+    # Every volume is in one of the groups whose gain is told, its rate as measured and as in the row asked for.
+    assert sum(gain.volumes for gain in answer.gains) == 5
+    before, after = (
+        sum(gain.volumes * getattr(gain, name) for gain in answer.gains)
+        for name in ("rate_before", "rate_after")
+    )
+    assert before == pytest.approx(520) and after == pytest.approx(answer.rows.io_rate[answer.recommended])
     (run,) = (found.run for found in pool_runs(intervals(read(path))[0])[0])
     assert run is not None
     many = sizing.subsystem([sizing.MeasuredPool(name="P", volumes=5, aliases=0, runs=(run,))], law())

@@ -191,8 +191,8 @@ def test_a_demand_that_grows_takes_the_rule_of_thumb_of_its_own_queue() -> None:
         ((100.0, 104.0), (1e-3, 1e-3), (0.01, 0.0104), True),  # no more wait nor service
         ((100.0, 104.0), (1e-3, 1.05e-3), (0.01, 0.0052), False),  # its wait is service now
         ((100.0, 100.0), (1e-3, 1e-3), (0.1, 0.08), True),  # 10 % faster
-        ((100.0, 100.0), (1e-3, 1.09e-3), (0.1, 0.084), False),  # more than half of the wait that is gone is service
-        ((100.0, 100.0), (1e-3, 1.07e-3), (0.1, 0.084), True),  # less than half
+        ((100.0, 100.0), (1e-3, 1.09e-3), (0.1, 0.084), False),  # over half of that is service
+        ((100.0, 100.0), (1e-3, 1.07e-3), (0.1, 0.084), True),  # less than half of it
         ((100.0, 100.0), (1e-3, 9e-4), (np.inf, 0.1), True),
     ],
 )
@@ -301,6 +301,19 @@ def test_a_plot_shows_rate_and_response() -> None:
     axes = sizing.aliases(closed_run(3, 2e-4), LAW).plot()
     assert axes.get_ylabel() == "I/O rate [1/s]"
     assert len(axes.get_figure().axes) == 2
+
+
+@pytest.mark.parametrize(
+    "target",
+    [sizing.Target(wait=2e-4), sizing.Target(response=2e-3), sizing.Target(wait=2e-4, response=2e-3)],
+)
+def test_a_plot_shows_the_response_that_was_asked_for(target: sizing.Target) -> None:
+    answer = sizing.aliases(closed_run(3, 2e-4), LAW, target=target)
+    _, panel = answer.plot().get_figure().axes
+    drawn = [line.get_ydata() for line in panel.get_lines() if line.get_label() == "target"]
+    limits = [np.full(answer.rows.aliases.shape, 2.0)] if target.response else []
+    limits += [answer.rows.service_time * 1e3 + 0.2] if target.wait else []
+    assert np.allclose(drawn, limits, rtol=1e-12)
 
 
 def unequal_pool() -> Run:

@@ -71,13 +71,13 @@ def _panel(answer: AliasAnswer, panel: Axes, values: Array, band: Interval, unit
 def _targets(answer: AliasAnswer, panel: Axes) -> None:
     """The longest response time that was asked for: itself, or service and the wait that is allowed."""
     target, counts = answer.target, answer.rows.aliases
-    limits = [
-        (np.full(counts.shape, target.response or 0.0), target.response),
-        (answer.rows.service_time + (target.wait or 0.0), target.wait),
-    ]
-    for values, given in limits:
-        if given is not None:
-            panel.plot(counts, values / MILLISECOND, ":", color=style.COLORS[1], label="target")
+    limits = []
+    if target.response is not None:
+        limits.append(np.full(counts.shape, target.response))
+    if target.wait is not None:
+        limits.append(answer.rows.service_time + target.wait)
+    for values in limits:
+        panel.plot(counts, values / MILLISECOND, ":", color=style.COLORS[1], label="target")
 
 
 def draw_volumes(answer: VolumesAnswer, axes: Axes | None) -> Axes:

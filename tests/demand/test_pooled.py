@@ -143,6 +143,17 @@ def test_a_second_count_narrows_what_the_draws_leave_open() -> None:
     assert met[0] <= 6
 
 
+def test_digits_leave_a_queue_open_as_a_uniform_error_of_each_volume_does() -> None:
+    """Variances add up: of numbers drawn evenly within half a digit of each queue."""
+    halves = np.array([0.005, 0.05, 0.02, 0.3])
+    row = make_rows(*rows()[:2], Interval.around(QUEUES + 1, halves), 0)
+    within = (np.arange(100_000) + 0.5) / 50_000 - 1
+    expected = np.sqrt(sum((half * within).var() for half in halves))
+    missed, _ = pooled._missed(np.zeros(1), row)  # ln of digits over the queue and digits
+    total = row.queue.sum()
+    assert total / (np.exp(-missed[0]) - 1) == pytest.approx(expected, rel=1e-6)
+
+
 def test_a_row_with_nearly_the_whole_queue_says_nothing_of_the_rates() -> None:
     """From a fifth of the queue on that is gone: less, and the digits say more than the aliases."""
     pool = read_pool(*rows(), law=LAW)

@@ -11,6 +11,7 @@ import pytest
 
 from planner import ConvergenceError, InputError
 from planner.queueing import _linearizer, closed_network, finite_source, mmc, mva
+from planner.queueing._product_form import paces
 
 EXACT = 1e-9  # issue: exact against exact
 APPROXIMATE = 0.05  # issue: the Linearizer against exact
@@ -136,11 +137,11 @@ def test_the_linearizer_solves_the_equations_of_chandy_and_neuse(
     demands = np.array([[0.2, 0.8, 0.5], [0.7, 0.3, 0.4]])
     think, copies, load = np.array([2.0, 1.5]), np.array([1, 3, 1]), np.array([0.0, 0.2, 0.4])
     expected = chandy_neuse(demands, np.array(population), think, copies, load)
-    found = closed_network(
-        demands, population, think, copies=copies, open_load=load, method="linearizer"
-    )
+    found = closed_network(demands, population, think, copies=copies, open_load=load, method="linearizer")
     assert np.allclose(found.queue_length, expected, rtol=1e-7, atol=1e-9)
-    open_number = copies * load / (1 - load) * (1 + expected.sum(0) / copies)  # of a queue of both, at each copy
+    open_number = (
+        copies * load / (1 - load) * (1 + expected.sum(0) / copies)
+    )  # of a queue of both, at each copy
     assert np.allclose(found.open_number, open_number, rtol=1e-7)
 
 
@@ -240,6 +241,17 @@ def test_open_requests_beside_closed_ones_are_the_balance_of_the_whole_chain() -
         [works], [2], think, servers, open_load=[rate[0] * works[0], 0.0], method="linearizer"
     )
     assert np.allclose(near.throughput, steady.throughput, rtol=APPROXIMATE)
+
+
+def test_a_station_with_a_server_for_everybody_is_a_delay() -> None:
+    """Nobody ever waits there, so that no law of who is there is needed, but with open requests beside."""
+    nobody = np.zeros(2)
+    assert paces(np.array([3.0, 4.0]), 3, nobody) is None
+    assert paces(np.array([np.inf, np.inf]), 9, nobody) is None
+    some = paces(np.array([2.0, 4.0]), 3, nobody)
+    assert some is not None and some.tolist() == [[1, 2, 2], [1, 2, 3]]
+    beside = paces(np.array([3.0, 4.0]), 3, nobody + 0.1)
+    assert beside is not None and beside.tolist() == [[1, 2, 3, 3], [1, 2, 3, 4]]
 
 
 def test_open_requests_without_closed_ones_are_an_open_queue() -> None:

@@ -110,6 +110,21 @@ def test_rare_marks_against_the_chain_itself() -> None:
             assert cumulated[level] == pytest.approx(exact, abs=0.01)
 
 
+def test_rare_lows_against_the_chain_itself() -> None:
+    """No request of an interval finds n busy or fewer: the chain that ends where one does, by its exponential."""
+    rate, most = 8.0, 40
+    law = stats.poisson.pmf(np.arange(most), rate)
+    generator = np.diag(np.full(most - 1, rate), 1) + np.diag(np.arange(1.0, most), -1)
+    generator -= np.diag(generator.sum(axis=1))
+    for interval in (20.0, 100.0):
+        cumulated = np.cumsum(fewest_found(law, rate * law, interval, 20))
+        for level in (0, 1):
+            going = generator.copy()
+            going[np.arange(level + 1), np.arange(level + 1) + 1] = 0.0  # a request that finds so few ends it
+            exact = float(law @ linalg.expm(interval * going) @ np.ones(most))
+            assert 1.0 - cumulated[level] == pytest.approx(exact, abs=0.02)
+
+
 @given(LOADS, st.floats(0.2, 3.0), st.integers(1, 30), st.floats(0.1, 1e6))
 def test_marks_are_laws(load: float, peakedness: float, servers: int, tries: float) -> None:
     group = overflow_group(load, peakedness, servers)

@@ -8,6 +8,7 @@ import pytest
 from mpmath import mp, mpf
 
 from planner.queueing._elimination import dwell_times, stationary
+from planner.queueing.pools.exact import closed_chain
 from planner.queueing.pools.exact.closed_chain import stationary_law
 from planner.queueing.pools.exact.open_chain import solve_open_chain
 from planner.queueing.pools.exact.phased_chain import solve_phased
@@ -46,6 +47,19 @@ def test_a_chain_keeps_states_of_probability_1e_minus_280(size):
     rates = np.append(np.full(size - 1, rise), np.ones(size - 1))
     law, _ = stationary_law(steps, rates)
     np.testing.assert_allclose(law / law[0], rise ** np.arange(size), rtol=1e-8)
+
+
+def test_a_chain_that_mixes_is_solved_by_sweeps_alone(monkeypatch):
+    """Factorizing takes the memory that sweeps save: only chains that mix slowly are."""
+
+    def refused(*_):
+        raise AssertionError
+
+    monkeypatch.setattr(closed_chain, "_direct", refused)
+    size = 150
+    rates = np.append(np.full(size - 1, 0.5), np.ones(size - 1))
+    law, _ = stationary_law(Steps.of(size), rates)
+    np.testing.assert_allclose(law[:40] / law[0], 0.5 ** np.arange(40), rtol=1e-6)
 
 
 def test_a_block_that_is_hardly_ever_left():

@@ -254,6 +254,12 @@ def test_the_table_for_csv_and_json() -> None:
     assert (base["service_ms"], base["service_resolution_ms"]) == (1.9, 0.05)
     assert (base["queued"], base["queued_resolution"]) == (0.91, 0.005)
     assert render.to_csv(table).count("\n") == 3
+    shown = {column.name: column.texts()[0] for column in table.columns}
+    assert (shown["io_rate_resolution"], shown["service_resolution"], shown["queued_resolution"]) == (
+        "0.5",
+        "0.05",
+        "0.005",
+    )
 
 
 def test_people_see_the_printed_digits() -> None:

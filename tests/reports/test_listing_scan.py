@@ -36,9 +36,7 @@ def test_a_long_listing_comes_in_parts() -> None:
     rows = [one.replace("....", f"{number:04X}") for number in range(45_000)]
     listing = page(*rows, "") + "\n" + page(*rows, "", head=HEAD.replace("2007/05/27", "2007/05/28"))
     sizes: list[int] = []
-    listing_scan.scan(
-        Path("long"), listing.encode(), take=lambda part, _: sizes.append(int(part.line.size))
-    )
+    listing_scan.scan(Path("long"), listing.encode(), take=lambda part, _: sizes.append(int(part.line.size)))
     assert sum(sizes) == 2 * len(rows) and len(sizes) > 1
     assert max(sizes) <= 2**16 + byte_lines.BLOCK // len(one)
 

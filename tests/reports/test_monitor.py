@@ -15,7 +15,7 @@ import pytest
 
 from planner.errors import ReportError
 from planner.reports import schema
-from planner.reports.monitor import layouts, reader
+from planner.reports.monitor import decide, layouts, reader
 from planner.reports.monitor.blocks import is_capture, is_monwrite
 from planner.reports.monitor.reader import MonitorTables, batches, read_monitor
 from tests.checkout import ROOT
@@ -120,6 +120,24 @@ def test_supply_counters_pools_storage_paging_and_emulated_devices(tmp_path: Pat
     disk = last(found.emulated)
     np.testing.assert_allclose(disk["transfer_rate"], site.rise["spaces"][2, :1] / 60)
     assert disk["block_size"].to_list() == [512] and disk["device"].to_list() == ["7000"]
+
+
+@pytest.mark.parametrize(
+    ("distinct", "wide", "agree", "known", "good"),
+    [
+        (True, True, None, None, True),  # nothing to go by
+        (False, True, 1.0, 1.0, False),
+        (True, True, 0.1, 1.0, False),
+        (True, False, 0.1, 1.0, True),  # no counts of 32 bits to agree with
+        (True, True, 1.0, 0.1, False),
+        (True, True, None, 0.1, False),
+        (True, True, 1.0, None, True),
+    ],
+)
+def test_a_shift_is_good_where_nothing_speaks_against_it(
+    distinct: bool, wide: bool, agree: float | None, known: float | None, good: bool
+) -> None:
+    assert decide.ShiftFit(0, distinct, wide, agree, known).good is good
 
 
 @pytest.mark.parametrize("numbers", [[0xFFFF, 0], [0x10000, 0], [0x10001, 1, 0x1FFFF, 0xFFFF]])

@@ -127,14 +127,20 @@ class TestDevices:
         assert second["pend"] is None and second["io_rate"] == 2.0
 
     def test_numbers_as_text_may_have_blanks_and_be_missing(self) -> None:
-        expected, found = read(devices()), read(devices(que=[" 450", "0 ", ""], ssc=["900000", " 1800 ", "0"]))
+        expected, found = (
+            read(devices()),
+            read(devices(que=[" 450", "0 ", ""], ssc=["900000", " 1800 ", "0"])),
+        )
         assert table(found)["io_rate"].to_list() == table(expected)["io_rate"].to_list()
         assert table(found)["queued"].to_list() == [0.5, 0.0, None]
         with pytest.raises(ReportError, match="line 3: que is '1 2': expected a number"):
             read(devices(que=["450", "1 2", "0"]))
 
     def test_of_many_that_are_left_out_five_are_named(self) -> None:
-        for many, said in ((5, "left out, .*: 8A00, 8A01, 8A02, 8A03, 8A04$"), (7, "8A03, 8A04 and 2 others$")):
+        for many, said in (
+            (5, "left out, .*: 8A00, 8A01, 8A02, 8A03, 8A04$"),
+            (7, "8A03, 8A04 and 2 others$"),
+        ):
             frame = pl.concat([devices()[:1]] * (many + 1)).with_columns(
                 num=pl.Series([f"8A{n:02X}" for n in range(many + 1)]), cmb=pl.Series([True] * many + [False])
             )
