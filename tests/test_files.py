@@ -152,7 +152,7 @@ def test_exit_codes_with_streams_that_cannot_be_written(
 def test_an_interrupt_while_packages_load_is_one_line(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def interrupted() -> None:
+    def interrupted(_words: list[str]) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr("planner.cli.build", interrupted)
