@@ -12,7 +12,7 @@ import numpy as np
 DIGITS: Final = 10
 SAME: Final = 1e-6  # relative difference that rounding of another machine may make
 NOTHING: Final = 1e-11  # absolute
-STEPS_SAME: Final = 0.25  # of a number of steps, and one: a hundred of them hang on the rounding of the machine
+STEPS_SAME: Final = 0.25  # of a number of steps, and one: many of them hang on rounding
 
 
 def plain(value: Any) -> Any:
