@@ -91,12 +91,14 @@ def build(words: list[str] | None = None) -> typer.Typer:
     ) -> None:
         """Take the options of all commands."""
 
-    for name in words[:1] if words and words[0] in COMMANDS else COMMANDS:
+    wanted = words[:1] if words and words[0] in COMMANDS else COMMANDS
+    for name in wanted:
+        short = COMMANDS[name] or None
         module = import_module(f"{__name__}.{name}")
         if hasattr(module, "app"):
-            app.add_typer(module.app, name=name, short_help=COMMANDS[name] or None)
+            app.add_typer(module.app, name=name, short_help=short)
         else:
-            app.command(name=name, help=module.HELP, short_help=COMMANDS[name] or None)(getattr(module, name))
+            app.command(name=name, help=module.HELP, short_help=short)(getattr(module, name))
     return app
 
 

@@ -185,6 +185,7 @@ def size_pool(runs: Sequence[Run], law: Law, target: Target, growth: float) -> A
     solved = [
         each.solve(sweep[few] if bounds else there) for each, bounds in zip(asked[1:], bounding, strict=True)
     ]
+    outer = [each for each, bounds in zip(solved, bounding, strict=True) if bounds]
     rule = rule_of_thumb(run, rows, growth)
     known = () if growth else tuple(runs)
     laws = moved_pools(asked[0].main, law, rows, min(run.aliases, last))
@@ -196,7 +197,6 @@ def size_pool(runs: Sequence[Run], law: Law, target: Target, growth: float) -> A
     bands = []
     for of, measured, rising in ((_io_rate, measured_rate, True), (_response, measured_response, False)):
         chosen = of(rows)
-        outer = [each for each, bounds in zip(solved, bounding, strict=True) if bounds]
         values = np.array([chosen, *(between(of(each), chosen, few) for each in outer)])
         others = np.array([between(of(each), chosen, few) for each in moved]).reshape(len(moved), last + 1)
         seen = {each.aliases: measured(each) for each in known}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from enum import Enum
 from typing import Any, Final
 
 import numpy as np
@@ -19,18 +18,12 @@ def plain(value: Any) -> Any:
     """Lists, mappings, text and numbers of ten digits."""
     if isinstance(value, Mapping):
         return {str(key): plain(each) for key, each in value.items()}
-    if isinstance(value, np.ndarray):
+    if isinstance(value, np.ndarray | np.generic):
         return plain(value.tolist())
     if isinstance(value, list | tuple):
         return [plain(each) for each in value]
-    if isinstance(value, bool | np.bool_ | str) or value is None or isinstance(value, Enum):
-        return (
-            str(value.value)
-            if isinstance(value, Enum)
-            else bool(value)
-            if isinstance(value, np.bool_)
-            else value
-        )
+    if isinstance(value, bool | str) or value is None:
+        return value
     number = float(value)
     return float(f"{number:.{DIGITS}g}") if math.isfinite(number) else str(number)
 

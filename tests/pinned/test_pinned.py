@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
 from tests.pinned.figures import moved
@@ -38,4 +37,3 @@ def test_a_moved_answer_is_noticed() -> None:
 @pytest.mark.parametrize("room", ROOMS)
 def test_every_question_has_an_answer(room: str) -> None:
     assert list(ROOMS[room].cases()) == list(written(room))
-    assert np.isfinite(len(written(room)))
