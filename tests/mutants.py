@@ -4,7 +4,10 @@
 
 A sample of changes is drawn from `ROOMS`, each made in a copy of the checkout. The tests run under coverage before, to
 tell which come through the changed line: only they run, the quickest first, until one fails; those that come
-through its module where the line is run as that is imported. What no test notices is named.
+through its module where the line is run as that is imported. What no test notices is named, and so is what
+none of the quickest notices that together take as long as is asked for (`--seconds`).
+
+Each mutant has a process of its own, forked from one that holds the other packages but nothing of this project.
 """
 
 from __future__ import annotations
@@ -12,24 +15,37 @@ from __future__ import annotations
 import argparse
 import ast
 import json
+import multiprocessing
 import os
+import queue
+import resource
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
-from types import MappingProxyType
 from typing import Final
 
+import pytest
 from coverage import CoverageData
 
 from tests import contexts
 
 WANTED: Final = 0.9  # share of the mutants that the tests notice, at least
+LOADED: Final = (
+    "pytest", "hypothesis", "hypothesis.extra.numpy", "numpy", "scipy.optimize", "scipy.stats", "scipy.linalg",
+    "scipy.sparse.linalg", "scipy.integrate", "sympy", "polars", "pydantic", "typer.testing", "rich.console",
+    "matplotlib.figure", "matplotlib.backends.backend_agg",
+)  # fmt: skip
+MOST_BYTES: Final = 8 << 30  # of one mutant
+AS_SLOW: Final = 4  # times as long as the tests took under coverage, and
+STARTED: Final = 30.0  # [s] to collect them
 ROOT: Final = Path(__file__).parents[1]
 LEFT: Final = shutil.ignore_patterns(".*", "build", "__pycache__", "*.egg-info")
 ANSWERS: Final = (
@@ -225,12 +241,17 @@ class Reached:
     """Tests that come through each line of the code, the quickest first; all of them must pass as the code stands."""
 
     def __init__(self, copy: Path, rooms: list[str]) -> None:
+        self._copy = copy
         files = dict.fromkeys(path for room in rooms for path in ROOMS[room])
         data, seconds = copy / ".coverage", copy / "seconds.json"
         plain = ("-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-p", "tests.contexts", *files)
-        environment = {"COVERAGE_FILE": str(data), contexts.SECONDS: str(seconds)}
+        environment = {**os.environ, "PYTHONPATH": str(copy), "PYTHONDONTWRITEBYTECODE": "1"}
+        more = {"COVERAGE_FILE": str(data), contexts.SECONDS: str(seconds)}
         source = ("run", "--source", str(copy / "planner"), "-m", "pytest")
-        done = _started(copy, ["coverage", *source, *plain], None, environment)
+        command = [sys.executable, "-m", "coverage", *source, *plain]
+        done = subprocess.run(
+            command, cwd=copy, env={**environment, **more}, capture_output=True, check=False
+        )
         if done.returncode:
             raise RuntimeError(done.stdout.decode()[-2000:] + done.stderr.decode()[-2000:])
         self._seconds: dict[str, float] = json.loads(seconds.read_text(encoding="utf-8"))
@@ -239,9 +260,20 @@ class Reached:
 
     def tests(self, path: Path, line: int) -> list[str]:
         """Tests that come through a line; through the module, where the line is run as it is imported."""
-        lines = self._data.contexts_by_lineno(str(path))
+        lines = self._data.contexts_by_lineno(str(self._copy / path))
         near = self._sorted(lines.get(line, []))
         return near or self._sorted(each for found in lines.values() for each in found)
+
+    def quickest(self, path: Path, line: int, seconds: float) -> tuple[list[str], float]:
+        """Those of them that take so long together, at least one, and their time [s]."""
+        taken: list[str] = []
+        total = 0.0
+        for each in self.tests(path, line):
+            if taken and total + self._seconds[each] > seconds:
+                break
+            taken.append(each)
+            total += self._seconds[each]
+        return taken, total
 
     def _sorted(self, contexts: Iterable[str]) -> list[str]:
         """Tests by their time."""
@@ -252,29 +284,48 @@ class Reached:
 
 def run(copy: Path, tests: Sequence[str], seconds: float) -> str:
     """Run tests in the copy until one fails: "noticed", "survived" or "too slow"."""
-    command = ["pytest", "-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", *tests]
-    try:
-        done = _started(copy, command, seconds)
-    except subprocess.TimeoutExpired:
+    process = FORKS.Process(target=_tests, args=(str(copy), list(tests)))
+    process.start()
+    process.join(seconds)
+    if process.exitcode is None:
+        os.killpg(process.pid or 0, signal.SIGKILL)
+        process.join()
         return "too slow"
-    if done.returncode not in {0, 1, 2, 4}:  # 4: what is imported before any test fails
-        raise RuntimeError(done.stdout.decode()[-2000:] + done.stderr.decode()[-2000:])
-    return "noticed" if done.returncode else "survived"
+    return "noticed" if process.exitcode else "survived"  # what ends the interpreter is noticed too
 
 
-def _started(
-    copy: Path, command: list[str], seconds: float | None, more: Mapping[str, str] = MappingProxyType({})
-) -> subprocess.CompletedProcess[bytes]:
-    """A module of Python in the copy."""
-    environment = {**os.environ, "PYTHONPATH": str(copy), "PYTHONDONTWRITEBYTECODE": "1", **more}
-    return subprocess.run(
-        [sys.executable, "-m", *command],
-        cwd=copy,
-        env=environment,
-        capture_output=True,
-        timeout=seconds,
-        check=False,
-    )
+def _tests(copy: str, tests: list[str]) -> None:
+    """Run tests in this process, with the project as it stands in the copy."""
+    os.setsid()
+    resource.setrlimit(resource.RLIMIT_AS, (MOST_BYTES, MOST_BYTES))
+    os.chdir(copy)
+    os.environ["PYTHONPATH"] = copy  # for the commands that tests start
+    sys.path.insert(0, copy)
+    for name in [each for each in sys.modules if each.partition(".")[0] in {"planner", "models", "tests"}]:
+        del sys.modules[name]
+    silent = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(silent, 1)
+    os.dup2(silent, 2)
+    plain = ("-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist")
+    loaded = ("-W", "ignore::pytest.PytestAssertRewriteWarning")  # what is loaded before is not rewritten
+    os._exit(int(pytest.main([*plain, *loaded, *tests])))
+
+
+def tried(copy: Path, reached: Reached, drawn: tuple[str, Mutant], seconds: float) -> str:
+    """Make a change in a copy, run its tests there and take it back; say what was found."""
+    room, mutant = drawn
+    path = mutant.path.relative_to(ROOT)
+    place = copy / path
+    text = place.read_text(encoding="utf-8")
+    tests, needed = reached.quickest(path, mutant.line, seconds)
+    place.write_text(text[: mutant.start] + mutant.text + text[mutant.end :], encoding="utf-8")
+    begin = time.monotonic()
+    try:
+        found = run(copy, tests or ROOMS[room], STARTED + AS_SLOW * (needed if tests else seconds))
+    finally:
+        place.write_text(text, encoding="utf-8")
+    print(f"{found:9} {time.monotonic() - begin:4.0f} s  {mutant.words(text)}", flush=True)
+    return found
 
 
 def main() -> int:
@@ -283,33 +334,37 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=300)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--skip", type=int, default=0, help="of the sample, those that were tried before")
-    parser.add_argument("--seconds", type=float, default=900.0, help="for the tests of one mutant")
+    parser.add_argument("--seconds", type=float, default=150.0, help="of tests for one mutant")
+    parser.add_argument("--jobs", type=int, default=2, help="mutants at a time")
     parser.add_argument("--room", action="append", choices=list(ROOMS))
     asked = parser.parse_args()
-    tally = {"noticed": 0, "survived": 0, "too slow": 0}
+    rooms = asked.room or list(ROOMS)
+    os.environ.update(CI="true", OMP_NUM_THREADS="1", PYTHONDONTWRITEBYTECODE="1")
     with tempfile.TemporaryDirectory() as folder:
-        copy = Path(folder) / "checkout"
-        shutil.copytree(ROOT, copy, ignore=LEFT)
-        rooms = asked.room or list(ROOMS)
-        reached = Reached(copy, rooms)
-        for room, mutant in sample(rooms, asked.count, asked.seed)[asked.skip :]:
-            text = mutant.path.read_text(encoding="utf-8")
-            place = copy / mutant.path.relative_to(ROOT)
-            place.write_text(text[: mutant.start] + mutant.text + text[mutant.end :], encoding="utf-8")
-            begin = time.monotonic()
-            try:
-                found = run(copy, reached.tests(place, mutant.line) or ROOMS[room], asked.seconds)
-            finally:
-                place.write_text(text, encoding="utf-8")
-            tally[found] += 1
-            print(f"{found:9} {time.monotonic() - begin:4.0f} s  {mutant.words(text)}", flush=True)
-    tried = sum(tally.values())
-    noticed = tally["noticed"] + tally["too slow"]
-    print(
-        f"{noticed} of {tried} noticed ({noticed / max(tried, 1):.0%}), {tally['too slow']} of them by time"
-    )
-    return int(noticed < 0.9 * tried)
+        copies: queue.Queue[Path] = queue.Queue()
+        for job in range(asked.jobs):
+            copy = Path(folder) / str(job)
+            shutil.copytree(ROOT, copy, ignore=LEFT)
+            copies.put(copy)
+        reached = Reached(Path(folder) / "0", rooms)
 
+        def one(drawn: tuple[str, Mutant]) -> str:
+            copy = copies.get()
+            try:
+                return tried(copy, reached, drawn, asked.seconds)
+            finally:
+                copies.put(copy)
+
+        with ThreadPoolExecutor(asked.jobs) as pool:
+            found = list(pool.map(one, sample(rooms, asked.count, asked.seed)[asked.skip :]))
+    slow = found.count("too slow")
+    noticed = found.count("noticed") + slow
+    print(f"{noticed} of {len(found)} noticed ({noticed / max(len(found), 1):.0%}), {slow} of them by time")
+    return int(noticed < WANTED * len(found))
+
+
+FORKS: Final = multiprocessing.get_context("forkserver")
 
 if __name__ == "__main__":
+    FORKS.set_forkserver_preload(list(LOADED))
     raise SystemExit(main())
