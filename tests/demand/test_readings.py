@@ -222,6 +222,18 @@ def test_nothing_waiting_with_aliases_is_open_above() -> None:
     assert counts.point[0] <= 3 < counts.low[1]
 
 
+@pytest.mark.parametrize("gap", [0.0, 5e-5])
+def test_one_requester_fits_every_row_in_which_nothing_waits(gap: float) -> None:
+    """Alone it never waits: queue .00 at the low edge of the digits, which rounding must not decide."""
+    rng = np.random.default_rng(20)
+    service = rng.uniform(3e-4, 6e-3, 400).round(5)
+    rate = (rng.uniform(0.01, 0.3, 400) / service).round(1)
+    readings = read(rate, service, 0.0, law=replace(PLAIN, redrive_time=gap))
+    alone = (readings.layout.kind == kinds.CLOSED) & (readings.layout.number == 0)
+    assert readings.demands.population[:, alone].tolist() == [[1.0]] * 400
+    assert readings.fits[:, alone].all()
+
+
 def test_targets_of_every_sort() -> None:
     readings = read(100.0, 1e-3, 0.5)
     default = readings.counts()
