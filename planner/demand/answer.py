@@ -15,7 +15,7 @@ from planner.demand.readings import MEASURED_CONCURRENCY, Readings
 from planner.results import Array
 
 POINT: Final = 0.645  # quantile of the counts: too few costs more than too many
-OF_SEVERAL: Final = 0.5  # the same where other rows have decided
+OF_SEVERAL: Final = 0.55  # the same where other rows have decided
 FIRST_STEP: Final = 3  # aliases, where the demand of a saturated row is unknown
 NEARLY_STEADY: Final = 1.6  # r below which the steady counts with other waits bound the range
 WAIT_FACTORS: Final = (0.65, 1.5)

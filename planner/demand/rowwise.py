@@ -33,7 +33,9 @@ PASSES: Final = 3  # to the service time of a lone I/O, with aliases in use
 IDLE: Final = (1e-5, 1e7)  # idle capacity over load
 STEPS: Final = 60
 NEAR: Final = 1e-8  # in the logarithm of a queue, or in half digits
-FITTING: Final = 1 + 1e-6  # strain of what fits: the very edge of the digits, where one requester lies, and rounding
+FITTING: Final = (
+    1 + 1e-6
+)  # strain of what fits: the very edge of the digits, where one requester lies, and rounding
 NARROW: Final = 1e-10  # in the logarithm of a free number
 SLACK: Final = 0.04  # a wait that requesters without think time reach but for rounding
 
