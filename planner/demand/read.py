@@ -25,6 +25,7 @@ UNIFORM: Final = 3**-0.5  # standard deviation of half a digit
 LARGEST_STRAIN: Final = 1e3
 NO_WAIT: Final = 0.01  # service times: waits as short tell nothing of longer ones
 LARGEST_EXCESS: Final = 3.0
+RATIO_DECIMALS: Final = 9
 RATIO_ERROR: Final = 0.05  # of the ratio of two rates
 
 
@@ -156,7 +157,7 @@ def read_rows(rows: MeasuredRows, law: Law, layout: Layout, scales: priors.Scale
     strain = np.where(steady, strain, np.where(np.isfinite(strain), 0.0, np.nan))
     # Of Poisson arrivals at the measured rate, whether or not they fit the queue.
     poisson = _poisson_queue(rows, law)
-    ratio = np.maximum(rows.queue_low, 0.0) / poisson
+    ratio = poisson_ratio(rows, law)
     # Service times more or less variable than exponential ones: scv .2 to 1.3.
     variable = (ratio <= priors.POISSON_RATIOS[1]) & (rows.queue_high / poisson >= priors.POISSON_RATIOS[0])
     with np.errstate(invalid="ignore"):
@@ -176,8 +177,11 @@ def steady_volumes(io_rate: Interval, service: Interval, queued: Interval, *, la
 
 
 def poisson_ratio(rows: MeasuredRows, law: Law) -> Array:
-    """Measured wait, less half a digit, over that of Poisson arrivals, (volumes,)."""
-    return np.asarray(np.maximum(rows.queue_low, 0.0) / _poisson_queue(rows, law))
+    """Measured wait, less half a digit, over that of Poisson arrivals, (volumes,).
+
+    To so many decimals that a wait of just as long as a rule begins at is told alike however it was rounded.
+    """
+    return np.asarray((np.maximum(rows.queue_low, 0.0) / _poisson_queue(rows, law)).round(RATIO_DECIMALS))
 
 
 def effective_queue(rows: MeasuredRows) -> Array:

@@ -10,7 +10,7 @@ import pytest
 from planner import queueing
 from planner.demand import AliasTarget, Law, pooled, read_volumes, unlimited
 from planner.demand.pooled import read_pool, read_pool_at_several
-from planner.demand.read import make_rows
+from planner.demand.read import make_rows, poisson_ratio
 from planner.interval import Interval
 
 LAW = Law(inflation=0.1, redrive_time=5e-5, model_error=0.02)
@@ -208,3 +208,19 @@ def test_the_aliases_in_use_raise_the_rates_to_the_measured_ones() -> None:
     free, slow, _ = (each.reshape(shape) for each in unlimited.paces(alone))
     missed = np.log((left * slow + (1 - left) * free) / rate.value)
     assert np.sqrt((missed**2).mean()) < 0.2
+
+
+@pytest.mark.parametrize("multiple", [1.0, 1.5])
+@pytest.mark.parametrize("inflation, gap", [(0.0, 0.0), (0.1, 5e-5)])
+def test_a_wait_of_just_as_long_as_a_rule_begins_at_is_told_alike(
+    multiple: float, inflation: float, gap: float
+) -> None:
+    """Pools are read at whole multiples of the Poisson wait: whether rounding makes them more must not matter."""
+    law = Law(inflation=inflation, redrive_time=gap, model_error=0.02)
+    rng = np.random.default_rng(17)
+    service = rng.uniform(3e-4, 6e-3, 300)
+    load = rng.uniform(0.05, 0.8, 300)
+    queue = multiple * pooled.open_queue(load, law.redrive_time / service)
+    exactly = [Interval(each, each, each) for each in (load / service, service, queue)]
+    ratio = poisson_ratio(make_rows(*exactly, 0), law)
+    assert (ratio == multiple).all()
