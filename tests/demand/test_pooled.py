@@ -208,3 +208,14 @@ def test_the_aliases_in_use_raise_the_rates_to_the_measured_ones() -> None:
     free, slow, _ = (each.reshape(shape) for each in unlimited.paces(alone))
     missed = np.log((left * slow + (1 - left) * free) / rate.value)
     assert np.sqrt((missed**2).mean()) < 0.2
+
+
+def test_multiples_reach_from_even_service_to_phases_of_overload() -> None:
+    """Constant service halves the wait of Poisson arrivals (Pollaczek and Khinchine); steps are finest about 1."""
+    multiples = np.exp(pooled.MULTIPLES)
+    assert multiples[0] < 0.5 and 1.0 in multiples
+    assert 40.0 <= multiples[-1] <= 60.0
+    steps = multiples[1:] / multiples[:-1]
+    assert steps.min() > 1.3 and steps.max() < 2.6
+    below, above = steps[multiples[1:] <= 1.0], steps[multiples[1:] > 1.0]
+    assert (np.diff(below) < 0.0).all() and (above[1:] > 0.95 * above[:-1]).all()
