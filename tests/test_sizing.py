@@ -22,7 +22,7 @@ from planner.measurements import Run, from_numbers, intervals, pool_runs, read, 
 from planner.sizing import pool as pool_module
 from planner.sizing.answer import SAME
 from planner.sizing.comparison import as_measured, held_to_measurement, helped, rule_of_thumb
-from planner.sizing.fewest import LARGEST_EXCESS, fewest, next_count
+from planner.sizing.fewest import LARGEST_EXCESS, fewest, first_guess, most_useful, next_count
 from planner.sizing.picture import LONG, MOST_NAMED, draw_many
 
 LAW = Law(inflation=0.16, redrive_time=6e-5, model_error=0.02, axes=((0.2, 0.0), (0.0, 0.6)))
@@ -436,6 +436,32 @@ def test_the_next_count_is_where_the_straight_line_meets_the_target(
 ) -> None:
     """Arithmetic by hand."""
     assert next_count(known, low, high, 20, slope, bisect=False) == expected
+
+
+def test_the_first_guess_is_what_devices_without_number_would_hold_and_two_deviations() -> None:
+    """Binomial and Poisson numbers in service, all but one on aliases, summed state by state."""
+    closed = VolumeClass(volumes=40, population=5, think_time=3e-3, service_time=1e-3)
+    opened = VolumeClass(volumes=30, arrival_rate=800.0, service_time=2e-3)
+    share, load = 0.25, 1.6
+    binomial = [math.comb(5, n) * share**n * (1 - share) ** (5 - n) for n in range(6)]
+    poisson = [math.exp(-load) * load**n / math.factorial(n) for n in range(60)]
+    beyond = [sum(max(n - 1, 0) * chance for n, chance in enumerate(law)) for law in (binomial, poisson)]
+    for classes, mean in (
+        ((closed,), 40 * beyond[0]),
+        ((opened,), 30 * beyond[1]),
+        ((closed, opened), 40 * beyond[0] + 30 * beyond[1]),
+    ):
+        pool = Pool(classes=classes, service_time=1e-3, inflation=0.0, redrive_time=0.0)
+        assert first_guess(pool) == round(mean + 2 * math.sqrt(mean))
+
+
+def test_no_more_aliases_are_tried_than_requesters_or_addresses() -> None:
+    run = closed_run(3, 2e-4)
+    few, many = (VolumeClass(volumes=3, population=n, think_time=1e-3) for n in (5, 500))
+    opened = VolumeClass(volumes=2, arrival_rate=100.0)
+    for classes, most in (((few,), 3 * 4), ((many,), 256 - 1), ((few, opened), 256 - 1), ((few, few), 24)):
+        pool = Pool(classes=classes, service_time=1e-3, inflation=0.0, redrive_time=0.0)
+        assert most_useful(pool, run) == most
 
 
 def test_a_bisection_takes_the_middle() -> None:
