@@ -6,6 +6,7 @@ import math
 from dataclasses import replace
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -16,11 +17,13 @@ from planner.demand import Law
 from planner.devices import Performance, Pool, VolumeClass
 from planner.errors import InfeasibleError, InputError
 from planner.interval import Interval
-from planner.library import data_path, read_model, write_model
+from planner.library import Alternative, data_path, read_model, write_model
 from planner.measurements import Run, from_numbers, intervals, pool_runs, read, volume_runs
 from planner.sizing import pool as pool_module
+from planner.sizing.answer import SAME
 from planner.sizing.comparison import as_measured, held_to_measurement, helped, rule_of_thumb
-from planner.sizing.fewest import fewest
+from planner.sizing.fewest import LARGEST_EXCESS, fewest, first_guess, most_useful, next_count
+from planner.sizing.picture import LONG, MOST_NAMED, draw_many
 
 LAW = Law(inflation=0.16, redrive_time=6e-5, model_error=0.02, axes=((0.2, 0.0), (0.0, 0.6)))
 PLAIN = Law(inflation=0.0, redrive_time=0.0, model_error=0.02)
@@ -381,6 +384,20 @@ def test_the_axes_of_a_law_are_those_of_the_possible_parameters() -> None:
     assert steps.T @ steps == pytest.approx(off @ off.T / off.shape[1], rel=1e-6)
 
 
+def test_what_is_known_exactly_has_no_axis(tmp_path: Path) -> None:
+    """Inflation alone is open, by a normal law of its logarithm: one axis along it, as long as its deviation."""
+    model = read_model("hyperpav")
+    known = Alternative(
+        population=3, share=1.0, parameters=("inflation",),
+        log_mean=(math.log(model.parameters["inflation"].value),), log_covariance=((0.04,),),
+    )  # fmt: skip
+    file = tmp_path / "known.toml"
+    write_model(msgspec.structs.replace(model, alternatives=(known,), uncertainty=None), file)
+    ((inflation, gap),) = Law.from_model(file).axes
+    assert abs(inflation) == pytest.approx(0.2, rel=0.05)
+    assert gap == 0.0
+
+
 @pytest.mark.parametrize(("count", "used", "met", "expected"), [(1, 3, False, 4), (5, 3, False, 5), (5, 3, True, 3),
                                                               (2, 3, True, 2), (2, 0, False, 2)])  # fmt: skip
 def test_the_measurement_has_the_last_word_on_the_aliases_in_use(
@@ -393,3 +410,108 @@ def test_the_measurement_has_the_last_word_on_the_aliases_in_use(
     for target in (sizing.Target(wait=wait * share), sizing.Target(response=response * share)):
         assert held_to_measurement(count, run, target, 0.0) == expected
         assert held_to_measurement(count, run, target, 0.1) == count  # grown demand was not measured
+
+
+@pytest.mark.parametrize(
+    ("known", "low", "high", "slope", "expected"),
+    [
+        ({4: -1.0}, -1, 4, 0.4, 1),  # three aliases of 0.4 make 1.0
+        ({4: -0.1}, -1, 4, 0.4, 3),  # one less at least
+        ({4: -9.0}, -1, 4, 0.4, 0),  # never below none
+        ({4: 1.0}, 4, 21, 0.4, 7),
+        ({4: 0.1}, 4, 21, 0.4, 5),
+        ({4: 9.0}, 4, 21, 0.4, 20),  # never beyond the limit
+        ({4: math.log(LARGEST_EXCESS)}, 4, 21, 0.4, 6),  # half as many more, where it says nothing of how far
+        ({0: math.log(LARGEST_EXCESS)}, 0, 21, 0.4, 1),
+        ({2: 3.0, 12: -1.0}, 2, 12, 0.4, 10),  # 2 + 10 * 3 / 4 = 9.5, to the even one
+        ({2: 1.0, 12: -3.0}, 2, 12, 0.4, 4),  # 2 + 10 / 4 = 4.5
+        ({2: 1e-6, 12: -3.0}, 2, 12, 0.4, 3),  # what is open begins beyond 2
+        ({2: 3.0, 12: -1e-6}, 2, 12, 0.4, 11),  # and ends before 12
+        ({2: 3.0, 20: -1.0}, 2, 20, 0.4, 16),  # the limit itself met it: 2 + 18 * 3 / 4 = 15.5
+        ({2: math.log(LARGEST_EXCESS), 11: -1.0}, 2, 11, 0.4, 7),
+    ],
+)
+def test_the_next_count_is_where_the_straight_line_meets_the_target(
+    known: dict[int, float], low: int, high: int, slope: float, expected: int
+) -> None:
+    """Arithmetic by hand."""
+    assert next_count(known, low, high, 20, slope, bisect=False) == expected
+
+
+def test_the_first_guess_is_what_devices_without_number_would_hold_and_two_deviations() -> None:
+    """Binomial and Poisson numbers in service, all but one on aliases, summed state by state."""
+    closed = VolumeClass(volumes=40, population=5, think_time=3e-3, service_time=1e-3)
+    opened = VolumeClass(volumes=30, arrival_rate=800.0, service_time=2e-3)
+    share, load = 0.25, 1.6
+    binomial = [math.comb(5, n) * share**n * (1 - share) ** (5 - n) for n in range(6)]
+    poisson = [math.exp(-load) * load**n / math.factorial(n) for n in range(60)]
+    beyond = [sum(max(n - 1, 0) * chance for n, chance in enumerate(law)) for law in (binomial, poisson)]
+    for classes, mean in (
+        ((closed,), 40 * beyond[0]),
+        ((opened,), 30 * beyond[1]),
+        ((closed, opened), 40 * beyond[0] + 30 * beyond[1]),
+    ):
+        pool = Pool(classes=classes, service_time=1e-3, inflation=0.0, redrive_time=0.0)
+        assert first_guess(pool) == round(mean + 2 * math.sqrt(mean))
+
+
+def test_no_more_aliases_are_tried_than_requesters_or_addresses() -> None:
+    run = closed_run(3, 2e-4)
+    few, many = (VolumeClass(volumes=3, population=n, think_time=1e-3) for n in (5, 500))
+    opened = VolumeClass(volumes=2, arrival_rate=100.0)
+    for classes, most in (((few,), 3 * 4), ((many,), 256 - 1), ((few, opened), 256 - 1), ((few, few), 24)):
+        pool = Pool(classes=classes, service_time=1e-3, inflation=0.0, redrive_time=0.0)
+        assert most_useful(pool, run) == most
+
+
+def test_a_bisection_takes_the_middle() -> None:
+    assert next_count({2: 3.0, 11: -1.0}, 2, 11, 20, 0.4, bisect=True) == 7
+    assert next_count({2: 3.0, 12: -1.0}, 2, 12, 20, 0.4, bisect=True) == 7
+
+
+@pytest.mark.parametrize(("above", "said"), [(3.9, False), (4.1, True)])
+def test_a_rate_that_stays_is_told_with_how_far_it_may_rise(above: float, said: bool) -> None:
+    """A rise of four times what reads alike is worth a word."""
+    answer = sizing.aliases(closed_run(3, 2e-4), LAW, target=sizing.Target(wait=2e-4))
+    assert answer.recommended > answer.in_use
+    rows = replace(answer.rows, io_rate=np.full(answer.rows.aliases.shape, 700.0))
+    rate = Interval(rows.io_rate, rows.io_rate, rows.io_rate * (1.0 + above * SAME))
+    headline = replace(answer, rows=rows, rate=rate).headline
+    assert "I/O rate 700/s as before" in headline
+    assert ("(up to 710)" in headline) is said
+
+
+def test_many_answers_are_drawn_in_the_order_of_what_they_want() -> None:
+    """Those that lack the most stand left, those that have too many right."""
+    names, counts, in_use = ["a", "b", "c", "d"], [4, 9, 1, 3], [4, 2, 8, 0]
+    spans = [(3, 6), (8, 12), (1, 2), (2, 3)]
+    axes = draw_many("headline", names, counts, spans, in_use, "pool", None)
+    assert [each.get_text() for each in axes.get_xticklabels()] == ["b", "d", "a", "c"]
+    (recommended,) = axes.containers
+    assert recommended.lines[0].get_ydata().tolist() == [9, 3, 4, 1]
+    ends = [segment[:, 1].tolist() for segment in recommended.lines[2][0].get_segments()]
+    assert ends == [[8, 12], [2, 3], [3, 6], [1, 2]]
+    assert next(each for each in axes.lines if each.get_label() == "in use").get_ydata().tolist() == [
+        2,
+        0,
+        4,
+        8,
+    ]
+    assert [each.get_text() for each in axes.texts] == ["9", "3", "4", "1"]
+    assert axes.get_xlabel() == "pool" and axes.get_ylim()[0] == 0.0
+
+
+@pytest.mark.parametrize(("longest", "turned"), [(LONG, 0.0), (LONG + 1, 45.0)])
+def test_long_names_are_turned(longest: int, turned: float) -> None:
+    names = ["a", "b" * longest]
+    axes = draw_many("headline", names, [1, 2], [(1, 1), (2, 2)], [0, 0], "volume", None)
+    assert {each.get_rotation() for each in axes.get_xticklabels()} == {turned}
+    assert {each.get_ha() for each in axes.get_xticklabels()} == {"right" if turned else "center"}
+
+
+@pytest.mark.parametrize("many", [MOST_NAMED, MOST_NAMED + 1])
+def test_few_answers_are_named_and_more_are_not(many: int) -> None:
+    axes = draw_many("headline", ["a"] * many, [1] * many, [(1, 1)] * many, [0] * many, "volume", None)
+    named = many == MOST_NAMED
+    assert len(axes.texts) == (many if named else 0)
+    assert axes.get_xlabel() == ("volume" if named else "volumes, those that want most first")

@@ -187,7 +187,7 @@ def _chosen(readings: Readings, each: Array, point: Array) -> NDArray[np.int64]:
     if not readings.others:
         requesters = np.isin(readings.layout.kind, (kinds.CLOSED, kinds.ACTIVE))
         first = first + np.where(requesters, 0.0, 1.0) * ~readings.steady[:, None]
-    return np.asarray(np.argmax(np.where(same, readings.weight + first, -1.0), axis=1))
+    return np.asarray(np.argmax(np.where(same, readings.weight + first, -np.inf), axis=1))
 
 
 def _extrapolated(

@@ -118,7 +118,8 @@ def _requesters(layout: Layout) -> Array:
         where = (layout.kind == kinds.ACTIVE) & (layout.own == own)
         if where.any():
             steps = layout.number[where]
-            shares = np.diff(np.interp(np.append(steps, steps[-1] + 1), np.arange(known.size), known))
+            ends = np.append(steps, np.inf)  # the last one stands for all beyond
+            shares = np.diff(np.interp(ends, np.arange(known.size), known))
             found[:, where] = np.maximum(shares, 0.01)
     return found
 

@@ -107,11 +107,10 @@ def scan(
     `take` gets large parts of the rows as soon as they are there, and `parts` stays empty then.
     """
     scanner = Scanner(path, strict=strict)
-    found, pending = scanner.found, 0
+    found = scanner.found
     for lines in read_lines(path, data):
         scanner.feed(lines)
-        pending = sum(part.line.size for part in found.parts) if take is not None else 0
-        if take is not None and pending >= FLUSH:
+        if take is not None and sum(part.line.size for part in found.parts) >= FLUSH:
             take(ScannedPart.joined(found.parts), found)
             found.parts.clear()
     scanner.finish()

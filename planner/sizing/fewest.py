@@ -118,7 +118,7 @@ def fewest(
             break
         known = {each: found.log_excess for each, found in tried.items()}
         slope = _slope(tried, usual)
-        count = _next(known, low, high, limit, slope, bisect=step % BISECT_EVERY == BISECT_EVERY - 1)
+        count = next_count(known, low, high, limit, slope, bisect=step % BISECT_EVERY == BISECT_EVERY - 1)
     if high > limit:
         raise InfeasibleError(
             f"no count up to {limit} aliases meets the target ({target}); {_reached(tried[limit].settled())}"
@@ -152,7 +152,9 @@ def most_useful(pool: Pool, run: Run) -> int:
     return int(min(run.most_aliases, enough))
 
 
-def _next(known: dict[int, float], low: int, high: int, limit: int, slope: float, *, bisect: bool) -> int:
+def next_count(
+    known: dict[int, float], low: int, high: int, limit: int, slope: float, *, bisect: bool
+) -> int:
     """Count to try next: where a straight line meets the target, inside of what is still open."""
     if low < 0:  # nothing has missed the target yet
         return max(high - max(math.ceil(-known[high] / slope), 1), 0)

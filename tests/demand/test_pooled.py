@@ -224,3 +224,14 @@ def test_a_wait_of_just_as_long_as_a_rule_begins_at_is_told_alike(
     exactly = [Interval(each, each, each) for each in (load / service, service, queue)]
     ratio = poisson_ratio(make_rows(*exactly, 0), law)
     assert (ratio == multiple).all()
+
+
+def test_multiples_reach_from_even_service_to_phases_of_overload() -> None:
+    """Constant service halves the wait of Poisson arrivals (Pollaczek and Khinchine); steps are finest about 1."""
+    multiples = np.exp(pooled.MULTIPLES)
+    assert multiples[0] < 0.5 and 1.0 in multiples
+    assert 40.0 <= multiples[-1] <= 60.0
+    steps = multiples[1:] / multiples[:-1]
+    assert steps.min() > 1.3 and steps.max() < 2.6
+    below, above = steps[multiples[1:] <= 1.0], steps[multiples[1:] > 1.0]
+    assert (np.diff(below) < 0.0).all() and (above[1:] > 0.95 * above[:-1]).all()

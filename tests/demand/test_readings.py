@@ -17,6 +17,7 @@ from planner.demand import (
     in_words,
     kinds,
     point_and_range,
+    priors,
     read_several,
     read_volumes,
     steady,
@@ -302,3 +303,24 @@ def test_rows_bound_the_count_by_what_their_digits_decide() -> None:
     assert [each.tolist() for each in found.bounds(AliasTarget())] == [[1.0], [3.0]]
     counts = point_and_range(found)
     assert 2 <= counts.low[0] <= counts.point[0] <= counts.high[0] <= 3
+
+
+@pytest.mark.parametrize("layout", [kinds.COARSE, kinds.FINE])
+def test_a_finer_ladder_of_requesters_shares_the_weight_of_the_coarse_one(layout: kinds.Layout) -> None:
+    """A number stands for all from itself up to the next, the last for all beyond: nothing is lost between."""
+    shares = priors._requesters(layout)[0]
+    active = layout.kind == kinds.ACTIVE
+    assert (shares[~active] == 0.0).all()
+    for own in np.unique(layout.own[active]):
+        steps = layout.number[active & (layout.own == own)]
+        for step, share in zip(steps, shares[active & (layout.own == own)], strict=True):
+            beyond = steps[steps > step]
+            after = int(beyond.min()) if beyond.size else len(priors.ACTIVE_WEIGHTS)
+            assert share == pytest.approx(max(sum(priors.ACTIVE_WEIGHTS[int(step) : after]), 0.01))
+
+
+def test_the_last_number_of_a_short_ladder_stands_for_all_beyond() -> None:
+    short = kinds.Layout(
+        kind=np.full(3, kinds.ACTIVE), number=np.array([0.0, 0.5, 2.0]), own=np.ones(3)
+    )  # half a step has half of the weight
+    assert priors._requesters(short)[0] == pytest.approx([0.175, 0.175 + 0.25, 0.4])

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from planner import InputError
-from planner.queueing import asymptotic_bounds, balanced_job_bounds, finite_source, mva
+from planner.queueing import asymptotic_bounds, balanced_job_bounds, finite_source, mva, network
 from tests import tolerances
 
 
@@ -178,6 +178,17 @@ def test_the_table_has_a_row_for_each_population_and_station() -> None:
 def test_bad_input_is_named(arguments: tuple[object, ...], told: str) -> None:
     with pytest.raises(InputError, match=told):
         mva(*arguments)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("double", [0, 1, 3])
+def test_each_multi_server_station_halves_how_many_requesters_are_answered(
+    double: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(network, "MOST_STEPS", 40)
+    servers, most = [1] * (4 - double) + [2] * double, 40 // 2**double
+    assert mva([0.1] * 4, most, servers=servers).throughput.size == most
+    with pytest.raises(InputError, match="population"):
+        mva([0.1] * 4, most + 1, servers=servers)
 
 
 @pytest.mark.parametrize("bound", [asymptotic_bounds, balanced_job_bounds])

@@ -105,3 +105,12 @@ def test_fit_refuses_bad_input(n: list[float], throughput: list[float], told: st
 def test_law_refuses_bad_input(arguments: tuple[float, ...], told: str) -> None:
     with pytest.raises(InputError, match=told):
         usl(*arguments)
+
+
+@pytest.mark.parametrize(("alpha", "beta", "end"), [(0.1, 0.0, 32.0), (0.19, 0.01, 18.0), (0.19, 1e-4, 32.0)])
+def test_a_law_is_drawn_up_to_twice_its_peak_or_to_32(alpha: float, beta: float, end: float) -> None:
+    """The peak is at sqrt((1 - alpha) / beta): 9, or 90, which is too far; without coherency there is none."""
+    fit = fit_usl(CONCURRENCY, usl(CONCURRENCY, 100.0, alpha, beta))
+    x, y = fit.plot().lines[0].get_data()
+    assert x[0] == 1.0 and np.isclose(x[-1], end, rtol=1e-4)
+    assert np.allclose(y, usl(x, 100.0, alpha, beta), rtol=1e-4)

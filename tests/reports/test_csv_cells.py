@@ -16,7 +16,7 @@ from planner.calibrate.tables import read_measurements
 from planner.cli import main
 from planner.errors import ReportError
 from planner.reports import read_table
-from planner.reports.csv_table import read_cells
+from planner.reports.csv_table import Allowed, read_cells
 from planner.reports.membership import read_membership
 from planner.reports.supply import read_supply
 from planner.reports.volume_totals import read_totals
@@ -205,3 +205,21 @@ def test_the_place_of_a_cell_is_past_its_blanks(tmp_path: Path, line: str, colum
     heading = ",".join("hij"[: len(columns)])
     found = read_cells(written(tmp_path, f"{heading}\n{line}\n".encode()), "cells")
     assert [found.column_at(2, index) for index in range(len(columns))] == columns
+
+
+@pytest.mark.parametrize(
+    ("allowed", "taken", "refused"),
+    [
+        (Allowed(whole=True, most=255), ["0", "255", "2.55e2"], ["-1", "256", "255.5", "1.5", "inf", "nan"]),
+        (Allowed(zero=False, most=1.0), ["1", "1e-300"], ["0", "-0.0", "1.0000001", "1e-400"]),
+        (Allowed(), ["0", "0e9", "1e308"], ["-1e-300", "1e309", "1e-400", "1_0", "\u0661", ""]),
+    ],
+)
+def test_a_column_takes_numbers_up_to_its_ends(
+    allowed: Allowed, taken: list[str], refused: list[str]
+) -> None:
+    """Both ends belong to it; what a float turns into zero or infinity does not."""
+    assert [allowed.read(cell) for cell in taken] == [float(cell) for cell in taken]
+    for cell in refused:
+        with pytest.raises(ValueError):
+            allowed.read(cell)

@@ -12,8 +12,10 @@ from hypothesis import strategies as st
 
 from planner.errors import ReportError
 from planner.measurements import Measured, read
-from planner.reports import byte_lines, listing_scan, read_data_spaces
+from planner.reports import byte_lines, device_rows, listing_scan, read_data_spaces
 from planner.reports.byte_lines import read_lines
+from planner.reports.columns import Columns
+from planner.reports.device_columns import LONGEST_LINE, ColumnLayout, ColumnRows, Words
 from planner.reports.device_rows import MEASURED
 from planner.reports.listing import split_lines
 from planner.units import half_digit
@@ -256,3 +258,17 @@ def test_fifty_thousand_carriage_returns_take_no_time() -> None:
     """Linear: a quadratic search took eleven seconds."""
     assert len(split_lines("a" + "\r" * 50_000 + "b")) == 50_001
     assert found(page(*GOOD) + "\r" * 50_000 + "b").devices.height == 3
+
+
+def test_all_sound_rows_of_a_stretch_are_read_at_once() -> None:
+    """Those that end with the last number or go on with blanks, up to the longest; none above or below the stretch."""
+    good = row()
+    longest = good.ljust(LONGEST_LINE)
+    lines = [good, good, good[:-1], longest, longest + " ", "", good + " x", good, good]
+    block, _ = read_lines(Path("x"), "".join(f"{line}\n" for line in lines).encode())
+    heading = next(line for line in split_lines(HEADING) if device_rows.is_header(line))
+    layout = ColumnLayout.of(Columns.from_header(Path("x"), heading, device_rows.HEADINGS))
+    rows = ColumnRows.empty(len(lines))
+    rows.parse(block, layout, 1, 8, Words(device_rows.is_type), Words(str.isprintable))
+    assert np.flatnonzero(rows.sound).tolist() == [1, 3, 7]
+    assert rows.address[rows.sound].tolist() == [0x522A] * 3

@@ -18,6 +18,7 @@ from planner.reports import schema
 from planner.reports.monitor import decide, layouts, reader
 from planner.reports.monitor.blocks import is_capture, is_monwrite
 from planner.reports.monitor.reader import MonitorTables, batches, read_monitor
+from planner.reports.monitor.system import RecordedSystem, SampleSpan
 from tests.checkout import ROOT
 from tests.reports.monitor_site import ALIAS_BIT, BASE_BIT, TIMES, UNIT, Site, example, written
 from tests.reports.monitor_writer import LAYOUTS, PRINTED, Run, capture, layout, monwrite, records, rows
@@ -353,6 +354,22 @@ def test_queues_are_missing_where_nothing_looks_like_samples(tmp_path: Path) -> 
     assert len(found.notes) == 1 and "neither HFRDEVCT nor HFCTIO" in found.notes[0]
 
 
+@pytest.mark.parametrize("rising", [("HFRDEVCT",), ("HFCTIO",), ("HFRDEVCT", "HFCTIO"), ()])
+def test_missing_queues_are_told_where_anything_was_sampled(tmp_path: Path, rising: tuple[str, ...]) -> None:
+    """One device whose field rises is enough; where neither rises no samples were asked for, and nothing is said."""
+    site = Site()
+    sets = site.sets(1)
+    before = {name: site.count[name].copy() for name in ("HFRDEVCT", "HFCTIO")}
+    site.work(60.0)
+    site.count |= before
+    for name in rising:
+        site.count[name][0] += 7
+    sets.append([site.sample()])
+    found = read(tmp_path, monwrite(sets))
+    assert last(found.devices)["queued"].null_count() == site.devices.size
+    assert len(found.notes) == bool(rising)
+
+
 def test_classic_aliases_are_told_by_their_base(tmp_path: Path) -> None:
     site = Site(aliases=0, pools=1)
     base = {"RDEVDEV": 0x5203, "RDEVSID": 0x15203, "RDEVDVID": 0x3390, "CALRDEVDEV": 0x5200}
@@ -510,3 +527,17 @@ def test_a_file_is_monitor_data_where_its_first_record_has_a_header(at: int, val
         if at == 1:
             content[first] = 0
         assert not known(bytes(content))
+
+
+def test_the_usual_length_of_an_interval_is_one_that_occurred() -> None:
+    """Where every minute turns into every half, the usual length goes from one to the other, and half the way."""
+    system = RecordedSystem()
+    span = SampleSpan(Path("x"), system, 0, np.zeros(1, np.int64), known=False)
+    assert span.usual() == 0.0
+    system.lengths += [60.0] * 500
+    found = []
+    for _ in range(200):
+        system.lengths.append(30.0)
+        found.append(span.usual())
+    assert found == sorted(found, reverse=True) and set(found) == {60.0, 30.0}
+    assert 40 <= found.count(60.0) <= 60

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from planner.queueing import alias_pool
-from planner.queueing.pools.full_volumes import solve_full_volumes, suits_full_volumes
+from planner.queueing.pools.full_volumes import HARDLY, solve_full_volumes, suits_full_volumes
 from planner.queueing.pools.outcome import imbalances
 from planner.queueing.pools.pool import check_pool
 
@@ -113,3 +113,13 @@ def test_which_pools_are_full():
     assert not suits_full_volumes(pool_of([40], [2], [1e-6]), 35)  # hardly an I/O waits
     assert not suits_full_volumes(pool_of([40], [2], [0.1]), 8)
     assert not suits_full_volumes(pool_of([40, 2], [2, 3], [1e-6, 1.0], scv=2.0), 8)
+
+
+@pytest.mark.parametrize(("people", "aliases", "at_once"), [(100, 3, 4), (14, 3, 4), (21, 30, 21)])
+def test_a_volume_is_full_by_what_its_devices_can_serve(people, aliases, at_once):
+    """As many think as I/Os end in a think time: of those served at once, by devices or of the requesters there are."""
+    volumes = [20 if people == 21 else 1, 1]
+    for share, full in ((0.99, True), (1.01, False)):
+        think = np.array([0.5 * 1e-3, share * 3e-3]) * HARDLY / at_once  # the slower class decides
+        pool = pool_of(volumes, [people] * 2, think, service_time=[1e-3, 3e-3], scv=2.0)
+        assert suits_full_volumes(pool, aliases) is full
