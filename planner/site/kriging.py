@@ -11,6 +11,7 @@ from itertools import product
 from typing import Final
 
 import numpy as np
+from scipy.linalg import solve_triangular
 
 from planner.results import Array
 
@@ -33,7 +34,7 @@ class Surface:
     points: Array
     level: float
     weights: Array
-    inverse: Array
+    root: Array  # inverse of the lower triangular root of the kernel
     length: float
     variance: float
     nugget: float
@@ -52,28 +53,30 @@ class Surface:
         best: tuple[float, float, float, float, Array, float] | None = None
         for length, nugget, slope in product(LENGTHS, NUGGETS, SLOPES):
             kernel = np.exp(-0.5 * squares / length**2) + slope * lines
-            inverse = np.asarray(np.linalg.inv(kernel + nugget * np.eye(len(points))), dtype=np.float64)
-            diagonal = np.maximum(np.diag(inverse), 1e-12)
-            errors = (inverse @ rest) / diagonal
+            # K^-1 = R' R: what is left of a variance beside known points is too small a difference for K^-1 itself.
+            whole = np.eye(len(points))
+            root = solve_triangular(np.linalg.cholesky(kernel + nugget * whole), whole, lower=True)
+            diagonal = (root**2).sum(axis=0)
+            errors = root.T @ (root @ rest) / diagonal
             variance = max(float(np.mean(errors**2 * diagonal)), 1e-10)
             score = float(np.sum(errors**2 * diagonal / variance + np.log(variance / diagonal)))
             if best is None or score < best[0]:
-                best = (score, length, nugget, slope, inverse, variance)
+                best = (score, length, nugget, slope, root, variance)
         assert best is not None
-        _, length, nugget, slope, inverse, variance = best
+        _, length, nugget, slope, root, variance = best
         return cls(
-            center=center, scale=scale, points=points, level=level, weights=inverse @ rest, inverse=inverse,
-            length=length, variance=variance, nugget=nugget, slope=slope,
+            center=center, scale=scale, points=points, level=level, weights=root.T @ (root @ rest),
+            root=root, length=length, variance=variance, nugget=nugget, slope=slope,
         )  # fmt: skip
 
     def predict(self, features: Array) -> tuple[Array, Array]:
-        """Values and their standard deviations."""
+        """Values and their standard deviations, the noise of one value among them."""
         points = (features - self.center) / self.scale
         kernel = np.exp(-0.5 * _squares(points, self.points) / self.length**2)
         kernel += self.slope * (1.0 + points @ self.points.T)
         alone = 1.0 + self.nugget + self.slope * (1.0 + (points**2).sum(axis=1))
-        left = alone - ((kernel @ self.inverse) * kernel).sum(axis=1)
-        return self.level + kernel @ self.weights, np.sqrt(self.variance * np.maximum(left, 1e-9))
+        left = alone - ((kernel @ self.root.T) ** 2).sum(axis=1)
+        return self.level + kernel @ self.weights, np.sqrt(self.variance * np.maximum(left, self.nugget))
 
 
 def _squares(first: Array, second: Array) -> Array:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from mpmath import matrix, mp
 
 from planner.site.kriging import Surface
 
@@ -40,3 +41,27 @@ def test_the_error_holds_of_few_points(many: int) -> None:
         off.append(np.abs(found - bent(others)) / error)
     assert np.median(np.concatenate(off)) < 1.5
     assert np.quantile(np.concatenate(off), 0.9) < 4.0
+
+
+def test_the_error_is_that_of_fifty_digits_beside_known_points_too() -> None:
+    """The variance that known points leave, k0 - k' K^-1 k, is a small difference; a new value has its own noise."""
+    rng = np.random.default_rng(4)
+    points = rng.standard_normal((25, FEATURES))
+    others = np.concatenate([points[:4], points[4:8] + 1e-4, rng.standard_normal((4, FEATURES))])
+    found = Surface.of(points, bent(points))
+    _, error = found.predict(others)
+    mp.dps = 50
+    known = [(each - found.center) / found.scale for each in points]
+
+    def covariance(x: np.ndarray, y: np.ndarray) -> object:
+        apart = sum(mp.mpf(a - b) ** 2 for a, b in zip(x, y, strict=True))
+        along = 1 + sum(mp.mpf(a) * mp.mpf(b) for a, b in zip(x, y, strict=True))
+        return mp.exp(-apart / (2 * mp.mpf(found.length) ** 2)) + found.slope * along
+
+    kernel = matrix([[covariance(x, y) + (x is y) * mp.mpf(found.nugget) for y in known] for x in known])
+    for each, told in zip(others, error, strict=True):
+        here = (each - found.center) / found.scale
+        beside = matrix([covariance(here, x) for x in known])
+        left = covariance(here, here) + found.nugget - (beside.T * mp.lu_solve(kernel, beside))[0]
+        assert told == pytest.approx(float(mp.sqrt(found.variance * left)), rel=1e-5)
+        assert (error**2 >= found.variance * found.nugget * (1 - 1e-12)).all()
