@@ -181,7 +181,11 @@ def test_one_line_a_volume_the_longest_wait_first() -> None:
     assert isinstance(answer, sizing.VolumesAnswer)
     waits = [float(each.rows.wait_time[0]) for each in answer.answers]
     assert waits == sorted(waits, reverse=True)
-    assert len(answer.overview()) == 8
+    overview = answer.overview()
+    assert len(overview) == 8
+    for name, figures in (("recommended_low", 0), ("recommended_high", 1)):
+        (column,) = (each for each in overview.columns if each.name == name)
+        assert list(column.values) == [each.range[figures] for each in answer.answers]
     assert answer.headline.startswith("8 volumes: 8 gain from 16 aliases more in all")
     assert answer.plot().get_xlabel() == "volume"
     labeled = planner.aliases(

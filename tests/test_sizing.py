@@ -21,7 +21,8 @@ from planner.library import Alternative, data_path, read_model, write_model
 from planner.measurements import Run, from_numbers, intervals, pool_runs, read, volume_runs
 from planner.sizing import pool as pool_module
 from planner.sizing.answer import SAME
-from planner.sizing.comparison import as_measured, held_to_measurement, helped, rule_of_thumb
+from planner.sizing.bounds import band
+from planner.sizing.comparison import Gain, as_measured, held_to_measurement, helped, rule_of_thumb
 from planner.sizing.fewest import LARGEST_EXCESS, fewest, first_guess, most_useful, next_count
 from planner.sizing.picture import LONG, MOST_NAMED, draw_many
 
@@ -515,3 +516,31 @@ def test_few_answers_are_named_and_more_are_not(many: int) -> None:
     named = many == MOST_NAMED
     assert len(axes.texts) == (many if named else 0)
     assert axes.get_xlabel() == ("volume" if named else "volumes, those that want most first")
+
+
+def test_what_was_not_measured_or_is_not_shown_does_not_touch_a_band() -> None:
+    """Bands hold measured counts; one beyond the last row has no place, one without a figure says nothing."""
+    chosen = np.array([2.0, 3.0, 4.0])
+    values, moved = chosen[None] * [[1.0], [1.1]], chosen[None] * [[1.05], [0.95]]
+    law = replace(LAW, axes=((0.2, 0.0),))
+    nothing = Interval(math.nan, math.nan, math.nan)
+    plain = band(values, chosen, moved, law, 0.0, 0, {})
+    for known in ({3: Interval(9.0, 9.5, 10.0)}, {1: nothing}):
+        for one, other in zip(plain, band(values, chosen, moved, law, 0.0, 0, known), strict=True):
+            assert one.tolist() == other.tolist()
+    held = band(values, chosen, moved, law, 0.0, 0, {2: Interval(4.1, 4.2, 4.3)})
+    assert [each[2] for each in held] == [4.1, 4.2, 4.3]
+
+
+@pytest.mark.parametrize(
+    ("share", "gains"), [(0.9, True), (0.9949, True), (0.9951, False), (1.0, False), (1.004, False)]
+)
+def test_half_a_percent_of_the_response_is_no_gain(share: float, gains: bool) -> None:
+    gain = Gain(
+        volumes=3, rate_before=100.0, rate_after=104.0, response_before=2e-3, response_after=share * 2e-3
+    )
+    assert str(gain) == (
+        f"3 volumes from 100 to 104/s, 2.00 to {share * 2:.2f} ms"
+        if gains
+        else "3 volumes at 100/s gain nothing"
+    )

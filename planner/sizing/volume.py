@@ -47,8 +47,8 @@ class Sized:
     runs: tuple[Run, ...]
     read: Readings
     counts: Counts
-    fitted: bool = False
-    left_out: tuple[str, ...] = ()
+    fitted: bool
+    left_out: tuple[str, ...]
 
     @property
     def chosen(self) -> int:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -125,3 +127,11 @@ def test_inverse_refuses_what_is_no_probability(probability: float) -> None:
 def test_erlang_c_needs_a_server() -> None:
     with pytest.raises(InputError, match="servers = 0"):
         erlang_c(1.0, 0)
+
+
+@pytest.mark.parametrize("servers", [129, 1000])
+@pytest.mark.parametrize("load", [1e-3, 0.5, 1.0])
+def test_a_light_load_of_many_servers_is_one_term_of_poisson(load: float, servers: int) -> None:
+    """B = a^c / c! / sum of a^k / k!, and the sum is e^a to far more digits than there are."""
+    expected = servers * math.log(load) - math.lgamma(servers + 1) - load
+    assert log_erlang_b(load, servers) == pytest.approx(expected, rel=1e-13)

@@ -9,6 +9,7 @@ import pytest
 
 from planner import render
 from planner.errors import ReportError
+from planner.reports import device_rows
 from planner.reports.device import MEASURED, Device, DeviceListing, device_table, read_devices
 from planner.reports.printed import Printed
 from planner.units import MILLISECOND
@@ -171,6 +172,17 @@ def test_columns_right_of_the_queue_are_not_looked_at(file: Path) -> None:
 
 def test_a_sum_over_all_devices_is_no_device(file: Path) -> None:
     assert addresses(one(file, page(" >> All DASD <<" + row()[15:], row()))) == ["522A"]
+
+
+@pytest.mark.parametrize(
+    ("text", "summary"),
+    [
+        (">> All DASD <<", True), (">>All>> 17", True), (">> <<", True),
+        (">>522A 3390-3 VOL001 1 4", False), ("522A >> <<", False), (">>", False), ("", False),
+    ],
+)  # fmt: skip
+def test_a_sum_is_marked_on_both_sides(text: str, summary: bool) -> None:
+    assert device_rows.is_summary(text) is summary
 
 
 GOOD = row("522B")

@@ -541,3 +541,17 @@ def test_the_usual_length_of_an_interval_is_one_that_occurred() -> None:
         found.append(span.usual())
     assert found == sorted(found, reverse=True) and set(found) == {60.0, 30.0}
     assert 40 <= found.count(60.0) <= 60
+
+
+@pytest.mark.parametrize(
+    ("share", "good"), [(decide.NEARLY_ALL, True), (decide.NEARLY_ALL - 1e-9, False), (None, True)]
+)
+@pytest.mark.parametrize("wide", [True, False])
+def test_a_shift_is_good_up_to_the_share_that_is_asked_for(
+    share: float | None, good: bool, wide: bool
+) -> None:
+    """Counts in 16 bits say nothing where there are none in 32; device numbers that repeat speak against it."""
+    fit = decide.ShiftFit(shift=0, distinct=True, wide=wide, agree=share, known=None)
+    assert fit.good is (good or not wide)
+    assert replace(fit, agree=None, known=share).good is good
+    assert not replace(fit, distinct=False).good

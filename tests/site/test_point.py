@@ -96,9 +96,10 @@ def test_the_count_of_a_volume_is_its_real_number_rounded_up(sort: str, seed: in
 def test_the_real_number_of_a_volume_falls_as_more_wait_is_allowed() -> None:
     """Without jumps of its own: halved steps of the target halve the largest step of the number, at least nearly."""
     run = max(volume_runs_of("bursty", 5), key=lambda each: each.total_queue.value)
-    waits = np.geomspace(2e-5, 1e-3, 33)
+    waits = np.geomspace(2e-5, 1e-2, 33)
     smooth = np.array([point(run, LAW, Target(wait=float(wait))).smooth for wait in waits])
-    assert (np.diff(smooth) <= 1e-9).all()
+    assert smooth[0] > 3.0 and smooth[-1] < 0.0
+    assert (np.diff(smooth[smooth > -0.99]) < 0.0).all()
     assert np.abs(np.diff(smooth)).max() < 0.75 * np.abs(np.diff(smooth[::2])).max()
 
 

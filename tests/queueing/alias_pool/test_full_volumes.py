@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from planner.queueing import alias_pool
-from planner.queueing.pools.full_volumes import HARDLY, solve_full_volumes, suits_full_volumes
+from planner.queueing.pools.full_volumes import HARDLY, _by_chain, solve_full_volumes, suits_full_volumes
 from planner.queueing.pools.outcome import imbalances
 from planner.queueing.pools.pool import check_pool
 
@@ -123,3 +123,26 @@ def test_a_volume_is_full_by_what_its_devices_can_serve(people, aliases, at_once
         think = np.array([0.5 * 1e-3, share * 3e-3]) * HARDLY / at_once  # the slower class decides
         pool = pool_of(volumes, [people] * 2, think, service_time=[1e-3, 3e-3], scv=2.0)
         assert suits_full_volumes(pool, aliases) is full
+
+
+@pytest.mark.parametrize(("people", "aliases"), [(2, 5), (3, 3), (4, 2)])
+@pytest.mark.parametrize("think", [0.5, 2.0])
+def test_a_volume_whose_waiting_ios_are_taken_at_once_is_a_group_of_servers(people, aliases, think):
+    """Of base and aliases: the states of a closed group, p(n) = p(n - 1) (N - n + 1) / Z / min(n, 1 + A), by hand."""
+    pool = pool_of([1], [people], [think])
+    found = _by_chain(pool, 0, aliases, 1e7)
+    law = [1.0]
+    for n in range(1, people + 1):
+        law.append(law[-1] * (people - n + 1) / think / min(n, 1 + aliases))
+    served = sum(min(n, 1 + aliases) * each for n, each in enumerate(law)) / sum(law)
+    queued = sum(max(n - 1 - aliases, 0) * each for n, each in enumerate(law)) / sum(law)
+    assert found["base_in_service"] + found["alias_in_service"] == pytest.approx(served, rel=1e-5)
+    assert found["queue"] == pytest.approx(queued, abs=1e-5)
+
+
+@pytest.mark.parametrize("rate", [1e-3, 1e-5])
+def test_however_seldom_aliases_take_an_io_they_do(rate):
+    """By themselves as often as the queue has it, each for a service time."""
+    found = _by_chain(pool_of([1], [4], [2.0]), 0, 3, rate)
+    assert found["queue"] > 0.1
+    assert found["alias_in_service"] == pytest.approx(rate * found["queue"], rel=1e-9)
