@@ -14,6 +14,7 @@ from planner.errors import InputError
 from planner.interval import Interval
 from planner.library import data_path
 from planner.measurements import from_numbers, intervals, pool_runs, read, volume_runs
+from tests.reports.printing import page, row
 
 HEAD = "pool,volume,io_rate,service_ms,queued"
 ROWS = {  # rate, service [ms], queue of one volume: bursty at 1 % busy, bursty, busy, overloaded
@@ -217,3 +218,13 @@ def test_growth_of_one_percent_is_not_growth_of_a_third() -> None:
     counts = [asked(755, 1.3, 1.84, growth=share).rows.io_rate[2] for share in (0.0, 0.01, 1 / 3)]
     assert counts[1] / counts[0] - 1 < 0.03
     assert counts[2] / counts[1] - 1 > 0.05
+
+
+def test_one_classic_alias_makes_a_listing_one_of_volumes(tmp_path: Path) -> None:
+    """It stands beside bases that have none of their own; without it the bases are taken as one pool."""
+    bases = [row(), row("522B", label="BWPVS1")]
+    classic = row("5300", "->522A", rate="300")
+    for rows, kind in (([*bases, classic], sizing.VolumesAnswer), (bases, sizing.AliasAnswer)):
+        listing = tmp_path / "DEVICE.listing"
+        listing.write_text(page(*rows), encoding="ascii")
+        assert isinstance(planner.aliases(listing), kind)

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from planner import calibrate, queueing, sizing
 from planner.demand import Law
+from planner.demand.steady import readings_of_pool
 from planner.devices import Performance, Pool, VolumeClass
 from planner.errors import InfeasibleError, InputError
 from planner.interval import Interval
@@ -25,6 +26,7 @@ from planner.sizing.bounds import band
 from planner.sizing.comparison import Gain, as_measured, held_to_measurement, helped, rule_of_thumb
 from planner.sizing.fewest import LARGEST_EXCESS, fewest, first_guess, most_useful, next_count
 from planner.sizing.picture import LONG, MOST_NAMED, draw_many
+from planner.sizing.pool import needed
 
 LAW = Law(inflation=0.16, redrive_time=6e-5, model_error=0.02, axes=((0.2, 0.0), (0.0, 0.6)))
 PLAIN = Law(inflation=0.0, redrive_time=0.0, model_error=0.02)
@@ -544,3 +546,47 @@ def test_half_a_percent_of_the_response_is_no_gain(share: float, gains: bool) ->
         if gains
         else "3 volumes at 100/s gain nothing"
     )
+
+
+@pytest.mark.parametrize("aliases", [0, 2])
+@pytest.mark.parametrize("demand", [{"arrival_rate": 300.0}, {"population": 3, "think_time": 4e-3}])
+def test_readings_of_a_pool_are_of_all_its_volumes(aliases: int, demand: dict[str, float]) -> None:
+    """A pool as the law itself has it: what it was asked is among the readings, and each gives the measured rate."""
+    asked = Pool(
+        classes=(VolumeClass(volumes=4, **demand),), service_time=1.3e-3, inflation=0.0, redrive_time=0.0
+    )
+    solved = asked.solve([aliases])
+    rate, queue = float(solved.io_rate[0]) / 4, float(solved.queued[0]) / 4
+    one = from_numbers(
+        io_rate=Interval(rate * 0.999, rate, rate * 1.001), service=Interval(1.295e-3, 1.3e-3, 1.305e-3), response=None,
+        queued=Interval(queue * 0.99, queue, queue * 1.01), volumes=1, aliases=0, pool=False,
+    )  # fmt: skip
+    found = readings_of_pool(joined("POOL", [one] * 4, aliases), PLAIN)
+    assert all(each.fits for each in found)
+    parts = [each.pool.classes[0] for each in found]
+    (open_one,) = (
+        (part for part in parts if math.isnan(part.population)) if "arrival_rate" in demand else (None,)
+    )
+    if open_one is not None:
+        assert open_one.arrival_rate == pytest.approx(300.0, rel=1e-9) and parts[0] is open_one
+    else:
+        assert any(
+            part.population == 3 and part.think_time == pytest.approx(4e-3, rel=0.02) for part in parts
+        )
+    for each in found:
+        assert each.pool.solve([aliases]).io_rate[0] == pytest.approx(4 * rate, rel=0.01)
+
+
+@pytest.mark.parametrize("few", [[0, 4, 8, 13, 17], [0, 2, 9, 10, 17], [3, 4, 5, 17]])
+def test_the_fewest_under_another_law_are_those_of_all_counts(few: list[int]) -> None:
+    """Of a few counts that are known the first may be far above the one before: those between are looked at."""
+    run = joined("POOL", [closed_run(3, 2e-4, law=LAW)] * 8)
+    part = VolumeClass(volumes=8, population=3, think_time=2e-4)
+    pool = Pool(classes=(part,), service_time=1.3e-3, inflation=0.16, redrive_time=6e-5)
+    every = pool.solve(np.arange(18))
+    for wait in (3e-3, 1.2e-3, 8e-4, 4e-4, 1e-4, 3e-5):
+        target = sizing.Target(wait=wait)
+        met = target.met(every)
+        expected = int(np.argmax(met))
+        if few[0] <= expected:
+            assert needed(pool, pool.solve(few), target, run, expected, {}) == expected
