@@ -193,6 +193,19 @@ def test_groups_read_between_classes_of_one_service_time_only():
     np.testing.assert_array_equal(groups.at_own_rate(np.array([10.0, 4.0, 3.0, 1.0])), [3.0, 1.0, 10.0, 4.0])
 
 
+def test_between_and_beyond_classes_values_follow_the_nearest_two():
+    """A bent curve: each volume lies on the straight line through its two neighbours, the outermost on the last one."""
+    rate = np.array([100.0, 110.0, 200.0, 210.0, 230.0, 400.0, 420.0, 900.0, 910.0, 990.0])
+    groups = group_volumes(arrival_rate=rate, service_time=np.full(rate.size, 1e-3), spread=0.15)
+    known = groups.arrival_rate[::-1]  # rising
+    assert known.size == 4 and (np.diff(known) > 0).all()
+    values = known**2
+    slope = np.diff(values) / np.diff(known)
+    segment = np.clip([np.count_nonzero(known < each) - 1 for each in rate], 0, 2)
+    expected = values[segment] + slope[segment] * (rate - known[segment])
+    np.testing.assert_allclose(groups.at_own_rate(values[::-1]), np.maximum(expected, 0.0), rtol=1e-12)
+
+
 def test_volumes_of_two_service_times_are_two_classes():
     service = [1e-3] * 4 + [4e-3] * 4
     grouped = alias_pool_of_volumes(3, service_time=service, arrival_rate=[200.0] * 8)

@@ -58,7 +58,7 @@ class Levels:
         self._held = closed | (not pool.even)  # volumes whose aliases are followed
         self._not_held = bool(not self._held.all())
         self._population = np.where(closed, pool.population[self.volume_class], np.inf)
-        self._rate = np.where(closed, 0.0, pool.arrival_rate[self.volume_class])
+        self._rate = pool.arrival_rate[self.volume_class]
         self._rate[closed] = 1.0 / pool.think_time[self.volume_class[closed]]
         self._starts = np.flatnonzero(np.diff(self.volume_class, prepend=-1))
 
