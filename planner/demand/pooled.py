@@ -150,7 +150,7 @@ class PoolReadings:
                 point, high = min(point, in_use), min(high, in_use)
             elif not _reached(target, rows, np.maximum(rows.queue_low, 0.0)):
                 point, low = max(point, in_use + 1), max(low, in_use + 1)
-        return point, min(low, point), min(max(high, point + 1 if point else 1), last)
+        return point, min(low, point), min(max(high, point + 1), last)
 
 
 def _reached(target: AliasTarget, rows: MeasuredRows, queues: Array) -> bool:
