@@ -194,6 +194,22 @@ def test_saturation_is_an_answer() -> None:
         assert found.busy[0, 0] == pytest.approx(1 / 1.1) and found.gap[0, 0] == pytest.approx(0.1 / 1.1)
 
 
+@pytest.mark.parametrize("c", DEVICES)
+def test_next_to_saturation_the_queue_is_what_is_idle_turned_over(c: int) -> None:
+    """Heavy traffic (Kingman 1961): the queue times what is left of the devices goes to a limit, and is not cut off."""
+    left = np.array([1e-3, 5e-4, 1e-5])
+    rate, one = c * (1.0 - left), np.ones(3)
+    devices = chains.DeviceStation(most=c, inflation=0.0, gap=np.zeros(3))
+    for found in (
+        chains.batches(devices, rate, 2 * one, one),
+        chains.fixed_batches(devices, rate, 2.5 * one),
+        chains.phases(devices, rate, 2 * rate, one),
+    ):
+        limit = found.queue[c - 1] * left
+        assert np.isfinite(limit).all()
+        np.testing.assert_allclose(limit, limit[-1], rtol=0.02)
+
+
 def test_between_whole_numbers_of_requesters_figures_are_linear() -> None:
     def figures(population: float) -> np.ndarray:  # type: ignore[type-arg]
         asked = (np.array([x]) for x in (population, 2.0, 0.8))

@@ -14,14 +14,17 @@ from planner.demand import (
     Law,
     Readings,
     band,
+    chains,
     in_words,
     kinds,
     point_and_range,
     priors,
     read_several,
     read_volumes,
+    rowwise,
     steady,
 )
+from planner.demand.read import make_rows
 from planner.errors import InputError
 from planner.interval import Interval
 
@@ -233,6 +236,16 @@ def test_one_requester_fits_every_row_in_which_nothing_waits(gap: float) -> None
     alone = (readings.layout.kind == kinds.CLOSED) & (readings.layout.number == 0)
     assert readings.demands.population[:, alone].tolist() == [[1.0]] * 400
     assert readings.fits[:, alone].all()
+
+
+@pytest.mark.parametrize(("present", "people"), [(0.3, 1), (1.0, 1), (1.0005, 2), (2.0, 2), (2.0005, 3)])
+def test_there_are_as_many_requesters_as_ios_at_once(present: float, people: int) -> None:
+    """Those that wait and those in service, by Little's law, at the low end of the digits."""
+    queue = max(present - 0.2, 0.0)
+    exactly = [Interval(each, each, each) for each in (100.0, (present - queue) / 100.0, queue)]
+    rows = make_rows(*exactly, 0)
+    station = chains.DeviceStation(most=1, inflation=0.0, gap=np.zeros(1))
+    assert rowwise.fewest(np.zeros(1), np.zeros(1), rows, station, steady=True).tolist() == [people]
 
 
 def test_targets_of_every_sort() -> None:

@@ -178,8 +178,8 @@ def test_a_frame_has_what_is_printed_with_its_units(file: Path) -> None:
     frame = one(file, page(row(), row("5300", "->522A"))).to_frame()
     assert list(frame.columns) == [
         "run", "start", "end", "interval [s]", "device", "type", "alias_of", "label", "links", "paths", "io_rate [1/s]",
-        "avoided [1/s]", "pend [ms]", "disconnect [ms]", "connect [ms]", "service [ms]", "response [ms]", "cu_wait [ms]",
-        "queued",
+        "avoided [1/s]", "pend [ms]", "disconnect [ms]", "connect [ms]", "service [ms]", "response [ms]",
+        "cu_wait [ms]", "queued",
     ]  # fmt: skip
     assert frame["alias_of"].tolist()[1] == "522A" and frame["service [ms]"].tolist() == [1.3, 1.3]
 

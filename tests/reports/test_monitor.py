@@ -18,7 +18,7 @@ from planner.reports import schema
 from planner.reports.monitor import decide, layouts, reader
 from planner.reports.monitor.blocks import is_capture, is_monwrite
 from planner.reports.monitor.reader import MonitorTables, batches, read_monitor
-from planner.reports.monitor.system import RecordedSystem, SampleSpan
+from planner.reports.monitor.system import RecordedSystem, SampleSpan, moment
 from tests.checkout import ROOT
 from tests.reports.monitor_site import ALIAS_BIT, BASE_BIT, TIMES, UNIT, Site, example, written
 from tests.reports.monitor_writer import LAYOUTS, PRINTED, Run, capture, layout, monwrite, records, rows
@@ -555,3 +555,9 @@ def test_a_shift_is_good_up_to_the_share_that_is_asked_for(
     assert fit.good is (good or not wide)
     assert replace(fit, agree=None, known=share).good is good
     assert not replace(fit, distinct=False).good
+
+
+def test_a_moment_is_told_in_utc() -> None:
+    assert moment(0) == "1970-01-01 00:00:00.000"
+    assert moment(951_782_400_123_000) == "2000-02-29 00:00:00.123"
+    assert moment(2**62) == "4611686018427387904 us since 1970"
