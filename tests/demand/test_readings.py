@@ -24,6 +24,7 @@ from planner.demand import (
     rowwise,
     steady,
 )
+from planner.demand.prediction import PredictedRows
 from planner.demand.read import make_rows
 from planner.errors import InputError
 from planner.interval import Interval
@@ -246,6 +247,16 @@ def test_there_are_as_many_requesters_as_ios_at_once(present: float, people: int
     rows = make_rows(*exactly, 0)
     station = chains.DeviceStation(most=1, inflation=0.0, gap=np.zeros(1))
     assert rowwise.fewest(np.zeros(1), np.zeros(1), rows, station, steady=True).tolist() == [people]
+
+
+def test_a_target_is_met_at_its_limit() -> None:
+    """What is exactly as long as is allowed is allowed; a hair more is not."""
+    for wait, met in ((2e-4, True), (np.nextafter(2e-4, 1.0), False)):
+        rows = PredictedRows(
+            rate=np.ones(1), wait=np.full(1, wait), service=np.full(1, 1e-3), queue=np.full(1, 0.1)
+        )
+        assert AliasTarget(wait=2e-4).met(rows).tolist() == [met]
+        assert AliasTarget(queue=0.1).met(rows).tolist() == [True]
 
 
 def test_targets_of_every_sort() -> None:
