@@ -577,7 +577,7 @@ def test_readings_of_a_pool_are_of_all_its_volumes(aliases: int, demand: dict[st
         assert each.pool.solve([aliases]).io_rate[0] == pytest.approx(4 * rate, rel=0.01)
 
 
-@pytest.mark.parametrize("few", [[0, 4, 8, 13, 17], [0, 2, 9, 10, 17], [3, 4, 5, 17]])
+@pytest.mark.parametrize("few", [[0, 4, 8, 13, 17], [0, 16, 17], [0, 2, 9, 10, 17], [3, 4, 5, 17]])
 def test_the_fewest_under_another_law_are_those_of_all_counts(few: list[int]) -> None:
     """Of a few counts that are known the first may be far above the one before: those between are looked at."""
     run = joined("POOL", [closed_run(3, 2e-4, law=LAW)] * 8)
