@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from planner.demand import kinds
 from planner.demand.prediction import MOST_ALIASES, AliasTarget, Counts
-from planner.demand.read import with_queues
+from planner.demand.read import poisson_queue, with_queues
 from planner.demand.readings import MEASURED_CONCURRENCY, Readings
 from planner.results import Array
 
@@ -19,9 +19,6 @@ OF_SEVERAL: Final = 0.55  # the same where other rows have decided
 FIRST_STEP: Final = 3  # aliases, where the demand of a saturated row is unknown
 NEARLY_STEADY: Final = 1.6  # r below which the steady counts with other waits bound the range
 WAIT_FACTORS: Final = (0.65, 1.5)
-SAME_DIGITS: Final = (
-    9  # decimals of a wait [service times] that the queue it is reckoned from does not change
-)
 LEAST_WEIGHT: Final = 1e-6
 KEPT_OF_BEST: Final = 0.03
 LARGE: Final = 6  # aliases from which a range of several rows is wider
@@ -150,10 +147,8 @@ def _shorter_queues(readings: Readings, target: AliasTarget) -> tuple[Array, Arr
     point, high = (np.full(readings.volumes, -np.inf) for _ in range(2))
     rows = readings.rows
     wait = (rows.queue / (rows.rate * rows.service))[:, None]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        poisson = rows.queue_low / (rows.rate * rows.service) / readings.ratio
-    # The same to the last digit whatever the queue was.
-    poisson = np.where(np.isfinite(poisson), poisson.round(SAME_DIGITS), np.inf)[:, None]
+    poisson = poisson_queue(rows, readings.law) / (rows.rate * rows.service)
+    poisson = np.where(readings.ratio > 0.0, poisson, np.inf)[:, None]
     fixed = np.tile(WAITS, (readings.volumes, 1))
     below = np.concatenate([poisson * RATIOS < wait, fixed < wait], axis=1)
     next_one = (

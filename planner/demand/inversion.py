@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from planner import queueing
 from planner.demand.law import Law
+from planner.demand.rowwise import on_edge
 from planner.errors import ConvergenceError
 from planner.interval import Interval
 from planner.measurements import Run
@@ -114,7 +115,7 @@ def balance(
         )
         alone, of_service, of_queue = target.strains(free, candidates, gap, closed=closed)
         strain = np.maximum(np.abs(of_service), np.abs(of_queue))
-    return np.exp(free), alone, strain
+    return np.exp(free), alone, on_edge(strain)
 
 
 def _root(

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from planner.demand import kinds
 from planner.demand.kinds import Demands, Layout
-from planner.demand.rowwise import FITTING
 from planner.results import Array
 
 DENSE: Final = 0.45  # load above which groups would hardly leave the volume idle
@@ -148,7 +147,7 @@ def steady_shares(demands: Demands, layout: Layout, strain: Array, variable: NDA
     """How the steady readings share their weight, (volumes, readings): those that fit; the nearest where none does."""
     steady = np.isin(layout.kind, kinds.STEADY)
     poisson = layout.kind == kinds.POISSON
-    fits: NDArray[np.bool_] = steady & (strain <= FITTING)
+    fits: NDArray[np.bool_] = steady & (strain <= 1.0)
     nearest = np.where(steady & np.isfinite(strain), strain, np.inf)
     first = np.zeros_like(fits)
     first[np.arange(len(fits)), np.argmin(nearest, axis=1)] = True

@@ -25,7 +25,7 @@ UNIFORM: Final = 3**-0.5  # standard deviation of half a digit
 LARGEST_STRAIN: Final = 1e3
 NO_WAIT: Final = 0.01  # service times: waits as short tell nothing of longer ones
 LARGEST_EXCESS: Final = 3.0
-RATIO_DECIMALS: Final = 9
+RATIO_DECIMALS: Final = 9  # so that a rule takes what lies where it begins, however it was rounded
 RATIO_ERROR: Final = 0.05  # of the ratio of two rates
 
 
@@ -154,10 +154,10 @@ def read_rows(rows: MeasuredRows, law: Law, layout: Layout, scales: priors.Scale
         of_service, of_queue = rowwise.strains(rate, queue, busy, tiled)
     strain = np.maximum(np.abs(of_service), np.abs(of_queue)).reshape(service_time.shape)
     steady = np.isin(layout.kind, kinds.STEADY)
-    strain = np.where(steady, strain, np.where(np.isfinite(strain), 0.0, np.nan))
+    strain = np.where(steady, rowwise.on_edge(strain), np.where(np.isfinite(strain), 0.0, np.nan))
     # Of Poisson arrivals at the measured rate, whether or not they fit the queue.
-    poisson = _poisson_queue(rows, law)
-    ratio = poisson_ratio(rows, law)
+    poisson = poisson_queue(rows, law)
+    ratio = _ratio(rows, poisson)
     # Service times more or less variable than exponential ones: scv .2 to 1.3.
     variable = (ratio <= priors.POISSON_RATIOS[1]) & (rows.queue_high / poisson >= priors.POISSON_RATIOS[0])
     with np.errstate(invalid="ignore"):
@@ -177,11 +177,12 @@ def steady_volumes(io_rate: Interval, service: Interval, queued: Interval, *, la
 
 
 def poisson_ratio(rows: MeasuredRows, law: Law) -> Array:
-    """Measured wait, less half a digit, over that of Poisson arrivals, (volumes,).
+    """Measured wait, less half a digit, over that of Poisson arrivals, (volumes,)."""
+    return _ratio(rows, poisson_queue(rows, law))
 
-    To so many decimals that a wait of just as long as a rule begins at is told alike however it was rounded.
-    """
-    return np.asarray((np.maximum(rows.queue_low, 0.0) / _poisson_queue(rows, law)).round(RATIO_DECIMALS))
+
+def _ratio(rows: MeasuredRows, poisson: Array) -> Array:
+    return np.asarray((np.maximum(rows.queue_low, 0.0) / poisson).round(RATIO_DECIMALS))
 
 
 def effective_queue(rows: MeasuredRows) -> Array:
@@ -200,7 +201,7 @@ def _widened(rows: MeasuredRows, law: Law) -> MeasuredRows:
     )  # fmt: skip
 
 
-def _poisson_queue(rows: MeasuredRows, law: Law) -> Array:
+def poisson_queue(rows: MeasuredRows, law: Law) -> Array:
     """Queue of Poisson arrivals at the measured rate; inf where they saturate."""
     one = np.ones_like(rows.rate)
     alone = rows.service.copy()

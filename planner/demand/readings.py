@@ -12,7 +12,7 @@ from planner.demand import kinds, priors
 from planner.demand.kinds import Demands, Layout
 from planner.demand.law import Law
 from planner.demand.prediction import MOST_ALIASES, AliasTarget, Flags, Indices, PredictedRows
-from planner.demand.rowwise import FITTING, MeasuredRows
+from planner.demand.rowwise import MeasuredRows
 from planner.errors import InputError
 from planner.results import Array
 
@@ -81,7 +81,7 @@ class Readings:
     @property
     def fits(self) -> Flags:
         """Which readings lie inside the printed digits."""
-        return np.asarray(self.used & (self.strain <= FITTING))
+        return np.asarray(self.used & (self.strain <= 1.0))
 
     @property
     def kept(self) -> Flags:

@@ -33,9 +33,7 @@ PASSES: Final = 3  # to the service time of a lone I/O, with aliases in use
 IDLE: Final = (1e-5, 1e7)  # idle capacity over load
 STEPS: Final = 60
 NEAR: Final = 1e-8  # in the logarithm of a queue, or in half digits
-FITTING: Final = (
-    1 + 1e-6
-)  # strain of what fits: the very edge of the digits, where one requester lies, and rounding
+EDGE: Final = 1e-6  # strain within which what is found lies on the edge of the digits
 NARROW: Final = 1e-10  # in the logarithm of a free number
 SLACK: Final = 0.04  # a wait that requesters without think time reach but for rounding
 
@@ -241,6 +239,11 @@ def _strain(guess: Array, low: Array, value: Array, high: Array) -> Array:
     half = np.where(guess >= value, high - value, value - low)
     found: Array = (guess - value) / np.maximum(half, np.maximum(1e-6 * np.abs(value), 1e-9))
     return found
+
+
+def on_edge(strain: Array) -> Array:
+    """Strains, exactly 1 where but for rounding: there lies one requester, who never waits, and fits a queue of .00."""
+    return np.where(np.abs(strain - 1.0) <= EDGE, 1.0, strain)
 
 
 def fewest(

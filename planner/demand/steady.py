@@ -17,7 +17,6 @@ import numpy as np
 
 from planner.demand.inversion import InversionTarget, balance
 from planner.demand.law import Law
-from planner.demand.rowwise import FITTING
 from planner.devices import Pool, VolumeClass
 from planner.devices.pool import performance
 from planner.measurements import Run
@@ -50,7 +49,7 @@ class Reading:
     @property
     def fits(self) -> bool:
         """Whether the reading lies inside the rounding."""
-        return self.strain <= FITTING
+        return self.strain <= 1.0
 
     @property
     def requesters(self) -> float:
