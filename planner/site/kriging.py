@@ -49,24 +49,23 @@ class Surface:
         points = (features - center) / scale
         level = float(values.mean())
         rest = values - level
-        squares, lines = _squares(points, points), 1.0 + points @ points.T
-        best: tuple[float, float, float, float, Array, float] | None = None
+        squares, lines, one = _squares(points, points), 1.0 + points @ points.T, np.eye(len(points))
+        best: tuple[float, float, float, float, Array, Array, float] | None = None
         for length, nugget, slope in product(LENGTHS, NUGGETS, SLOPES):
             kernel = np.exp(-0.5 * squares / length**2) + slope * lines
             # K^-1 = R' R: what is left of a variance beside known points is too small a difference for K^-1 itself.
-            whole = np.eye(len(points))
-            root = solve_triangular(np.linalg.cholesky(kernel + nugget * whole), whole, lower=True)
-            diagonal = (root**2).sum(axis=0)
-            errors = root.T @ (root @ rest) / diagonal
+            root = solve_triangular(np.linalg.cholesky(kernel + nugget * one), one, lower=True)
+            weights, diagonal = root.T @ (root @ rest), (root**2).sum(axis=0)
+            errors = weights / diagonal
             variance = max(float(np.mean(errors**2 * diagonal)), 1e-10)
             score = float(np.sum(errors**2 * diagonal / variance + np.log(variance / diagonal)))
             if best is None or score < best[0]:
-                best = (score, length, nugget, slope, root, variance)
+                best = (score, length, nugget, slope, weights, root, variance)
         assert best is not None
-        _, length, nugget, slope, root, variance = best
+        _, length, nugget, slope, weights, root, variance = best
         return cls(
-            center=center, scale=scale, points=points, level=level, weights=root.T @ (root @ rest),
-            root=root, length=length, variance=variance, nugget=nugget, slope=slope,
+            center=center, scale=scale, points=points, level=level, weights=weights, root=root,
+            length=length, variance=variance, nugget=nugget, slope=slope,
         )  # fmt: skip
 
     def predict(self, features: Array) -> tuple[Array, Array]:
