@@ -43,6 +43,7 @@ LOADED: Final = (
     "scipy.sparse.linalg", "scipy.integrate", "sympy", "polars", "pydantic", "typer.testing", "rich.console",
     "matplotlib.figure", "matplotlib.backends.backend_agg",
 )  # fmt: skip
+FORKS: Final = multiprocessing.get_context("forkserver")
 MOST_BYTES: Final = 8 << 30  # of one mutant
 AS_SLOW: Final = 4  # times as long as the tests took under coverage, and
 STARTED: Final = 30.0  # [s] to collect them
@@ -245,13 +246,10 @@ class Reached:
         files = dict.fromkeys(path for room in rooms for path in ROOMS[room])
         data, seconds = copy / ".coverage", copy / "seconds.json"
         plain = ("-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-p", "tests.contexts", *files)
-        environment = {**os.environ, "PYTHONPATH": str(copy), "PYTHONDONTWRITEBYTECODE": "1"}
-        more = {"COVERAGE_FILE": str(data), contexts.SECONDS: str(seconds)}
+        own = {"PYTHONPATH": str(copy), "COVERAGE_FILE": str(data), contexts.SECONDS: str(seconds)}
         source = ("run", "--source", str(copy / "planner"), "-m", "pytest")
         command = [sys.executable, "-m", "coverage", *source, *plain]
-        done = subprocess.run(
-            command, cwd=copy, env={**environment, **more}, capture_output=True, check=False
-        )
+        done = subprocess.run(command, cwd=copy, env={**os.environ, **own}, capture_output=True, check=False)
         if done.returncode:
             raise RuntimeError(done.stdout.decode()[-2000:] + done.stderr.decode()[-2000:])
         self._seconds: dict[str, float] = json.loads(seconds.read_text(encoding="utf-8"))
@@ -362,8 +360,6 @@ def main() -> int:
     print(f"{noticed} of {len(found)} noticed ({noticed / max(len(found), 1):.0%}), {slow} of them by time")
     return int(noticed < WANTED * len(found))
 
-
-FORKS: Final = multiprocessing.get_context("forkserver")
 
 if __name__ == "__main__":
     FORKS.set_forkserver_preload(list(LOADED))
