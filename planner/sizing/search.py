@@ -48,9 +48,14 @@ def aliases(
     if not math.isfinite(growth) or growth < 0:
         raise InputError("growth", growth, "a share of zero or more")
     several = (runs,) if isinstance(runs, Run) else tuple(runs)
-    check_same(several)
-    for run in several:
+    return answered(several, law, target or Target(), growth)
+
+
+def answered(runs: Sequence[Run], law: Law, target: Target, growth: float) -> AliasAnswer:
+    """The same for a growth of any sign: a volume with aliases of its own is a pool of one."""
+    check_same(runs)
+    for run in runs:
         run.check()
-    # Without a queue arrivals are open at the measured rate, which a volume answers as a pool of one does.
-    size = size_pool if several[-1].pool or not several[-1].queue_known else size_volume
-    return size(several, law, target or Target(), growth)
+    # Without a queue arrivals are open at the measured rate.
+    size = size_volume if runs[-1].bases == 1 and runs[-1].queue_known else size_pool
+    return size(runs, law, target, growth)
