@@ -17,7 +17,7 @@ from planner.measurements import Run, intervals, pool_runs, read
 from planner.sizing.classic import classic_aliases
 from planner.sizing.fewest import fewest
 from planner.sizing.pool import Asked, pool_readings
-from planner.sizing.target import Target
+from planner.demand import Target
 from planner.sizing.volumes import alike, each_volume
 
 LAW = Law(inflation=0.16, redrive_time=6e-5, model_error=0.02)

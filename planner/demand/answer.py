@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.demand import kinds
-from planner.demand.prediction import MOST_ALIASES, AliasTarget, Counts
+from planner.demand.prediction import MOST_ALIASES, Counts
 from planner.demand.read import poisson_queue, with_queues
 from planner.demand.readings import MEASURED_CONCURRENCY, Readings
+from planner.demand.target import Target
 from planner.results import Array
 
 POINT: Final = 0.645  # quantile of the counts: too few costs more than too many
@@ -35,14 +36,14 @@ def quantile(values: Array, weight: Array, share: float) -> Array:
     return np.take_along_axis(np.take_along_axis(values, order, axis=-1), first[..., None], axis=-1)[..., 0]
 
 
-def point_and_range(readings: Readings, target: AliasTarget | None = None) -> Counts:
+def point_and_range(readings: Readings, target: Target | None = None) -> Counts:
     """Count, range and what must be said of them.
 
     Parameters
     ----------
     readings : Readings
         Of one row of averages a volume, or of several.
-    target : AliasTarget, optional
+    target : Target, optional
         By default wait at most 5 % of service.
 
     Returns
@@ -50,7 +51,7 @@ def point_and_range(readings: Readings, target: AliasTarget | None = None) -> Co
     Counts
         For every volume.
     """
-    target = target or AliasTarget()
+    target = target or Target()
     each = readings.counts(target)
     if readings.others:
         point, low, high = _of_several(readings, each, target)
@@ -79,7 +80,7 @@ def point_and_range(readings: Readings, target: AliasTarget | None = None) -> Co
     )  # fmt: skip
 
 
-def _spread(readings: Readings, each: Array, target: AliasTarget) -> tuple[Array, Array, Array]:
+def _spread(readings: Readings, each: Array, target: Target) -> tuple[Array, Array, Array]:
     """Point, low and high end of the kept readings of one row."""
     point = quantile(each, readings.weight, POINT)
     kept = readings.kept
@@ -93,7 +94,7 @@ def _spread(readings: Readings, each: Array, target: AliasTarget) -> tuple[Array
     return point, low, np.maximum(high, point + 1)
 
 
-def _of_several(readings: Readings, each: Array, target: AliasTarget) -> tuple[Array, Array, Array]:
+def _of_several(readings: Readings, each: Array, target: Target) -> tuple[Array, Array, Array]:
     """Point and range where rows at other counts weigh the readings; the measured rows bound them."""
     weight = readings.weight
     point = quantile(each, weight, OF_SEVERAL)
@@ -110,7 +111,7 @@ def _of_several(readings: Readings, each: Array, target: AliasTarget) -> tuple[A
     return point, low, np.maximum(np.minimum(high, least_met), point)
 
 
-def _steady_counts(readings: Readings, target: AliasTarget) -> tuple[Array, Array]:
+def _steady_counts(readings: Readings, target: Target) -> tuple[Array, Array]:
     """Counts of the steady reading with less and with more wait, where the target is a share."""
     steady = np.isin(readings.layout.kind, kinds.STEADY)
     preferred = np.argmax(np.where(steady, readings.weight, -1.0), axis=1)
@@ -124,11 +125,7 @@ def _steady_counts(readings: Readings, target: AliasTarget) -> tuple[Array, Arra
     alone = replace(readings, weight=only)
     found = []
     for factor in WAIT_FACTORS:
-        scaled = {
-            name: None if getattr(target, name) is None else getattr(target, name) / factor
-            for name in ("wait", "queue")
-        }
-        counts = alone.counts(replace(target, wait_share=target.wait_share / factor, **scaled))
+        counts = alone.counts(target.with_waits(factor))
         found.append(counts[np.arange(len(counts)), preferred])
     # Without a reading there is no bound of it.
     less = np.where(np.isnan(found[0]), np.inf, found[0])
@@ -136,7 +133,7 @@ def _steady_counts(readings: Readings, target: AliasTarget) -> tuple[Array, Arra
     return less, more
 
 
-def _shorter_queues(readings: Readings, target: AliasTarget) -> tuple[Array, Array]:
+def _shorter_queues(readings: Readings, target: Target) -> tuple[Array, Array]:
     """Largest point over shorter queues, and largest high end over those and the next longer one; (volumes,).
 
     Larger batches grow less likely as the wait grows: where such a reading is no longer kept, its count before

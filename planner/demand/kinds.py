@@ -99,7 +99,7 @@ class Demands:
         """All unused."""
         return cls(**{item.name: np.full(shape, UNUSED) for item in fields(cls)})
 
-    def grown(self, growth: float) -> Demands:
+    def grown(self, growth: Array) -> Demands:
         """The demand larger by a share: I/Os and batches come more often, requesters are more, phases stronger."""
         factor = 1 + growth
         return replace(

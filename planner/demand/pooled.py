@@ -22,10 +22,11 @@ from planner.demand import chains, priors
 from planner.demand.answer import POINT, quantile
 from planner.demand.kinds import COARSE
 from planner.demand.law import Law
-from planner.demand.prediction import MOST_ALIASES, AliasTarget, PredictedRows
+from planner.demand.prediction import MOST_ALIASES, PredictedRows
 from planner.demand.read import make_rows, read_rows, read_volumes, with_queues
 from planner.demand.readings import Readings
 from planner.demand.rowwise import MeasuredRows
+from planner.demand.target import Target
 from planner.demand.unlimited import AliasUse, asked, paces
 from planner.interval import Interval
 from planner.results import Array
@@ -122,7 +123,7 @@ class PoolReadings:
         rate = left * self.alone_rate.sum() + (1 - left) * self.rate.sum()
         alone, free = _services(self)
         service = left * alone + (1 - left) * free
-        return PoolPrediction(rate=rate, queue=queue, service=service, wait=queue / rate)
+        return PoolPrediction(rate=rate, queue=queue, service=service)
 
     def volume_queues(self, aliases: ArrayLike) -> Array:
         """I/Os queued at each volume, (volumes, counts): all in proportion to what they ask beyond their base."""
@@ -133,18 +134,20 @@ class PoolReadings:
         share = many[:, None] * (1 - left) + few[:, None] * left
         return np.asarray(share * total)
 
-    def point_and_range(self, target: AliasTarget | None = None) -> tuple[int, int, int]:
+    def point_and_range(self, target: Target | None = None) -> tuple[int, int, int]:
         """Count, low and high end; at most as many as there are addresses beside the bases."""
-        target = target or AliasTarget()
+        target = target or Target()
         last = max(MOST_ALIASES + 1 - self.readings.volumes, 0)
         found = []
         for share in (POINT, LOWEST, HIGHEST):
-            met = target.met(self.predict(np.arange(last + 1), share))
+            rows = self.predict(np.arange(last + 1), share)
+            met = target.met(rows.rate, rows.service, rows.queue)
             found.append(int(np.argmax(met)) if met.any() else last)
         point, low, high = found
         more = int(np.ceil(WIDER * point))
         low, high = max(low - more, 0) if self.in_use or self.others else low, high + more
-        for in_use, rows in () if self.readings.growth else ((self.in_use, self.readings.rows), *self.others):
+        grown = bool((self.readings.growth != 0.0).any())
+        for in_use, rows in () if grown else ((self.in_use, self.readings.rows), *self.others):
             # At the upper end of its digits a measurement meets the target, or at the lower end it misses it.
             if in_use and _reached(target, rows, rows.queue_high):
                 point, high = min(point, in_use), min(high, in_use)
@@ -153,11 +156,11 @@ class PoolReadings:
         return point, min(low, point), min(max(high, point + 1), last)
 
 
-def _reached(target: AliasTarget, rows: MeasuredRows, queues: Array) -> bool:
+def _reached(target: Target, rows: MeasuredRows, queues: Array) -> bool:
     """Whether a measurement with such queues meets the target."""
     rate, queue = np.array([rows.rate.sum()]), np.array([queues.sum()])
     service = (rows.rate * rows.service).sum() / rate
-    return bool(target.met(PoolPrediction(rate=rate, wait=queue / rate, service=service, queue=queue))[0])
+    return bool(target.met(rate, service, queue)[0])
 
 
 def drawn(asks: AliasUse, most: int, many: int = DRAWS) -> Array:
@@ -299,7 +302,7 @@ def _read_in_use(
 
 
 def read_pools(
-    pools: Sequence[tuple[Interval, Interval, Interval]], *, law: Law, growth: float = 0.0, many: int = DRAWS
+    pools: Sequence[tuple[Interval, Interval, Interval]], *, law: Law, growth: ArrayLike = 0.0, many: int = DRAWS
 ) -> list[PoolReadings]:
     """`read_pool` of several pools without aliases in use, all their volumes at once, which costs less than each alone.
 
@@ -309,8 +312,8 @@ def read_pools(
         Rate, service and queue of the volumes of each, as for `read_pool`.
     law : Law
         Inflation and redrive gap of the devices.
-    growth : float, optional
-        Share by which the demand grows.
+    growth : array_like, optional
+        Share by which the demand of each pool grows, () or (pools,).
     many : int, optional
         Draws of each.
 
@@ -329,10 +332,13 @@ def read_pools(
         for column in zip(*pools, strict=True)
     )
     read = _bounded(read_volumes(*columns, law=law))
-    grown = read.grown(growth) if growth else read
+    sizes = [rate.value.size for rate, _, _ in pools]
+    share = np.repeat(np.broadcast_to(np.asarray(growth, dtype=np.float64), (len(pools),)), sizes)
+    grown = read.grown(share) if share.any() else read
     asks = asked(grown)
-    alone = np.maximum(asks.mean(asks.alone), read.rows.queue) if growth else read.rows.queue
-    ends = np.cumsum([0, *(rate.value.size for rate, _, _ in pools)])
+    queue = asks.mean(asks.alone)
+    alone = np.where(share > 0, np.maximum(queue, read.rows.queue), np.where(share < 0, queue, read.rows.queue))
+    ends = np.cumsum([0, *sizes])
     parts = [slice(first, last) for first, last in pairwise(ends.tolist())]
     ones = np.ones((1, many))
     return [_together(grown.of(part), 0, [asks.of(part)], [alone[part]], ones) for part in parts]

@@ -1,8 +1,8 @@
-"""What aliases must achieve, what readings do with them, and how many they need."""
+"""What candidate demands do with aliases, and how many they need."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Final
 
 import numpy as np
@@ -11,48 +11,8 @@ from numpy.typing import NDArray
 from planner.results import Array
 
 MOST_ALIASES: Final = 255  # 256 addresses of a control unit, one of them the base
-WAIT_SHARE: Final = 0.05  # of the service time: queueing is gone
 Indices = NDArray[np.int64]
 Flags = NDArray[np.bool_]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AliasTarget:
-    """What aliases must achieve; all that are given must hold. With none, wait at most `wait_share` of service.
-
-    Attributes
-    ----------
-    wait, response : float or None
-        Largest mean wait, mean response time [s].
-    queue : float or None
-        Largest mean number of I/Os queued.
-    wait_share : float
-        Of the mean service time, where nothing else is given.
-    """
-
-    wait: float | None = None
-    response: float | None = None
-    queue: float | None = None
-    wait_share: float = WAIT_SHARE
-
-    def met(self, rows: PredictedRows) -> Flags:
-        """Tell where the target is met.
-
-        Parameters
-        ----------
-        rows : PredictedRows
-            What the readings do.
-
-        Returns
-        -------
-        ndarray of bool
-            In the shape of the prediction; False where a reading is unused.
-        """
-        given = [(rows.wait, self.wait), (rows.response, self.response), (rows.queue, self.queue)]
-        limits = [(value, limit) for value, limit in given if limit is not None]
-        if not limits:
-            return np.asarray(rows.wait <= self.wait_share * rows.service)
-        return np.asarray(np.logical_and.reduce([value <= limit for value, limit in limits]))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -63,21 +23,20 @@ class PredictedRows:
     ----------
     rate : ndarray
         I/Os [1/s].
-    wait, service : ndarray
-        Mean wait with the redrive gap, mean inflated service time [s].
+    service : ndarray
+        Mean inflated service time [s].
     queue : ndarray
         Mean I/Os queued, as a listing shows them: those in their gap are not [1].
     """
 
     rate: Array
-    wait: Array
     service: Array
     queue: Array
 
     @property
     def response(self) -> Array:
-        """Mean wait plus service [s]."""
-        return self.wait + self.service
+        """Service plus queue over rate [s]."""
+        return np.asarray(self.service + self.queue / self.rate)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -117,3 +76,18 @@ class Counts:
     extrapolated: Flags
     unmet: Flags
     each: Array
+
+    def of(self, index: Indices) -> Counts:
+        """Counts of some of the volumes.
+
+        Parameters
+        ----------
+        index : ndarray of int
+            Which.
+
+        Returns
+        -------
+        Counts
+            Theirs.
+        """
+        return Counts(**{item.name: getattr(self, item.name)[index] for item in fields(self)})

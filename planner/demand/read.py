@@ -241,4 +241,5 @@ def with_queues(readings: Readings, volumes: Indices, waits: Array) -> Readings:
     queue = waits * rows.rate * rows.service
     half = rows.queue_high - rows.queue
     asked = replace(rows, queue=queue, queue_low=queue - half, queue_high=queue + half)
-    return read_rows(asked, readings.law, readings.layout, priors.ONE_ROW).grown(readings.growth)
+    growth = np.broadcast_to(readings.growth, readings.ratio.shape)[volumes]
+    return read_rows(asked, readings.law, readings.layout, priors.ONE_ROW).grown(growth)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 import numpy as np
@@ -11,8 +11,9 @@ from numpy.typing import ArrayLike
 from planner.demand import kinds, priors
 from planner.demand.kinds import Demands, Layout
 from planner.demand.law import Law
-from planner.demand.prediction import MOST_ALIASES, AliasTarget, Flags, Indices, PredictedRows
+from planner.demand.prediction import MOST_ALIASES, Flags, Indices, PredictedRows
 from planner.demand.rowwise import MeasuredRows
+from planner.demand.target import Target
 from planner.errors import InputError
 from planner.results import Array
 
@@ -47,8 +48,8 @@ class Readings:
         Mean wait of each reading without aliases [service times].
     rows : Rows
         What was measured.
-    growth : float
-        Share by which the demand has grown since.
+    growth : ndarray
+        Share by which the demand has grown since, (volumes,).
     others : tuple of Rows
         Further rows, at other numbers of aliases, that have weighed the readings.
     excess : ndarray or None
@@ -64,7 +65,7 @@ class Readings:
     ratio: Array
     wait: Array
     rows: MeasuredRows
-    growth: float = 0.0
+    growth: Array = field(default_factory=lambda: np.zeros(1))
     others: tuple[MeasuredRows, ...] = ()
     excess: Array | None = None
 
@@ -111,12 +112,12 @@ class Readings:
         """Volumes where nothing waits with the aliases in use, (volumes,)."""
         return np.asarray((self.rows.devices > 1) & (self.rows.queue_low <= 0))
 
-    def bounds(self, target: AliasTarget) -> tuple[Array, Array]:
+    def bounds(self, target: Target) -> tuple[Array, Array]:
         """Counts that measurements decide by themselves.
 
         Parameters
         ----------
-        target : AliasTarget
+        target : Target
             What must be achieved.
 
         Returns
@@ -127,19 +128,17 @@ class Readings:
             both say nothing of a demand that has grown since.
         """
         missed, met = np.full(self.volumes, -1.0), np.full(self.volumes, np.inf)
-        if self.growth:
-            return missed, met
         for rows in (self.rows, *self.others):
             # Only what the digits decide: the largest queue that they leave open meets it, or the smallest misses it.
             worst, best = (
-                target.met(
-                    PredictedRows(rate=rows.rate, wait=queue / rows.rate, service=rows.service, queue=queue)
-                )
+                target.met(rows.rate, rows.service, queue)
                 for queue in (rows.queue_high, np.maximum(rows.queue_low, 0.0))
             )
             missed = np.where(best, missed, np.maximum(missed, rows.devices - 1))
             met = np.where(worst, np.minimum(met, rows.devices - 1), met)
-        return np.where(missed < met, missed, met - 1), met
+        missed = np.where(missed < met, missed, met - 1)
+        grown = self.growth != 0.0
+        return np.where(grown, -1.0, missed), np.where(grown, np.inf, met)
 
     def kind(self, reading: int) -> str:
         """Name the kind of a column.
@@ -173,10 +172,11 @@ class Readings:
             self, demands=self.demands.rows(index), service_time=self.service_time[index], weight=self.weight[index],
             strain=self.strain[index], ratio=self.ratio[index], wait=self.wait[index], rows=self.rows.of(index),
             others=tuple(rows.of(index) for rows in self.others),
+            growth=np.broadcast_to(self.growth, self.ratio.shape)[index],
             excess=None if self.excess is None else self.excess[index],
         )  # fmt: skip
 
-    def grown(self, growth: float) -> Readings:
+    def grown(self, growth: ArrayLike) -> Readings:
         """Let the demand grow by a share, whatever it is.
 
         Rates, batches and groups come more often, phases are stronger while on, requesters are more: between whole
@@ -184,8 +184,8 @@ class Readings:
 
         Parameters
         ----------
-        growth : float
-            Above -1.
+        growth : array_like
+            Above -1, () or (volumes,).
 
         Returns
         -------
@@ -197,10 +197,11 @@ class Readings:
         InputError
             Growth of -1 or less.
         """
-        if not (np.isfinite(growth) and growth > -1):
+        share = np.broadcast_to(np.asarray(growth, dtype=np.float64), self.ratio.shape)
+        if not (np.isfinite(share) & (share > -1)).all():
             raise InputError("growth", growth, "a share above -1")
-        total = (1 + self.growth) * (1 + growth) - 1
-        return replace(self, demands=self.demands.grown(growth), growth=total)
+        total = (1 + self.growth) * (1 + share) - 1
+        return replace(self, demands=self.demands.grown(share[:, None]), growth=total)
 
     def predict(self, counts: ArrayLike, inflated_to: float = np.inf) -> PredictedRows:
         """What every reading does with each number of aliases.
@@ -241,8 +242,7 @@ class Readings:
 
         tie = self._tie(asked)
         return PredictedRows(
-            rate=laid(found.rate) / unit, wait=laid(found.wait) * unit * tie, service=laid(found.service) * unit,
-            queue=laid(found.queue) * tie,
+            rate=laid(found.rate) / unit, service=laid(found.service) * unit, queue=laid(found.queue) * tie,
         )  # fmt: skip
 
     def _tie(self, asked: Indices) -> Array | float:
@@ -253,12 +253,12 @@ class Readings:
         share = (asked - first[:, None]) / np.where(last > first, last - first, np.inf)[:, None]
         return np.exp(self.excess[..., None] * np.clip(share, 0.0, 1.0)[:, None, :])
 
-    def counts(self, target: AliasTarget | None = None) -> Array:
+    def counts(self, target: Target | None = None) -> Array:
         """Smallest number of aliases that meets the target under each reading.
 
         Parameters
         ----------
-        target : AliasTarget, optional
+        target : Target, optional
             By default wait at most 5 % of service.
 
         Returns
@@ -266,7 +266,7 @@ class Readings:
         ndarray
             (volumes, readings): a count, inf where none of 255 is enough, nan where a reading is unused.
         """
-        target = target or AliasTarget()
+        target = target or Target()
         found = np.where(self.used, np.inf, np.nan)
         for most in STAGES:
             left = np.flatnonzero(np.isinf(found).any(axis=1))
@@ -275,7 +275,8 @@ class Readings:
             part = self.of(left)
             open_ = np.isinf(found[left])
             part = replace(part, weight=np.where(open_, part.weight, 0.0))
-            met = target.met(part._solved(most, np.arange(most)))
+            rows = part._solved(most, np.arange(most))
+            met = target.met(rows.rate, rows.service, rows.queue)
             first = np.where(met.any(axis=-1), np.argmax(met, axis=-1), np.inf)
             found[left] = np.where(open_, first, found[left])
         return found

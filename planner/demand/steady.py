@@ -1,55 +1,58 @@
-"""From a measurement to the demand behind it: closed with so many requesters, or open; every reading that fits.
+"""Steady demand of volumes that share aliases at work: closed with so many requesters, or open; every one that fits.
 
-Rate X, service S and queue Q of a device are tied by the queueing law. For a population N the law leaves one
-free number, the think time in units of the service time, z = Z / S0: it fixes X S0 and Q, hence S0 = (X S0) / X.
-A reading of N is the z that strains the printed digits of S and Q least; it is kept if both lie inside what
-the digits leave open. An open reading has the utilization as its free number.
+Rate X, service S and queue Q of equal volumes are tied by the queueing law of the pool. For a population N it leaves one
+free number, the think time in units of the service time, z = Z / S0: it fixes X S0 and Q, hence S0 = (X S0) / X. The
+candidate of N is the z at which the normalized residuals of S and Q cancel; it fits if both lie inside what the digits,
+and the error of the model, leave open. Of open arrivals the free number is the idle capacity over the load.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
-from typing import Final
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
-from planner.demand.inversion import InversionTarget, balance
+from planner import queueing
 from planner.demand.law import Law
+from planner.demand.rowwise import on_edge, root
 from planner.devices import Pool, VolumeClass
-from planner.devices.pool import performance
+from planner.interval import Interval
 from planner.measurements import Run
-from planner.queueing import Approach
+from planner.results import Array
 from planner.units import MILLISECOND
 
 POPULATIONS: Final = (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 16, 24, 32)
-FAR_FROM_SATURATED: Final = 0.7  # utilization of a device below which an open reading is preferred
+FAR_FROM_SATURATED: Final = 0.7  # utilization of a device below which an open candidate is preferred
 PASSES: Final = 2  # to the service time of a lone I/O
-ENOUGH: Final = 1e-5  # residual of a pool at which its service time is known, far below what a pass leaves
 LEAST_THINK: Final = 1e-3  # think time over service time
 IDLE_RANGE: Final = (1e-4, 1e6)  # idle capacity over load
+FAR_OFF: Final = 1e6  # normalized residual beyond which it is all the same
+APART: Final = 0.05  # between the passes, in the logarithm of the free number
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
-    """One demand of the volumes of a pool that a measurement speaks for.
+class Candidate:
+    """One steady demand of the volumes of a pool, and how well it fits.
 
     Attributes
     ----------
     pool : Pool
         The volumes and what they are asked for.
-    strain : float
-        How far the printed digits are strained; 1 is the limit of what they leave open.
+    residual : float
+        Largest normalized residual of service and queue: 1 is the limit of what their digits leave open.
     """
 
     pool: Pool
-    strain: float = 0.0
+    residual: float = 0.0
 
     @property
     def fits(self) -> bool:
-        """Whether the reading lies inside the rounding."""
-        return self.strain <= 1.0
+        """Whether the candidate lies inside the rounding."""
+        return self.residual <= 1.0
 
     @property
     def requesters(self) -> float:
@@ -72,111 +75,188 @@ class Reading:
         return f"about {first.population:.0f} requesters a volume with {think:.3g} ms between I/Os"
 
 
-def readings_of_pool(measured: Run, law: Law) -> tuple[Reading, ...]:
-    """Find all demands that fit a measurement, the preferred one first.
+def candidates_of_pool(measured: Run, law: Law) -> tuple[Candidate, ...]:
+    """Find all steady demands that fit a measurement, the preferred one first.
 
-    The preferred reading is the open one where it fits and the devices are far from saturated, else the smallest
-    population that fits. Where nothing fits, the reading that strains the rounding least is the only one. Where the
-    queue was not measured, arrivals are taken as open: rate and service alone do not tell.
+    Preferred are open arrivals where they fit and the devices are far from saturated, else the smallest population that
+    fits. Where nothing fits, the nearest is the only one. Where the queue was not measured, arrivals are taken as open:
+    rate and service alone do not tell.
 
     Parameters
     ----------
     measured : Run
         Rates, service and queue of equal volumes.
     law : Law
-        Inflation and redrive gap of the devices; its model error widens the queue where aliases are at work.
+        Inflation and redrive gap of the devices; its model error widens the digits where aliases are at work.
 
     Returns
     -------
-    tuple of Reading
+    tuple of Candidate
         At least one.
-
-    Raises
-    ------
-    ConvergenceError
-        A pool could not be solved.
     """
-    if not measured.queue_known:
-        return (_arrivals(measured, law),)
-    return _preferred(measured, _read(measured, law))
+    return candidates_of_pools([measured], law)[0]
 
 
-def preferred_reading(
-    measured: Run, law: Law, among: Collection[float] = (*POPULATIONS, math.inf)
-) -> Reading | None:
-    """The first of `readings_of_pool` of a pool with aliases at work, without solving the others; None where none fits.
-
-    `among` are the numbers of requesters of a volume that are tried, inf for open arrivals.
-
-    Raises
-    ------
-    ConvergenceError
-        The pool could not be solved.
-    """
-    opened = None
-    if math.inf in among:
-        (opened,) = _read(measured, law, ())
-        if opened.fits and measured.busy < FAR_FROM_SATURATED:
-            return opened
-    for population in POPULATIONS:
-        if population in among:
-            (closed,) = _read(measured, law, (population,), opened=False)
-            if closed.fits:
-                return closed
-    return opened if opened is not None and opened.fits else None
+def candidates_of_pools(
+    runs: Sequence[Run], law: Law, populations: Sequence[float] = (*POPULATIONS, math.inf)
+) -> list[tuple[Candidate, ...]]:
+    """`candidates_of_pool` of many measurements, all side by side; `populations` are tried, inf for open arrivals."""
+    known = [run for run in runs if run.queue_known]
+    found = iter(_preferred(run, each) for run, each in zip(known, _inverted(known, law, populations), strict=True))
+    unknown = iter(_offered([run for run in runs if not run.queue_known], law))
+    return [next(found) if run.queue_known else (next(unknown),) for run in runs]
 
 
-def _preferred(measured: Run, found: Sequence[Reading]) -> tuple[Reading, ...]:
+def _preferred(run: Run, found: Sequence[Candidate]) -> tuple[Candidate, ...]:
     """Those that fit, the preferred one first; the nearest where none fits. The open one is the last of `found`."""
-    kept = [reading for reading in found if reading.fits]
+    kept = [each for each in found if each.fits]
     if not kept:
-        return (min(found, key=lambda reading: reading.strain),)
-    if math.isinf(kept[-1].requesters) and measured.busy < FAR_FROM_SATURATED:
+        return (min(found, key=lambda each: each.residual),)
+    if math.isinf(kept[-1].requesters) and run.busy < FAR_FROM_SATURATED:
         return (kept[-1], *kept[:-1])
     return tuple(kept)
 
 
-def _read(measured: Run, law: Law, of: Sequence[int] = POPULATIONS, *, opened: bool = True) -> list[Reading]:
-    """Readings of a measurement, fitting or not: every population, then open arrivals."""
-    target = InversionTarget.of(measured, law)
-    populations = np.array(of, dtype=float)
-    # Little's law: the cycle of a requester, N / X, is its think time, service and wait. It bounds the search.
-    service, queued = target.service, target.queued
-    cycle = populations * measured.bases / (target.rate * service.value)
-    response = (service.high + queued.high / target.rate) / service.value
-    limits = np.maximum(LEAST_THINK, 0.5 * (cycle - 1.5 * response)), np.maximum(2 * LEAST_THINK, cycle)
-    nothing = np.zeros(0)
-    think, alone, strain = balance(target, populations, limits, closed=True) if of else (nothing,) * 3
-    volumes, rate = measured.bases, measured.total_rate.value
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Elements:
+    """Candidates of measurements, arrays (elements,): what was measured, widened by the error of the model."""
 
-    def reading(service_time: float, off: float, **demand: float) -> Reading:
-        part = VolumeClass(volumes=volumes, **demand)
-        pool = Pool(
-            classes=(part,), service_time=service_time, inflation=law.inflation, redrive_time=law.redrive_time
-        )
-        return Reading(pool=pool, strain=off)
+    volumes: Array
+    aliases: Array
+    rate: Array
+    service: Interval
+    queue: Interval
+    population: Array  # inf where open
 
-    closed = [
-        reading(float(s), float(off), population=float(n), think_time=float(z * s))
-        for n, z, s, off in zip(populations, think, alone, strain, strict=True)
+    def of(self, index: NDArray[Any]) -> _Elements:
+        """Some of them."""
+        return _Elements(
+            volumes=self.volumes[index], aliases=self.aliases[index], rate=self.rate[index], service=self.service[index],
+            queue=self.queue[index], population=self.population[index],
+        )  # fmt: skip
+
+    @classmethod
+    def made(cls, runs: Sequence[Run], law: Law, populations: Sequence[float]) -> _Elements:
+        """Every population of every measurement."""
+        each = np.array([
+            (run.bases, run.aliases, run.total_rate.value, *run.mean_service, *run.total_queue) for run in runs
+        ]).reshape(len(runs), 9)  # fmt: skip
+        tiled = np.repeat(each, len(populations), axis=0).T
+        volumes, aliases, rate = tiled[:3]
+        service, queue = Interval(*tiled[3:6]), Interval(*tiled[6:9])
+        error = np.where(aliases > 0, law.model_error, 0.0)
+        return cls(
+            volumes=volumes, aliases=aliases, rate=rate, service=service.widened(error * service.value),
+            queue=queue.widened(error * (queue.value + rate * service.value)),
+            population=np.tile(np.asarray(populations, dtype=np.float64), len(runs)),
+        )  # fmt: skip
+
+    def predicted(self, log_free: Array, gap: Array, law: Law) -> tuple[Array, Array, Array]:
+        """Load of all volumes [service times], their queue, and the growth of the service time, at a guess."""
+        free, opened = np.exp(log_free), np.isinf(self.population)
+        capacity = (1.0 + self.aliases / self.volumes) / (1.0 + gap)
+        steady = queueing.alias_pool(
+            self.aliases, volumes=self.volumes[:, None], service_time=1.0,
+            population=np.where(opened, np.nan, self.population)[:, None],
+            think_time=np.where(opened, np.nan, free)[:, None],
+            arrival_rate=np.where(opened, capacity / (1.0 + free), np.nan)[:, None],
+            inflation=law.inflation, redrive_time=gap, on_failure="nan",
+        )  # fmt: skip
+        queue = steady.queue_length[..., 0] - steady.in_gap[..., 0]
+        return (
+            self.volumes * steady.throughput[..., 0], self.volumes * np.where(np.isnan(queue), np.inf, queue),
+            steady.service_time[..., 0],
+        )  # fmt: skip
+
+    def residuals(self, log_free: Array, gap: Array, law: Law) -> tuple[Array, Array, Array]:
+        """Service time of a lone I/O [s], and normalized residuals of service and queue."""
+        load, queue, growth = self.predicted(log_free, gap, law)
+        alone = load / self.rate
+        return alone, _residual(self.service, alone * growth), _residual(self.queue, queue)
+
+
+def _residual(known: Interval, guess: Array) -> Array:
+    """How far guesses lie off, in halves of what the digits leave open."""
+    half = np.where(guess >= known.value, known.high - known.value, known.value - known.low)
+    found: Array = (guess - known.value) / np.maximum(half, np.maximum(1e-9 * np.abs(known.value), 1e-12))
+    return np.asarray(np.clip(np.nan_to_num(found, nan=FAR_OFF, posinf=FAR_OFF), -FAR_OFF, FAR_OFF))
+
+
+def _inverted(runs: Sequence[Run], law: Law, populations: Sequence[float]) -> list[list[Candidate]]:
+    """Every candidate of every measurement, fitting or not."""
+    if not runs:
+        return []
+    every = _Elements.made(runs, law, populations)
+    low, high = _limits(every)
+    ends, near = (low, high), (low, high)
+    alone, free = np.array(every.service.value), low
+    residual = np.full(low.shape, np.inf)
+    for _ in range(PASSES):  # the gap is a time: in units of S0 it is known only once S0 is
+        gap = law.redrive_time / alone
+        free, found = _balanced(every, gap, law, near)
+        missed = np.flatnonzero(~found)
+        if missed.size and (near[0][missed] > ends[0][missed]).any():
+            free[missed], _ = _balanced(every.of(missed), gap[missed], law, (ends[0][missed], ends[1][missed]))
+        near = np.maximum(free - APART, ends[0]), np.minimum(free + APART, ends[1])
+        alone, of_service, of_queue = every.residuals(free, gap, law)
+        alone = np.where(alone > 0, alone, every.service.value)
+        residual = on_edge(np.maximum(np.abs(of_service), np.abs(of_queue)))
+    each = zip(every.population, np.exp(free) * alone, alone, residual, strict=True)
+    flat = [_candidate(runs[k // len(populations)], law, *item) for k, item in enumerate(each)]
+    return [flat[first : first + len(populations)] for first in range(0, len(flat), len(populations))]
+
+
+def _limits(every: _Elements) -> tuple[Array, Array]:
+    """Ends of the search, in logarithms: a requester's cycle N / X is its think time, service and wait (Little's law)."""
+    opened = np.isinf(every.population)
+    people = np.where(opened, 1.0, every.population)
+    cycle = people * every.volumes / (every.rate * every.service.value)
+    response = (every.service.high + every.queue.high / every.rate) / every.service.value
+    low = np.where(opened, IDLE_RANGE[0], np.maximum(LEAST_THINK, 0.5 * (cycle - 1.5 * response)))
+    high = np.where(opened, IDLE_RANGE[1], np.maximum(2 * LEAST_THINK, cycle))
+    return np.log(low), np.log(high)
+
+
+def _balanced(
+    every: _Elements, gap: Array, law: Law, ends: tuple[Array, Array]
+) -> tuple[Array, NDArray[np.bool_]]:
+    """Logarithm of the free number at which both residuals cancel, and whether there is one; else the nearer end."""
+
+    def total(negative: Array) -> Array:
+        _, of_service, of_queue = every.residuals(-negative, gap, law)
+        return of_service + of_queue
+
+    negative, found = root(total, -ends[1], -ends[0])
+    return -negative, found
+
+
+def _candidate(run: Run, law: Law, population: float, think: float, alone: float, residual: float) -> Candidate:
+    """The pool of one candidate."""
+    if math.isinf(population):
+        part = VolumeClass(volumes=run.bases, arrival_rate=float(run.total_rate.value) / run.bases)
+    else:
+        part = VolumeClass(volumes=run.bases, population=float(population), think_time=float(think))
+    pool = Pool(
+        classes=(part,), service_time=float(alone), inflation=law.inflation, redrive_time=law.redrive_time
+    )
+    return Candidate(pool=pool, residual=float(residual))
+
+
+def _offered(runs: Sequence[Run], law: Law) -> list[Candidate]:
+    """Open arrivals at the measured rates; the service time of a lone I/O from that of the aliases in use."""
+    if not runs:
+        return []
+    rate, service, volumes, aliases = np.array(
+        [(run.total_rate.value, run.mean_service.value, run.bases, run.aliases) for run in runs], dtype=np.float64
+    ).T
+    alone = service.copy()
+    for _ in range(PASSES if law.inflation and (aliases > 0).any() else 0):
+        steady = queueing.alias_pool(
+            aliases, volumes=volumes[:, None], service_time=alone[:, None], arrival_rate=(rate / volumes)[:, None],
+            inflation=law.inflation, redrive_time=law.redrive_time, on_failure="nan",
+        )  # fmt: skip
+        inflated = steady.service_time[..., 0]
+        alone = np.where((aliases > 0) & np.isfinite(inflated), alone * service / inflated, alone)
+    return [
+        _candidate(run, law, math.inf, math.nan, each, 0.0) for run, each in zip(runs, alone.tolist(), strict=True)
     ]
-    if not opened:
-        return closed
-    least, most = (np.full(1, end) for end in IDLE_RANGE)  # of the open one: idle capacity over the load
-    _, open_alone, open_strain = balance(target, np.ones(1), (least, most), closed=False)
-    return [*closed, reading(float(open_alone[0]), float(open_strain[0]), arrival_rate=rate / volumes)]
-
-
-def _arrivals(measured: Run, law: Law) -> Reading:
-    """Open arrivals at the measured rate; the service time of a lone I/O from that of the aliases in use."""
-    part = VolumeClass(volumes=measured.bases, arrival_rate=measured.total_rate.value / measured.bases)
-    alone = measured.mean_service.value
-    pool = Pool(classes=(part,), service_time=alone, inflation=law.inflation, redrive_time=law.redrive_time)
-    approach: Approach | None = None
-    for _ in range(PASSES if measured.aliases and law.inflation else 0):
-        approach = pool.approach(measured.aliases, approach)
-        while approach.closer() and approach.residual > ENOUGH:
-            pass
-        inflated = float(performance(approach.so_far()).service_time[0])
-        pool = replace(pool, service_time=pool.service_time * measured.mean_service.value / inflated)
-    return Reading(pool=pool)

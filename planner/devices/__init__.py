@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from planner.devices.disk import DiskPath
     from planner.devices.kinds import KINDS
     from planner.devices.paging import PagingDevice
-    from planner.devices.pool import Performance, Pool, Volume, VolumeClass
+    from planner.devices.pool import Performance, Pool, Volume, VolumeClass, solve_pools
     from planner.devices.processors import Processors
 
 __all__ = [
@@ -24,6 +24,7 @@ __all__ = [
     "Processors",
     "Volume",
     "VolumeClass",
+    "solve_pools",
 ]
 
 # Each comes when it is asked for.
@@ -34,7 +35,7 @@ __getattr__ = door(
         "disk": "DiskPath",
         "kinds": "KINDS",
         "paging": "PagingDevice",
-        "pool": "Performance Pool Volume VolumeClass",
+        "pool": "Performance Pool Volume VolumeClass solve_pools",
         "processors": "Processors",
     },
 )

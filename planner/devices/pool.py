@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from planner import queueing
 from planner.devices import parameters
 from planner.devices.parameters import Figures, Scenario
-from planner.errors import InputError
+from planner.errors import InputError, PlannerError
 from planner.quantity import Quantity
 from planner.queueing import PoolSteady
 from planner.queueing.water_marks import fewest_found, most_found
@@ -100,20 +100,20 @@ class Performance(Result):
         "response_time": ("response time", "s"),
     }
 
-    def first(self, counts: int) -> Performance:
-        """Keep the first elements.
+    def some(self, index: Any) -> Performance:
+        """Keep some of the elements.
 
         Parameters
         ----------
-        counts : int
-            How many.
+        index : slice, mask or array of int
+            Which.
 
         Returns
         -------
         Performance
-            Shape (counts,).
+            Theirs.
         """
-        return replace(self, **{item.name: getattr(self, item.name)[:counts] for item in fields(self)})
+        return replace(self, **{item.name: getattr(self, item.name)[index] for item in fields(self)})
 
     @property
     def wait_time(self) -> Array:
@@ -217,29 +217,6 @@ class Pool:
         self._check_addresses(counts)
         return performance(queueing.alias_pool(counts, **self._arguments()))
 
-    def approach(self, aliases: int, start: queueing.Approach | None = None) -> queueing.Approach:
-        """Begin to solve one alias count, to be stopped as soon as it is told well enough.
-
-        Parameters
-        ----------
-        aliases : int
-            Aliases in the pool.
-        start : Approach, optional
-            Another count, or another demand of as many classes, to begin from.
-
-        Returns
-        -------
-        Approach
-            `performance` says what its answers mean.
-
-        Raises
-        ------
-        InputError
-            A parameter outside its domain.
-        """
-        self._check_addresses(np.atleast_1d(np.asarray(aliases)))
-        return queueing.Approach(aliases, start=start, **self._arguments())
-
     def _check_addresses(self, aliases: NDArray[np.generic]) -> None:
         """Bases and aliases share the addresses of a control unit."""
         bases = sum(part.volumes for part in self.classes)
@@ -261,6 +238,20 @@ class Pool:
             "inflation": self.inflation,
             "redrive_time": self.redrive_time,
         }
+
+
+def solve_pools(pools: Sequence[Pool], counts: Sequence[Array]) -> list[Performance | PlannerError]:
+    """Solve every pool at counts of its own, all side by side; one that cannot be solved says why in its place.
+
+    The medians of free aliases are nan.
+    """
+    found: list[Performance | PlannerError] = []
+    for pool, each in zip(pools, counts, strict=True):
+        try:
+            found.append(performance(queueing.alias_pool(each, **pool._arguments()), marks=False))
+        except PlannerError as problem:
+            found.append(problem)
+    return found
 
 
 def performance(steady: queueing.PoolSteady, *, marks: bool = True) -> Performance:

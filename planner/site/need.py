@@ -32,7 +32,7 @@ from planner.site.teach import hour_class, taught
 from planner.sizing.pool_count import MeasuredPool
 from planner.sizing.search import aliases
 from planner.sizing.subsystem import subsystem
-from planner.sizing.target import Target
+from planner.demand import Target
 
 if TYPE_CHECKING:
     import polars as pl

@@ -15,7 +15,7 @@ from planner.measurements.read import Data, is_folder, read
 from planner.site.groups import POOL, VOLUME, Group, groups_of, keyed, rows_of
 from planner.site.members import checked_members
 from planner.site.shared import Shared, check_members, is_shared, joined, read_shared
-from planner.sizing.target import Target
+from planner.demand import Target
 
 if TYPE_CHECKING:
     import polars as pl

@@ -20,7 +20,7 @@ from planner.sizing.comparison import held_to_measurement
 from planner.sizing.fewest import fewest
 from planner.sizing.pool import Asked, demand_in_use, is_steady, preferred_demand
 from planner.sizing.search import aliases
-from planner.sizing.target import Target, log_excess
+from planner.demand import Target, log_excess
 from planner.sizing.volume import count_of_volume
 
 EVERY: Final = (*POPULATIONS, math.inf)

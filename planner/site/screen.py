@@ -24,7 +24,7 @@ from planner.site.groups import Series
 from planner.site.hints import FEATURES, FLOOR, Hints
 from planner.site.kriging import FEWEST, Surface
 from planner.site.point import Point
-from planner.sizing.target import Target
+from planner.demand import Target
 
 Solve = Callable[[Sequence[tuple[int, int]], Sequence[Collection[float]]], Sequence[Point | PlannerError]]
 

@@ -11,7 +11,7 @@ from planner.render.text import counted
 from planner.site import site_tables
 from planner.site.pool_need import ENOUGH, SHORT, TOO_MANY, UNKNOWN, PoolNeed
 from planner.site.screen import Checked
-from planner.sizing.target import Target
+from planner.demand import Target
 
 if TYPE_CHECKING:
     from planner.demand import Law

@@ -21,7 +21,7 @@ from planner.site import executors
 from planner.site.groups import Series, series_of
 from planner.site.parts import DEFAULT_MODEL, SitePart, parts_of, rows_of_part
 from planner.sizing.search import aliases
-from planner.sizing.target import Target
+from planner.demand import Target
 from planner.units import MILLISECOND
 
 if TYPE_CHECKING:

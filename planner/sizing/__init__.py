@@ -7,7 +7,7 @@ from planner.sizing.pool_count import MeasuredPool, PoolCount
 from planner.sizing.question import aliases as answer_for
 from planner.sizing.search import aliases
 from planner.sizing.subsystem import subsystem
-from planner.sizing.target import Target
+from planner.demand import Target
 
 __all__ = [
     "AliasAnswer",

@@ -15,7 +15,7 @@ from planner.devices import Performance
 from planner.interval import Interval
 from planner.results import Array
 from planner.sizing.comparison import Gain
-from planner.sizing.target import Target
+from planner.demand import Target
 from planner.units import MILLISECOND
 
 if TYPE_CHECKING:
@@ -85,6 +85,17 @@ class Remarks:
     why: str
     more: tuple[str, ...] = ()
     step: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerParts:
+    """What the sentences of an answer speak of: `count`, whether it `helps`, the demands `named`, `gains`, `classic`."""
+
+    count: int
+    helps: bool
+    named: tuple[NamedReading, ...]
+    gains: tuple[Gain, ...]
+    classic: int | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

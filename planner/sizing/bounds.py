@@ -12,11 +12,10 @@ from numpy.typing import NDArray
 
 from planner.calibrate.error_bar import central, smeared
 from planner.calibrate.spread import points
-from planner.demand import Law, PredictedRows, Readings
+from planner.demand import Law, PredictedRows, Readings, Target
 from planner.interval import Interval
 from planner.measurements import Run
 from planner.results import Array
-from planner.sizing.target import Target
 
 NORMAL_90: Final = 1.645
 LEAST_THINK: Final = 0.01  # of the think time that was read: next to none
@@ -75,10 +74,9 @@ class Draws:
 
     def counts(self, target: Target) -> list[int]:
         """Count at each end; as many as there are where none meets the target."""
-        asked = target.of_readings()
         if target.no_alias is not None:
             return []
-        found = [float(each.counts(asked)[0, self.column]) for each in self.readings]
+        found = [float(each.counts(target)[0, self.column]) for each in self.readings]
         return [int(count) for count in found if math.isfinite(count)]
 
 

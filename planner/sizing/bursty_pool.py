@@ -4,98 +4,146 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Final
 
 import numpy as np
 
-from planner.demand import Law, in_words, point_and_range
-from planner.demand.pooled import HIGHEST, LOWEST, PoolReadings, read_pool_at_several
+from planner.demand import Law, Target, in_words, point_and_range
+from planner.demand.pooled import HIGHEST, LOWEST, PoolReadings, read_pool_at_several, read_pools
 from planner.devices import Performance
-from planner.errors import InfeasibleError, InputError
+from planner.errors import InputError, PlannerError
 from planner.interval import Interval
 from planner.measurements import Run
-from planner.sizing.answer import AliasAnswer, NamedReading
-from planner.sizing.bounds import NORMAL_90, holding, measured_rate, measured_response, spaced
-from planner.sizing.comparison import Gain, as_measured, held_to_measurement, helped, rule_of_thumb
-from planner.sizing.target import Target
-from planner.sizing.volumes import Indices, alike
+from planner.results import Array
+from planner.sizing.answer import AnswerParts, NamedReading, Remarks
+from planner.sizing.bounds import NORMAL_90, measured_rate, measured_response, spaced
+from planner.sizing.comparison import Gain
+from planner.sizing.sized import Sized
+from planner.sizing.volumes import alike
 from planner.sizing.wording import bursty_remarks
 
-ROWS_BEYOND: Final = 2
 MANY: Final = 16  # aliases of one volume with which hardly anything of it waits
 
 
-def size_bursty_pool(runs: Sequence[Run], law: Law, target: Target, growth: float) -> AliasAnswer:
-    """Find the smallest number of aliases that meets a target.
+class SizedDraws(Sized):
+    """A pool with bursty volumes: `measured` as it was read, `pool` grown."""
 
-    Raises
-    ------
-    InputError
-        A target for tries, which only supply counters tell of bursty volumes.
-    InfeasibleError
-        No count that a control unit has room for meets the target.
-    """
-    run = runs[-1]
-    if target.no_alias is not None:
-        raise InputError(
-            "no_alias", target.no_alias,
-            "a target for wait, queue or response: volumes of the pool are bursty, and only its supply counters say "
-            "how many tries fail (planner aliases supply)",
-        )  # fmt: skip
-    rows = [
-        (each.io_rate, each.service, spaced(each.queued), each.aliases) for each in runs if each.queue_known
-    ]
-    pool = read_pool_at_several(rows, law=law, growth=growth)
-    asked = target.of_readings()
-    every = _rows(pool, np.arange(run.most_aliases + 1))
-    if not target.met(every).any():
-        raise InfeasibleError(
-            f"{run.name}: no count up to {run.most_aliases} aliases meets the target ({target})"
-        )
-    recommended, low, high = pool.point_and_range(asked)
-    recommended = held_to_measurement(recommended, run, target, growth)
-    low, high = min(low, recommended), max(high, recommended)
-    rule = rule_of_thumb(run, every, growth)
-    ends = [low, high, *([] if rule is None else [rule])]
-    last = min(max(recommended, rule or 0, *(each.aliases for each in runs)) + ROWS_BEYOND, run.most_aliases)
-    model = every.first(last + 1)
-    rate, response = _bands(pool, model, runs, growth)
-    shown = model if growth else as_measured(model, runs)
-    rate = holding(rate, shown.io_rate)
-    each = point_and_range(pool.readings, asked) if not run.aliases else None
-    classic = None if each is None or each.unmet.any() else int(each.point.sum())
-    gains = _gains(run, pool, alike(run), recommended) if run.own and not run.aliases else ()
-    helps = helped(shown, run.aliases, recommended)
-    named = _named(pool, recommended, float(model.io_rate[recommended]))
-    return AliasAnswer(
-        name=run.name, recommended=recommended, range=(min(ends), min(max(ends), run.most_aliases)), rule_of_thumb=rule,
-        in_use=run.aliases, measured=tuple(each.aliases for each in runs), target=target, growth=growth, readings=named,
-        rows=shown, rate=rate, response=response, saturated=pool.saturated and not run.aliases, helps=helps, strain=0.0,
-        waiting=run.waiting, classic=classic, gains=gains, grouping_error=0.0,
-        remarks=bursty_remarks(
-            runs, named, recommended, helps=helps, growth=growth, gains=gains, classic=classic
-        ),
-    )  # fmt: skip
+    decided = "bursty demand"
+
+    def __init__(
+        self, runs: tuple[Run, ...], law: Law, target: Target, growth: float, *, measured: PoolReadings, pool: PoolReadings
+    ) -> None:
+        super().__init__(runs, law, target, growth)
+        if target.no_alias is not None:
+            raise InputError(
+                "no_alias", target.no_alias,
+                "a target for wait, queue or response: volumes of the pool are bursty, and only its supply counters say "
+                "how many tries fail (planner aliases supply)",
+            )  # fmt: skip
+        self.measured, self.pool = measured, pool
+        self.unknown = pool.saturated and not self.run.aliases
+
+    @cached_property
+    def ends(self) -> tuple[int, int, int]:
+        """Count and range by the draws."""
+        return self.pool.point_and_range(self.target)
+
+    @property
+    def guess(self) -> int:
+        """By the draws."""
+        return self.ends[0]
+
+    def model(self, counts: Array) -> Performance:
+        """The quantile of the draws that the count is."""
+        return _rows(self.pool, counts)
+
+    def model_before(self, counts: Array) -> Performance:
+        """The same, not grown."""
+        return _rows(self.measured, counts)
+
+    def others(self) -> list[int]:
+        """The range of the draws."""
+        return list(self.ends[1:])
+
+    def bands(self, rows: Performance, model: Performance) -> tuple[Interval, Interval]:
+        """Rate over the candidates of all volumes; response with more or fewer aliases, as the range allows."""
+        return _bands(self.pool, rows, () if self.growth else self.runs)
+
+    def classic(self) -> int | None:
+        """Of the volumes, each read for itself."""
+        if self.run.aliases:
+            return None
+        each = point_and_range(self.pool.readings, self.target)
+        return None if each.unmet.any() else int(each.point.sum())
+
+    def gains(self, rows: Performance, count: int) -> tuple[Gain, ...]:
+        """What each group of volumes that the digits cannot tell apart gets."""
+        return _gains(self.run, self.pool, count) if self.run.own and not self.run.aliases else ()
+
+    def named(self, count: int, model: Performance) -> tuple[NamedReading, ...]:
+        """The pool as one demand."""
+        return _named(self.pool, count, float(model.io_rate[count]))
+
+    def remarks(self, answer_of: AnswerParts) -> Remarks:
+        """Sentences."""
+        return bursty_remarks(self.runs, answer_of, growth=self.growth)
 
 
-def _rows(pool: PoolReadings, sweep: Indices) -> Performance:
+def size_bursty_pools(
+    cases: Sequence[tuple[Run, ...]], law: Law, target: Target, growth: Sequence[float]
+) -> list[SizedDraws | PlannerError]:
+    """Read pools of bursty volumes; those of one row without aliases all together."""
+    found: list[SizedDraws | PlannerError | None] = [None] * len(cases)
+    alone = [k for k, runs in enumerate(cases) if len(_known(runs)) == 1 and not _known(runs)[0].aliases]
+    rows = [_row(_known(cases[k])[0])[:3] for k in alone]
+    measured = read_pools(rows, law=law) if rows else []
+    grows = [place for place, k in enumerate(alone) if growth[k]]
+    later = dict(zip(grows, read_pools([rows[p] for p in grows], law=law, growth=[growth[alone[p]] for p in grows]), strict=True)) if grows else {}
+    for place, k in enumerate(alone):
+        found[k] = _made(cases[k], law, target, growth[k], measured[place], later.get(place, measured[place]))
+    for k, runs in enumerate(cases):
+        if found[k] is None:
+            several = [_row(run) for run in _known(runs)]
+            now = read_pool_at_several(several, law=law)
+            grown = read_pool_at_several(several, law=law, growth=growth[k]) if growth[k] else now
+            found[k] = _made(runs, law, target, growth[k], now, grown)
+    return [each for each in found if each is not None]
+
+
+def _made(
+    runs: tuple[Run, ...], law: Law, target: Target, growth: float, measured: PoolReadings, pool: PoolReadings
+) -> SizedDraws | PlannerError:
+    try:
+        return SizedDraws(runs, law, target, growth, measured=measured, pool=pool)
+    except PlannerError as problem:
+        return problem
+
+
+def _known(runs: Sequence[Run]) -> list[Run]:
+    """Measurements with a queue, the latest of each count of aliases."""
+    return list({run.aliases: run for run in runs if run.queue_known}.values())
+
+
+def _row(run: Run) -> tuple[Interval, Interval, Interval, int]:
+    return run.io_rate, run.service, spaced(run.queued), run.aliases
+
+
+def _rows(pool: PoolReadings, counts: Array) -> Performance:
     """Figures of the pool with each number of aliases."""
-    found = pool.predict(sweep)
-    nothing = np.full(sweep.size, np.nan)
+    found = pool.predict(counts.astype(np.int64))
+    nothing = np.full(counts.size, np.nan)
     rate, service, queue = (
         np.asarray(each, dtype=np.float64) for each in (found.rate, found.service, found.queue)
     )
     return Performance(
-        aliases=sweep.astype(np.float64), io_rate=rate, service_time=service, queued=np.minimum.accumulate(queue),
+        aliases=counts, io_rate=rate, service_time=service, queued=np.minimum.accumulate(queue),
         no_alias=nothing, tries=nothing, fails=nothing, fewest_free=nothing, most_free=nothing,
         volume_rates=(rate / pool.readings.volumes)[:, None], volume_responses=(service + queue / rate)[:, None],
     )  # fmt: skip
 
 
-def _bands(
-    pool: PoolReadings, rows: Performance, runs: Sequence[Run], growth: float
-) -> tuple[Interval, Interval]:
-    """Rate over the readings of all volumes; response with more or fewer aliases, as the range of the count allows."""
+def _bands(pool: PoolReadings, rows: Performance, runs: Sequence[Run]) -> tuple[Interval, Interval]:
     read = pool.readings
     many = read.predict([MANY]).rate[..., 0]
     known = np.isfinite(many) & (read.weight > 0)
@@ -108,7 +156,7 @@ def _bands(
     worse, better = (pool.queued(counts, share) for share in (HIGHEST, LOWEST))
     slow, fast = rows.service_time + worse / rows.io_rate, rows.service_time + better / rows.io_rate
     rate, response = rows.io_rate.copy(), rows.response_time.copy()
-    for run in () if growth else runs:
+    for run in runs:
         k = run.aliases
         if k < counts.size:
             least[k], rate[k], most[k] = measured_rate(run)
@@ -121,8 +169,9 @@ def _bands(
     )
 
 
-def _gains(run: Run, pool: PoolReadings, groups: Indices, recommended: int) -> tuple[Gain, ...]:
-    """What each group of volumes that the digits cannot tell apart gets, those with the longest queues first."""
+def _gains(run: Run, pool: PoolReadings, recommended: int) -> tuple[Gain, ...]:
+    """The groups with the longest queues first."""
+    groups = alike(run)
     waiting = pool.volume_queues([0, recommended])
     left = float(pool.queued([recommended])[0]) / max(float(pool.alone.sum()), 1e-300)
     found = []
@@ -146,7 +195,7 @@ def _gains(run: Run, pool: PoolReadings, groups: Indices, recommended: int) -> t
 
 
 def _named(pool: PoolReadings, recommended: int, io_rate: float) -> tuple[NamedReading, ...]:
-    """The pool as one reading: how many volumes are bursty, and what the one that waits most does."""
+    """How many volumes are bursty, and what the one that waits most does."""
     read = pool.readings
     bursty = int((~read.steady).sum())
     row = int(np.argmax(np.where(read.steady, -1.0, read.rows.queue)))

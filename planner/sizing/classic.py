@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
@@ -12,34 +12,9 @@ from numpy.typing import NDArray
 from planner import queueing
 from planner.devices import Pool, Volume, VolumeClass
 from planner.results import Array
-from planner.sizing.target import Target
+from planner.demand import Target
 
 MOST_OF_ONE_VOLUME: Final = 32  # aliases that a search for a single volume tries
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Alone:
-    """Volumes with aliases of their own as `Target.excess` asks for them, shape (volumes,).
-
-    Attributes
-    ----------
-    service_time, wait_time : ndarray
-        Of an I/O [s].
-    queued : ndarray
-        As if every volume of its pool queued like this one.
-    no_alias : ndarray
-        Share of tries that find no alias; nan where nobody asks for it.
-    """
-
-    service_time: Array
-    wait_time: Array
-    queued: Array
-    no_alias: Array
-
-    @property
-    def response_time(self) -> Array:
-        """Mean service plus wait [s]."""
-        return self.service_time + self.wait_time
 
 
 def classic_aliases(pools: Sequence[Pool], target: Target) -> list[int | None]:
@@ -55,17 +30,20 @@ def classic_aliases(pools: Sequence[Pool], target: Target) -> list[int | None]:
     for count in range(MOST_OF_ONE_VOLUME + 1):
         open_yet = np.flatnonzero(np.isnan(found) & (count <= most))
         if open_yet.size:
-            rows = _alone([classes[k] for k in open_yet], count, told_fails=target.no_alias is not None)
-            found[open_yet[target.excess(rows) <= 1.0]] = count
+            figures = _alone([classes[k] for k in open_yet], count, with_fails=target.no_alias is not None)
+            found[open_yet[target.met(*figures)]] = count
     takes = found * np.array([part.volumes for _, part in classes])
     ends = np.cumsum([len(pool.classes) for pool in pools])[:-1]
     sums = [float(each.sum()) for each in np.split(takes, ends)]
     return [None if np.isnan(total) else int(total) for total in sums]
 
 
-def _alone(classes: Sequence[tuple[Pool, VolumeClass]], aliases: int, *, told_fails: bool) -> Alone:
-    """One volume of each class with so many aliases of its own."""
-    if told_fails:
+def _alone(classes: Sequence[tuple[Pool, VolumeClass]], aliases: int, *, with_fails: bool) -> Array:
+    """Rate, service time, queue and share of tries without alias, as if its pool were of volumes of one class alone.
+
+    Each volume has so many aliases of its own; shape (4, classes).
+    """
+    if with_fails:
         return _one_by_one(classes, aliases)
     service, inflation, gap, bases = np.array(
         [(part.service_time, pool.inflation, pool.redrive_time, pool.bases) for pool, part in classes]
@@ -73,12 +51,12 @@ def _alone(classes: Sequence[tuple[Pool, VolumeClass]], aliases: int, *, told_fa
     population, think, rate = np.array(
         [(part.population, part.think_time, part.arrival_rate) for _, part in classes]
     ).T
-    rows = np.empty((3, len(classes)))
+    rows = np.full((4, len(classes)), np.nan)
     closed = ~np.isnan(population)
 
     def keep(where: NDArray[np.bool_], steady: queueing.Steady) -> None:
         queued = np.maximum(steady.queue_length - steady.in_gap, 0.0)
-        rows[:, where] = steady.service_time, queued / steady.throughput, queued * bases[where]
+        rows[:3, where] = bases[where] * steady.throughput, steady.service_time, bases[where] * queued
 
     if closed.any():
         keep(closed, queueing.finite_source(
@@ -89,12 +67,10 @@ def _alone(classes: Sequence[tuple[Pool, VolumeClass]], aliases: int, *, told_fa
         keep(~closed, queueing.mmc(
             rate[~closed], service[~closed], 1.0 + aliases, inflation=inflation[~closed], redrive_time=gap[~closed]
         ))  # fmt: skip
-    return Alone(
-        service_time=rows[0], wait_time=rows[1], queued=rows[2], no_alias=np.full(len(classes), np.nan)
-    )
+    return rows
 
 
-def _one_by_one(classes: Sequence[tuple[Pool, VolumeClass]], aliases: int) -> Alone:
+def _one_by_one(classes: Sequence[tuple[Pool, VolumeClass]], aliases: int) -> Array:
     """The same with the tries that fail, which only the chain of a pool tells."""
     solved = []
     for pool, part in classes:
@@ -105,8 +81,8 @@ def _one_by_one(classes: Sequence[tuple[Pool, VolumeClass]], aliases: int) -> Al
             demand=one, service_time=part.service_time, inflation=pool.inflation,
             redrive_time=pool.redrive_time,
         ).solve([float(aliases)])  # fmt: skip
+        bases = pool.bases
         solved.append(
-            (rows.service_time[0], rows.wait_time[0], rows.queued[0] * pool.bases, rows.no_alias[0])
+            (bases * rows.io_rate[0], rows.service_time[0], bases * rows.queued[0], rows.no_alias[0])
         )
-    service, wait, queued, no_alias = np.array(solved).T
-    return Alone(service_time=service, wait_time=wait, queued=queued, no_alias=no_alias)
+    return np.array(solved).T

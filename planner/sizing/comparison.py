@@ -11,10 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner import render
-from planner.demand import PredictedRows
 from planner.devices import Performance, Pool
 from planner.measurements import Run
-from planner.sizing.target import Target
 from planner.units import MILLISECOND
 
 LEAST_GAIN: Final = 0.005  # of the response time; less is no gain
@@ -99,30 +97,6 @@ def own_gains(found: Sequence[Gain], run: Run, classes: NDArray[np.int64]) -> tu
     return tuple(measured)
 
 
-def rule_of_thumb(run: Run, rows: Performance, growth: float) -> int | None:
-    """Aliases in use plus the queue rounded up: the measured one, or that of the grown demand."""
-    if not growth or not run.queue_known:
-        return run.rule_of_thumb
-    queued = float(rows.queued[min(run.aliases, rows.queued.size - 1)])
-    most = run.bases + run.idle + run.most_aliases
-    return min(run.aliases + math.ceil(round(queued, 6)), most) if math.isfinite(queued) else None
-
-
-def held_to_measurement(count: int, run: Run, target: Target, growth: float) -> int:
-    """The count, unless the measurement says otherwise, which has the last word on the aliases in use.
-
-    They are enough where it meets the target, and too few where it misses it.
-    """
-    if growth or not run.queue_known or target.no_alias is not None:
-        return count
-    rate, service, queue = run.total_rate.value, run.mean_service.value, run.total_queue.value
-    ends = [np.array([end]) for end in (rate, service, queue / rate, queue)]
-    found = PredictedRows(rate=ends[0], service=ends[1], wait=ends[2], queue=ends[3])
-    if target.of_readings().met(found)[0]:
-        return min(count, run.aliases)
-    return max(count, min(run.aliases + 1, run.most_aliases))
-
-
 def helped(rows: Performance, in_use: int, recommended: int) -> bool:
     """Whether more aliases bring anything: not where most of the wait only turns into service."""
     if recommended <= in_use:
@@ -134,30 +108,3 @@ def helped(rows: Performance, in_use: int, recommended: int) -> bool:
     gone = float(rows.wait_time[in_use] - rows.wait_time[recommended])
     grown = float(rows.service_time[recommended] - rows.service_time[in_use])
     return grown <= gone / 2
-
-
-def as_measured(rows: Performance, runs: Sequence[Run]) -> Performance:
-    """The rows at counts that were measured hold the measurement itself; the latest at a count stands."""
-    rate, service, queued = rows.io_rate.copy(), rows.service_time.copy(), rows.queued.copy()
-    rates, responses = rows.volume_rates.copy(), rows.volume_responses.copy()
-    for run in runs:
-        k = run.aliases
-        if k >= rate.size:
-            continue
-        rate[k], service[k] = run.total_rate.value, run.mean_service.value
-        if run.queue_known:
-            queued[k] = run.total_queue.value
-        rate[:k], rate[k:] = (
-            np.minimum(rate[:k], rate[k]),
-            np.maximum(rate[k:], rate[k]),
-        )  # more never lower the rate
-        if run.bases == 1:
-            rates[k, 0], responses[k, 0] = rate[k], service[k] + queued[k] / rate[k]
-    return replace(
-        rows,
-        io_rate=rate,
-        service_time=service,
-        queued=queued,
-        volume_rates=rates,
-        volume_responses=responses,
-    )

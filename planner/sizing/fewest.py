@@ -1,37 +1,28 @@
-"""The search for the fewest aliases that meet a target: few counts are solved, the excess over the target leads."""
+"""The smallest number of aliases that meets a target: of many pools at once, by bisection over solved counts."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Sequence
 from typing import Final
 
-from planner.devices import Performance, Pool
-from planner.devices.pool import performance
-from planner.errors import InfeasibleError
-from planner.measurements import Run
-from planner.queueing import Approach
-from planner.sizing.target import Target
-from planner.units import MILLISECOND
+import numpy as np
+from numpy.typing import NDArray
 
-LARGEST_EXCESS: Final = 1e12
-LEAST_EXCESS: Final = 1e-12
-LEAST_SLOPE: Final = 0.05  # of the logarithm of the excess, for each alias
-BISECT_EVERY: Final = 4
-TWO: Final = 2  # counts that make a line
-NEAR: Final = 1e-2  # residual from which on an iteration is taken to go straight to its end
-CERTAIN: Final = 10.0  # times what is left to change of the excess, that it may be misjudged
-SPREAD_OF_COUNTS: Final = 2.0  # standard deviations of the aliases wanted that a first guess allows for
+from planner.demand import Target
+from planner.devices import Performance, Pool, solve_pools
+from planner.errors import PlannerError
+from planner.results import Array
+
+DEVIATIONS: Final = 2.0
+"""Standard deviations of the aliases in use, were there any number of them, by which a first guess exceeds their mean."""
+
+Answer = int | PlannerError | None
+"""A count; None where no count meets the target."""
 
 
 def first_guess(pool: Pool) -> int:
     """Guess the count: the mean of the aliases in use if there were any number of them, and two deviations."""
-    mean = _mean_in_use(pool)
-    return round(mean + SPREAD_OF_COUNTS * math.sqrt(mean))
-
-
-def _mean_in_use(pool: Pool) -> float:
-    """Aliases in use on average if there were any number of them."""
     mean = 0.0
     for part, service in zip(pool.classes, pool.service_times, strict=True):
         if math.isnan(part.population):
@@ -41,144 +32,64 @@ def _mean_in_use(pool: Pool) -> float:
             share = service / (service + part.think_time)
             load, idle = part.population * share, (1.0 - share) ** part.population
         mean += part.volumes * max(load - 1.0 + idle, 0.0)
-    return mean
+    return round(mean + DEVIATIONS * math.sqrt(mean))
 
 
-class Tried:
-    """One alias count of a pool, solved as far as it takes to tell whether it meets the target.
-
-    Parameters
-    ----------
-    pool : Pool
-        The pool.
-    aliases : int
-        Its aliases.
-    target : Target
-        What they must achieve.
-    start : Tried, optional
-        Another count, or another demand of the same volumes, to begin from.
-
-    Attributes
-    ----------
-    log_excess : float
-        Logarithm of the excess over the target, its sign certain.
-    """
-
-    def __init__(self, pool: Pool, aliases: int, target: Target, start: Tried | None = None) -> None:
-        self._approach: Approach = pool.approach(aliases, start=None if start is None else start._approach)
-        self._target = target
-        self.log_excess = self._decided()
-
-    def _decided(self) -> float:
-        """Iterate until what is left to change is far less than what is missing to the target.
-
-        The changes of the excess shrink like a geometric sequence, whose sum is what is left.
-        """
-        found, change = math.nan, math.inf
-        while self._approach.closer():
-            if self._approach.residual > NEAR:
-                continue
-            last, found = found, self._excess()
-            before, change = change, abs(found - last)
-            if change < before < abs(found) and CERTAIN * change < (1.0 - change / before) * abs(found):
-                return found
-        return self._excess()
-
-    def _excess(self) -> float:
-        rows = performance(self._approach.so_far(), marks=False)
-        excess = float(self._target.excess(rows)[0])
-        return math.log(min(max(excess, LEAST_EXCESS), LARGEST_EXCESS))
-
-    def settled(self) -> Performance:
-        """Go on to the answer in full."""
-        return performance(self._approach.settled())
-
-
-def fewest(
-    pool: Pool, target: Target, run: Run, begin: int | None = None, like: Mapping[int, Tried] | None = None
-) -> tuple[int, dict[int, Tried]]:
-    """Find the smallest count that meets the target.
-
-    More aliases never make the excess larger, so that one count that meets the target and one below it that does not
-    settle it. Between two counts the logarithm of the excess is nearly a straight line.
-    """
-    limit = most_useful(pool, run)
-    tried: dict[int, Tried] = {}
-    like = like or {}
-    usual = _slope(like, _usual_slope(pool))
-    low, high = -1, limit + 1  # one that does not meet the target, one that does or is out of reach
-    count = min(max(first_guess(pool) if begin is None else begin, 0), limit)
-    for step in range(2 * (limit + 2)):
-        tried[count] = Tried(pool, count, target, _nearest(count, like, tried))
-        if tried[count].log_excess <= 0.0:
-            high = count
-        else:
-            low = count
-        if high - low <= 1:
-            break
-        known = {each: found.log_excess for each, found in tried.items()}
-        slope = _slope(tried, usual)
-        count = next_count(known, low, high, limit, slope, bisect=step % BISECT_EVERY == BISECT_EVERY - 1)
-    if high > limit:
-        raise InfeasibleError(
-            f"no count up to {limit} aliases meets the target ({target}); {_reached(tried[limit].settled())}"
-        )
-    return high, tried
-
-
-def _nearest(count: int, like: Mapping[int, Tried], tried: Mapping[int, Tried]) -> Tried | None:
-    """Where to begin: the same count of another demand, else the nearest of this one."""
-    if count in like:
-        return like[count]
-    return min(tried.items(), key=lambda item: abs(item[0] - count))[1] if tried else None
-
-
-def _reached(rows: Performance) -> str:
-    """What the largest count comes to."""
-    count, wait = int(rows.aliases[0]), float(rows.wait_time[0]) / MILLISECOND
-    if not math.isfinite(wait):
-        return f"with {count} a queue still grows without bound: base and aliases of a volume cannot serve its load"
-    service = float(rows.service_time[0]) / MILLISECOND
-    return (
-        f"with {count} the wait is {wait:.3g} ms, the response {wait + service:.3g} ms of which {service:.3g} ms are "
-        "service, which aliases do not shorten"
-    )
-
-
-def most_useful(pool: Pool, run: Run) -> int:
+def most_useful(pool: Pool, most: int) -> int:
     """Largest count worth trying: an alias for every requester but the first of each volume, if there are addresses."""
     closed = all(not math.isnan(part.population) for part in pool.classes)
     enough = sum(part.volumes * (part.population - 1) for part in pool.classes) if closed else math.inf
-    return int(min(run.most_aliases, enough))
+    return int(min(most, enough))
 
 
-def next_count(
-    known: dict[int, float], low: int, high: int, limit: int, slope: float, *, bisect: bool
-) -> int:
-    """Count to try next: where a straight line meets the target, inside of what is still open."""
-    if low < 0:  # nothing has missed the target yet
-        return max(high - max(math.ceil(-known[high] / slope), 1), 0)
-    if high > limit:  # nothing has met it yet
-        far = math.ceil(known[low] / slope) if known[low] < math.log(LARGEST_EXCESS) else low // 2
-        return min(low + max(far, 1), limit)
-    # Upward from counts without bound, too: what is nearly unstable takes long to solve.
-    if bisect or known[low] >= math.log(LARGEST_EXCESS):
-        return (low + high + 1) // 2
-    line = low + (high - low) * known[low] / (known[low] - known[high])
-    return min(max(round(line), low + 1), high - 1)
+def excess_of(target: Target, rows: Performance) -> Array:
+    """What is reached over what is allowed, a count each."""
+    return target.excess(rows.io_rate, rows.service_time, rows.queued, rows.no_alias)
 
 
-def _usual_slope(pool: Pool) -> float:
-    """Fall of the logarithm of the excess with one alias more, as of the chance of so many in use, nearly Poisson."""
-    mean = _mean_in_use(pool)
-    return math.log((first_guess(pool) + 1.0) / mean) if mean > 0.0 else math.inf
+Solve = Callable[[Sequence[int], Sequence[Array]], Sequence[Performance | PlannerError]]
+"""Curves of some of the demands, by their places, at counts of their own."""
 
 
-def _slope(tried: Mapping[int, Tried], otherwise: float) -> float:
-    """By how much the logarithm of the excess falls with one alias more, from the two counts nearest to the target."""
-    known = {count: found.log_excess for count, found in tried.items()}
-    nearest = sorted(sorted(known, key=lambda count: abs(known[count]))[:2])
-    if len(nearest) < TWO:
-        return otherwise
-    first, second = nearest
-    return max((known[first] - known[second]) / (second - first), LEAST_SLOPE)
+def fewest(solve: Solve, target: Target, guess: Sequence[int], most: Sequence[int]) -> list[Answer]:
+    """Find the smallest count of each demand that meets the target, up to `most`; more aliases never make it worse.
+
+    Each round solves one count of every demand that is still open, all together: the guess first, then away from it in
+    doubled steps, then by halves.
+    """
+    limit = np.asarray(most, dtype=np.int64)
+    low, high = np.full(limit.shape, -1, dtype=np.int64), limit + 1
+    count = np.clip(np.asarray(guess, dtype=np.int64), 0, limit)
+    step = np.maximum(count // 8, 1)
+    failed: dict[int, PlannerError] = {}
+    while places := [k for k in np.flatnonzero(high - low > 1).tolist() if k not in failed]:
+        for k, rows in zip(places, solve(places, [count[[k]].astype(np.float64) for k in places]), strict=True):
+            if isinstance(rows, PlannerError):
+                failed[k] = rows
+            elif excess_of(target, rows)[0] <= 1.0:
+                high[k] = count[k]
+            else:
+                low[k] = count[k]
+        count, step = _following(low, high, limit, step)
+    return [failed.get(k, None if high[k] > limit[k] else int(high[k])) for k in range(limit.size)]
+
+
+def fewest_of_pools(pools: Sequence[Pool], target: Target, most: int) -> list[Answer]:
+    """The same of pools as they are."""
+    return fewest(
+        lambda places, counts: solve_pools([pools[k] for k in places], counts), target, list(map(first_guess, pools)),
+        [most_useful(pool, most) for pool in pools],
+    )  # fmt: skip
+
+
+def _following(
+    low: NDArray[np.int64], high: NDArray[np.int64], limit: NDArray[np.int64], step: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Count to try next, and the step after it."""
+    upward, downward = high > limit, low < 0
+    count = np.where(
+        upward & downward, high, np.where(upward, np.minimum(low + step, limit), np.where(downward, high - step, 0))
+    )
+    between = ~upward & ~downward
+    count = np.where(between, (low + high) // 2, np.maximum(count, 0))
+    return count.astype(np.int64), np.where(between, step, 2 * step)

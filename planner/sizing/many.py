@@ -11,7 +11,7 @@ from planner import render
 from planner.answer import Answer
 from planner.measurements.systems import NO_QUEUE, OWN_RESPONSE
 from planner.sizing.answer import SCOPE, AliasAnswer, together
-from planner.sizing.target import Target
+from planner.demand import Target
 from planner.units import MILLISECOND
 
 if TYPE_CHECKING:

@@ -9,14 +9,16 @@ from typing import Final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from planner.demand import Law
-from planner.errors import PlannerError
+from planner.demand import Law, Target
+from planner.errors import InputError, PlannerError
 from planner.measurements import Run
 from planner.sizing.answer import AliasAnswer
-from planner.sizing.search import answered
-from planner.sizing.target import Target
+from planner.sizing.bursty_pool import size_bursty_pools
+from planner.sizing.pool import SizedPool, count_together, size_pools
+from planner.sizing.sized import Sized
+from planner.sizing.volume import size_volumes
 
-IDLE: Final = "idle"
+IDLE: Final = "no I/O"
 Case = Sequence[Run]
 """Measurements of one volume or pool, with different numbers of aliases, the present state last; none without I/O."""
 
@@ -32,22 +34,27 @@ class Need:
     low, high : int or None
         Its 90 % range; None where there is no answer, or none was wanted.
     decided : str
-        What decided: "idle", "steady demand", "bursty demand", "saturated", "measured".
+        What it rests on: "no I/O", "steady demand", "bursty demand", or "saturated".
     problem : str
         Why there is no answer; empty where there is one.
     exit_code : int
         What a command returns for the problem.
-    answer : AliasAnswer or None
-        The whole answer, with its curve; None without I/O and where there is no answer.
+    sized : Sized or None
+        What was read, for whoever asks more of it.
     """
 
-    count: int | None = None
-    low: int | None = None
-    high: int | None = None
-    decided: str = ""
+    count: int | None = 0
+    low: int | None = 0
+    high: int | None = 0
+    decided: str = IDLE
     problem: str = ""
     exit_code: int = 0
-    answer: AliasAnswer | None = None
+    sized: Sized | None = None
+
+    @property
+    def answer(self) -> AliasAnswer | None:
+        """The whole answer, with its curve; None without I/O and where there is no answer."""
+        return self.sized.answer() if self.sized is not None and not self.problem else None
 
 
 def need(
@@ -80,17 +87,58 @@ def need(
         One a case; a case does not change the answer to another, and one without an answer says why.
     """
     shares = np.broadcast_to(np.asarray(growth, dtype=np.float64), (len(cases),)).tolist()
-    wanted = target or Target()
-    return [_need(tuple(case), law, wanted, share, ranges) for case, share in zip(cases, shares, strict=True)]
+    sized = size(cases, law, target or Target(), shares)
+    return [Need() if each is None else _answered(each, ranges=ranges) for each in sized]
 
 
-def _need(case: tuple[Run, ...], law: Law, target: Target, growth: float, ranges: bool) -> Need:
-    if not case or growth <= -1.0:
-        return Need(count=0, low=0, high=0, decided=IDLE)
+def size(
+    cases: Sequence[Case], law: Law, target: Target, growth: Sequence[float]
+) -> list[Sized | PlannerError | None]:
+    """Read every case, and find the counts of those that are solved side by side; None where there is no I/O.
+
+    A volume with aliases of its own is a pool of one. Where no queue was measured arrivals are open, at the measured
+    rate, of a volume too.
+    """
+    found: list[Sized | PlannerError | None] = [None] * len(cases)
+    volumes, pools = [], []
+    for k, case in enumerate(cases):
+        if not case or growth[k] <= -1.0:
+            continue
+        try:
+            _check(case)
+        except PlannerError as problem:
+            found[k] = problem
+            continue
+        (volumes if case[-1].bases == 1 and case[-1].queue_known else pools).append(k)
+
+    def of(places: Sequence[int]) -> tuple[list[tuple[Run, ...]], Law, Target, list[float]]:
+        return [tuple(cases[k]) for k in places], law, target, [growth[k] for k in places]
+
+    steady = size_pools(*of(pools))
+    bursty = [k for k, each in zip(pools, steady, strict=True) if each is None]
+    for places, sized in (
+        (volumes, size_volumes(*of(volumes))), (pools, steady), (bursty, size_bursty_pools(*of(bursty)))
+    ):  # fmt: skip
+        for k, each in zip(places, sized, strict=True):
+            found[k] = each
+    count_together([each for each in found if isinstance(each, SizedPool)])
+    return found
+
+
+def _check(case: Case) -> None:
+    """Refuse measurements of different systems, and one that contradicts itself."""
+    if len({(run.bases, run.pool) for run in case}) > 1:
+        raise InputError("listings", [run.name for run in case], "measurements of the same volumes")
+    for run in case:
+        run.check()
+
+
+def _answered(sized: Sized | PlannerError, *, ranges: bool) -> Need:
+    """Count and range of what was read, or why there is none."""
+    if isinstance(sized, PlannerError):
+        return Need(count=None, problem=str(sized), exit_code=sized.exit_code)
     try:
-        answer = answered(case, law, target, growth)
+        low, high = sized.range if ranges else (None, None)
+        return Need(count=sized.count, low=low, high=high, decided=sized.decided, sized=sized)
     except PlannerError as problem:
-        return Need(problem=str(problem), exit_code=problem.exit_code)
-    low, high = answer.range if ranges else (None, None)
-    decided = "saturated" if answer.saturated else "steady demand"
-    return Need(count=answer.recommended, low=low, high=high, decided=decided, answer=answer)
+        return Need(count=None, problem=str(problem), exit_code=problem.exit_code, sized=sized)

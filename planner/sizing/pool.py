@@ -1,44 +1,29 @@
-"""Aliases of one pool: what each of its volumes asks for, solved together, under every reading that fits."""
+"""Aliases of a pool of steady volumes: what each of them asks for, solved together, under every candidate that fits."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from planner.demand import Law, Reading, Readings, read_volumes, readings_of_pool
+from planner.demand import Candidate, Law, Readings, Target, candidates_of_pools, read_volumes
 from planner.demand.read import steady_volumes
-from planner.devices import Performance, Pool
-from planner.errors import InfeasibleError, InputError
+from planner.devices import Performance, Pool, solve_pools
+from planner.errors import InputError, PlannerError
 from planner.interval import Interval
 from planner.measurements import Run
 from planner.results import Array
-from planner.sizing.answer import UNEQUAL, AliasAnswer, NamedReading
-from planner.sizing.bounds import (
-    LEAST_THINK,
-    NORMAL_90,
-    band,
-    holding,
-    measured_rate,
-    measured_response,
-    spaced,
-    span,
-)
-from planner.sizing.bursty_pool import size_bursty_pool
+from planner.sizing.answer import UNEQUAL, AnswerParts, NamedReading, Remarks
+from planner.sizing.bounds import LEAST_THINK, NORMAL_90, band, measured_rate, measured_response, spaced
 from planner.sizing.classic import classic_aliases
-from planner.sizing.comparison import (
-    as_measured,
-    gains,
-    held_to_measurement,
-    helped,
-    own_gains,
-    rule_of_thumb,
-)
-from planner.sizing.fewest import Tried, fewest
-from planner.sizing.target import Target
+from planner.sizing.comparison import Gain, gains, own_gains
+from planner.sizing.fewest import fewest, fewest_of_pools, first_guess, most_useful
+from planner.sizing.measured import Correction
+from planner.sizing.sized import Sized
 from planner.sizing.volumes import (
     Indices,
     alike,
@@ -57,19 +42,269 @@ from planner.units import MILLISECOND
 if TYPE_CHECKING:
     from planner.calibrate import Fit
 
-ROWS_BEYOND: Final = 2
 CHI_SQUARE_95: Final = 3.84
-MOST_READINGS: Final = 6
-SOME: Final = 5  # counts at which other readings and laws are solved, beside those near the answer
+MOST_CANDIDATES: Final = 6
+SOME: Final = 5  # counts at which other candidates and models are solved for the bands, beside those near the answer
 LARGEST_FITTED_POPULATION: Final = 16
 WORSE_IN_A_ROW: Final = 3  # populations far behind the best before the search ends
 SAME_RATE: Final = 0.03  # several listings of one rate say nothing about the requesters
 FAR_FROM_SATURATED: Final = 0.7  # utilization of a device below which open arrivals are preferred
+SAME_THINK: Final = 1.02
+LEAST_SHARE: Final = 1e-6  # think time of a service time
 
 
-def _named(reading: Reading, count: int | None, io_rate: float) -> NamedReading:
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class GrownDemand:
+    """A candidate grown and grouped: one pool, or two with the whole numbers of requesters around."""
+
+    pools: tuple[Pool, ...]
+    shares: tuple[float, ...]
+    groups: tuple[Indices, ...]
+    error: float
+
+    @classmethod
+    def of(cls, candidate: Candidate, run: Run, growth: float) -> GrownDemand:
+        """Grow and group."""
+        sides, shares = grown(candidate.pool, growth)
+        found = [grouped(side, run.most_aliases) for side in sides]
+        return cls(
+            pools=tuple(pool for pool, _, _ in found), shares=tuple(shares),
+            groups=tuple(group for _, group, _ in found), error=max(error for _, _, error in found),
+        )  # fmt: skip
+
+    @property
+    def main(self) -> Pool:
+        """The pool of the larger share."""
+        return self.pools[int(np.argmax(self.shares))]
+
+    @property
+    def classes(self) -> Indices:
+        """Class of each volume in it."""
+        return self.groups[int(np.argmax(self.shares))]
+
+
+def solved(demands: Sequence[GrownDemand], counts: Sequence[Array]) -> list[Performance | PlannerError]:
+    """Every demand at counts of its own, all side by side."""
+    flat = solve_pools(
+        [pool for each in demands for pool in each.pools],
+        [some for each, some in zip(demands, counts, strict=True) for _ in each.pools],
+    )
+    rows = iter(flat)
+    return [_between([next(rows) for _ in each.pools], each.shares) for each in demands]
+
+
+def _between(rows: Sequence[Performance | PlannerError], shares: Sequence[float]) -> Performance | PlannerError:
+    """Figures between two whole numbers of requesters; why, where one side has none."""
+    known = [each for each in rows if isinstance(each, Performance)]
+    if len(known) < len(rows):
+        return next(each for each in rows if not isinstance(each, Performance))
+    return interpolated(known, shares)
+
+
+class SizedPool(Sized):
+    """A pool with its candidates, the preferred one first."""
+
+    decided = "steady demand"
+
+    def __init__(
+        self, runs: tuple[Run, ...], law: Law, target: Target, growth: float, *, candidates: Sequence[Candidate],
+        fitted_: bool = False, left_out: tuple[str, ...] = (),
+    ) -> None:  # fmt: skip
+        super().__init__(runs, law, target, growth)
+        self.candidates, self.fitted, self.left_out = list(candidates), fitted_, left_out
+        self.preferred = GrownDemand.of(self.candidates[0], self.run, growth)
+        self.residual = 0.0 if fitted_ else self.candidates[0].residual
+        self.grouping_error = self.preferred.error
+
+    @cached_property
+    def guess(self) -> int:
+        """Where the search begins."""
+        known = self.__dict__.get("count")
+        return known if known is not None else min(first_guess(self.preferred.main), self.run.most_aliases)
+
+    def model(self, counts: Array) -> Performance:
+        """By the preferred candidate."""
+        return self._solved(self.preferred, counts)
+
+    def model_before(self, counts: Array) -> Performance:
+        """The same, not grown."""
+        demand = GrownDemand.of(self.candidates[0], self.run, 0.0) if self.growth else self.preferred
+        return self._solved(demand, counts)
+
+    def _solved(self, demand: GrownDemand, counts: Array) -> Performance:
+        (rows,) = solved([demand], [counts])
+        if isinstance(rows, PlannerError):
+            raise rows
+        return rows
+
+    @cached_property
+    def demands(self) -> list[GrownDemand]:
+        """Every candidate, grown."""
+        return [self.preferred, *(GrownDemand.of(each, self.run, self.growth) for each in self.candidates[1:])]
+
+    @cached_property
+    def moved(self) -> list[Pool]:
+        """The preferred demand at both ends of what calibration and error of the model allow."""
+        rows = self.sweep[1]
+        return moved_pools(self.preferred.main, self.law, rows, min(self.run.aliases, rows.aliases.size - 1))
+
+    @cached_property
+    def counts(self) -> list[int]:
+        """Count of each of `demands` after the first, and of each of `moved`; as many as there can be where none do."""
+        pools = [each.main for each in self.demands[1:]] + self.moved
+        found = fewest_of_pools(pools, self.target, self.run.most_aliases)
+        return [each if isinstance(each, int) else self.run.most_aliases for each in found]
+
+    def others(self) -> list[int]:
+        """Every candidate, and what calibration and error of the model allow."""
+        return self.counts
+
+    def bands(self, rows: Performance, model: Performance) -> tuple[Interval, Interval]:
+        """Over the candidates and what calibration and error of the model allow."""
+        last = rows.aliases.size - 1
+        few = some_counts(last, self.count, [run.aliases for run in self.runs])
+        sweep = few.astype(np.float64)
+        others = [each for each in solved(self.demands[1:], [sweep] * (len(self.demands) - 1)) if isinstance(each, Performance)]
+        moved = [each for each in solve_pools(self.moved, [sweep] * len(self.moved)) if isinstance(each, Performance)]
+        if len(moved) < len(self.moved):
+            moved = []
+        known = () if self.growth else self.runs
+        found = []
+        for of, measured, rising in ((_io_rate, measured_rate, True), (_response, measured_response, False)):
+            chosen, plain = of(rows), of(model)
+            values = np.array([chosen, *(between(of(each), chosen, few) for each in others)])
+            ends = np.array([between(of(each), plain, few) for each in moved]).reshape(len(moved), last + 1)
+            with np.errstate(invalid="ignore"):
+                ends = ends * np.where(np.isfinite(chosen / plain), chosen / plain, 1.0)
+            seen = {each.aliases: measured(each) for each in known}
+            found.append(
+                band(values, chosen, ends, self.law, self.residual, self.run.aliases, seen, rising=rising)
+            )
+        return found[0], found[1]
+
+    def classic(self) -> int | None:
+        """Of the volumes of the preferred demand, each with aliases of its own."""
+        return classic_aliases([self.preferred.main], self.target)[0] if self.run.pool else None
+
+    def gains(self, rows: Performance, count: int) -> tuple[Gain, ...]:
+        """What each class of volumes gets."""
+        found = gains(self.preferred.main, rows, min(self.run.aliases, rows.aliases.size - 1), count)
+        if self.run.own and not self.growth:
+            found = own_gains(found, self.run, self.preferred.classes)
+        return found
+
+    def named(self, count: int, model: Performance) -> tuple[NamedReading, ...]:
+        """Every candidate in words, with its own count and rate."""
+        there = np.array([float(count)])
+        rates = [float(model.io_rate[count])]
+        rates += [
+            float(each.io_rate[0]) if isinstance(each, Performance) else math.nan
+            for each in solved(self.demands[1:], [there] * (len(self.demands) - 1))
+        ]
+        counts = [count, *self.counts]
+        return tuple(_named(*each) for each in zip(self.candidates, counts, rates, strict=False))
+
+    def remarks(self, answer_of: AnswerParts) -> Remarks:
+        """Sentences."""
+        return pool_remarks(
+            self.runs, answer_of, growth=self.growth, pool=self.preferred.main, error=self.grouping_error,
+            left_out=self.left_out,
+        )  # fmt: skip
+
+
+def count_together(sized: Sequence[SizedPool]) -> None:
+    """Find the counts of many pools of one measurement each side by side, as each would find its own."""
+    alone = [each for each in sized if len(each.runs) == 1]
+    if not alone:
+        return
+    before = [
+        GrownDemand.of(each.candidates[0], each.run, 0.0) if each.growth else each.preferred for each in alone
+    ]
+    there = [np.array([float(min(each.run.aliases, each.run.most_aliases))]) for each in alone]
+    ready = []
+    for each, rows in zip(alone, solved(before, there), strict=True):
+        if isinstance(rows, Performance):
+            each.correction = Correction.of(rows, each.runs, exact=not each.growth)
+            ready.append(each)
+
+    def solve(places: Sequence[int], counts: Sequence[Array]) -> list[Performance | PlannerError]:
+        rows = solved([ready[k].preferred for k in places], counts)
+        return [
+            ready[k].corrected(one) if isinstance(one, Performance) else one
+            for k, one in zip(places, rows, strict=True)
+        ]
+
+    if not ready:
+        return
+    found = fewest(
+        solve, ready[0].target, [each.guess for each in ready],
+        [most_useful(each.preferred.main, each.run.most_aliases) for each in ready],
+    )  # fmt: skip
+    for each, count in zip(ready, found, strict=True):
+        if isinstance(count, int):
+            each.count = count
+
+
+def size_pools(
+    cases: Sequence[tuple[Run, ...]], law: Law, target: Target, growth: Sequence[float]
+) -> list[SizedPool | None | PlannerError]:
+    """Read pools by steady demand, many together; None where that does not explain what was measured."""
+    found: list[SizedPool | None | PlannerError] = [None] * len(cases)
+    together = []
+    for k, runs in enumerate(cases):
+        if not _is_steady(runs, law):
+            continue
+        rates = [each.total_rate.value for each in runs]
+        if len({each.aliases for each in runs}) > 1 and max(rates) > (1 + SAME_RATE) * min(rates):
+            try:
+                fits, left_out = fitted(runs, law)
+            except PlannerError as problem:
+                found[k] = problem
+                continue
+            read = [_of_fit(each, runs[-1], law) for each in fits]
+            found[k] = SizedPool(runs, law, target, growth[k], candidates=read, fitted_=True, left_out=left_out)
+        elif runs[-1].aliases and (runs[-1].queue_known or len(runs) == 1):
+            together.append(k)
+        elif not runs[-1].queue_known:
+            found[k] = SizedPool(runs, law, target, growth[k], candidates=[_offered(runs[-1], law)])
+        else:
+            found[k] = SizedPool(runs, law, target, growth[k], candidates=_alone(runs[-1], law))
+    in_use = candidates_of_pools([cases[k][-1] for k in together], law)
+    for k, candidates in zip(together, in_use, strict=True):
+        run = cases[k][-1]
+        # What waits with aliases in use tells steady demand from bursty one; where nothing does, steady is the least.
+        if run.queue_known and run.total_queue.value > 0 and not candidates[0].fits:
+            continue
+        found[k] = SizedPool(cases[k], law, target, growth[k], candidates=_in_use(run, law, candidates))
+    return found
+
+
+def _is_steady(runs: Sequence[Run], law: Law) -> bool:
+    """Whether steady demand may explain the measurement that tells most, that with fewest aliases."""
+    known = [run for run in runs if run.queue_known]
+    if not known:
+        return True
+    run = min(known, key=lambda each: each.aliases)
+    if not run.aliases:
+        rate, service, queued, _ = _unshared(run)
+        return bool(steady_volumes(rate, service, queued, law=law).all())
+    if run is runs[-1]:
+        return True  # decided by its candidates
+    (candidates,) = candidates_of_pools([run], law)
+    return run.total_queue.value <= 0 or candidates[0].fits
+
+
+def _io_rate(rows: Performance) -> Array:
+    return rows.io_rate
+
+
+def _response(rows: Performance) -> Array:
+    return rows.response_time
+
+
+def _named(candidate: Candidate, count: int | None, io_rate: float) -> NamedReading:
     """The demand of all volumes in words."""
-    people, think, arrival_rate, _ = each_volume(reading.pool)
+    people, think, arrival_rate, _ = each_volume(candidate.pool)
     closed = ~np.isnan(people)
     parts = []
     if closed.any():
@@ -88,153 +323,9 @@ def _named(reading: Reading, count: int | None, io_rate: float) -> NamedReading:
     )  # fmt: skip
 
 
-SAME_THINK: Final = 1.02
-LEAST_SHARE: Final = 1e-6  # think time of a service time
-
-
 def _from_to(values: Array) -> str:
     low, high = f"{float(values.min()):.3g}", f"{float(values.max()):.3g}"
     return low if low == high else f"{low} to {high}"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Asked:
-    """A reading grown and grouped: one pool, or two with the whole numbers of requesters around."""
-
-    pools: tuple[Pool, ...]
-    shares: tuple[float, ...]
-    groups: tuple[Indices, ...]
-    error: float
-
-    @classmethod
-    def of(cls, reading: Reading, run: Run, growth: float) -> Asked:
-        """Grow and group."""
-        sides, shares = grown(reading.pool, growth)
-        found = [grouped(side, run.most_aliases) for side in sides]
-        return cls(
-            pools=tuple(pool for pool, _, _ in found), shares=tuple(shares),
-            groups=tuple(group for _, group, _ in found), error=max(error for _, _, error in found),
-        )  # fmt: skip
-
-    @property
-    def main(self) -> Pool:
-        """The pool of the larger share."""
-        return self.pools[int(np.argmax(self.shares))]
-
-    @property
-    def classes(self) -> Indices:
-        """Class of each volume in it."""
-        return self.groups[int(np.argmax(self.shares))]
-
-    def solve(self, sweep: Array) -> Performance:
-        """Every count."""
-        return interpolated([pool.solve(sweep) for pool in self.pools], self.shares)
-
-    def fewest(
-        self, target: Target, run: Run, begin: int | None, tried: dict[int, Tried]
-    ) -> tuple[int, dict[int, Tried]]:
-        """The smallest count that meets the target."""
-        found = [
-            fewest(pool, target, run, begin, tried if len(self.pools) == 1 else {}) for pool in self.pools
-        ]
-        if len(found) == 1:
-            return found[0]
-        low, high = sorted(count for count, _ in found)
-        if low == high:
-            return found[0]
-        met = target.met(self.solve(np.arange(low, high + 1, dtype=np.float64)))
-        return low + int(np.argmax(met)) if met.any() else high, found[int(np.argmax(self.shares))][1]
-
-
-def size_pool(runs: Sequence[Run], law: Law, target: Target, growth: float) -> AliasAnswer:
-    """Find the smallest number of aliases of a pool that meets a target.
-
-    Raises
-    ------
-    InputError
-        Measurements of different systems.
-    InfeasibleError
-        No count that a control unit has room for meets the target.
-    ConvergenceError
-        The pool could not be solved.
-    """
-    run = runs[-1]
-    if is_bursty(runs, law):
-        return size_bursty_pool(runs, law, target, growth)
-    read, fitted, left_out = pool_readings(runs, law)
-    asked = [Asked.of(reading, run, growth) for reading in read]
-    counts: list[int] = []
-    begin: int | None = None
-    tried: dict[int, Tried] = {}
-    for each in asked:
-        try:
-            begin, tried = each.fewest(target, run, begin, tried)
-        except InfeasibleError as error:
-            raise InfeasibleError(f"{run.name}: {error}") from None
-        counts.append(begin)
-    recommended, rule = counts[0], run.rule_of_thumb
-    recommended = held_to_measurement(recommended, run, target, growth)
-    last = min(max(recommended, rule or 0, *(each.aliases for each in runs)) + ROWS_BEYOND, run.most_aliases)
-    sweep = np.arange(last + 1, dtype=np.float64)
-    few = some_counts(last, recommended, [run.aliases for run in runs])
-    rows = asked[0].solve(sweep)
-    # The fewest and the most requesters bound all figures of today; of those between only the rate is told.
-    ends = read if fitted or growth else extremes(read)
-    bounding = [any(each is end for end in ends) for each in read[1:]]
-    there = np.array([float(recommended)])
-    solved = [
-        each.solve(sweep[few] if bounds else there) for each, bounds in zip(asked[1:], bounding, strict=True)
-    ]
-    outer = [each for each, bounds in zip(solved, bounding, strict=True) if bounds]
-    rule = rule_of_thumb(run, rows, growth)
-    known = () if growth else tuple(runs)
-    laws = moved_pools(asked[0].main, law, rows, min(run.aliases, last))
-    moved = [pool.solve(sweep[few]) for pool in laws]
-    wanted = [
-        needed(pool, each, target, run, recommended, tried) for pool, each in zip(laws, moved, strict=True)
-    ]
-    strain = 0.0 if fitted else read[0].strain
-    bands = []
-    for of, measured, rising in ((_io_rate, measured_rate, True), (_response, measured_response, False)):
-        chosen = of(rows)
-        values = np.array([chosen, *(between(of(each), chosen, few) for each in outer)])
-        others = np.array([between(of(each), chosen, few) for each in moved]).reshape(len(moved), last + 1)
-        seen = {each.aliases: measured(each) for each in known}
-        bands.append(band(values, chosen, others, law, strain, run.aliases, seen, rising=rising))
-    model = rows
-    rows = as_measured(rows, known)
-    bands[0] = holding(bands[0], rows.io_rate)
-    low, high = span([recommended, *counts, *wanted], rule)
-    if strain > 1.0:
-        low, high = max(low - 1, 0), min(high + 1, run.most_aliases)
-    classic = classic_aliases([asked[0].main], target)[0] if run.pool else None
-    gained = gains(asked[0].main, model, min(run.aliases, last), recommended)
-    if run.own and not growth:
-        gained = own_gains(gained, run, asked[0].classes)
-    at_it = (each.io_rate[each.aliases == recommended] for each in solved)
-    rates = [float(model.io_rate[recommended]), *(float(rate[0]) for rate in at_it)]
-    named = tuple(
-        _named(reading, count, rate) for reading, count, rate in zip(read, counts, rates, strict=True)
-    )
-    helps = helped(rows, run.aliases, recommended)
-    return AliasAnswer(
-        name=run.name, recommended=recommended, range=(low, high), rule_of_thumb=rule, in_use=run.aliases,
-        measured=tuple(each.aliases for each in runs), target=target, growth=growth, readings=named, rows=rows,
-        rate=bands[0], response=bands[1], saturated=False, helps=helps, strain=strain, waiting=run.waiting,
-        classic=classic, gains=gained, grouping_error=asked[0].error,
-        remarks=pool_remarks(
-            runs, named, recommended, helps=helps, growth=growth, classic=classic, gains=gained, pool=asked[0].main,
-            error=asked[0].error, left_out=left_out,
-        ),
-    )  # fmt: skip
-
-
-def _io_rate(rows: Performance) -> Array:
-    return rows.io_rate
-
-
-def _response(rows: Performance) -> Array:
-    return rows.response_time
 
 
 def moved_pools(pool: Pool, law: Law, rows: Performance, in_use: int) -> list[Pool]:
@@ -280,97 +371,6 @@ def between(values: Array, chosen: Array, few: Indices) -> Array:
     return found
 
 
-def needed(
-    pool: Pool, rows: Performance, target: Target, run: Run, begin: int, like: dict[int, Tried]
-) -> int:
-    """Fewest aliases under another law, of which `rows` are a few counts; as many as there can be where none do."""
-    met = target.met(rows)
-    counts = rows.aliases.astype(int)
-    first = int(np.argmax(met)) if met.any() else -1
-    if first == 0 or (first > 0 and counts[first] == counts[first - 1] + 1):
-        return int(counts[first])
-    try:
-        return fewest(pool, target, run, begin if first < 0 else int(counts[first]) - 1, like)[0]
-    except InfeasibleError:
-        return run.most_aliases
-
-
-def pool_readings(runs: Sequence[Run], law: Law) -> tuple[list[Reading], bool, tuple[str, ...]]:
-    """What the volumes of a pool may ask for, the preferred reading first.
-
-    Returns
-    -------
-    list of Reading
-        At least one.
-    bool
-        Whether they were fitted to several runs, hence meet none exactly.
-    tuple of str
-        What was left out.
-
-    Raises
-    ------
-    InputError
-        Measurements of different systems.
-    """
-    check_same(runs)
-    run = runs[-1]
-    rates = [each.total_rate.value for each in runs]
-    if len({each.aliases for each in runs}) > 1 and max(rates) > (1 + SAME_RATE) * min(rates):
-        fits, left_out = fitted(runs, law)
-        return [_of_fit(each, run, law) for each in fits], True, left_out
-    if run.aliases:
-        return _in_use(run, law), False, ()
-    if not run.queue_known:
-        return [_offered(run, law)], False, ()
-    return _alone(run, law), False, ()
-
-
-def extremes(read: Sequence[Reading]) -> list[Reading]:
-    """The preferred reading, that of the fewest requesters and that of the most, open arrivals being more than any."""
-    ordered = sorted(read[1:], key=lambda reading: reading.requesters)
-    return [read[0], *ordered[:1], *ordered[1:][-1:]]
-
-
-def check_same(runs: Sequence[Run]) -> None:
-    """Refuse measurements of different systems."""
-    if len({(run.bases, run.pool) for run in runs}) > 1:
-        raise InputError("listings", [run.name for run in runs], "measurements of the same volumes")
-
-
-def preferred_demand(run: Run, law: Law) -> Reading | None:
-    """The first of `pool_readings` of one run, without the work for the others; None where the pool is bursty."""
-    if not run.queue_known:
-        return _in_use(run, law, 1)[0] if run.aliases else _offered(run, law)
-    if run.aliases:
-        readings = readings_of_pool(run, law)
-        bursty = run.total_queue.value > 0 and all(reading.strain > 1.0 for reading in readings)
-        return None if bursty else _in_use(run, law, 1, readings)[0]
-    return _alone(run, law)[0] if is_steady(run, law) else None
-
-
-def demand_in_use(run: Run, law: Law, reading: Reading) -> Reading:
-    """What a reading of a pool with aliases at work asks of each of its volumes."""
-    return _in_use(run, law, 1, (reading,))[0]
-
-
-def is_bursty(runs: Sequence[Run], law: Law) -> bool:
-    """Whether steady demand does not explain the measurement of a pool that tells most, that with fewest aliases."""
-    check_same(runs)
-    known = [run for run in runs if run.queue_known]
-    if not known:
-        return False
-    run = min(known, key=lambda each: each.aliases)
-    if not run.aliases:
-        return not is_steady(run, law)
-    return run.total_queue.value > 0 and all(reading.strain > 1.0 for reading in readings_of_pool(run, law))
-
-
-def is_steady(run: Run, law: Law) -> bool:
-    """Whether every volume of a pool without aliases is steady, as far as the digits show."""
-    rate, service, queued, _ = _unshared(run)
-    return bool(steady_volumes(rate, service, queued, law=law).all())
-
-
 def _unshared(run: Run) -> tuple[Interval, Interval, Interval, Indices]:
     """Rate, service and queue of groups of volumes that the digits cannot tell apart, and the group of each volume."""
     groups = alike(run)
@@ -384,14 +384,14 @@ def _read_unshared(run: Run, law: Law) -> tuple[Readings, Indices]:
     return read_volumes(rate, service, queued, aliases=0, law=law), groups
 
 
-def _alone(run: Run, law: Law) -> list[Reading]:
+def _alone(run: Run, law: Law) -> list[Candidate]:
     """Without aliases each volume is read for itself; volumes that the digits cannot tell apart, as their mean."""
     read, groups = _read_unshared(run, law)
     rate = means(run.io_rate, groups)
     each = [_columns(read, row) for row in range(read.volumes)]
     most = max(map(len, each))
     # The smallest and the largest of many readings bound the answer; a few between them show the way.
-    picked = np.unique(np.linspace(0, most - 1, min(most, MOST_READINGS)).round().astype(int))
+    picked = np.unique(np.linspace(0, most - 1, min(most, MOST_CANDIDATES)).round().astype(int))
     found = []
     for k in picked:
         columns = np.array([some[min(k, len(some) - 1)] for some in each])
@@ -405,13 +405,13 @@ def _alone(run: Run, law: Law) -> list[Reading]:
             arrival_rate=np.where(opened, rate.value, np.nan)[groups],
         )  # fmt: skip
         strain = float(np.nanmax(np.nan_to_num(read.strain[here])))
-        found.append(Reading(pool=pool, strain=strain))
+        found.append(Candidate(pool=pool, residual=strain))
     return found
 
 
-def _offered(run: Run, law: Law) -> Reading:
+def _offered(run: Run, law: Law) -> Candidate:
     """Rates and service times alone are an offered load: open arrivals at the measured rates."""
-    return Reading(pool=pool_of(law, run.service.value, arrival_rate=run.io_rate.value))
+    return Candidate(pool=pool_of(law, run.service.value, arrival_rate=run.io_rate.value))
 
 
 def _columns(read: Readings, volume: int) -> list[int]:
@@ -431,36 +431,35 @@ def _columns(read: Readings, volume: int) -> list[int]:
     return [*opened, *closed] if busy < FAR_FROM_SATURATED else [*closed, *opened]
 
 
-def _in_use(
-    run: Run, law: Law, most: int = MOST_READINGS, readings: Sequence[Reading] | None = None
-) -> list[Reading]:
-    """Aliases at work: the volumes are read together, as if equal, by the pool's own solution; each at its own rate."""
+def _in_use(run: Run, law: Law, candidates: Sequence[Candidate]) -> list[Candidate]:
+    """Aliases at work: the volumes were read together, as if equal, by the pool's own solution; each at its own rate."""
     found = []
-    readings = readings_of_pool(run, law) if readings is None else readings
-    picked = np.unique(np.linspace(0, len(readings) - 1, min(len(readings), most)).round().astype(int))
+    picked = np.unique(
+        np.linspace(0, len(candidates) - 1, min(len(candidates), MOST_CANDIDATES)).round().astype(int)
+    )
     rates = own_rates(run)
     for k in picked:
-        reading = readings[k]
-        (part,) = reading.pool.classes
-        alone = np.full(run.bases, reading.pool.service_time)
+        candidate = candidates[k]
+        (part,) = candidate.pool.classes
+        alone = np.full(run.bases, candidate.pool.service_time)
         if math.isnan(part.population):
             pool = pool_of(law, alone, arrival_rate=rates)
         else:
             think = think_in_use(
-                part.population, part.think_time, reading.pool.service_time, run.aliases, rates, law
+                part.population, part.think_time, candidate.pool.service_time, run.aliases, rates, law
             )
             pool = pool_of(law, alone, population=np.full(run.bases, part.population), think_time=think)
-        found.append(Reading(pool=pool, strain=reading.strain))
+        found.append(Candidate(pool=pool, residual=candidate.residual))
     return found
 
 
-def _of_fit(item: Fit, run: Run, law: Law) -> Reading:
+def _of_fit(item: Fit, run: Run, law: Law) -> Candidate:
     """A fit to several runs: every volume asks for the same."""
     service, people, think = (
         np.full(run.bases, float(value))
         for value in (item.value("service_time"), item.population, item.value("think_time"))
     )
-    return Reading(pool=pool_of(law, service, population=people, think_time=think))
+    return Candidate(pool=pool_of(law, service, population=people, think_time=think))
 
 
 def fitted(runs: Sequence[Run], law: Law) -> tuple[list[Fit], tuple[str, ...]]:

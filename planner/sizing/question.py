@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
@@ -29,15 +28,15 @@ from planner.measurements.read import Measured, is_folder
 from planner.reports.membership import Membership, read_membership
 from planner.reports.schema import CLASSIC_ALIAS, VOLUME
 from planner.sizing.answer import AliasAnswer
+from planner.sizing.need import size
 from planner.sizing.many import Unanswered, VolumesAnswer, in_order
 from planner.sizing.overview import Subsystem
 from planner.sizing.pool_count import MeasuredPool
 from planner.sizing.search import aliases as search
 from planner.sizing.subsystem import subsystem
-from planner.sizing.target import Target
+from planner.demand import Target
 
 SERVICE_PARTS: Final = 3  # a printed service time is the sum of three rounded parts
-FEWEST_TO_SHARE: Final = 50  # pools below which further processes take longer to start than they save
 DEFAULT_MODEL: Final = "hyperpav"
 WORST_TAKEN: Final = (
     "Of the intervals in the archive the worst of each pool is answered, in which most of its I/Os wait; another "
@@ -286,9 +285,12 @@ def _volumes(
         return search([*runs[:-1], last], law, target=target, growth=growth)
     answers, unanswered = [], []
     with (progress or _silent)("Volumes", len(several)) as done:
-        for runs in several:
+        for runs, each in zip(several, size(several, law, target, [growth] * len(several)), strict=True):
             try:
-                answers.append(search(runs, law, target=target, growth=growth))
+                if isinstance(each, PlannerError):
+                    raise each
+                if each is not None:
+                    answers.append(each.answer())
             except PlannerError as problem:
                 unanswered.append(
                     Unanswered(name=runs[-1].name, problem=str(problem), exit_code=problem.exit_code)
@@ -341,8 +343,7 @@ def _pools(
             raise InputError("io_rate", 0.0, f"a volume of pool {only.name} with I/O; there is none", "1/s")
         last = replace(only.runs[-1], notes=(*only.runs[-1].notes, *notes))
         return search([*only.runs[:-1], last], law, target=target, growth=growth)
-    processes = (os.cpu_count() or 1) if len(several) >= FEWEST_TO_SHARE else 1
     with (progress or _silent)("Pools", len(several)) as done:
         return subsystem(
-            several, law, target=target, growth=growth, notes=notes, processes=processes, done=done
+            several, law, target=target, growth=growth, notes=notes, done=done
         )

@@ -5,13 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from planner.demand import Law
-from planner.errors import InputError
+from planner.demand import Law, Target
+from planner.errors import InputError, PlannerError
 from planner.measurements import Run
 from planner.sizing.answer import AliasAnswer
-from planner.sizing.pool import check_same, size_pool
-from planner.sizing.target import Target
-from planner.sizing.volume import size_volume
+from planner.sizing.need import size
 
 
 def aliases(
@@ -47,15 +45,10 @@ def aliases(
     """
     if not math.isfinite(growth) or growth < 0:
         raise InputError("growth", growth, "a share of zero or more")
-    several = (runs,) if isinstance(runs, Run) else tuple(runs)
-    return answered(several, law, target or Target(), growth)
-
-
-def answered(runs: Sequence[Run], law: Law, target: Target, growth: float) -> AliasAnswer:
-    """The same for a growth of any sign: a volume with aliases of its own is a pool of one."""
-    check_same(runs)
-    for run in runs:
-        run.check()
-    # Without a queue arrivals are open at the measured rate.
-    size = size_volume if runs[-1].bases == 1 and runs[-1].queue_known else size_pool
-    return size(runs, law, target, growth)
+    case = (runs,) if isinstance(runs, Run) else tuple(runs)
+    (sized,) = size([case], law, target or Target(), [growth])
+    if isinstance(sized, PlannerError):
+        raise sized
+    if sized is None:
+        raise InputError("runs", 0, "one measurement or more")
+    return sized.answer()

@@ -10,7 +10,7 @@ from planner import render
 from planner.demand import Counts
 from planner.devices import Pool
 from planner.measurements import Run
-from planner.sizing.answer import NamedReading, Remarks
+from planner.sizing.answer import AnswerParts, NamedReading, Remarks
 from planner.sizing.comparison import Gain
 
 LEAST_ERROR: Final = 0.005  # of a wait; less is negligible
@@ -45,16 +45,15 @@ def _rate(value: float) -> str:
 
 def volume_remarks(
     runs: Sequence[Run],
-    readings: Sequence[NamedReading],
+    answer: AnswerParts,
     counts: Counts,
-    recommended: int,
     *,
-    helps: bool,
     growth: float,
     bursty: bool,
     left_out: Sequence[str] = (),
 ) -> Remarks:
     """Sentences for one volume."""
+    readings, recommended, helps = answer.named, answer.count, answer.helps
     run, more = runs[-1], [*left_out, *runs[-1].notes]
     several = len({reading.count for reading in readings}) > 1
     if bursty and several and len(runs) == 1:
@@ -136,24 +135,15 @@ def next_step(  # noqa: PLR0911 - one sentence a case
 
 
 def pool_remarks(
-    runs: Sequence[Run],
-    readings: Sequence[NamedReading],
-    recommended: int,
-    *,
-    helps: bool,
-    growth: float,
-    classic: int | None,
-    gains: Sequence[Gain],
-    pool: Pool | None,
-    error: float,
-    left_out: Sequence[str] = (),
+    runs: Sequence[Run], answer: AnswerParts, *, growth: float, pool: Pool, error: float, left_out: Sequence[str] = ()
 ) -> Remarks:
     """Sentences for one pool."""
+    readings, recommended, helps, gains = answer.named, answer.count, answer.helps, answer.gains
     run = runs[-1]
     more = [*left_out]
-    more += _classic(classic, recommended)
+    more += _classic(answer.classic, recommended)
     more += _gained(gains, recommended)
-    if pool is not None and error >= LEAST_ERROR:
+    if error >= LEAST_ERROR:
         classes = render.counted(len(pool.classes), "class").replace("classs", "classes")
         bound = f"about {error:.1%}" if math.isfinite(error) else "an unknown share"
         more.append(
@@ -186,11 +176,9 @@ def _gained(gains: Sequence[Gain], recommended: int) -> list[str]:
     return [f"Gain with {recommended}: {shown}{more}."]
 
 
-def bursty_remarks(
-    runs: Sequence[Run], readings: Sequence[NamedReading], recommended: int, *,
-    helps: bool, growth: float, gains: Sequence[Gain], classic: int | None,
-) -> Remarks:  # fmt: skip
+def bursty_remarks(runs: Sequence[Run], answer: AnswerParts, *, growth: float) -> Remarks:
     """Sentences for a pool with bursty volumes."""
+    readings, recommended = answer.named, answer.count
     run = runs[-1]
     more = [
         "Volumes are bursty: each is read for itself, and the pool drawn many times with one reading of each. The "
@@ -200,8 +188,8 @@ def bursty_remarks(
         more.append(
             "Draws count as far as they have the queues that were measured with the other numbers of aliases."
         )
-    more += [*_classic(classic, recommended), *_gained(gains, recommended)]
-    step = next_step(runs, recommended, helps=helps, open_yet=True)
+    more += [*_classic(answer.classic, recommended), *_gained(answer.gains, recommended)]
+    step = next_step(runs, recommended, helps=answer.helps, open_yet=True)
     return Remarks(
         why=demand(readings, recommended), more=(*more, *run.notes, *_grown(growth), *behind(run)), step=step
     )

@@ -20,7 +20,7 @@ from planner.site.parts import SitePart
 from planner.site.point import point
 from planner.site.pool_need import PoolNeed
 from planner.sizing.search import aliases
-from planner.sizing.target import Target
+from planner.demand import Target
 from tests.site.large_site import SORTS, pool_rows
 
 WHOLE = 2  # intervals answered in whole, for their cost

@@ -15,7 +15,7 @@ from planner.demand import Law
 from planner.measurements.read import read
 from planner.site.example import example_volumes
 from planner.site.growth.limits import Given, site_growth
-from planner.sizing.target import Target
+from planner.demand import Target
 from tests.site.scale import cpu_seconds
 
 

@@ -17,7 +17,7 @@ from planner.site.groups import groups_of, rows_of
 from planner.site.need import need_of
 from planner.site.parts import SitePart
 from planner.site.pool_need import PoolNeed
-from planner.sizing.target import Target
+from planner.demand import Target
 from tests.site.simulated import SimulatedPool, pool
 
 MODEL_ERROR = 0.02

@@ -26,7 +26,7 @@ from planner.site.growth.goals import ENDS, Goal, fitted
 from planner.site.growth.pools import PoolQuestion, answer_pools
 from planner.site.growth.wording import AHEAD
 from planner.site.series import Daily, SeriesLabel, aligned, busy_hours, daily_medians, jump_note, leap
-from planner.sizing.target import Target
+from planner.demand import Target
 from planner.units import GIB, SEGMENT
 
 if TYPE_CHECKING:

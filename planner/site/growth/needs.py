@@ -27,7 +27,7 @@ from planner.site.steady_table import sorts
 from planner.sizing.bounds import spaced
 from planner.sizing.fewest import Tried, fewest, first_guess
 from planner.sizing.pool import demand_in_use, extremes, is_bursty, pool_readings
-from planner.sizing.target import Target, log_excess
+from planner.demand import Target, log_excess
 from planner.sizing.volumes import grouped_within
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from planner.site import executors
 from planner.site.growth.goals import Goal
 from planner.site.growth.needs import needs_of_pool
 from planner.site.series import SeriesLabel
-from planner.sizing.target import Target
+from planner.demand import Target
 
 if TYPE_CHECKING:
     import polars as pl

@@ -1,0 +1,111 @@
+"""What aliases must achieve: the one test of it, for every answer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from planner.results import Array
+from planner.units import MILLISECOND
+
+WAIT_SHARE: Final = 0.05  # of the service time: queueing is gone
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """What the aliases must achieve; all that are given must hold.
+
+    With none given, the mean wait is at most 5 % of the service time. A wait is queue / I/O rate, as a listing has it:
+    the redrive gap is not in it.
+
+    Attributes
+    ----------
+    wait, response : float or None
+        Largest mean wait and response time [s].
+    queued : float or None
+        Largest mean number of I/Os queued, of the whole volume or pool.
+    no_alias : float or None
+        Largest share of tries that find no alias.
+    wait_share : float
+        Largest mean wait in units of the mean service time, where nothing else is given.
+    """
+
+    wait: float | None = None
+    response: float | None = None
+    queued: float | None = None
+    no_alias: float | None = None
+    wait_share: float = WAIT_SHARE
+
+    def excess(self, rate: Array, service: Array, queue: Array, no_alias: Array | float = np.nan) -> Array:
+        """Tell by how much the target is missed.
+
+        Parameters
+        ----------
+        rate, service, queue : ndarray
+            I/O rate [1/s], mean service time [s], I/Os queued [1], of any one shape.
+        no_alias : ndarray, optional
+            Share of tries that find no alias [1].
+
+        Returns
+        -------
+        ndarray
+            Largest ratio of what is reached to what is allowed; at most 1 where the target is met; nan where it is not
+            known.
+        """
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            wait = queue / rate
+            given = (
+                (wait, self.wait), (wait + service, self.response), (queue, self.queued), (no_alias, self.no_alias)
+            )  # fmt: skip
+            ratios = [
+                np.divide(value, limit) if limit else np.where(np.asarray(value) > 0.0, np.inf, value)
+                for value, limit in given
+                if limit is not None
+            ]
+            return np.asarray(np.max(ratios, axis=0) if ratios else wait / (self.wait_share * service))
+
+    def met(self, rate: Array, service: Array, queue: Array, no_alias: Array | float = np.nan) -> NDArray[np.bool_]:
+        """Tell where the target is met.
+
+        Parameters
+        ----------
+        rate, service, queue : ndarray
+            As of `excess`.
+        no_alias : ndarray, optional
+            As of `excess`.
+
+        Returns
+        -------
+        ndarray of bool
+            False where it is not known.
+        """
+        return np.asarray(self.excess(rate, service, queue, no_alias) <= 1.0)
+
+    def with_waits(self, factor: float) -> Target:
+        """Take the same as a target for waits and queues so many times as long.
+
+        Parameters
+        ----------
+        factor : float
+            Above 0 [1].
+
+        Returns
+        -------
+        Target
+            A target for responses stays.
+        """
+        wait, queued = (None if each is None else each / factor for each in (self.wait, self.queued))
+        return replace(self, wait=wait, queued=queued, wait_share=self.wait_share / factor)
+
+    def __str__(self) -> str:
+        """Say the target in words."""
+        words = [
+            f"wait at most {self.wait / MILLISECOND:g} ms" if self.wait is not None else "",
+            f"response at most {self.response / MILLISECOND:g} ms" if self.response is not None else "",
+            f"at most {self.queued:g} I/Os queued" if self.queued is not None else "",
+            f"at most {self.no_alias:.3g} of the tries without alias" if self.no_alias is not None else "",
+        ]
+        return " and ".join(filter(None, words)) or f"wait at most {self.wait_share:.0%} of the service time"

@@ -1,0 +1,200 @@
+"""One volume or pool, read and solved, and the one way in which its answer is made: count, range, curve, sentences."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Final
+
+import numpy as np
+
+from planner.demand import Law, Target
+from planner.devices import Performance
+from planner.errors import InfeasibleError
+from planner.interval import Interval
+from planner.measurements import Run
+from planner.results import Array
+from planner.sizing.answer import AliasAnswer, AnswerParts, NamedReading, Remarks
+from planner.sizing.bounds import holding
+from planner.sizing.comparison import Gain, helped
+from planner.sizing.fewest import excess_of
+from planner.sizing.measured import Correction
+from planner.units import MILLISECOND
+
+ROWS_BEYOND: Final = 2
+
+
+class Sized(ABC):
+    """What was measured of one volume or pool with the demand that it was read as.
+
+    A subclass says what its preferred demand does (`model`), what else is possible (`others`, `bands`), and its words.
+
+    Parameters
+    ----------
+    runs : tuple of Run
+        Measurements, the present state last.
+    law : Law
+        Of the devices.
+    target : Target
+        What the aliases must achieve.
+    growth : float
+        Share by which the demand grows first.
+    """
+
+    decided = ""  # what the answer rests on, in two words
+    saturated = False
+    residual = 0.0  # normalized residual of the nearest demand: 1 and less fits
+    grouping_error = 0.0
+    rule_scales = True  # whether the rule of thumb knows a grown queue
+
+    def __init__(self, runs: tuple[Run, ...], law: Law, target: Target, growth: float) -> None:
+        self.runs, self.law, self.target, self.growth = runs, law, target, growth
+
+    @property
+    def run(self) -> Run:
+        """The present state."""
+        return self.runs[-1]
+
+    @property
+    @abstractmethod
+    def guess(self) -> int:
+        """A count near the answer."""
+
+    @abstractmethod
+    def model(self, counts: Array) -> Performance:
+        """What the preferred demand, grown, does with some counts, rising."""
+
+    @abstractmethod
+    def model_before(self, counts: Array) -> Performance:
+        """The same of the demand that was measured."""
+
+    @abstractmethod
+    def others(self) -> list[int]:
+        """Counts of all else that is possible."""
+
+    @abstractmethod
+    def bands(self, rows: Performance, model: Performance) -> tuple[Interval, Interval]:
+        """I/O rate [1/s] and response time [s] of each row, with their 90 % ends."""
+
+    @abstractmethod
+    def named(self, count: int, model: Performance) -> tuple[NamedReading, ...]:
+        """The demands in words, the preferred one first."""
+
+    @abstractmethod
+    def remarks(self, answer_of: AnswerParts) -> Remarks:
+        """Sentences."""
+
+    def classic(self) -> int | None:
+        """Aliases that classic PAV would take for the same target; None where nobody asks."""
+        return None
+
+    def gains(self, rows: Performance, count: int) -> tuple[Gain, ...]:
+        """What the volumes get from a count."""
+        return ()
+
+    @cached_property
+    def correction(self) -> Correction:
+        """What the model misses of the measurements."""
+        counts = np.array(sorted({run.aliases for run in self.runs}), dtype=np.float64)
+        model = self.model_before(np.minimum(counts, float(max(self.run.most_aliases, 0))))
+        return Correction.of(model, self.runs, exact=not self.growth)
+
+    def corrected(self, model: Performance) -> Performance:
+        """The curve of a model through what was measured."""
+        return self.correction.applied(model)
+
+    @cached_property
+    def sweep(self) -> tuple[Performance, Performance]:
+        """Every count from 0 to beyond the answer: corrected, and as the model has it.
+
+        Raises
+        ------
+        InfeasibleError
+            No count that there are addresses for meets the target.
+        """
+        limit = self.run.most_aliases
+        rule = self.run.rule_of_thumb or 0
+        last = min(max(self.guess, rule, *(run.aliases for run in self.runs)) + ROWS_BEYOND, limit)
+        while True:
+            model = self.model(np.arange(last + 1.0))
+            rows = self.corrected(model)
+            first = self._first(rows)
+            if first is not None or self.saturated:
+                return rows, model
+            if last >= limit:
+                raise InfeasibleError(f"{self.run.name}: {self._out_of_reach(rows)}")
+            last = min(2 * last + ROWS_BEYOND, limit)
+
+    def _first(self, rows: Performance) -> int | None:
+        met = excess_of(self.target, rows) <= 1.0
+        return int(np.argmax(met)) if met.any() else None
+
+    @cached_property
+    def count(self) -> int:
+        """Smallest count that meets the target; a first step where the demand is unknown."""
+        if self.saturated:
+            return min(self.guess, self.run.most_aliases)
+        first = self._first(self.sweep[0])
+        assert first is not None
+        return first
+
+    @cached_property
+    def rule_of_thumb(self) -> int | None:
+        """Aliases in use plus the queue rounded up: the measured one, or that of the grown demand."""
+        run = self.run
+        if not self.growth or not run.queue_known:
+            return run.rule_of_thumb
+        queued = float(self.sweep[0].queued[min(run.aliases, self.sweep[0].queued.size - 1)])
+        most = run.bases + run.idle + run.most_aliases
+        return min(run.aliases + math.ceil(round(queued, 6)), most) if math.isfinite(queued) else None
+
+    @cached_property
+    def range(self) -> tuple[int, int]:
+        """90 % range of the count."""
+        ends = [self.count, *self.others()]
+        if self.rule_of_thumb is not None:
+            ends.append(self.rule_of_thumb)
+        low, high = min(ends), max(ends)
+        if self.residual > 1.0:
+            low, high = low - 1, high + 1
+        return max(low, 0), max(min(high, self.run.most_aliases), self.count)
+
+    def answer(self) -> AliasAnswer:
+        """The whole answer."""
+        rows, model = self.sweep
+        run, count = self.run, self.count
+        last = min(max(count, self.rule_of_thumb or 0, *(each.aliases for each in self.runs)) + ROWS_BEYOND, run.most_aliases)
+        if last >= rows.aliases.size:
+            model = self.model(np.arange(last + 1.0))
+            rows = self.corrected(model)
+        rows, model = rows.some(slice(last + 1)), model.some(slice(last + 1))
+        rate, response = self.bands(rows, model)
+        named = self.named(count, model)
+        helps = helped(rows, run.aliases, count)
+        parts = AnswerParts(count=count, helps=helps, named=named, gains=self.gains(rows, count), classic=self.classic())
+        return AliasAnswer(
+            name=run.name, recommended=count, range=self.range, rule_of_thumb=self.rule_of_thumb, in_use=run.aliases,
+            measured=tuple(each.aliases for each in self.runs), target=self.target, growth=self.growth, readings=named,
+            rows=rows, rate=holding(rate, rows.io_rate), response=holding(response, rows.response_time),
+            saturated=self.saturated, helps=helps, strain=self.residual, waiting=run.waiting, classic=parts.classic,
+            gains=parts.gains, grouping_error=self.grouping_error, remarks=self.remarks(parts),
+        )  # fmt: skip
+
+    def _out_of_reach(self, rows: Performance) -> str:
+        """What the largest count comes to."""
+        limit, target = int(rows.aliases[-1]), self.target
+        text = f"no count up to {limit} aliases meets the target ({target}); "
+        wait, service = (float(each[-1]) / MILLISECOND for each in (rows.wait_time, rows.service_time))
+        if not math.isfinite(wait):
+            return text + f"with {limit} a queue still grows without bound: base and aliases cannot serve the load"
+        return text + (
+            f"with {limit} the wait is {wait:.3g} ms, the response {wait + service:.3g} ms of which {service:.3g} ms are "
+            "service, which aliases do not shorten"
+        )
+
+
+def finite(counts: Sequence[float]) -> list[int]:
+    """Counts that there are."""
+    return [int(count) for count in counts if math.isfinite(count)]
