@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from planner import calibrate, queueing, sizing
 from planner.demand import Law
-from planner.demand.steady import readings_of_pool
+from planner.demand.steady import candidates_of_pool
 from planner.devices import Performance, Pool, VolumeClass
 from planner.errors import InfeasibleError, InputError
 from planner.interval import Interval
@@ -561,7 +561,7 @@ def test_readings_of_a_pool_are_of_all_its_volumes(aliases: int, demand: dict[st
         io_rate=Interval(rate * 0.999, rate, rate * 1.001), service=Interval(1.295e-3, 1.3e-3, 1.305e-3), response=None,
         queued=Interval(queue * 0.99, queue, queue * 1.01), volumes=1, aliases=0, pool=False,
     )  # fmt: skip
-    found = readings_of_pool(joined("POOL", [one] * 4, aliases), PLAIN)
+    found = candidates_of_pool(joined("POOL", [one] * 4, aliases), PLAIN)
     assert all(each.fits for each in found)
     parts = [each.pool.classes[0] for each in found]
     if "arrival_rate" in demand:

@@ -16,12 +16,12 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from planner import queueing
 from planner.demand.law import Law
 from planner.demand.rowwise import on_edge, root
 from planner.devices import Pool, VolumeClass
 from planner.interval import Interval
 from planner.measurements import Run
+from planner.queueing.pools.interim import alias_pool
 from planner.results import Array
 from planner.units import MILLISECOND
 
@@ -155,7 +155,7 @@ class _Elements:
         """Load of all volumes [service times], their queue, and the growth of the service time, at a guess."""
         free, opened = np.exp(log_free), np.isinf(self.population)
         capacity = (1.0 + self.aliases / self.volumes) / (1.0 + gap)
-        steady = queueing.alias_pool(
+        steady = alias_pool(
             self.aliases, volumes=self.volumes[:, None], service_time=1.0,
             population=np.where(opened, np.nan, self.population)[:, None],
             think_time=np.where(opened, np.nan, free)[:, None],
@@ -251,7 +251,7 @@ def _offered(runs: Sequence[Run], law: Law) -> list[Candidate]:
     ).T
     alone = service.copy()
     for _ in range(PASSES if law.inflation and (aliases > 0).any() else 0):
-        steady = queueing.alias_pool(
+        steady = alias_pool(
             aliases, volumes=volumes[:, None], service_time=alone[:, None], arrival_rate=(rate / volumes)[:, None],
             inflation=law.inflation, redrive_time=law.redrive_time, on_failure="nan",
         )  # fmt: skip

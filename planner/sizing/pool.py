@@ -13,7 +13,7 @@ import numpy as np
 from planner.demand import Candidate, Law, Readings, Target, candidates_of_pools, read_volumes
 from planner.demand.read import steady_volumes
 from planner.devices import Performance, Pool, solve_pools
-from planner.errors import InputError, PlannerError
+from planner.errors import PlannerError
 from planner.interval import Interval
 from planner.measurements import Run
 from planner.results import Array

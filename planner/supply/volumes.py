@@ -8,7 +8,7 @@ from typing import Final
 
 import numpy as np
 
-from planner.demand import Law, readings_of_pool
+from planner.demand import Law, candidates_of_pool
 from planner.devices import Pool
 from planner.measurements import Run
 from planner.measurements.run import ADDRESSES_PER_CONTROL_UNIT
@@ -82,7 +82,7 @@ def fit_volumes(run: Run, law: Law, observed: Observed) -> FittedVolumes | None:
         float(observed.level_tries @ observed.level_intervals / observed.level_intervals.sum())
         / observed.length
     )
-    found = [(_distance(reading.pool, observed, rate), reading) for reading in readings_of_pool(run, law)]
+    found = [(_distance(reading.pool, observed, rate), reading) for reading in candidates_of_pool(run, law)]
     found.sort(key=lambda item: item[0])
     least, best = found[0]
     if not least <= WORST:
