@@ -20,6 +20,7 @@ STRONG: Final = 4.0  # load while on from which phases are left out: unlimited s
 LEAST_WEIGHT: Final = 1e-3
 NEWTON: Final = 12  # steps at most; five as a rule
 LEAST_D, LARGEST_D = 1e-9, 1e9  # bounds of d
+ELEMENTS_AT_ONCE: Final = 256  # what stays in a cache
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -257,6 +258,14 @@ def alias_law(law: Array, busy: Array) -> Array:
     With n present the base is busy with chance n / (n + d). The one number d is such that the base is busy as often as
     it is; I/Os on aliases stay there when the base becomes free. One over the busy share is nearly linear in d: Newton.
     """
+    found = np.empty_like(law)
+    for first in range(0, law.shape[1], ELEMENTS_AT_ONCE):
+        some = slice(first, first + ELEMENTS_AT_ONCE)
+        found[:, some] = _alias_law(law[:, some], busy[some])
+    return found
+
+
+def _alias_law(law: Array, busy: Array) -> Array:
     n = np.arange(law.shape[0], dtype=np.float64)[:, None]
     weight = law * n
     some = np.maximum(law[1:].sum(axis=0), 1e-300)
@@ -269,7 +278,7 @@ def alias_law(law: Array, busy: Array) -> Array:
         slope = (parts / (n + d)).sum(axis=0)
         step = share * (share / wanted - 1.0) / np.maximum(slope, 1e-300)
         d = np.clip(d + step, LEAST_D, LARGEST_D)
-        if np.abs(step).max(initial=0.0) < 1e-9:
+        if (np.abs(step) <= 1e-9 * (1.0 + d)).all():
             break
     with_base = weight / (n + d)
     found: Array = law - with_base
