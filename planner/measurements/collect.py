@@ -10,25 +10,33 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
 from planner import render
 from planner.answer import Answer
 from planner.errors import InputError, ReportError
 from planner.measurements.archive import (
     ABOUT,
+    DIGEST,
     JOURNAL,
+    PARTS,
     STAGING,
     SUFFIX,
     UNKNOWN,
+    UNLISTED,
     Archive,
     Folder,
+    Part,
     about_text,
     collected,
-    digest_of,
     folder_of,
+    list_text,
     open_archive,
+    own,
+    part_named,
+    pending,
     scan_files,
+    sha256_of,
     stored,
     stored_columns,
 )
@@ -42,6 +50,8 @@ if TYPE_CHECKING:
     from planner.measurements.anonymize import Names
     from planner.reports.membership import Membership
 
+LOCK: Final = "archive.lock"  # empty; who writes to the archive locks it
+BESIDE: Final = ".planner-"  # begins the name of what is not yet in its place
 SLACK: Final = timedelta(seconds=1.5)  # clocks of heads are whole seconds: intervals may overlap by as much
 MOST_JOINED: Final = 2**21  # rows that are joined to one file
 ORIGIN: Final = ("source", "file", "line")  # where a row came from: no part of what was measured
@@ -105,9 +115,15 @@ class _Run:
     archive: Archive
     staging: Path
     staged: dict[Folder, list[Path]] = field(default_factory=dict)
+    there: dict[Folder, list[Part]] = field(default_factory=dict)
     added: dict[str, int] = field(default_factory=lambda: dict.fromkeys(schema.TABLES, 0))
     known: dict[str, int] = field(default_factory=lambda: dict.fromkeys(schema.TABLES, 0))
     systems: set[str] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        """Sort the parts of the archive by folder."""
+        for part in self.archive.parts:
+            self.there.setdefault(part.folder, []).append(part)
 
 
 def size_of(source: Data) -> int:
@@ -175,45 +191,69 @@ def collect(
 @contextmanager
 def _locked(path: Path) -> Iterator[Archive]:
     """Make the archive where there is none, and keep others from writing to it meanwhile."""
-    try:
-        if not path.exists():
-            path.mkdir(parents=True)
-        if path.is_dir() and not any(path.iterdir()):
-            _write(path / ABOUT, about_text())
-    except OSError as error:
-        raise InputError(
-            "output", str(path), f"a folder that can be written to ({error.strerror})"
-        ) from error
     lock = None
     try:
-        import fcntl
-
-        lock = (path / ABOUT).open("r+b") if (path / ABOUT).is_file() else None
-        if lock is not None:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except ImportError:
-        pass  # no such locks on this system
-    except BlockingIOError:
-        raise InputError("output", str(path), "an archive that no other run writes to; wait for it") from None
+        if not path.exists():
+            path.mkdir(parents=True, exist_ok=True)
+        if not _is_new(path):
+            open_archive(path)  # what is none is refused before anything is written
+        place = own(path, LOCK)
+        if os.path.lexists(place) and not place.is_file():
+            raise ReportError(place, "no file: expected the empty file that `planner collect` wrote")
+        lock = place.open("ab")
+        _lock(lock, path)
+        if _is_new(path):
+            own(path, PARTS).touch()
+            _replace(path, ABOUT, about_text())
+        archive = open_archive(path)
+        if archive.version == UNLISTED:
+            _upgrade(archive)
+            archive = open_archive(path)
     except OSError as error:
         raise InputError(
             "output", str(path), f"a folder that can be written to ({error.strerror})"
         ) from error
-    try:
-        yield open_archive(path)
+    else:
+        yield archive
     finally:
         if lock is not None:
             lock.close()
 
 
+def _is_new(path: Path) -> bool:
+    """Tell a folder in which nothing is, or only what a run that was ended while it made the archive left there."""
+    return path.is_dir() and all(
+        each.name == LOCK
+        or each.name.startswith(BESIDE)
+        or (each.name == PARTS and each.is_file() and not each.stat().st_size)
+        for each in path.iterdir()
+    )
+
+
+def _lock(file: BinaryIO, path: Path) -> None:
+    """Lock a file until it is closed; the system does so too when the process ends."""
+    try:
+        import fcntl
+    except ImportError:
+        return  # no such locks on this system
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise InputError("output", str(path), "an archive that no other run writes to; wait for it") from None
+
+
 @contextmanager
 def _staging(archive: Archive) -> Iterator[Path]:
     """A folder for what is not yet part of the archive; what a killed run left there is gone."""
-    place = archive.path / STAGING
-    shutil.rmtree(place, ignore_errors=True)
     try:
-        place.mkdir()
-        yield place
+        _sweep(archive)
+        place = Path(tempfile.mkdtemp(prefix=BESIDE, dir=archive.path))
+        try:
+            yield place
+        except BaseException:
+            _sweep(archive)
+            raise
+        shutil.rmtree(place)
     except schema.damage() as error:
         if isinstance(error, ReportError | InputError):
             raise
@@ -221,8 +261,39 @@ def _staging(archive: Archive) -> Iterator[Path]:
         raise InputError(
             "output", str(archive.path), f"room to write to ({why}); the archive is as it was"
         ) from error
-    finally:
-        shutil.rmtree(place, ignore_errors=True)
+
+
+def _upgrade(archive: Archive) -> None:
+    """List the parts of an archive that has no list yet; the moves that its journal asks for are made before."""
+    path = archive.path
+    for part in archive.parts:
+        archive.file(part)  # sound, or nothing is moved
+    for part in pending(path):
+        place = own(path, part.name)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        own(path, part.place).replace(place)
+    (path / JOURNAL).unlink(missing_ok=True)
+    named = [Part(part.name, sha256_of(path / part.name), part.name) for part in archive.parts]
+    _replace(path, PARTS, list_text(named))
+    _replace(path, ABOUT, about_text())
+
+
+def _sweep(archive: Archive) -> None:
+    """Where a run was ended, take away what it left: files not yet in their place, and parts that are not listed."""
+    path = archive.path
+    left = [each for each in path.iterdir() if each.name.startswith(BESIDE) or each.name == STAGING]
+    if not left:
+        return
+    known, top = {part.name for part in archive.parts}, path.resolve()
+    for file in (file for table in schema.TABLES for file in path.glob(f"{table}/*/*/*{SUFFIX}")):
+        name = file.relative_to(path).as_posix()
+        if name not in known and part_named(name) is not None and file.resolve() == top / name:
+            file.unlink()
+    for each in left:
+        if each.is_dir() and not each.is_symlink():
+            shutil.rmtree(each, ignore_errors=True)
+        else:
+            each.unlink(missing_ok=True)
 
 
 def _add(
@@ -346,7 +417,7 @@ def _stage(run: _Run, folder: Folder, rows: pl.DataFrame) -> None:
         file
         for each in (day - timedelta(days=1), day, day + timedelta(days=1))
         for file in (
-            *run.archive.path.glob(f"{folder_of(table, system, each)}/*{SUFFIX}"),
+            *(run.archive.file(part) for part in run.there.get((table, system, each), ())),
             *run.staged.get((table, system, each), ()),
         )
     ]
@@ -422,17 +493,19 @@ def _check_overlaps(fresh: pl.DataFrame, full: pl.DataFrame, system: str) -> Non
 
 
 def _commit(run: _Run) -> None:
-    """Move what was staged into the archive, by a journal: once that is there, every move is made, sooner or later."""
-    moves = []
+    """Make what was staged part of the archive: files first, which count for nothing, then all at once the list."""
+    path, new = run.archive.path, []
     for folder, files in run.staged.items():
-        place = folder_of(*folder)
         for file in _joined(folder, files):
             _flush(file)
-            moves.append((file.relative_to(run.archive.path), f"{place}/{digest_of(file)}{SUFFIX}"))
-    if not moves:
-        return
-    _write(run.archive.path / JOURNAL, "".join(f"{staged}\t{final}\n" for staged, final in moves))
-    open_archive(run.archive.path)
+            digest = sha256_of(file)
+            name = f"{folder_of(*folder)}/{digest[:DIGEST]}{SUFFIX}"
+            place = own(path, name)
+            place.parent.mkdir(parents=True, exist_ok=True)
+            file.replace(place)
+            new.append(Part(name, digest, name))
+    if new:
+        _replace(path, PARTS, list_text((*run.archive.parts, *new)))
 
 
 def _joined(folder: Folder, files: Sequence[Path]) -> list[Path]:
@@ -454,15 +527,18 @@ def _joined(folder: Folder, files: Sequence[Path]) -> list[Path]:
     return [place]
 
 
-def _write(path: Path, text: str) -> None:
-    """Write a small file whole or not at all."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=".")
-    with os.fdopen(handle, "w", encoding="utf-8") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    Path(name).replace(path)
-    path.chmod(0o644)
+def _replace(archive: Path, name: str, text: str) -> None:
+    """Write a small file of an archive whole or not at all; what has its name, be it a link, is replaced."""
+    handle, beside = tempfile.mkstemp(dir=archive, prefix=BESIDE)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(beside).chmod(0o644)
+        Path(beside).replace(archive / name)
+    finally:
+        Path(beside).unlink(missing_ok=True)
 
 
 def _flush(path: Path) -> None:
