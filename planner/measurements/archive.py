@@ -22,6 +22,7 @@ from urllib.parse import quote, unquote
 from planner import library
 from planner.errors import InputError, ReportError
 from planner.reports import schema
+from planner.reports.moments import before
 
 if TYPE_CHECKING:
     import polars as pl
@@ -194,7 +195,7 @@ def folder_named(name: str) -> Folder | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class StoredPart:
     """A file of rows: its `name` within the archive, its sha256 or the first digits of it, and the path to it there."""
 
     name: str
@@ -209,16 +210,16 @@ class Part:
         return found
 
 
-def part_named(name: str, digest: str = "") -> Part | None:
+def part_named(name: str, digest: str = "") -> StoredPart | None:
     """The part of a name; None where no part has such a name, or not one of that sha256."""
     folder, _, file = name.rpartition("/")
     stem = file.removesuffix(SUFFIX)
     if file == stem or not _STEM.fullmatch(stem) or folder_named(folder) is None:
         return None
-    return Part(name, digest or stem, name) if digest[:DIGEST] in {"", stem} else None
+    return StoredPart(name, digest or stem, name) if digest[:DIGEST] in {"", stem} else None
 
 
-def _listed(path: Path) -> Iterator[Part]:
+def _listed(path: Path) -> Iterator[StoredPart]:
     """Parts that the list of an archive names."""
     seen = set()
     for number, line in enumerate(own_text(path, PARTS).splitlines(), 1):
@@ -231,7 +232,7 @@ def _listed(path: Path) -> Iterator[Part]:
         yield part
 
 
-def _unlisted(path: Path) -> Iterator[Part]:
+def _unlisted(path: Path) -> Iterator[StoredPart]:
     """Parts of an archive without a list: files named after their content, and those that are still to move."""
     yield from pending(path)
     for table in schema.TABLES:
@@ -245,9 +246,9 @@ def _unlisted(path: Path) -> Iterator[Part]:
                 yield part
 
 
-def pending(path: Path) -> list[Part]:
+def pending(path: Path) -> list[StoredPart]:
     """Parts that a killed run of an older planner did not move any more; its journal may name parts only."""
-    found: list[Part] = []
+    found: list[StoredPart] = []
     if not os.path.lexists(path / JOURNAL):
         return found
     for number, line in enumerate(own_text(path, JOURNAL).splitlines(), 1):
@@ -259,7 +260,7 @@ def pending(path: Path) -> list[Part]:
         if not own(path, name).exists():
             if not own(path, staged).is_file():
                 raise ReportError(path / JOURNAL, f"{staged} is missing: expected a part", line=number)
-            found.append(Part(name, part.digest, staged))
+            found.append(StoredPart(name, part.digest, staged))
     return found
 
 
@@ -269,7 +270,7 @@ class Archive:
 
     path: Path
     version: int
-    parts: tuple[Part, ...]
+    parts: tuple[StoredPart, ...]
 
     @property
     def systems(self) -> tuple[str, ...]:
@@ -285,10 +286,9 @@ class Archive:
     ) -> list[Path]:
         """List the files, all of them sound, that may hold rows of these systems and times."""
         wanted = None if systems is None else set(systems)
-        first = (
-            None if start is None else (start - timedelta(days=1)).date()
-        )  # whose last interval may reach into it
-        last = None if end is None else end.date()
+        # The last interval of the day before may reach into it; by another clock it may be another day.
+        first = None if start is None else (start - timedelta(days=1 if start.tzinfo is None else 2)).date()
+        last = None if end is None else (end + timedelta(days=0 if end.tzinfo is None else 1)).date()
         return [
             self.file(part)
             for part in self.parts
@@ -299,7 +299,7 @@ class Archive:
             and (last is None or day <= last)
         ]
 
-    def file(self, part: Part) -> Path:
+    def file(self, part: StoredPart) -> Path:
         """File of a part; refused where it is missing or its content is another one than the list says.
 
         Some damage would end the process within the library that decodes it.
@@ -349,8 +349,6 @@ class Archive:
         ReportError
             A file is damaged: its content is not the one that its name says.
         """
-        import polars as pl
-
         if table not in schema.TABLES:
             raise InputError("table", table, f"one of {', '.join(schema.TABLES)}")
         for system in systems or ():
@@ -363,8 +361,8 @@ class Archive:
             return schema.empty(schema.TABLES[table]).lazy()
         found = restored(table, scan_files(table, files))
         if start is not None:
-            found = found.filter(pl.col("start") >= start)
-        return found if end is None else found.filter(pl.col("start") < end)
+            found = found.filter(~before(start))
+        return found if end is None else found.filter(before(end))
 
     def read(self, table: str = "devices", **chosen: Any) -> pl.DataFrame:
         """Read what `scan` would; a ReportError names a file that is damaged."""
@@ -378,7 +376,7 @@ def sha256_of(file: Path) -> str:
 
 
 @lru_cache(maxsize=1 << 16)
-def _damage(file: Path, part: Part, _size: int, _changed: int) -> str:
+def _damage(file: Path, part: StoredPart, _size: int, _changed: int) -> str:
     """What is wrong with a part, or nothing; found once for a file that does not change."""
     import polars as pl
 
@@ -421,6 +419,6 @@ def about_text() -> str:
     return f"# An archive of planner collect; docs/archive.md explains it.\nschema = {VERSION}\n"
 
 
-def list_text(parts: Iterable[Part]) -> str:
+def list_text(parts: Iterable[StoredPart]) -> str:
     """What the list of parts says."""
     return "".join(f"{part.digest}  {part.name}\n" for part in sorted(parts, key=lambda part: part.name))

@@ -26,7 +26,7 @@ from planner.measurements.archive import (
     UNLISTED,
     Archive,
     Folder,
-    Part,
+    StoredPart,
     about_text,
     collected,
     folder_of,
@@ -43,6 +43,7 @@ from planner.measurements.archive import (
 from planner.measurements.read import Data, Measured, read_parts
 from planner.render.text import counted
 from planner.reports import schema
+from planner.reports.moments import MOMENT, moment_of, with_moments
 
 if TYPE_CHECKING:
     import polars as pl
@@ -55,6 +56,7 @@ BESIDE: Final = ".planner-"  # begins the name of what is not yet in its place
 SLACK: Final = timedelta(seconds=1.5)  # clocks of heads are whole seconds: intervals may overlap by as much
 MOST_JOINED: Final = 2**21  # rows that are joined to one file
 ORIGIN: Final = ("source", "file", "line")  # where a row came from: no part of what was measured
+TIMES: Final = ("start", "utc_offset")  # when it began, by a clock that may be another one
 KEYS: Final = {"devices": ("device", "label", "pool"), "supply": ("pool",), "storage": ("owner", "name")}
 KEY: Final = "_key"
 
@@ -115,7 +117,7 @@ class _Run:
     archive: Archive
     staging: Path
     staged: dict[Folder, list[Path]] = field(default_factory=dict)
-    there: dict[Folder, list[Part]] = field(default_factory=dict)
+    there: dict[Folder, list[StoredPart]] = field(default_factory=dict)
     added: dict[str, int] = field(default_factory=lambda: dict.fromkeys(schema.TABLES, 0))
     known: dict[str, int] = field(default_factory=lambda: dict.fromkeys(schema.TABLES, 0))
     systems: set[str] = field(default_factory=set)
@@ -273,7 +275,7 @@ def _upgrade(archive: Archive) -> None:
         place.parent.mkdir(parents=True, exist_ok=True)
         own(path, part.place).replace(place)
     (path / JOURNAL).unlink(missing_ok=True)
-    named = [Part(part.name, sha256_of(path / part.name), part.name) for part in archive.parts]
+    named = [StoredPart(part.name, sha256_of(path / part.name), part.name) for part in archive.parts]
     _replace(path, PARTS, list_text(named))
     _replace(path, ABOUT, about_text())
 
@@ -347,25 +349,36 @@ def _key(table: str) -> pl.Expr:
 
 def _sorted(table: str, frame: pl.DataFrame) -> pl.DataFrame:
     """Order rows by system, what they are about, and time: equal values stand together, and take little room."""
-    keyed = frame.with_columns(_key(table))
-    return keyed.sort("system", KEY, "start", maintain_order=True)
+    keyed = with_moments(frame.with_columns(_key(table)), "system", KEY)
+    return keyed.sort("system", KEY, MOMENT, maintain_order=True)
 
 
 def _same_as_above() -> pl.Expr:
     import polars as pl
 
-    return (pl.col("system") == pl.col("system").shift()) & (pl.col(KEY) == pl.col(KEY).shift())
+    return (pl.col("system") == pl.col("system").shift()) & _same_key()
+
+
+def _same_key() -> pl.Expr:
+    import polars as pl
+
+    return pl.col(KEY) == pl.col(KEY).shift()
+
+
+def _begins_early() -> pl.Expr:
+    """Whether a row begins before the one above it ends."""
+    import polars as pl
+
+    end = pl.col(MOMENT) + pl.duration(microseconds=(pl.col("interval") * 1e6).cast(pl.Int64))
+    return pl.col(MOMENT) + SLACK < end.shift()
 
 
 def _without_doubles(table: str, frame: pl.DataFrame) -> pl.DataFrame:
     """Leave out rows that stand there twice; refuse those that overlap and differ."""
     import polars as pl
 
-    measured = [name for name in frame.columns if name not in (*ORIGIN, KEY)]
-    end = pl.col("start") + pl.duration(microseconds=(pl.col("interval") * 1e6).cast(pl.Int64))
-    overlaps = (
-        frame.select(_same_as_above() & (pl.col("start") + SLACK < end.shift())).to_series().fill_null(False)
-    )
+    measured = [name for name in frame.columns if name not in (*ORIGIN, *TIMES, KEY)]
+    overlaps = frame.select(_same_as_above() & _begins_early()).to_series().fill_null(False)
     if not overlaps.any():
         return frame
     equal = pl.all_horizontal(pl.col(name).eq_missing(pl.col(name).shift()) for name in measured)
@@ -381,13 +394,13 @@ def _contradiction(row: dict[str, Any], other: dict[str, Any], where: str) -> Re
     """Say of two rows what does not go together."""
     name = row[KEY].strip("=").replace("=", " of ")
     there = f"{other['file']}, line {other['line']}{where}"
-    if row["start"] != other["start"] or row["interval"] != other["interval"]:
-        spans = [f"{each['start']} for {each['interval']:g} s" for each in (row, other)]
+    if row[MOMENT] != other[MOMENT] or row["interval"] != other["interval"]:
+        spans = [f"{moment_of(each)} for {each['interval']:g} s" for each in (row, other)]
         problem = f"{name}: the interval {spans[0]} overlaps {spans[1]} in {there}: expected each time once"
         return ReportError(row["file"], problem, line=row["line"])
-    different = next(each for each in row if each not in (*ORIGIN, KEY) and row[each] != other[each])
+    different = next(each for each in row if each not in (*ORIGIN, *TIMES, KEY) and row[each] != other[each])
     problem = (
-        f"{name} at {row['start']} is not as in {there}: {different} is {row[different]}, there {other[different]}; "
+        f"{name} at {moment_of(row)} is not as in {there}: {different} is {row[different]}, there {other[different]}; "
         "expected the same, or another interval"
     )
     return ReportError(row["file"], problem, line=row["line"])
@@ -444,22 +457,17 @@ def _new_rows(run: _Run, folder: Folder, rows: pl.DataFrame, there: Sequence[Pat
     assert low is not None and high is not None
     margin = timedelta(days=1)
     near = pl.col("start").is_between(low - margin, high + margin)  # type: ignore[operator]
-    old = collected(lazy.filter(near).select(KEY, "start", "interval"), lambda: there)
-    both = pl.concat([
-        old.with_columns(pl.lit(None, dtype=pl.UInt32).alias("_row")),
-        rows.select(KEY, "start", "interval").with_row_index("_row").select(KEY, "start", "interval", "_row"),
-    ]).sort(KEY, "start", "_row", nulls_last=False, maintain_order=True)  # fmt: skip
-    end = pl.col("start") + pl.duration(microseconds=(pl.col("interval") * 1e6).cast(pl.Int64))
-    same = pl.col(KEY) == pl.col(KEY).shift()
-    over = both.select(
-        (same & (pl.col("start") + SLACK < end.shift())).fill_null(False).alias("with_above"),
-        pl.col("_row"),
-    )
-    if not over["with_above"].any():
+    times = (KEY, "start", "utc_offset", "interval")
+    old = collected(lazy.filter(near).select(times), lambda: there)
+    both = with_moments(pl.concat([old, rows.select(times)]), KEY).sort(KEY, MOMENT, maintain_order=True)
+    if not both.select((_same_key() & _begins_early()).any()).item():
         return rows
-    measured = [name for name in rows.columns if name not in (*ORIGIN, KEY)]
-    full = collected(lazy.filter(near).select(KEY, *measured, *ORIGIN), lambda: there)
-    fresh = rows.join(full, on=[KEY, *measured], how="anti", nulls_equal=True)
+    columns = [name for name in rows.columns if name not in {"system", MOMENT}]
+    full = collected(lazy.filter(near).select(columns), lambda: there)
+    both = with_moments(pl.concat([full, rows.select(columns)]), KEY)
+    full, new = both.head(full.height), both.tail(rows.height)
+    key = [name for name in both.columns if name not in (*ORIGIN, *TIMES)]
+    fresh = new.with_columns(rows["system"]).join(full, on=key, how="anti", nulls_equal=True)
     _check_overlaps(fresh, full, system)
     return fresh
 
@@ -472,15 +480,10 @@ def _check_overlaps(fresh: pl.DataFrame, full: pl.DataFrame, system: str) -> Non
         return
     columns = [*full.columns]
     both = pl.concat([full.with_columns(_new=False), fresh.select(columns).with_columns(_new=True)]).sort(
-        KEY, "start", "_new", maintain_order=True
+        KEY, MOMENT, "_new", maintain_order=True
     )
-    end = pl.col("start") + pl.duration(microseconds=(pl.col("interval") * 1e6).cast(pl.Int64))
-    same = pl.col(KEY) == pl.col(KEY).shift()
-    wrong = both.select(
-        (
-            same & (pl.col("start") + SLACK < end.shift()) & (pl.col("_new") | pl.col("_new").shift())
-        ).fill_null(False)
-    ).to_series()
+    either = pl.col("_new") | pl.col("_new").shift()
+    wrong = both.select((_same_key() & _begins_early() & either).fill_null(False)).to_series()
     if wrong.any():
         row = int(wrong.arg_max() or 0)
         pair = [both.row(row, named=True), both.row(row - 1, named=True)]
@@ -503,7 +506,7 @@ def _commit(run: _Run) -> None:
             place = own(path, name)
             place.parent.mkdir(parents=True, exist_ok=True)
             file.replace(place)
-            new.append(Part(name, digest, name))
+            new.append(StoredPart(name, digest, name))
     if new:
         _replace(path, PARTS, list_text((*run.archive.parts, *new)))
 
@@ -519,9 +522,9 @@ def _joined(folder: Folder, files: Sequence[Path]) -> list[Path]:
         return list(files)
     table = folder[0]
     place = files[0].with_name(f"all{SUFFIX}")
-    frame.with_columns(_key(table)).sort(KEY, "start").select(*stored_columns(table)).write_parquet(
-        place, compression="zstd"
-    )
+    with_moments(frame.with_columns(_key(table)), KEY).sort(KEY, MOMENT).select(
+        *stored_columns(table)
+    ).write_parquet(place, compression="zstd")
     for file in files:
         file.unlink()
     return [place]
