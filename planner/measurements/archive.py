@@ -11,7 +11,8 @@ import hashlib
 import os
 import re
 import stat
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from functools import lru_cache
@@ -299,6 +300,10 @@ class Archive:
             and (last is None or day <= last)
         ]
 
+    def every_file(self) -> list[Path]:
+        """List all files, those of each table."""
+        return [file for table in schema.TABLES for file in self.files(table)]
+
     def file(self, part: StoredPart) -> Path:
         """File of a part; refused where it is missing or its content is another one than the list says.
 
@@ -398,13 +403,22 @@ def scan_files(table: str, files: Sequence[Path]) -> pl.LazyFrame:
     )  # fmt: skip
 
 
-def collected(lazy: pl.LazyFrame, files: Any) -> pl.DataFrame:
+def collected(lazy: pl.LazyFrame, files: Callable[[], Sequence[Path]]) -> pl.DataFrame:
     """Read rows; where that fails, find out which file is damaged."""
+    with naming_damage(files):
+        return lazy.collect()
+
+
+@contextmanager
+def naming_damage(files: Callable[[], Sequence[Path]]) -> Iterator[None]:
+    """Where rows of these files cannot be read, find out which one is damaged, whatever its sha256 says."""
     import polars as pl
 
     try:
-        return lazy.collect()
+        yield
     except schema.damage() as error:
+        if isinstance(error, ReportError):
+            raise
         for file in files():
             try:
                 pl.read_parquet(file)

@@ -211,10 +211,7 @@ def _system(archive: Archive, system: str) -> dict[str, Any]:
     supply = archive.scan("supply", systems=[system])
     volume = pl.col("kind").is_in([schema.BASE, schema.VOLUME])
     name = pl.coalesce(pl.col("device"), pl.col("label"))
-
-    def files() -> list[Any]:
-        return [file for table in schema.TABLES for file in archive.files(table, [system])]
-
+    files = archive.every_file
     counts = collected(
         lazy.select(
             name.n_unique().alias("devices"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import shutil
@@ -392,6 +393,25 @@ def test_what_a_link_leads_out_of_the_archive_to_is_not_read(archive: Path, tmp_
         place.unlink()
         moved.rename(place)
     assert rows(archive).height == 6
+
+
+@pytest.mark.parametrize("command", ["read", "site", "growth", "aliases pool", "report"])
+def test_a_part_that_is_damaged_as_its_list_says_is_named(
+    archive: Path, command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A stranger may have made the list of what cannot be decoded."""
+    collect([volumes(40, devices=20).with_columns(pool=pl.lit("7"))], archive)
+    (part,) = archive.rglob("*.parquet")
+    content = bytearray(part.read_bytes())
+    content[4 : len(content) // 2] = bytes(len(content) // 2 - 4)
+    digest = hashlib.sha256(content).hexdigest()
+    part.unlink()
+    part = part.with_name(f"{digest[:16]}.parquet")
+    part.write_bytes(content)
+    (archive / "parts.sha256").write_text(f"{digest}  {part.relative_to(archive).as_posix()}\n")
+    output = ["-o", str(archive.with_name("page.html"))] if command == "report" else []
+    assert main([*command.split(), str(archive), *output]) == 2
+    assert f"{part.name}: damaged (" in "".join(capsys.readouterr().err.split("\n"))
 
 
 @pytest.mark.parametrize("number", [60, pytest.param(5000, marks=pytest.mark.slow)])
