@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from planner.errors import InputError
 from planner.reports import schema
+from planner.reports.moments import MOMENT, before, read_moment, shown_by, with_moments
 
 if TYPE_CHECKING:
     import polars as pl
@@ -19,22 +20,20 @@ _GROUP: Final = "_group"
 
 
 def moment(text: str | datetime | None, argument: str) -> datetime | None:
-    """Read a time; of one with an offset, the clock that it shows counts."""
+    """Read a time, with its offset from UTC where it has one."""
     if text is None or isinstance(text, datetime):
-        return None if text is None else text.replace(tzinfo=None)
+        return text
     try:
-        return datetime.fromisoformat(text).replace(tzinfo=None)
+        return read_moment(text)
     except ValueError:
         raise InputError(argument, text, "a day or a time such as 2026-03-01 or 2026-03-01T10:15") from None
 
 
 def within(frame: pl.DataFrame, start: datetime | None, end: datetime | None) -> pl.DataFrame:
     """Keep intervals that begin at `start` or later and before `end`; one without a date goes where either is given."""
-    import polars as pl
-
     if start is not None:
-        frame = frame.filter(pl.col("start") >= start)
-    return frame if end is None else frame.filter(pl.col("start") < end)
+        frame = frame.filter(~before(start))
+    return frame if end is None else frame.filter(before(end))
 
 
 def at_interval(devices: pl.DataFrame, which: str) -> pl.DataFrame:
@@ -46,11 +45,12 @@ def at_interval(devices: pl.DataFrame, which: str) -> pl.DataFrame:
     if which == WORST:
         return _worst(devices)
     try:
-        when = datetime.fromisoformat(which).replace(tzinfo=None)
+        when = read_moment(which)
     except ValueError:
         raise InputError("interval", which, _WANTED) from None
-    end = pl.col("start") + pl.duration(microseconds=(pl.col("interval").fill_null(0.0) * 1e6).cast(pl.Int64))
-    found = devices.filter((pl.col("start") <= when) & (end > when))
+    begin, clock = shown_by(when), when.replace(tzinfo=None)
+    end = begin + pl.duration(microseconds=(pl.col("interval").fill_null(0.0) * 1e6).cast(pl.Int64))
+    found = devices.filter((begin <= clock) & (end > clock))
     if not found.height:
         first, last = devices["start"].min(), devices["start"].max()
         raise InputError(
@@ -80,22 +80,21 @@ def _worst(devices: pl.DataFrame) -> pl.DataFrame:
     """The interval in which most I/Os wait, and of those in which as many do, the busiest one."""
     import polars as pl
 
-    keys = ["system", "source", "start"]
+    keys = ["system", "source", MOMENT]
+    grouped = with_moments(_grouped(devices), "system")
     load = (
-        _grouped(devices)
-        .group_by(*keys, _GROUP)
+        grouped.group_by(*keys, _GROUP)
         .agg(
             pl.col("queued").sum().alias("_queued"),
             (pl.col("io_rate") * pl.col("service").fill_null(0.0)).sum().alias("_busy"),
             pl.col("line").min().alias("_line"),
         )
-        .sort("_queued", "_busy", "start", "_line", descending=[True, True, False, False])
+        .sort("_queued", "_busy", MOMENT, "_line", descending=[True, True, False, False])
         .unique(["system", _GROUP], keep="first", maintain_order=True)
     )
-    grouped = _grouped(devices)
     chosen = load.select(*keys, _GROUP)
     return grouped.join(chosen, on=[*keys, _GROUP], how="semi", nulls_equal=True, maintain_order="left").drop(
-        _GROUP
+        _GROUP, MOMENT
     )
 
 

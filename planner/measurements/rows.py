@@ -15,6 +15,7 @@ from planner.errors import InputError, ReportError
 from planner.interval import Interval
 from planner.measurements.read import Measured
 from planner.reports.device_range import device_range
+from planner.reports.moments import MOMENT, with_moments
 from planner.reports.schema import ALIAS, BASE, VOLUME
 from planner.results import Array
 
@@ -213,14 +214,14 @@ def intervals(measured: Measured) -> list[Rows]:
     frame = measured.devices
     if not frame.height:
         return []
-    found = [
-        Rows(part) for part in frame.partition_by(["system", "file", "source", "start"], maintain_order=True)
-    ]
-    for rows in found:
-        _refuse_twice(rows)
-    if all(rows.end is not None for rows in found):
-        found.sort(key=lambda rows: str(rows.end))
-    return found
+    parts = with_moments(frame, "system").partition_by(
+        ["system", "file", "source", MOMENT], maintain_order=True
+    )
+    for part in parts:
+        _refuse_twice(Rows(part))
+    if all(part[MOMENT][0] is not None for part in parts):
+        parts.sort(key=lambda part: str(part[MOMENT][0]))
+    return [Rows(part.drop(MOMENT)) for part in parts]
 
 
 def _refuse_twice(rows: Rows) -> None:

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from planner.errors import ReportError
 from planner.render import safe
 from planner.render.text import counted
+from planner.reports.moments import read_moment
 from planner.results import Array
 from planner.units import half_digit
 
@@ -99,7 +100,7 @@ def date(cell: str) -> datetime | None:
         float(cell)
     except ValueError:
         try:
-            return datetime.fromisoformat(cell) if cell.isascii() else None
+            return read_moment(cell)
         except ValueError:
             return None
     return None

@@ -17,6 +17,7 @@ from planner.errors import ReportError
 from planner.reports import schema
 from planner.reports.listing import read_bytes
 from planner.reports.membership import Member, Membership
+from planner.reports.moments import clock, read_moment
 from planner.results import Array
 from planner.units import MILLISECOND, half_digit
 
@@ -163,7 +164,7 @@ def _moment(text: object) -> datetime | None:
     """Time of a report; None where it has none or one that can be read in two ways."""
     if not isinstance(text, str):
         return None
-    for read in (datetime.fromisoformat, lambda each: datetime.strptime(each, AMERICAN)):
+    for read in (read_moment, lambda each: datetime.strptime(each, AMERICAN)):
         try:
             return read(text)
         except ValueError:
@@ -189,9 +190,8 @@ def _clock(path: Path, times: list[datetime | None], of_row: list[int]) -> dict[
             raise ReportError(
                 path, f"report {k + 1} at {now} follows one at {before}: expected reports in order of time"
             )
-        offset = before.utcoffset()
-        starts[k], lengths[k] = before.replace(tzinfo=None), seconds
-        offsets[k] = None if offset is None else round(offset.total_seconds())
+        (starts[k],), (offsets[k],) = clock([before])
+        lengths[k] = seconds
     return {
         "start": [starts[k] for k in of_row],
         "utc_offset": [offsets[k] for k in of_row],

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from planner.errors import ReportError
+from planner.reports.moments import clock_of_zone
 
 if TYPE_CHECKING:
     import polars as pl
@@ -213,6 +214,10 @@ def conform(columns: Sequence[Heading], found: pl.DataFrame, path: Path) -> pl.D
 
     names = {column.name for column in columns} & set(found.columns)
     try:
+        if getattr(found.schema.get("start"), "time_zone", None):
+            start, offset = clock_of_zone(found["start"])
+            found = found.with_columns(start, offset.alias("utc_offset"))
+            names.add("utc_offset")
         return frame(columns, {name: found[name] for name in names}, found.height)
     except (pl.exceptions.PolarsError, TypeError, ValueError) as error:
         problem = f"columns of other types ({str(error).splitlines()[0]}): expected those of docs/formats.md"

@@ -17,6 +17,7 @@ from planner.measurements.run import QUEUE_NEGLIGIBLE, Run
 from planner.measurements.systems import LEAST_ERROR, pool_runs, volume_runs
 from planner.render.text import counted
 from planner.reports import schema
+from planner.reports.moments import MOMENT, with_moments
 from planner.results import Array
 from planner.site.series import daily_medians, jump_note
 
@@ -172,11 +173,10 @@ def _series(group: Group, frame: pl.DataFrame) -> Series:
 
     dated = frame["start"].is_not_null()
     key = [
-        pl.col("start"),
-        pl.col("utc_offset"),
+        pl.col(MOMENT),
         *(pl.when(pl.col("start").is_null()).then(pl.col(name)).alias(name) for name in ("file", "source")),
     ]
-    frame = frame.with_columns(pl.struct(key).rank("dense").alias(INTERVAL))
+    frame = with_moments(frame).with_columns(pl.struct(key).rank("dense").alias(INTERVAL)).drop(MOMENT)
     base = pl.col("kind").is_in([schema.BASE, schema.VOLUME])
     _refuse_twice(group, frame)
     rate = pl.col("io_rate").fill_null(0.0)

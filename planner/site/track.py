@@ -112,6 +112,7 @@ def track_record(
     when = moment(since, "since")
     if when is None:
         raise InputError("since", since, "a day or a time such as 2026-03-01")
+    when = when.replace(tzinfo=None)  # by the clock of the system
     asked = {"law": Law.from_model(model), "target": target or Target()}
     begin, stop = moment(start, "start"), moment(end, "end")
     parts, notes = parts_of(

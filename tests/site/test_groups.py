@@ -99,13 +99,20 @@ def test_gaps_and_lengths_and_missing_members_are_told() -> None:
 
 
 def test_a_clock_set_back_is_two_hours_with_its_offset_and_refused_without() -> None:
-    """Hours come twice where summer time ends, here six intervals."""
-    frame = small(utc_offset=7200)
-    again = small(utc_offset=3600)
+    """An hour comes twice where summer time ends, here four intervals; one moment by two clocks is one."""
+    hour = pl.col("start") < pl.col("start").min() + pl.duration(hours=1)
+    frame = small(utc_offset=7200).filter(hour)
+    again = small(utc_offset=3600).filter(hour)
     both = pl.concat([frame, again.select(frame.columns)])
     found = need(both)
-    assert found.intervals == 12  # type: ignore[attr-defined]
-    assert "clock set back by 6 intervals" in "; ".join(found.notes)  # type: ignore[attr-defined]
+    assert found.intervals == 8  # type: ignore[attr-defined]
+    assert "clock set back by 4 intervals" in "; ".join(found.notes)  # type: ignore[attr-defined]
+    first = pl.col("device") == pl.col("device").min()
+    utc = frame.with_columns(
+        pl.col("start") - pl.duration(hours=2), pl.lit(0, dtype=pl.Int32).alias("utc_offset")
+    )
+    assert need(pl.concat([frame.filter(first), utc.filter(~first)])).intervals == 4  # type: ignore[attr-defined]
+    assert "stands twice" in need(pl.concat([frame, utc])).problem  # type: ignore[attr-defined]
     twice = pl.concat([small(), small()])
     problem = need(twice).problem  # type: ignore[attr-defined]
     assert "stands twice" in problem

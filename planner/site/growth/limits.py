@@ -19,6 +19,7 @@ from planner.interval import Interval
 from planner.measurements.choose import MEAN, at_interval
 from planner.measurements.read import Measured
 from planner.reports import schema
+from planner.reports.moments import MOMENT, with_moments
 from planner.results import Array
 from planner.site.growth.answer import Growth, answer_goals, future_of
 from planner.site.growth.given import HORIZON
@@ -244,7 +245,10 @@ def _pool_series(devices: pl.DataFrame) -> tuple[list[GrowingLoad], list[str]]:
     notes: list[str] = []
     one = ["system", "pool"]
     totals = (
-        rows.group_by(*one, "start").agg(pl.col("io_rate").sum(), pl.len().alias("members")).sort("start")
+        with_moments(rows, *one)
+        .group_by(*one, MOMENT)
+        .agg(pl.col("start").first(), pl.col("io_rate").sum(), pl.len().alias("members"))
+        .sort("start", MOMENT)
     )
     over_time = totals.partition_by(one, as_dict=True, maintain_order=True)
     for (system, pool), part in rows.partition_by(one, as_dict=True, maintain_order=True).items():
@@ -301,7 +305,8 @@ def _storage_series(storage: pl.DataFrame) -> tuple[list[GrowingLoad], list[str]
     found: list[GrowingLoad] = []
     notes: list[str] = []
     for (system,), part in rows.partition_by("system", as_dict=True, maintain_order=True).items():
-        sums = part.group_by("start").agg(pl.col("resident").sum()).sort("start")
+        every = with_moments(part).group_by(MOMENT)
+        sums = every.agg(pl.col("start").first(), pl.col("resident").sum()).sort("start", MOMENT)
         in_use = sums["resident"].to_numpy() * SEGMENT / FRAMES_PER_PGMBK / GIB
         first, levels, hours = busy_hours(sums["start"].to_numpy(), in_use)
         measured = SeriesLabel(system=system or "", what="in-use virtual storage", unit="GB")
