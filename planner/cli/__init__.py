@@ -113,7 +113,7 @@ def main(arguments: list[str] | None = None) -> int:
     Returns
     -------
     int
-        0 answered, 1 no feasible answer, 2 bad input or no convergence, 130 interrupted.
+        0 answered, 1 no feasible answer or a pool short, 2 bad input or nothing answered, 130 interrupted.
     """
     try:
         return _run(arguments)

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from planner.errors import InputError, ReportError
+from planner.errors import InputError
 from planner.interval import Interval
+from planner.measurements.choose import refuse_twice
 from planner.measurements.read import Measured
 from planner.reports.device_range import device_range
 from planner.reports.schema import ALIAS, BASE, VOLUME
@@ -132,6 +133,23 @@ class Rows:
         found = np.asarray(index)
         return Rows(self.frame[np.flatnonzero(found) if found.dtype == bool else found.astype(np.int64)])
 
+    def ordered(self, index: Index) -> Index:
+        """Put some rows in the order of what was measured, so that no answer depends on the order of a file.
+
+        Parameters
+        ----------
+        index : ndarray of int
+            Which rows.
+
+        Returns
+        -------
+        ndarray of int
+            The same, the highest rate first; rows of equal numbers are interchangeable.
+        """
+        numbers = [end for name in NUMBERS for end in self.numbers[name]]
+        keys = np.array([*numbers, self.pool_aliases, self.seconds])[:, index]
+        return np.asarray(index[np.lexsort(-keys[::-1])], dtype=np.int64)
+
     @property
     def names(self) -> list[str]:
         """Device number of each row; its label where it has none."""
@@ -213,28 +231,13 @@ def intervals(measured: Measured) -> list[Rows]:
     frame = measured.devices
     if not frame.height:
         return []
+    refuse_twice(frame)
     found = [
         Rows(part) for part in frame.partition_by(["system", "file", "source", "start"], maintain_order=True)
     ]
-    for rows in found:
-        _refuse_twice(rows)
     if all(rows.end is not None for rows in found):
         found.sort(key=lambda rows: str(rows.end))
     return found
-
-
-def _refuse_twice(rows: Rows) -> None:
-    """Each device, or volume of a pool, stands in an interval once."""
-    known: dict[tuple[object, str], int] = {}
-    pools = rows.words["pool"]
-    for k, name in enumerate(rows.names):
-        key = ("" if rows.words["device"][k] is not None else pools[k], name)
-        if key in known:
-            raise ReportError(
-                rows.file, f"{name} a second time, first in line {rows.line[known[key]]}: expected each volume once",
-                line=int(rows.line[k]),
-            )  # fmt: skip
-        known[key] = k
 
 
 class Devices:

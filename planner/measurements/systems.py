@@ -283,10 +283,10 @@ def _listed_pool(rows: Rows, name: str, volumes: Index, used: Index, absent: int
             "members of each pool in a table",
         )  # fmt: skip
     rate = rows[volumes].required("io_rate").value
-    busy = volumes[rate > 0]
+    busy = rows.ordered(volumes[rate > 0])
     if not busy.size:
         return None
-    members = rows[np.concatenate([busy, used])]
+    members = rows[np.concatenate([busy, rows.ordered(used)])]
     idle = len(volumes) - len(busy)
     if in_use:
         return _joined(members, name, bases=len(busy), pool=True, idle=idle, absent=absent)
@@ -323,7 +323,7 @@ def _table_pools(
                 f"{ADDRESSES_PER_CONTROL_UNIT} addresses, one logical control unit", line=int(rows.line[members[room]]),
             )  # fmt: skip
         rate = rows[members].required("io_rate").value
-        busy = members[rate > 0]
+        busy = rows.ordered(members[rate > 0])
         run = (
             _run(rows[busy], f"pool {name}", pool=True, aliases=aliases, idle=len(members) - len(busy))
             if busy.size

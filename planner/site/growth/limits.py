@@ -16,7 +16,7 @@ from planner.devices.storage import FRAMES_PER_PGMBK, ptrm_limit, real_storage_l
 from planner.devices.storage import release as find_release
 from planner.errors import InputError, PlannerError
 from planner.interval import Interval
-from planner.measurements.choose import MEAN, at_interval
+from planner.measurements.choose import MEAN, at_interval, refuse_twice
 from planner.measurements.read import Measured
 from planner.reports import schema
 from planner.results import Array
@@ -84,7 +84,11 @@ def site_growth(
     ------
     InputError
         No measurements with dates.
+    ReportError
+        A device or data space twice in one interval.
     """
+    for table in (measured.devices, measured.storage):
+        refuse_twice(table)
     parts, notes = _pool_series(measured.devices)
     volumes, more = _volume_series(measured.devices)
     storage, told = _storage_series(measured.storage)
@@ -244,7 +248,9 @@ def _pool_series(devices: pl.DataFrame) -> tuple[list[GrowingLoad], list[str]]:
     notes: list[str] = []
     one = ["system", "pool"]
     totals = (
-        rows.group_by(*one, "start").agg(pl.col("io_rate").sum(), pl.len().alias("members")).sort("start")
+        rows.group_by(*one, "start", "utc_offset")
+        .agg(pl.col("io_rate").sum(), pl.len().alias("members"))
+        .sort("start", "utc_offset")
     )
     over_time = totals.partition_by(one, as_dict=True, maintain_order=True)
     for (system, pool), part in rows.partition_by(one, as_dict=True, maintain_order=True).items():
@@ -301,7 +307,7 @@ def _storage_series(storage: pl.DataFrame) -> tuple[list[GrowingLoad], list[str]
     found: list[GrowingLoad] = []
     notes: list[str] = []
     for (system,), part in rows.partition_by("system", as_dict=True, maintain_order=True).items():
-        sums = part.group_by("start").agg(pl.col("resident").sum()).sort("start")
+        sums = part.group_by("start", "utc_offset").agg(pl.col("resident").sum()).sort("start", "utc_offset")
         in_use = sums["resident"].to_numpy() * SEGMENT / FRAMES_PER_PGMBK / GIB
         first, levels, hours = busy_hours(sums["start"].to_numpy(), in_use)
         measured = SeriesLabel(system=system or "", what="in-use virtual storage", unit="GB")
