@@ -27,7 +27,7 @@ ALL_SHARES: Final = (
 )
 ROUNDED: Final = 1e-5  # relative: matrices are written with six digits
 
-MOST_DOTS: Final = 100  # in a line of TOML, beside numbers: tomllib takes the square of the parts of a key
+MOST_DOTS: Final = 40  # in a line of TOML, beside numbers: tomllib takes the square of the parts of a key
 _FLOAT: Final = re.compile(r"[0-9]\.[0-9]+(?:[eE][+-]?[0-9]+)?(?![.\w])")
 _TOML_POSITION: Final = re.compile(r" \(at line (?P<line>\d+), column (?P<column>\d+)\)$")
 
@@ -242,7 +242,7 @@ def parse_toml(text: str, parse_float: Callable[[str], Any] = float) -> dict[str
     Parameters
     ----------
     text : str
-        At most 16 MiB, keys of at most 100 parts.
+        At most 16 MiB, keys of at most 40 parts.
     parse_float : callable, optional
         Makes a number of its digits.
 

@@ -312,7 +312,7 @@ def tables(path: Path | str, data: bytes | None = None, *, interval: float | Non
     """Read block devices as rows of the one table; rates need the `interval` [s] that the counters cover."""
     found = read_dasd_statistics(path, data)
     blocks = [each for each in found if BLOCK_DEVICE.fullmatch(each.name) or not each.name]
-    others = [each.name for each in found if each not in blocks]
+    others = [each.name for each in found if each.name and not BLOCK_DEVICE.fullmatch(each.name)]
     notes = []
     if others:
         notes.append(

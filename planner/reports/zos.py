@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from planner.errors import ReportError
 from planner.reports import schema
+from planner.reports.csv_table import check_width
 from planner.units import MICROSECOND, MONITOR_TIME
 
 if TYPE_CHECKING:
@@ -96,6 +97,7 @@ def read_frame(path: Path, frame: pl.DataFrame) -> schema.Tables:
     """Read a frame of either kind."""
     import polars as pl
 
+    check_width(path, frame.width)
     names = plain_names(frame.columns)
     twice = [name for name in names.values() if list(names.values()).count(name) > 1]
     if twice:
