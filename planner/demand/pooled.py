@@ -37,7 +37,7 @@ LOWEST, HIGHEST = 0.1, 0.98  # quantiles of the queue that bound the range
 WIDER: Final = (
     0.2  # of the count, above (with aliases at work below as well): the error of the law of the queue
 )
-DRAWS: Final = 128
+DRAWS: Final = 128  # without aliases in use the count is the same whatever the draws
 SATURATED_WAIT: Final = 3.0  # service times: what is asked of a volume that never idles
 LONGEST_WAIT: Final = 12.0  # service times, without aliases; longer ones read as phases of overload
 LARGEST_LOAD: Final = 0.97
@@ -47,7 +47,9 @@ NOTHING: Final = 1e-6  # I/Os queued, from which on more aliases are not looked 
 MULTIPLES: Final = np.log([0.4, 0.75, 1.0, 1.5, 2.2, 3.3, 5.5, 10.0, 20.0, 50.0])
 USUAL, SPREAD = 0.8, 1.0
 LAW_ERROR: Final = 0.35  # of a queue with aliases at work, in its logarithm
-DRAWS_OF_SEVERAL: Final = 512  # of which the rows with other counts leave a part
+MORE_DRAWS: Final = (
+    512  # where rows with aliases in use leave a part of them: chance moves counts by 3 at most
+)
 LEAST_GONE: Final = 0.2  # share of the queue that must be gone before rates say what they are without any
 LARGEST_TIE: Final = 3.0  # factor, either way, by which a draw is tied to the queue that was measured
 UNIFORM: Final = 3**-0.5  # standard deviation of half a digit
@@ -316,7 +318,7 @@ def read_pool_at_several(
     def read(growth: float) -> PoolReadings:
         if first[3]:
             return _read_in_use([first], law, np.array([growth]), DRAWS, tied=False)[0]
-        return read_pools([first], law=law, growth=growth, many=DRAWS_OF_SEVERAL)[0]
+        return read_pools([first], law=law, growth=growth, many=MORE_DRAWS)[0]
 
     found = read(0.0)
     likely, every = found.likely, np.arange(found.queues.shape[0])

@@ -1,11 +1,14 @@
-"""Which of the measured intervals an answer is about: a span of time, the worst interval, the mean, or one moment."""
+"""Which of the measured intervals an answer is about: a span of time, the worst interval, the mean, or one moment.
+
+Whatever adds intervals up wants each of them once: `refuse_twice` is the one check of that.
+"""
 
 from __future__ import annotations
 
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
-from planner.errors import InputError
+from planner.errors import InputError, ReportError
 from planner.reports import schema
 from planner.reports.moments import MOMENT, before, read_moment, shown_by, with_moments
 
@@ -36,10 +39,55 @@ def within(frame: pl.DataFrame, start: datetime | None, end: datetime | None) ->
     return frame if end is None else frame.filter(before(end))
 
 
+def refuse_twice(frame: pl.DataFrame) -> None:
+    """Refuse a device, a volume of a pool or a data space that stands in one interval twice.
+
+    Rows of one system and begin are of one interval, whatever files they stand in: a file that is given twice, an
+    archive beside its sources, or hours beside half hours would count loads twice. Of listings without a date each is
+    an interval.
+
+    Raises
+    ------
+    ReportError
+        It names both places.
+    """
+    import polars as pl
+
+    rows = with_moments(frame, "system").with_row_index("_row")
+    systems = frame["system"].unique().drop_nulls().to_list()
+    if systems and frame["system"].null_count():  # a row that names no system may be of any
+        every = pl.when(pl.col("system").is_null()).then(pl.lit(systems)).otherwise(pl.concat_list("system"))
+        rows = rows.with_columns(every.alias("system")).explode("system")
+    undated = pl.col("start").is_null()
+    owned = "owner" in frame.columns
+    name = pl.concat_str("name", pl.lit(" of "), "owner") if owned else pl.coalesce("device", "label")
+    pool = pl.lit(None) if owned else pl.when(pl.col("device").is_null()).then("pool")
+    listing = [pl.when(undated).then(each).alias(f"_{each}") for each in ("file", "source")]
+    key = pl.struct("system", MOMENT, name.alias("_name"), pool.alias("_pool"), *listing)
+    keys = rows.select(key.alias("_key")).to_series()
+    if keys.n_unique() == keys.len():
+        return
+    at = int(keys.is_duplicated().arg_max() or 0)
+    first, second = (
+        frame.row(int(row), named=True) for row in rows["_row"].filter(keys == keys[at : at + 1])[:2]
+    )
+    when = "" if second["start"] is None else f" at {second['start']}"
+    if first["system"] != second["system"]:
+        when += f" (of {first['system'] or second['system']}, and of no system: --system names it)"
+    raise ReportError(
+        second["file"] or "data frame",
+        f"{keys[at]['_name']} a second time{when}, first in line {first['line']} of {first['file'] or 'data frame'}: "
+        "expected each interval of it once; where clocks were set back, give the measurements their offset "
+        "(utc_offset), or leave the hour out",
+        line=second["line"],
+    )
+
+
 def at_interval(devices: pl.DataFrame, which: str) -> pl.DataFrame:
     """Keep one interval of each device: the worst of its pool, the mean of all, or the one that holds a moment."""
     import polars as pl
 
+    refuse_twice(devices)
     if which == MEAN:
         return _means(devices)
     if which == WORST:

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from planner.errors import InputError, ReportError
+from planner.errors import InputError
 from planner.interval import Interval
+from planner.measurements.choose import refuse_twice
 from planner.measurements.read import Measured
 from planner.reports.device_range import device_range
 from planner.reports.moments import MOMENT, with_moments
@@ -214,28 +215,13 @@ def intervals(measured: Measured) -> list[Rows]:
     frame = measured.devices
     if not frame.height:
         return []
+    refuse_twice(frame)
     parts = with_moments(frame, "system").partition_by(
         ["system", "file", "source", MOMENT], maintain_order=True
     )
-    for part in parts:
-        _refuse_twice(Rows(part))
     if all(part[MOMENT][0] is not None for part in parts):
         parts.sort(key=lambda part: str(part[MOMENT][0]))
     return [Rows(part.drop(MOMENT)) for part in parts]
-
-
-def _refuse_twice(rows: Rows) -> None:
-    """Each device, or volume of a pool, stands in an interval once."""
-    known: dict[tuple[object, str], int] = {}
-    pools = rows.words["pool"]
-    for k, name in enumerate(rows.names):
-        key = ("" if rows.words["device"][k] is not None else pools[k], name)
-        if key in known:
-            raise ReportError(
-                rows.file, f"{name} a second time, first in line {rows.line[known[key]]}: expected each volume once",
-                line=int(rows.line[k]),
-            )  # fmt: skip
-        known[key] = k
 
 
 class Devices:

@@ -151,6 +151,29 @@ TABLES: Final[Mapping[str, Sequence[Heading]]] = {
 }
 
 
+# Beyond what any device does by far: a unit that is wrong, or damage.
+LARGEST: Final = {"1/s": 1e9, "s": 1e6, "": 1e9, "pages": 1e15}
+
+
+def refuse_implausible(columns: Sequence[Heading], found: pl.DataFrame) -> None:
+    """Refuse a measured number that no device has; it would overflow in one law or another."""
+    names = {column.name for column in columns}
+    measured = {each.name: each.unit for each in columns if f"{each.name}_high" in names}
+    if not found.height:
+        return
+    for name, most in zip(measured, found.select(*measured).max().row(0), strict=True):
+        unit, largest = measured[name], LARGEST[measured[name]]
+        if most is not None and most > largest:
+            row = found.row(int(found[name].arg_max() or 0), named=True)
+            of = next((row[key] for key in ("device", "label", "pool", "name") if row.get(key)), "a row")
+            raise ReportError(
+                row["file"] or "data frame",
+                f"{of}: {name} = {most:g} {unit}".rstrip()
+                + f": expected at most {largest:g} {unit}".rstrip(),
+                line=row["line"],
+            )
+
+
 def damage() -> tuple[type[BaseException], ...]:
     """What polars raises at a damaged Parquet or Arrow file; at some it panics, which is no `Exception`."""
     import polars as pl

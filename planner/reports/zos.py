@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 from planner.errors import ReportError
 from planner.reports import schema
 from planner.reports.moments import MOMENT, clock, clock_of_zone, read_moment, with_moments
+from planner.reports.csv_table import check_width
 from planner.units import MICROSECOND, MONITOR_TIME
 
 if TYPE_CHECKING:
@@ -97,6 +98,7 @@ def read_frame(path: Path, frame: pl.DataFrame) -> schema.Tables:
     """Read a frame of either kind."""
     import polars as pl
 
+    check_width(path, frame.width)
     names = plain_names(frame.columns)
     twice = [name for name in names.values() if list(names.values()).count(name) > 1]
     if twice:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from planner.errors import InputError, ReportError
 from planner.interval import Interval
+from planner.measurements.choose import refuse_twice
 from planner.measurements.rows import Rows
 from planner.measurements.run import QUEUE_NEGLIGIBLE, Run
 from planner.measurements.systems import LEAST_ERROR, pool_runs, volume_runs
@@ -178,7 +179,7 @@ def _series(group: Group, frame: pl.DataFrame) -> Series:
     ]
     frame = with_moments(frame).with_columns(pl.struct(key).rank("dense").alias(INTERVAL)).drop(MOMENT)
     base = pl.col("kind").is_in([schema.BASE, schema.VOLUME])
-    _refuse_twice(group, frame)
+    refuse_twice(frame)
     rate = pl.col("io_rate").fill_null(0.0)
     load = rate * pl.col("service").fill_null(0.0)
     alone = load.clip(0.0, 0.98)
@@ -263,23 +264,6 @@ def _series(group: Group, frame: pl.DataFrame) -> Series:
         thumb=np.where(unknown, np.nan, array("thumb")), paths=math.nan if most_paths is None else float(most_paths),
         complete=complete, notes=tuple(notes),
     )  # fmt: skip
-
-
-def _refuse_twice(group: Group, frame: pl.DataFrame) -> None:
-    """Each device stands in an interval once; a clock that is set back without its offset gives it twice."""
-    import polars as pl
-
-    named = pl.coalesce(pl.col("device"), pl.col("label"))
-    doubled = frame.select(pl.struct(INTERVAL, named.alias("name")).is_duplicated()).to_series()
-    if doubled.any():
-        row = frame.row(int(doubled.arg_max() or 0), named=True)
-        name = row["device"] or row["label"]
-        raise ReportError(
-            row["file"] or "data frame",
-            f"{group.words}: {name} stands twice at {row['start']}: expected each interval once; where clocks were set "
-            "back, collect the measurements with their offset (utc_offset), or leave the hour out",
-            line=row["line"],
-        )
 
 
 def _notes(

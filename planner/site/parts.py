@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from planner.demand import Law
 from planner.errors import InputError
 from planner.measurements.archive import collected, naming_damage, open_archive
+from planner.measurements.choose import refuse_twice
 from planner.measurements.read import Data, is_folder, read
 from planner.site.groups import POOL, VOLUME, Group, groups_of, keyed, rows_of
 from planner.site.members import checked_members
@@ -88,6 +89,8 @@ def parts_of(
         supply = None
     else:
         measured = read(source, members, system=system, start=start, end=end)
+        if len(sources) > 1:  # of one alone, pools that stand in it twice have no answer; the others have
+            refuse_twice(measured.devices)
         rows, supply = measured.devices.lazy(), measured.supply
         said = (*measured.notes, *checked_members(members, rows))
     named = nullcontext if archive is None else partial(naming_damage, archive.every_file)

@@ -68,8 +68,8 @@ class SiteAnswer(Answer):
 
     @property
     def exit_code(self) -> int:
-        """1 where a pool is short; 2 where a part has no answer."""
-        if self.failed:
+        """1 where a pool is short; 2 where a part failed, or no pool has an answer."""
+        if self.failed or len(self.of(UNKNOWN)) == len(self.pools):
             return 2
         return 1 if self.of(SHORT) else 0
 
@@ -102,6 +102,8 @@ class SiteAnswer(Answer):
             parts.append(f"{enough} {'has' if enough == 1 else 'have'} enough")
         if unknown:
             parts.append(f"{unknown} {'has' if unknown == 1 else 'have'} no answer")
+        if self.failed:
+            parts.append(f"{counted(len(self.failed), 'part')} of the site failed")
         return f"{every} in {site_tables.share(self.meet)} of the busy time: {'; '.join(parts) or 'nothing to tell'}."
 
     @property

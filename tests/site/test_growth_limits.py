@@ -218,7 +218,7 @@ def test_intervals_with_half_of_the_volumes_are_left_out_and_said(site: Measured
         (pl.col("pool") == "P1")
         & ((pl.col("device") == "0001") | (pl.col("start").dt.day() != 13) | (pl.col("start").dt.month() > 3))
     )
-    two = pl.concat([devices, devices.with_columns(pl.lit("00F1").alias("device")).filter(
+    two = pl.concat([devices, devices.with_columns(pl.col("device").str.replace("000", "00F")).filter(
         (pl.col("start").dt.day() != 13) | (pl.col("start").dt.month() > 3))])  # fmt: skip
     notes = " ".join(site_growth(replace(site, devices=two), given).notes)
     assert "intervals without half of its volumes are left out" in notes

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -62,6 +63,18 @@ def test_a_point_fails_as_the_whole_answer_does() -> None:
     with pytest.raises(PlannerError) as alone:
         point(run, LAW, target)
     assert str(alone.value) == str(whole.value)
+
+
+def test_pools_without_an_answer_are_no_success(frame: pl.DataFrame) -> None:
+    """2 where no pool has an answer, 1 where another one is short; the first line counts those without."""
+    twice = pl.concat([frame, frame.filter(pl.col("pool") == "P1")])
+    alone, beside = site(twice.filter(pl.col("pool") == "P1")), site(twice)
+    assert (alone.exit_code, beside.exit_code) == (2, 1)
+    assert "no answer" in alone.headline
+    assert "1 has no answer" in beside.headline
+    failed = replace(beside, failed=(("P3", "out of memory"),))
+    assert failed.exit_code == 2
+    assert "1 part of the site failed" in failed.headline
 
 
 def test_time_quantiles_count_time_not_intervals() -> None:

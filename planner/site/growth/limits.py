@@ -16,7 +16,7 @@ from planner.devices.storage import FRAMES_PER_PGMBK, ptrm_limit, real_storage_l
 from planner.devices.storage import release as find_release
 from planner.errors import InputError, PlannerError
 from planner.interval import Interval
-from planner.measurements.choose import MEAN, at_interval
+from planner.measurements.choose import MEAN, at_interval, refuse_twice
 from planner.measurements.read import Measured
 from planner.reports import schema
 from planner.reports.moments import MOMENT, with_moments
@@ -85,7 +85,11 @@ def site_growth(
     ------
     InputError
         No measurements with dates.
+    ReportError
+        A device or data space twice in one interval.
     """
+    for table in (measured.devices, measured.storage):
+        refuse_twice(table)
     parts, notes = _pool_series(measured.devices)
     volumes, more = _volume_series(measured.devices)
     storage, told = _storage_series(measured.storage)
