@@ -21,7 +21,7 @@ from planner.demand.rowwise import on_edge, root
 from planner.devices import Pool, VolumeClass
 from planner.interval import Interval
 from planner.measurements import Run
-from planner.queueing.pools.interim import alias_pool
+from planner.queueing.pools.solve import solve_pools
 from planner.results import Array
 from planner.units import MILLISECOND
 
@@ -155,12 +155,12 @@ class _Elements:
         """Load of all volumes [service times], their queue, and the growth of the service time, at a guess."""
         free, opened = np.exp(log_free), np.isinf(self.population)
         capacity = (1.0 + self.aliases / self.volumes) / (1.0 + gap)
-        steady = alias_pool(
+        steady = solve_pools(
             self.aliases, volumes=self.volumes[:, None], service_time=1.0,
             population=np.where(opened, np.nan, self.population)[:, None],
             think_time=np.where(opened, np.nan, free)[:, None],
             arrival_rate=np.where(opened, capacity / (1.0 + free), np.nan)[:, None],
-            inflation=law.inflation, redrive_time=gap, on_failure="nan",
+            inflation=law.inflation, redrive_time=gap,
         )  # fmt: skip
         queue = steady.queue_length[..., 0] - steady.in_gap[..., 0]
         return (
@@ -251,9 +251,9 @@ def _offered(runs: Sequence[Run], law: Law) -> list[Candidate]:
     ).T
     alone = service.copy()
     for _ in range(PASSES if law.inflation and (aliases > 0).any() else 0):
-        steady = alias_pool(
+        steady = solve_pools(
             aliases, volumes=volumes[:, None], service_time=alone[:, None], arrival_rate=(rate / volumes)[:, None],
-            inflation=law.inflation, redrive_time=law.redrive_time, on_failure="nan",
+            inflation=law.inflation, redrive_time=law.redrive_time,
         )  # fmt: skip
         inflated = steady.service_time[..., 0]
         alone = np.where((aliases > 0) & np.isfinite(inflated), alone * service / inflated, alone)
