@@ -125,22 +125,23 @@ def damage_notes(scanned: Scanned) -> list[str]:
 
 def _head_notes(scanned: Scanned) -> list[str]:
     """Say where a page head does not tell the time: on a screen, or since lines of it are missing or damaged."""
-    pages = [*scanned.listings, *scanned.spaces]
+    pages = [(each.head, each.first.number) for each in scanned.listings]
+    pages += [(each.head, each.first.number) for each in scanned.spaces]
     notes = []
-    if any(isinstance(page.head.start, time) for page in pages):
+    if any(isinstance(head.start, time) for head, _ in pages):
         notes.append(f"{scanned.path}: a screen shows no date; the day of its intervals is unknown.")
     for wanted, lost, without in (
-        ("From ... and To ...", "the time", [page for page in pages if page.head.start is None]),
-        ("For nnn Secs ...", "the length", [page for page in pages if page.head.interval is None]),
+        ("From ... and To ...", "the time", [line for head, line in pages if head.start is None]),
+        ("For nnn Secs ...", "the length", [line for head, line in pages if head.interval is None]),
         (
             "Result of ... Run', or 'This is a performance report for ...", "the name",
-            [page for page in pages if not page.head.run and not isinstance(page.head.start, time)],
+            [line for head, line in pages if not head.run and not isinstance(head.start, time)],
         ),
     ):  # fmt: skip
         if without:
             others = f" and of {len(without) - 1} more" if len(without) > 1 else ""
             notes.append(
-                f"{scanned.path}, line {without[0].first.number}: a page head without '{wanted}': {lost} of its "
+                f"{scanned.path}, line {without[0]}: a page head without '{wanted}': {lost} of its "
                 f"interval{others} is unknown."
             )
     return notes

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import product
@@ -215,7 +215,7 @@ def _clock(path: Path, times: list[datetime | None], of_row: list[int]) -> dict[
     }
 
 
-def _numbers(path: Path, rows: list[tuple[int, Mapping[str, Any]]]) -> dict[str, Any]:
+def _numbers(path: Path, rows: Sequence[tuple[int, Mapping[str, Any]]]) -> dict[str, Any]:
     """Rate and response time of each row, with what their digits leave open."""
     rates, awaits = [], []
     for rate, wait in KINDS_OF_REQUEST.items():
@@ -251,7 +251,7 @@ def _null(values: Array) -> pl.Series:
 
 
 def _column(
-    path: Path, rows: list[tuple[int, Mapping[str, Any]]], name: str, *, needed: bool, unit: float
+    path: Path, rows: Sequence[tuple[int, Mapping[str, Any]]], name: str, *, needed: bool, unit: float
 ) -> tuple[Array, Array, Array]:
     """A number of each row between what its digits leave open; zero where older releases do not have it."""
     cells = [disk.get(name, None if needed else "0") for _, disk in rows]
