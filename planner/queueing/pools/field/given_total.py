@@ -60,7 +60,7 @@ def given_total(
     others = of_the_others(elements, log_law, log_tilt, totals)
     own = tilted(log_busy, log_tilt[:, log_tilt.shape[-1] // 2, None])[:, 0]
     idle, beyond = own * idle_to_busy, np.arange(float(size))
-    rest = np.ascontiguousarray(sliding_window_view(others, size, axis=-1)[..., ::-1])  # of D - d
+    rest = np.array(sliding_window_view(others, size, axis=-1)[..., ::-1], order="C")  # of D - d
     wanted = [idle, idle * beyond, idle * arrivals[0], idle * idle_ends, own, own * beyond, own * arrivals[1]]
     sums = np.moveaxis(rest @ np.stack(wanted, axis=-1), -1, 0)
     per_idle, per_busy = ratio(1.0, sums[0]), ratio(1.0, sums[4])

@@ -54,6 +54,8 @@ TURNS: Final = 0.25
 """Share of the last change that has to be turned back for that."""
 CUT: Final = 1e-10
 """Probability of the largest D, or d, from which on more are counted."""
+CUT_EXACT: Final = 1e-17
+"""The same where volumes do not meet, so that their law is exact."""
 CELLS: Final = 120_000
 """Numbers of D by d, over all classes, that are worked through together: what fits into a cache."""
 MOST_CELLS: Final = 2_000_000
@@ -69,7 +71,7 @@ class Pass:
 
     outcome: Outcome
     state: State
-    log_edge: Array  # Probability of the largest D that is known, 0 where it cannot be larger, shape (elements,) [1]
+    edge: Array  # Probability of the largest D that is known, 0 where it cannot be larger, shape (elements,) [1]
     hidden: NDArray[np.bool_]  # Whether rounding hides D that count
     open_tail: Array  # Probability of the last d of open volumes [1]
 
@@ -151,8 +153,9 @@ def _wanted(
     elements: Elements, found: Pass, size: Size
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
     """Numbers of D, d and tilts that each element should go on with."""
-    totals = np.where(found.log_edge > CUT, rounded(np.array(size.totals + 1.0)), size.totals)
-    more = (found.open_tail > CUT) & (size.beyond < totals)
+    cut = np.where(elements.independent, CUT_EXACT, CUT)
+    totals = np.where(found.edge > cut, rounded(np.array(size.totals + 1.0)), size.totals)
+    more = (found.open_tail > cut) & (size.beyond < totals)
     beyond = np.where(more, rounded(np.array(size.beyond + 1.0)), size.beyond)
     tilts = np.where(found.hidden, min(2 * size.tilts, MOST_TILTS), size.tilts)
     return totals.astype(np.int64), beyond.astype(np.int64), tilts.astype(np.int64)
@@ -178,8 +181,7 @@ def one_pass(elements: Elements, state: State) -> Pass:
         outcome, following = _averages(elements, state, parts, busy, flows, law)
         seen = _seen_by_volume(state, given.busy, law[:, None] * busy * given.per_busy, rates)
         following = replace(following, **seen, log_tilt=given.log_tilt)
-    edge = _edges(elements, given, law)
-    return Pass(outcome, following, *edge, given.open_tail)
+    return Pass(outcome, following, *_edges(elements, given, law), given.open_tail)
 
 
 def _flows(
