@@ -19,6 +19,8 @@ from planner.queueing.pools.outcome import Outcome, balanced
 from planner.queueing.pools.pool import CheckedPool, Scenarios
 from planner.queueing.pools.stability import solve_saturated
 
+NEARLY_FULL: Final = 0.8
+"""Load of an open volume, relative to what its devices serve, from which on its queue is long."""
 Mask = NDArray[np.bool_]
 
 
@@ -95,12 +97,15 @@ def _field(asked: Asked, which: NDArray[np.int64]) -> tuple[Outcome, Mask]:
     return outcome, converged & balanced(here, outcome)
 
 
-def _independent_with_gaps(asked: Asked) -> Mask:
-    """Volumes that do not meet, of which some waits for a gap, and few enough states."""
+def _by_chains_of_one(asked: Asked) -> Mask:
+    """Volumes that do not meet, of which some waits for a gap or one is nearly saturated, and few enough states."""
     elements = asked.elements
     gap = (elements.redrive_time > 0.0) | (elements.alias_redrive_time > 0.0)
-    some = elements.independent & gap & (elements.aliases < elements.most_beyond)
-    for element in np.flatnonzero(some & (elements.volumes.sum(axis=-1) == 1.0)).tolist():
+    single = elements.volumes.sum(axis=-1) == 1.0
+    load = (elements.volumes * elements.arrival_rate * elements.service).sum(axis=-1)
+    full = load * (1.0 + elements.inflation * elements.aliases) > NEARLY_FULL * (elements.aliases + 1.0)
+    some = elements.independent & (gap & (elements.aliases < elements.most_beyond) | single & full)
+    for element in np.flatnonzero(some & single).tolist():
         pool, aliases = asked.pool(element)
         some[element] = not pool.closed[0] or states_of_one(pool, aliases) <= MAX_STATES
     return some
@@ -120,7 +125,7 @@ METHODS: Final = (
         "a limit; how overloaded volumes with inflation share the aliases is an estimate",
     ),
     PoolMethod(
-        "independent volumes with gaps", "exact", EXACT | FIELD, _independent_with_gaps,
+        "volumes one by one", "exact", EXACT | FIELD, _by_chains_of_one,
         _one_by_one(solve_independent), "exact",
     ),
     PoolMethod(

@@ -66,7 +66,7 @@ def busy_given_total(elements: Elements, state: State, given: GivenTotal) -> Arr
     idle = _tridiagonal(*(np.where(used, each, 0.0) for each in (below, above, state.idles_given)),
                         np.where(used, diagonal, 1.0))  # fmt: skip
     busy = 1.0 - np.minimum(np.maximum(idle, 0.0), 1.0)
-    busy = np.where(given.never_idle, 1.0, np.where(given.never_busy, 0.0, busy))
+    busy = np.where(given.never_idle, 1.0, np.where(given.per_busy > 0.0, busy, 0.0))
     return np.where(balanced[:, None, None], busy, given.busy_share)
 
 

@@ -36,19 +36,24 @@ def busy_base_ends(elements: Elements, state: State, parts: Split, waits: Array)
     share = parts.alias_share[..., None]
     held = share * beyond
     if not elements.inflation.any():
-        return np.broadcast_to(1.0 / on_base, waits.shape), held / on_alias
+        held *= 1.0 / on_alias
+        return np.broadcast_to(1.0 / on_base, waits.shape), held
     at_busy = parts.at_busy[:, None, :, None]
     spread = np.minimum(np.maximum(at_busy - beyond, 0.0) / np.maximum(at_busy - 1.0, CLOSE), 1.0)
     each = elements.inflation[:, None, None, None] * service**2
     growth = each / on_alias
-    slower = growth * held
-    base_time = on_base + slower
     alone = each / on_base + (on_alias - growth)
-    alias_time = alone + slower
-    # Divided one by one: the cube of a time far from the solution would overflow.
-    varies = growth * (1.0 - share) * held * spread
-    base = (1.0 + growth * varies / base_time / base_time) / base_time
-    aliases = (held - alone * varies / alias_time / alias_time) / alias_time
+    varies = (growth * (1.0 - share) * share) * (beyond * spread)
+    base = growth * held  # by how much aliases slow down
+    aliases = alone + base
+    base += on_base
+    np.reciprocal(base, out=base)
+    np.reciprocal(aliases, out=aliases)
+    # Multiplied one by one: the cube of a rate far from the solution would overflow.
+    held -= alone * varies * aliases * aliases
+    aliases *= held
+    varies *= growth
+    base *= 1.0 + varies * base * base
     return base, aliases
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
+from functools import cached_property
 from typing import Any, Final, Self
 
 import numpy as np
@@ -80,13 +81,13 @@ class Elements(Rows):
         }
         return replace(self, **changed)
 
-    @property
+    @cached_property
     def most_beyond(self) -> Array:
         """Most I/Os that no base holds, shape (elements,) [1]."""
         each = np.where(self.closed, self.population - 1.0, np.inf)
         return (self.volumes * np.where(self.volumes > 0.0, each, 0.0)).sum(axis=-1)
 
-    @property
+    @cached_property
     def independent(self) -> NDArray[np.bool_]:
         """Which pools have volumes that do not meet: one volume, no aliases, or one for every I/O that needs one."""
         one = self.volumes.sum(axis=-1) == 1.0

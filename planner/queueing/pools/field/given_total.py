@@ -18,9 +18,11 @@ CLOSE: Final = 1e-12
 """Share that is taken for 0, and for all."""
 NOTHING: Final = 1e-9
 """I/Os beyond the bases, as the volumes have them, up to which they are not scaled to D."""
-NEWTON: Final = 8
+NEWTON: Final = 6
 """Steps of Newton's method to the split."""
 LARGEST_EXPONENT: Final = 700.0
+ANY: Final = 2.0**60
+"""I/Os of which all d hold an alias for certain, where none waits."""
 
 
 def ratio(part: Array, whole: Array, otherwise: float | Array = 0.0) -> Array:
@@ -31,15 +33,17 @@ def ratio(part: Array, whole: Array, otherwise: float | Array = 0.0) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class GivenTotal:
-    """Volumes given D, under their laws as if independent but for their sum."""
+    """Volumes given D, under their laws as if independent but for their sum; shape (elements, classes, D) each."""
 
-    idle: Array  # Law of d with the base idle, busy, shape (elements, classes, D, d) [1]
-    busy: Array
-    busy_share: Array  # Probability that the base is busy, shape (elements, classes, D) [1]
-    beyond_idle: Array  # Mean d with the base idle, busy, shape (elements, classes, D) [1]
+    busy: Array  # Weight of d with the base busy, shape (elements, classes, D, d) [1]
+    per_busy: Array  # One over the sum of these weights, 0 where a base cannot be busy [1]
+    busy_share: Array  # Probability that the base is busy [1]
+    beyond_idle: Array  # Mean d with the base idle, busy [1]
     beyond_busy: Array
-    never_idle: NDArray[np.bool_]  # Where a base cannot be idle, or busy, with such a D
-    never_busy: NDArray[np.bool_]
+    arrivals_idle: Array  # Mean arrival rate with the base idle, busy [1/service time]
+    arrivals_busy: Array
+    ends_idle: Array  # Mean rate at which aliases end with the base idle [1/service time]
+    never_idle: NDArray[np.bool_]  # Where a base cannot be idle
     known: NDArray[np.bool_]  # D that rounding does not hide, shape (elements, D)
     log_tilt: Array  # Logarithms of the tilts, shape (elements, tilts) [1]
     open_tail: Array  # Largest probability of the last d of an open volume, shape (elements,) [1]
@@ -54,26 +58,27 @@ def given_total(
     log_law = log_busy + np.log1p(idle_to_busy)
     log_tilt = fitted_tilts(elements, state, log_law)
     others = of_the_others(elements, log_law, log_tilt, totals)
-    middle = log_tilt[:, log_tilt.shape[-1] // 2]
-    own = tilted(log_busy, middle[:, None])[:, 0]
-    rest = sliding_window_view(others, size, axis=-1)[..., ::-1]  # of D - d
-    busy = own[:, :, None] * rest
-    idle = busy * idle_to_busy[:, :, None]
-    sums = idle.sum(axis=-1), busy.sum(axis=-1)
-    idle *= ratio(1.0, sums[0])[..., None]
-    busy *= ratio(1.0, sums[1])[..., None]
-    both, beyond = sums[0] + sums[1], np.arange(float(size))
+    own = tilted(log_busy, log_tilt[:, log_tilt.shape[-1] // 2, None])[:, 0]
+    idle, beyond = own * idle_to_busy, np.arange(float(size))
+    rest = np.array(sliding_window_view(others, size, axis=-1)[..., ::-1], order="C")  # of D - d
+    wanted = [idle, idle * beyond, idle * arrivals[0], idle * idle_ends, own, own * beyond, own * arrivals[1]]
+    sums = np.moveaxis(rest @ np.stack(wanted, axis=-1), -1, 0)
+    per_idle, per_busy = ratio(1.0, sums[0]), ratio(1.0, sums[4])
+    both = sums[0] + sums[4]
     known = ((both > 0.0) | (elements.volumes[..., None] == 0.0)).all(axis=1)
     law = np.exp(log_busy) * (1.0 + idle_to_busy)
     is_open = ~elements.closed & (elements.volumes > 0.0)
+    rest *= own[:, :, None]
     return GivenTotal(
-        idle=idle,
-        busy=busy,
-        busy_share=ratio(sums[1], both),
-        beyond_idle=(idle * beyond).sum(axis=-1),
-        beyond_busy=(busy * beyond).sum(axis=-1),
+        busy=rest,
+        per_busy=per_busy,
+        busy_share=ratio(sums[4], both),
+        beyond_idle=sums[1] * per_idle,
+        beyond_busy=sums[5] * per_busy,
+        arrivals_idle=sums[2] * per_idle,
+        arrivals_busy=sums[6] * per_busy,
+        ends_idle=sums[3] * per_idle,
         never_idle=sums[0] <= 0.0,
-        never_busy=sums[1] <= 0.0,
         known=_around_the_mean(known, state.mean_total),
         log_tilt=log_tilt,
         open_tail=np.where(is_open, law[..., -1] / law.sum(axis=-1), 0.0).max(axis=-1),
@@ -142,12 +147,12 @@ def own_queue_empty(alias_share: Array, at_busy: Array, waiting: Array, size: in
     hypergeometric: the product over j < d of (share x total - j)+ / (total - j).
     """
     drawn = np.arange(size - 1.0)
-    at_busy = at_busy[:, None, :, None]
-    held = np.maximum(alias_share[..., None] * at_busy - drawn, 0.0)
-    held /= np.maximum(at_busy - drawn, CLOSE)
-    np.minimum(held, 1.0, out=held)
-    held[np.broadcast_to((waiting <= 0.0)[:, None, :, None], held.shape)] = 1.0
+    at_busy = np.where(waiting > 0.0, at_busy, ANY)[:, None, :, None]
     chance = np.ones((*alias_share.shape, size))
+    held = alias_share[..., None] * at_busy - drawn
+    np.maximum(held, 0.0, out=held)
+    held *= 1.0 / np.maximum(at_busy - drawn, CLOSE)
+    np.minimum(held, 1.0, out=held)
     np.cumprod(held, axis=-1, out=chance[..., 1:])
     return chance
 

@@ -39,7 +39,7 @@ from planner.queueing.pools.outcome import Outcome
 from planner.queueing.pools.pool import TINY
 from planner.results import Array
 
-SETTLED: Final = 1e-8
+SETTLED: Final = 1e-7
 """Change of throughput and queue in one pass, relative to the throughput, at which an element has settled."""
 STILL_GOOD: Final = 1e-6
 """The same after the last pass."""
@@ -52,12 +52,16 @@ DAMPED: Final = 13
 """Passes after which a change that turns back makes the rates of a volume move half of the way only."""
 TURNS: Final = 0.25
 """Share of the last change that has to be turned back for that."""
-CUT: Final = 1e-11
+CUT: Final = 1e-10
 """Probability of the largest D, or d, from which on more are counted."""
+CUT_EXACT: Final = 1e-17
+"""The same where volumes do not meet, so that their law is exact."""
 CELLS: Final = 120_000
 """Numbers of D by d, over all classes, that are worked through together: what fits into a cache."""
-MOST_CELLS: Final = 6_000_000
+MOST_CELLS: Final = 2_000_000
 """The same of one element, beyond which it is not solved."""
+MOST_WORK: Final = 60_000_000
+"""Passes times numbers of D by d of one element, after which it is not solved: several seconds."""
 MOST_TILTS: Final = 16
 
 
@@ -67,7 +71,7 @@ class Pass:
 
     outcome: Outcome
     state: State
-    log_edge: Array  # Probability of the largest D that is known, 0 where it cannot be larger, shape (elements,) [1]
+    edge: Array  # Probability of the largest D that is known, 0 where it cannot be larger, shape (elements,) [1]
     hidden: NDArray[np.bool_]  # Whether rounding hides D that count
     open_tail: Array  # Probability of the last d of open volumes [1]
 
@@ -114,8 +118,8 @@ def _settle(
 ) -> list[tuple[Size, NDArray[np.int64], State]]:
     """Iterate until every element has settled, failed or asks for another size; write what settled, return the rest."""
     moved = []
+    here = elements.take(which)
     while which.size:
-        here = elements.take(which)
         found = one_pass(here, state)
         change = np.abs(found.state.change).sum(axis=(1, 2)) / np.maximum(
             np.abs(found.state.answer[:, 0]).sum(axis=1), TINY
@@ -126,7 +130,8 @@ def _settle(
         larger = ~lost & ((totals != size.totals) | (beyond != size.beyond) | (tilts != size.tilts))
         larger &= (number > 1) & (number % 2 == 1)
         too_large = larger & (totals * beyond * here.volumes.shape[1] > MOST_CELLS)
-        spent = number >= MOST_PASSES
+        cells = size.totals * size.beyond * here.volumes.shape[1]
+        spent = (number >= MOST_PASSES) | (number * cells > MOST_WORK)
         enough = np.where(spent, STILL_GOOD, SETTLED)
         settled = ~larger & ~lost & (change <= enough) & (number >= FIRST)
         leaves = settled | lost | spent | too_large
@@ -140,7 +145,7 @@ def _settle(
             moved.append((bigger, which[at], state.take(at).resized(bigger)))
         stays = ~(leaves | larger)
         if not stays.all():
-            which, state = which[stays], state.take(stays)
+            which, here, state = which[stays], here.take(stays), state.take(stays)
     return moved
 
 
@@ -148,8 +153,9 @@ def _wanted(
     elements: Elements, found: Pass, size: Size
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
     """Numbers of D, d and tilts that each element should go on with."""
-    totals = np.where(found.log_edge > CUT, rounded(np.array(size.totals + 1.0)), size.totals)
-    more = (found.open_tail > CUT) & (size.beyond < totals)
+    cut = np.where(elements.independent, CUT_EXACT, CUT)
+    totals = np.where(found.edge > cut, rounded(np.array(size.totals + 1.0)), size.totals)
+    more = (found.open_tail > cut) & (size.beyond < totals)
     beyond = np.where(more, rounded(np.array(size.beyond + 1.0)), size.beyond)
     tilts = np.where(found.hidden, min(2 * size.tilts, MOST_TILTS), size.tilts)
     return totals.astype(np.int64), beyond.astype(np.int64), tilts.astype(np.int64)
@@ -168,31 +174,27 @@ def one_pass(elements: Elements, state: State) -> Pass:
         waiting = np.maximum(total - elements.aliases[:, None], 0.0)
         empty = own_queue_empty(parts.alias_share, parts.at_busy, waiting, size)
         base_ends, alias_ends = busy_base_ends(elements, state, parts, 1.0 - empty)
-        rates = alias_ends, base_ends * (1.0 - empty), base_ends * empty
-        flows = _flows(elements, given, parts, busy, (*arrivals, idle_ends), rates)
+        idles = base_ends * empty
+        rates = alias_ends, base_ends - idles, idles
+        flows = _flows(elements, given, parts, busy, rates)
         law = flows.law(given, elements.most_beyond)
         outcome, following = _averages(elements, state, parts, busy, flows, law)
-        seen = _seen_by_volume(state, given.busy * (law[:, None] * busy)[..., None], rates)
+        seen = _seen_by_volume(state, given.busy, law[:, None] * busy * given.per_busy, rates)
         following = replace(following, **seen, log_tilt=given.log_tilt)
-    edge = _edges(elements, given, law)
-    return Pass(outcome, following, *edge, given.open_tail)
+    return Pass(outcome, following, *_edges(elements, given, law), given.open_tail)
 
 
 def _flows(
-    elements: Elements,
-    given: GivenTotal,
-    parts: Split,
-    busy: Array,
-    by_beyond: tuple[Array, Array, Array],
-    rates: tuple[Array, Array, Array],
+    elements: Elements, given: GivenTotal, parts: Split, busy: Array, rates: tuple[Array, Array, Array]
 ) -> Flows:
     """Flows of one volume of each class and of the pool given D."""
-    idle_arrivals, busy_arrivals, idle_ends = (each[:, :, None] for each in by_beyond)
-    alias_ends, picks, idles = ((given.busy * each).sum(axis=-1) for each in rates)
-    tries, pickups = busy * (given.busy * busy_arrivals).sum(axis=-1), busy * picks
-    ends = parts.scale[:, None] * ((1.0 - busy) * (given.idle * idle_ends).sum(axis=-1) + busy * alias_ends)
+    alias_ends, picks, idles = (
+        np.einsum("ekij,ekij->eki", given.busy, each) * given.per_busy for each in rates
+    )
+    tries, pickups = busy * given.arrivals_busy, busy * picks
+    ends = parts.scale[:, None] * ((1.0 - busy) * given.ends_idle + busy * alias_ends)
     whole = ((elements.volumes[..., None] * each).sum(axis=1) for each in (tries, pickups, ends))
-    return Flows((given.idle * idle_arrivals).sum(axis=-1), idles, tries, pickups, ends, *whole)
+    return Flows(given.arrivals_idle, idles, tries, pickups, ends, *whole)
 
 
 def _averages(
@@ -286,8 +288,11 @@ def _odds_error(elements: Elements, outcome: Outcome) -> Array:
     return np.where(counts, np.clip(error - mean[:, None], -1.0, 1.0), 0.0)
 
 
-def _seen_by_volume(state: State, weight: Array, rates: tuple[Array, Array, Array]) -> dict[str, Any]:
+def _seen_by_volume(
+    state: State, busy: Array, chance: Array, rates: tuple[Array, Array, Array]
+) -> dict[str, Any]:
     """Average the rates over D as one busy volume with d sees them; a d that no D has is as the nearest one."""
+    weight = busy * chance[..., None]
     known = weight.sum(axis=2)
     some = known > TINY
     per = ratio(np.ones_like(known), known)
@@ -296,7 +301,7 @@ def _seen_by_volume(state: State, weight: Array, rates: tuple[Array, Array, Arra
     nearest = np.clip(beyond, first[..., None], last[..., None])
     seen: dict[str, Any] = {}
     for name, rate in zip(("alias_ends", "base_picks", "base_idles"), rates, strict=True):
-        now = np.take_along_axis((weight * rate).sum(axis=2) * per, nearest, axis=-1)
+        now = np.take_along_axis(np.einsum("ekij,ekij->ekj", weight, rate) * per, nearest, axis=-1)
         now = np.where(some.any(axis=-1)[..., None], now, getattr(state, name))
         half = state.damped[:, None, None]
         seen[name] = np.where(half, 0.5 * (now + getattr(state, name)), now)
