@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.demand.law import Law
-from planner.demand.rowwise import on_edge, root
+from planner.demand.rowwise import on_edge
 from planner.devices import Pool, VolumeClass
 from planner.interval import Interval
 from planner.measurements import Run
@@ -30,6 +30,7 @@ FAR_FROM_SATURATED: Final = 0.7  # utilization of a device below which an open c
 PASSES: Final = 2  # to the service time of a lone I/O
 LEAST_THINK: Final = 1e-3  # think time over service time
 IDLE_RANGE: Final = (1e-4, 1e6)  # idle capacity over load
+EXACT: Final = 1e-6  # of the logarithm of the free number, and of a residual
 FAR_OFF: Final = 1e6  # normalized residual beyond which it is all the same
 APART: Final = 0.05  # between the passes, in the logarithm of the free number
 
@@ -222,12 +223,18 @@ def _balanced(
 ) -> tuple[Array, NDArray[np.bool_]]:
     """Logarithm of the free number at which both residuals cancel, and whether there is one; else the nearer end."""
 
-    def total(negative: Array) -> Array:
-        _, of_service, of_queue = every.residuals(-negative, gap, law)
+    from scipy.optimize import elementwise
+
+    def total(log_free: Array, index: Array) -> Array:
+        some = index.astype(np.int64)
+        _, of_service, of_queue = every.of(some).residuals(log_free, gap[some], law)
         return of_service + of_queue
 
-    negative, found = root(total, -ends[1], -ends[0])
-    return -negative, found
+    index = np.arange(gap.size, dtype=np.float64)
+    root = elementwise.find_root(total, ends, args=(index,), tolerances={"xatol": EXACT, "fatol": EXACT})
+    found = np.array(root.success)
+    nearer = np.where(np.abs(root.f_bracket[0]) < np.abs(root.f_bracket[1]), *root.bracket)
+    return np.where(found, root.x, nearer), found
 
 
 def _candidate(run: Run, law: Law, population: float, think: float, alone: float, residual: float) -> Candidate:

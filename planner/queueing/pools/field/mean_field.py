@@ -41,7 +41,7 @@ from planner.results import Array
 
 SETTLED: Final = 1e-7
 """Change of throughput and queue in one pass, relative to the throughput, at which an element has settled."""
-STILL_GOOD: Final = 1e-6
+STILL_GOOD: Final = 1e-5
 """The same after the last pass."""
 MOST_PASSES: Final = 200
 FIRST: Final = 4
