@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from planner.errors import ReportError
+from planner.measurements.groups import POOL, Group
 from planner.reports import schema
 from planner.reports.csv_table import read_csv
-from planner.site.groups import POOL, Group
 
 if TYPE_CHECKING:
     import polars as pl
