@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from planner.demand import Law
-from planner.errors import PlannerError
+from planner.errors import ConvergenceError, PlannerError
 from planner.measurements import Run
 from planner.sizing.answer import AliasAnswer
 from planner.sizing.search import answered
@@ -89,6 +89,8 @@ def _need(case: tuple[Run, ...], law: Law, target: Target, growth: float, ranges
         return Need(count=0, low=0, high=0, decided=IDLE)
     try:
         answer = answered(case, law, target, growth)
+    except ConvergenceError as problem:  # what did not converge, and by how much, is no word for a user
+        return Need(problem=f"{case[-1].name} could not be solved", exit_code=problem.exit_code)
     except PlannerError as problem:
         return Need(problem=str(problem), exit_code=problem.exit_code)
     low, high = answer.range if ranges else (None, None)
