@@ -10,14 +10,13 @@ import numpy as np
 import pytest
 
 from planner import queueing, sizing
-from planner.demand import Law
+from planner.demand import Law, Target
 from planner.devices import Pool, VolumeClass
 from planner.errors import ConvergenceError, InputError
 from planner.measurements import Run, intervals, pool_runs, read
 from planner.sizing.classic import classic_aliases
 from planner.sizing.fewest import fewest
 from planner.sizing.pool import Asked, pool_readings
-from planner.demand import Target
 from planner.sizing.volumes import alike, each_volume
 
 LAW = Law(inflation=0.16, redrive_time=6e-5, model_error=0.02)

@@ -63,7 +63,7 @@ def site(
 ) -> None:
     """Answer with a row a pool, those that are short first."""
     from planner import units
-    from planner.site.need import site as ask
+    from planner.site.question import site as ask
     from planner.site.track import track_record
     from planner.sizing import Target
 

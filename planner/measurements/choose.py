@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
 from planner.errors import InputError, ReportError
+from planner.measurements.groups import GROUP_KEYS, group_keys
 from planner.reports import schema
 from planner.reports.moments import MOMENT, before, read_moment, shown_by, with_moments
 
@@ -19,7 +20,6 @@ WORST: Final = "worst"
 MEAN: Final = "mean"
 BY_TIME: Final = ("io_rate", "alias_rate", "avoided", "queued")  # the others are means over I/Os
 _WANTED: Final = "worst, mean, or a time such as 2026-03-01T10:15"
-_GROUP: Final = "_group"
 
 
 def moment(text: str | datetime | None, argument: str) -> datetime | None:
@@ -107,43 +107,25 @@ def at_interval(devices: pl.DataFrame, which: str) -> pl.DataFrame:
     return found
 
 
-def _grouped(devices: pl.DataFrame) -> pl.DataFrame:
-    """Say which rows one interval is to be found for: those of a pool, or a volume with its own aliases.
-
-    Where HyperPAV aliases are at work and nothing says of which pool, all devices of the system go together.
-    """
-    import polars as pl
-
-    shared = (pl.col("kind") == schema.ALIAS).fill_null(False) & pl.col("pool").is_null()
-    own = pl.coalesce(pl.col("alias_of"), pl.col("device"), pl.col("label"))
-    group = (
-        pl.when(pl.col("pool").is_not_null()).then(pl.concat_str(pl.lit("pool "), pl.col("pool")))
-        .when(shared.any().over(pl.col("system").fill_null(""))).then(pl.lit(""))
-        .otherwise(own)
-    )  # fmt: skip
-    return devices.with_columns(group.alias(_GROUP))
-
-
 def _worst(devices: pl.DataFrame) -> pl.DataFrame:
     """The interval in which most I/Os wait, and of those in which as many do, the busiest one."""
     import polars as pl
 
-    keys = ["system", "source", MOMENT]
-    grouped = with_moments(_grouped(devices), "system")
-    load = (
-        grouped.group_by(*keys, _GROUP)
+    keys = ["system", "source", MOMENT, *GROUP_KEYS]
+    grouped = with_moments(group_keys(devices.lazy()).collect(), "system")
+    chosen = (
+        grouped.group_by(keys)
         .agg(
             pl.col("queued").sum().alias("_queued"),
             (pl.col("io_rate") * pl.col("service").fill_null(0.0)).sum().alias("_busy"),
             pl.col("line").min().alias("_line"),
         )
         .sort("_queued", "_busy", MOMENT, "_line", descending=[True, True, False, False])
-        .unique(["system", _GROUP], keep="first", maintain_order=True)
+        .unique(["system", *GROUP_KEYS], keep="first", maintain_order=True)
+        .select(keys)
     )
-    chosen = load.select(*keys, _GROUP)
-    return grouped.join(chosen, on=[*keys, _GROUP], how="semi", nulls_equal=True, maintain_order="left").drop(
-        _GROUP, MOMENT
-    )
+    found = grouped.join(chosen, on=keys, how="semi", nulls_equal=True, maintain_order="left")
+    return found.drop(*GROUP_KEYS, MOMENT)
 
 
 def _means(devices: pl.DataFrame) -> pl.DataFrame:

@@ -20,9 +20,9 @@ from planner.page.content import Part
 from planner.page.layout import Volumes, page
 from planner.page.parts import MOST_ITEMS, part_of
 from planner.page.volumes import volumes_of
-from planner.site.executors import Failed, run
+from planner.parallel import Failed, run
 from planner.site.growth.goals import FEWEST_DAYS
-from planner.site.need import site
+from planner.site.question import site
 from planner.site.shared import is_shared
 from planner.site.site_answer import SiteAnswer
 from planner.sizing import (

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from planner.errors import ReportError
 from planner.reports import schema
-from planner.reports.moments import MOMENT, clock, clock_of_zone, read_moment, with_moments
 from planner.reports.csv_table import check_width
+from planner.reports.moments import MOMENT, clock, clock_of_zone, read_moment, with_moments
 from planner.units import MICROSECOND, MONITOR_TIME
 
 if TYPE_CHECKING:

@@ -10,15 +10,14 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from planner.demand import Law
+from planner.demand import Law, Target
 from planner.errors import InputError
-from planner.measurements.archive import collected, naming_damage, open_archive
+from planner.measurements.archive import naming_damage, open_archive
 from planner.measurements.choose import refuse_twice
+from planner.measurements.groups import POOL, VOLUME, Group, groups_of, rows_of
 from planner.measurements.read import Data, is_folder, read
-from planner.site.groups import POOL, VOLUME, Group, groups_of, keyed, rows_of
 from planner.site.members import checked_members
 from planner.site.shared import Shared, check_members, is_shared, joined, read_shared
-from planner.demand import Target
 
 if TYPE_CHECKING:
     import polars as pl
@@ -114,7 +113,7 @@ def parts_of(
                 SitePart(
                     name=group.words,
                     groups=(group,),
-                    frame=keyed(frame, [group]),
+                    frame=rows_of(frame.lazy(), [group]),
                     shares={ssid: shares},
                     **asked,
                 )

@@ -32,7 +32,7 @@ class NeedSeries:
     """One pool over time, arrays (intervals,), in the order of time.
 
     `start` (datetime64[us], NaT without a date), `seconds`, `needed` (nan where not answered), `in_use`, `io_rate`
-    [1/s], `response` [s] (nan where no queue was measured), `queued`, `busy`, `in_full` (solved in full).
+    [1/s], `response` [s] (nan where no queue was measured), `queued`, `busy`.
     """
 
     start: NDArray[np.datetime64]
@@ -43,7 +43,6 @@ class NeedSeries:
     response: Array
     queued: Array
     busy: Flags
-    in_full: Flags
 
     def hours(self) -> Array:
         """Largest need seen in each hour of the week, (7, 24), Monday first; nan where nothing was measured."""
@@ -85,9 +84,9 @@ class PoolNeed:
     worst_start : datetime or None
         When the worst interval began.
     intervals, busy_intervals, solved_in_full, short_intervals : int
-        All; the busy ones; those solved in full; busy ones that need more than were in use.
-    taught_by : int
-        Intervals that the range was fitted to; 1 where it is that of one interval.
+        All; the busy ones; those with I/O that were solved; busy ones that need more than were in use.
+    decided_start : datetime or None
+        When the interval began that stands for `needed`, and has its range: of those, the busiest.
     shares : dict
         Of a control unit of several systems, the share of each in the load of its worst hundredth.
     rules : dict
@@ -122,7 +121,7 @@ class PoolNeed:
     busy_intervals: int = 0
     solved_in_full: int = 0
     short_intervals: int = 0
-    taught_by: int = 0
+    decided_start: datetime | None = None
     shares: dict[str, float] = field(default_factory=dict)
     rules: dict[str, int | None] = field(default_factory=dict)
     supply: str = ""
@@ -177,7 +176,7 @@ class PoolNeed:
 
     def to_dict(self) -> dict[str, Any]:
         """One row of ``--json``."""
-        start = self.worst_start
+        start, decided = self.worst_start, self.decided_start
         return {
             "system": self.system, "pool": self.pool, "volumes": self.volumes, "in_use": self.in_use,
             "needed_worst": self.needed_worst, "needed_99": self.needed_99, "needed_95": self.needed_95,
@@ -185,7 +184,8 @@ class PoolNeed:
             "worst_start": None if start is None else start.isoformat(), "intervals": self.intervals,
             "busy_intervals": self.busy_intervals, "solved_in_full": self.solved_in_full,
             "kind": self.kind, "needed": self.needed, "short_intervals": self.short_intervals,
-            "taught_by": self.taught_by, "to_add": self.to_add, "to_gain": self.to_gain,
+            "taught_by": 1, "to_add": self.to_add, "to_gain": self.to_gain,
             "busiest_hour": self.busiest_hour or None, "rules": self.rules, "supply": self.supply or None,
             "shares": self.shares, "notes": list(self.notes), "problem": self.problem,
+            "decided_start": None if decided is None else decided.isoformat(),
         }  # fmt: skip

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from planner.errors import ReportError
+from planner.measurements.groups import POOL, Group
 from planner.reports import schema
 from planner.reports.csv_table import read_csv
 from planner.reports.moments import MOMENT, with_moments
-from planner.site.groups import POOL, Group
 
 if TYPE_CHECKING:
     import polars as pl

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from planner.demand import Law, Target
-from planner.errors import InputError, PlannerError
+from planner.errors import ConvergenceError, InputError, PlannerError
 from planner.interval import Interval
 from planner.measurements import Run
 from planner.sizing.answer import AliasAnswer
@@ -154,9 +154,16 @@ def _check(case: Case) -> None:
 def _answered(sized: Sized | PlannerError, *, ranges: bool) -> Need:
     """Count and range of what was read, or why there is none."""
     if isinstance(sized, PlannerError):
-        return Need(count=None, problem=str(sized), exit_code=sized.exit_code)
+        return Need(count=None, low=None, high=None, decided="", problem=_said(sized), exit_code=sized.exit_code)
     try:
         low, high = sized.range if ranges else (None, None)
         return Need(count=sized.count, low=low, high=high, decided=sized.decided, sized=sized)
     except PlannerError as problem:
-        return Need(count=None, problem=str(problem), exit_code=problem.exit_code, sized=sized)
+        return Need(
+            count=None, low=None, high=None, decided="", problem=_said(problem), exit_code=problem.exit_code, sized=sized
+        )  # fmt: skip
+
+
+def _said(problem: PlannerError) -> str:
+    """Why there is no answer; what did not converge, and by how much, is no word for a user."""
+    return "it could not be solved" if isinstance(problem, ConvergenceError) else str(problem)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from planner.demand import Law
+from planner.demand import Law, Target
 from planner.devices.storage import FRAMES_PER_PGMBK, ptrm_limit, real_storage_limit
 from planner.devices.storage import release as find_release
 from planner.errors import InputError, PlannerError
@@ -27,7 +27,6 @@ from planner.site.growth.goals import ENDS, Goal, fitted
 from planner.site.growth.pools import PoolQuestion, answer_pools
 from planner.site.growth.wording import AHEAD
 from planner.site.series import Daily, SeriesLabel, aligned, busy_hours, daily_medians, jump_note, leap
-from planner.demand import Target
 from planner.units import GIB, SEGMENT
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from planner.demand import Law, Reading
+from planner.demand import Law, Reading, Target, log_excess
 from planner.demand.answer import POINT
 from planner.demand.pooled import HIGHEST, LOWEST, PoolReadings, read_pool
 from planner.demand.steady import POPULATIONS, preferred_reading
@@ -27,7 +27,6 @@ from planner.site.steady_table import sorts
 from planner.sizing.bounds import spaced
 from planner.sizing.fewest import Tried, fewest, first_guess
 from planner.sizing.pool import demand_in_use, extremes, is_bursty, pool_readings
-from planner.demand import Target, log_excess
 from planner.sizing.volumes import grouped_within
 
 if TYPE_CHECKING:

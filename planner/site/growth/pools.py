@@ -6,14 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from planner.demand import Law
+from planner.demand import Law, Target
 from planner.errors import PlannerError
 from planner.interval import Interval
 from planner.site import executors
 from planner.site.growth.goals import Goal
 from planner.site.growth.needs import needs_of_pool
 from planner.site.series import SeriesLabel
-from planner.demand import Target
 
 if TYPE_CHECKING:
     import polars as pl

@@ -1,0 +1,303 @@
+"""One map over partitions, two executors: processes of this machine, or the workers of a Dask cluster."""
+
+from __future__ import annotations
+
+import logging
+import os
+import warnings
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from dataclasses import dataclass
+from multiprocessing import active_children, get_context
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+from planner.errors import InputError, MissingExtraError, PlannerError
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+ATTEMPTS: Final = 3  # times that a part may end its process before it counts as the cause
+PATIENCE: Final = 10  # seconds to wait for a scheduler, and again for its first worker
+ONE_THREAD: Final = ("POLARS_MAX_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+SAME: Final = (
+    "zvm-planner",
+    "distributed",
+    "dask",
+    "polars",
+    "numpy",
+    "scipy",
+)  # versions that must not differ
+SCHEMES: Final = ("tcp://", "tls://", "ucx://", "ws://", "wss://")
+Part = TypeVar("Part")
+Value = TypeVar("Value")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failed:
+    """A part without a value: its `name`, the `problem`, and the `exit_code` that stands for it."""
+
+    name: str
+    problem: str
+    exit_code: int = PlannerError.exit_code
+
+
+def run(
+    function: Callable[[Part], Value],
+    parts: Sequence[Part],
+    scheduler: str | None = None,
+    workers: int | None = None,
+    *,
+    done: Callable[[int], None] | None = None,
+) -> list[Value | Failed]:
+    """Apply a function to every part, on all processors of this machine or on a cluster.
+
+    A part that raises an error is named and the others are answered. A process that ends (killed, out of memory) costs
+    time only: what it worked on is done again, and a part that ends its process three times is named.
+
+    Parameters
+    ----------
+    function : callable
+        Takes a part; of a module, so that other processes find it by its name.
+    parts : sequence
+        What to work on; small, since each travels: the name of a partition, not its rows. What has a `name` is called
+        by it in a message, anything else as it prints.
+    scheduler : str, optional
+        Address of a Dask scheduler, ``tcp://HOST:8786``; processes of this machine where None.
+    workers : int, optional
+        Processes of this machine; as many as it has processors for this one where None. One works in this process.
+    done : callable, optional
+        Told of the number of parts done since it was last called.
+
+    Returns
+    -------
+    list
+        In the order of the parts, what the function returned, or `Failed` where it did not.
+
+    Raises
+    ------
+    InputError
+        A count of workers below 1, or beside a scheduler; a scheduler that does not answer, has no workers or goes
+        away; versions that differ between client and workers.
+    MissingExtraError
+        A scheduler is named and Dask is not installed.
+    """
+    if workers is not None and workers < 1:
+        raise InputError("workers", workers, "a count of at least 1")
+    if scheduler is not None and workers is not None:
+        raise InputError("workers", workers, "it without a scheduler, whose workers are started beside it")
+    tell = done or (lambda count: None)
+    if scheduler is not None:
+        return _on_cluster(function, parts, scheduler, tell)
+    count = min(workers or len(os.sched_getaffinity(0)), len(parts))
+    return _here(function, parts, tell) if count <= 1 else _Processes(function, parts, count, tell).run()
+
+
+def _here(function: Callable[[Any], Any], parts: Sequence[Any], tell: Callable[[int], None]) -> list[Any]:
+    """All parts in this process."""
+    found = []
+    for part in parts:
+        try:
+            found.append(function(part))
+        except Exception as error:  # whatever a poisoned part raises is said of it
+            found.append(_failed(part, error))
+        tell(1)
+    return found
+
+
+def _failed(part: object, problem: BaseException | str) -> Failed:
+    """What is said of a part that an error of the function, or the end of its process, left without a value."""
+    name = str(getattr(part, "name", part))
+    if isinstance(problem, PlannerError):
+        return Failed(name=name, problem=str(problem), exit_code=problem.exit_code)
+    if isinstance(problem, BaseException):
+        first = str(problem).strip().splitlines()[:1]
+        problem = ": ".join([type(problem).__name__, *first])
+    return Failed(name=name, problem=problem)
+
+
+class _Processes:
+    """Processes of this machine; at most as many parts are given out as there are processes.
+
+    So whatever was given out when a process ended is suspect, and nothing else. Suspects are tried again one at a time,
+    which tells the part that ends its process from those beside it.
+    """
+
+    def __init__(
+        self, function: Callable[[Any], Any], parts: Sequence[Any], count: int, tell: Callable[[int], None]
+    ) -> None:
+        self.function, self.parts, self.count, self.tell = function, parts, count, tell
+        self.found: dict[int, Any] = {}
+        self.waiting = deque(range(len(parts)))
+
+    def run(self) -> list[Any]:
+        """Values of all parts in their order, `Failed` where there is none."""
+        with _one_thread_each():
+            while self.waiting:
+                suspects = self._together()
+                for k in suspects:
+                    self._alone(k)
+        return [self.found[k] for k in range(len(self.parts))]
+
+    def _keep(self, k: int, value: Any) -> None:
+        self.found[k] = value
+        self.tell(1)
+
+    def _pool(self, count: int) -> ProcessPoolExecutor:
+        return ProcessPoolExecutor(count, mp_context=get_context("spawn"))
+
+    def _together(self) -> list[int]:
+        """Work until nothing is left or a process ended; parts that were given out then."""
+        before = set(active_children())
+        with self._pool(self.count) as pool:
+            out: dict[Future[Any], int] = {}
+            try:
+                while self.waiting or out:
+                    while self.waiting and len(out) < self.count:
+                        k = self.waiting[0]
+                        out[pool.submit(self.function, self.parts[k])] = k
+                        self.waiting.popleft()
+                    for future in wait(out, return_when=FIRST_COMPLETED).done:
+                        self._collect(future, out[future])
+                        del out[future]
+            except BrokenProcessPool:
+                for future, k in out.items():  # what was finished in the same moment is kept
+                    if future.done() and not isinstance(future.exception(), BrokenProcessPool):
+                        self._collect(future, k)
+                return [k for k in out.values() if k not in self.found]
+            except BaseException:
+                pool.shutdown(wait=False, cancel_futures=True)
+                for process in set(active_children()) - before:  # who was told to end does not wait for them
+                    process.terminate()
+                raise
+        return []
+
+    def _collect(self, future: Future[Any], k: int) -> None:
+        """Keep a value or an error of the function; a process that ended is raised."""
+        error = future.exception()
+        if isinstance(error, BrokenProcessPool):
+            raise error
+        self._keep(k, future.result() if error is None else _failed(self.parts[k], error))
+
+    def _alone(self, k: int) -> None:
+        """Try a suspect again in a process of its own."""
+        for _ in range(ATTEMPTS - 1):  # the first time it stood beside others
+            with self._pool(1) as pool:
+                try:
+                    self._collect(pool.submit(self.function, self.parts[k]), k)
+                    return
+                except BrokenProcessPool:
+                    continue
+        ended = f"its process ended {ATTEMPTS} times (killed, or out of memory)"
+        self._keep(k, _failed(self.parts[k], ended))
+
+
+@contextmanager
+def _one_thread_each() -> Iterator[None]:
+    """Processes that are started meanwhile use one thread each, unless the environment says otherwise."""
+    added = [variable for variable in ONE_THREAD if variable not in os.environ]
+    os.environ.update(dict.fromkeys(added, "1"))
+    try:
+        yield
+    finally:
+        for variable in added:
+            del os.environ[variable]
+
+
+def _on_cluster(
+    function: Callable[[Any], Any], parts: Sequence[Any], address: str, tell: Callable[[int], None]
+) -> list[Any]:
+    """All parts on the workers of a scheduler, which gives a part whose worker ended to another one."""
+    try:
+        from distributed import as_completed
+    except ImportError as error:
+        raise MissingExtraError("dask[distributed]", "cluster") from error
+    with _client(address) as client:
+        _refuse_other_versions(client, address)
+        futures = client.map(_guarded, [(function, part) for part in parts], pure=False)
+        place = {future.key: k for k, future in enumerate(futures)}
+        found: dict[int, Any] = {}
+        for future in as_completed(futures, loop=client.loop):
+            if future.status == "cancelled" or client.status != "running":
+                raise InputError(
+                    "scheduler", address,
+                    f"a scheduler that stays; it went away after {len(found)} of {len(parts)} parts",
+                )  # fmt: skip
+            k = place[future.key]
+            found[k] = _ended(parts[k], future) if future.status == "error" else future.result()
+            future.release()
+            tell(1)
+        return [found[k] for k in range(len(parts))]
+
+
+def _guarded(task: tuple[Callable[[Any], Any], Any]) -> Any:
+    """The function on a worker; an error of it is a value, so that the scheduler does not log it as its own."""
+    function, part = task
+    (value,) = _here(function, [part], lambda count: None)
+    return value
+
+
+def _ended(part: object, future: Any) -> Failed:
+    """What is said of a part whose workers ended, one after the other."""
+    error = future.exception()
+    if type(error).__name__ == "KilledWorker":
+        return _failed(part, "its worker ended each time it was tried (killed, or out of memory)")
+    return _failed(part, error)
+
+
+@contextmanager
+def _client(address: str) -> Iterator[Client]:
+    """A connection to a scheduler that has workers."""
+    from distributed import Client
+
+    if not address.startswith(SCHEMES):
+        raise InputError("scheduler", address, "an address such as tcp://HOST:8786")
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what happens is said once, by the planner
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of versions that differ, which are refused below
+            client = Client(address, timeout=PATIENCE, set_as_default=False)
+    except (OSError, TimeoutError, ValueError) as error:
+        why = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+        raise InputError(
+            "scheduler", address, f"a Dask scheduler that answers; start one with `dask scheduler` ({why})"
+        ) from error
+    try:
+        try:
+            client.wait_for_workers(1, timeout=PATIENCE)
+        except TimeoutError:
+            raise InputError(
+                "scheduler", address, f"at least one worker; start one with `dask worker {address}`"
+            ) from None
+        yield client
+    finally:
+        client.close()
+
+
+def _refuse_other_versions(client: Client, address: str) -> None:
+    """Refuse workers, or a scheduler, of other versions: both are named."""
+    said: Any = client.get_versions(check=False, packages=list(SAME))
+    others = {
+        "the scheduler": said["scheduler"],
+        **{f"worker {at}": of for at, of in said["workers"].items()},
+    }
+    mine = _versions(said["client"])
+    for who, of in others.items():
+        theirs = _versions(of)
+        for package in ("python", *SAME):
+            if who == "the scheduler" and package not in {"python", "dask", "distributed"}:
+                continue  # it moves the parts, and opens none
+            if mine.get(package) != theirs.get(package):
+                raise InputError(
+                    "scheduler", address,
+                    f"equal versions: {package} is {mine.get(package) or 'missing'} here and "
+                    f"{theirs.get(package) or 'missing'} at {who}",
+                )  # fmt: skip
+
+
+def _versions(told: Mapping[str, Any]) -> dict[str, str | None]:
+    """Version of each package at one place; of Python the first two numbers, which decide what it can unpack."""
+    python = ".".join(str(told["host"]["python"]).split(".")[:2])
+    return {**told["packages"], "python": python}
