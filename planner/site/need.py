@@ -20,11 +20,12 @@ from planner.measurements.choose import moment
 from planner.measurements.read import Data
 from planner.results import Array
 from planner.site import executors
+from planner.site.deciding import busy_intervals, outside_busy_hour, time_quantile
 from planner.site.groups import POOL, VOLUME, Group, Series, series_of
 from planner.site.hints import met
 from planner.site.parts import DEFAULT_MEET, DEFAULT_MODEL, SitePart, parts_of, rows_of_part, supply_of_part
 from planner.site.point import Point, points
-from planner.site.pool_need import BUSY, NeedSeries, PoolNeed, time_quantile
+from planner.site.pool_need import NeedSeries, PoolNeed
 from planner.site.screen import Checked, Screen
 from planner.site.site_answer import SiteAnswer
 from planner.site.supplied import supplied
@@ -177,9 +178,7 @@ def _need(
     """One group: what decides is solved first, then all is put together."""
     members = np.flatnonzero(screen.group == index)
     where = screen.interval[members]
-    busy = np.zeros(series.start.size, dtype=bool)
-    if members.size:
-        busy[where] = series.load[where] >= BUSY * np.quantile(series.load[where], 0.99)
+    busy = busy_intervals(series.load, (series.io_rate > 0) & series.complete)
     weigh = busy[where] * series.seconds[where]
     shares = [*MEETS, *([part.meet] if part.meet not in MEETS else [])]
     if members.size:
@@ -255,7 +254,8 @@ def _ranged(part: SitePart, series: Series, found: PoolNeed) -> PoolNeed:
     run = series.run(at)
     if run is None:
         return replace(found, needed_low=needed, needed_high=needed)
-    found = replace(found, run=run)
+    away = outside_busy_hour(found.name, series.start, series.seconds, series.io_rate, at)
+    found = replace(found, run=run, notes=(*found.notes, away) if away else found.notes)
     try:
         if part.curves or not run.pool:
             answer = aliases(run, part.law, target=part.target)

@@ -16,11 +16,11 @@ from planner.demand import Law
 from planner.errors import InputError, PlannerError, ReportError
 from planner.measurements.collect import collect
 from planner.reports import schema
+from planner.site.deciding import time_quantile
 from planner.site.groups import groups_of, rows_of, series_of
 from planner.site.need import combine, need_of, site
 from planner.site.parts import parts_of
 from planner.site.point import point
-from planner.site.pool_need import time_quantile
 from planner.site.track import track_record
 from planner.sizing import Target
 from planner.sizing.search import aliases
