@@ -27,7 +27,7 @@ def busy_intervals(load: Array, there: Flags) -> Flags:
 def deciding(needed: Array, load: Array, seconds: Array, busy: Flags, share: float) -> int | None:
     """Busy interval whose count does for a share of the busy time; None without any count.
 
-    Of equal counts the one with more load needs more; of these the first.
+    Of equal counts the one with more load counts as more.
     """
     known = np.flatnonzero(busy & np.isfinite(needed))
     if not known.size:

@@ -20,7 +20,7 @@ from planner.measurements.choose import moment
 from planner.measurements.read import Data
 from planner.results import Array
 from planner.site import executors
-from planner.site.deciding import busy_intervals, outside_busy_hour, time_quantile
+from planner.site.deciding import busy_intervals, deciding, outside_busy_hour, time_quantile
 from planner.site.groups import POOL, VOLUME, Group, Series, series_of
 from planner.site.hints import met
 from planner.site.parts import DEFAULT_MEET, DEFAULT_MODEL, SitePart, parts_of, rows_of_part, supply_of_part
@@ -250,7 +250,7 @@ def _ranged(part: SitePart, series: Series, found: PoolNeed) -> PoolNeed:
         return replace(found, needed_low=0, needed_high=0)
     needed = found.needed
     assert needed is not None
-    at = deciding(found)
+    at = _deciding(part, series, found)
     run = series.run(at)
     if run is None:
         return replace(found, needed_low=needed, needed_high=needed)
@@ -281,7 +281,7 @@ def _taught(
     """Narrow the range by what all intervals of the hour class say together; it never becomes wider."""
     if found.needed_low is None or found.needed_high is None or not found.needed or not found.busy_intervals:
         return found
-    at = deciding(found)
+    at = _deciding(part, series, found)
     smooth = np.full(series.start.size, np.nan)
     for place in members:
         if int(place) in screen.known:
@@ -308,12 +308,11 @@ def measured_against(series: Series, target: Target) -> tuple[Array, NDArray[np.
     return wait, there & met_high, there & ~met_low
 
 
-def deciding(found: PoolNeed) -> int:
-    """Interval that stands for the count: busy, solved in full, of that count, or the nearest one."""
-    series = found.series
-    far = np.abs(np.where(series.busy, series.needed, np.inf) - (found.needed or 0))
-    far = np.where(np.isnan(far), np.inf, far) + np.where(series.in_full, 0.0, 0.4)
-    return int(np.argmin(far))
+def _deciding(part: SitePart, series: Series, found: PoolNeed) -> int:
+    """Interval that stands for the count."""
+    at = deciding(found.series.needed, series.load, series.seconds, found.series.busy, part.meet)
+    assert at is not None
+    return at
 
 
 def combine(

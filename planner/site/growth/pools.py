@@ -94,9 +94,10 @@ class DecidedPool:
         """Largest load that was asked at which an end of the range is within a limit, and the next one; inf: none."""
         within = 0.0
         for times in sorted(self.needs):
-            if not tuple(self.needs[times])[end] <= limit:
+            count = tuple(self.needs[times])[end]
+            if count > limit:
                 return within, times
-            within = times
+            within = within if math.isnan(count) else times
         return within, math.inf
 
     def between(self) -> Iterator[float]:
@@ -106,7 +107,8 @@ class DecidedPool:
                 low, high = self.passing(limit, end)
                 low = max(low, LEAST_GROWN)
                 if math.isfinite(high) and high > low * (1 + NEARNESS):
-                    yield from np.geomspace(low, high, INSIDE + 2)[1:-1].tolist()
+                    inside = np.geomspace(low, high, INSIDE + 2)[1:-1].tolist()
+                    yield from (each for each in inside if each not in self.needs)
 
     def largest_load(self, limit: int) -> Interval:
         """Load up to which so many aliases do [1/s]; inf where no load that was asked needs more."""
@@ -127,8 +129,14 @@ class DecidedPool:
             )
             for what, plus, limit in kinds
         )  # fmt: skip
-        notes = (note.rstrip(".") + "." for note in self.run.notes)
-        return PoolLimits(goals=goals, notes=(how, *notes), away=self.away)
+        notes = [how, *(note.rstrip(".") + "." for note in self.run.notes)]
+        unsolved = [times * self.asked.now for times, each in self.needs.items() if math.isnan(each.value)]
+        if unsolved:
+            notes.append(
+                f"{self.asked.label.name}: no count could be found at some loads from {min(unsolved):.4g}/s to "
+                f"{max(unsolved):.4g}/s; they say nothing of its limits."
+            )
+        return PoolLimits(goals=goals, notes=tuple(notes), away=self.away)
 
 
 def answer_pools(
