@@ -91,13 +91,12 @@ class DecidedPool:
         return min(load / self.asked.now, MOST_GROWN)
 
     def passing(self, limit: int, end: int) -> tuple[float, float]:
-        """Largest load that was asked at which an end of the range is within a limit, and the next one; inf: none."""
+        """Loads about which an end of the range passes a limit or is no longer solved; the second inf: none asked."""
         within = 0.0
         for times in sorted(self.needs):
-            count = tuple(self.needs[times])[end]
-            if count > limit:
+            if not tuple(self.needs[times])[end] <= limit:
                 return within, times
-            within = within if math.isnan(count) else times
+            within = times
         return within, math.inf
 
     def between(self) -> Iterator[float]:
@@ -107,13 +106,16 @@ class DecidedPool:
                 low, high = self.passing(limit, end)
                 low = max(low, LEAST_GROWN)
                 if math.isfinite(high) and high > low * (1 + NEARNESS):
-                    inside = np.geomspace(low, high, INSIDE + 2)[1:-1].tolist()
-                    yield from (each for each in inside if each not in self.needs)
+                    yield from np.geomspace(low, high, INSIDE + 2)[1:-1].tolist()
 
     def largest_load(self, limit: int) -> Interval:
-        """Load up to which so many aliases do [1/s]; inf where no load that was asked needs more."""
-        ends = (self.passing(limit, end) for end in (2, 1, 0))
-        return Interval(*(math.inf if math.isinf(high) else low * self.asked.now for low, high in ends))
+        """Load up to which so many aliases do [1/s]; inf where no load that was solved needs more."""
+        found = []
+        for end in (2, 1, 0):
+            low, high = self.passing(limit, end)
+            known = math.isfinite(high) and not math.isnan(self.needs[high].value)
+            found.append(low * self.asked.now if known else math.inf)
+        return Interval(*found)
 
     def limits(self, how: str) -> PoolLimits:
         """Aliases in use, and addresses of the control unit."""
@@ -130,11 +132,11 @@ class DecidedPool:
             for what, plus, limit in kinds
         )  # fmt: skip
         notes = [how, *(note.rstrip(".") + "." for note in self.run.notes)]
-        unsolved = [times * self.asked.now for times, each in self.needs.items() if math.isnan(each.value)]
+        unsolved = [times for times, each in self.needs.items() if math.isnan(each.value)]
         if unsolved:
             notes.append(
-                f"{self.asked.label.name}: no count could be found at some loads from {min(unsolved):.4g}/s to "
-                f"{max(unsolved):.4g}/s; they say nothing of its limits."
+                f"{self.asked.label.name}: what it needs from {min(unsolved) * self.asked.now:.4g}/s on could not be "
+                "solved; limits that no smaller load reaches are left open."
             )
         return PoolLimits(goals=goals, notes=tuple(notes), away=self.away)
 
