@@ -7,7 +7,7 @@ pools.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import TYPE_CHECKING, Final
@@ -25,7 +25,7 @@ from planner.site.groups import POOL, Group, Series, keyed, series_of
 from planner.site.growth.goals import Goal
 from planner.site.parts import DEFAULT_MEET
 from planner.site.series import SeriesLabel
-from planner.sizing.need import Need, need
+from planner.sizing.need import need
 from planner.sizing.target import Target
 
 if TYPE_CHECKING:
@@ -33,9 +33,13 @@ if TYPE_CHECKING:
 
 POOLS_AT_ONCE: Final = 12  # a part: all processes are busy to the end
 NEARNESS: Final = 0.005  # of a load that a limit is met at
+UNSOLVED: Final = 0.1  # of a load from which on none is solved
 INSIDE: Final = 4  # loads between two that have a limit between them, asked at once
 MOST_GROWN: Final = 100.0  # times the load of today
 LEAST_GROWN: Final = 1e-3
+
+Wanted = tuple[set[float], set[float]]
+"""Multiples of a load at which counts are wanted, and those at which ranges are."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -73,13 +77,17 @@ class PoolLimits:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class DecidedPool:
-    """A pool as the interval that decides it was measured, and its needs at multiples of the load of today."""
+    """A pool as the interval that decides it was measured, and what it needs at multiples of the load of today.
+
+    `counts` are inf where no count does and nan where none was solved; `ranges` hold those whose ranges were asked too.
+    """
 
     asked: PoolQuestion
     run: Run
     in_use: int
     away: str
-    needs: dict[float, Interval] = field(default_factory=dict)
+    counts: dict[float, float] = field(default_factory=dict)
+    ranges: dict[float, Interval] = field(default_factory=dict)
 
     @property
     def volumes(self) -> int:
@@ -90,49 +98,63 @@ class DecidedPool:
         """Multiple of the load of today."""
         return min(load / self.asked.now, MOST_GROWN)
 
-    def passing(self, limit: int, end: int) -> tuple[float, float]:
-        """Loads about which an end of the range passes a limit or is no longer solved; the second inf: none asked."""
-        within = 0.0
-        for times in sorted(self.needs):
-            if not tuple(self.needs[times])[end] <= limit:
-                return within, times
-            within = times
-        return within, math.inf
+    def first(self) -> Wanted:
+        """Multiples to ask first: today, and ahead; ranges at the ends of what lies ahead."""
+        ends = {self.times(load) for low, _, high in self.asked.ahead for load in (low, high)}
+        middles = {self.times(middle) for _, middle, _ in self.asked.ahead}
+        return {1.0, *middles}, {*ends, self.times(self.asked.reach)}
 
-    def between(self) -> Iterator[float]:
-        """Loads to ask next: between two that have a limit between them."""
+    def further(self) -> Wanted:
+        """Multiples to ask next: between two with a limit between them, first by counts, then by both ends."""
+        counts: set[float] = set()
+        ranges: set[float] = set()
         for limit in (self.in_use, self.run.most_aliases):
-            for end in range(3):
-                low, high = self.passing(limit, end)
-                low = max(low, LEAST_GROWN)
-                if math.isfinite(high) and high > low * (1 + NEARNESS):
-                    yield from np.geomspace(low, high, INSIDE + 2)[1:-1].tolist()
+            within, above = _step(self.counts, limit)
+            found = _between(self.counts, limit)
+            counts |= found
+            if found:
+                continue
+            ranges |= {within, above} & self.counts.keys() - self.ranges.keys()
+            for end in self.ends():
+                ranges |= _between(end, limit)
+        return counts, ranges
+
+    def ends(self) -> tuple[dict[float, float], dict[float, float]]:
+        """Counts at the low and at the high end of the ranges."""
+        return (
+            {times: each.low for times, each in self.ranges.items()},
+            {times: each.high for times, each in self.ranges.items()},
+        )
 
     def largest_load(self, limit: int) -> Interval:
         """Load up to which so many aliases do [1/s]; inf where no load that was solved needs more."""
+        low, high = self.ends()
         found = []
-        for end in (2, 1, 0):
-            low, high = self.passing(limit, end)
-            known = math.isfinite(high) and not math.isnan(self.needs[high].value)
-            found.append(low * self.asked.now if known else math.inf)
+        for counts in (high, self.counts, low):
+            within, above = _step(counts, limit)
+            known = math.isfinite(above) and not math.isnan(counts[above])
+            found.append(within * self.asked.now if known else math.inf)
         return Interval(*found)
 
     def limits(self, how: str) -> PoolLimits:
         """Aliases in use, and addresses of the control unit."""
-        steps = [[self.needs[self.times(load)] for load in step] for step in self.asked.ahead]
-        later = [Interval(low.low, middle.value, high.high) for low, middle, high in steps]
+        steps = [[self.times(load) for load in step] for step in self.asked.ahead]
+        later = [
+            Interval(self.ranges[low].low, self.counts[middle], self.ranges[high].high)
+            for low, middle, high in steps
+        ]
         kinds = (("aliases", 0, self.in_use), ("addresses", self.volumes, self.run.most_aliases))
         goals = tuple(
             Goal(
                 series=self.asked.series,
                 measured=replace(self.asked.label, what=f"{what} of pool {self.asked.pool}", unit=what),
-                now=self.needs[1.0].value + plus, limit=float(limit + plus), load=self.largest_load(limit),
+                now=self.counts[1.0] + plus, limit=float(limit + plus), load=self.largest_load(limit),
                 needs=tuple(each + float(plus) for each in later),
             )
             for what, plus, limit in kinds
         )  # fmt: skip
         notes = [how, *(note.rstrip(".") + "." for note in self.run.notes)]
-        unsolved = [times for times, each in self.needs.items() if math.isnan(each.value)]
+        unsolved = [times for times, count in self.counts.items() if math.isnan(count)]
         if unsolved:
             notes.append(
                 f"{self.asked.label.name}: what it needs from {min(unsolved) * self.asked.now:.4g}/s on could not be "
@@ -165,13 +187,10 @@ def answer_part(part: PoolQuestions) -> list[PoolLimits]:
     """Each pool of a part."""
     decided = decided_pools(part)
     pools = [each for each in decided if isinstance(each, DecidedPool)]
-    some = [
-        {1.0, *(each.times(load) for step in each.asked.ahead for load in step), each.times(each.asked.reach)}
-        for each in pools
-    ]
-    while any(some):
-        _ask(pools, some, part)
-        some = [set(each.between()) for each in pools]
+    wanted = [each.first() for each in pools]
+    while any(counts or ranges for counts, ranges in wanted):
+        _ask(pools, wanted, part)
+        wanted = [each.further() for each in pools]
     how = (
         f"Target of the aliases: {part.target}. A pool needs what it needs in {DEFAULT_MEET:.0%} of the busy time of "
         "its last 28 days: the interval that decides is grown as the busy hours grow."
@@ -181,21 +200,39 @@ def answer_part(part: PoolQuestions) -> list[PoolLimits]:
     ]
 
 
-def _ask(pools: Sequence[DecidedPool], times: Sequence[set[float]], part: PoolQuestions) -> None:
-    """What each pool needs at multiples of its load, all of them at once."""
-    asked = [(pool, each) for pool, some in zip(pools, times, strict=True) for each in sorted(some)]
-    found = need([(pool.run,) for pool, _ in asked], part.law, part.target, [each - 1.0 for _, each in asked])
-    for (pool, each), one in zip(asked, found, strict=True):
-        pool.needs[each] = _range(one)
+def _ask(pools: Sequence[DecidedPool], wanted: Sequence[Wanted], part: PoolQuestions) -> None:
+    """What each pool needs at multiples of its load, all of them at once; with ranges where they are wanted."""
+    for ranges in (False, True):
+        asked = [
+            (pool, times) for pool, some in zip(pools, wanted, strict=True) for times in sorted(some[ranges])
+        ]
+        cases, growth = [(pool.run,) for pool, _ in asked], [times - 1.0 for _, times in asked]
+        found = need(cases, part.law, part.target, growth, ranges=ranges)
+        for (pool, times), one in zip(asked, found, strict=True):
+            none = math.inf if one.exit_code == InfeasibleError.exit_code else math.nan
+            count = pool.counts[times] = none if one.count is None else float(one.count)
+            if ranges or one.count is None:
+                ends = (count if end is None else float(end) for end in (one.low, one.count, one.high))
+                pool.ranges[times] = Interval(*ends)
 
 
-def _range(found: Need) -> Interval:
-    """A count with its range; inf where no count does, nan where it was not solved."""
-    if found.count is None:
-        none = math.inf if found.exit_code == InfeasibleError.exit_code else math.nan
-        return Interval(none, none, none)
-    ends = (found.count if end is None else end for end in (found.low, found.count, found.high))
-    return Interval(*(float(end) for end in ends))
+def _step(counts: dict[float, float], limit: int) -> tuple[float, float]:
+    """Loads about which counts pass a limit or are no longer solved; the second is inf where they do not."""
+    within = 0.0
+    for times in sorted(counts):
+        if not counts[times] <= limit:
+            return within, times
+        within = times
+    return within, math.inf
+
+
+def _between(counts: dict[float, float], limit: int) -> set[float]:
+    """Loads inside of the bracket of a step; none where it is narrow enough, or there is no step."""
+    low, high = _step(counts, limit)
+    low = max(low, LEAST_GROWN)
+    if math.isinf(high) or high <= low * (1 + (UNSOLVED if math.isnan(counts[high]) else NEARNESS)):
+        return set()
+    return set(np.geomspace(low, high, INSIDE + 2)[1:-1].tolist())
 
 
 def decided_pools(part: PoolQuestions) -> list[DecidedPool | str]:
