@@ -134,8 +134,8 @@ def _basis(pools: Sequence[PoolQuestion], series: Sequence[GrowingLoad]) -> str:
     if begin is None:
         return ""
     return (
-        f"Aliases needed are those of {DEFAULT_MEET:.0%} of the busy time of the last {RECENT} days of each pool, "
-        f"from {begin} on; over other days `planner site` may say otherwise."
+        f"Aliases needed are those of {100 * DEFAULT_MEET:.0f} % of the busy time of the last {RECENT} days of each "
+        f"pool, from {begin} on; over other days `planner site` may say otherwise."
     )
 
 
