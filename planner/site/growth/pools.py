@@ -192,8 +192,8 @@ def answer_part(part: PoolQuestions) -> list[PoolLimits]:
         _ask(pools, wanted, part)
         wanted = [each.further() for each in pools]
     how = (
-        f"Target of the aliases: {part.target}. A pool needs what it needs in {100 * DEFAULT_MEET:.0f} % of the busy time "
-        "of its last 28 days: the interval that decides is grown as the busy hours grow."
+        f"Target of the aliases: {part.target}. A pool needs what it needs in {100 * DEFAULT_MEET:.0f} % of the busy "
+        "time of its last 28 days: the interval that decides is grown as the busy hours grow."
     )
     return [
         each.limits(how) if isinstance(each, DecidedPool) else PoolLimits(notes=(each,)) for each in decided
