@@ -21,7 +21,6 @@ TOO_MANY: Final = "too many"
 UNKNOWN: Final = "unknown"
 VERDICTS: Final = (SHORT, UNKNOWN, TOO_MANY, ENOUGH)  # in the order of the answer
 WEEKDAYS: Final = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
-BUSY: Final = 0.25  # of the load of the 99th percentile: an interval below it is not busy
 SECONDS_PER_HOUR: Final = 3600
 
 Flags = NDArray[np.bool_]
@@ -52,17 +51,6 @@ class NeedSeries:
         place = (hour + 3 * 24) % (7 * 24)  # 1970-01-01 was a Thursday
         np.fmax.at(found, place, self.needed[there])
         return found.reshape(7, 24)
-
-
-def time_quantile(values: Array, seconds: Array, share: float) -> float:
-    """Smallest value that holds for a share of the time; nan without any."""
-    known = np.isfinite(values)
-    if not known.any():
-        return float("nan")
-    order = np.argsort(values[known], kind="stable")
-    summed = np.cumsum(seconds[known][order])
-    first = int(np.argmax(summed >= share * summed[-1] * (1 - 1e-12)))
-    return float(values[known][order][first])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

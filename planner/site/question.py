@@ -19,8 +19,9 @@ from planner.measurements.choose import moment
 from planner.measurements.groups import POOL, VOLUME, Group
 from planner.measurements.over_time import RunsOverTime, over_time
 from planner.measurements.read import Data
+from planner.site.deciding import busy_intervals, deciding, outside_busy_hour, time_quantile
 from planner.site.parts import DEFAULT_MEET, DEFAULT_MODEL, SitePart, parts_of, rows_of_part, supply_of_part
-from planner.site.pool_need import BUSY, VERDICTS, NeedSeries, PoolNeed, time_quantile
+from planner.site.pool_need import VERDICTS, NeedSeries, PoolNeed
 from planner.site.site_answer import SiteAnswer
 from planner.site.supplied import supplied
 from planner.site.unevenness import covered, notes_of
@@ -177,12 +178,12 @@ def _counted(
     """What the counts of all intervals come to; with the run of the interval that stands for them."""
     pool = asked.pool
     needed = np.full(pool.start.size, np.nan)
-    busy = np.zeros(needed.size, dtype=bool)
     for k, each in zip(asked.places, needs, strict=True):
         needed[k] = np.nan if each.count is None else each.count
     working = [k for k, case in zip(asked.places, asked.cases, strict=True) if case]
-    if working:
-        busy[working] = pool.load[working] >= BUSY * np.quantile(pool.load[working], 0.99)
+    there = np.zeros(needed.size, dtype=bool)
+    there[working] = True
+    busy = busy_intervals(pool.load, there)
     problems = {k: str(each) for k, each in enumerate(pool.runs) if isinstance(each, PlannerError)}
     problems |= {k: each.problem for k, each in zip(asked.places, needs, strict=True) if each.problem}
     told = None if counters is None else supplied(counters, pool.group.system, pool.group.name)
@@ -236,16 +237,14 @@ def _decided(part: SitePart, asked: PoolCases, needs: Sequence[Need], found: Poo
     )  # fmt: skip
     if not busy.any():  # measured, and never any I/O
         return found
-    count, at_99, at_95 = (
-        int(time_quantile(series.needed[busy], series.seconds[busy], share)) for share in (part.meet, *MEETS)
-    )
-    among = [k for k, place in enumerate(asked.places) if busy[place] and needs[k].count == count]
-    deciding = worst_by_need([needs[k] for k in among], [asked.cases[k] for k in among])
-    assert deciding is not None
-    place = among[deciding]
+    at_99, at_95 = (int(time_quantile(series.needed[busy], series.seconds[busy], share)) for share in MEETS)
+    place = deciding(series.needed, asked.pool.load, series.seconds, busy, part.meet)
+    assert place is not None
+    away = outside_busy_hour(found.name, start, series.seconds, series.io_rate, place)
     return replace(
-        found, needed=count, needed_99=at_99, needed_95=at_95, run=asked.cases[place][-1],
-        decided_start=begin(asked.places[place]),
+        found, needed=int(series.needed[place]), needed_99=at_99, needed_95=at_95,
+        run=asked.cases[asked.places.index(place)][-1], decided_start=begin(place),
+        notes=(*found.notes, away) if away else found.notes,
     )  # fmt: skip
 
 
