@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,13 +10,15 @@ import numpy as np
 import pytest
 
 from planner import queueing, sizing
-from planner.demand import Law, Target
-from planner.devices import Pool, VolumeClass
-from planner.errors import ConvergenceError, InputError
+from planner.demand import Candidate, Law, Target
+from planner.devices import Performance, Pool, VolumeClass
+from planner.errors import ConvergenceError, InputError, PlannerError
 from planner.measurements import Run, intervals, pool_runs, read
+from planner.sizing import pool as pool_module
 from planner.sizing.classic import classic_aliases
-from planner.sizing.fewest import fewest
-from planner.sizing.pool import Asked, pool_readings
+from planner.sizing.fewest import excess_of
+from planner.sizing.need import need, size
+from planner.sizing.pool import GrownDemand, SizedPool
 from planner.sizing.volumes import alike, each_volume
 
 LAW = Law(inflation=0.16, redrive_time=6e-5, model_error=0.02)
@@ -29,6 +31,18 @@ def runs_of(tmp_path: Path, header: str, *lines: str) -> list[Run]:
     path.write_text("\n".join([header, *lines]) + "\n", encoding="utf-8")
     (rows,) = intervals(read(path))
     return [found.run for found in pool_runs(rows)[0] if found.run is not None]
+
+
+def read_as(run: Run, target: Target | None = None) -> SizedPool:
+    """A pool of steady volumes, as it is read."""
+    (found,) = size([(run,)], LAW, target or Target(), [0.0])
+    assert isinstance(found, SizedPool)
+    return found
+
+
+def candidate(run: Run) -> Candidate:
+    """Its preferred demand."""
+    return read_as(run).candidates[0]
 
 
 def measured(pools: list[Run]) -> list[sizing.MeasuredPool]:
@@ -78,8 +92,8 @@ def test_open_volumes_ask_at_their_own_rates(tmp_path: Path) -> None:
     (run,) = runs_of(
         tmp_path, "pool,volume,io_rate,service_ms", *(f"1,{k},{rate},1.3" for k, rate in enumerate(rates))
     )
-    (reading,), _, _ = pool_readings([run], LAW)
-    people, _, arrival_rate, service = each_volume(reading.pool)
+    (only,) = read_as(run).candidates
+    people, _, arrival_rate, service = each_volume(only.pool)
     assert sorted(arrival_rate) == pytest.approx(rates, rel=0.035)  # 300 and 320 within the digits of 1.3
     assert service == pytest.approx(SERVICE)
     assert np.isnan(people).all()
@@ -101,7 +115,7 @@ def test_closed_volumes_meet_their_own_rates(aliases: int, tmp_path: Path) -> No
         for copy in range(2)
     ]
     (run,) = runs_of(tmp_path, header, *lines)
-    population, own, rates, service = each_volume(pool_readings([run], LAW)[0][0].pool)
+    population, own, rates, service = each_volume(candidate(run).pool)
     people = population[~np.isnan(population)]
     again = queueing.alias_pool(
         aliases, volumes=np.ones(8), population=population, think_time=own, arrival_rate=rates,
@@ -118,8 +132,8 @@ def test_grouping_errs_no_more_than_it_says(tmp_path: Path) -> None:
     (run,) = runs_of(
         tmp_path, "pool,volume,io_rate,service_ms", *(f"1,{k},{rate:.3f},1.3" for k, rate in enumerate(rates))
     )
-    asked = Asked.of(pool_readings([run], LAW)[0][0], run, 0.0)
-    (pool,), error = asked.pools, asked.error
+    demand = GrownDemand.of(candidate(run), run, 0.0)
+    (pool,), error = demand.pools, demand.error
     assert 1 < len(pool.classes) < 14
     assert 0 < error < 0.2
     every = queueing.alias_pool(
@@ -130,23 +144,15 @@ def test_grouping_errs_no_more_than_it_says(tmp_path: Path) -> None:
     assert grouped == pytest.approx(exact, rel=error + 0.01)
 
 
-def test_one_less_does_not_meet_the_target_and_fewer_counts_are_solved_than_there_are(
-    tmp_path: Path,
-) -> None:
+def test_one_less_does_not_meet_the_target(tmp_path: Path) -> None:
     runs = runs_of(tmp_path, HEADER, *subsystem_lines(2))
-    for run in runs:
-        pool = Asked.of(pool_readings([run], LAW)[0][0], run, 0.0).main
-        for target in (Target(), Target(wait=1e-5), Target(queued=0.5), Target(no_alias=0.01)):
-            count, solved = fewest(pool, target, run)
-            every = target.met(pool.solve(np.arange(count + 3.0)))
-            assert count == int(np.argmax(every))
-            assert len(solved) <= 6
-            for key, found in solved.items():  # certain of its side, though stopped early
-                assert (found.log_excess <= 0.0) == (key >= count)
-                settled, alone = found.settled(), pool.solve([float(key)])
-                assert settled.aliases[0] == key
-                assert settled.wait_time == pytest.approx(alone.wait_time, rel=1e-6, abs=1e-7 * SERVICE)
-                assert settled.io_rate == pytest.approx(alone.io_rate, rel=1e-6)
+    for target in (Target(), Target(wait=1e-5), Target(queued=0.5), Target(no_alias=0.01)):
+        for found in need([(run,) for run in runs], LAW, target):
+            assert found.sized is not None and found.count is not None
+            rows, model = found.sized.sweep
+            assert np.argmax(excess_of(target, rows) <= 1.0) == found.count > 0
+            assert rows.io_rate[0] == pytest.approx(found.sized.run.total_rate.value)
+            assert model.io_rate[0] == pytest.approx(rows.io_rate[0], rel=0.01)  # the classes, not the volumes
 
 
 def test_many_pools_get_the_answer_that_each_gets_alone(tmp_path: Path) -> None:
@@ -155,7 +161,7 @@ def test_many_pools_get_the_answer_that_each_gets_alone(tmp_path: Path) -> None:
     for run, found in zip(runs, answer.pools, strict=True):
         alone = sizing.aliases(run, LAW, growth=0.2)
         assert found.recommended == alone.recommended
-        assert alone.range[0] <= found.range[0] <= found.range[1] <= alone.range[1]
+        assert found.range == alone.range
         assert found.classic == alone.classic
         assert found.then is not None and found.now is not None
         assert found.then.io_rate == pytest.approx(alone.rows.io_rate[alone.recommended], rel=1e-4)
@@ -192,7 +198,7 @@ def test_classic_volumes_of_many_pools_are_those_that_each_volume_takes_alone(
             rows = replace(pool, classes=(replace(part, volumes=1),)).solve(
                 np.arange(np.fmin(part.population, 20.0))
             )
-            met = own.met(rows)
+            met = excess_of(own, rows) <= 1.0
             takes.append(part.volumes * int(np.argmax(met)) if met.any() else None)
         expected.append(None if None in takes else sum(take or 0 for take in takes))
     assert classic_aliases(pools, target) == expected
@@ -205,15 +211,14 @@ def test_a_volume_that_fails_leaves_the_other_pools_their_answers(
 ) -> None:
     pools = measured(runs_of(tmp_path, HEADER, *subsystem_lines(3)))
     whole = sizing.subsystem(pools, LAW)
-    module = sys.modules["planner.sizing.subsystem"]
-    unlucky = Asked.of(pool_readings(pools[1].runs, LAW)[0][0], pools[1].runs[0], 0.0).main
+    unlucky = read_as(pools[1].runs[0]).preferred.main
 
     def failing(asked: list[Pool], target: Target) -> list[int | None]:
         if any(pool.bases == unlucky.bases and pool.service_time == unlucky.service_time for pool in asked):
             raise ConvergenceError("a volume", 1.0, 10)
         return classic_aliases(asked, target)
 
-    monkeypatch.setattr(module, "classic_aliases", failing)
+    monkeypatch.setattr(pool_module, "classic_aliases", failing)
     found = sizing.subsystem(pools, LAW)
     assert (found.pools[0], found.pools[2]) == (whole.pools[0], whole.pools[2])
     assert found.pools[1].recommended is None
@@ -280,33 +285,23 @@ def test_nothing_to_answer_is_refused() -> None:
 
 
 @pytest.mark.slow
-def test_a_pool_takes_few_solves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A thousand pools cost what each costs: counted, not timed. Processes share the work."""
+def test_many_pools_are_solved_together_and_each_at_few_counts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A thousand pools cost what each costs: counted, not timed."""
     runs = runs_of(tmp_path, HEADER, *subsystem_lines(26))
-    several = sizing.subsystem(measured(runs) * 2, LAW, processes=2)
-    begun: list[int] = []
-    steps: list[bool] = []
-    solve, approach, closer = Pool.solve, Pool.approach, queueing.Approach.closer
+    rounds: list[int] = []
+    solve = pool_module.solve_pools
 
-    def counting(self: Pool, aliases: object) -> object:
-        begun.append(np.size(aliases))
-        return solve(self, aliases)
+    def counting(pools: Sequence[Pool], counts: Sequence[np.ndarray]) -> list[Performance | PlannerError]:
+        rounds.append(sum(map(np.size, counts)))
+        return solve(pools, counts)
 
-    def approaching(self: Pool, aliases: int, start: queueing.Approach | None = None) -> queueing.Approach:
-        begun.append(1)
-        return approach(self, aliases, start)
-
-    def stepping(self: queueing.Approach) -> bool:
-        steps.append(closer(self))
-        return steps[-1]
-
-    monkeypatch.setattr(Pool, "solve", counting)
-    monkeypatch.setattr(Pool, "approach", approaching)
-    monkeypatch.setattr(queueing.Approach, "closer", stepping)
-    answer = sizing.subsystem(measured(runs), LAW)
-    assert sum(begun) <= 6 * len(runs)
-    assert sum(steps) <= 40 * len(runs)
-    assert several.pools == answer.pools * 2
+    monkeypatch.setattr(pool_module, "solve_pools", counting)
+    sized = size([(run,) for run in runs], LAW, Target(), [0.0] * len(runs))
+    assert [each.__dict__.get("count") for each in sized if isinstance(each, SizedPool)].count(None) == 0
+    assert len(rounds) <= 12 and max(rounds) == len(runs)
+    assert sum(rounds) <= 6 * len(runs)
 
 
 def test_the_picture_shows_counts_in_use_and_recommended(tmp_path: Path) -> None:

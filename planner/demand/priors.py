@@ -63,8 +63,7 @@ def weights(
     """Weights of the readings, (volumes, readings), summing to one a volume; 0 where a reading cannot be.
 
     `wait` (volumes, readings) is each reading's own without aliases, `ratio` (volumes,) is r, `strain` that of the
-    steady ones,
-    `variable` whether Poisson arrivals with service times of some other scv give the wait.
+    steady ones, nan where no demand of a kind gives the row, `variable` whether Poisson arrivals with service times of some other scv give the wait.
     """
     found = np.zeros(wait.shape)
     wait = np.where(np.isfinite(wait), wait, 1e3)
@@ -97,7 +96,7 @@ def weights(
     ):
         where = layout.columns(kind)
         found[:, where] = np.broadcast_to(each, found.shape)[:, where]
-    found = np.nan_to_num(found, nan=0.0) * _beside(layout)
+    found = np.where(np.isfinite(strain), np.nan_to_num(found, nan=0.0), 0.0) * _beside(layout)
     _split(found, layout)
     total = found.sum(axis=1)
     steady = np.where(

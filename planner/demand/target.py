@@ -58,7 +58,8 @@ class Target:
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             wait = queue / rate
             given = (
-                (wait, self.wait), (wait + service, self.response), (queue, self.queued), (no_alias, self.no_alias)
+                (wait, self.wait), (wait + service, self.response), (queue, self.queued),
+                (np.broadcast_to(no_alias, wait.shape), self.no_alias),
             )  # fmt: skip
             ratios = [
                 np.divide(value, limit) if limit else np.where(np.asarray(value) > 0.0, np.inf, value)
@@ -67,7 +68,9 @@ class Target:
             ]
             return np.asarray(np.max(ratios, axis=0) if ratios else wait / (self.wait_share * service))
 
-    def met(self, rate: Array, service: Array, queue: Array, no_alias: Array | float = np.nan) -> NDArray[np.bool_]:
+    def met(
+        self, rate: Array, service: Array, queue: Array, no_alias: Array | float = np.nan
+    ) -> NDArray[np.bool_]:
         """Tell where the target is met.
 
         Parameters

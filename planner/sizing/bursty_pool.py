@@ -79,7 +79,7 @@ class SizedDraws(Sized):
 
     def gains(self, rows: Performance, count: int) -> tuple[Gain, ...]:
         """What each group of volumes that the digits cannot tell apart gets."""
-        return _gains(self.run, self.pool, count) if self.run.own and not self.run.aliases else ()
+        return _gains(self.run, self.pool, rows, count) if self.run.own and not self.run.aliases else ()
 
     def named(self, count: int, model: Performance) -> tuple[NamedReading, ...]:
         """The pool as one demand."""
@@ -170,26 +170,28 @@ def _bands(pool: PoolReadings, rows: Performance, runs: Sequence[Run]) -> tuple[
     )
 
 
-def _gains(run: Run, pool: PoolReadings, recommended: int) -> tuple[Gain, ...]:
-    """The groups with the longest queues first."""
+def _gains(run: Run, pool: PoolReadings, rows: Performance, recommended: int) -> tuple[Gain, ...]:
+    """The groups with the longest queues first; together they have the rate and the queue of the pool."""
     groups = alike(run)
-    waiting = pool.volume_queues([0, recommended])
-    left = float(pool.queued([recommended])[0]) / max(float(pool.alone.sum()), 1e-300)
+    queued, rate = float(rows.queued[recommended]), float(rows.io_rate[recommended])
+    left = queued / max(float(rows.queued[0]), 1e-300)
+    share = pool.volume_queues([recommended])[:, 0]
+    waiting = queued * share / max(float(share.sum()), 1e-300)
+    rates = run.io_rate.value + np.maximum(pool.rate - run.io_rate.value, 0.0) * (1 - left)
+    rates *= rate / float(rates.sum())
     found = []
     for group in np.unique(groups):
         members = np.flatnonzero(groups == group)
-        before = float(run.io_rate.value[members].mean())
-        many = max(float(pool.rate[members].mean()), before)
-        after = before + (many - before) * (1 - left)
+        after = float(rates[members].mean())
         service = float(run.service.value[members].mean())
         inflated = max(
             float(pool.busy[members].sum() / max(float(pool.rate[members].sum()), 1e-300)), service
         )
         found.append(
             Gain(
-                volumes=members.size, rate_before=before, rate_after=after,
+                volumes=members.size, rate_before=float(run.io_rate.value[members].mean()), rate_after=after,
                 response_before=float(np.average(run.responses[members], weights=run.io_rate.value[members])),
-                response_after=service + (inflated - service) * (1 - left) + float(waiting[members, 1].mean()) / after,
+                response_after=service + (inflated - service) * (1 - left) + float(waiting[members].mean()) / after,
             )
         )  # fmt: skip
     return tuple(sorted(found, key=lambda gain: -gain.rate_before * gain.response_before))

@@ -78,9 +78,9 @@ class Correction:
             there = (place < self.counts.size) & (self.counts[np.minimum(place, self.counts.size - 1)] == counts)
             service = np.where(there, self.services[np.minimum(place, self.counts.size - 1)], service)
         volumes = rows.volume_rates * (rate / rows.io_rate)[:, None]
-        responses = rows.volume_responses
-        if volumes.shape[1] == 1:
-            responses = (service + queued / rate)[:, None]
+        with np.errstate(invalid="ignore"):
+            moved = (service + queued / rate) / rows.response_time
+        responses = rows.volume_responses * np.where(np.isfinite(moved), moved, 1.0)[:, None]
         return replace(
             rows, io_rate=rate, service_time=service, queued=queued, volume_rates=volumes, volume_responses=responses
         )

@@ -35,7 +35,7 @@ class Need:
     low, high : int or None
         Its 90 % range; None where there is no answer, or none was wanted.
     decided : str
-        What it rests on: "no I/O", "steady demand", "bursty demand", or "saturated".
+        What it rests on: "no I/O", "steady demand", "bursty demand", or "saturated"; empty where nothing was read.
     problem : str
         Why there is no answer; empty where there is one.
     exit_code : int
@@ -154,16 +154,18 @@ def _check(case: Case) -> None:
 def _answered(sized: Sized | PlannerError, *, ranges: bool) -> Need:
     """Count and range of what was read, or why there is none."""
     if isinstance(sized, PlannerError):
-        return Need(count=None, low=None, high=None, decided="", problem=_said(sized), exit_code=sized.exit_code)
+        return _unanswered(sized, None)
     try:
         low, high = sized.range if ranges else (None, None)
         return Need(count=sized.count, low=low, high=high, decided=sized.decided, sized=sized)
     except PlannerError as problem:
-        return Need(
-            count=None, low=None, high=None, decided="", problem=_said(problem), exit_code=problem.exit_code, sized=sized
-        )  # fmt: skip
+        return _unanswered(problem, sized)
 
 
-def _said(problem: PlannerError) -> str:
-    """Why there is no answer; what did not converge, and by how much, is no word for a user."""
-    return "it could not be solved" if isinstance(problem, ConvergenceError) else str(problem)
+def _unanswered(problem: PlannerError, sized: Sized | None) -> Need:
+    # What did not converge, and by how much, is no word for a user.
+    words = "it could not be solved" if isinstance(problem, ConvergenceError) else str(problem)
+    return Need(
+        count=None, low=None, high=None, decided=sized.decided if sized else "", problem=words,
+        exit_code=problem.exit_code, sized=sized,
+    )  # fmt: skip

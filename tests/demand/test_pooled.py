@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from planner import queueing
-from planner.demand import AliasTarget, Law, pooled, read_volumes, unlimited
+from planner.demand import Law, Target, pooled, read_volumes, unlimited
 from planner.demand.pooled import read_pool, read_pool_at_several
 from planner.demand.read import make_rows, poisson_ratio
 from planner.interval import Interval
@@ -103,7 +103,7 @@ def test_without_aliases_the_queues_are_those_measured_and_never_rise() -> None:
     np.testing.assert_allclose(pool.volume_queues([0, 2]).sum(axis=0), queue[[0, 2]])
     point, low, high = pool.point_and_range()
     assert 0 < low <= point < high
-    assert pool.point_and_range(AliasTarget(queue=2.0))[0] < point
+    assert pool.point_and_range(Target(queued=2.0))[0] < point
 
 
 def test_a_row_with_aliases_in_use_is_solved_by_the_pool() -> None:

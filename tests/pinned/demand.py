@@ -7,14 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from planner.demand import Law, point_and_range, read_several, read_volumes
+from planner.demand import Law, Target, point_and_range, read_several, read_volumes
 from planner.demand.pooled import PoolReadings, read_pool, read_pool_at_several
-from planner.demand.prediction import AliasTarget
 from planner.demand.readings import Readings
 from planner.interval import Interval
 
 VOLUMES, POOLS = 24, 12
-TARGETS = ({}, {}, {"wait_share": 0.2}, {"queue": 0.1}, {"wait": 2e-4})
+TARGETS = ({}, {}, {"wait_share": 0.2}, {"queued": 0.1}, {"wait": 2e-4})
 
 
 def cases() -> dict[str, Any]:
@@ -28,7 +27,7 @@ def answer(case: dict[str, Any]) -> Any:
     """Counts, what decides them, and predictions."""
     law = Law(inflation=case["inflation"], redrive_time=case["gap"], model_error=0.03)
     rows = [(*_intervals(row), row["aliases"]) for row in case["rows"]]
-    target = AliasTarget(**case["target"])
+    target = Target(**case["target"])
     if case["pool"]:
         return _of_pool(rows, law, case["growth"], target)
     read = (
@@ -39,7 +38,7 @@ def answer(case: dict[str, Any]) -> Any:
     return _of_volumes(read.grown(case["growth"]) if case["growth"] else read, target)
 
 
-def _of_volumes(read: Readings, target: AliasTarget) -> Any:
+def _of_volumes(read: Readings, target: Target) -> Any:
     counts = point_and_range(read, target)
     here = np.arange(read.volumes), counts.chosen
     first = read.predict([0, 1, 3, 8])
@@ -50,11 +49,10 @@ def _of_volumes(read: Readings, target: AliasTarget) -> Any:
         "taken_over": counts.taken_over, "open_above": counts.open_above, "extrapolated": counts.extrapolated,
         "unmet": counts.unmet, "weights": heaviest, "kept": read.kept.sum(axis=1), "fits": read.fits.sum(axis=1),
         "ratio": read.ratio, "rate": first.rate[here], "queue": first.queue[here], "service": first.service[here],
-        "wait": first.wait[here],
     }  # fmt: skip
 
 
-def _of_pool(rows: list[Any], law: Law, growth: float, target: AliasTarget) -> Any:
+def _of_pool(rows: list[Any], law: Law, growth: float, target: Target) -> Any:
     found: PoolReadings = (
         read_pool(*rows[0][:3], aliases=rows[0][3], law=law, growth=growth)
         if len(rows) == 1

@@ -8,9 +8,9 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from planner import parallel
 from planner.errors import PlannerError
 from planner.results import Array
-from planner import parallel
 from planner.site.growth.draws import TrendDraws, draw
 from planner.site.growth.model import STEPS
 from planner.site.growth.search import BUSY, TINY, first_week, search, start

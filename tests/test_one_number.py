@@ -1,0 +1,205 @@
+"""One question has one number: a volume and a pool of one, one interval and many, curve and count, any growth."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from planner.demand import Law, Target
+from planner.devices import Pool, VolumeClass
+from planner.interval import Interval
+from planner.measurements import Run, from_numbers
+from planner.sizing.fewest import excess_of
+from planner.sizing.measured import MOST
+from planner.sizing.need import Need, need
+from planner.sizing.sized import Sized
+
+LAW = Law(inflation=0.16, redrive_time=6e-5, model_error=0.02, axes=((0.2, 0.0), (0.0, 0.6)))
+MULTIPLES = (
+    0.0,
+    0.5,
+    1.0,
+    1.05,
+    1.6,
+    4.0,
+    12.0,
+)  # of the wait of Poisson arrivals: idle digits, steady, bursty
+
+
+def shown(value: float, digit: float) -> Interval:
+    """As a listing prints it."""
+    printed = max(round(value / digit) * digit, 0.0)
+    return Interval(max(printed - digit / 2, 0.0), printed, printed + digit / 2)
+
+
+def volume(random: np.random.Generator, aliases: int = 0, multiple: float | None = None) -> Run:
+    """A volume from nearly idle to saturated, its queue a multiple of that of Poisson arrivals at its busy share."""
+    service = 10.0 ** random.uniform(-3.5, -2.2)
+    devices = 1 + aliases
+    busy = float(random.choice([random.uniform(0.01, 0.3), random.uniform(0.2, 0.95), 0.99])) / (
+        1 + 6e-5 / service
+    )
+    times = float(random.choice(MULTIPLES)) if multiple is None else multiple
+    queue = times * busy ** (1 + devices) / (1 - busy)
+    return from_numbers(
+        io_rate=shown(max(devices * busy / service, 0.5), 0.1), service=shown(service, 1e-5), queued=shown(queue, 0.01),
+        aliases=aliases,
+    )  # fmt: skip
+
+
+def volumes(seed: int, count: int, used: Sequence[int] = (0, 0, 0, 1, 2, 3)) -> list[Run]:
+    """As many volumes, half of them without aliases in use."""
+    random = np.random.default_rng(seed)
+    return [volume(random, int(random.choice(used))) for _ in range(count)]
+
+
+def pool(seed: int, count: int, aliases: int, multiple: float) -> Run:
+    """A pool of unequal volumes that wait alike."""
+    random = np.random.default_rng(seed)
+    parts = [volume(random, 0, multiple) for _ in range(count)]
+
+    def all_of(name: str) -> Interval:
+        ends = zip(*(tuple(getattr(part, name)) for part in parts), strict=True)
+        return Interval(*(np.concatenate(end) for end in ends))
+
+    return Run(
+        name="POOL", pool=True, aliases=aliases, volumes=tuple(map(str, range(count))), io_rate=all_of("io_rate"),
+        service=all_of("service"), queued=all_of("queued"),
+        queue_shown=np.concatenate([part.queue_shown for part in parts]),
+    )  # fmt: skip
+
+
+def asked_pool(aliases: int, **demand: float) -> Run:
+    """Three equal volumes in a pool, as the law itself has them."""
+    part = VolumeClass(volumes=3, **demand)  # type: ignore[arg-type]
+    rows = Pool(classes=(part,), service_time=1.3e-3, inflation=0.16, redrive_time=6e-5).solve(
+        [float(aliases)]
+    )
+    return from_numbers(
+        io_rate=shown(float(rows.io_rate[0]) / 3, 0.1), service=shown(float(rows.service_time[0]), 1e-5),
+        queued=shown(float(rows.queued[0]) / 3, 0.01), volumes=3, aliases=aliases, pool=True,
+    )  # fmt: skip
+
+
+def told(found: Need) -> tuple[object, ...]:
+    """All that a need says."""
+    return found.count, found.low, found.high, found.decided, found.problem
+
+
+def read_of(found: Need) -> Sized:
+    """What it was read as."""
+    assert found.sized is not None, found.problem
+    return found.sized
+
+
+POOLS = {
+    "steady": pool(3, 4, 0, 1.0),
+    "no demand fits": pool(4, 5, 0, 0.5),
+    "bursty": pool(5, 4, 0, 4.0),
+    "few requesters, in use": asked_pool(1, population=3, think_time=3e-3),
+    "open, in use": asked_pool(1, arrival_rate=300.0),
+    "bursty, in use": pool(5, 3, 2, 1.0),
+}
+
+
+def test_the_pools_are_what_they_are_called() -> None:
+    for name, found in zip(POOLS, need([(run,) for run in POOLS.values()], LAW, ranges=False), strict=True):
+        assert found.decided == ("bursty demand" if "bursty" in name else "steady demand"), name
+        assert (read_of(found).residual > 1.0) is (name == "no demand fits"), name
+
+
+def test_a_volume_with_aliases_of_its_own_is_a_pool_of_one() -> None:
+    """Count, range, what they rest on, and the whole table: to the digit."""
+    runs = volumes(1, 200)
+    runs[::25] = [
+        replace(run, queued=Interval(np.zeros(1), np.zeros(1), np.full(1, np.inf))) for run in runs[::25]
+    ]
+    both = [(run,) for run in runs] + [(replace(run, pool=True),) for run in runs]
+    counts = need(both, LAW, ranges=False)
+    assert [told(each) for each in counts[:200]] == [told(each) for each in counts[200:]]
+    decided = [each.decided for each in counts[:200]]
+    assert min(decided.count(each) for each in ("steady demand", "bursty demand", "saturated")) >= 10
+    some = need(both[::5], LAW)
+    assert [told(each) for each in some[:40]] == [told(each) for each in some[40:]]
+    for one, other in zip(some[:40:2], some[40::2], strict=True):
+        assert (one.answer is None) == (other.answer is None)
+        if one.answer is not None and other.answer is not None:
+            assert one.answer.to_dict()["rows"] == other.answer.to_dict()["rows"]
+            assert one.answer.range == (one.low, one.high) == other.answer.range
+
+
+@pytest.mark.parametrize("target", [Target(), Target(wait=2e-4), Target(queued=0.3)], ids=str)
+def test_a_curve_goes_through_the_measured_row_and_is_monotone_about_it(target: Target) -> None:
+    """Beside that row it is the model's, moved by what the model missed there, but never past what was measured."""
+    runs = [*volumes(5, 36), *POOLS.values()] if target == Target() else [*volumes(6, 12), POOLS["bursty"]]
+    for run, found in zip(runs, need([(run,) for run in runs], LAW, target, ranges=False), strict=True):
+        sized, used = read_of(found), run.aliases
+        if found.problem:
+            assert "no count up to" in found.problem
+            continue
+        rows, model = sized.sweep
+        rate, queue = float(run.total_rate.value), float(run.total_queue.value)
+        assert rows.io_rate[used] == pytest.approx(rate, rel=1e-12)
+        assert rows.service_time[used] == pytest.approx(float(run.mean_service.value), rel=1e-12)
+        assert rows.queued[used] == pytest.approx(queue, rel=1e-12, abs=1e-12)
+        falling = np.isfinite(rows.queued[:-1])
+        assert (np.diff(rows.io_rate) >= 0.0).all() and (np.diff(rows.queued)[falling] <= 0.0).all()
+        assert (np.diff(rows.wait_time)[falling] <= 0.0).all()
+        if found.decided != "saturated":
+            assert found.count == int(np.argmax(excess_of(target, rows) <= 1.0))
+        share = np.clip(np.log(rate / model.io_rate[used]), -MOST, MOST)
+        assert rows.io_rate[used + 1] == pytest.approx(max(model.io_rate[used + 1] * np.exp(share), rate))
+        digits = float(run.total_queue.high) - queue
+        left = np.clip(np.log((queue + digits) / (model.queued[used] + digits)), -MOST, MOST)
+        moved = max((model.queued[used + 1] + digits) * np.exp(left) - digits, 0.0)
+        assert rows.queued[used + 1] == pytest.approx(min(moved, queue), abs=1e-12)
+        if used and np.isfinite(model.queued[used - 1]):
+            moved = (model.queued[used - 1] + digits) * np.exp(left) - digits
+            assert rows.queued[used - 1] == pytest.approx(max(moved, queue), abs=1e-12)
+
+
+def test_a_need_does_not_depend_on_what_else_is_asked() -> None:
+    """Volumes and pools of every sort in one call, in another order, and each alone."""
+    alone = volumes(8, 14)
+    later = replace(
+        alone[0], aliases=alone[0].aliases + 2, queued=Interval(*(end / 3 for end in alone[0].queued))
+    )
+    unknown = replace(POOLS["steady"], queued=Interval(np.zeros(4), np.zeros(4), np.full(4, np.inf)))
+    cases: list[tuple[Run, ...]] = [
+        *((run,) for run in alone), (), (alone[0], later), *((run,) for run in POOLS.values()), (unknown,),
+    ]  # fmt: skip
+    growth = np.where(np.arange(len(cases)) % 3 == 0, 0.2, 0.0)
+    together = [told(each) for each in need(cases, LAW, growth=growth)]
+    order = np.random.default_rng(3).permutation(len(cases))
+    mixed = need([cases[k] for k in order], LAW, growth=growth[order])
+    assert [told(each) for each in mixed] == [together[k] for k in order]
+    assert [
+        told(need([case], LAW, growth=share)[0]) for case, share in zip(cases, growth, strict=True)
+    ] == together
+    assert {each[3] for each in together} == {"no I/O", "steady demand", "bursty demand", "saturated"}
+
+
+GROWTHS = (0.0, 1e-9, 0.02, 0.1, 0.3, 1.0)
+
+
+@pytest.mark.parametrize("sort", ["volumes", "pools", "pools in use"])
+def test_a_demand_that_grows_needs_no_fewer_aliases(sort: str) -> None:
+    """Nor does the need jump where growth begins, but by what the measured row decides about the aliases in use."""
+    if sort == "volumes":
+        runs, growths = volumes(9, 20), GROWTHS
+    elif sort == "pools":
+        runs, growths = [run for run in POOLS.values() if not run.aliases], GROWTHS
+    else:
+        runs, growths = [run for run in POOLS.values() if run.aliases], (0.0, 1e-9, 0.3)
+    found = need(
+        [(run,) for run in runs for _ in growths], LAW, growth=np.tile(growths, len(runs)), ranges=False
+    )
+    for k, run in enumerate(runs):
+        counts = [each.count for each in found[k * len(growths) : (k + 1) * len(growths)]]
+        known = [count for count in counts if count is not None]
+        assert counts[: len(known)] == known  # out of reach stays so
+        assert known == sorted(known)
+        assert len(known) < 2 or known[0] == known[1] or known[0] in (run.aliases, run.aliases + 1)
