@@ -108,7 +108,7 @@ def _by_chains_of_one(asked: Asked) -> Mask:
     for element in np.flatnonzero(some & single).tolist():
         pool, aliases = asked.pool(element)
         some[element] = not pool.closed[0] or states_of_one(pool, aliases) <= MAX_STATES
-    return some
+    return np.asarray(some)
 
 
 def _solve_exact(pool: CheckedPool, aliases: int) -> Outcome:
@@ -161,4 +161,3 @@ def solve_all(asked: Asked, method: str) -> tuple[Outcome, Mask, str]:
             converged[which], left[which] = settled, False
             kinds.add(each.kind)
     return outcome, converged, "mean-field" if "mean-field" in kinds else "exact"
-
