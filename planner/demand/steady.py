@@ -18,15 +18,12 @@ import numpy as np
 from planner.demand.inversion import InversionTarget, balance
 from planner.demand.law import Law
 from planner.devices import Pool, VolumeClass
-from planner.devices.pool import performance
 from planner.measurements import Run
-from planner.queueing import Approach
 from planner.units import MILLISECOND
 
 POPULATIONS: Final = (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 16, 24, 32)
 FAR_FROM_SATURATED: Final = 0.7  # utilization of a device below which an open reading is preferred
 PASSES: Final = 2  # to the service time of a lone I/O
-ENOUGH: Final = 1e-5  # residual of a pool at which its service time is known, far below what a pass leaves
 LEAST_THINK: Final = 1e-3  # think time over service time
 IDLE_RANGE: Final = (1e-4, 1e6)  # idle capacity over load
 
@@ -172,11 +169,7 @@ def _arrivals(measured: Run, law: Law) -> Reading:
     part = VolumeClass(volumes=measured.bases, arrival_rate=measured.total_rate.value / measured.bases)
     alone = measured.mean_service.value
     pool = Pool(classes=(part,), service_time=alone, inflation=law.inflation, redrive_time=law.redrive_time)
-    approach: Approach | None = None
     for _ in range(PASSES if measured.aliases and law.inflation else 0):
-        approach = pool.approach(measured.aliases, approach)
-        while approach.closer() and approach.residual > ENOUGH:
-            pass
-        inflated = float(performance(approach.so_far()).service_time[0])
+        inflated = float(pool.solve(measured.aliases).service_time[0])
         pool = replace(pool, service_time=pool.service_time * measured.mean_service.value / inflated)
     return Reading(pool=pool)

@@ -217,29 +217,6 @@ class Pool:
         self._check_addresses(counts)
         return performance(queueing.alias_pool(counts, **self._arguments()))
 
-    def approach(self, aliases: int, start: queueing.Approach | None = None) -> queueing.Approach:
-        """Begin to solve one alias count, to be stopped as soon as it is told well enough.
-
-        Parameters
-        ----------
-        aliases : int
-            Aliases in the pool.
-        start : Approach, optional
-            Another count, or another demand of as many classes, to begin from.
-
-        Returns
-        -------
-        Approach
-            `performance` says what its answers mean.
-
-        Raises
-        ------
-        InputError
-            A parameter outside its domain.
-        """
-        self._check_addresses(np.atleast_1d(np.asarray(aliases)))
-        return queueing.Approach(aliases, start=start, **self._arguments())
-
     def _check_addresses(self, aliases: NDArray[np.generic]) -> None:
         """Bases and aliases share the addresses of a control unit."""
         bases = sum(part.volumes for part in self.classes)

@@ -7,10 +7,8 @@ from collections.abc import Mapping
 from typing import Final
 
 from planner.devices import Performance, Pool
-from planner.devices.pool import performance
 from planner.errors import InfeasibleError
 from planner.measurements import Run
-from planner.queueing import Approach
 from planner.sizing.target import Target
 from planner.units import MILLISECOND
 
@@ -19,8 +17,6 @@ LEAST_EXCESS: Final = 1e-12
 LEAST_SLOPE: Final = 0.05  # of the logarithm of the excess, for each alias
 BISECT_EVERY: Final = 4
 TWO: Final = 2  # counts that make a line
-NEAR: Final = 1e-2  # residual from which on an iteration is taken to go straight to its end
-CERTAIN: Final = 10.0  # times what is left to change of the excess, that it may be misjudged
 SPREAD_OF_COUNTS: Final = 2.0  # standard deviations of the aliases wanted that a first guess allows for
 
 
@@ -45,7 +41,7 @@ def _mean_in_use(pool: Pool) -> float:
 
 
 class Tried:
-    """One alias count of a pool, solved as far as it takes to tell whether it meets the target.
+    """One alias count of a pool, solved.
 
     Parameters
     ----------
@@ -55,43 +51,21 @@ class Tried:
         Its aliases.
     target : Target
         What they must achieve.
-    start : Tried, optional
-        Another count, or another demand of the same volumes, to begin from.
 
     Attributes
     ----------
     log_excess : float
-        Logarithm of the excess over the target, its sign certain.
+        Logarithm of the excess over the target.
     """
 
-    def __init__(self, pool: Pool, aliases: int, target: Target, start: Tried | None = None) -> None:
-        self._approach: Approach = pool.approach(aliases, start=None if start is None else start._approach)
-        self._target = target
-        self.log_excess = self._decided()
-
-    def _decided(self) -> float:
-        """Iterate until what is left to change is far less than what is missing to the target.
-
-        The changes of the excess shrink like a geometric sequence, whose sum is what is left.
-        """
-        found, change = math.nan, math.inf
-        while self._approach.closer():
-            if self._approach.residual > NEAR:
-                continue
-            last, found = found, self._excess()
-            before, change = change, abs(found - last)
-            if change < before < abs(found) and CERTAIN * change < (1.0 - change / before) * abs(found):
-                return found
-        return self._excess()
-
-    def _excess(self) -> float:
-        rows = performance(self._approach.so_far(), marks=False)
-        excess = float(self._target.excess(rows)[0])
-        return math.log(min(max(excess, LEAST_EXCESS), LARGEST_EXCESS))
+    def __init__(self, pool: Pool, aliases: int, target: Target) -> None:
+        self._rows = pool.solve([aliases])
+        excess = float(target.excess(self._rows)[0])
+        self.log_excess = math.log(min(max(excess, LEAST_EXCESS), LARGEST_EXCESS))
 
     def settled(self) -> Performance:
-        """Go on to the answer in full."""
-        return performance(self._approach.settled())
+        """Its rows."""
+        return self._rows
 
 
 def fewest(
@@ -109,7 +83,7 @@ def fewest(
     low, high = -1, limit + 1  # one that does not meet the target, one that does or is out of reach
     count = min(max(first_guess(pool) if begin is None else begin, 0), limit)
     for step in range(2 * (limit + 2)):
-        tried[count] = Tried(pool, count, target, _nearest(count, like, tried))
+        tried[count] = Tried(pool, count, target)
         if tried[count].log_excess <= 0.0:
             high = count
         else:
@@ -124,13 +98,6 @@ def fewest(
             f"no count up to {limit} aliases meets the target ({target}); {_reached(tried[limit].settled())}"
         )
     return high, tried
-
-
-def _nearest(count: int, like: Mapping[int, Tried], tried: Mapping[int, Tried]) -> Tried | None:
-    """Where to begin: the same count of another demand, else the nearest of this one."""
-    if count in like:
-        return like[count]
-    return min(tried.items(), key=lambda item: abs(item[0] - count))[1] if tried else None
 
 
 def _reached(rows: Performance) -> str:
