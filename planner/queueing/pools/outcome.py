@@ -15,7 +15,7 @@ from planner.queueing.pools.field.elements import Elements
 from planner.queueing.pools.pool import TINY, CheckedPool
 from planner.results import Array
 
-TOLERANCE: Final = 0.02
+TOLERANCE: Final = 0.01
 """Relative error allowed in N = X (Z + R), in busy servers = X S, and of any bound."""
 BY_TOTAL: Final = 0.03
 """Difference allowed between the busy aliases by the law of D and by what they serve, relative to all busy servers."""
