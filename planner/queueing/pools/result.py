@@ -176,15 +176,15 @@ def pool_steady(
     here, failed = elements.volumes > 0.0, ~converged
 
     def by_class(values: Array) -> Array:
-        return np.asarray(values).reshape(*shape, classes)
+        return np.asarray(values).reshape((*shape, classes))
 
     def by_pool(values: Array | NDArray[np.bool_]) -> Array:
-        return np.asarray(values).reshape(shape)
+        return np.asarray(values, dtype=np.float64).reshape(shape)
 
     def found(values: Array) -> Array:
         # What rounding and the last step of an iteration leave below 0 is 0; `balanced` bounds it.
         values = np.where(here, np.maximum(values, 0.0), 0.0)
-        return np.where(failed[:, None], np.nan, values)
+        return np.asarray(np.where(failed[:, None], np.nan, values), dtype=np.float64)
 
     unit = elements.unit[:, None]
     throughput, in_gap = found(outcome.throughput), found(outcome.in_gap(elements))
