@@ -39,7 +39,7 @@ from planner.queueing.pools.outcome import Outcome
 from planner.queueing.pools.pool import TINY
 from planner.results import Array
 
-SETTLED: Final = 1e-7
+SETTLED: Final = 1e-6
 """Change of throughput and queue in one pass, relative to the throughput, at which an element has settled."""
 STILL_GOOD: Final = 1e-5
 """The same after the last pass."""
@@ -52,7 +52,7 @@ DAMPED: Final = 13
 """Passes after which a change that turns back makes the rates of a volume move half of the way only."""
 TURNS: Final = 0.25
 """Share of the last change that has to be turned back for that."""
-CUT: Final = 1e-10
+CUT: Final = 1e-9
 """Probability of the largest D, or d, from which on more are counted."""
 CUT_EXACT: Final = 1e-17
 """The same where volumes do not meet, so that their law is exact."""
