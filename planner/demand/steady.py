@@ -45,10 +45,13 @@ class Candidate:
         The volumes and what they are asked for.
     residual : float
         Largest normalized residual of service and queue: 1 is the limit of what their digits leave open.
+    queue_short : bool
+        Whether the candidate queues less than was measured.
     """
 
     pool: Pool
     residual: float = 0.0
+    queue_short: bool = False
 
     @property
     def fits(self) -> bool:
@@ -99,11 +102,27 @@ def candidates_of_pool(measured: Run, law: Law) -> tuple[Candidate, ...]:
 
 
 def candidates_of_pools(
-    runs: Sequence[Run], law: Law, populations: Sequence[float] = (*POPULATIONS, math.inf)
+    runs: Sequence[Run], law: Law, *, every: bool = True
 ) -> list[tuple[Candidate, ...]]:
-    """`candidates_of_pool` of many measurements, all side by side; `populations` are tried, inf for open arrivals."""
+    """`candidates_of_pool` of many measurements, all side by side; only the preferred one where not `every`.
+
+    Requesters that wait for their own I/Os queue less than Poisson arrivals of the same rate: where open arrivals queue
+    less than was measured, no population fits.
+    """
     known = [run for run in runs if run.queue_known]
-    found = iter(_preferred(run, each) for run, each in zip(known, _inverted(known, law, populations), strict=True))
+    opened = [each for (each,) in _inverted(known, law, (math.inf,))]
+    enough = [
+        (each.queue_short and not each.fits)
+        or (not every and each.fits and run.busy < FAR_FROM_SATURATED)
+        for each, run in zip(opened, known, strict=True)
+    ]
+    closed = iter(_inverted([run for run, done in zip(known, enough, strict=True) if not done], law, POPULATIONS))
+    found = iter(
+        [
+            (each,) if done else _preferred(run, [*next(closed), each])
+            for run, each, done in zip(known, opened, enough, strict=True)
+        ]
+    )
     unknown = iter(_offered([run for run in runs if not run.queue_known], law))
     return [next(found) if run.queue_known else (next(unknown),) for run in runs]
 
@@ -191,7 +210,7 @@ def _inverted(runs: Sequence[Run], law: Law, populations: Sequence[float]) -> li
     low, high = _limits(every)
     ends, near = (low, high), (low, high)
     alone, free = np.array(every.service.value), low
-    residual = np.full(low.shape, np.inf)
+    residual, of_queue = np.full(low.shape, np.inf), low
     for _ in range(PASSES):  # the gap is a time: in units of S0 it is known only once S0 is
         gap = law.redrive_time / alone
         free, found = _balanced(every, gap, law, near)
@@ -202,7 +221,7 @@ def _inverted(runs: Sequence[Run], law: Law, populations: Sequence[float]) -> li
         alone, of_service, of_queue = every.residuals(free, gap, law)
         alone = np.where(alone > 0, alone, every.service.value)
         residual = on_edge(np.maximum(np.abs(of_service), np.abs(of_queue)))
-    each = zip(every.population, np.exp(free) * alone, alone, residual, strict=True)
+    each = zip(every.population, np.exp(free) * alone, alone, residual, of_queue < 0.0, strict=True)
     flat = [_candidate(runs[k // len(populations)], law, *item) for k, item in enumerate(each)]
     return [flat[first : first + len(populations)] for first in range(0, len(flat), len(populations))]
 
@@ -237,7 +256,9 @@ def _balanced(
     return np.where(found, root.x, nearer), found
 
 
-def _candidate(run: Run, law: Law, population: float, think: float, alone: float, residual: float) -> Candidate:
+def _candidate(
+    run: Run, law: Law, population: float, think: float, alone: float, residual: float, queue_short: bool = False
+) -> Candidate:
     """The pool of one candidate."""
     if math.isinf(population):
         part = VolumeClass(volumes=run.bases, arrival_rate=float(run.total_rate.value) / run.bases)
@@ -246,7 +267,7 @@ def _candidate(run: Run, law: Law, population: float, think: float, alone: float
     pool = Pool(
         classes=(part,), service_time=float(alone), inflation=law.inflation, redrive_time=law.redrive_time
     )
-    return Candidate(pool=pool, residual=float(residual))
+    return Candidate(pool=pool, residual=float(residual), queue_short=bool(queue_short))
 
 
 def _offered(runs: Sequence[Run], law: Law) -> list[Candidate]:

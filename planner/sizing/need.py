@@ -41,7 +41,7 @@ class Need:
     exit_code : int
         What a command returns for the problem.
     sized : Sized or None
-        What was read, for whoever asks more of it.
+        What was read, for whoever asks more of it; None where no ranges were wanted.
     """
 
     count: int | None = 0
@@ -88,14 +88,16 @@ def need(
         One a case; a case does not change the answer to another, and one without an answer says why.
     """
     shares = np.broadcast_to(np.asarray(growth, dtype=np.float64), (len(cases),)).tolist()
-    sized = size(cases, law, target or Target(), shares)
+    sized = size(cases, law, target or Target(), shares, every=ranges)
     return [Need() if each is None else _answered(each, ranges=ranges) for each in sized]
 
 
 def size(
-    cases: Sequence[Case], law: Law, target: Target, growth: Sequence[float]
+    cases: Sequence[Case], law: Law, target: Target, growth: Sequence[float], *, every: bool = True
 ) -> list[Sized | PlannerError | None]:
     """Read every case, and find the counts of those that are solved side by side; None where there is no I/O.
+
+    Where not `every`, only what the counts take is found.
 
     A volume with aliases of its own is a pool of one. Where no queue was measured arrivals are open, at the measured
     rate, of a volume too.
@@ -116,7 +118,7 @@ def size(
     def of(places: Sequence[int]) -> tuple[list[tuple[Run, ...]], Law, Target, list[float]]:
         return [cases[k] for k in places], law, target, [growth[k] for k in places]
 
-    steady = size_pools(*of(pools))
+    steady = size_pools(*of(pools), every=every)
     bursty = [k for k, each in zip(pools, steady, strict=True) if each is None]
     for places, sized in (
         (volumes, size_volumes(*of(volumes))), (pools, steady), (bursty, size_bursty_pools(*of(bursty)))
@@ -124,6 +126,10 @@ def size(
         for k, each in zip(places, sized, strict=True):
             found[k] = each
     count_together([each for each in found if isinstance(each, SizedPool)])
+    unsolved = [k for k, each in enumerate(found) if isinstance(each, SizedPool) and each.unsolved]
+    read = [k for k in unsolved if cases[k][-1].queue_known and target.no_alias is None]
+    for k, each in zip(read, size_bursty_pools(*of(read)), strict=True):
+        found[k] = each  # candidates of each volume alone need no solution of the pool
     return found
 
 
@@ -157,7 +163,9 @@ def _answered(sized: Sized | PlannerError, *, ranges: bool) -> Need:
         return _unanswered(sized, None)
     try:
         low, high = sized.range if ranges else (None, None)
-        return Need(count=sized.count, low=low, high=high, decided=sized.decided, sized=sized)
+        return Need(
+            count=sized.count, low=low, high=high, decided=sized.decided, sized=sized if ranges else None
+        )  # fmt: skip
     except PlannerError as problem:
         return _unanswered(problem, sized)
 

@@ -13,7 +13,7 @@ import numpy as np
 from planner.demand import Candidate, Law, Readings, Target, candidates_of_pools, read_volumes
 from planner.demand.read import steady_volumes
 from planner.devices import Performance, Pool, solve_pools
-from planner.errors import PlannerError
+from planner.errors import ConvergenceError, PlannerError
 from planner.interval import Interval
 from planner.measurements import Run
 from planner.results import Array
@@ -105,6 +105,7 @@ class SizedPool(Sized):
     """A pool with its candidates, the preferred one first."""
 
     decided = "steady demand"
+    unsolved = False  # whether the solver has no answer to it
 
     def __init__(
         self, runs: tuple[Run, ...], law: Law, target: Target, growth: float, *, candidates: Sequence[Candidate],
@@ -248,6 +249,7 @@ def count_together(sized: Sequence[SizedPool]) -> None:
     there = [np.array([float(min(each.run.aliases, each.run.most_aliases))]) for each in alone]
     ready = []
     for each, rows in zip(alone, solved(before, there), strict=True):
+        each.unsolved = isinstance(rows, PlannerError)
         if isinstance(rows, Performance):
             each.correction = Correction.of(rows, each.runs, exact=not each.growth)
             ready.append(each)
@@ -270,14 +272,18 @@ def count_together(sized: Sequence[SizedPool]) -> None:
         [missed for missed, _ in bounds],
     )  # fmt: skip
     for each, count in zip(ready, found, strict=True):
+        each.unsolved = isinstance(count, ConvergenceError)
         if isinstance(count, int):
             each.count = count
 
 
 def size_pools(
-    cases: Sequence[tuple[Run, ...]], law: Law, target: Target, growth: Sequence[float]
+    cases: Sequence[tuple[Run, ...]], law: Law, target: Target, growth: Sequence[float], *, every: bool = True
 ) -> list[SizedPool | None | PlannerError]:
-    """Read pools by steady demand, many together; None where that does not explain what was measured."""
+    """Read pools by steady demand, many together; None where that does not explain what was measured.
+
+    Where not `every`, only the preferred candidate is found, which is all that a count takes.
+    """
     found: list[SizedPool | None | PlannerError] = [None] * len(cases)
     together = []
     for k, runs in enumerate(cases):
@@ -298,7 +304,7 @@ def size_pools(
             found[k] = SizedPool(runs, law, target, growth[k], candidates=[_offered(runs[-1], law)])
         else:
             found[k] = SizedPool(runs, law, target, growth[k], candidates=_alone(runs[-1], law))
-    in_use = candidates_of_pools([cases[k][-1] for k in together], law)
+    in_use = candidates_of_pools([cases[k][-1] for k in together], law, every=every)
     for k, candidates in zip(together, in_use, strict=True):
         run = cases[k][-1]
         # What waits with aliases in use tells steady demand from bursty one; where nothing does, steady is the least.

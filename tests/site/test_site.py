@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import pickle
-from dataclasses import replace
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
