@@ -18,6 +18,7 @@ from planner.sizing.need import Need, need
 from planner.sizing.sized import Sized
 
 LAW = Law(inflation=0.16, redrive_time=6e-5, model_error=0.02, axes=((0.2, 0.0), (0.0, 0.6)))
+LONGEST = 40.0  # I/Os: a row of the table each
 MULTIPLES = (
     0.0,
     0.5,
@@ -43,7 +44,7 @@ def volume(random: np.random.Generator, aliases: int = 0, multiple: float | None
         1 + 6e-5 / service
     )
     times = float(random.choice(MULTIPLES)) if multiple is None else multiple
-    queue = times * busy ** (1 + devices) / (1 - busy)
+    queue = min(times * busy ** (1 + devices) / (1 - busy), LONGEST)
     return from_numbers(
         io_rate=shown(max(devices * busy / service, 0.5), 0.1), service=shown(service, 1e-5), queued=shown(queue, 0.01),
         aliases=aliases,
@@ -96,7 +97,7 @@ def read_of(found: Need) -> Sized:
 
 
 POOLS = {
-    "steady": pool(3, 4, 0, 1.0),
+    "steady": pool(3, 4, 0, 0.95),
     "no demand fits": pool(4, 5, 0, 0.5),
     "bursty": pool(5, 4, 0, 4.0),
     "few requesters, in use": asked_pool(1, population=3, think_time=3e-3),
