@@ -27,6 +27,8 @@ ALL_SHARES: Final = (
 )
 ROUNDED: Final = 1e-5  # relative: matrices are written with six digits
 
+MOST_DOTS: Final = 40  # in a line of TOML, beside numbers: tomllib takes the square of the parts of a key
+_FLOAT: Final = re.compile(r"[0-9]\.[0-9]+(?:[eE][+-]?[0-9]+)?(?![.\w])")
 _TOML_POSITION: Final = re.compile(r" \(at line (?P<line>\d+), column (?P<column>\d+)\)$")
 
 
@@ -240,7 +242,7 @@ def parse_toml(text: str, parse_float: Callable[[str], Any] = float) -> dict[str
     Parameters
     ----------
     text : str
-        At most 16 MiB.
+        At most 16 MiB, keys of at most 40 parts.
     parse_float : callable, optional
         Makes a number of its digits.
 
@@ -256,6 +258,13 @@ def parse_toml(text: str, parse_float: Callable[[str], Any] = float) -> dict[str
     """
     if len(text) > LARGEST_FILE:
         raise tomllib.TOMLDecodeError(f"a file of more than {LARGEST_FILE} characters")
+    for number, line in enumerate(text.split("\n"), 1):
+        dots = line.count(".")
+        if dots > MOST_DOTS and dots - len(_FLOAT.findall(line)) > MOST_DOTS:
+            position = f" (at line {number}, column 1)"
+            raise tomllib.TOMLDecodeError(
+                f"a key of more than {MOST_DOTS} parts, or as many dots in a line{position}"
+            )
     try:
         return tomllib.loads(text, parse_float=parse_float)
     except tomllib.TOMLDecodeError:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import shlex
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -166,3 +168,41 @@ def test_any_printable_name_is_drawn_as_it_is(tmp_path: Path) -> None:
     axes.set_xticks([0.0], ["50$ \\alpha$"])
     files.save_axes(axes, tmp_path / "out.svg")
     assert (tmp_path / "out.svg").stat().st_size > 0
+
+
+HALF_WRITTEN = """
+import signal, sys
+from pathlib import Path
+from planner.cli import _unwinding
+from planner.files import replacing
+for name in {ignored!r}:
+    signal.signal(getattr(signal, name), signal.SIG_IGN)
+with _unwinding(), replacing(Path("answer.csv"), "output") as beside:
+    beside.write_text("half")
+    print("ready", flush=True)
+    sys.stdin.readline()
+    beside.write_text("whole")
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+@pytest.mark.parametrize(
+    ("name", "ignored"), [("SIGTERM", False), ("SIGHUP", False), ("SIGHUP", True), ("SIGINT", True)]
+)
+def test_a_signal_leaves_no_half_written_output(name: str, ignored: bool, tmp_path: Path) -> None:
+    """It ends the command as an error does; in the background of a script, or with nohup, the answer comes whole."""
+    program = HALF_WRITTEN.format(ignored=[name] if ignored else [])
+    process = subprocess.Popen(
+        [sys.executable, "-c", program], cwd=tmp_path, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert process.stdout is not None
+    process.stdout.readline()
+    process.send_signal(getattr(signal, name))
+    _, error = process.communicate("\n" if ignored else None, timeout=60)
+    files_left = {path.name: path.read_text() for path in tmp_path.iterdir()}
+    if ignored:
+        assert (process.returncode, error, files_left) == (0, "", {"answer.csv": "whole"})
+    else:
+        assert (process.returncode, files_left) == (128 + getattr(signal, name), {})
+        assert error == "planner: interrupted\n"

@@ -26,6 +26,7 @@ LAYERS = (
         "tabular",
         "render",
         "files",
+        "parallel",
         "sliders",
         "style",
         "interval",

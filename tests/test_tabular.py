@@ -42,7 +42,7 @@ from planner.reports import read_data_spaces, read_devices
 from planner.reports.supply import read_supply
 from planner.results import Result
 from planner.site.growth import growth
-from planner.site.need import site
+from planner.site.question import site
 from planner.site.series import read_series
 from planner.site.track import track_record
 from planner.supply import judge

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
 import time
+import tomllib
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +23,8 @@ from planner.errors import InputError, ReportError
 from planner.library import models_path, parse_toml, read_model
 from planner.queueing import min_servers, mva
 from planner.render import safe
+from planner.reports import dasd_statistics
+from planner.system import description
 from tests.checkout import ROOT, setup_list
 
 SHIPPED = models_path("hyperpav").read_text(encoding="utf-8")
@@ -105,6 +109,48 @@ def test_toml_that_is_too_deep_or_has_too_many_digits_is_one_line(
     assert error.count("\n") == 1 and "expected TOML" in error
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a" + ".a" * 200 + " = 1",
+        "[" + "1." * 200 + "1]",
+        "x = 1\n" + '"="."' * 200 + '" = 1',
+        "{a" + '."a' * 200,
+    ],
+)
+def test_a_key_of_many_parts_is_refused_before_it_is_parsed(
+    text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """tomllib takes the square of their number: 30 s for 40,000."""
+    monkeypatch.setattr(tomllib, "loads", lambda *_, **__: pytest.fail("parsed"))
+    with pytest.raises(tomllib.TOMLDecodeError, match=r"more than 40 parts.*at line"):
+        parse_toml(text)
+
+
+def test_numbers_and_tables_are_no_keys_of_many_parts() -> None:
+    numbers = ", ".join(["1.5", "-2.25e-3", "0.1"] * 100)
+    assert len(parse_toml(f"a = [{numbers}]\n" + "b.c.d.e = 1\n")["a"]) == 300
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text"),
+    [
+        (dasd_statistics._PLACE, "==> " + "a:" * 1000), (dasd_statistics._PLACE, "a" * 2000),
+        (description._HEADER, "[" + " " * 2000), (description._HEADER, "[[" + " a" * 1000),
+    ],
+)  # fmt: skip
+def test_patterns_are_linear_in_a_long_line(pattern: re.Pattern[str], text: str) -> None:
+    """Twenty times the text takes no more than a hundred times as long; the square of it is four hundred times."""
+
+    def seconds(text: str) -> float:
+        begin = time.process_time()
+        for _ in range(3):
+            pattern.match(text)
+        return time.process_time() - begin
+
+    assert min(seconds(text * 20) for _ in range(3)) <= 100 * max(min(seconds(text) for _ in range(3)), 1e-5)
+
+
 def test_toml_has_a_largest_size() -> None:
     with pytest.raises(ValueError, match="16777216"):
         parse_toml("#" * (library.LARGEST_FILE + 1))
@@ -119,8 +165,6 @@ class TestText:
     def test_a_formula_is_no_formula_and_reads_back(self, formula: str) -> None:
         cell = safe.csv_cell(formula)
         assert cell == "'" + formula
-        import re
-
         assert re.sub(safe.PROTECTED, r"\1", cell) == formula
 
     @pytest.mark.parametrize("label", ["->522A", "@DISK1", "+2", "-", "$VOL#1", "'t Hooft", "522A +0"])
@@ -129,8 +173,6 @@ class TestText:
 
     @given(st.text(max_size=30))
     def test_whatever_is_protected_reads_back(self, text: str) -> None:
-        import re
-
         shown = safe.line(text)
         assert re.sub(safe.PROTECTED, r"\1", safe.csv_cell(text)) == shown or safe.csv_cell(text) == shown
 

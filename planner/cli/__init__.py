@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import signal
 import sys
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 if TYPE_CHECKING:
     import typer
@@ -34,7 +36,12 @@ COMMANDS: Final = {
     "example": "Make a seeded year of a site.",
 }
 ORDER: Final = tuple(COMMANDS)
-INTERRUPTED = 130  # 128 and the number of the signal, as shells count
+SIGNALED = 128  # and the number of the signal, as shells count
+INTERRUPTED = SIGNALED + signal.SIGINT
+ENDING: Final = (
+    "SIGTERM",
+    "SIGHUP",
+)  # they end a process; Python has an exception of its own for SIGINT alone
 HELP = """Capacity planning for z/VM disk I/O and storage.
 
 Start with a Performance Toolkit DEVICE listing: planner aliases pool LISTING
@@ -113,16 +120,44 @@ def main(arguments: list[str] | None = None) -> int:
     Returns
     -------
     int
-        0 answered, 1 no feasible answer, 2 bad input or no convergence, 130 interrupted.
+        0 answered, 1 no feasible answer or a pool short, 2 bad input or nothing answered, 128 and the number of a
+        signal.
     """
     try:
-        return _run(arguments)
+        with _unwinding():
+            return _run(arguments)
     except (
         KeyboardInterrupt
     ):  # at any moment, while packages load, too: what is imported here may be half of itself
         with suppress(AttributeError, OSError, ValueError):
             print("planner: interrupted", file=sys.stderr, flush=True)
         return INTERRUPTED
+
+
+@contextmanager
+def _unwinding() -> Iterator[None]:
+    """End at a signal as at an error: files that are half written go, and so do processes that were started.
+
+    What ignores a signal, as with nohup or in the background of a script, goes on ignoring it.
+    """
+
+    def end(number: int, frame: object) -> NoReturn:
+        with suppress(AttributeError, OSError, ValueError):
+            print("planner: interrupted", file=sys.stderr, flush=True)
+        raise SystemExit(SIGNALED + number)
+
+    wanted = [getattr(signal, name) for name in ENDING if hasattr(signal, name)]
+    changed = []
+    with suppress(ValueError):  # not the main thread
+        for each in wanted:
+            if signal.getsignal(each) is signal.SIG_DFL:
+                signal.signal(each, end)
+                changed.append(each)
+    try:
+        yield
+    finally:
+        for each in changed:
+            signal.signal(each, signal.SIG_DFL)
 
 
 def _run(arguments: list[str] | None) -> int:

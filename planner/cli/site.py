@@ -14,7 +14,8 @@ HELP = """What every pool needs over its days: which are short, which have alias
 
 ARCHIVE is a folder of planner collect; FILEs are whatever planner aliases takes, with dates. Every pool, and every
 volume with aliases of its own, has a row: the count that meets the target in the worst interval, and in 99 % and 95 %
-of the busy time. --pool shows one over time. Ends with 1 where any is short.
+of the busy time. --pool shows one over time. Ends with 1 where any is short, with 2 where none
+has an answer.
 
 Example: planner site SITE.csv
 
@@ -62,7 +63,7 @@ def site(
 ) -> None:
     """Answer with a row a pool, those that are short first."""
     from planner import units
-    from planner.site.need import site as ask
+    from planner.site.question import site as ask
     from planner.site.track import track_record
     from planner.sizing import Target
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import pairwise
 from math import log
 from typing import Final
@@ -19,15 +20,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from planner.demand import chains, priors
-from planner.demand.answer import POINT, quantile
+from planner.demand.answer import POINT
 from planner.demand.kinds import COARSE
 from planner.demand.law import Law
-from planner.demand.prediction import MOST_ALIASES, PredictedRows
+from planner.demand.prediction import MOST_ALIASES, Indices, PredictedRows
 from planner.demand.read import make_rows, read_rows, read_volumes, with_queues
 from planner.demand.readings import Readings
 from planner.demand.rowwise import MeasuredRows
 from planner.demand.target import Target
-from planner.demand.unlimited import AliasUse, asked, paces
+from planner.demand.unlimited import AliasUse, asked, service_rates
 from planner.interval import Interval
 from planner.results import Array
 
@@ -36,15 +37,19 @@ LOWEST, HIGHEST = 0.1, 0.98  # quantiles of the queue that bound the range
 WIDER: Final = (
     0.2  # of the count, above (with aliases at work below as well): the error of the law of the queue
 )
-DRAWS: Final = 128
+DRAWS: Final = 128  # in 22 random pools other draws gave the same count, ends within 2
 SATURATED_WAIT: Final = 3.0  # service times: what is asked of a volume that never idles
 LONGEST_WAIT: Final = 12.0  # service times, without aliases; longer ones read as phases of overload
 LARGEST_LOAD: Final = 0.97
+ROWS_AT_ONCE: Final = 640  # rows of volumes that are read together: what stays in a cache
+NOTHING: Final = 1e-6  # I/Os queued, from which on more aliases are not looked at
 # Of the wait of Poisson arrivals, in logarithms; and which are usual before the queue is known.
 MULTIPLES: Final = np.log([0.4, 0.75, 1.0, 1.5, 2.2, 3.3, 5.5, 10.0, 20.0, 50.0])
 USUAL, SPREAD = 0.8, 1.0
 LAW_ERROR: Final = 0.35  # of a queue with aliases at work, in its logarithm
-DRAWS_OF_SEVERAL: Final = 512  # of which the rows with other counts leave a part
+MORE_DRAWS: Final = (
+    512  # with aliases in use: in 18 random pools the count has a standard deviation up to 2.8
+)
 LEAST_GONE: Final = 0.2  # share of the queue that must be gone before rates say what they are without any
 LARGEST_TIE: Final = 3.0  # factor, either way, by which a draw is tied to the queue that was measured
 UNIFORM: Final = 3**-0.5  # standard deviation of half a digit
@@ -58,7 +63,7 @@ class PoolPrediction(PredictedRows):
     """A `Prediction` of a whole pool: arrays (counts,)."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class PoolReadings:
     """What the volumes of one pool ask of its aliases; arrays (volumes,) where nothing else is said.
 
@@ -108,13 +113,19 @@ class PoolReadings:
         """Whether nothing waits with the aliases in use: the demand may be anything that they hold."""
         return self.in_use > 0 and bool((self.readings.rows.queue_low <= 0).all())
 
+    @cached_property
+    def _ordered(self) -> tuple[Array, Array]:
+        """Queues of the draws in rising order at each count, and the weight of all draws up to each."""
+        order = np.argsort(self.queues, axis=1, kind="stable")
+        return np.take_along_axis(self.queues, order, axis=1), np.cumsum(self.likely[order], axis=1)
+
     def queued(self, aliases: ArrayLike, share: float = POINT) -> Array:
         """I/Os queued in the whole pool, (counts,): a quantile of the draws, never more than without aliases."""
         counts = np.atleast_1d(np.asarray(aliases, dtype=np.int64))
-        values = self.queues[np.minimum(counts, self.queues.shape[0] - 1)]
+        values, weights = (each[np.minimum(counts, self.queues.shape[0] - 1)] for each in self._ordered)
+        first = np.argmax(weights >= share * weights[:, -1:] - 1e-12, axis=1)
         most = self.alone.sum()
-        found = np.minimum(quantile(values, np.broadcast_to(self.likely, values.shape), share), most)
-        return np.asarray(np.where(counts == 0, most, found))
+        return np.asarray(np.where(counts == 0, most, np.minimum(values[np.arange(counts.size), first], most)))
 
     def predict(self, aliases: ArrayLike, share: float = POINT) -> PoolPrediction:
         """Figures of the whole pool, (counts,); between none and enough aliases the rates follow the queue."""
@@ -164,43 +175,131 @@ def _reached(target: Target, rows: MeasuredRows, queues: Array) -> bool:
 
 
 def drawn(asks: AliasUse, most: int, many: int = DRAWS) -> Array:
-    """I/Os queued in the whole pool with 0 to `most` aliases, (most + 1, draws), one reading a volume each time."""
-    volumes = asks.weight.shape[0]
-    mean = asks.mean(np.tensordot(np.arange(asks.usage.shape[0]), asks.usage, axes=1)).sum()
-    size = 1 << int(np.ceil(np.log2(asks.usage.shape[0] + 2 * mean + 8 * np.sqrt(asks.crowd.sum()))))
+    """I/Os queued in the whole pool with 0 to `most` aliases, (most + 1, draws), one candidate a volume each time."""
+    spread = 8 * np.sqrt(asks.second_moment.sum())
+    size = 1 << int(np.ceil(np.log2(asks.usage.shape[0] + 2 * asks.in_use.sum() + spread)))
     rng = np.random.default_rng(many)  # the same ones every time
-    places = (rng.permuted(np.tile(np.arange(many), (volumes, 1)), axis=1) + 0.5) / many
+    places = (rng.permuted(np.tile(np.arange(many), (asks.volumes, 1)), axis=1) + 0.5) / many
     product = np.ones((size // 2 + 1, many), dtype=np.complex128)
-    for volume in range(volumes):
-        used = np.flatnonzero(asks.weight[volume] > 0)
-        which = np.searchsorted(np.cumsum(asks.weight[volume, used]), places[volume])
-        laws = np.fft.rfft(asks.usage[:, volume, used], n=size, axis=0)
-        product *= laws[:, np.minimum(which, used.size - 1)]
+    transformed = np.fft.rfft(asks.usage, n=size, axis=0)
+    ends = np.searchsorted(asks.volume, np.arange(asks.volumes + 1))
+    for volume, (first, last) in enumerate(pairwise(ends.tolist())):
+        which = np.searchsorted(np.cumsum(asks.weight[first:last]), places[volume])
+        product *= transformed[:, first + np.minimum(which, last - first - 1)]
     law = np.fft.irfft(product, n=size, axis=0)
     at_least = np.cumsum(law[:0:-1], axis=0)  # chance of size - 1, size - 2, ... 1 and more
     beyond = np.zeros((max(size, most + 1), many))
     beyond[: size - 1] = np.cumsum(at_least, axis=0)[::-1]
-    return HELD * np.maximum(beyond[: most + 1], 0.0)
+    found: Array = HELD * np.maximum(beyond[: most + 1], 0.0)
+    return found
 
 
-def read_pool(
-    io_rate: Interval, service: Interval, queued: Interval, *, aliases: int = 0, law: Law, growth: float = 0.0
-) -> PoolReadings:
-    """Read the volumes of one pool and what they ask of its aliases.
+PoolRow = tuple[Interval, Interval, Interval, int]
+"""Rate, service and queue of the volumes of a pool, arrays (volumes,), and its aliases in use."""
+
+
+def read_pools(
+    rows: Sequence[PoolRow], *, law: Law, growth: ArrayLike = 0.0, many: int = DRAWS
+) -> list[PoolReadings]:
+    """Read the volumes of many pools, each from one row, and what they ask of its aliases; some hundred rows at a time.
 
     Without aliases in use every volume is read for itself. With A in use the volumes are read as if without aliases,
     all of them with the same multiple of the wait of Poisson arrivals, for ten multiples; each draw counts as far as
     the queue that it has with A aliases is the measured one. Then it is tied to that queue, at most three times either
     way: what counts is how fast it falls with more aliases, and chance in the draws matters less.
+
+    Parameters
+    ----------
+    rows : sequence of tuple
+        Of each pool.
+    law : Law
+        Inflation and redrive gap of the devices.
+    growth : array_like, optional
+        Share by which the demand of each pool grows, () or (pools,).
+    many : int, optional
+        Draws of each.
+
+    Returns
+    -------
+    list of PoolReadings
+        One a pool.
+
+    Raises
+    ------
+    InputError
+        As of `read_volumes`.
     """
-    row = io_rate, service, queued
-    if aliases == 0:
-        return read_pools([row], law=law, growth=growth)[0]
-    found = _read_in_use(row, aliases, law, 0.0, DRAWS)
-    tie = _tie(found, aliases, found.readings.rows)
-    if growth:
-        found = _read_in_use(row, aliases, law, growth, DRAWS)
-    return replace(found, queues=found.queues * np.exp(tie))
+    share = np.broadcast_to(np.asarray(growth, dtype=np.float64), (len(rows),))
+    found: dict[int, PoolReadings] = {}
+    batch: list[int] = []
+    size = 0
+    for k, (rate, _, _, aliases) in enumerate(rows):
+        batch.append(k)
+        size += rate.value.size * (MULTIPLES.size if aliases else 1)
+        if size >= ROWS_AT_ONCE or k == len(rows) - 1:
+            for in_use, read in ((False, _read_alone), (True, _read_in_use)):
+                some = [each for each in batch if bool(rows[each][3]) == in_use]
+                if some:
+                    pools = read([rows[each] for each in some], law, share[some], many)
+                    found.update(zip(some, pools, strict=True))
+            size, batch = 0, []
+    return [found[k] for k in range(len(rows))]
+
+
+def _joined(rows: Sequence[PoolRow]) -> tuple[list[Interval], list[slice]]:
+    """Rate, service and queue of the volumes of all pools, and where those of each stand."""
+    columns = [
+        Interval(*(np.concatenate(ends) for ends in zip(*column, strict=True)))
+        for column in list(zip(*rows, strict=True))[:3]
+    ]
+    ends = np.cumsum([0, *(row[0].value.size for row in rows)])
+    return columns, [slice(first, last) for first, last in pairwise(ends.tolist())]
+
+
+def _read_alone(rows: Sequence[PoolRow], law: Law, growth: Array, many: int) -> list[PoolReadings]:
+    """Without aliases in use."""
+    columns, parts = _joined(rows)
+    read = _bounded(read_volumes(*columns, law=law))
+    share = np.repeat(growth, [part.stop - part.start for part in parts])
+    grown = read.grown(share) if share.any() else read
+    asks = asked(grown)
+    queue = asks.mean(asks.alone)
+    alone = np.where(share > 0, np.maximum(queue, read.rows.queue), np.where(share < 0, queue, read.rows.queue))
+    ones = np.ones((1, many))
+    return [_together(grown.of(part), 0, [asks.of(part)], [alone[part]], ones) for part in parts]
+
+
+def _read_in_use(rows: Sequence[PoolRow], law: Law, growth: Array, many: int, *, tied: bool = True) -> list[PoolReadings]:
+    """Ten multiples of the wait of Poisson arrivals, so many draws of each, by how likely the measured queue is."""
+    columns, parts = _joined(rows)
+    measured = make_rows(*columns, 0)
+    read = _as_without(measured, parts, law)
+    asks = asked(read)
+    later = asked(read.grown(np.repeat(growth, [MULTIPLES.size * (part.stop - part.start) for part in parts]))) if growth.any() else asks
+    found = []
+    for row, part in zip(rows, parts, strict=True):
+        aliases, volumes = row[3], part.stop - part.start
+        one = measured.of(part)
+        begin = MULTIPLES.size * part.start
+        each = [slice(begin + k * volumes, begin + (k + 1) * volumes) for k in range(MULTIPLES.size)]
+        queues = np.array([drawn(asks.of(some), aliases, many)[aliases] for some in each])
+        likely = _likely(queues, one)
+        shown = replace(read.of(each[int(np.argmax(likely.sum(axis=1)))]), rows=one)
+        asks_of = [later.of(some) for some in each]
+        pool = _together(shown, aliases, asks_of, [use.mean(use.alone) for use in asks_of], likely)
+        if tied:
+            kept = _counting(likely)
+            tie = np.clip(-_missed(queues[kept].ravel(), one)[0], -log(LARGEST_TIE), log(LARGEST_TIE))
+            pool = replace(pool, queues=pool.queues * np.exp(tie))
+        found.append(pool)
+    return found
+
+
+def read_pool(
+    io_rate: Interval, service: Interval, queued: Interval, *, aliases: int = 0, law: Law, growth: float = 0.0
+) -> PoolReadings:
+    """Read one pool: `read_pools` of it alone."""
+    return read_pools([(io_rate, service, queued, aliases)], law=law, growth=growth)[0]
 
 
 def read_pool_at_several(
@@ -218,8 +317,8 @@ def read_pool_at_several(
 
     def read(growth: float) -> PoolReadings:
         if first[3]:
-            return _read_in_use(first[:3], first[3], law, growth, DRAWS)
-        return read_pools([first[:3]], law=law, growth=growth, many=DRAWS_OF_SEVERAL)[0]
+            return _read_in_use([first], law, np.array([growth]), DRAWS, tied=False)[0]
+        return read_pools([first], law=law, growth=growth, many=MORE_DRAWS)[0]
 
     found = read(0.0)
     likely, every = found.likely, np.arange(found.queues.shape[0])
@@ -284,64 +383,10 @@ def _services(pool: PoolReadings) -> tuple[float, float]:
     return alone, float(pool.busy.sum() / pool.rate.sum())
 
 
-def _read_in_use(
-    row: tuple[Interval, Interval, Interval], aliases: int, law: Law, growth: float, many: int
-) -> PoolReadings:
-    """Ten multiples of the wait of Poisson arrivals, so many draws of each, by how likely the measured queue is."""
-    rows = make_rows(*row, 0)
-    tiled = _as_without(rows, law)
-    each = np.arange(tiled.volumes).reshape(MULTIPLES.size, -1)
-    hypotheses = [tiled.of(part) for part in each]
-    asks_of = [asked(read) for read in hypotheses]
-    likely = _likely(np.array([drawn(asks, aliases, many)[aliases] for asks in asks_of]), rows)
-    if growth:
-        hypotheses = [read.grown(growth) for read in hypotheses]
-        asks_of = [asked(read) for read in hypotheses]
-    shown = replace(hypotheses[int(np.argmax(likely.sum(axis=1)))], rows=rows)
-    return _together(shown, aliases, asks_of, [asks.mean(asks.alone) for asks in asks_of], likely)
-
-
-def read_pools(
-    pools: Sequence[tuple[Interval, Interval, Interval]], *, law: Law, growth: ArrayLike = 0.0, many: int = DRAWS
-) -> list[PoolReadings]:
-    """`read_pool` of several pools without aliases in use, all their volumes at once, which costs less than each alone.
-
-    Parameters
-    ----------
-    pools : sequence of tuple of Interval
-        Rate, service and queue of the volumes of each, as for `read_pool`.
-    law : Law
-        Inflation and redrive gap of the devices.
-    growth : array_like, optional
-        Share by which the demand of each pool grows, () or (pools,).
-    many : int, optional
-        Draws of each.
-
-    Returns
-    -------
-    list of PoolReadings
-        One a pool.
-
-    Raises
-    ------
-    InputError
-        As of `read_volumes`.
-    """
-    columns = (
-        Interval(*(np.concatenate(ends) for ends in zip(*column, strict=True)))
-        for column in zip(*pools, strict=True)
-    )
-    read = _bounded(read_volumes(*columns, law=law))
-    sizes = [rate.value.size for rate, _, _ in pools]
-    share = np.repeat(np.broadcast_to(np.asarray(growth, dtype=np.float64), (len(pools),)), sizes)
-    grown = read.grown(share) if share.any() else read
-    asks = asked(grown)
-    queue = asks.mean(asks.alone)
-    alone = np.where(share > 0, np.maximum(queue, read.rows.queue), np.where(share < 0, queue, read.rows.queue))
-    ends = np.cumsum([0, *sizes])
-    parts = [slice(first, last) for first, last in pairwise(ends.tolist())]
-    ones = np.ones((1, many))
-    return [_together(grown.of(part), 0, [asks.of(part)], [alone[part]], ones) for part in parts]
+def _counting(likely: Array) -> Indices:
+    """Hypotheses that count, of their draws' weights (hypotheses, draws)."""
+    share = likely.sum(axis=1) / likely.sum()
+    return np.flatnonzero(share > LEAST_SHARE)
 
 
 def _together(
@@ -349,16 +394,16 @@ def _together(
 ) -> PoolReadings:
     """Draws of several hypotheses side by side, `likely` (hypotheses, draws); means over all."""
     last = max(MOST_ALIASES + 1 - readings.volumes, 0)
-    share = likely.sum(axis=1) / likely.sum()
-    kept = [k for k, each in enumerate(share) if each > LEAST_SHARE]
+    share, kept = likely.sum(axis=1) / likely.sum(), _counting(likely).tolist()
 
     def mean(values: Sequence[Array]) -> Array:
         return np.asarray(sum(share[k] * values[k] for k in kept) / share[kept].sum())
 
+    queues = np.concatenate([drawn(asks_of[k], last, likely.shape[1]) for k in kept], axis=1)
+    nothing = np.flatnonzero(queues.max(axis=1) <= NOTHING)
     return PoolReadings(
-        readings=readings, in_use=in_use,
-        queues=np.concatenate([drawn(asks_of[k], last, likely.shape[1]) for k in kept], axis=1),
-        likely=likely[kept].ravel(), crowd=mean([asks.crowd for asks in asks_of]),
+        readings=readings, in_use=in_use, queues=queues[: max(int(nothing[0]) + 1 if nothing.size else last + 1, in_use + 2)],
+        likely=likely[kept].ravel(), crowd=mean([asks.second_moment for asks in asks_of]),
         busy=mean([asks.mean(asks.busy) for asks in asks_of]), rate=mean([asks.mean(asks.rate) for asks in asks_of]),
         alone=_at_least(mean(alone), readings.rows.queue.sum() if in_use else 0.0),
         alone_rate=mean([asks.mean(asks.alone_rate) for asks in asks_of]),
@@ -370,11 +415,15 @@ def _at_least(alone: Array, queued: float) -> Array:
     return np.asarray(alone * max(1.0, queued / max(float(alone.sum()), 1e-300)))
 
 
-def _as_without(rows: MeasuredRows, law: Law) -> Readings:
-    """Readings as if without aliases of rows measured with some, for each multiple of the Poisson wait in turn."""
-    many, volumes = MULTIPLES.size, rows.rate.size
-    measured = rows.of(np.tile(np.arange(volumes), many))
-    multiple = np.repeat(np.exp(MULTIPLES), volumes)
+def _as_without(rows: MeasuredRows, parts: Sequence[slice], law: Law) -> Readings:
+    """Readings as if without aliases of rows measured with some; of each pool for each multiple of the Poisson wait."""
+    volumes = np.concatenate([np.tile(np.arange(part.start, part.stop), MULTIPLES.size) for part in parts])
+    sizes = np.array([part.stop - part.start for part in parts])
+    multiple = np.concatenate([np.repeat(np.exp(MULTIPLES), size) for size in sizes])
+    # Pool and multiple that each row belongs to: their queues are one sum.
+    group = np.repeat(np.arange(MULTIPLES.size * sizes.size), np.repeat(sizes, MULTIPLES.size))
+    queued = np.repeat(np.add.reduceat(rows.queue, [part.start for part in parts]), MULTIPLES.size)
+    measured = rows.of(volumes)
 
     def read(rate: Array, service: Array) -> Readings:
         poisson = open_queue(rate * service, law.redrive_time / service)
@@ -384,9 +433,9 @@ def _as_without(rows: MeasuredRows, law: Law) -> Readings:
 
     def reached(readings: Readings) -> tuple[Array, Array, Array]:
         """Share of the queue that is left, rate with the aliases in use, growth of the service time with enough."""
-        waiting = readings.rows.queue.reshape(many, volumes).sum(axis=1)
-        left = np.repeat(np.minimum(rows.queue.sum() / waiting, 1.0), volumes)
-        free, slow, growth = paces(readings)
+        waiting = np.bincount(group, weights=readings.rows.queue)
+        left = np.minimum(queued / waiting, 1.0)[group]
+        free, slow, growth = service_rates(readings)
         return left, left * slow + (1 - left) * free, np.maximum(growth, 1.0)
 
     # Rate and service were measured with the aliases in use, the readings are of volumes without: the rate is sought

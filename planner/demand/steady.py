@@ -17,11 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.demand.law import Law
-from planner.demand.rowwise import on_edge, root
+from planner.demand.rowwise import on_edge
 from planner.devices import Pool, VolumeClass
 from planner.interval import Interval
 from planner.measurements import Run
-from planner.queueing.pools.interim import alias_pool
+from planner.queueing.pools.solve import solve_pools
 from planner.results import Array
 from planner.units import MILLISECOND
 
@@ -30,6 +30,7 @@ FAR_FROM_SATURATED: Final = 0.7  # utilization of a device below which an open c
 PASSES: Final = 2  # to the service time of a lone I/O
 LEAST_THINK: Final = 1e-3  # think time over service time
 IDLE_RANGE: Final = (1e-4, 1e6)  # idle capacity over load
+EXACT: Final = 1e-6  # of the logarithm of the free number, and of a residual
 FAR_OFF: Final = 1e6  # normalized residual beyond which it is all the same
 APART: Final = 0.05  # between the passes, in the logarithm of the free number
 
@@ -155,12 +156,12 @@ class _Elements:
         """Load of all volumes [service times], their queue, and the growth of the service time, at a guess."""
         free, opened = np.exp(log_free), np.isinf(self.population)
         capacity = (1.0 + self.aliases / self.volumes) / (1.0 + gap)
-        steady = alias_pool(
+        steady = solve_pools(
             self.aliases, volumes=self.volumes[:, None], service_time=1.0,
             population=np.where(opened, np.nan, self.population)[:, None],
             think_time=np.where(opened, np.nan, free)[:, None],
             arrival_rate=np.where(opened, capacity / (1.0 + free), np.nan)[:, None],
-            inflation=law.inflation, redrive_time=gap, on_failure="nan",
+            inflation=law.inflation, redrive_time=gap,
         )  # fmt: skip
         queue = steady.queue_length[..., 0] - steady.in_gap[..., 0]
         return (
@@ -222,12 +223,18 @@ def _balanced(
 ) -> tuple[Array, NDArray[np.bool_]]:
     """Logarithm of the free number at which both residuals cancel, and whether there is one; else the nearer end."""
 
-    def total(negative: Array) -> Array:
-        _, of_service, of_queue = every.residuals(-negative, gap, law)
+    from scipy.optimize import elementwise
+
+    def total(log_free: Array, index: Array) -> Array:
+        some = index.astype(np.int64)
+        _, of_service, of_queue = every.of(some).residuals(log_free, gap[some], law)
         return of_service + of_queue
 
-    negative, found = root(total, -ends[1], -ends[0])
-    return -negative, found
+    index = np.arange(gap.size, dtype=np.float64)
+    root = elementwise.find_root(total, ends, args=(index,), tolerances={"xatol": EXACT, "fatol": EXACT})
+    found = np.array(root.success)
+    nearer = np.where(np.abs(root.f_bracket[0]) < np.abs(root.f_bracket[1]), *root.bracket)
+    return np.where(found, root.x, nearer), found
 
 
 def _candidate(run: Run, law: Law, population: float, think: float, alone: float, residual: float) -> Candidate:
@@ -251,9 +258,9 @@ def _offered(runs: Sequence[Run], law: Law) -> list[Candidate]:
     ).T
     alone = service.copy()
     for _ in range(PASSES if law.inflation and (aliases > 0).any() else 0):
-        steady = alias_pool(
+        steady = solve_pools(
             aliases, volumes=volumes[:, None], service_time=alone[:, None], arrival_rate=(rate / volumes)[:, None],
-            inflation=law.inflation, redrive_time=law.redrive_time, on_failure="nan",
+            inflation=law.inflation, redrive_time=law.redrive_time,
         )  # fmt: skip
         inflated = steady.service_time[..., 0]
         alone = np.where((aliases > 0) & np.isfinite(inflated), alone * service / inflated, alone)

@@ -11,23 +11,29 @@ from typing import Final
 import numpy as np
 
 from planner.demand import chains, kinds
+from planner.demand.prediction import Indices
 from planner.demand.readings import Readings
 from planner.results import Array
 
 LEVELS: Final = 160  # I/Os present of one volume
 STRONG: Final = 4.0  # load while on from which phases are left out: unlimited servers would not hold them
 LEAST_WEIGHT: Final = 1e-3
-HALVINGS: Final = 30
+NEWTON: Final = 12  # steps at most; five as a rule
+LEAST_D, LARGEST_D = 1e-9, 1e9  # bounds of d
+ELEMENTS_AT_ONCE: Final = 256  # what stays in a cache
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class AliasUse:
-    """What volumes ask of aliases where there are enough, under each reading with a weight; (volumes, readings).
+    """What volumes ask of aliases where there are enough, under each candidate with a weight: arrays (elements,).
 
-    `usage` is the law of the aliases in use, (aliases + 1, volumes, readings), `busy` the mean I/Os in service, `rate`
-    the rate then [1/s], `alone` and `alone_rate` queue [I/Os] and rate [1/s] without any alias.
+    `volume` says whose candidate it is, in order, of `volumes`; `usage` is the distribution of the aliases in use,
+    (aliases + 1, elements), `busy` the mean I/Os in service, `rate` the rate then [1/s], `alone` and `alone_rate` queue
+    [I/Os] and rate [1/s] without any alias.
     """
 
+    volumes: int
+    volume: Indices
     weight: Array
     usage: Array
     busy: Array
@@ -36,83 +42,87 @@ class AliasUse:
     alone_rate: Array
 
     def mean(self, values: Array) -> Array:
-        """Mean over the readings, (volumes,)."""
-        return np.asarray(np.where(self.weight > 0, self.weight * values, 0.0).sum(axis=1))
+        """Mean over the candidates, (volumes,)."""
+        return np.bincount(self.volume, weights=self.weight * values, minlength=self.volumes)
 
     def of(self, volumes: slice) -> AliasUse:
         """Some of the volumes."""
-        return AliasUse(
-            usage=self.usage[:, volumes],
-            **{item.name: getattr(self, item.name)[volumes] for item in fields(self) if item.name != "usage"},
-        )
+        first, last = np.searchsorted(self.volume, [volumes.start, volumes.stop])
+        part = slice(int(first), int(last))
+        each = {
+            item.name: getattr(self, item.name)[..., part] for item in fields(self) if item.name != "volumes"
+        }
+        each["volume"] = each["volume"] - volumes.start
+        return AliasUse(volumes=volumes.stop - volumes.start, **each)
 
     @property
-    def crowd(self) -> Array:
+    def in_use(self) -> Array:
+        """Mean aliases in use, (volumes,)."""
+        return self.mean(np.arange(self.usage.shape[0]) @ self.usage)
+
+    @property
+    def second_moment(self) -> Array:
         """Mean square of the aliases in use, (volumes,)."""
-        square = np.tensordot(np.arange(self.usage.shape[0]) ** 2.0, self.usage, axes=1)
-        return self.mean(square)
+        return self.mean(np.arange(self.usage.shape[0]) ** 2.0 @ self.usage)
 
 
 def asked(readings: Readings) -> AliasUse:
-    """What volumes that were read as without aliases would use; of a steady volume only steady readings count."""
+    """What volumes that were read as without aliases would use; of a steady volume only steady candidates count."""
     steady = np.isin(readings.layout.kind, kinds.STEADY)
     strong = (readings.layout.kind == kinds.ON_OFF) & (readings.layout.number >= STRONG)
     weight = np.where((readings.steady[:, None] & ~steady) | strong, 0.0, readings.weight)
     weight = np.where(weight.sum(axis=1, keepdims=True) > 0, weight, readings.weight)
-    weight = np.where(weight >= LEAST_WEIGHT, weight, 0.0)
-    weight = weight / weight.sum(axis=1, keepdims=True)
-    readings = replace(readings, weight=weight)
-    laws = present(readings, LEVELS)
-    used = weight > 0
-    busy = base_busy(readings, laws)
-    usage = np.zeros_like(laws)
-    usage[0] = 1.0
-    usage[:, used] = alias_law(laws[:, used], busy[used])
+    readings = _weighted(readings, weight)
+    volume, column = np.nonzero(readings.used)
+    laws, busy, flow = present(readings, LEVELS)
     alone = readings.predict([0])
-    queue = alone.queue[..., 0]
-    n, steps = _numbers(readings)
+    queue = alone.queue[volume, column, 0]
     return AliasUse(
-        weight=weight, usage=usage, busy=np.tensordot(n, laws, axes=1),
-        rate=np.tensordot(steps, laws, axes=1) / readings.service_time,
-        alone=np.where(np.isfinite(queue), queue, 0.0), alone_rate=alone.rate[..., 0],
+        volumes=readings.volumes, volume=volume, weight=readings.weight[volume, column],
+        usage=alias_law(laws, base_busy(readings, busy, flow)), busy=busy,
+        rate=flow / readings.service_time[volume, column], alone=np.where(np.isfinite(queue), queue, 0.0),
+        alone_rate=alone.rate[volume, column, 0],
     )  # fmt: skip
 
 
-def paces(readings: Readings) -> tuple[Array, Array, Array]:
+def service_rates(readings: Readings) -> tuple[Array, Array, Array]:
     """Rate with enough aliases and with none [1/s], and growth of the service time with enough, (volumes,)."""
-    weight = np.where(readings.weight >= LEAST_WEIGHT, readings.weight, 0.0)
-    readings = replace(readings, weight=weight / weight.sum(axis=1, keepdims=True))
-    laws = present(readings, LEVELS)
-    n, steps = _numbers(readings)
-    busy, flow = np.tensordot(n, laws, axes=1), np.tensordot(steps, laws, axes=1)
+    readings = _weighted(readings, readings.weight)
+    volume, column = np.nonzero(readings.used)
+    weight = readings.weight[volume, column]
+    _, busy, flow = present(readings, LEVELS)
 
     def mean(values: Array) -> Array:
-        return np.asarray(np.nansum(readings.weight * np.where(readings.used, values, 0.0), axis=1))
+        return np.bincount(volume, weights=weight * values, minlength=readings.volumes)
 
-    free = mean(flow / readings.service_time)
-    return free, mean(readings.predict([0]).rate[..., 0]), mean(busy / readings.service_time) / free
-
-
-def _numbers(readings: Readings) -> tuple[Array, Array]:
-    n = np.arange(LEVELS + 1.0)
-    return n, chains.DeviceStation(most=LEVELS, inflation=readings.law.inflation, gap=np.zeros(1)).steps
+    service = readings.service_time[volume, column]
+    free = mean(flow / service)
+    return free, mean(readings.predict([0]).rate[volume, column, 0]), mean(busy / service) / free
 
 
-def present(readings: Readings, levels: int) -> Array:
-    """Law of the I/Os present with unlimited servers, (levels + 1, volumes, readings); nan where unused."""
-    volumes, columns = readings.weight.shape
-    found = np.full((levels + 1, volumes, columns), np.nan)
+def _weighted(readings: Readings, weight: Array) -> Readings:
+    """Without candidates of next to no weight."""
+    weight = np.where(weight >= LEAST_WEIGHT, weight, 0.0)
+    return replace(readings, weight=weight / weight.sum(axis=1, keepdims=True))
+
+
+def present(readings: Readings, levels: int) -> tuple[Array, Array, Array]:
+    """I/Os present with unlimited servers: distribution (levels + 1, elements), mean, and rate [1/service time].
+
+    Elements are the candidates with a weight, volume by volume.
+    """
+    volume, column = np.nonzero(readings.used)
+    kind = readings.layout.kind[column]
+    found = np.empty((levels + 1, volume.size))
     steps = chains.DeviceStation(most=levels, inflation=readings.law.inflation, gap=np.zeros(1)).steps
-    for kind in range(len(kinds.KINDS)):
-        where = readings.layout.columns(kind)
-        used = readings.used[:, where]
+    for each in np.unique(kind).tolist():
+        some = np.flatnonzero(kind == each)
         part = {
-            item.name: getattr(readings.demands, item.name)[:, where][used]
+            item.name: getattr(readings.demands, item.name)[volume[some], column[some]]
             for item in fields(readings.demands)
         }
-        if used.any():
-            found[:, :, where][:, used] = _laws(kind, part, steps)
-    return found
+        found[:, some] = _laws(each, part, steps)
+    return found, np.arange(levels + 1.0) @ found, steps @ found
 
 
 def _laws(kind: int, part: dict[str, Array], steps: Array) -> Array:
@@ -150,6 +160,7 @@ def _laws(kind: int, part: dict[str, Array], steps: Array) -> Array:
 
 def _of_requesters(population: Array, think: Array, active: Array, steps: Array) -> Array:
     whole = np.maximum(np.floor(population), 1.0)
+    every, steps = steps.size, steps[: int(min(steps.size, whole.max() + 2))]
     laws = np.zeros((2, steps.size, population.size))
     for k in range(2):
         logs = np.zeros((steps.size, population.size))
@@ -163,7 +174,8 @@ def _of_requesters(population: Array, think: Array, active: Array, steps: Array)
         logs[1:] = np.cumsum(rise, axis=0)
         laws[k] = _whole(np.exp(logs - logs.max(axis=0)))
     rest = np.clip(population - whole, 0.0, 1.0)
-    law: Array = active * ((1 - rest) * laws[0] + rest * laws[1])
+    law = np.zeros((every, population.size))
+    law[: steps.size] = active * ((1 - rest) * laws[0] + rest * laws[1])
     law[0] += 1 - active
     return law
 
@@ -191,66 +203,84 @@ def _whole(laws: Array) -> Array:
     return np.asarray(laws / laws.sum(axis=0))
 
 
-def base_busy(readings: Readings, law: Array) -> Array:
-    """Share of the time that the base of each volume serves, with unlimited aliases, (volumes, readings).
+def base_busy(readings: Readings, mean: Array, flow: Array) -> Array:
+    """Share of the time that the base of each volume serves, with unlimited aliases, (elements,).
 
     An I/O takes the base only if it comes while the base is free: a loss system of one server. Of instants of rate
-    a each takes
-    the base with the chance that it is free, a / (1 + a); phases are a chain of four states, requesters a balance
-    of flows.
+    a each takes the base with the chance that it is free, a / (1 + a); phases are a chain of four states, requesters a
+    balance of flows.
     """
-    demands, layout = readings.demands, readings.layout
-    n = np.arange(law.shape[0])[:, None, None]
-    mean = np.nansum(law * n, axis=0)
-    steps = chains.DeviceStation(
-        most=law.shape[0] - 1, inflation=readings.law.inflation, gap=np.zeros(1)
-    ).steps
-    flow = np.nansum(law * steps[:, None, None], axis=0)
+    volume, column = np.nonzero(readings.used)
+    demands = {
+        item.name: getattr(readings.demands, item.name)[volume, column] for item in fields(readings.demands)
+    }
+    kind = readings.layout.kind[column]
     growth = np.where(flow > 0, mean / np.where(flow > 0, flow, 1.0), 1.0)
-    batch = np.where(np.isfinite(demands.batch), demands.batch, 1.0)
-    share = np.where(np.isfinite(demands.share), demands.share, 1.0)
-    instants = demands.load * (share / batch + 1 - share) * growth
+    batch = np.where(np.isfinite(demands["batch"]), demands["batch"], 1.0)
+    share = np.where(np.isfinite(demands["share"]), demands["share"], 1.0)
+    instants = demands["load"] * (share / batch + 1 - share) * growth
     found = instants / (1 + instants)
-    found = np.where(layout.kind == kinds.PERIODIC, np.minimum(instants, 1.0), found)
-    found = np.where(layout.kind == kinds.ON_OFF, _phase_busy(demands, growth), found)
-    requesters = np.isin(layout.kind, (kinds.CLOSED, kinds.ACTIVE))
-    return np.where(requesters, _requester_busy(demands, mean, growth), found)
+    found = np.where(kind == kinds.PERIODIC, np.minimum(instants, 1.0), found)
+    phases, requesters = kind == kinds.ON_OFF, np.isin(kind, (kinds.CLOSED, kinds.ACTIVE))
+    of = {True: phases, False: requesters}
+    for on_off, some in of.items():
+        part = {name: values[some] for name, values in demands.items()}
+        found[some] = (
+            _phase_busy(part, growth[some]) if on_off else _requester_busy(part, mean[some], growth[some])
+        )
+    return found
 
 
-def _phase_busy(demands: kinds.Demands, growth: Array) -> Array:
+def _phase_busy(demands: dict[str, Array], growth: Array) -> Array:
     """M/M/1/1 in phases: with the base busy b1 while on and b0 while off, balances of both and of the phases."""
-    alpha = growth / demands.on_time
-    share = np.minimum(demands.load / demands.on_load, 1 - 1e-9)
+    alpha = growth / demands["on_time"]
+    share = np.minimum(demands["load"] / demands["on_load"], 1 - 1e-9)
     beta = alpha * share / (1 - share)
-    rate = demands.on_load * growth
+    rate = demands["on_load"] * growth
     # b0 (1 + beta) = alpha b1;  b1 (1 + alpha) = rate (share - b1) + beta b0
     back = alpha / (1 + beta)
     on = rate * share / (1 + alpha + rate - beta * back)
     return np.asarray(on * (1 + back))
 
 
-def _requester_busy(demands: kinds.Demands, mean: Array, growth: Array) -> Array:
+def _requester_busy(demands: dict[str, Array], mean: Array, growth: Array) -> Array:
     """Base busy y while active: y = (1 - y) (N - n + y) s / Z, with n - y I/Os at aliases."""
-    active = np.where(np.isfinite(demands.active), demands.active, 1.0)
-    idle = np.maximum(demands.population - mean / np.maximum(active, 1e-12), 0.0)
-    think = demands.think / growth
+    active = np.where(np.isfinite(demands["active"]), demands["active"], 1.0)
+    idle = np.maximum(demands["population"] - mean / np.maximum(active, 1e-12), 0.0)
+    think = demands["think"] / growth
     half = (1 - idle - think) / 2
     return active * np.clip(half + np.sqrt(half**2 + idle), 0.0, 1.0)
 
 
 def alias_law(law: Array, busy: Array) -> Array:
-    """Law of the aliases in use from that of the I/Os present, (numbers, ...), and the busy share of the base.
+    """Law of the aliases in use from that of the I/Os present, (numbers, elements), and the busy share of the base.
 
     With n present the base is busy with chance n / (n + d). The one number d is such that the base is busy as often as
-    it is; I/Os on aliases stay there when the base becomes free.
+    it is; I/Os on aliases stay there when the base becomes free. One over the busy share is nearly linear in d: Newton.
     """
-    n = np.arange(law.shape[0], dtype=np.float64).reshape(-1, *(1,) * busy.ndim)
-    low, high = np.full(busy.shape, -20.0), np.full(busy.shape, 20.0)
-    for _ in range(HALVINGS):
-        middle = 0.5 * (low + high)
-        more = np.sum(law * (n / (n + np.exp(middle))), axis=0) > busy
-        low, high = np.where(more, middle, low), np.where(more, high, middle)
-    with_base = law * (n / (n + np.exp(low)))
+    found = np.empty_like(law)
+    for first in range(0, law.shape[1], ELEMENTS_AT_ONCE):
+        some = slice(first, first + ELEMENTS_AT_ONCE)
+        found[:, some] = _alias_law(law[:, some], busy[some])
+    return found
+
+
+def _alias_law(law: Array, busy: Array) -> Array:
+    n = np.arange(law.shape[0], dtype=np.float64)[:, None]
+    weight = law * n
+    some = np.maximum(law[1:].sum(axis=0), 1e-300)
+    wanted = np.clip(busy, 1e-12, some)
+    mean = weight.sum(axis=0) / some
+    d = np.clip(mean * (some / wanted - 1.0), LEAST_D, LARGEST_D)
+    for _ in range(NEWTON):
+        parts = weight / (n + d)
+        share = parts.sum(axis=0)
+        slope = (parts / (n + d)).sum(axis=0)
+        step = share * (share / wanted - 1.0) / np.maximum(slope, 1e-300)
+        d = np.clip(d + step, LEAST_D, LARGEST_D)
+        if (np.abs(step) <= 1e-9 * (1.0 + d)).all():
+            break
+    with_base = weight / (n + d)
     found: Array = law - with_base
     found[:-1] += with_base[1:]
     return found

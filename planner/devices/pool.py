@@ -13,9 +13,10 @@ from numpy.typing import ArrayLike, NDArray
 from planner import queueing
 from planner.devices import parameters
 from planner.devices.parameters import Figures, Scenario
-from planner.errors import InputError, PlannerError
+from planner.errors import ConvergenceError, InputError, PlannerError
 from planner.quantity import Quantity
 from planner.queueing import PoolSteady
+from planner.queueing.pools.solve import solve_pools as solve_elements
 from planner.queueing.water_marks import fewest_found, most_found
 from planner.results import Array, Result, quantity
 
@@ -245,31 +246,70 @@ def solve_pools(pools: Sequence[Pool], counts: Sequence[Array]) -> list[Performa
 
     The medians of free aliases are nan.
     """
+    if not pools:
+        return []
+    sizes = [each.size for each in counts]
+    of = np.repeat(np.arange(len(pools)), sizes)
+    many = max(len(pool.classes) for pool in pools)
+    nothing = (0.0, math.nan, math.nan, math.nan, 1.0)  # a class that only other pools have
+    rows = np.array(
+        [
+            [
+                *((part.volumes, part.population, part.think_time, part.arrival_rate, service)
+                  for part, service in zip(pool.classes, pool.service_times, strict=True)),
+                *[nothing] * (many - len(pool.classes)),
+            ]
+            for pool in pools
+        ], dtype=np.float64,
+    )[of]  # fmt: skip
+    whole = np.array([(pool.inflation, pool.redrive_time) for pool in pools])[of]
+    try:
+        steady = solve_elements(
+            np.concatenate(counts), volumes=rows[..., 0], population=rows[..., 1], think_time=rows[..., 2],
+            arrival_rate=rows[..., 3], service_time=rows[..., 4], inflation=whole[:, 0], redrive_time=whole[:, 1],
+        )  # fmt: skip
+    except InputError as problem:
+        if len(pools) == 1:
+            return [problem]
+        return [found for each in zip(pools, counts, strict=True) for found in solve_pools([each[0]], [each[1]])]
+    every = performance(steady, marks=False)
+    ends = np.cumsum([0, *sizes]).tolist()
     found: list[Performance | PlannerError] = []
-    for pool, each in zip(pools, counts, strict=True):
-        try:
-            found.append(performance(queueing.alias_pool(each, **pool._arguments()), marks=False))
-        except PlannerError as problem:
-            found.append(problem)
+    for pool, first, last in zip(pools, ends, ends[1:], strict=False):
+        some = slice(first, last)
+        if not steady.converged[some].all():
+            found.append(ConvergenceError(f"pool of {pool.bases} volumes", float(np.nanmax(steady.residual[some])), 0))
+            continue
+        classes = slice(len(pool.classes))
+        part = every.some(some)
+        found.append(
+            replace(part, volume_rates=part.volume_rates[:, classes], volume_responses=part.volume_responses[:, classes])
+        )
     return found
 
 
 def performance(steady: queueing.PoolSteady, *, marks: bool = True) -> Performance:
     """Tell what a listing would show of a solved pool; the marks of free aliases are nan where not wanted."""
-    total = steady.throughput @ steady.volumes
+    volumes = np.broadcast_to(steady.volumes, steady.throughput.shape)
+    rates = np.where(volumes > 0.0, steady.throughput, 0.0)
+    service = np.where(volumes > 0.0, steady.service_time, 0.0)
+    waiting = np.where(volumes > 0.0, steady.queue_length - steady.in_gap, 0.0)
+    total = (rates * volumes).sum(axis=-1)
     fewest, most = free_marks(steady) if marks else np.full((2, *steady.aliases.shape), np.nan)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        responses = service + waiting / rates
     return Performance(
         aliases=steady.aliases,
         io_rate=total,
-        service_time=(steady.throughput * steady.service_time) @ steady.volumes / total,
-        queued=(steady.queue_length - steady.in_gap) @ steady.volumes,
+        service_time=(rates * service * volumes).sum(axis=-1) / total,
+        queued=(waiting * volumes).sum(axis=-1),
         no_alias=steady.fail_fraction,
-        tries=steady.tries_rate @ steady.volumes,
-        fails=steady.fails_rate @ steady.volumes,
+        tries=(np.where(volumes > 0.0, steady.tries_rate, 0.0) * volumes).sum(axis=-1),
+        fails=(np.where(volumes > 0.0, steady.fails_rate, 0.0) * volumes).sum(axis=-1),
         fewest_free=fewest,
         most_free=most,
-        volume_rates=steady.throughput,
-        volume_responses=steady.service_time + (steady.queue_length - steady.in_gap) / steady.throughput,
+        volume_rates=rates,
+        volume_responses=responses,
     )
 
 

@@ -1,15 +1,18 @@
 """The archive: measurements of any number of systems and days, as Parquet files that other tools read as they are.
 
-One folder a table (devices, supply, storage), in it `system=NAME/date=YYYY-MM-DD/` with files of rows; docs/archive.md
-explains columns and folders. Here it is opened, looked over and scanned; `planner.measurements.collect` writes it.
+One folder a table (devices, supply, storage), in it `system=NAME/date=YYYY-MM-DD/` with files of rows, its parts;
+`parts.sha256` lists them, and nothing else counts. docs/archive.md explains columns and folders. Here an archive is
+opened, looked over and scanned, and never written to; `planner.measurements.collect` writes it.
 """
 
 from __future__ import annotations
 
 import hashlib
+import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
+import stat
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from functools import lru_cache
@@ -20,18 +23,26 @@ from urllib.parse import quote, unquote
 from planner import library
 from planner.errors import InputError, ReportError
 from planner.reports import schema
+from planner.reports.moments import before
 
 if TYPE_CHECKING:
     import polars as pl
 
-VERSION: Final = 1
+VERSION: Final = 2
 ABOUT: Final = "archive.toml"  # makes a folder an archive
-JOURNAL: Final = ".journal"  # moves that are still to be made, if a run was killed while it made them
+PARTS: Final = "parts.sha256"  # the list of its parts, as sha256sum writes it
+UNLISTED: Final = 1  # version whose parts are the files that there are
+JOURNAL: Final = (
+    ".journal"  # of that version: moves that are still to be made, if a run was killed while it made them
+)
+STAGING: Final = ".staging"  # and where its parts were written first
+WAY_OUT: Final = f"expected a part of the archive; restore it, or take it out and its line out of {PARTS}"
 KIND: Final = "kind"
-STAGING: Final = ".staging"
 UNKNOWN: Final = "unknown"
 SUFFIX: Final = ".parquet"
 DIGEST: Final = 16  # hexadecimal digits of the sha256 of a part, which are its name
+_STEM: Final = re.compile(f"[0-9a-f]{{{DIGEST}}}")
+_SHA256: Final = re.compile("[0-9a-f]{64}")
 DOWN, UP = "_down", "_up"
 DIGITS: Final = 12  # decimals of a distance to an end, so that equal ones are stored as one
 Folder = tuple[str, str, date]
@@ -127,12 +138,12 @@ def open_archive(path: Path | str) -> Archive:
     path = Path(path)
     if not path.is_dir():
         raise InputError("archive", str(path), "a folder that `planner collect` wrote; there is none")
-    about = path / ABOUT
-    if not about.is_file():
+    if not os.path.lexists(path / ABOUT):
         raise InputError("archive", str(path), f"a folder that `planner collect` wrote; it has no {ABOUT}")
+    about, text = path / ABOUT, own_text(path, ABOUT)
     try:
-        version = library.parse_toml(about.read_text(encoding="utf-8")).get("schema")
-    except (OSError, ValueError) as error:
+        version = library.parse_toml(text).get("schema")
+    except ValueError as error:
         raise ReportError(about, f"damaged ({error}): expected schema = {VERSION}") from error
     if not isinstance(version, int) or version < 1:
         raise ReportError(about, f"schema = {version!r}: expected a whole number, {VERSION} or below")
@@ -140,22 +151,31 @@ def open_archive(path: Path | str) -> Archive:
         raise ReportError(
             about, f"schema {version} is newer than this planner reads, {VERSION}: expected a newer planner"
         )
-    finish_moves(path)
-    return Archive(path)
+    parts = _unlisted(path) if version == UNLISTED else _listed(path)
+    return Archive(path, version, tuple(sorted(parts, key=lambda part: part.name)))
 
 
-def finish_moves(path: Path) -> None:
-    """Make the moves that a killed run left in its journal: all rows were written when it began to move."""
-    journal = path / JOURNAL
-    if not journal.exists():
-        return
-    for line in journal.read_text(encoding="utf-8").splitlines():
-        staged, _, final = line.partition("\t")
-        if (path / staged).exists():
-            (path / final).parent.mkdir(parents=True, exist_ok=True)
-            with suppress(FileNotFoundError):  # another run may have made the move
-                (path / staged).replace(path / final)
-    journal.unlink(missing_ok=True)
+def own(archive: Path, name: str) -> Path:
+    """Path of a file or folder of an archive; refused where a link leads out of it."""
+    place = archive / name
+    try:
+        inside = place.resolve().is_relative_to(archive.resolve())
+    except (OSError, RuntimeError):  # links in a circle
+        inside = False
+    if not inside:
+        raise ReportError(place, "a link that leads out of the archive: expected a file or folder in it")
+    return place
+
+
+def own_text(archive: Path, name: str) -> str:
+    """Text of a file of an archive."""
+    place = own(archive, name)
+    if not place.is_file():
+        raise ReportError(place, "missing or no file: expected the file that `planner collect` wrote")
+    try:
+        return place.read_bytes().decode("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ReportError(place, f"damaged ({error}): expected text in UTF-8") from error
 
 
 def folder_of(table: str, system: str, day: date) -> str:
@@ -163,28 +183,100 @@ def folder_of(table: str, system: str, day: date) -> str:
     return f"{table}/system={quote(system, safe='')}/date={day.isoformat()}"
 
 
+@lru_cache(maxsize=1 << 16)
+def folder_named(name: str) -> Folder | None:
+    """Table, system and day of a folder; None where `folder_of` gives no such name."""
+    table, _, rest = name.partition("/")
+    system, _, day = rest.removeprefix("system=").partition("/date=")
+    try:
+        found = table, unquote(system, errors="strict"), date.fromisoformat(day)
+    except ValueError:
+        return None
+    return found if table in schema.TABLES and folder_of(*found) == name else None
+
+
+@dataclass(frozen=True, slots=True)
+class StoredPart:
+    """A file of rows: its `name` within the archive, its sha256 or the first digits of it, and the path to it there."""
+
+    name: str
+    digest: str
+    place: str
+
+    @property
+    def folder(self) -> Folder:
+        """Table, system and day."""
+        found = folder_named(self.name.rpartition("/")[0])
+        assert found is not None
+        return found
+
+
+def part_named(name: str, digest: str = "") -> StoredPart | None:
+    """The part of a name; None where no part has such a name, or not one of that sha256."""
+    folder, _, file = name.rpartition("/")
+    stem = file.removesuffix(SUFFIX)
+    if file == stem or not _STEM.fullmatch(stem) or folder_named(folder) is None:
+        return None
+    return StoredPart(name, digest or stem, name) if digest[:DIGEST] in {"", stem} else None
+
+
+def _listed(path: Path) -> Iterator[StoredPart]:
+    """Parts that the list of an archive names."""
+    seen = set()
+    for number, line in enumerate(own_text(path, PARTS).splitlines(), 1):
+        digest, _, name = line.partition("  ")
+        part = part_named(name, digest) if _SHA256.fullmatch(digest) else None
+        if part is None or name in seen:
+            wanted = "the sha256 of a part, two blanks, and once its name, as `planner collect` wrote them"
+            raise ReportError(path / PARTS, f"{line[:200]!r}: expected {wanted}", line=number)
+        seen.add(name)
+        yield part
+
+
+def _unlisted(path: Path) -> Iterator[StoredPart]:
+    """Parts of an archive without a list: files named after their content, and those that are still to move."""
+    yield from pending(path)
+    for table in schema.TABLES:
+        for file in sorted((path / table).glob(f"system=*/date=*/*{SUFFIX}")):
+            name = file.relative_to(path).as_posix()
+            if folder_named(name.rpartition("/")[0]) is None:
+                problem = "no day of a system: expected a folder such as system=VMPROD1/date=2026-03-01"
+                raise ReportError(file.parent, problem)
+            part = part_named(name)
+            if part is not None:
+                yield part
+
+
+def pending(path: Path) -> list[StoredPart]:
+    """Parts that a killed run of an older planner did not move any more; its journal may name parts only."""
+    found: list[StoredPart] = []
+    if not os.path.lexists(path / JOURNAL):
+        return found
+    for number, line in enumerate(own_text(path, JOURNAL).splitlines(), 1):
+        staged, _, name = line.partition("\t")
+        part, folder = part_named(name), re.escape(f"{STAGING}/{name.rpartition('/')[0]}")
+        if part is None or not re.fullmatch(f"{folder}/(all|[0-9]+){SUFFIX}", staged):
+            problem = f"{line[:200]!r}: expected a part of the archive that was to be moved to its place"
+            raise ReportError(path / JOURNAL, problem, line=number)
+        if not own(path, name).exists():
+            if not own(path, staged).is_file():
+                raise ReportError(path / JOURNAL, f"{staged} is missing: expected a part", line=number)
+            found.append(StoredPart(name, part.digest, staged))
+    return found
+
+
 @dataclass(frozen=True, slots=True)
 class Archive:
-    """An archive in the folder `path`."""
+    """An archive in the folder `path`, of this `version`, with its `parts`."""
 
     path: Path
-
-    def folders(self, table: str) -> dict[tuple[str, date], Path]:
-        """Folders of the days of each system."""
-        found = {}
-        for folder in sorted((self.path / table).glob("system=*/date=*")):
-            system = unquote(folder.parent.name.partition("=")[2])
-            try:
-                day = date.fromisoformat(folder.name.partition("=")[2])
-            except ValueError:
-                raise ReportError(folder, "no day: expected a folder such as date=2026-03-01") from None
-            found[system, day] = folder
-        return found
+    version: int
+    parts: tuple[StoredPart, ...]
 
     @property
     def systems(self) -> tuple[str, ...]:
         """Names of its systems."""
-        return tuple(sorted({system for table in schema.TABLES for system, _ in self.folders(table)}))
+        return tuple(sorted({part.folder[1] for part in self.parts}))
 
     def files(
         self,
@@ -193,20 +285,43 @@ class Archive:
         start: datetime | None = None,
         end: datetime | None = None,
     ) -> list[Path]:
-        """List the files that may hold rows of these systems and times."""
+        """List the files, all of them sound, that may hold rows of these systems and times."""
         wanted = None if systems is None else set(systems)
-        first = (
-            None if start is None else (start - timedelta(days=1)).date()
-        )  # whose last interval may reach into it
-        last = None if end is None else end.date()
+        # The last interval of the day before may reach into it; by another clock it may be another day.
+        first = None if start is None else (start - timedelta(days=1 if start.tzinfo is None else 2)).date()
+        last = None if end is None else (end + timedelta(days=0 if end.tzinfo is None else 1)).date()
         return [
-            file
-            for (system, day), folder in self.folders(table).items()
-            if (wanted is None or system in wanted)
+            self.file(part)
+            for part in self.parts
+            for of_table, system, day in [part.folder]
+            if of_table == table
+            and (wanted is None or system in wanted)
             and (first is None or day >= first)
             and (last is None or day <= last)
-            for file in sorted(folder.glob(f"*{SUFFIX}"))
         ]
+
+    def every_file(self) -> list[Path]:
+        """List all files, those of each table."""
+        return [file for table in schema.TABLES for file in self.files(table)]
+
+    def file(self, part: StoredPart) -> Path:
+        """File of a part; refused where it is missing or its content is another one than the list says.
+
+        Some damage would end the process within the library that decodes it.
+        """
+        place = own(self.path, part.place)
+        try:
+            status = place.stat()
+            problem = "no file" if not stat.S_ISREG(status.st_mode) else _damage(
+                place, part, status.st_size, status.st_mtime_ns
+            )  # fmt: skip
+        except OSError as error:
+            problem = (
+                "missing" if isinstance(error, FileNotFoundError) else f"cannot be read: {error.strerror}"
+            )
+        if problem:
+            raise ReportError(place, f"{problem}: {WAY_OUT}")
+        return place
 
     def scan(
         self,
@@ -239,8 +354,6 @@ class Archive:
         ReportError
             A file is damaged: its content is not the one that its name says.
         """
-        import polars as pl
-
         if table not in schema.TABLES:
             raise InputError("table", table, f"one of {', '.join(schema.TABLES)}")
         for system in systems or ():
@@ -253,77 +366,73 @@ class Archive:
             return schema.empty(schema.TABLES[table]).lazy()
         found = restored(table, scan_files(table, files))
         if start is not None:
-            found = found.filter(pl.col("start") >= start)
-        return found if end is None else found.filter(pl.col("start") < end)
+            found = found.filter(~before(start))
+        return found if end is None else found.filter(before(end))
 
     def read(self, table: str = "devices", **chosen: Any) -> pl.DataFrame:
         """Read what `scan` would; a ReportError names a file that is damaged."""
         return collected(self.scan(table, **chosen), lambda: self.files(table))
 
 
-def digest_of(file: Path) -> str:
-    """Name of a part, from its content."""
+def sha256_of(file: Path) -> str:
+    """Sha256 of the content of a file; its first digits name a part."""
     with file.open("rb") as content:
-        return hashlib.file_digest(content, "sha256").hexdigest()[:DIGEST]
-
-
-def check_part(file: Path) -> None:
-    """Refuse a part whose content is not the one that it is named after; other names say nothing.
-
-    Some damage would end the process within the library that decodes it.
-    """
-    if not re.fullmatch(f"[0-9a-f]{{{DIGEST}}}", file.stem):
-        return
-    try:
-        status = file.stat()
-        sound = _is_sound(file, status.st_size, status.st_mtime_ns)
-    except OSError as error:
-        raise ReportError(file, f"cannot be read: {error.strerror}") from error
-    if not sound:
-        raise ReportError(
-            file, "damaged (its content is another one than its name says): expected a part of the archive; restore it "
-            "or take it out",
-        )  # fmt: skip
+        return hashlib.file_digest(content, "sha256").hexdigest()
 
 
 @lru_cache(maxsize=1 << 16)
-def _is_sound(file: Path, _size: int, _changed: int) -> bool:
-    """Whether a part is what its name says; found once for a file that does not change."""
-    return digest_of(file) == file.stem
+def _damage(file: Path, part: StoredPart, _size: int, _changed: int) -> str:
+    """What is wrong with a part, or nothing; found once for a file that does not change."""
+    import polars as pl
+
+    if not sha256_of(file).startswith(part.digest):
+        return "damaged (its content is another one than its name says)"
+    try:
+        columns = pl.read_parquet_schema(file)
+    except schema.damage() as error:
+        return f"damaged ({str(error).splitlines()[0][:80]})"
+    return "" if columns == stored_columns(part.folder[0]) else "has other columns"
 
 
 def scan_files(table: str, files: Sequence[Path]) -> pl.LazyFrame:
     """Scan sound files of one table, with the system and the day that their folders say."""
     import polars as pl
 
-    for file in files:
-        check_part(file)
     return pl.scan_parquet(
         list(files), hive_partitioning=True, hive_schema={"system": pl.String, "date": pl.Date}, glob=False,
     )  # fmt: skip
 
 
-def collected(lazy: pl.LazyFrame, files: Any) -> pl.DataFrame:
+def collected(lazy: pl.LazyFrame, files: Callable[[], Sequence[Path]]) -> pl.DataFrame:
     """Read rows; where that fails, find out which file is damaged."""
+    with naming_damage(files):
+        return lazy.collect()
+
+
+@contextmanager
+def naming_damage(files: Callable[[], Sequence[Path]]) -> Iterator[None]:
+    """Where rows of these files cannot be read, find out which one is damaged, whatever its sha256 says."""
     import polars as pl
 
     try:
-        return lazy.collect()
+        yield
     except schema.damage() as error:
+        if isinstance(error, ReportError):
+            raise
         for file in files():
             try:
                 pl.read_parquet(file)
             except schema.damage() as bad:
                 why = str(bad).splitlines()[0][:80]
-                problem = f"damaged ({why}): expected a part of the archive; restore it or take it out"
-                raise ReportError(file, problem) from bad
+                raise ReportError(file, f"damaged ({why}): {WAY_OUT}") from bad
         raise ReportError(Path("archive"), f"cannot be read ({str(error).splitlines()[0]})") from error
 
 
-def about_text(extra: Mapping[str, Any] | None = None) -> str:
+def about_text() -> str:
     """What `archive.toml` says."""
-    import tomli_w
+    return f"# An archive of planner collect; docs/archive.md explains it.\nschema = {VERSION}\n"
 
-    return "# An archive of planner collect; docs/archive.md explains it.\n" + tomli_w.dumps(
-        {"schema": VERSION, **(extra or {})}
-    )
+
+def list_text(parts: Iterable[StoredPart]) -> str:
+    """What the list of parts says."""
+    return "".join(f"{part.digest}  {part.name}\n" for part in sorted(parts, key=lambda part: part.name))

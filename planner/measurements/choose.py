@@ -1,12 +1,17 @@
-"""Which of the measured intervals an answer is about: a span of time, the worst interval, the mean, or one moment."""
+"""Which of the measured intervals an answer is about: a span of time, the worst interval, the mean, or one moment.
+
+Whatever adds intervals up wants each of them once: `refuse_twice` is the one check of that.
+"""
 
 from __future__ import annotations
 
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
-from planner.errors import InputError
+from planner.errors import InputError, ReportError
+from planner.measurements.groups import GROUP_KEYS, group_keys
 from planner.reports import schema
+from planner.reports.moments import MOMENT, before, read_moment, shown_by, with_moments
 
 if TYPE_CHECKING:
     import polars as pl
@@ -15,42 +20,85 @@ WORST: Final = "worst"
 MEAN: Final = "mean"
 BY_TIME: Final = ("io_rate", "alias_rate", "avoided", "queued")  # the others are means over I/Os
 _WANTED: Final = "worst, mean, or a time such as 2026-03-01T10:15"
-_GROUP: Final = "_group"
 
 
 def moment(text: str | datetime | None, argument: str) -> datetime | None:
-    """Read a time; of one with an offset, the clock that it shows counts."""
+    """Read a time, with its offset from UTC where it has one."""
     if text is None or isinstance(text, datetime):
-        return None if text is None else text.replace(tzinfo=None)
+        return text
     try:
-        return datetime.fromisoformat(text).replace(tzinfo=None)
+        return read_moment(text)
     except ValueError:
         raise InputError(argument, text, "a day or a time such as 2026-03-01 or 2026-03-01T10:15") from None
 
 
 def within(frame: pl.DataFrame, start: datetime | None, end: datetime | None) -> pl.DataFrame:
     """Keep intervals that begin at `start` or later and before `end`; one without a date goes where either is given."""
+    if start is not None:
+        frame = frame.filter(~before(start))
+    return frame if end is None else frame.filter(before(end))
+
+
+def refuse_twice(frame: pl.DataFrame) -> None:
+    """Refuse a device, a volume of a pool or a data space that stands in one interval twice.
+
+    Rows of one system and begin are of one interval, whatever files they stand in: a file that is given twice, an
+    archive beside its sources, or hours beside half hours would count loads twice. Of listings without a date each is
+    an interval.
+
+    Raises
+    ------
+    ReportError
+        It names both places.
+    """
     import polars as pl
 
-    if start is not None:
-        frame = frame.filter(pl.col("start") >= start)
-    return frame if end is None else frame.filter(pl.col("start") < end)
+    rows = with_moments(frame, "system").with_row_index("_row")
+    systems = frame["system"].unique().drop_nulls().to_list()
+    if systems and frame["system"].null_count():  # a row that names no system may be of any
+        every = pl.when(pl.col("system").is_null()).then(pl.lit(systems)).otherwise(pl.concat_list("system"))
+        rows = rows.with_columns(every.alias("system")).explode("system")
+    undated = pl.col("start").is_null()
+    owned = "owner" in frame.columns
+    name = pl.concat_str("name", pl.lit(" of "), "owner") if owned else pl.coalesce("device", "label")
+    pool = pl.lit(None) if owned else pl.when(pl.col("device").is_null()).then("pool")
+    listing = [pl.when(undated).then(each).alias(f"_{each}") for each in ("file", "source")]
+    key = pl.struct("system", MOMENT, name.alias("_name"), pool.alias("_pool"), *listing)
+    keys = rows.select(key.alias("_key")).to_series()
+    if keys.n_unique() == keys.len():
+        return
+    at = int(keys.is_duplicated().arg_max() or 0)
+    first, second = (
+        frame.row(int(row), named=True) for row in rows["_row"].filter(keys == keys[at : at + 1])[:2]
+    )
+    when = "" if second["start"] is None else f" at {second['start']}"
+    if first["system"] != second["system"]:
+        when += f" (of {first['system'] or second['system']}, and of no system: --system names it)"
+    raise ReportError(
+        second["file"] or "data frame",
+        f"{keys[at]['_name']} a second time{when}, first in line {first['line']} of {first['file'] or 'data frame'}: "
+        "expected each interval of it once; where clocks were set back, give the measurements their offset "
+        "(utc_offset), or leave the hour out",
+        line=second["line"],
+    )
 
 
 def at_interval(devices: pl.DataFrame, which: str) -> pl.DataFrame:
     """Keep one interval of each device: the worst of its pool, the mean of all, or the one that holds a moment."""
     import polars as pl
 
+    refuse_twice(devices)
     if which == MEAN:
         return _means(devices)
     if which == WORST:
         return _worst(devices)
     try:
-        when = datetime.fromisoformat(which).replace(tzinfo=None)
+        when = read_moment(which)
     except ValueError:
         raise InputError("interval", which, _WANTED) from None
-    end = pl.col("start") + pl.duration(microseconds=(pl.col("interval").fill_null(0.0) * 1e6).cast(pl.Int64))
-    found = devices.filter((pl.col("start") <= when) & (end > when))
+    begin, clock = shown_by(when), when.replace(tzinfo=None)
+    end = begin + pl.duration(microseconds=(pl.col("interval").fill_null(0.0) * 1e6).cast(pl.Int64))
+    found = devices.filter((begin <= clock) & (end > clock))
     if not found.height:
         first, last = devices["start"].min(), devices["start"].max()
         raise InputError(
@@ -59,44 +107,25 @@ def at_interval(devices: pl.DataFrame, which: str) -> pl.DataFrame:
     return found
 
 
-def _grouped(devices: pl.DataFrame) -> pl.DataFrame:
-    """Say which rows one interval is to be found for: those of a pool, or a volume with its own aliases.
-
-    Where HyperPAV aliases are at work and nothing says of which pool, all devices of the system go together.
-    """
-    import polars as pl
-
-    shared = (pl.col("kind") == schema.ALIAS).fill_null(False) & pl.col("pool").is_null()
-    own = pl.coalesce(pl.col("alias_of"), pl.col("device"), pl.col("label"))
-    group = (
-        pl.when(pl.col("pool").is_not_null()).then(pl.concat_str(pl.lit("pool "), pl.col("pool")))
-        .when(shared.any().over(pl.col("system").fill_null(""))).then(pl.lit(""))
-        .otherwise(own)
-    )  # fmt: skip
-    return devices.with_columns(group.alias(_GROUP))
-
-
 def _worst(devices: pl.DataFrame) -> pl.DataFrame:
     """The interval in which most I/Os wait, and of those in which as many do, the busiest one."""
     import polars as pl
 
-    keys = ["system", "source", "start"]
-    load = (
-        _grouped(devices)
-        .group_by(*keys, _GROUP)
+    keys = ["system", "source", MOMENT, *GROUP_KEYS]
+    grouped = with_moments(group_keys(devices.lazy()).collect(), "system")
+    chosen = (
+        grouped.group_by(keys)
         .agg(
             pl.col("queued").sum().alias("_queued"),
             (pl.col("io_rate") * pl.col("service").fill_null(0.0)).sum().alias("_busy"),
             pl.col("line").min().alias("_line"),
         )
-        .sort("_queued", "_busy", "start", "_line", descending=[True, True, False, False])
-        .unique(["system", _GROUP], keep="first", maintain_order=True)
+        .sort("_queued", "_busy", MOMENT, "_line", descending=[True, True, False, False])
+        .unique(["system", *GROUP_KEYS], keep="first", maintain_order=True)
+        .select(keys)
     )
-    grouped = _grouped(devices)
-    chosen = load.select(*keys, _GROUP)
-    return grouped.join(chosen, on=[*keys, _GROUP], how="semi", nulls_equal=True, maintain_order="left").drop(
-        _GROUP
-    )
+    found = grouped.join(chosen, on=keys, how="semi", nulls_equal=True, maintain_order="left")
+    return found.drop(*GROUP_KEYS, MOMENT)
 
 
 def _means(devices: pl.DataFrame) -> pl.DataFrame:

@@ -10,31 +10,40 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
 from planner import render
 from planner.answer import Answer
 from planner.errors import InputError, ReportError
 from planner.measurements.archive import (
     ABOUT,
+    DIGEST,
     JOURNAL,
+    PARTS,
     STAGING,
     SUFFIX,
     UNKNOWN,
+    UNLISTED,
     Archive,
     Folder,
+    StoredPart,
     about_text,
     collected,
-    digest_of,
     folder_of,
+    list_text,
     open_archive,
+    own,
+    part_named,
+    pending,
     scan_files,
+    sha256_of,
     stored,
     stored_columns,
 )
 from planner.measurements.read import Data, Measured, read_parts
 from planner.render.text import counted
 from planner.reports import schema
+from planner.reports.moments import MOMENT, moment_of, with_moments
 
 if TYPE_CHECKING:
     import polars as pl
@@ -42,9 +51,12 @@ if TYPE_CHECKING:
     from planner.measurements.anonymize import Names
     from planner.reports.membership import Membership
 
+LOCK: Final = "archive.lock"  # empty; who writes to the archive locks it
+BESIDE: Final = ".planner-"  # begins the name of what is not yet in its place
 SLACK: Final = timedelta(seconds=1.5)  # clocks of heads are whole seconds: intervals may overlap by as much
 MOST_JOINED: Final = 2**21  # rows that are joined to one file
 ORIGIN: Final = ("source", "file", "line")  # where a row came from: no part of what was measured
+TIMES: Final = ("start", "utc_offset")  # when it began, by a clock that may be another one
 KEYS: Final = {"devices": ("device", "label", "pool"), "supply": ("pool",), "storage": ("owner", "name")}
 KEY: Final = "_key"
 
@@ -105,9 +117,15 @@ class _Run:
     archive: Archive
     staging: Path
     staged: dict[Folder, list[Path]] = field(default_factory=dict)
+    there: dict[Folder, list[StoredPart]] = field(default_factory=dict)
     added: dict[str, int] = field(default_factory=lambda: dict.fromkeys(schema.TABLES, 0))
     known: dict[str, int] = field(default_factory=lambda: dict.fromkeys(schema.TABLES, 0))
     systems: set[str] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        """Sort the parts of the archive by folder."""
+        for part in self.archive.parts:
+            self.there.setdefault(part.folder, []).append(part)
 
 
 def size_of(source: Data) -> int:
@@ -175,45 +193,69 @@ def collect(
 @contextmanager
 def _locked(path: Path) -> Iterator[Archive]:
     """Make the archive where there is none, and keep others from writing to it meanwhile."""
-    try:
-        if not path.exists():
-            path.mkdir(parents=True)
-        if path.is_dir() and not any(path.iterdir()):
-            _write(path / ABOUT, about_text())
-    except OSError as error:
-        raise InputError(
-            "output", str(path), f"a folder that can be written to ({error.strerror})"
-        ) from error
     lock = None
     try:
-        import fcntl
-
-        lock = (path / ABOUT).open("r+b") if (path / ABOUT).is_file() else None
-        if lock is not None:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except ImportError:
-        pass  # no such locks on this system
-    except BlockingIOError:
-        raise InputError("output", str(path), "an archive that no other run writes to; wait for it") from None
+        if not path.exists():
+            path.mkdir(parents=True, exist_ok=True)
+        if not _is_new(path):
+            open_archive(path)  # what is none is refused before anything is written
+        place = own(path, LOCK)
+        if os.path.lexists(place) and not place.is_file():
+            raise ReportError(place, "no file: expected the empty file that `planner collect` wrote")
+        lock = place.open("ab")
+        _lock(lock, path)
+        if _is_new(path):
+            own(path, PARTS).touch()
+            _replace(path, ABOUT, about_text())
+        archive = open_archive(path)
+        if archive.version == UNLISTED:
+            _upgrade(archive)
+            archive = open_archive(path)
     except OSError as error:
         raise InputError(
             "output", str(path), f"a folder that can be written to ({error.strerror})"
         ) from error
-    try:
-        yield open_archive(path)
+    else:
+        yield archive
     finally:
         if lock is not None:
             lock.close()
 
 
+def _is_new(path: Path) -> bool:
+    """Tell a folder in which nothing is, or only what a run that was ended while it made the archive left there."""
+    return path.is_dir() and all(
+        each.name == LOCK
+        or each.name.startswith(BESIDE)
+        or (each.name == PARTS and each.is_file() and not each.stat().st_size)
+        for each in path.iterdir()
+    )
+
+
+def _lock(file: BinaryIO, path: Path) -> None:
+    """Lock a file until it is closed; the system does so too when the process ends."""
+    try:
+        import fcntl
+    except ImportError:
+        return  # no such locks on this system
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise InputError("output", str(path), "an archive that no other run writes to; wait for it") from None
+
+
 @contextmanager
 def _staging(archive: Archive) -> Iterator[Path]:
     """A folder for what is not yet part of the archive; what a killed run left there is gone."""
-    place = archive.path / STAGING
-    shutil.rmtree(place, ignore_errors=True)
     try:
-        place.mkdir()
-        yield place
+        _sweep(archive)
+        place = Path(tempfile.mkdtemp(prefix=BESIDE, dir=archive.path))
+        try:
+            yield place
+        except BaseException:
+            _sweep(archive)
+            raise
+        shutil.rmtree(place)
     except schema.damage() as error:
         if isinstance(error, ReportError | InputError):
             raise
@@ -221,8 +263,39 @@ def _staging(archive: Archive) -> Iterator[Path]:
         raise InputError(
             "output", str(archive.path), f"room to write to ({why}); the archive is as it was"
         ) from error
-    finally:
-        shutil.rmtree(place, ignore_errors=True)
+
+
+def _upgrade(archive: Archive) -> None:
+    """List the parts of an archive that has no list yet; the moves that its journal asks for are made before."""
+    path = archive.path
+    for part in archive.parts:
+        archive.file(part)  # sound, or nothing is moved
+    for part in pending(path):
+        place = own(path, part.name)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        own(path, part.place).replace(place)
+    (path / JOURNAL).unlink(missing_ok=True)
+    named = [StoredPart(part.name, sha256_of(path / part.name), part.name) for part in archive.parts]
+    _replace(path, PARTS, list_text(named))
+    _replace(path, ABOUT, about_text())
+
+
+def _sweep(archive: Archive) -> None:
+    """Where a run was ended, take away what it left: files not yet in their place, and parts that are not listed."""
+    path = archive.path
+    left = [each for each in path.iterdir() if each.name.startswith(BESIDE) or each.name == STAGING]
+    if not left:
+        return
+    known, top = {part.name for part in archive.parts}, path.resolve()
+    for file in (file for table in schema.TABLES for file in path.glob(f"{table}/*/*/*{SUFFIX}")):
+        name = file.relative_to(path).as_posix()
+        if name not in known and part_named(name) is not None and file.resolve() == top / name:
+            file.unlink()
+    for each in left:
+        if each.is_dir() and not each.is_symlink():
+            shutil.rmtree(each, ignore_errors=True)
+        else:
+            each.unlink(missing_ok=True)
 
 
 def _add(
@@ -276,25 +349,36 @@ def _key(table: str) -> pl.Expr:
 
 def _sorted(table: str, frame: pl.DataFrame) -> pl.DataFrame:
     """Order rows by system, what they are about, and time: equal values stand together, and take little room."""
-    keyed = frame.with_columns(_key(table))
-    return keyed.sort("system", KEY, "start", maintain_order=True)
+    keyed = with_moments(frame.with_columns(_key(table)), "system", KEY)
+    return keyed.sort("system", KEY, MOMENT, maintain_order=True)
 
 
 def _same_as_above() -> pl.Expr:
     import polars as pl
 
-    return (pl.col("system") == pl.col("system").shift()) & (pl.col(KEY) == pl.col(KEY).shift())
+    return (pl.col("system") == pl.col("system").shift()) & _same_key()
+
+
+def _same_key() -> pl.Expr:
+    import polars as pl
+
+    return pl.col(KEY) == pl.col(KEY).shift()
+
+
+def _begins_early() -> pl.Expr:
+    """Whether a row begins before the one above it ends."""
+    import polars as pl
+
+    end = pl.col(MOMENT) + pl.duration(microseconds=(pl.col("interval") * 1e6).cast(pl.Int64))
+    return pl.col(MOMENT) + SLACK < end.shift()
 
 
 def _without_doubles(table: str, frame: pl.DataFrame) -> pl.DataFrame:
     """Leave out rows that stand there twice; refuse those that overlap and differ."""
     import polars as pl
 
-    measured = [name for name in frame.columns if name not in (*ORIGIN, KEY)]
-    end = pl.col("start") + pl.duration(microseconds=(pl.col("interval") * 1e6).cast(pl.Int64))
-    overlaps = (
-        frame.select(_same_as_above() & (pl.col("start") + SLACK < end.shift())).to_series().fill_null(False)
-    )
+    measured = [name for name in frame.columns if name not in (*ORIGIN, *TIMES, KEY)]
+    overlaps = frame.select(_same_as_above() & _begins_early()).to_series().fill_null(False)
     if not overlaps.any():
         return frame
     equal = pl.all_horizontal(pl.col(name).eq_missing(pl.col(name).shift()) for name in measured)
@@ -310,13 +394,13 @@ def _contradiction(row: dict[str, Any], other: dict[str, Any], where: str) -> Re
     """Say of two rows what does not go together."""
     name = row[KEY].strip("=").replace("=", " of ")
     there = f"{other['file']}, line {other['line']}{where}"
-    if row["start"] != other["start"] or row["interval"] != other["interval"]:
-        spans = [f"{each['start']} for {each['interval']:g} s" for each in (row, other)]
+    if row[MOMENT] != other[MOMENT] or row["interval"] != other["interval"]:
+        spans = [f"{moment_of(each)} for {each['interval']:g} s" for each in (row, other)]
         problem = f"{name}: the interval {spans[0]} overlaps {spans[1]} in {there}: expected each time once"
         return ReportError(row["file"], problem, line=row["line"])
-    different = next(each for each in row if each not in (*ORIGIN, KEY) and row[each] != other[each])
+    different = next(each for each in row if each not in (*ORIGIN, *TIMES, KEY) and row[each] != other[each])
     problem = (
-        f"{name} at {row['start']} is not as in {there}: {different} is {row[different]}, there {other[different]}; "
+        f"{name} at {moment_of(row)} is not as in {there}: {different} is {row[different]}, there {other[different]}; "
         "expected the same, or another interval"
     )
     return ReportError(row["file"], problem, line=row["line"])
@@ -346,7 +430,7 @@ def _stage(run: _Run, folder: Folder, rows: pl.DataFrame) -> None:
         file
         for each in (day - timedelta(days=1), day, day + timedelta(days=1))
         for file in (
-            *run.archive.path.glob(f"{folder_of(table, system, each)}/*{SUFFIX}"),
+            *(run.archive.file(part) for part in run.there.get((table, system, each), ())),
             *run.staged.get((table, system, each), ()),
         )
     ]
@@ -373,22 +457,17 @@ def _new_rows(run: _Run, folder: Folder, rows: pl.DataFrame, there: Sequence[Pat
     assert low is not None and high is not None
     margin = timedelta(days=1)
     near = pl.col("start").is_between(low - margin, high + margin)  # type: ignore[operator]
-    old = collected(lazy.filter(near).select(KEY, "start", "interval"), lambda: there)
-    both = pl.concat([
-        old.with_columns(pl.lit(None, dtype=pl.UInt32).alias("_row")),
-        rows.select(KEY, "start", "interval").with_row_index("_row").select(KEY, "start", "interval", "_row"),
-    ]).sort(KEY, "start", "_row", nulls_last=False, maintain_order=True)  # fmt: skip
-    end = pl.col("start") + pl.duration(microseconds=(pl.col("interval") * 1e6).cast(pl.Int64))
-    same = pl.col(KEY) == pl.col(KEY).shift()
-    over = both.select(
-        (same & (pl.col("start") + SLACK < end.shift())).fill_null(False).alias("with_above"),
-        pl.col("_row"),
-    )
-    if not over["with_above"].any():
+    times = (KEY, "start", "utc_offset", "interval")
+    old = collected(lazy.filter(near).select(times), lambda: there)
+    both = with_moments(pl.concat([old, rows.select(times)]), KEY).sort(KEY, MOMENT, maintain_order=True)
+    if not both.select((_same_key() & _begins_early()).any()).item():
         return rows
-    measured = [name for name in rows.columns if name not in (*ORIGIN, KEY)]
-    full = collected(lazy.filter(near).select(KEY, *measured, *ORIGIN), lambda: there)
-    fresh = rows.join(full, on=[KEY, *measured], how="anti", nulls_equal=True)
+    columns = [name for name in rows.columns if name not in {"system", MOMENT}]
+    full = collected(lazy.filter(near).select(columns), lambda: there)
+    both = with_moments(pl.concat([full, rows.select(columns)]), KEY)
+    full, new = both.head(full.height), both.tail(rows.height)
+    key = [name for name in both.columns if name not in (*ORIGIN, *TIMES)]
+    fresh = new.with_columns(rows["system"]).join(full, on=key, how="anti", nulls_equal=True)
     _check_overlaps(fresh, full, system)
     return fresh
 
@@ -401,15 +480,10 @@ def _check_overlaps(fresh: pl.DataFrame, full: pl.DataFrame, system: str) -> Non
         return
     columns = [*full.columns]
     both = pl.concat([full.with_columns(_new=False), fresh.select(columns).with_columns(_new=True)]).sort(
-        KEY, "start", "_new", maintain_order=True
+        KEY, MOMENT, "_new", maintain_order=True
     )
-    end = pl.col("start") + pl.duration(microseconds=(pl.col("interval") * 1e6).cast(pl.Int64))
-    same = pl.col(KEY) == pl.col(KEY).shift()
-    wrong = both.select(
-        (
-            same & (pl.col("start") + SLACK < end.shift()) & (pl.col("_new") | pl.col("_new").shift())
-        ).fill_null(False)
-    ).to_series()
+    either = pl.col("_new") | pl.col("_new").shift()
+    wrong = both.select((_same_key() & _begins_early() & either).fill_null(False)).to_series()
     if wrong.any():
         row = int(wrong.arg_max() or 0)
         pair = [both.row(row, named=True), both.row(row - 1, named=True)]
@@ -422,17 +496,19 @@ def _check_overlaps(fresh: pl.DataFrame, full: pl.DataFrame, system: str) -> Non
 
 
 def _commit(run: _Run) -> None:
-    """Move what was staged into the archive, by a journal: once that is there, every move is made, sooner or later."""
-    moves = []
+    """Make what was staged part of the archive: files first, which count for nothing, then all at once the list."""
+    path, new = run.archive.path, []
     for folder, files in run.staged.items():
-        place = folder_of(*folder)
         for file in _joined(folder, files):
             _flush(file)
-            moves.append((file.relative_to(run.archive.path), f"{place}/{digest_of(file)}{SUFFIX}"))
-    if not moves:
-        return
-    _write(run.archive.path / JOURNAL, "".join(f"{staged}\t{final}\n" for staged, final in moves))
-    open_archive(run.archive.path)
+            digest = sha256_of(file)
+            name = f"{folder_of(*folder)}/{digest[:DIGEST]}{SUFFIX}"
+            place = own(path, name)
+            place.parent.mkdir(parents=True, exist_ok=True)
+            file.replace(place)
+            new.append(StoredPart(name, digest, name))
+    if new:
+        _replace(path, PARTS, list_text((*run.archive.parts, *new)))
 
 
 def _joined(folder: Folder, files: Sequence[Path]) -> list[Path]:
@@ -446,23 +522,26 @@ def _joined(folder: Folder, files: Sequence[Path]) -> list[Path]:
         return list(files)
     table = folder[0]
     place = files[0].with_name(f"all{SUFFIX}")
-    frame.with_columns(_key(table)).sort(KEY, "start").select(*stored_columns(table)).write_parquet(
-        place, compression="zstd"
-    )
+    with_moments(frame.with_columns(_key(table)), KEY).sort(KEY, MOMENT).select(
+        *stored_columns(table)
+    ).write_parquet(place, compression="zstd")
     for file in files:
         file.unlink()
     return [place]
 
 
-def _write(path: Path, text: str) -> None:
-    """Write a small file whole or not at all."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=".")
-    with os.fdopen(handle, "w", encoding="utf-8") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    Path(name).replace(path)
-    path.chmod(0o644)
+def _replace(archive: Path, name: str, text: str) -> None:
+    """Write a small file of an archive whole or not at all; what has its name, be it a link, is replaced."""
+    handle, beside = tempfile.mkstemp(dir=archive, prefix=BESIDE)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(beside).chmod(0o644)
+        Path(beside).replace(archive / name)
+    finally:
+        Path(beside).unlink(missing_ok=True)
 
 
 def _flush(path: Path) -> None:

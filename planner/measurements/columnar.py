@@ -2,7 +2,9 @@
 
 polars asks for as much memory as a file says that it needs; where there is not that much, the process that asks is
 ended. It also prints lines of its own about some damage. Both stay in the process that this file is when it runs as a
-script: it decodes one file after the other and says of each whether it could.
+script: it decodes one file after the other and says of each whether it could. A small file may hold as many equal rows
+as its writer likes: what it unpacks to is bounded, by its own numbers before it is decoded, and by the memory of that
+process should they lie.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ import os
 import subprocess
 import sys
 import threading
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -21,6 +24,11 @@ if TYPE_CHECKING:
 
 PARQUET: Final = b"PAR1"
 ARROW: Final = b"ARROW1"
+MOST_UNPACKED: Final = 4 * 2**30  # bytes of all rows
+LIMIT: Final = "PLANNER_MOST_UNPACKED"  # environment variable that says another limit, as 16GiB
+BYTES_A_VALUE: Final = 16  # as polars holds text; numbers have half of it
+LARGE: Final = "unpacks to"
+BESIDE: Final = 2**30  # bytes that decoding may take beside the rows
 _DECODER: Final = (sys.executable, "-P", __file__)
 _ASKING: Final = threading.Lock()
 _started: list[subprocess.Popen[str]] = []
@@ -41,17 +49,24 @@ def read_columnar(path: Path) -> pl.DataFrame:
     Raises
     ------
     ReportError
-        The file is damaged.
+        The file is damaged, or unpacks to more than is allowed.
     """
+    from planner import units
     from planner.errors import ReportError
 
-    problem = _problem(path)
+    text = os.environ.get(LIMIT)
+    most = MOST_UNPACKED if text is None else int(units.parse(text, "storage", argument=LIMIT))
+    problem = _problem(path, most)
+    if problem is not None and problem.startswith(LARGE):
+        raise ReportError(
+            path, f"{problem}: expected at most {most / 2**30:.3g} GiB; {LIMIT}=SIZE allows more"
+        )
     if problem is not None:
         raise ReportError(path, f"damaged ({problem}): expected a Parquet or Arrow file")
     return _decoded(path)
 
 
-def _problem(path: Path) -> str | None:
+def _problem(path: Path, most: int) -> str | None:
     """What another process finds wrong with a file; None where nothing is, or where there can be no other process."""
     if not sys.executable:
         return None
@@ -59,7 +74,7 @@ def _problem(path: Path) -> str | None:
         try:
             process = _decoder()
             assert process.stdin is not None and process.stdout is not None
-            process.stdin.write(json.dumps(os.fspath(path.absolute())) + "\n")
+            process.stdin.write(json.dumps([os.fspath(path.absolute()), most]) + "\n")
             process.stdin.flush()
             answer = process.stdout.readline()
         except OSError:  # it ended before it was asked
@@ -67,7 +82,8 @@ def _problem(path: Path) -> str | None:
         if answer:
             return json.loads(answer)["problem"]  # type: ignore[no-any-return]
         _end()
-    return "the process that decoded it ended, for want of memory"
+    allowed = f"{LIMIT}=SIZE allows more than {most / 2**30:.3g} GiB"
+    return f"the process that decoded it ended, for want of memory; {allowed}"
 
 
 def _decoder() -> subprocess.Popen[str]:
@@ -93,12 +109,36 @@ def _end() -> None:
         process.communicate()
 
 
-def _decoded(path: Path) -> pl.DataFrame:
+def _scanned(path: Path) -> pl.LazyFrame:
     import polars as pl
 
     with path.open("rb") as file:
         parquet = file.read(len(PARQUET)) == PARQUET
-    return pl.read_parquet(path) if parquet else pl.read_ipc(path)
+    return pl.scan_parquet(path) if parquet else pl.scan_ipc(path)
+
+
+def _decoded(path: Path) -> pl.DataFrame:
+    return _scanned(path).collect()
+
+
+def _too_large(path: Path, most: int) -> str | None:
+    """What a file says that it unpacks to, where that is too much."""
+    import polars as pl
+
+    lazy = _scanned(path)
+    rows, columns = lazy.select(pl.len()).collect().item(), len(lazy.collect_schema())
+    size = rows * columns * BYTES_A_VALUE
+    return f"{LARGE} {size / 2**30:.3g} GiB, {rows} rows of {columns} columns" if size > most else None
+
+
+def _bound(most: int) -> None:
+    """Let this process have no more memory than rows of so many bytes take, where the system knows such a bound."""
+    with suppress(ImportError, OSError, ValueError):
+        import resource
+
+        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
+        _, hard = resource.getrlimit(resource.RLIMIT_AS)
+        resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize() + most + BESIDE, hard))
 
 
 def _serve() -> None:
@@ -112,8 +152,12 @@ def _serve() -> None:
     )
     for line in sys.stdin:
         answer: dict[str, Any] = {"problem": None}
+        name, most = json.loads(line)
         try:
-            _decoded(Path(json.loads(line)))
+            _bound(most)
+            answer["problem"] = _too_large(Path(name), most)
+            if answer["problem"] is None:
+                _decoded(Path(name))
         except damage as error:
             answer["problem"] = (str(error).strip() or type(error).__name__).splitlines()[0]
         print(json.dumps(answer), flush=True)

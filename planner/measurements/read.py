@@ -411,6 +411,8 @@ def read_parts(
                 name: schema.empty(columns) if (frame := getattr(tables, name)) is None else frame
                 for name, columns in schema.TABLES.items()
             }
+            for name, columns in schema.TABLES.items():
+                schema.refuse_implausible(columns, frames[name])
             notes = tables.notes
             if known is not None:
                 from planner.reports.frames import with_pools

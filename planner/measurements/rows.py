@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from planner.errors import InputError, ReportError
+from planner.errors import InputError
 from planner.interval import Interval
+from planner.measurements.choose import refuse_twice
 from planner.measurements.read import Measured
 from planner.reports.device_range import device_range
+from planner.reports.moments import MOMENT, with_moments
 from planner.reports.schema import ALIAS, BASE, VOLUME
 from planner.results import Array
 
@@ -31,16 +33,14 @@ Index = NDArray[np.int64]
 
 
 class _Columns(Mapping[str, Any]):
-    """Columns of a frame by name, read when they are asked for; nothing is known of one that it does not have."""
+    """Columns of rows by name, read when they are asked for; nothing is known of one that the table does not have."""
 
-    def __init__(
-        self, frame: pl.DataFrame, names: Sequence[str], read: Callable[[pl.DataFrame, str], Any]
-    ) -> None:
-        self._frame, self._names, self._read = frame, names, read
+    def __init__(self, rows: Rows, names: Sequence[str], read: Callable[[pl.DataFrame, str], Any]) -> None:
+        self._rows, self._names, self._read = rows, names, read
 
     def __getitem__(self, name: str) -> Any:
         """One of them."""
-        return self._read(self._frame, name)
+        return self._rows.column(name, lambda whole: self._read(whole.table, name))
 
     def __iter__(self) -> Iterator[str]:
         """Their names."""
@@ -69,15 +69,41 @@ def _interval(frame: pl.DataFrame, name: str) -> Interval:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rows:
-    """Rows of one interval of one file: a part of the one table, its columns as arrays.
+    """Some rows of the one table, mostly those of one interval of one file; its columns as arrays.
 
     Attributes
     ----------
-    frame : polars.DataFrame
-        The rows.
+    table : polars.DataFrame
+        The table that they stand in.
+    index : ndarray of int, optional
+        Which of its rows; all where None.
+    known : dict
+        Columns of the whole table, each made once for all rows that are taken from it.
     """
 
-    frame: pl.DataFrame
+    table: pl.DataFrame
+    index: Index | None = None
+    known: dict[str, Any] = field(default_factory=dict, repr=False)
+
+    def column(self, name: str, made: Callable[[Rows], Any]) -> Any:
+        """Take an array over the rows, or an interval of arrays, that is made once of the whole table.
+
+        Parameters
+        ----------
+        name : str
+            What it is kept by.
+        made : callable
+            Makes it of all rows of the table, element by element.
+
+        Returns
+        -------
+        ndarray or Interval
+            Shape (rows,).
+        """
+        if name not in self.known:
+            self.known[name] = made(Rows(self.table, None, self.known))
+        found = self.known[name]
+        return found if self.index is None else found[self.index]
 
     @property
     def file(self) -> Path:
@@ -96,47 +122,68 @@ class Rows:
         return found
 
     def _first(self, name: str) -> Any:
-        return self.frame[name][0] if name in self.frame.columns and self.frame.height else None
+        return self.column(name, lambda whole: _words(whole.table, name))[0] if len(self) else None
 
     @property
     def words(self) -> Mapping[str, Words]:
         """`WORDS` by name, shape (rows,), None where the source says nothing."""
-        return _Columns(self.frame, WORDS, _words)
+        return _Columns(self, WORDS, _words)
 
     @property
     def numbers(self) -> Mapping[str, Interval]:
         """`NUMBERS` by name, arrays of shape (rows,), SI, nan where the source says nothing."""
-        return _Columns(self.frame, NUMBERS, _interval)
+        return _Columns(self, NUMBERS, _interval)
+
+    def filled(self, name: str) -> Array:
+        """Take the value of a number.
+
+        Parameters
+        ----------
+        name : str
+            One of `NUMBERS`.
+
+        Returns
+        -------
+        ndarray
+            Shape (rows,), 0 where the source says nothing.
+        """
+        found: Array = self.column(f"{name} or 0", lambda whole: np.nan_to_num(whole.numbers[name].value))
+        return found
+
+    def _plain(self, name: str) -> Array:
+        found: Array = self.column(name, lambda whole: _floats(whole.table, name))
+        return found
 
     @property
     def pool_aliases(self) -> Array:
         """Aliases of the pool of each row, shape (rows,); nan where the source says nothing."""
-        return _floats(self.frame, "pool_aliases")
+        return self._plain("pool_aliases")
 
     @property
     def seconds(self) -> Array:
         """Time that each row was measured, shape (rows,) [s]; nan where the source says nothing."""
-        return _floats(self.frame, "interval")
+        return self._plain("interval")
 
     @property
     def line(self) -> Index:
         """Line of the file, shape (rows,)."""
-        return np.nan_to_num(_floats(self.frame, "line")).astype(np.int64)
+        return np.nan_to_num(self._plain("line")).astype(np.int64)
 
     def __len__(self) -> int:
         """Count the rows."""
-        return int(self.frame.height)
+        return int(self.table.height) if self.index is None else self.index.size
 
     def __getitem__(self, index: Any) -> Rows:
         """Some of the rows."""
         found = np.asarray(index)
-        return Rows(self.frame[np.flatnonzero(found) if found.dtype == bool else found.astype(np.int64)])
+        found = found.nonzero()[0] if found.dtype == bool else found.astype(np.int64, copy=False)
+        return Rows(self.table, found if self.index is None else self.index[found], self.known)
 
     @property
     def names(self) -> list[str]:
         """Device number of each row; its label where it has none."""
-        pairs = zip(self.words["device"], self.words["label"], strict=True)
-        return [str(device if device is not None else label) for device, label in pairs]
+        found: list[str] = self.column("name", _names).tolist()
+        return found
 
     def of_kind(self, *kinds: str) -> NDArray[np.bool_]:
         """Tell which rows are of some kinds.
@@ -151,7 +198,10 @@ class Rows:
         ndarray of bool, shape (rows,)
             True where they are.
         """
-        return np.isin(self.words["kind"].astype(str), kinds)
+        found: NDArray[np.bool_] = self.column(
+            " ".join(kinds), lambda whole: np.isin(whole.words["kind"].astype(str), kinds)
+        )
+        return found
 
     @property
     def is_base(self) -> NDArray[np.bool_]:
@@ -192,6 +242,11 @@ class Rows:
         return found
 
 
+def _names(rows: Rows) -> Words:
+    pairs = zip(rows.words["device"], rows.words["label"], strict=True)
+    return np.array([str(device if device is not None else label) for device, label in pairs], dtype=object)
+
+
 def intervals(measured: Measured) -> list[Rows]:
     """Cut the table of devices into its intervals.
 
@@ -213,28 +268,13 @@ def intervals(measured: Measured) -> list[Rows]:
     frame = measured.devices
     if not frame.height:
         return []
-    found = [
-        Rows(part) for part in frame.partition_by(["system", "file", "source", "start"], maintain_order=True)
-    ]
-    for rows in found:
-        _refuse_twice(rows)
-    if all(rows.end is not None for rows in found):
-        found.sort(key=lambda rows: str(rows.end))
-    return found
-
-
-def _refuse_twice(rows: Rows) -> None:
-    """Each device, or volume of a pool, stands in an interval once."""
-    known: dict[tuple[object, str], int] = {}
-    pools = rows.words["pool"]
-    for k, name in enumerate(rows.names):
-        key = ("" if rows.words["device"][k] is not None else pools[k], name)
-        if key in known:
-            raise ReportError(
-                rows.file, f"{name} a second time, first in line {rows.line[known[key]]}: expected each volume once",
-                line=int(rows.line[k]),
-            )  # fmt: skip
-        known[key] = k
+    refuse_twice(frame)
+    parts = with_moments(frame, "system").partition_by(
+        ["system", "file", "source", MOMENT], maintain_order=True
+    )
+    if all(part[MOMENT][0] is not None for part in parts):
+        parts.sort(key=lambda part: str(part[MOMENT][0]))
+    return [Rows(part.drop(MOMENT)) for part in parts]
 
 
 class Devices:

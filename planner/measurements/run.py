@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from planner.errors import InputError
 from planner.interval import Interval
@@ -166,49 +166,54 @@ def _devices(aliases: int) -> str:
     return "one device" if aliases == 0 else f"a base and {aliases} alias{'es' if aliases > 1 else ''}"
 
 
-def stacked(intervals: Sequence[Interval]) -> Interval:
-    """Intervals of one volume each as one of arrays, shape (volumes,)."""
-    return Interval(*(np.array(ends, dtype=np.float64) for ends in zip(*intervals, strict=True)))
+UNKNOWN: Final = Interval(math.nan, math.nan, math.nan)
 
 
-def queue_of(
-    queued: Interval | None, io_rate: Interval, service: Interval, response: Interval | None
-) -> Interval:
-    """The queue as printed, as the response time tells it by Little's law, or as both allow.
+def queue_of(queued: Interval, io_rate: Interval, service: Interval, response: Interval) -> Interval:
+    """The queue as printed, as the response time tells it by Little's law, or as both allow; element by element.
 
     Where a report prints both, its response is the printed service + queued / rate: it sharpens a queue of few digits.
     The value is the printed queue; where that is one digit, and the response tells more, what the response says.
-    Without either the queue has no upper end.
+    What is nan was not measured; without either the queue has no upper end.
     """
-    if queued is None:
-        if response is None:
-            return Interval(0.0 * io_rate.value, 0.0 * io_rate.value, math.inf)
-        low = np.maximum(response.low - service.high, 0.0) * io_rate.low
-        value = np.maximum(response.value - service.value, 0.0) * io_rate.value
-        return Interval(low, value, np.maximum(response.high - service.low, 0.0) * io_rate.high)
-    if response is None:
-        return queued
-    low = max(queued.low, (response.low - service.value) * io_rate.low, 0.0)
-    high = min(queued.high, (response.high - service.value) * io_rate.high)
-    if low > high:
-        return queued
+    low = np.maximum(np.maximum(queued.low, (response.low - service.value) * io_rate.low), 0.0)
+    high = np.minimum(queued.high, (response.high - service.value) * io_rate.high)
     told = (response.value - service.value) * io_rate.value
     width = queued.high - queued.low
-    sharper = width > ONE_DIGIT * queued.value and (response.high - response.low) * io_rate.value < width
-    return Interval(low, min(max(told if sharper else queued.value, low), high), high)
+    sharper = (width > ONE_DIGIT * queued.value) & ((response.high - response.low) * io_rate.value < width)
+    value = np.minimum(np.maximum(np.where(sharper, told, queued.value), low), high)
+    no_queue, no_response = np.isnan(queued.value), np.isnan(response.value)
+    cases = [no_queue & no_response, no_queue, no_response | (low > high)]
+    of_response = (
+        np.maximum(response.low - service.high, 0.0) * io_rate.low,
+        np.maximum(response.value - service.value, 0.0) * io_rate.value,
+        np.maximum(response.high - service.low, 0.0) * io_rate.high,
+    )
+    ends = zip((0.0, 0.0, math.inf), of_response, queued, (low, value, high), strict=True)
+    return Interval(
+        *(np.select(cases, [neither, alone, printed], both) for neither, alone, printed, both in ends)
+    )
+
+
+def contradicts(
+    queued: Interval, io_rate: Interval, service: Interval, response: Interval
+) -> NDArray[np.bool_]:
+    """Where a response is below the service time, or a queue is not rate x (response - service); nan: not measured."""
+    low, high = (response.low - service.high) * io_rate.low, (response.high - service.low) * io_rate.high
+    return np.asarray((response.high < service.low) | (queued.high < low) | (queued.low > high))
 
 
 def check_response(
-    queued: Interval | None, io_rate: Interval, service: Interval, response: Interval | None, of: str = ""
+    queued: Interval, io_rate: Interval, service: Interval, response: Interval, of: str = ""
 ) -> None:
-    """Refuse a response below the service time, and a queue that contradicts rate x (response - service).
+    """Refuse what `contradicts` of one volume.
 
     Raises
     ------
     InputError
         With the arithmetic; `of` names the volume.
     """
-    if response is None:
+    if not contradicts(queued, io_rate, service, response):
         return
     shown = service.value / MILLISECOND
     if response.high < service.low:
@@ -216,15 +221,12 @@ def check_response(
             f"response{of}", response.value / MILLISECOND,
             f"at least the service time, {shown:.4g} ms: it is service and wait together", "ms",
         )  # fmt: skip
-    if queued is None:
-        return
     low, high = (response.low - service.high) * io_rate.low, (response.high - service.low) * io_rate.high
-    if queued.high < low or queued.low > high:
-        raise InputError(
-            f"queue{of}", queued.value,
-            f"what rate x (response - service) allows, {io_rate.value:.4g}/s x ({response.value / MILLISECOND:.4g} - "
-            f"{shown:.4g}) ms = {max(low, 0):.3g} to {high:.3g}: they contradict each other",
-        )  # fmt: skip
+    raise InputError(
+        f"queue{of}", queued.value,
+        f"what rate x (response - service) allows, {io_rate.value:.4g}/s x ({response.value / MILLISECOND:.4g} - "
+        f"{shown:.4g}) ms = {max(low, 0):.3g} to {high:.3g}: they contradict each other",
+    )  # fmt: skip
 
 
 def from_numbers(
@@ -271,8 +273,9 @@ def from_numbers(
             "volumes", volumes, f"at most {ADDRESSES_PER_CONTROL_UNIT} addresses with {aliases} aliases, one logical "
             "control unit",
         )  # fmt: skip
-    check_response(queued, io_rate, service, response)
-    queue = queue_of(queued, io_rate, service, response)
+    given = (queued or UNKNOWN, io_rate, service, response or UNKNOWN)
+    check_response(*given)
+    queue = queue_of(*given)
 
     def all_of(interval: Interval) -> Interval:
         return Interval(*(np.full(volumes, float(end)) for end in interval))

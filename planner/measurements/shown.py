@@ -13,6 +13,7 @@ from planner.measurements.archive import Archive
 from planner.measurements.read import Measured
 from planner.render.text import counted
 from planner.reports import schema
+from planner.reports.moments import MOMENT, with_moments
 from planner.units import MILLISECOND
 
 if TYPE_CHECKING:
@@ -210,10 +211,7 @@ def _system(archive: Archive, system: str) -> dict[str, Any]:
     supply = archive.scan("supply", systems=[system])
     volume = pl.col("kind").is_in([schema.BASE, schema.VOLUME])
     name = pl.coalesce(pl.col("device"), pl.col("label"))
-
-    def files() -> list[Any]:
-        return [file for table in schema.TABLES for file in archive.files(table, [system])]
-
+    files = archive.every_file
     counts = collected(
         lazy.select(
             name.n_unique().alias("devices"),
@@ -228,21 +226,25 @@ def _system(archive: Archive, system: str) -> dict[str, Any]:
     pools = set(collected(lazy.select(pl.col("pool").unique()), files)["pool"])
     pools |= set(collected(supply.select(pl.col("pool").unique()), files)["pool"])
     spans = [
-        collected(archive.scan(table, systems=[system]).select("start", "interval").unique(), files)
+        collected(
+            archive.scan(table, systems=[system]).select("start", "utc_offset", "interval").unique(), files
+        )
         for table in schema.TABLES
     ]
-    times = pl.concat(spans).group_by("start").agg(pl.col("interval").max()).sort("start")
-    end = times["start"] + (times["interval"] * 1e6).cast(pl.Int64).cast(pl.Duration("us"))
+    every = with_moments(pl.concat(spans)).group_by(MOMENT)
+    times = every.agg(pl.col("start").first(), pl.col("interval").max()).sort(MOMENT)
+    end = times[MOMENT] + (times["interval"] * 1e6).cast(pl.Int64).cast(pl.Duration("us"))
     reach = end.cum_max().shift()
-    gap = (times["start"] - reach).dt.total_microseconds() / 1e6
+    gap = (times[MOMENT] - reach).dt.total_microseconds() / 1e6
+    ahead = times["start"] - times[MOMENT]  # of UTC, the clock of the system
     is_gap = (gap > SLACK).fill_null(False)
     longest = int(gap.fill_null(-1.0).arg_max() or 0)
     return {
-        "system": system, "first": _iso(times["start"].min()), "last": _iso(end.max()),
+        "system": system, "first": _iso(times["start"].min()), "last": _iso((end + ahead).max()),
         "days": times["start"].dt.date().n_unique(), "intervals": times.height,
         "interval_s": times["interval"].median(),
         "gaps": int(is_gap.sum()), "longest_gap_h": gap[longest] / 3600 if is_gap.any() else 0.0,
-        "gap_start": _iso(reach[longest]) if is_gap.any() else None, **counts, "pools": len(pools - {None}),
+        "gap_start": _iso((reach + ahead)[longest]) if is_gap.any() else None, **counts, "pools": len(pools - {None}),
     }  # fmt: skip
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from planner.errors import InputError, ReportError
 from planner.measurements.read import Source, read
+from planner.reports.moments import MOMENT, with_moments
 from planner.reports.monitor.blocks import is_monitor
 from planner.reports.supply import PoolSupply, read_supply
 
@@ -41,9 +42,8 @@ def pool_supplies(frame: pl.DataFrame, path: Path) -> tuple[PoolSupply, ...]:
         if frame[name].null_count():
             raise ReportError(path, f"pools without {meaning} ({name}): expected counters of z/VM (MRIODHPP)")
     several = frame["system"].n_unique() > 1
-    parts = frame.sort("start", "time", maintain_order=True).partition_by(
-        "system", "pool", as_dict=True, maintain_order=True
-    )
+    ordered = with_moments(frame, "system").sort(MOMENT, "time", maintain_order=True)
+    parts = ordered.partition_by("system", "pool", as_dict=True, maintain_order=True)
     found = [
         _supply(part, f"{system or 'unknown'}/{pool}" if several else str(pool), path)
         for (system, pool), part in parts.items()

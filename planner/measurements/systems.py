@@ -15,8 +15,8 @@ from planner.measurements.run import (
     ADDRESSES_PER_CONTROL_UNIT,
     Run,
     check_response,
+    contradicts,
     queue_of,
-    stacked,
 )
 from planner.reports.schema import CLASSIC_ALIAS, VOLUME
 from planner.results import Array
@@ -223,7 +223,7 @@ def _taken(rows: Rows, volumes: Index, used: Index) -> list[str]:
     """Which devices a pool question took, and which others are active."""
     inside = np.zeros(len(rows), dtype=bool)
     inside[volumes] = inside[used] = True
-    active = ~inside & (np.nan_to_num(rows.numbers["io_rate"].value) > 0)
+    active = ~inside & (rows.filled("io_rate") > 0)
     names = rows.names
     found = f"Taken as the pool: {_counted(len(volumes), 'base')} {shown([names[k] for k in volumes])}"
     if len(used):
@@ -268,7 +268,9 @@ def _named_pools(rows: Rows) -> tuple[list[PoolRun], list[str]]:
 def _listed_pool(rows: Rows, name: str, volumes: Index, used: Index, absent: int = 0) -> Run | None:
     """The run of a pool of a listing; `absent` aliases of it are not in the listing."""
     names = [rows.names[k] for k in volumes]
-    classic = rows.of_kind(CLASSIC_ALIAS) & np.isin(rows.words["alias_of"].astype(str), names)
+    classic = rows.of_kind(CLASSIC_ALIAS)
+    if classic.any():
+        classic &= np.isin(rows.words["alias_of"].astype(str), names)
     if classic.any():
         which = ", ".join(rows.names[k] for k in np.flatnonzero(classic))
         raise InputError(
@@ -282,15 +284,28 @@ def _listed_pool(rows: Rows, name: str, volumes: Index, used: Index, absent: int
             f"at most {ADDRESSES_PER_CONTROL_UNIT} addresses, one logical control unit; name a range of bases, or the "
             "members of each pool in a table",
         )  # fmt: skip
-    rate = rows[volumes].required("io_rate").value
-    busy = volumes[rate > 0]
+    busy = _working(rows, volumes)
     if not busy.size:
         return None
-    members = rows[np.concatenate([busy, used])]
+    members = rows[np.concatenate([busy, _by_name(rows, used)])]
     idle = len(volumes) - len(busy)
     if in_use:
         return _joined(members, name, bases=len(busy), pool=True, idle=idle, absent=absent)
     return _run(members, name, pool=True, aliases=0, idle=idle)
+
+
+def _working(rows: Rows, volumes: Index) -> Index:
+    """Those of some volumes that did I/O."""
+    return _by_name(rows, volumes[rows[volumes].required("io_rate").value > 0])
+
+
+def _by_name(rows: Rows, members: Index) -> Index:
+    """Devices in the order of their names: no sum, hence no answer, depends on the order of a file."""
+    return members[np.argsort(rows[members].column("rank", _ranks), kind="stable")]
+
+
+def _ranks(rows: Rows) -> Index:
+    return np.unique(rows.names, return_inverse=True)[1]
 
 
 def _table_pools(
@@ -300,10 +315,7 @@ def _table_pools(
     whole = rows
     rows = rows[np.flatnonzero(_bases(rows, bases, exclude))]
     pools = rows.words["pool"]
-    if (
-        all(pool is None for pool in pools)
-        and not (np.nan_to_num(rows.numbers["alias_rate"].value) > 0).any()
-    ):
+    if all(pool is None for pool in pools) and not (rows.filled("alias_rate") > 0).any():
         groups = {rows.file.stem: np.arange(len(rows))}
     else:
         for k, pool in enumerate(pools):
@@ -322,8 +334,7 @@ def _table_pools(
                 rows.file, f"pool {name} has {len(members)} volumes and {aliases} aliases: expected at most "
                 f"{ADDRESSES_PER_CONTROL_UNIT} addresses, one logical control unit", line=int(rows.line[members[room]]),
             )  # fmt: skip
-        rate = rows[members].required("io_rate").value
-        busy = members[rate > 0]
+        busy = _working(rows, members)
         run = (
             _run(rows[busy], f"pool {name}", pool=True, aliases=aliases, idle=len(members) - len(busy))
             if busy.size
@@ -349,34 +360,43 @@ def _same_aliases(rows: Rows, pool: str, members: Index) -> int:
 
 def _run(rows: Rows, name: str, *, pool: bool, aliases: int, idle: int = 0) -> Run:
     """Volumes whose rows hold all that was done for them."""
-    rate, service = _rate(rows), _service(rows)
-    queues, missing = [], []
-    table = rows.of_kind(VOLUME)
-    error = _error(rows) if table.any() else np.zeros(len(rows))
-    for k in range(len(rows)):
-        queued, response = (_known(rows.numbers[key][k]) for key in ("queued", "response"))
-        if aliases and not table[k]:
-            response = None  # it divides by the rate of the base alone
-        check_response(queued, rate[k], service[k], response, of=f" of {rows.names[k]}")
-        queue = queue_of(queued, rate[k], service[k], response)
-        if queued is None and response is None:
-            missing.append(k)
-        queues.append(queue)
-    if missing and len(missing) < len(rows):
+    _rate(rows)
+    _service(rows)
+    in_use = aliases > 0
+    wrong = rows.column(f"contradicts {in_use}", lambda whole: contradicts(*_asked(whole, in_use=in_use)))
+    for k in wrong.nonzero()[0]:
+        queued, rate, service, response = (each[k] for each in _asked(rows, in_use=in_use))
+        check_response(queued, rate, service, response, of=f" of {rows.names[k]}")
+    queue = rows.column(f"queue {in_use}", lambda whole: _queue(whole, in_use=in_use))
+    missing = np.isinf(queue.high).nonzero()[0]
+    if missing.size and missing.size < len(rows):
         raise ReportError(
             rows.file, f"{rows.names[missing[0]]}: expected queued or response_ms, the mean queue of each volume",
             line=int(rows.line[missing[0]]),
         )  # fmt: skip
-    queue = stacked(queues)
     shown_queue = rows.numbers["queued"].value
     share, wait = _behind(rows)
     return Run(
         name=name, pool=pool, aliases=aliases, volumes=tuple(rows.names),
-        io_rate=_widened(rate, error), service=_widened(service, error), queued=_widened(queue, error),
-        queue_shown=np.asarray(np.where(np.isnan(shown_queue), queue.value, shown_queue), dtype=np.float64),
-        idle=idle, path_share=share, cu_wait=wait,
-        source=rows.source, end=rows.end, notes=_notes(idle, unknown=bool(missing), mean=False, in_use=False),
+        io_rate=rows.column("rate", lambda whole: _widened(whole, whole.numbers["io_rate"])),
+        service=rows.column("service time", lambda whole: _widened(whole, _printed_service(whole))), queued=queue,
+        queue_shown=np.where(np.isnan(shown_queue), queue.value, shown_queue),
+        idle=idle, path_share=share, cu_wait=wait, source=rows.source, end=rows.end,
+        notes=_notes(idle, unknown=missing.size > 0, mean=False, in_use=False),
     )  # fmt: skip
+
+
+def _asked(rows: Rows, *, in_use: bool) -> tuple[Interval, Interval, Interval, Interval]:
+    """Queue, rate, service and response of each row; nan for what was not measured."""
+    numbers = rows.numbers
+    response = numbers["response"]
+    if in_use:  # that of a base divides by its own rate alone
+        response = Interval(*(np.where(rows.of_kind(VOLUME), end, np.nan) for end in response))
+    return numbers["queued"], numbers["io_rate"], rows.column("printed service", _printed_service), response
+
+
+def _queue(rows: Rows, *, in_use: bool) -> Interval:
+    return _widened(rows, queue_of(*_asked(rows, in_use=in_use)))
 
 
 def _joined(rows: Rows, name: str, *, bases: int, pool: bool, idle: int = 0, absent: int = 0) -> Run:
@@ -431,41 +451,43 @@ def _rate(rows: Rows) -> Interval:
 
 
 def _service(rows: Rows) -> Interval:
-    """Mean service time. Listings add it up from three rounded parts, so that their roundings add up."""
+    """Mean service time."""
     found = rows.required("service")
-    half = found.high - found.value
-    listed = ~rows.of_kind(VOLUME)
-    parts = sum(
-        (np.nan_to_num(rows.numbers[name].high - rows.numbers[name].value)
-         for name in ("pend", "disconnect", "connect")),
-        np.zeros(len(rows)),
-    )  # fmt: skip
-    half = np.where(listed, np.maximum(half, parts), half)
-    none = np.flatnonzero((found.value <= 0) & (rows.numbers["io_rate"].value > 0))
-    if none.size and listed.all():
+    none = ((found.value <= 0) & (rows.numbers["io_rate"].value > 0)).nonzero()[0]
+    if none.size and not rows.of_kind(VOLUME).any():
         k = int(none[0])
         raise InputError(
             f"service of device {rows.names[k]}", found.value[k] / MILLISECOND,
             f"a time above zero for a device with I/O; line {rows.line[k]} of {rows.file} has none", "ms",
         )  # fmt: skip
+    printed: Interval = rows.column("printed service", _printed_service)
+    return printed
+
+
+def _printed_service(rows: Rows) -> Interval:
+    """Mean service time. Listings add it up from three rounded parts, so that their roundings add up."""
+    found = rows.numbers["service"]
+    half = found.high - found.value
+    parts = sum(
+        (np.nan_to_num(rows.numbers[name].high - rows.numbers[name].value)
+         for name in ("pend", "disconnect", "connect")),
+        np.zeros(len(rows)),
+    )  # fmt: skip
+    half = np.where(rows.of_kind(VOLUME), half, np.maximum(half, parts))
     return Interval(np.maximum(found.value - half, 0.0), found.value, found.value + half)
 
 
-def _known(interval: Interval) -> Interval | None:
-    return None if np.isnan(interval.value) else interval
-
-
 def _error(rows: Rows) -> Array:
-    """Least relative error of each row: chance in what was counted, and what no system keeps to a law better than."""
-    counted = rows.numbers["io_rate"].value * np.nan_to_num(rows.seconds)
+    """Least relative error of a volume: chance in what was counted, and what no system keeps to a law better than."""
+    counted = rows.filled("io_rate") * np.nan_to_num(rows.seconds)
     chance = np.where(counted > 0, 1.0 / np.sqrt(np.maximum(counted, 1.0)), 0.0)
-    found: Array = np.maximum(LEAST_ERROR, chance)
-    return found
+    return np.where(rows.of_kind(VOLUME), np.maximum(LEAST_ERROR, chance), 0.0)
 
 
-def _widened(interval: Interval, error: Array) -> Interval:
-    """At least so much to either side."""
+def _widened(rows: Rows, interval: Interval) -> Interval:
+    """At least the least error to either side."""
     low, value, high = interval
+    error = rows.column("error", _error)
     return Interval(
         np.maximum(np.minimum(low, value * (1 - error)), 0.0), value, np.maximum(high, value * (1 + error))
     )
@@ -473,12 +495,12 @@ def _widened(interval: Interval, error: Array) -> Interval:
 
 def _behind(rows: Rows) -> tuple[float | None, float | None]:
     """Share of pend or disconnect, the larger, in service, and control unit wait [s], weighted by rate."""
-    rate = np.nan_to_num(rows.numbers["io_rate"].value)
-    service = float(rate @ np.nan_to_num(rows.numbers["service"].value))
-    parts = [rows.numbers[name].value for name in ("pend", "disconnect")]
-    if all(np.isnan(part).all() for part in parts) or service <= 0:
+    if not any((~np.isnan(rows.numbers[name].value)).any() for name in ("pend", "disconnect")):
         return None, None
-    before = max(float(rate @ np.nan_to_num(part)) for part in parts)
-    wait = rows.numbers["cu_wait"].value
-    mean = None if np.isnan(wait).all() else float(rate @ np.nan_to_num(wait)) / float(rate.sum())
-    return before / service, mean
+    rate = rows.filled("io_rate")
+    service = float(rate @ rows.filled("service"))
+    if service <= 0:
+        return None, None
+    before = max(float(rate @ rows.filled(name)) for name in ("pend", "disconnect"))
+    unknown = np.isnan(rows.numbers["cu_wait"].value).all()
+    return before / service, None if unknown else float(rate @ rows.filled("cu_wait")) / float(rate.sum())

@@ -12,7 +12,7 @@ from planner import units
 from planner.answer import Answer
 from planner.demand import Law
 from planner.errors import InputError
-from planner.measurements.archive import open_archive
+from planner.measurements.archive import collected, naming_damage, open_archive
 from planner.measurements.choose import moment
 from planner.measurements.read import is_folder, read
 from planner.page import provenance
@@ -20,9 +20,9 @@ from planner.page.content import Part
 from planner.page.layout import Volumes, page
 from planner.page.parts import MOST_ITEMS, part_of
 from planner.page.volumes import volumes_of
-from planner.site.executors import Failed, run
+from planner.parallel import Failed, run
 from planner.site.growth.goals import FEWEST_DAYS
-from planner.site.need import site
+from planner.site.question import site
 from planner.site.shared import is_shared
 from planner.site.site_answer import SiteAnswer
 from planner.sizing import (
@@ -227,9 +227,10 @@ def report(
         part_of(each.answer, f"p{k}", full=each.full, grown=each.grown, remarks=each.remarks)
         for k, each in enumerate(found)
     ]
+    with naming_damage(tables.files):
+        volumes = None if tables.devices is None else volumes_of(tables.devices)
     return joined(
-        parts, [each.answer for each in found], command=command, title=title, sources=sources,
-        volumes=None if tables.devices is None else volumes_of(tables.devices),
+        parts, [each.answer for each in found], command=command, title=title, sources=sources, volumes=volumes,
     )  # fmt: skip
 
 
@@ -238,7 +239,7 @@ class Readable:
     """What there is to answer from: rows of devices (None without), whether supply counters, which systems.
 
     `several` says that devices were measured in more than one interval with a date, on so many `days`; `what` names
-    the sources.
+    the sources, `files` lists those of an archive.
     """
 
     devices: pl.LazyFrame | None
@@ -247,6 +248,7 @@ class Readable:
     several: bool
     days: int
     what: str
+    files: Callable[[], Sequence[Path]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -291,7 +293,7 @@ class PageQuestion:
             }
             devices = archive.scan("devices", **chosen)
             supply, what = archive.scan("supply", **chosen), "an archive"
-            named = True
+            named, files = True, archive.every_file
         else:
             shared = self.members is not None and is_shared(self.members)
             measured = read(
@@ -299,17 +301,21 @@ class PageQuestion:
                 end=self.end,
             )  # fmt: skip
             devices, supply = measured.devices.lazy(), measured.supply.lazy()
-            what, named = ", ".join(measured.what) or "nothing", False
+            what, named, files = ", ".join(measured.what) or "nothing", False, list
         moments = devices.select(
             pl.len().alias("rows"), pl.col("start").drop_nulls().n_unique().alias("starts"),
             pl.col("start").dt.date().drop_nulls().n_unique().alias("days"),
         )  # fmt: skip
-        rows, starts, days = moments.collect().row(0)
-        names = devices.select(pl.col("system").drop_nulls().unique()).collect()["system"].sort().to_list()
+        rows, starts, days = collected(moments, files).row(0)
+        names = (
+            collected(devices.select(pl.col("system").drop_nulls().unique()), files)["system"]
+            .sort()
+            .to_list()
+        )
         return Readable(
-            devices=devices if rows else None, supply=bool(supply.select(pl.len()).collect().item()),
+            devices=devices if rows else None, supply=bool(collected(supply.select(pl.len()), files).item()),
             systems=tuple(names) if named and names else (self.system,), several=bool(rows) and starts > 1, days=days,
-            what=what,
+            what=what, files=files,
         )  # fmt: skip
 
 

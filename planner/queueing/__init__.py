@@ -28,13 +28,12 @@ if TYPE_CHECKING:
     )
     from planner.queueing.open_queue import mmc
     from planner.queueing.overflow import OverflowGroup, overflow_group
-    from planner.queueing.pools import Approach, PoolSteady, alias_pool
+    from planner.queueing.pools import PoolSteady, alias_pool
     from planner.queueing.scalability import Scalability, fit_usl, usl
     from planner.queueing.server_count import max_load, min_servers
     from planner.queueing.steady import Steady
 
 __all__ = [
-    "Approach",
     "Bounds",
     "GeneralSteady",
     "LimitedSteady",
@@ -78,7 +77,7 @@ __getattr__ = door(
         "network": "Bounds NetworkSteady asymptotic_bounds balanced_job_bounds mva",
         "open_queue": "mmc",
         "overflow": "OverflowGroup overflow_group",
-        "pools": "Approach PoolSteady alias_pool",
+        "pools": "PoolSteady alias_pool",
         "scalability": "Scalability fit_usl usl",
         "server_count": "max_load min_servers",
         "steady": "Steady",

@@ -101,12 +101,12 @@ def read_tables(path: Path, data: bytes | None = None) -> schema.Tables:
     if not scanned.listings and spaces is None:
         raise nothing(path, scanned.reports)
     found = [report for report in READERS if report in scanned.reports]
-    heads = [*(each.head for each in scanned.listings), *(page.head for page in scanned.spaces)]
-    notes = damage_notes(scanned)
-    if any(isinstance(head.start, time) for head in heads):
-        notes.append(f"{path}: a screen shows no date; the day of its intervals is unknown.")
+    devices = taken.frame(scanned) if scanned.listings else None
+    notes = [*damage_notes(scanned), *_head_notes(scanned)]
+    if devices is not None:
+        notes += _role_notes(path, devices)
     return schema.Tables(
-        devices=taken.frame(scanned) if scanned.listings else None,
+        devices=devices,
         storage=spaces,
         notes=tuple(notes),
         what=" and ".join(READERS[report][0] for report in found) + " listings",
@@ -120,6 +120,52 @@ def damage_notes(scanned: Scanned) -> list[str]:
     if more := damaged[MOST_IN_FULL:]:
         lines = ", ".join(f"{error.line}" for error, _ in more)
         notes.append(f"{scanned.path}: {len(more)} more rows are damaged and left out, in lines {lines}.")
+    return notes
+
+
+def _head_notes(scanned: Scanned) -> list[str]:
+    """Say where a page head does not tell the time: on a screen, or since lines of it are missing or damaged."""
+    pages = [(each.head, each.first.number) for each in scanned.listings]
+    pages += [(each.head, each.first.number) for each in scanned.spaces]
+    notes = []
+    if any(isinstance(head.start, time) for head, _ in pages):
+        notes.append(f"{scanned.path}: a screen shows no date; the day of its intervals is unknown.")
+    for wanted, lost, without in (
+        ("From ... and To ...", "the time", [line for head, line in pages if head.start is None]),
+        ("For nnn Secs ...", "the length", [line for head, line in pages if head.interval is None]),
+        (
+            "Result of ... Run', or 'This is a performance report for ...", "the name",
+            [line for head, line in pages if not head.run and not isinstance(head.start, time)],
+        ),
+    ):  # fmt: skip
+        if without:
+            others = f" and of {len(without) - 1} more" if len(without) > 1 else ""
+            notes.append(
+                f"{scanned.path}, line {without[0]}: a page head without '{wanted}': {lost} of its "
+                f"interval{others} is unknown."
+            )
+    return notes
+
+
+def _role_notes(path: Path, devices: pl.DataFrame) -> list[str]:
+    """Name rows whose role their numbers contradict: a base that lost its label would be taken for an alias."""
+    import polars as pl
+
+    alias = pl.col("kind") == schema.ALIAS
+    lost = {
+        "has no label, as HyperPAV aliases have none, but a queue or links: is its label lost?": (
+            alias & ((pl.col("queued") > 0) | (pl.col("links") > 0))
+        ),
+        "has another device as its type, without the arrow (->) of a classic alias: is it lost?": (
+            (pl.col("kind") == schema.OTHER) & pl.col("type").is_in(pl.col("device").unique().implode())
+        ),
+    }
+    notes = []
+    for words, wrong in lost.items():
+        rows = devices.filter(wrong)
+        if rows.height:
+            more = f"; so {rows.height - 1} more" if rows.height > 1 else ""
+            notes.append(f"{path}, line {rows['line'][0]}: {rows['device'][0]} {words}{more}")
     return notes
 
 

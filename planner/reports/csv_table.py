@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from planner.errors import ReportError
 from planner.render import safe
 from planner.render.text import counted
+from planner.reports.moments import read_moment
 from planner.results import Array
 from planner.units import half_digit
 
@@ -38,6 +39,7 @@ UNITS: Final = {  # by the end of a heading, the longer ones first
     "_s": "s", "rate": "1/s", "itr": "1/s",
 }  # fmt: skip
 _CONTROLS: Final = bytes(set(range(32)) - set(b"\n\r\t")) + b"\x7f"
+MOST_COLUMNS: Final = 4096
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _MOST_DECIMALS: Final = 340
 _HALVES: Final = np.array([half_digit("." + "0" * decimals) for decimals in range(_MOST_DECIMALS)])
@@ -46,6 +48,12 @@ _HALVES: Final = np.array([half_digit("." + "0" * decimals) for decimals in rang
 def refuse() -> Never:
     """Refuse a cell; the table that it stands in says its place."""
     raise ValueError
+
+
+def check_width(path: Path, columns: int, line: int | None = None) -> None:
+    """Refuse a table wider than any: what is done with columns takes the square of their number."""
+    if columns > MOST_COLUMNS:
+        raise ReportError(path, f"{columns} columns: expected at most {MOST_COLUMNS}", line=line)
 
 
 def shown(cell: str) -> str:
@@ -99,7 +107,7 @@ def date(cell: str) -> datetime | None:
         float(cell)
     except ValueError:
         try:
-            return datetime.fromisoformat(cell) if cell.isascii() else None
+            return read_moment(cell)
         except ValueError:
             return None
     return None
@@ -389,6 +397,7 @@ def _by_columns(path: Path, data: bytes) -> CsvTable | None:
     content = data.strip(b"\n")
     if not _is_plain(data, content):
         return None
+    check_width(path, content.partition(b"\n")[0].count(b",") + 1, 1)
     cells = pl.read_csv(content, has_header=False, infer_schema=False, quote_char=None).fill_null("")
     if not content.isascii() or b" " in content or b"\t" in content:
         cells = cells.with_columns(pl.all().str.strip_chars())
@@ -422,6 +431,7 @@ def _by_lines(path: Path, data: bytes, expected: str, required: Sequence[str]) -
     if not found:
         raise ReportError(path, f"an empty file: expected {expected}", line=1, column=1)
     (first, header), *body = found
+    check_width(path, len(header), first)
     rows = [row for _, row in body if len(row) == len(header)]
     cells = _frame(rows, len(header))
     lines = np.array([line for line, row in body if len(row) == len(header)], dtype=np.int64)

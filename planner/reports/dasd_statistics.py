@@ -65,9 +65,7 @@ BLOCK_DEVICE: Final = re.compile(r"dasd[a-z]+")
 MOST_COUNTED: Final = 2**32 - 1
 WHAT: Final = "statistics of the DASD driver"
 
-_PLACE: Final = re.compile(
-    r"(?:==> )?\S*?(?P<name>[^/\s:]+|0\.[0-3]\.[0-9a-f]{4})/statistics(?: <==|:(?P<rest>.*))?$"
-)
+_PLACE: Final = re.compile(r"(?:==> )?(?:\S*[/:])?(?P<name>[^/\s:]+)/statistics(?: <==|:(?P<rest>.*))?$")
 _COUNT: Final = re.compile(r"[0-9]{1,20}\Z")
 _START: Final = re.compile(r"[0-9]{1,20}(\.[0-9]{1,20})?\Z")
 _NAMED: Final = re.compile(r"statistics data for statistic: (?P<name>\S+)")
@@ -252,7 +250,7 @@ def _line(path: Path, section: _Section, number: int, text: str, open_key: str |
             section.values[key] = [int(match[1])]
     if match := re.match(r"Scale Factor is\s+([0-9]{1,9})\s*\Z", text.strip()):
         section.scale = int(match[1])
-    title = re.sub(r"\s*\(\d+\.\.\d+\)\s*$", "", text.strip())
+    title = re.sub(r"\([0-9]+\.\.[0-9]+\)$", "", text.strip()).rstrip()
     if text.lstrip().startswith("_"):  # headings of the classes
         return open_key
     return PRINTED_HISTOGRAMS.get(title, "" if title.startswith("Histogram") else None)
@@ -314,7 +312,7 @@ def tables(path: Path | str, data: bytes | None = None, *, interval: float | Non
     """Read block devices as rows of the one table; rates need the `interval` [s] that the counters cover."""
     found = read_dasd_statistics(path, data)
     blocks = [each for each in found if BLOCK_DEVICE.fullmatch(each.name) or not each.name]
-    others = [each.name for each in found if each not in blocks]
+    others = [each.name for each in found if each.name and not BLOCK_DEVICE.fullmatch(each.name)]
     notes = []
     if others:
         notes.append(

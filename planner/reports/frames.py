@@ -11,6 +11,7 @@ import numpy as np
 
 from planner.reports import schema
 from planner.reports.dspacesh import PAGES, RATES, DataSpaceListing
+from planner.reports.moments import clock
 from planner.reports.printed import Printed
 
 if TYPE_CHECKING:
@@ -88,13 +89,13 @@ def _clock(start: datetime | None, seconds: Any) -> Mapping[str, Any]:
 
     if start is None:
         return {}
-    offset = start.utcoffset()
+    (_,), (offset,) = clock([start])
     moments = np.datetime64(start.replace(tzinfo=None), "us") + np.round(seconds * 1e6).astype(
         "timedelta64[us]"
     )
     return {
         "start": pl.Series(moments, dtype=pl.Datetime("us")),
-        "utc_offset": None if offset is None else round(offset.total_seconds()),
+        "utc_offset": offset,
     }
 
 

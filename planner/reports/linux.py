@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import product
@@ -17,6 +17,7 @@ from planner.errors import ReportError
 from planner.reports import schema
 from planner.reports.listing import read_bytes
 from planner.reports.membership import Member, Membership
+from planner.reports.moments import clock, read_moment
 from planner.results import Array
 from planner.units import MILLISECOND, half_digit
 
@@ -116,16 +117,27 @@ def read_iostat(path: Path | str, data: bytes | None = None) -> schema.Tables:
     except json.JSONDecodeError as error:
         problem = f"{error.msg}: {WANTED_IOSTAT}; the run was perhaps cut off"
         raise ReportError(path, problem, line=error.lineno, column=error.colno) from None
+    except RecursionError:
+        raise ReportError(path, f"lists or objects nested too deeply; {WANTED_IOSTAT}") from None
     except (KeyError, TypeError):
         raise ReportError(path, f"no hosts; {WANTED_IOSTAT}") from None
     notes: dict[str, None] = {}
-    frames = [_host(path, host, notes) for host in hosts]
+    frames = [_host(path, host, notes) for host in _objects(path, "hosts", hosts)]
     return schema.Tables(devices=schema.join(schema.DEVICES, frames), notes=tuple(notes), what="iostat")
+
+
+def _objects(path: Path, name: str, value: object) -> list[dict[str, Any]]:
+    """Take a list of objects; JSON may hold anything in its place."""
+    if not isinstance(value, list) or not all(isinstance(each, dict) for each in value):
+        raise ReportError(path, f"{name} is {value!r:.60}: expected a list of objects; {WANTED_IOSTAT}")
+    return value
 
 
 def _host(path: Path, host: Mapping[str, Any], notes: dict[str, None]) -> pl.DataFrame:
     """Rows of one host."""
-    reports = host.get("statistics", [])
+    reports = _objects(path, "statistics", host.get("statistics", []))
+    if not isinstance(host.get("nodename", ""), str):
+        raise ReportError(path, f"nodename is {host['nodename']!r:.60}: expected a text; {WANTED_IOSTAT}")
     if len(reports) < 2:  # noqa: PLR2004 - since the start, and one interval
         raise ReportError(
             path,
@@ -138,7 +150,12 @@ def _host(path: Path, host: Mapping[str, Any], notes: dict[str, None]) -> pl.Dat
     times = [_moment(report.get("timestamp")) for report in reports]
     if None in times:
         notes[f"{path}: no times, or none in a form with one meaning: {WANTED_IOSTAT}"] = None
-    rows = [(k, disk) for k, report in enumerate(reports) if k for disk in report.get("disk", [])]
+    rows = [
+        (k, disk)
+        for k, report in enumerate(reports)
+        if k
+        for disk in _objects(path, "disk", report.get("disk", []))
+    ]
     if not rows:
         raise ReportError(path, f"no disks; {WANTED_IOSTAT}")
     names = [_name(path, disk, k) for k, disk in rows]
@@ -163,7 +180,7 @@ def _moment(text: object) -> datetime | None:
     """Time of a report; None where it has none or one that can be read in two ways."""
     if not isinstance(text, str):
         return None
-    for read in (datetime.fromisoformat, lambda each: datetime.strptime(each, AMERICAN)):
+    for read in (read_moment, lambda each: datetime.strptime(each, AMERICAN)):
         try:
             return read(text)
         except ValueError:
@@ -189,9 +206,8 @@ def _clock(path: Path, times: list[datetime | None], of_row: list[int]) -> dict[
             raise ReportError(
                 path, f"report {k + 1} at {now} follows one at {before}: expected reports in order of time"
             )
-        offset = before.utcoffset()
-        starts[k], lengths[k] = before.replace(tzinfo=None), seconds
-        offsets[k] = None if offset is None else round(offset.total_seconds())
+        (starts[k],), (offsets[k],) = clock([before])
+        lengths[k] = seconds
     return {
         "start": [starts[k] for k in of_row],
         "utc_offset": [offsets[k] for k in of_row],
@@ -199,7 +215,7 @@ def _clock(path: Path, times: list[datetime | None], of_row: list[int]) -> dict[
     }
 
 
-def _numbers(path: Path, rows: list[tuple[int, Mapping[str, Any]]]) -> dict[str, Any]:
+def _numbers(path: Path, rows: Sequence[tuple[int, Mapping[str, Any]]]) -> dict[str, Any]:
     """Rate and response time of each row, with what their digits leave open."""
     rates, awaits = [], []
     for rate, wait in KINDS_OF_REQUEST.items():
@@ -235,22 +251,25 @@ def _null(values: Array) -> pl.Series:
 
 
 def _column(
-    path: Path, rows: list[tuple[int, Mapping[str, Any]]], name: str, *, needed: bool, unit: float
+    path: Path, rows: Sequence[tuple[int, Mapping[str, Any]]], name: str, *, needed: bool, unit: float
 ) -> tuple[Array, Array, Array]:
     """A number of each row between what its digits leave open; zero where older releases do not have it."""
     cells = [disk.get(name, None if needed else "0") for _, disk in rows]
     known: dict[str, tuple[float, float]] = {}
     for (report, disk), cell in zip(rows, cells, strict=True):
-        if cell in known:
+        if isinstance(cell, str) and cell in known:
             continue
         try:
+            if not isinstance(cell, str):  # numbers are kept as they are printed
+                raise TypeError
             value, half = float(cell), half_digit(cell)
             if not 0 <= value < float("inf"):
                 raise ValueError
         except (TypeError, ValueError):
             raise ReportError(
                 path,
-                f"report {report + 1}, {disk['disk_device']}: {name} is {cell!r}: expected a number; {WANTED_IOSTAT}",
+                f"report {report + 1}, {disk['disk_device']}: {name} is {cell!r:.60}: expected a number; "
+                f"{WANTED_IOSTAT}",
             ) from None
         known[cell] = (value, 0.0 if value == 0 and not needed else half)
     found = np.array([known[cell] for cell in cells]).T.reshape(2, -1) * unit

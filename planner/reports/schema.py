@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from planner.errors import ReportError
+from planner.reports.moments import clock_of_zone
 
 if TYPE_CHECKING:
     import polars as pl
@@ -150,6 +151,29 @@ TABLES: Final[Mapping[str, Sequence[Heading]]] = {
 }
 
 
+# Beyond what any device does by far: a unit that is wrong, or damage.
+LARGEST: Final = {"1/s": 1e9, "s": 1e6, "": 1e9, "pages": 1e15}
+
+
+def refuse_implausible(columns: Sequence[Heading], found: pl.DataFrame) -> None:
+    """Refuse a measured number that no device has; it would overflow in one law or another."""
+    names = {column.name for column in columns}
+    measured = {each.name: each.unit for each in columns if f"{each.name}_high" in names}
+    if not found.height:
+        return
+    for name, most in zip(measured, found.select(*measured).max().row(0), strict=True):
+        unit, largest = measured[name], LARGEST[measured[name]]
+        if most is not None and most > largest:
+            row = found.row(int(found[name].arg_max() or 0), named=True)
+            of = next((row[key] for key in ("device", "label", "pool", "name") if row.get(key)), "a row")
+            raise ReportError(
+                row["file"] or "data frame",
+                f"{of}: {name} = {most:g} {unit}".rstrip()
+                + f": expected at most {largest:g} {unit}".rstrip(),
+                line=row["line"],
+            )
+
+
 def damage() -> tuple[type[BaseException], ...]:
     """What polars raises at a damaged Parquet or Arrow file; at some it panics, which is no `Exception`."""
     import polars as pl
@@ -213,6 +237,10 @@ def conform(columns: Sequence[Heading], found: pl.DataFrame, path: Path) -> pl.D
 
     names = {column.name for column in columns} & set(found.columns)
     try:
+        if getattr(found.schema.get("start"), "time_zone", None):
+            start, offset = clock_of_zone(found["start"])
+            found = found.with_columns(start, offset.alias("utc_offset"))
+            names.add("utc_offset")
         return frame(columns, {name: found[name] for name in names}, found.height)
     except (pl.exceptions.PolarsError, TypeError, ValueError) as error:
         problem = f"columns of other types ({str(error).splitlines()[0]}): expected those of docs/formats.md"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from planner.reports import schema
 from planner.reports.csv_table import CsvTable, date, refuse
 from planner.reports.device_range import device_range
+from planner.reports.moments import MOMENT, clock, with_moments
 from planner.units import MILLISECOND
 
 if TYPE_CHECKING:
@@ -32,6 +33,8 @@ WORDS: Final = {"system": "system", "source": "run", "label": "label", "type": "
 COUNTS: Final = {"links": "links", "paths": "paths"}
 ALIASES: Final = ("pool_aliases", "aliases")
 MOST_ALIASES: Final = 255  # a control unit has 256 addresses, one of them a base at least
+OFFSET: Final = "utc_offset_s"
+DAY: Final = 86_400  # seconds
 WANTED: Final = "a table of volumes (volume or device)"
 _MOST: Final = 2**32 - 1
 
@@ -170,12 +173,30 @@ def _times(table: CsvTable) -> Mapping[str, pl.Series]:
         cells = table.different("start")
         moments = table.each_different("start", _moment, wanted)
         column = table.series("start")
-        starts = [None if each is None else each.replace(tzinfo=None) for each in moments]
+        starts, offsets = clock(moments)
         found["start"] = column.replace_strict(cells, starts, return_dtype=pl.Datetime("us"))
-        offsets = [None if each is None else each.utcoffset() for each in moments]
-        whole = [None if each is None else round(each.total_seconds()) for each in offsets]
-        found["utc_offset"] = column.replace_strict(cells, whole, return_dtype=pl.Int32)
+        found["utc_offset"] = column.replace_strict(cells, offsets, return_dtype=pl.Int32)
+        if table.has(OFFSET):
+            found["utc_offset"] = _offsets(table, found["utc_offset"])
     return found
+
+
+def _offsets(table: CsvTable, shown: pl.Series) -> pl.Series:
+    """Offsets that stand in a column of their own; refused where the start says another one."""
+    import polars as pl
+
+    wanted = "expected seconds between -86400 and 86400, as the offset of start says"
+    beside = mapped(table, OFFSET, _offset, wanted, pl.Int32)
+    wrong = (beside != shown).fill_null(False)
+    if wrong.any():
+        row = int(wrong.arg_max() or 0)
+        raise table.error(row, OFFSET, f"{beside[row]}: {wanted}, {shown[row]}")
+    return beside.fill_null(shown)
+
+
+def _offset(cell: str) -> int | None:
+    value = int(cell) if cell else None
+    return value if value is None or abs(value) < DAY else refuse()
 
 
 def _moment(cell: str) -> datetime | None:
@@ -184,7 +205,8 @@ def _moment(cell: str) -> datetime | None:
 
 def _check_twice(table: CsvTable, frame: pl.DataFrame, key: str) -> None:
     """A device stands once in an interval of a measurement, a volume of another name once in its pool."""
-    columns = ["system", "source", "start", key if key == "device" else "label"]
+    frame = with_moments(frame, "system")
+    columns = ["system", "source", MOMENT, key if key == "device" else "label"]
     if key == "volume":
         columns.append("pool")
     keys = frame.select(name for name in columns if frame[name].null_count() < frame.height)

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from planner.errors import ReportError
 from planner.reports import schema
+from planner.reports.csv_table import check_width
+from planner.reports.moments import MOMENT, clock, clock_of_zone, read_moment, with_moments
 from planner.units import MICROSECOND, MONITOR_TIME
 
 if TYPE_CHECKING:
@@ -96,6 +98,7 @@ def read_frame(path: Path, frame: pl.DataFrame) -> schema.Tables:
     """Read a frame of either kind."""
     import polars as pl
 
+    check_width(path, frame.width)
     names = plain_names(frame.columns)
     twice = [name for name in names.values() if list(names.values()).count(name) > 1]
     if twice:
@@ -136,7 +139,7 @@ def _typed(path: Path, frame: pl.DataFrame, notes: list[str]) -> pl.DataFrame:
     columns.update({name: _flags(path, frame, name) for name in FLAGS if name in there})
     columns.update({name: _words(frame, name) for name in WORDS if name in there})
     columns["interval"] = _seconds(path, frame, "int")
-    columns["start"] = _starts(path, frame, columns["interval"], notes)
+    columns["start"], columns["utc_offset"] = _starts(path, frame, columns["interval"], notes)
     system = next((name for name in ("snm", "sid") if name in there), None)
     if system is not None:
         columns["system"] = _words(frame, system)
@@ -144,7 +147,7 @@ def _typed(path: Path, frame: pl.DataFrame, notes: list[str]) -> pl.DataFrame:
     wanted.update(dict.fromkeys(NUMBERS, pl.Float64), **dict.fromkeys(FLAGS, pl.Boolean))
     for name, type_ in wanted.items():
         columns.setdefault(name, pl.Series([None] * frame.height, dtype=type_))
-    return frame.select("line").with_columns(**columns)
+    return with_moments(frame.select("line").with_columns(**columns), "system")
 
 
 def _error(path: Path, frame: pl.DataFrame, wrong: pl.Series, name: str, expected: str) -> ReportError:
@@ -218,10 +221,13 @@ def _length(cell: object) -> float | None:
         return None
 
 
-def _starts(path: Path, frame: pl.DataFrame, interval: pl.Series, notes: list[str]) -> pl.Series:
-    """Begin of each interval: date and time of RMF, else the time of the record less the interval."""
+def _starts(
+    path: Path, frame: pl.DataFrame, interval: pl.Series, notes: list[str]
+) -> tuple[pl.Series, pl.Series]:
+    """Begin and offset of each interval: date and time of RMF, else the time of the record less the interval."""
     import polars as pl
 
+    offset = pl.Series([None], dtype=pl.Int32).new_from_index(0, frame.height)
     if set(frame.columns) >= {"dat", "ist"}:
         pairs = list(zip(frame["dat"].to_list(), frame["ist"].to_list(), strict=True))
         known = {pair: _begin(*pair) for pair in set(pairs)}
@@ -234,23 +240,27 @@ def _starts(path: Path, frame: pl.DataFrame, interval: pl.Series, notes: list[st
                 "ist",
                 "a time, and a date in dat, such as 09:15:00 and 2024-05-14",
             )
-        return values
+        return values, offset
     if "timestamp" not in frame.columns:
-        return pl.Series([None] * frame.height, dtype=pl.Datetime("us"))
+        return pl.Series([None] * frame.height, dtype=pl.Datetime("us")), offset
     notes.append(f"{path}: without dat and ist, an interval begins its length before the record was written")
     moments = frame["timestamp"]
     if moments.dtype == pl.String:
         cells = moments.to_list()
         parsed = {cell: _moment(cell) for cell in set(cells)}
-        moments = pl.Series([parsed[cell] for cell in cells], dtype=pl.Datetime("us"))
+        starts, offsets = clock([parsed[cell] for cell in cells])
+        moments = pl.Series(starts, dtype=pl.Datetime("us"))
         if moments.null_count():
             raise _error(path, frame, moments.is_null(), "timestamp", "a time such as 2024-05-14 09:15:00")
-    return moments.cast(pl.Datetime("us")) - (interval * 1e6).cast(pl.Duration("us"))
+        offset = pl.Series(offsets, dtype=pl.Int32)
+    elif getattr(moments.dtype, "time_zone", None):
+        moments, offset = clock_of_zone(moments)
+    return moments.cast(pl.Datetime("us")) - (interval * 1e6).cast(pl.Duration("us")), offset
 
 
 def _moment(cell: str | None) -> datetime | None:
     try:
-        return None if cell is None else datetime.fromisoformat(cell.strip()).replace(tzinfo=None)
+        return None if cell is None else read_moment(cell)
     except ValueError:
         return None
 
@@ -293,7 +303,7 @@ def _devices(path: Path, frame: pl.DataFrame, notes: list[str], *, text: bool) -
     """Rows of the one table from device data sections."""
     import polars as pl
 
-    frame = _once(path, frame, ["system", "start", "num"], notes)
+    frame = _once(path, frame, ["system", MOMENT, "num"], notes)
     if not text:
         raise ReportError(
             path, "num is a column of numbers: expected text, four hexadecimal digits such as 8A00"
@@ -393,10 +403,10 @@ def _supply(path: Path, frame: pl.DataFrame, notes: list[str]) -> pl.DataFrame:
             path, frame, frame["r783hlcu"].is_null(), "r783hlcu", "the number of a logical control unit"
         )
     _check_counts(path, frame, "r783hlcu", "r783haiu")
-    frame = _once(path, frame, ["system", "start", "r783hcu", "r783hlcu"], notes)
+    frame = _once(path, frame, ["system", MOMENT, "r783hcu", "r783hlcu"], notes)
     lcu = frame["r783hlcu"].cast(pl.Int64)
     names = pl.Series([f"{number:04X}" for number in lcu.to_list()], dtype=pl.String)
-    several = frame.select("system", "start", "r783hlcu").is_duplicated()
+    several = frame.select("system", MOMENT, "r783hlcu").is_duplicated()
     if several.any():
         notes.append(
             f"{path}: logical control units with several control units: pools have the names of both"
@@ -438,7 +448,7 @@ def with_aliases(supply: pl.DataFrame, devices: pl.DataFrame) -> pl.DataFrame:
     """Set the aliases of each pool, and the fewest free, from the volumes of the same system and interval."""
     import polars as pl
 
-    key = ["system", "start", "pool"]
+    key = ["system", "start", "utc_offset", "pool"]
     counts = (
         devices.filter(pl.col("pool_aliases").is_not_null())
         .group_by(key)

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from planner.demand import Law
+from planner.demand import Law, Target
 from planner.errors import InputError
-from planner.measurements.archive import open_archive
+from planner.measurements.archive import collected, naming_damage, open_archive
+from planner.measurements.choose import refuse_twice
+from planner.measurements.groups import POOL, VOLUME, Group, groups_of, rows_of
 from planner.measurements.read import Data, is_folder, read
-from planner.site.groups import POOL, VOLUME, Group, groups_of, keyed, rows_of
 from planner.site.members import checked_members
 from planner.site.shared import Shared, check_members, is_shared, joined, read_shared
-from planner.demand import Target
 
 if TYPE_CHECKING:
     import polars as pl
@@ -86,16 +88,21 @@ def parts_of(
         supply = None
     else:
         measured = read(source, members, system=system, start=start, end=end)
+        if len(sources) > 1:  # of one alone, pools that stand in it twice have no answer; the others have
+            refuse_twice(measured.devices)
         rows, supply = measured.devices.lazy(), measured.supply
         said = (*measured.notes, *checked_members(members, rows))
-    every = groups_of(rows)
+    named = nullcontext if archive is None else partial(naming_damage, archive.every_file)
+    with named():
+        every = groups_of(rows)
     parts, notes = [], list(said)
     if shared:
         check_members(shared, every, path)
         gone = {member for some in shared.values() for member in some}
         every = [each for each in every if (each.system, each.name) not in gone]
         for ssid, some in shared.items():
-            group, frame, shares, left_out = joined(rows, ssid, some)
+            with named():
+                group, frame, shares, left_out = joined(rows, ssid, some)
             if pool is not None and pool not in (group.name, group.words):
                 continue
             if left_out:
@@ -106,7 +113,7 @@ def parts_of(
                 SitePart(
                     name=group.words,
                     groups=(group,),
-                    frame=keyed(frame, [group]),
+                    frame=rows_of(frame.lazy(), [group]),
                     shares={ssid: shares},
                     **asked,
                 )
@@ -154,8 +161,10 @@ def rows_of_part(part: SitePart) -> pl.DataFrame:
         return part.frame
     assert part.archive is not None
     systems = sorted({each.system for each in part.groups})
-    lazy = open_archive(part.archive).scan("devices", systems=systems, start=part.start, end=part.end)
-    return rows_of(lazy, part.groups)
+    archive = open_archive(part.archive)
+    with naming_damage(archive.every_file):
+        lazy = archive.scan("devices", systems=systems, start=part.start, end=part.end)
+        return rows_of(lazy, part.groups)
 
 
 def supply_of_part(part: SitePart) -> pl.DataFrame | None:
@@ -170,4 +179,4 @@ def supply_of_part(part: SitePart) -> pl.DataFrame | None:
         return None
     systems = sorted({each.system for each in part.groups})
     lazy = archive.scan("supply", systems=systems, start=part.start, end=part.end)
-    return lazy.filter(pl.col("pool").is_in(pools)).collect()
+    return collected(lazy.filter(pl.col("pool").is_in(pools)), archive.every_file)

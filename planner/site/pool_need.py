@@ -21,7 +21,6 @@ TOO_MANY: Final = "too many"
 UNKNOWN: Final = "unknown"
 VERDICTS: Final = (SHORT, UNKNOWN, TOO_MANY, ENOUGH)  # in the order of the answer
 WEEKDAYS: Final = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
-BUSY: Final = 0.25  # of the load of the 99th percentile: an interval below it is not busy
 SECONDS_PER_HOUR: Final = 3600
 
 Flags = NDArray[np.bool_]
@@ -32,7 +31,7 @@ class NeedSeries:
     """One pool over time, arrays (intervals,), in the order of time.
 
     `start` (datetime64[us], NaT without a date), `seconds`, `needed` (nan where not answered), `in_use`, `io_rate`
-    [1/s], `response` [s] (nan where no queue was measured), `queued`, `busy`, `in_full` (solved in full).
+    [1/s], `response` [s] (nan where no queue was measured), `queued`, `busy`.
     """
 
     start: NDArray[np.datetime64]
@@ -43,7 +42,6 @@ class NeedSeries:
     response: Array
     queued: Array
     busy: Flags
-    in_full: Flags
 
     def hours(self) -> Array:
         """Largest need seen in each hour of the week, (7, 24), Monday first; nan where nothing was measured."""
@@ -53,17 +51,6 @@ class NeedSeries:
         place = (hour + 3 * 24) % (7 * 24)  # 1970-01-01 was a Thursday
         np.fmax.at(found, place, self.needed[there])
         return found.reshape(7, 24)
-
-
-def time_quantile(values: Array, seconds: Array, share: float) -> float:
-    """Smallest value that holds for a share of the time; nan without any."""
-    known = np.isfinite(values)
-    if not known.any():
-        return float("nan")
-    order = np.argsort(values[known], kind="stable")
-    summed = np.cumsum(seconds[known][order])
-    first = int(np.argmax(summed >= share * summed[-1] * (1 - 1e-12)))
-    return float(values[known][order][first])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -85,9 +72,9 @@ class PoolNeed:
     worst_start : datetime or None
         When the worst interval began.
     intervals, busy_intervals, solved_in_full, short_intervals : int
-        All; the busy ones; those solved in full; busy ones that need more than were in use.
-    taught_by : int
-        Intervals that the range was fitted to; 1 where it is that of one interval.
+        All; the busy ones; those with I/O that were solved; busy ones that need more than were in use.
+    decided_start : datetime or None
+        When the interval began that stands for `needed`, and has its range: of those, the busiest.
     shares : dict
         Of a control unit of several systems, the share of each in the load of its worst hundredth.
     rules : dict
@@ -122,7 +109,7 @@ class PoolNeed:
     busy_intervals: int = 0
     solved_in_full: int = 0
     short_intervals: int = 0
-    taught_by: int = 0
+    decided_start: datetime | None = None
     shares: dict[str, float] = field(default_factory=dict)
     rules: dict[str, int | None] = field(default_factory=dict)
     supply: str = ""
@@ -177,7 +164,7 @@ class PoolNeed:
 
     def to_dict(self) -> dict[str, Any]:
         """One row of ``--json``."""
-        start = self.worst_start
+        start, decided = self.worst_start, self.decided_start
         return {
             "system": self.system, "pool": self.pool, "volumes": self.volumes, "in_use": self.in_use,
             "needed_worst": self.needed_worst, "needed_99": self.needed_99, "needed_95": self.needed_95,
@@ -185,7 +172,8 @@ class PoolNeed:
             "worst_start": None if start is None else start.isoformat(), "intervals": self.intervals,
             "busy_intervals": self.busy_intervals, "solved_in_full": self.solved_in_full,
             "kind": self.kind, "needed": self.needed, "short_intervals": self.short_intervals,
-            "taught_by": self.taught_by, "to_add": self.to_add, "to_gain": self.to_gain,
+            "taught_by": 1, "to_add": self.to_add, "to_gain": self.to_gain,
             "busiest_hour": self.busiest_hour or None, "rules": self.rules, "supply": self.supply or None,
             "shares": self.shares, "notes": list(self.notes), "problem": self.problem,
+            "decided_start": None if decided is None else decided.isoformat(),
         }  # fmt: skip

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from planner.errors import InputError
 from planner.reports.csv_table import CsvTable, of_frame, read_csv, shown
+from planner.reports.moments import clock, read_moment
 from planner.results import Array
 
 if TYPE_CHECKING:
@@ -166,7 +167,7 @@ def read_series(source: Path | str | pl.DataFrame, value: str | None = None) -> 
         table = of_frame(Path("data frame"), source)
         table.require(["start"], "a measured series")
     heading = _heading(table, value)
-    starts = _starts(table)
+    starts, moments = _starts(table)
     found = table.known(heading)
     numbers = np.array([np.nan if each is None else each[0] for each in found])
     systems = table.texts("system")
@@ -177,7 +178,7 @@ def read_series(source: Path | str | pl.DataFrame, value: str | None = None) -> 
     parts = []
     for system, members in rows.items():
         index = np.array(members)
-        _check_order(table, index, starts)
+        _check_order(table, index, moments, utc=moments is not starts)
         first, values, hours = busy_hours(starts[index], numbers[index], table, index)
         _check_clock(table, index, starts, first, values)
         _check_unit(table, index, starts, heading, first, values)
@@ -253,7 +254,7 @@ def busy_hours(
         Intervals longer than a day.
     """
     seconds = starts.astype("datetime64[s]").astype(np.int64).astype(np.float64)
-    spacing = float(np.median(np.diff(seconds))) if seconds.size > 1 else DAY
+    spacing = float(np.median(np.diff(np.sort(seconds)))) if seconds.size > 1 else DAY
     if spacing > LONGEST:
         wanted = "intervals of a day at most, for the busy hour of each day"
         problem = f"intervals are {spacing / DAY:.3g} days long"
@@ -261,7 +262,10 @@ def busy_hours(
             raise table.error(int(rows[1]), "start", f"{problem}: expected {wanted}")
         raise InputError("start", problem, wanted)
     day = np.floor(seconds / DAY).astype(np.int64)
-    first, days = int(day[0]), int(day[-1] - day[0]) + 1
+    first, days = (
+        int(day.min()),
+        int(np.ptp(day)) + 1,
+    )  # another clock, or one set back, may show an earlier day
     origin = date(1970, 1, 1) + timedelta(days=first)
     if spacing >= DAILY:
         return origin, _means(day - first, numbers, days, 0.0), np.full(days, np.nan)
@@ -322,8 +326,8 @@ def _heading(table: CsvTable, value: str | None) -> str:
     raise InputError("--value", value, f"a column of {table.path}: {', '.join(others)}")
 
 
-def _starts(table: CsvTable) -> NDArray[np.datetime64]:
-    """Begin of each interval by the wall clock."""
+def _starts(table: CsvTable) -> tuple[NDArray[np.datetime64], NDArray[np.datetime64]]:
+    """Begin of each interval by the wall clock; and in UTC, where every one has its offset, else the same array."""
     known: dict[str, datetime] = {}
     for row, cell in enumerate(table.texts("start")):
         if cell in known:
@@ -335,22 +339,29 @@ def _starts(table: CsvTable) -> NDArray[np.datetime64]:
         else:
             raise table.error(row, "start", f"{shown(cell)}: expected a date, such as 2026-03-01T10:15")
         try:
-            known[cell] = datetime.fromisoformat(cell).replace(tzinfo=None)
+            known[cell] = read_moment(cell)
         except ValueError:
             problem = f"{shown(cell)}: expected a date with or without a time, such as 2026-03-01T10:15"
             raise table.error(row, "start", problem) from None
-    return np.array([known[cell] for cell in table.texts("start")], dtype="datetime64[s]")
+    starts, offsets = clock([known[cell] for cell in table.texts("start")])
+    found = np.array(starts, dtype="datetime64[s]")
+    if None in offsets:
+        return found, found
+    return found, found - np.array(offsets, dtype="timedelta64[s]")
 
 
-def _check_order(table: CsvTable, rows: NDArray[np.intp], starts: NDArray[np.datetime64]) -> None:
-    """Refuse times that are doubled or run backwards; where summer time ends, a clock repeats an hour."""
-    times = starts[rows]
+def _check_order(
+    table: CsvTable, rows: NDArray[np.intp], moments: NDArray[np.datetime64], *, utc: bool
+) -> None:
+    """Refuse times that are doubled or run backwards; a clock without offset repeats the hour when summer ends."""
+    times = moments[rows]
     steps = np.diff(times).astype(np.int64)
     hour = times[1:].astype("datetime64[h]").astype(np.int64) % 24
     sunday = times[1:].astype("datetime64[D]").astype(np.int64) % 7 == SUNDAY
     repeated = (
-        (steps >= -HOUR) & sunday & (hour < NIGHT) & (np.median(steps) <= HOUR if steps.size else False)
-    )
+        (not utc) & (steps >= -HOUR) & sunday & (hour < NIGHT)
+        & (np.median(steps) <= HOUR if steps.size else False)
+    )  # fmt: skip
     wrong = np.flatnonzero((steps <= 0) & ~repeated)
     if wrong.size:
         row, before = int(rows[wrong[0] + 1]), int(rows[wrong[0]])

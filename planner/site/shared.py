@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from planner.errors import ReportError
+from planner.measurements.groups import POOL, Group
 from planner.reports import schema
 from planner.reports.csv_table import read_csv
-from planner.site.groups import POOL, Group
+from planner.reports.moments import MOMENT, with_moments
 
 if TYPE_CHECKING:
     import polars as pl
@@ -86,15 +87,15 @@ def joined(
     wanted = pl.DataFrame(
         {"system": [system for system, _ in members], "pool": [pool for _, pool in members]}
     )
-    rows = frame.join(wanted.lazy(), on=["system", "pool"], how="semi").collect()
-    systems = rows.group_by("start", "interval").agg(pl.col("system").n_unique().alias("systems"))
+    rows = with_moments(frame.join(wanted.lazy(), on=["system", "pool"], how="semi").collect())
+    systems = rows.group_by(MOMENT, "interval").agg(pl.col("system").n_unique().alias("systems"))
     everywhere = systems.filter(pl.col("systems") == len({system for system, _ in members}))
     left_out = systems.height - everywhere.height
-    rows = rows.join(everywhere.select("start", "interval"), on=["start", "interval"], how="semi")
+    rows = rows.join(everywhere.select(MOMENT, "interval"), on=[MOMENT, "interval"], how="semi")
     load = (pl.col("io_rate") * pl.col("service")).sum()
-    by_time = rows.group_by("start").agg(load.alias("load")).sort("load", descending=True)
-    busiest = by_time.head(max(int(BUSIEST * by_time.height), 1)).select("start")
-    of_busiest = rows.join(busiest, on="start", how="semi").group_by("system").agg(load.alias("load"))
+    by_time = rows.group_by(MOMENT).agg(load.alias("load")).sort("load", descending=True)
+    busiest = by_time.head(max(int(BUSIEST * by_time.height), 1)).select(MOMENT)
+    of_busiest = rows.join(busiest, on=MOMENT, how="semi").group_by("system").agg(load.alias("load"))
     total = float(of_busiest["load"].sum()) or 1.0
     shares = {str(system): float(value) / total for system, value in of_busiest.sort("system").rows()}
     name = "+".join(sorted({system for system, _ in members}))
@@ -113,10 +114,10 @@ def joined(
     ]  # fmt: skip
     firsts = [
         pl.col(column).first()
-        for column in ("source", "utc_offset", "type", "alias_of", "links", "paths", "file", "line")
+        for column in ("source", "start", "utc_offset", "type", "alias_of", "links", "paths", "file", "line")
     ]
     found = (
-        rows.group_by("start", "interval", "device", "label", "kind", maintain_order=True)
+        rows.group_by(MOMENT, "interval", "device", "label", "kind", maintain_order=True)
         .agg(*times, *sums, *firsts, pl.col("pool_aliases").max())
         .with_columns(pl.lit(name).alias("system"), pl.lit(ssid).alias("pool"))
     )

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from planner import render
 from planner.answer import Answer
+from planner.demand import Target
 from planner.render.text import counted
 from planner.site import site_tables
 from planner.site.pool_need import ENOUGH, SHORT, TOO_MANY, UNKNOWN, PoolNeed
-from planner.site.screen import Checked
-from planner.demand import Target
 
 if TYPE_CHECKING:
     from planner.demand import Law
 
 NAMED: Final = 3
-FEWEST_CHECKED: Final = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -32,8 +30,6 @@ class SiteAnswer(Answer):
         What the aliases must achieve.
     meet : float
         Share of the busy time in which they must.
-    checked : Checked
-        Intervals that were interpolated and then solved in full.
     remarks : tuple of str
         What reading the measurements left open.
     failed : tuple of tuple
@@ -46,7 +42,6 @@ class SiteAnswer(Answer):
     pools: tuple[PoolNeed, ...]
     target: Target
     meet: float
-    checked: Checked = field(default_factory=Checked)
     remarks: tuple[str, ...] = ()
     failed: tuple[tuple[str, str], ...] = ()
     law: Law | None = None
@@ -68,14 +63,14 @@ class SiteAnswer(Answer):
 
     @property
     def exit_code(self) -> int:
-        """1 where a pool is short; 2 where a part has no answer."""
-        if self.failed:
+        """1 where a pool is short; 2 where a part failed, or no pool has an answer."""
+        if self.failed or len(self.of(UNKNOWN)) == len(self.pools):
             return 2
         return 1 if self.of(SHORT) else 0
 
     @property
     def headline(self) -> str:
-        """How many are short, and have aliases to give."""
+        """How many are short, and have aliases to spare."""
         short, many = self.of(SHORT), self.of(TOO_MANY)
         kinds = {each.kind for each in self.pools}
         noun = kinds.pop() if len(kinds) == 1 else "pool or volume"
@@ -95,25 +90,22 @@ class SiteAnswer(Answer):
             )
         if many:
             parts.append(
-                f"{len(many)} {'has' if len(many) == 1 else 'have'} {sum(e.to_gain for e in many)} to give"
+                f"{len(many)} {'has' if len(many) == 1 else 'have'} {sum(e.to_gain for e in many)} to spare"
             )
         enough, unknown = len(self.of(ENOUGH)), len(self.of(UNKNOWN))
         if enough:
             parts.append(f"{enough} {'has' if enough == 1 else 'have'} enough")
         if unknown:
             parts.append(f"{unknown} {'has' if unknown == 1 else 'have'} no answer")
+        if self.failed:
+            parts.append(f"{counted(len(self.failed), 'part')} of the site failed")
         return f"{every} in {site_tables.share(self.meet)} of the busy time: {'; '.join(parts) or 'nothing to tell'}."
 
     @property
     def notes(self) -> tuple[str, ...]:
         """How it was found, what is uneven, what to do."""
         found = list(self.remarks)
-        every = sum(each.intervals for each in self.pools)
-        full = sum(each.solved_in_full for each in self.pools)
-        found.append(
-            f"Target: {self.target}. Busy: at least a quarter of the load of the 99th percentile. {full} of {every} "
-            f"intervals were solved in full, those that decide among them; the others are interpolated{self._error()}."
-        )
+        found.append(f"Target: {self.target}. Busy: at least a quarter of the load of the 99th percentile.")
         for name, problem in self.failed:
             found.append(f"No answer for {name}: {problem}")
         problems = [each for each in self.pools if each.problem]
@@ -177,9 +169,9 @@ class SiteAnswer(Answer):
                 "to_gain": sum(each.to_gain for each in self.pools),
                 "intervals": sum(each.intervals for each in self.pools),
                 "solved_in_full": sum(each.solved_in_full for each in self.pools),
-                "checked": self.checked.tried,
-                "checked_same": self.checked.same,
-                "checked_short": self.checked.short,
+                "checked": 0,
+                "checked_same": 0,
+                "checked_short": 0,
             },
             "headline": self.headline,
             "target": str(self.target),
@@ -188,15 +180,6 @@ class SiteAnswer(Answer):
             "notes": list(self.notes),
         }
 
-    def _error(self) -> str:
-        checked = self.checked
-        if checked.tried < FEWEST_CHECKED:
-            return ""
-        return (
-            f": of {checked.tried} drawn at random and solved as well, {checked.same} had the same count, "
-            f"{checked.within_one} within one, {checked.short} were short by more"
-        )
-
     def _next(self) -> str:
         """What to do on Monday."""
         short, many = self.of(SHORT), self.of(TOO_MANY)
@@ -204,9 +187,9 @@ class SiteAnswer(Answer):
             first = short[0]
             when = f" (most on {first.busiest_hour}:00)" if first.busiest_hour else ""
             do = f"Next: {first.name} from {first.in_use} to {first.needed} aliases{when}"
-            return f"{do}; `--since DATE` then says whether it came as told."
+            return f"{do}; `--since DATE` compares the prediction with what happened."
         if many:
-            some = f"Next: {many[0].name} can give {counted(many[0].to_gain, 'device number')}"
+            some = f"Next: {many[0].name} can spare {counted(many[0].to_gain, 'device number')}"
             return f"{some}; take them in two steps and measure between."
         without = self.of(UNKNOWN)
         if without:
@@ -221,7 +204,7 @@ def _alone(need: PoolNeed, meet: float) -> str:
     ends = "" if need.needed_low is None else f" ({need.needed_low} to {need.needed_high})"
     verdicts = {
         SHORT: f"short by {need.to_add}",
-        TOO_MANY: f"too many by {need.to_gain} at least",
+        TOO_MANY: f"at least {need.to_gain} to spare",
         ENOUGH: "enough",
         UNKNOWN: "no verdict",
     }

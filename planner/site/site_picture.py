@@ -52,10 +52,6 @@ def _over_time(answer: SiteAnswer, axes: Axes | None) -> Axes:
     axes.step(
         when, series.in_use, where="post", color=style.MEASURED, linestyle="--", linewidth=1, label="in use"
     )
-    full = series.in_full
-    axes.plot(
-        when[full], series.needed[full], "o", color=style.COLORS[0], markersize=3, label="solved in full"
-    )
     style.whole_numbers(axes, "y")
     axes.set(ylabel="aliases", ylim=(0, None), xlabel="" if dated else "interval")
     if dated:

@@ -28,7 +28,7 @@ def share(value: float) -> str:
 def _verdict(need: PoolNeed) -> str:
     if need.verdict == SHORT:
         return f"short by {need.to_add}"
-    return f"gain {need.to_gain}" if need.verdict == TOO_MANY else need.verdict
+    return f"spare {need.to_gain}" if need.verdict == TOO_MANY else need.verdict
 
 
 def _when(need: PoolNeed) -> str | None:
@@ -45,7 +45,7 @@ def table(pools: Sequence[PoolNeed]) -> render.Table:
     names = (
         "system", "pool", "volumes", "in_use", "needed_worst", "needed_99", "needed_95", "needed_low", "needed_high",
         "verdict", "worst_start", "intervals", "busy_intervals", "solved_in_full", "kind", "needed", "short_intervals",
-        "taught_by", "to_add", "to_gain", "busiest_hour", "supply", "problem",
+        "taught_by", "to_add", "to_gain", "busiest_hour", "supply", "problem", "decided_start",
     )  # fmt: skip
     columns = [render.Column(name=name, unit="", values=[row[name] for row in rows]) for name in names]
     columns += [
@@ -129,9 +129,6 @@ def _of_one(need: PoolNeed) -> tuple[render.Section, ...]:
             decimals=2,
         ),
         render.Column(name="queued", unit="", values=[_known(value) for value in series.queued[order]], decimals=2),
-        render.Column(
-            name="solved", unit="", values=["in full" if series.in_full[k] else "interpolated" for k in order]
-        ),
     ]  # fmt: skip
     found.append(render.Section(table=render.Table(columns=tuple(columns)), title="Worst intervals"))
     rules = [(RULES[name], value) for name, value in need.rules.items() if value is not None]

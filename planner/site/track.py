@@ -2,30 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import Any, ClassVar, Final
 
 import numpy as np
 
-from planner import render
+from planner import parallel, render
 from planner.answer import Answer
-from planner.demand import Law
-from planner.errors import InputError, PlannerError
+from planner.demand import Law, Target
+from planner.errors import InputError
+from planner.measurements import Run
 from planner.measurements.choose import moment
+from planner.measurements.over_time import RunsOverTime, over_time
 from planner.measurements.read import Data
 from planner.render.text import counted
-from planner.site import executors
-from planner.site.groups import Series, series_of
 from planner.site.parts import DEFAULT_MODEL, SitePart, parts_of, rows_of_part
-from planner.sizing.search import aliases
-from planner.demand import Target
+from planner.site.unevenness import covered
+from planner.sizing.need import Need, need
 from planner.units import MILLISECOND
-
-if TYPE_CHECKING:
-    pass
 
 MOST_PAIRS: Final = 4  # intervals of one pool that are compared
 NEAR: Final = 0.1  # relative difference of the loads of a pair
@@ -112,6 +109,7 @@ def track_record(
     when = moment(since, "since")
     if when is None:
         raise InputError("since", since, "a day or a time such as 2026-03-01")
+    when = when.replace(tzinfo=None)  # by the clock of the system
     asked = {"law": Law.from_model(model), "target": target or Target()}
     begin, stop = moment(start, "start"), moment(end, "end")
     parts, notes = parts_of(
@@ -119,10 +117,10 @@ def track_record(
     )
     pools: list[Tracked] = []
     unchanged, remarks = 0, list(notes)
-    for each in executors.run(
+    for each in parallel.run(
         tracked_of, [Dated(part=part, since=when) for part in parts], scheduler, workers
     ):
-        if isinstance(each, executors.Failed):
+        if isinstance(each, parallel.Failed):
             remarks.append(f"No record of {each.name}: {each.problem}")
             continue
         pools += each[0]
@@ -130,68 +128,76 @@ def track_record(
     return TrackRecord(pools=tuple(pools), since=when, unchanged=unchanged, remarks=tuple(remarks))
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Changed:
+    """A group whose aliases went from `before` to `after`, and the places of intervals of nearly equal load."""
+
+    pool: RunsOverTime
+    before: int
+    after: int
+    places: list[tuple[int, int]]
+
+
 def tracked_of(dated: Dated) -> tuple[tuple[Tracked, ...], int]:
     """The groups of a part whose aliases changed, and how many did not."""
-    part, since = dated.part, dated.since
-    found, same = [], 0
-    for _, series in series_of(rows_of_part(part), part.groups):
-        if isinstance(series, str):
-            continue
-        each = _tracked(part, series, since)
-        if each is None:
-            same += 1
-        else:
-            found.append(each)
-    return tuple(found), same
+    part = dated.part
+    every = [pool for _, pool in over_time(rows_of_part(part), part.groups) if not isinstance(pool, str)]
+    changed = [found for pool in every if (found := _changed(pool, dated.since)) is not None]
+    runs = [each.pool.runs[first] for each in changed for first, _ in each.places]
+    answers = iter(need([(run,) for run in runs if isinstance(run, Run)], part.law, part.target))
+    return tuple(_tracked(each, answers) for each in changed), len(every) - len(changed)
 
 
-def _tracked(part: SitePart, series: Series, since: datetime) -> Tracked | None:
-    there = ~np.isnat(series.start) & series.complete & (series.io_rate > 0)
-    earlier = there & (series.start < np.datetime64(since, "us"))
-    later = there & (series.start >= np.datetime64(since, "us"))
+def _changed(pool: RunsOverTime, since: datetime) -> Changed | None:
+    there = ~np.isnat(pool.start) & covered(pool) & (pool.io_rate > 0)
+    earlier = there & (pool.start < np.datetime64(since, "us"))
+    later = there & (pool.start >= np.datetime64(since, "us"))
     if not earlier.any() or not later.any():
         return None
-    before = int(series.in_use[np.flatnonzero(earlier)[-1]])
-    after = int(np.median(series.in_use[later]))
-    earlier &= series.in_use == before
-    later &= series.in_use == after
+    before = int(pool.in_use[np.flatnonzero(earlier)[-1]])
+    after = int(np.median(pool.in_use[later]))
+    earlier &= pool.in_use == before
+    later &= pool.in_use == after
     if before == after or not later.any():
         return None
+    places = _alike(pool, np.flatnonzero(earlier), np.flatnonzero(later))
+    return Changed(pool=pool, before=before, after=after, places=places)
+
+
+def _tracked(changed: Changed, answers: Iterator[Need]) -> Tracked:
+    """The response times that the answers of the intervals before predict, beside those that were measured since."""
+    pool = changed.pool
     pairs: list[Pair] = []
     needed: list[int] = []
     problem = "no interval with a queue of nearly the same load before and after"
-    for first, second in _alike(series, np.flatnonzero(earlier), np.flatnonzero(later)):
-        run = series.run(first)
-        if run is None:
+    for (first, second), found in zip(changed.places, answers, strict=False):
+        answer = found.answer
+        if answer is None:
+            problem = found.problem
             continue
-        try:
-            answer = aliases(run, part.law, target=part.target)
-        except PlannerError as error:
-            problem = str(error)
-            continue
-        row = min(after, answer.rows.aliases.size - 1)
+        row = min(changed.after, answer.rows.aliases.size - 1)
         needed.append(answer.recommended)
         band = answer.response
         pairs.append(
             Pair(
-                before=series.start[first].item(), after=series.start[second].item(),
+                before=pool.start[first].item(), after=pool.start[second].item(),
                 told=float(answer.rows.response_time[row]), low=float(band.low[row]), high=float(band.high[row]),
-                measured=float(series.response[second]),
+                measured=float(pool.response[second]),
             )
         )  # fmt: skip
     return Tracked(
-        system=series.group.system, pool=series.group.name, before=before, after=after,
+        system=pool.group.system, pool=pool.group.name, before=changed.before, after=changed.after,
         was_needed=max(needed, default=None), pairs=tuple(pairs), problem="" if pairs else problem,
     )  # fmt: skip
 
 
-def _alike(series: Series, first: np.ndarray, second: np.ndarray) -> list[tuple[int, int]]:
+def _alike(pool: RunsOverTime, first: np.ndarray, second: np.ndarray) -> list[tuple[int, int]]:
     """Pairs of nearly equal load, the busiest first; each interval after the change stands in one pair."""
-    known = np.isfinite(series.response)
+    known = np.isfinite(pool.response)
     first, second = first[known[first]], second[known[second]]
     if not first.size or not second.size:
         return []
-    load = series.load
+    load = pool.load
     busy = first[load[first] >= LEAST_LOAD * load[first].max()]
     order = busy[np.argsort(-load[busy], kind="stable")]
     picked = order[np.unique(np.linspace(0, order.size - 1, 3 * MOST_PAIRS).round().astype(int))]

@@ -1,5 +1,6 @@
 """The inverse questions: the fewest aliases that meet a target, with what else the measurement allows."""
 
+from planner.demand import Target
 from planner.sizing.answer import AliasAnswer, NamedReading, together
 from planner.sizing.many import VolumesAnswer
 from planner.sizing.overview import Subsystem
@@ -7,7 +8,6 @@ from planner.sizing.pool_count import MeasuredPool, PoolCount
 from planner.sizing.question import aliases as answer_for
 from planner.sizing.search import aliases
 from planner.sizing.subsystem import subsystem
-from planner.demand import Target
 
 __all__ = [
     "AliasAnswer",

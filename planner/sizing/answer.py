@@ -11,11 +11,11 @@ import numpy as np
 
 from planner import render
 from planner.answer import Answer
+from planner.demand import Target
 from planner.devices import Performance
 from planner.interval import Interval
 from planner.results import Array
 from planner.sizing.comparison import Gain
-from planner.demand import Target
 from planner.units import MILLISECOND
 
 if TYPE_CHECKING:

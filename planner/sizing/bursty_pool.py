@@ -94,21 +94,22 @@ def size_bursty_pools(
     cases: Sequence[tuple[Run, ...]], law: Law, target: Target, growth: Sequence[float]
 ) -> list[SizedDraws | PlannerError]:
     """Read pools of bursty volumes; those of one row without aliases all together."""
-    found: list[SizedDraws | PlannerError | None] = [None] * len(cases)
-    alone = [k for k, runs in enumerate(cases) if len(_known(runs)) == 1 and not _known(runs)[0].aliases]
-    rows = [_row(_known(cases[k])[0])[:3] for k in alone]
-    measured = read_pools(rows, law=law) if rows else []
-    grows = [place for place, k in enumerate(alone) if growth[k]]
-    later = dict(zip(grows, read_pools([rows[p] for p in grows], law=law, growth=[growth[alone[p]] for p in grows]), strict=True)) if grows else {}
-    for place, k in enumerate(alone):
-        found[k] = _made(cases[k], law, target, growth[k], measured[place], later.get(place, measured[place]))
+    alone = [k for k, runs in enumerate(cases) if len(_known(runs)) == 1]
+    rows = {k: _row(_known(cases[k])[0]) for k in alone}
+    grows = [k for k in alone if growth[k]]
+    measured = dict(zip(alone, read_pools(list(rows.values()), law=law), strict=True))
+    later = dict(
+        zip(grows, read_pools([rows[k] for k in grows], law=law, growth=[growth[k] for k in grows]), strict=True)
+    )
+    found = []
     for k, runs in enumerate(cases):
-        if found[k] is None:
+        if k not in measured:
             several = [_row(run) for run in _known(runs)]
-            now = read_pool_at_several(several, law=law)
-            grown = read_pool_at_several(several, law=law, growth=growth[k]) if growth[k] else now
-            found[k] = _made(runs, law, target, growth[k], now, grown)
-    return [each for each in found if each is not None]
+            measured[k] = read_pool_at_several(several, law=law)
+            if growth[k]:
+                later[k] = read_pool_at_several(several, law=law, growth=growth[k])
+        found.append(_made(runs, law, target, growth[k], measured[k], later.get(k, measured[k])))
+    return found
 
 
 def _made(

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner import queueing
+from planner.demand import Target
 from planner.devices import Pool, Volume, VolumeClass
 from planner.results import Array
-from planner.demand import Target
 
 MOST_OF_ONE_VOLUME: Final = 32  # aliases that a search for a single volume tries
 

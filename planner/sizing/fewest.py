@@ -10,13 +10,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.demand import Target
-from planner.devices import Performance, Pool, solve_pools
+from planner.devices import Performance, Pool
 from planner.errors import PlannerError
 from planner.results import Array
 
 DEVIATIONS: Final = 2.0
 """Standard deviations of the aliases in use, were there any number of them, by which a first guess exceeds their mean."""
 
+LEAST_EXCESS: Final = 1e-9
+"""Excess over the target that counts as none, and its inverse as boundless."""
+LEAST_LOG: Final = -4.0
+"""Logarithm of an excess below which a straight line no longer holds: queues end faster."""
+HALVE_EVERY: Final = 4
+"""Rounds after which an interval of counts is halved, should straight lines lead nowhere."""
+
+Counts = NDArray[np.int64]
 Answer = int | PlannerError | None
 """A count; None where no count meets the target."""
 
@@ -51,45 +59,57 @@ Solve = Callable[[Sequence[int], Sequence[Array]], Sequence[Performance | Planne
 """Curves of some of the demands, by their places, at counts of their own."""
 
 
-def fewest(solve: Solve, target: Target, guess: Sequence[int], most: Sequence[int]) -> list[Answer]:
+def fewest(
+    solve: Solve,
+    target: Target,
+    guess: Sequence[int],
+    most: Sequence[int],
+    missed: Sequence[int] | None = None,
+    met: Sequence[int] | None = None,
+) -> list[Answer]:
     """Find the smallest count of each demand that meets the target, up to `most`; more aliases never make it worse.
 
-    Each round solves one count of every demand that is still open, all together: the guess first, then away from it in
-    doubled steps, then by halves.
+    Each round solves one count of every demand that is still open, all together. Between two counts the logarithm of
+    the excess over the target is nearly a straight line, beyond them it falls about as the chance of so many in use.
+    `missed` and `met` are counts that are known to do so, -1 and more than `most` where none is.
     """
     limit = np.asarray(most, dtype=np.int64)
-    low, high = np.full(limit.shape, -1, dtype=np.int64), limit + 1
-    count = np.clip(np.asarray(guess, dtype=np.int64), 0, limit)
-    step = np.maximum(count // 8, 1)
+    low = np.full(limit.shape, -1, dtype=np.int64) if missed is None else np.minimum(np.asarray(missed), limit)
+    high = limit + 1 if met is None else np.minimum(np.asarray(met), limit + 1)
+    at_low, at_high = np.full(limit.shape, np.nan), np.full(limit.shape, np.nan)
+    least, largest = np.minimum(low + 1, limit), np.maximum(np.minimum(high - 1, limit), 0)
+    count = np.clip(np.asarray(guess, dtype=np.int64), least, np.maximum(least, largest))
+    slope = 1.0 / np.sqrt(count + 1.0)
     failed: dict[int, PlannerError] = {}
+    rounds = 0
     while places := [k for k in np.flatnonzero(high - low > 1).tolist() if k not in failed]:
         for k, rows in zip(places, solve(places, [count[[k]].astype(np.float64) for k in places]), strict=True):
             if isinstance(rows, PlannerError):
                 failed[k] = rows
-            elif excess_of(target, rows)[0] <= 1.0:
-                high[k] = count[k]
+                continue
+            excess = float(excess_of(target, rows)[0])
+            found = math.log(min(max(excess, LEAST_EXCESS), 1.0 / LEAST_EXCESS)) if excess == excess else math.inf
+            if found <= 0.0:
+                high[k], at_high[k] = count[k], found
             else:
-                low[k] = count[k]
-        count, step = _following(low, high, limit, step)
+                low[k], at_low[k] = count[k], found
+        rounds += 1
+        count = _following(low, high, limit, at_low, at_high, slope, halve=rounds % HALVE_EVERY == 0)
     return [failed.get(k, None if high[k] > limit[k] else int(high[k])) for k in range(limit.size)]
 
 
-def fewest_of_pools(pools: Sequence[Pool], target: Target, most: int) -> list[Answer]:
-    """The same of pools as they are."""
-    return fewest(
-        lambda places, counts: solve_pools([pools[k] for k in places], counts), target, list(map(first_guess, pools)),
-        [most_useful(pool, most) for pool in pools],
-    )  # fmt: skip
-
-
 def _following(
-    low: NDArray[np.int64], high: NDArray[np.int64], limit: NDArray[np.int64], step: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Count to try next, and the step after it."""
-    upward, downward = high > limit, low < 0
-    count = np.where(
-        upward & downward, high, np.where(upward, np.minimum(low + step, limit), np.where(downward, high - step, 0))
-    )
-    between = ~upward & ~downward
-    count = np.where(between, (low + high) // 2, np.maximum(count, 0))
-    return count.astype(np.int64), np.where(between, step, 2 * step)
+    low: Counts, high: Counts, limit: Counts, at_low: Array, at_high: Array, slope: Array, *, halve: bool
+) -> Counts:
+    """Count to try next, between one that misses the target and one that meets it or is out of reach."""
+    upward, downward = high > limit, np.isnan(at_low)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        far = np.maximum(2.0, np.where(upward, low, high) / 4.0)  # excesses far from 1 say little of the distance
+        up = low + np.maximum(np.ceil(np.minimum(at_low / slope, far)), 1.0)
+        down = high - np.maximum(np.ceil(np.minimum(-at_high / slope, far)), 1.0)
+        line = low + np.ceil((high - low) * at_low / (at_low - np.maximum(at_high, LEAST_LOG)))
+    middle = (low + high) // 2
+    between = middle if halve else np.where(np.isfinite(line), line, middle)
+    found = np.where(upward, np.where(np.isnan(up), middle, up), np.where(downward, down, between))
+    found = np.clip(np.nan_to_num(found, nan=0.0), low + 1, np.maximum(high - 1, low + 1))
+    return np.minimum(found, limit).astype(np.int64)

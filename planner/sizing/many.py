@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from planner import render
 from planner.answer import Answer
+from planner.demand import Target
 from planner.measurements.systems import NO_QUEUE, OWN_RESPONSE
 from planner.sizing.answer import SCOPE, AliasAnswer, together
-from planner.demand import Target
 from planner.units import MILLISECOND
 
 if TYPE_CHECKING:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from planner.demand import Law, Target
-from planner.errors import InputError, PlannerError
+from planner.errors import ConvergenceError, InputError, PlannerError
+from planner.interval import Interval
 from planner.measurements import Run
 from planner.sizing.answer import AliasAnswer
 from planner.sizing.bursty_pool import size_bursty_pools
@@ -99,6 +100,7 @@ def size(
     A volume with aliases of its own is a pool of one. Where no queue was measured arrivals are open, at the measured
     rate, of a volume too.
     """
+    cases = [tuple(map(ordered, case)) for case in cases]
     found: list[Sized | PlannerError | None] = [None] * len(cases)
     volumes, pools = [], []
     for k, case in enumerate(cases):
@@ -112,7 +114,7 @@ def size(
         (volumes if case[-1].bases == 1 and case[-1].queue_known else pools).append(k)
 
     def of(places: Sequence[int]) -> tuple[list[tuple[Run, ...]], Law, Target, list[float]]:
-        return [tuple(cases[k]) for k in places], law, target, [growth[k] for k in places]
+        return [cases[k] for k in places], law, target, [growth[k] for k in places]
 
     steady = size_pools(*of(pools))
     bursty = [k for k, each in zip(pools, steady, strict=True) if each is None]
@@ -123,6 +125,22 @@ def size(
             found[k] = each
     count_together([each for each in found if isinstance(each, SizedPool)])
     return found
+
+
+def ordered(run: Run) -> Run:
+    """The volumes in the order of what was measured of them, so that no answer depends on that of a file."""
+    numbers = [np.broadcast_to(end, run.io_rate.value.shape) for each in (run.io_rate, run.service, run.queued) for end in each]
+    order = np.lexsort([run.queue_shown, *(-each for each in numbers[::-1])])
+    if (order == np.arange(order.size)).all():
+        return run
+    rate, service, queued = (
+        Interval(*(np.broadcast_to(end, order.shape)[order] for end in each))
+        for each in (run.io_rate, run.service, run.queued)
+    )
+    return replace(
+        run, volumes=tuple(run.volumes[k] for k in order), io_rate=rate, service=service, queued=queued,
+        queue_shown=run.queue_shown[order],
+    )  # fmt: skip
 
 
 def _check(case: Case) -> None:
@@ -145,7 +163,9 @@ def _answered(sized: Sized | PlannerError, *, ranges: bool) -> Need:
 
 
 def _unanswered(problem: PlannerError, sized: Sized | None) -> Need:
+    # What did not converge, and by how much, is no word for a user.
+    words = "it could not be solved" if isinstance(problem, ConvergenceError) else str(problem)
     return Need(
-        count=None, low=None, high=None, decided=sized.decided if sized else "", problem=str(problem),
+        count=None, low=None, high=None, decided=sized.decided if sized else "", problem=words,
         exit_code=problem.exit_code, sized=sized,
     )  # fmt: skip

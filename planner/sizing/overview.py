@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from planner import render
 from planner.answer import Answer
+from planner.demand import Target
 from planner.sizing.answer import SCOPE
 from planner.sizing.pool_count import MeasuredPool, PoolCount, all_traffic, table_of
-from planner.demand import Target
 from planner.sizing.wording import LEAST_ERROR
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from planner.sizing.answer import UNEQUAL, AnswerParts, NamedReading, Remarks
 from planner.sizing.bounds import LEAST_THINK, NORMAL_90, band, measured_rate, measured_response, spaced
 from planner.sizing.classic import classic_aliases
 from planner.sizing.comparison import Gain, gains, own_gains
-from planner.sizing.fewest import fewest, fewest_of_pools, first_guess, most_useful
+from planner.sizing.fewest import excess_of, fewest, first_guess, most_useful
 from planner.sizing.measured import Correction
 from planner.sizing.sized import Sized
 from planner.sizing.volumes import (
@@ -149,11 +149,32 @@ class SizedPool(Sized):
         return moved_pools(self.preferred.main, self.law, rows, min(self.run.aliases, rows.aliases.size - 1))
 
     @cached_property
+    def around(self) -> tuple[Indices, list[Performance | PlannerError]]:
+        """Some counts, and what `demands` after the first, and `moved`, do with them: all solved side by side."""
+        few = some_counts(self.sweep[0].aliases.size - 1, self.count, [run.aliases for run in self.runs])
+        sweep = few.astype(np.float64)
+        flat = [*((each.pools, each.shares) for each in self.demands[1:]), *(((pool,), (1.0,)) for pool in self.moved)]
+        pools = [pool for side, _ in flat for pool in side]
+        rows = iter(solve_pools(pools, [sweep] * len(pools)))
+        return few, [_between([next(rows) for _ in side], shares) for side, shares in flat]
+
+    @cached_property
     def counts(self) -> list[int]:
         """Count of each of `demands` after the first, and of each of `moved`; as many as there can be where none do."""
+        few, rows = self.around
         pools = [each.main for each in self.demands[1:]] + self.moved
-        found = fewest_of_pools(pools, self.target, self.run.most_aliases)
-        return [each if isinstance(each, int) else self.run.most_aliases for each in found]
+        most = self.run.most_aliases
+        limits = [most_useful(pool, most) for pool in pools]
+        missed, met = [], []
+        for each, limit in zip(rows, limits, strict=True):
+            ok = excess_of(self.target, each) <= 1.0 if isinstance(each, Performance) else np.zeros(few.size, dtype=bool)
+            met.append(int(few[np.argmax(ok)]) if ok.any() else limit + 1)
+            missed.append(int(few[~ok][few[~ok] < met[-1]].max(initial=-1)) if isinstance(each, Performance) else -1)
+        found = fewest(
+            lambda places, counts: solve_pools([pools[k] for k in places], counts), self.target, [self.count] * len(pools),
+            limits, missed, met,
+        )  # fmt: skip
+        return [each if isinstance(each, int) else most for each in found]
 
     def others(self) -> list[int]:
         """Every candidate, and what calibration and error of the model allow."""
@@ -162,10 +183,13 @@ class SizedPool(Sized):
     def bands(self, rows: Performance, model: Performance) -> tuple[Interval, Interval]:
         """Over the candidates and what calibration and error of the model allow."""
         last = rows.aliases.size - 1
-        few = some_counts(last, self.count, [run.aliases for run in self.runs])
-        sweep = few.astype(np.float64)
-        others = [each for each in solved(self.demands[1:], [sweep] * (len(self.demands) - 1)) if isinstance(each, Performance)]
-        moved = [each for each in solve_pools(self.moved, [sweep] * len(self.moved)) if isinstance(each, Performance)]
+        few, around = self.around
+        there = few <= last
+        few = few[there]
+        solved_there = [each.some(there) if isinstance(each, Performance) else None for each in around]
+        many = len(self.demands) - 1
+        others = [each for each in solved_there[:many] if each is not None]
+        moved = [each for each in solved_there[many:] if each is not None]
         if len(moved) < len(self.moved):
             moved = []
         known = () if self.growth else self.runs
@@ -195,11 +219,12 @@ class SizedPool(Sized):
 
     def named(self, count: int, model: Performance) -> tuple[NamedReading, ...]:
         """Every candidate in words, with its own count and rate."""
-        there = np.array([float(count)])
+        few, around = self.around
+        at = int(np.flatnonzero(few == count)[0])
         rates = [float(model.io_rate[count])]
         rates += [
-            float(each.io_rate[0]) if isinstance(each, Performance) else math.nan
-            for each in solved(self.demands[1:], [there] * (len(self.demands) - 1))
+            float(each.io_rate[at]) if isinstance(each, Performance) else math.nan
+            for each in around[: len(self.demands) - 1]
         ]
         counts = [count, *self.counts]
         return tuple(_named(*each) for each in zip(self.candidates, counts, rates, strict=False))
@@ -234,11 +259,15 @@ def count_together(sized: Sequence[SizedPool]) -> None:
             for k, one in zip(places, rows, strict=True)
         ]
 
-    if not ready:
-        return
+    # What was measured decides between more and less than the aliases in use.
+    bounds = [each.measured_bounds for each in ready]
     found = fewest(
-        solve, ready[0].target, [each.guess for each in ready],
-        [most_useful(each.preferred.main, each.run.most_aliases) for each in ready],
+        solve, ready[0].target if ready else Target(), [each.guess for each in ready],
+        [
+            min(most_useful(each.preferred.main, each.run.most_aliases), met)
+            for each, (_, met) in zip(ready, bounds, strict=True)
+        ],
+        [missed for missed, _ in bounds],
     )  # fmt: skip
     for each, count in zip(ready, found, strict=True):
         if isinstance(count, int):

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from planner import units
-from planner.demand import Law
+from planner.demand import Law, Target
 from planner.errors import InputError, PlannerError
 from planner.interval import Interval
 from planner.measurements import (
@@ -28,13 +28,12 @@ from planner.measurements.read import Measured, is_folder
 from planner.reports.membership import Membership, read_membership
 from planner.reports.schema import CLASSIC_ALIAS, VOLUME
 from planner.sizing.answer import AliasAnswer
-from planner.sizing.need import size
 from planner.sizing.many import Unanswered, VolumesAnswer, in_order
+from planner.sizing.need import size
 from planner.sizing.overview import Subsystem
 from planner.sizing.pool_count import MeasuredPool
 from planner.sizing.search import aliases as search
 from planner.sizing.subsystem import subsystem
-from planner.demand import Target
 
 SERVICE_PARTS: Final = 3  # a printed service time is the sum of three rounded parts
 DEFAULT_MODEL: Final = "hyperpav"

@@ -101,6 +101,15 @@ class Sized(ABC):
         model = self.model_before(np.minimum(counts, float(max(self.run.most_aliases, 0))))
         return Correction.of(model, self.runs, exact=not self.growth)
 
+    @property
+    def measured_bounds(self) -> tuple[int, int]:
+        """Largest count that the measurement misses the target with, -1 where none, and the least that meets it."""
+        run, most = self.run, self.run.most_aliases
+        if self.growth or not run.queue_known or self.target.no_alias is not None:
+            return -1, most
+        met = self.target.met(run.total_rate.value, run.mean_service.value, run.total_queue.value)
+        return (-1, min(run.aliases, most)) if met else (min(run.aliases, most), most)
+
     def corrected(self, model: Performance) -> Performance:
         """The curve of a model through what was measured."""
         return self.correction.applied(model)

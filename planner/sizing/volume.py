@@ -11,7 +11,16 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from planner.demand import Counts, Law, Readings, Target, in_words, point_and_range, read_several, read_volumes
+from planner.demand import (
+    Counts,
+    Law,
+    Readings,
+    Target,
+    in_words,
+    point_and_range,
+    read_several,
+    read_volumes,
+)
 from planner.devices import Performance, Volume, VolumeClass
 from planner.errors import InputError, PlannerError
 from planner.interval import Interval
@@ -20,8 +29,8 @@ from planner.measurements.run import stacked
 from planner.results import Array
 from planner.sizing.answer import AnswerParts, NamedReading, Remarks
 from planner.sizing.bounds import NORMAL_90, Draws, band, measured_rate, measured_response, spaced
-from planner.sizing.sized import Sized, finite
 from planner.sizing.pool import FAR_FROM_SATURATED, SAME_RATE, fitted
+from planner.sizing.sized import Sized, finite
 from planner.sizing.wording import volume_remarks
 
 if TYPE_CHECKING:

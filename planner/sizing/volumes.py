@@ -20,8 +20,8 @@ from planner.results import Array
 from planner.sizing.fewest import first_guess
 
 TOLERANCE: Final = 0.02  # relative error of the wait of a volume that grouping may make
-MOST_CLASSES: Final = 8
-FEW_CLASSES: Final = 3  # of exactly equal volumes: nothing is gained by grouping them
+MOST_CLASSES: Final = 16
+FEW_CLASSES: Final = 16  # of equal volumes, up to which nothing is grouped further
 EQUAL: Final = 1e-6
 EQUAL_SERVICE: Final = 0.02  # relative difference of service times below which they are one
 LEAST_THINK: Final = 1e-3  # think time over service time

@@ -18,7 +18,7 @@ from planner.units import EXAMPLES, FRAME, half_digit, parse, resolution
 GIVEN: Final = "given"
 DEFAULT: Final = "default"
 _POSITION: Final = re.compile(r" \(at line (?P<line>\d+), column (?P<column>\d+)\)$")
-_HEADER: Final = re.compile(r"\s*(?P<open>\[\[?)\s*(?P<name>[^\]]*?)\s*\]\]?\s*(#.*)?$")
+_HEADER: Final = re.compile(r"\s*\[\[?(?P<name>[^\]]*)\]\]?\s*(#.*)?$")
 _KEY: Final = re.compile(r"""\s*["']?(?P<key>[A-Za-z0-9_-]+)["']?\s*=""")
 # What a model of a kind says of a table: key here, parameter there.
 _TIMES: Final = {"service_time": "service_time_s", "inflation": "inflation", "redrive_time": "redrive_time_s"}
@@ -276,7 +276,7 @@ def _lines(text: str) -> dict[tuple[str, int, str], int]:
     table, number = "", 0
     for line, content in enumerate(text.splitlines(), start=1):
         if header := _HEADER.match(content):
-            table = header["name"].strip("\"' ")
+            table = header["name"].strip("\"' \t")
             number = counts.get(table, 0)
             counts[table] = number + 1
             found.setdefault((table, number, ""), line)

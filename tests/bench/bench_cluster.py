@@ -17,12 +17,13 @@ from typing import Any
 import polars as pl
 import psutil
 
+from planner import parallel
 from planner.demand import Law
 from planner.measurements.collect import collect
-from planner.site import executors, need
-from planner.site.executors import run
-from planner.site.need import need_of
+from planner.parallel import run
+from planner.site import parts
 from planner.site.parts import parts_of
+from planner.site.question import need_of
 from planner.sizing import Target
 from tests.site.cluster import cluster
 from tests.site.large_site import SORTS, pool_rows
@@ -41,8 +42,8 @@ def busy(workers: list[Any]) -> list[float]:
 def main() -> None:
     """Make an archive, answer it twice, say what it took."""
     pools, intervals = (int(word) for word in (sys.argv[1:] + ["48", "96"][len(sys.argv) - 1 :])[:2])
-    executors.PATIENCE = 120  # type: ignore[misc]
-    need.POOLS_AT_ONCE = 2  # type: ignore[misc] # a small site in as many parts as a large one has
+    parallel.PATIENCE = 120  # type: ignore[misc]
+    parts.POOLS_AT_ONCE = 2  # type: ignore[misc] # a small site in as many parts as a large one has
     with tempfile.TemporaryDirectory() as folder:
         rows = Path(folder) / "rows.parquet"
         pl.concat(
@@ -54,21 +55,21 @@ def main() -> None:
         archive = Path(folder) / "archive"
         collect([rows], archive)
         asked = {"law": Law.from_model("hyperpav"), "target": Target(), "meet": 0.99, "curves": False}
-        parts, _ = parts_of(archive, members=None, system=None, start=None, end=None, pool=None, asked=asked)
+        every, _ = parts_of(archive, members=None, system=None, start=None, end=None, pool=None, asked=asked)
         took = {}
         for count in (1, 2):
             with cluster(workers=count) as (address, workers):
                 warm(address, count)
                 before, begin = busy(workers), time.perf_counter()
-                found = run(need_of, parts, scheduler=address)
+                found = run(need_of, every, scheduler=address)
                 wall = time.perf_counter() - begin
                 used = [after - earlier for after, earlier in zip(busy(workers), before, strict=True)]
-                assert not any(isinstance(each, executors.Failed) for each in found)
+                assert not any(isinstance(each, parallel.Failed) for each in found)
                 took[count] = max(used)
                 print(
                     f"{count}: {wall:.1f} s, processors of the workers {[round(each, 1) for each in used]} s"
                 )
-        print(f"{len(parts)} parts; {took[1] / took[2]:.2f} times by processor time")
+        print(f"{len(every)} parts; {took[1] / took[2]:.2f} times by processor time")
 
 
 def warm(address: str, count: int) -> None:

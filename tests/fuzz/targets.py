@@ -183,10 +183,12 @@ def _archive_file() -> bytes:
     rows = [{"start": datetime(2026, 3, 1, 8, 10 * k), "interval_s": 600.0, "device": "522A", "io_rate": 755.0 + k,
              "service_ms": 1.5, "queued": 0.25, "system": "A"} for k in range(3)]  # fmt: skip
     with tempfile.TemporaryDirectory() as folder:
-        collect([pl.DataFrame(rows)], Path(folder) / "archive")
-        (part,) = (Path(folder) / "archive" / "devices").rglob("*.parquet")
-        WHOLE["about"] = (Path(folder) / "archive" / "archive.toml").read_bytes()
-        WHOLE["place"] = part.relative_to(folder).as_posix().encode()
+        archive = Path(folder) / "archive"
+        collect([pl.DataFrame(rows)], archive)
+        (part,) = archive.rglob("*.parquet")
+        for name in ("archive.toml", "parts.sha256"):
+            WHOLE[name] = (archive / name).read_bytes()
+        WHOLE["place"] = part.relative_to(archive).as_posix().encode()
         return part.read_bytes()
 
 
@@ -198,9 +200,10 @@ def _check_archive(case: Case) -> None:
         part = Path(folder) / WHOLE["place"].decode()
         part.parent.mkdir(parents=True)
         part.write_bytes(bytes.fromhex(case["hex"]))
-        (Path(folder) / "archive" / "archive.toml").write_bytes(WHOLE["about"])
+        for name in ("archive.toml", "parts.sha256"):
+            (Path(folder) / name).write_bytes(WHOLE[name])
         try:
-            read(Path(folder) / "archive")
+            read(folder)
         except (ReportError, InputError) as error:
             assert str(error)
 

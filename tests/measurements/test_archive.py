@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -20,10 +22,11 @@ from planner.cli import main
 from planner.errors import InputError, ReportError
 from planner.measurements import read
 from planner.measurements.anonymize import names_of
-from planner.measurements.archive import Archive, open_archive
+from planner.measurements.archive import open_archive
 from planner.measurements.collect import collect
 from planner.reports import schema
 from tests.checkout import ROOT
+from tests.measurements.foreign import make_old, state, variants
 from tests.reports.printing import page, row
 
 HYPERPAV = sorted((ROOT / "data" / "hyperpav").glob("*.listing"))
@@ -208,62 +211,215 @@ def test_the_message_says_what_is_wrong_with_a_folder(tmp_path: Path) -> None:
             open_archive(folder).read()
 
 
-KILLED = """
-import os, sys
+SOME = (1, 3, 6, 9, 20, 40)  # of up to 59 changes of files
+ENDED = """
+import os, signal, sys
 from pathlib import Path
-from planner.measurements import collect as module
-from planner.measurements.archive import finish_moves
+import polars as pl
+from planner.measurements.collect import collect
+top, how, when = sys.argv[1], sys.argv[2], int(sys.argv[3])
 count = 0
-def dies(*arguments, **options):
+def change(event, arguments):
     global count
+    writes = event in ("os.rename", "os.mkdir", "os.remove", "os.rmdir", "os.chmod") or (
+        event == "open" and isinstance(arguments[2], int) and arguments[2] & (os.O_WRONLY | os.O_RDWR))
+    if not writes or not any(isinstance(each, (str, Path)) and str(each).startswith(top) for each in arguments):
+        return
     count += 1
-    if count > int(sys.argv[3]):
-        os._exit(9)
-    return original(*arguments, **options)
-name = sys.argv[2]
-if name == "write":
-    import polars as pl
-    original = pl.DataFrame.write_parquet
-    pl.DataFrame.write_parquet = dies
-elif name == "journal":
-    original = module._write
-    module._write = dies
-else:
-    original = Path.replace
-    Path.replace = dies
-module.collect([Path(each) for each in sys.argv[4:]], sys.argv[1])
+    if count == when and how == "kill":
+        os.kill(os.getpid(), signal.SIGKILL)
+    if count >= when and how == "full" and event in ("os.rename", "os.mkdir", "open"):
+        raise OSError(28, "No space left on device")
+original = pl.DataFrame.write_parquet
+def write_parquet(self, file, **options):
+    change("open", (str(file), "w", os.O_WRONLY))
+    original(self, file, **options)
+    change("open", (str(file), "w", os.O_WRONLY))
+pl.DataFrame.write_parquet = write_parquet
+sys.addaudithook(change)
+collect([Path(each) for each in sys.argv[4:]], top)
 """
 
 
+@pytest.mark.parametrize("how", ["kill", "full"])
+@pytest.mark.parametrize("begin", ["none", "there", "old"])
 @pytest.mark.parametrize(
-    ("where", "after", "committed"),
-    [
-        ("write", 0, False),
-        ("write", 2, False),
-        ("journal", 0, False),
-        ("replace", 1, True),
-        ("replace", 2, True),
-    ],
+    "when", [*SOME, *(pytest.param(k, marks=pytest.mark.slow) for k in range(2, 62) if k not in SOME)]
 )
-def test_a_killed_run_leaves_all_or_nothing(
-    archive: Path, where: str, after: int, *, committed: bool
+def test_a_run_that_ends_at_any_change_of_a_file_leaves_all_or_nothing(
+    archive: Path, how: str, begin: str, when: int
 ) -> None:
-    """Nothing until the journal is there; from then on everything, once the archive is opened again."""
-    collect([volumes()], archive)
-    before = files_of(archive)
-    command = [sys.executable, "-c", KILLED, str(archive), where, str(after), *map(str, HYPERPAV)]
+    """Ended by a signal or a full disk, while it makes, adds to, or upgrades an archive; the next run completes it."""
+    there = 0
+    if begin != "none":
+        collect([volumes()], archive)
+        there = 6
+    if begin == "old":
+        make_old(archive, moves=1)
+    command = [sys.executable, "-c", ENDED, str(archive), how, str(when), *map(str, HYPERPAV)]
     done = subprocess.run(
-        command, cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)}, check=False, capture_output=True
+        command,
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        check=False,
+        capture_output=True,
+        text=True,
     )
-    assert done.returncode == 9, done.stderr.decode()
-    found = open_archive(archive).read()
-    assert found.height == 6 + (54 if committed else 0)
-    if not committed:
-        kept = {name: content for name, content in files_of(archive).items() if not name.startswith(".")}
-        assert kept == before
+    finished = done.returncode == 0
+    assert finished or done.returncode == (-9 if how == "kill" else 1), done.stderr
+    if not finished and how == "full":
+        assert done.stderr.splitlines()[-1].startswith("planner.errors.InputError: "), done.stderr
+    try:
+        found = rows(archive).height
+    except InputError:
+        assert begin == "none"
+        found = 0
+    assert found in ({there + 54} if finished else {there, there + 54})
     collect(HYPERPAV, archive)
-    assert rows(archive).height == 60
+    assert rows(archive).height == there + 54
+    assert pl.scan_parquet(archive / "devices" / "**" / "*.parquet").collect().height == there + 54
     assert not [path for path in archive.iterdir() if path.name.startswith(".")]
+
+
+def test_two_first_runs_at_a_time_do_not_harm_each_other(archive: Path) -> None:
+    """Each adds its rows, or is told that another one writes; the archive holds what those that ended well added."""
+    command = [sys.executable, "-m", "planner", "collect", "-o", str(archive)]
+    runs = [
+        subprocess.Popen(
+            [*command, str(file)], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+        for file in HYPERPAV[:3]
+    ]
+    ends = [(*run.communicate(), run.returncode) for run in runs]
+    assert any(code == 0 for _, _, code in ends), ends
+    assert all(
+        code == 0 or "no other run writes to; wait for it" in " ".join(error.split())
+        for _, error, code in ends
+    )
+    expected = [file for file, (_, _, code) in zip(HYPERPAV, ends, strict=False) if code == 0]
+    assert rows(archive).height == read(expected).devices.height
+
+
+def test_who_writes_keeps_others_out_from_the_first_file_on(archive: Path) -> None:
+    class Asks(list[Path]):
+        def __iter__(self) -> Iterator[Path]:
+            with pytest.raises(InputError, match="an archive that no other run writes to; wait for it"):
+                collect([HYPERPAV[1]], archive)
+            return super().__iter__()
+
+    collect(Asks([HYPERPAV[0]]), archive)
+    assert rows(archive).height == read(HYPERPAV[0]).devices.height
+
+
+def test_a_part_that_is_gone_is_named(archive: Path) -> None:
+    collect([volumes(300, minutes=60)], archive)
+    gone = sorted(archive.rglob("*.parquet"))[3]
+    gone.unlink()
+    with pytest.raises(ReportError, match="missing: expected a part of the archive") as caught:
+        rows(archive)
+    assert caught.value.path == gone
+    (archive / "parts.sha256").unlink()
+    with pytest.raises(ReportError, match=r"parts\.sha256: missing"):
+        rows(archive)
+
+
+@pytest.mark.parametrize("old", [False, True])
+def test_what_is_no_part_does_not_count(archive: Path, *, old: bool) -> None:
+    collect([volumes()], archive)
+    if old:
+        make_old(archive, moves=0)
+    (part,) = archive.rglob("*.parquet")
+    shutil.copy(part, part.with_name("copy.parquet"))
+    shutil.copy(part, part.with_name("part (1).parquet"))
+    if not old:
+        other = part.parents[1] / "date=2026-03-09" / part.name
+        other.parent.mkdir()
+        shutil.copy(part, other)
+    assert rows(archive).height == 6
+    collect([volumes(system="B")], archive)
+    assert rows(archive).height == 12
+    assert part.with_name("copy.parquet").exists()  # whoever put it there may want it
+
+
+def test_an_archive_without_a_list_is_read_and_gets_one(archive: Path) -> None:
+    """What a killed run of an older planner left is read as it would have been; by reading, nothing moves."""
+    collect([volumes(), volumes(system="B/.."), volumes(system="C")], archive)
+    expected = rows(archive)
+    for moves in (0, 1, 3):
+        other = archive.with_name(f"old{moves}")
+        shutil.copytree(archive, other)
+        make_old(other, moves=moves)
+        before = state(other)
+        assert_frame_equal(rows(other).sort("system", "start", "device"), expected, check_row_order=False)
+        assert main(["read", str(other)]) == 0
+        assert state(other) == before
+        assert not any(collect([volumes()], other).added.values())
+        assert files_of(other) == files_of(archive)
+
+
+@pytest.mark.parametrize(
+    "name", ["../outside", "/tmp/../outside", "devices\\..\\..\\outside", "devices/\0", "."]
+)
+def test_a_journal_moves_nothing_but_parts(archive: Path, tmp_path: Path, name: str) -> None:
+    collect([volumes()], archive)
+    make_old(archive, moves=1)
+    (tmp_path / "outside").write_text("mine")
+    staged, final = (archive / ".journal").read_text().strip().split("\t")
+    for line in (f"{name}\t{final}", f"{staged}\t{name}", name):
+        (archive / ".journal").write_text(f"{staged}\t{final}\n{line}\n")
+        before = state(tmp_path)
+        for run in (rows, lambda folder: collect([volumes(system="B")], folder)):
+            with pytest.raises(
+                ReportError, match="expected a part of the archive that was to be moved"
+            ) as caught:
+                run(archive)
+            assert (caught.value.path, caught.value.line) == (archive / ".journal", 2)
+        assert state(tmp_path) == before
+
+
+def test_what_a_link_leads_out_of_the_archive_to_is_not_read(archive: Path, tmp_path: Path) -> None:
+    collect([volumes()], archive)
+    (part,) = archive.rglob("*.parquet")
+    for place in (part, *part.parents[:3], archive / "parts.sha256", archive / "archive.toml"):
+        moved = tmp_path / "moved"
+        place.rename(moved)
+        place.symlink_to(moved)
+        before = state(tmp_path)
+        with pytest.raises(ReportError, match="a link that leads out of the archive"):
+            rows(archive)
+        with pytest.raises(ReportError, match="a link that leads out of the archive"):
+            collect([volumes(4)], archive)
+        assert {key: value for key, value in state(tmp_path).items() if key != "archive"} == {
+            key: value for key, value in before.items() if key != "archive"}  # fmt: skip
+        place.unlink()
+        moved.rename(place)
+    assert rows(archive).height == 6
+
+
+@pytest.mark.parametrize("command", ["read", "site", "growth", "aliases pool", "report"])
+def test_a_part_that_is_damaged_as_its_list_says_is_named(
+    archive: Path, command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A stranger may have made the list of what cannot be decoded."""
+    collect([volumes(40, devices=20).with_columns(pool=pl.lit("7"))], archive)
+    (part,) = archive.rglob("*.parquet")
+    content = bytearray(part.read_bytes())
+    content[4 : len(content) // 2] = bytes(len(content) // 2 - 4)
+    digest = hashlib.sha256(content).hexdigest()
+    part.unlink()
+    part = part.with_name(f"{digest[:16]}.parquet")
+    part.write_bytes(content)
+    (archive / "parts.sha256").write_text(f"{digest}  {part.relative_to(archive).as_posix()}\n")
+    output = ["-o", str(archive.with_name("page.html"))] if command == "report" else []
+    assert main([*command.split(), str(archive), *output]) == 2
+    assert f"{part.name}: damaged (" in "".join(capsys.readouterr().err.split("\n"))
+
+
+@pytest.mark.parametrize("number", [60, pytest.param(5000, marks=pytest.mark.slow)])
+def test_an_archive_of_a_stranger_touches_nothing_outside(number: int) -> None:
+    counts = variants(number, 1)
+    assert all(counts.values())
+    assert counts["read"] + counts["refused"] == number
 
 
 def test_no_space_left_is_said_and_changes_nothing(archive: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -344,7 +500,7 @@ def test_collect_says_what_it_added(archive: Path, capsys: pytest.CaptureFixture
 
 def test_an_empty_archive_is_one(archive: Path) -> None:
     collect([], archive)
-    assert Archive(archive).systems == ()
+    assert open_archive(archive).systems == ()
     assert read(archive).devices.columns == list(schema.dtypes(schema.DEVICES))
 
 

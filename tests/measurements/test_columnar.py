@@ -10,7 +10,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from planner.errors import ReportError
+from planner.errors import InputError, ReportError
 from planner.measurements import columnar
 from planner.measurements.columnar import is_columnar, read_columnar
 from planner.measurements.read import read
@@ -52,6 +52,31 @@ def test_a_file_that_ends_the_process_is_named_and_the_next_one_is_read(
         read_columnar(path)
     monkeypatch.undo()
     assert read_columnar(path).equals(FRAME)
+
+
+def test_what_a_small_file_unpacks_to_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Equal rows take no room in a file: 5 GiB of three numbers are refused before they are decoded."""
+    path = tmp_path / "rows.parquet"
+    pl.select(pl.repeat(1.0, 2**20).alias("io_rate")).write_parquet(path)
+    assert path.stat().st_size < 2**14
+    assert read_columnar(path).height == 2**20
+    monkeypatch.setenv(columnar.LIMIT, "8MiB")
+    with pytest.raises(ReportError, match=r"unpacks to 0.0156 GiB.*PLANNER_MOST_UNPACKED=SIZE allows more"):
+        read_columnar(path)
+    monkeypatch.setenv(columnar.LIMIT, "much")
+    with pytest.raises(InputError, match="PLANNER_MOST_UNPACKED"):
+        read_columnar(path)
+
+
+def test_memory_is_bounded_where_a_file_does_not_say_what_it_holds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One row of a list of any length."""
+    path = tmp_path / "list.parquet"
+    pl.select(pl.repeat(1.0, 2**27).implode()).write_parquet(path)
+    monkeypatch.setenv(columnar.LIMIT, "1MiB")
+    with pytest.raises(ReportError, match="want of memory"):
+        read_columnar(path)
 
 
 def test_a_decoder_that_was_killed_is_started_again(path: Path) -> None:

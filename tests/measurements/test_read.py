@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import sys
 from pathlib import Path
 
@@ -52,6 +53,28 @@ def test_every_way_in_gives_the_same_table(
             [path],
         ):
             assert_frame_equal(without_file(read(source).frame), expected, check_exact=True)
+
+
+@pytest.mark.parametrize(
+    ("number", "value", "problem"),
+    [
+        ("io_rate", "1e40", "V1: io_rate = 1e+40 1/s: expected at most 1e+09 1/s"),
+        ("service_ms", "1e12", "V1: service = 1e+09 s: expected at most 1e+06 s"),
+        ("queued", "1e10", "V1: queued = 1e+10: expected at most 1e+09"),
+    ],
+)
+def test_numbers_that_no_device_has_are_refused(
+    number: str, value: str, problem: str, tmp_path: Path
+) -> None:
+    """Whatever the format: as CSV, and as JSON of iostat."""
+    numbers = {"io_rate": "755", "service_ms": "1.3", "queued": "1", number: value}
+    table = ",".join(["volume", *numbers]) + "\n" + ",".join(["V1", *numbers.values()]) + "\n"
+    with pytest.raises(ReportError, match=re.escape(f"line 2: {problem}")):
+        read(table.encode())
+    disk = '{"disk": [{"disk_device": "dasda", "r/s": 1e40, "w/s": 1.0, "r_await": 1.0, "w_await": 1.0}]}'
+    hosts = f'{{"sysstat": {{"hosts": [{{"statistics": [{disk}, {disk}]}}]}}}}'
+    with pytest.raises(ReportError, match="dasda: io_rate = 1e"):
+        read(hosts.encode())
 
 
 @pytest.mark.parametrize("path", [LISTING, SUBSYSTEM, SUPPLY], ids=lambda path: path.name)

@@ -38,7 +38,7 @@ def series(intervals: int, phase: float, in_use: int) -> NeedSeries:
     return NeedSeries(
         start=FIRST + minutes * np.timedelta64(60_000_000, "us"), seconds=np.full(intervals, 60.0), needed=needed,
         in_use=np.full(intervals, float(in_use)), io_rate=500 + 100 * needed, response=1e-3 + 1e-4 * needed,
-        queued=needed / 10, busy=flags, in_full=~flags,
+        queued=needed / 10, busy=flags,
     )  # fmt: skip
 
 

@@ -223,3 +223,18 @@ def test_a_column_takes_numbers_up_to_its_ends(
     for cell in refused:
         with pytest.raises(ValueError):
             allowed.read(cell)
+
+
+@pytest.mark.parametrize("quote", ["", '"'])
+def test_a_table_has_a_largest_width(quote: str, tmp_path: Path) -> None:
+    """What is done with columns takes the square of their number: 171 s for 120,000."""
+    path = tmp_path / "wide.csv"
+    for many, refused in ((4096, False), (4097, True)):
+        path.write_text(
+            ",".join(f"{quote}c{k}{quote}" for k in range(many)) + "\n" + ",".join("1" * many) + "\n"
+        )
+        if refused:
+            with pytest.raises(ReportError, match="line 1: 4097 columns: expected at most 4096"):
+                read_cells(path, "a table")
+        else:
+            assert len(read_cells(path, "a table").header) == many

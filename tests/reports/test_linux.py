@@ -147,6 +147,16 @@ class TestIostat:
             (iostat(BOOT, BOOT), "expected reports in order of time"),
             (iostat(BOOT, report(None, dasda={"r/s": "x"})), "r/s is 'x': expected a number"),
             (iostat(BOOT, report(None, dasda={"r/s": "#1.00#"})), "r_await is None"),
+            *(
+                (iostat(BOOT, report(None, dasda=numbers("1.00", "1.00", wrong, "9.00"))), "r_await is .*: expected")
+                for wrong in ("true", "null", "[1.00]", "{}", "NaN", "-1.00")
+            ),
+            (iostat(BOOT, {"disk": "dasda"}), "disk is 'dasda': expected a list of objects"),
+            (iostat(BOOT, {"disk": [1]}), "disk is .'1'.: expected a list of objects"),
+            (iostat(BOOT, 3), "statistics is .*: expected a list of objects"),
+            (iostat(BOOT, BOOT).replace('"lnx1"', "[1]"), "nodename is .'1'.: expected a text"),
+            ('{"sysstat": {"hosts": true}}', "hosts is True: expected a list of objects"),
+            ('{"sysstat": {"hosts": ' + "[" * 100_000, "nested too deeply"),
             ('{"sysstat": {}}', "no hosts"),
         ],
     )  # fmt: skip

@@ -237,6 +237,42 @@ def test_white_space_in_a_page_head_is_ignored() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("lost", "note"),
+    [
+        (
+            ("From ", "To   "),
+            "line 1: a page head without 'From ... and To ...': the time of its interval is unknown",
+        ),
+        (("For ",), "line 1: a page head without 'For nnn Secs ...': the length"),
+        (
+            ("Result of",),
+            "line 1: a page head without 'Result of ... Run'.*: the name of its interval is unknown",
+        ),
+    ],
+)
+def test_what_a_damaged_head_no_longer_says_is_named(lost: tuple[str, ...], note: str) -> None:
+    head = HEAD
+    for word in lost:
+        head = head.replace(word, "#" * len(word))
+    assert head != HEAD
+    assert not found(page(row())).notes
+    assert re.search(note, " ".join(found(page(row(), head=head)).notes))
+
+
+@pytest.mark.parametrize(
+    ("damaged", "note"),
+    [
+        (row("522B", label=""), "line 12: 522B has no label, as HyperPAV aliases have none, but a queue"),
+        (row("522B", "522A"), "line 12: 522B has another device as its type, without the arrow"),
+    ],
+)
+def test_a_device_that_lost_its_role_is_named(damaged: str, note: str) -> None:
+    assert not found(page(row(), row("522B", label="", qued=".00"), row("522C", "->522A"))).notes
+    (said,) = found(page(row(), damaged)).notes
+    assert note in said
+
+
 def test_both_reports_of_a_file_are_read() -> None:
     measured = found(
         page(*GOOD, "") + "\n" + SPACES + "\n" + page(row("5300"), "", head=HEAD.replace("Y040", "Z040"))

@@ -11,11 +11,10 @@ import tempfile
 import time
 from pathlib import Path
 
-from planner.demand import Law
+from planner.demand import Law, Target
 from planner.measurements.read import read
 from planner.site.example import example_volumes
 from planner.site.growth.limits import Given, site_growth
-from planner.demand import Target
 from tests.site.scale import cpu_seconds
 
 

@@ -72,4 +72,4 @@ def poisoned_day(day: Day) -> int:
 
 def warm_up() -> None:
     """Import what a site needs."""
-    import planner.site.need  # noqa: F401
+    import planner.site.question  # noqa: F401

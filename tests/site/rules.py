@@ -1,8 +1,7 @@
 """Rules of the field against the planner, on simulated pools whose needs are known: `python -m tests.site.rules SEED`.
 
 Each pool is simulated over some intervals, half of them with aliases in use. What is asked is the count that the worst
-interval needs. The ranges of the planner are judged as well: that of one interval, and the one that all intervals
-teach. The bounds of `planner.site.teach` were taken from pools of the seeds 900 to 1099; judge on others.
+interval needs. The range of the planner, which is that of this interval, is judged as well.
 """
 
 from __future__ import annotations
@@ -12,12 +11,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from planner.demand import Law
-from planner.site.groups import groups_of, rows_of
-from planner.site.need import need_of
+from planner.demand import Law, Target
+from planner.measurements.groups import groups_of, rows_of
 from planner.site.parts import SitePart
 from planner.site.pool_need import PoolNeed
-from planner.demand import Target
+from planner.site.question import need_of
 from tests.site.simulated import SimulatedPool, pool
 
 MODEL_ERROR = 0.02
@@ -27,12 +25,11 @@ RULES = ("planner", "in use + queue", "high water, in use + queued", "high water
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judged:
-    """One pool: what it truly needs, what each of `RULES` says, and both ranges of the planner."""
+    """One pool: what it truly needs, what each of `RULES` says, and the range of the planner."""
 
     needed: int
     said: tuple[int, ...]
-    one: tuple[int, int] | None
-    taught: tuple[int, int] | None
+    ends: tuple[int, int] | None
 
 
 def judged(drawn: SimulatedPool) -> Judged | None:
@@ -48,18 +45,16 @@ def judged(drawn: SimulatedPool) -> Judged | None:
         target=Target(),
         meet=1.0,
     )
-    ranges: list[PoolNeed] = []
-    (found,) = need_of(part, before_teaching=ranges.append).pools
+    (found,) = need_of(part).pools
     if found.needed_worst is None:
         return None
     queues = np.ceil(np.round(drawn.rows[:, 2].sum(axis=1), 6)).astype(int)
     both = drawn.most_used + drawn.most_waiting
-    (alone,) = ranges
     used = int(drawn.most_used.max())
     return Judged(
         needed=int(drawn.needed.max()),
         said=(found.needed_worst, drawn.in_use + int(queues.max()), int(both.max()), used, PATHS - 1),
-        one=_ends(alone), taught=_ends(found) if found.taught_by > 1 else None,
+        ends=_ends(found),
     )  # fmt: skip
 
 
@@ -70,7 +65,7 @@ def _ends(found: PoolNeed) -> tuple[int, int] | None:
 
 
 def main(seed: int, pools: int = 12, intervals: int = 8) -> None:
-    """Print both tables."""
+    """Print the table and the range."""
     every = []
     for k in range(pools):
         each = judged(pool(seed + k, intervals, aliases=k % 2 == 0))
@@ -81,7 +76,7 @@ def main(seed: int, pools: int = 12, intervals: int = 8) -> None:
 
 
 def report(every: list[Judged]) -> None:
-    """How often each rule is right; how wide the ranges are, and how often they hold."""
+    """How often each rule is right; how wide the range is, and how often it holds."""
     print(f"{len(every)} pools; percent")
     heads = ("right", "within 1", "within 25 %", "too few", "too few by more", "twice or more")
     print(f"{'':30s}" + "".join(head.rjust(len(head) + 3) for head in heads))
@@ -103,27 +98,12 @@ def report(every: list[Judged]) -> None:
             f"{name:30s}"
             + "".join(text.rjust(len(head) + 3) for text, head in zip(texts, heads, strict=True))
         )
-    both = [each for each in every if each.one is not None and each.taught is not None]
-    for name, ends in (
-        ("one interval", [each.one for each in both]),
-        ("taught", [each.taught for each in both]),
-    ):
-        held = np.mean([a <= each.needed <= b for each, (a, b) in zip(both, ends, strict=True)])  # type: ignore[misc]
-        width = np.array([b - a for a, b in ends])  # type: ignore[misc]
-        shown = f"width median {np.median(width):.1f}, mean {width.mean():.1f}"
-        print(f"range, {name}: {len(both)} pools, holds {100 * held:.0f} %, {shown}")
-    ratio = [(each.taught[1] - each.taught[0]) / max(each.one[1] - each.one[0], 1) for each in both]  # type: ignore[index]
-    if ratio:
-        print(
-            f"width taught over one interval: median {np.median(ratio):.2f}, of the means {_mean_ratio(both):.2f}"
-        )
-
-
-def _mean_ratio(both: list[Judged]) -> float:
-    widths = [
-        sum(ends[1] - ends[0] for ends in some) for some in ([e.taught for e in both], [e.one for e in both])
-    ]  # type: ignore[index]
-    return widths[0] / max(widths[1], 1)
+    ends = np.array([(*each.ends, each.needed) for each in every if each.ends is not None])
+    held = np.mean((ends[:, 0] <= ends[:, 2]) & (ends[:, 2] <= ends[:, 1]))
+    width = ends[:, 1] - ends[:, 0]
+    print(
+        f"range: {len(ends)} pools, holds {100 * held:.0f} %, width median {np.median(width)}, mean {width.mean():.1f}"
+    )
 
 
 if __name__ == "__main__":

@@ -15,9 +15,11 @@ import numpy as np
 
 from planner.demand import Law
 from planner.errors import PlannerError
+from planner.measurements import Run
 from planner.measurements.collect import collect
-from planner.site.groups import groups_of, rows_of, series_of
-from planner.site.need import site
+from planner.measurements.groups import groups_of, rows_of
+from planner.measurements.over_time import over_time
+from planner.site.question import site
 from planner.sizing.search import aliases
 from tests.site.large_site import SORTS, site_rows
 
@@ -50,12 +52,12 @@ def main(pools: int, volumes: int, intervals: int, *sorts: str) -> None:
         seconds = cpu_seconds() - begin
     groups = groups_of(frame.lazy())
     law, whole, many = Law.from_model("hyperpav"), 0.0, 0
-    for _, series in series_of(rows_of(frame.lazy(), groups), groups):
-        assert not isinstance(series, str)
+    for _, pool in over_time(rows_of(frame.lazy(), groups), groups):
+        assert not isinstance(pool, str)
         for k in np.linspace(0, intervals - 1, WHOLE).round().astype(int):
-            run = series.run(int(k))
+            run = pool.runs[k]
             begin = cpu_seconds()
-            if run is not None:
+            if isinstance(run, Run):
                 with suppress(PlannerError):  # a count that cannot be solved costs as well
                     aliases(run, law)
                 whole, many = whole + cpu_seconds() - begin, many + 1

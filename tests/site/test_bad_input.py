@@ -15,13 +15,15 @@ from planner.cli import main
 from planner.demand import Law
 from planner.errors import InputError, ReportError
 from planner.interval import Interval
+from planner.measurements.groups import groups_of, rows_of
+from planner.measurements.over_time import RunsOverTime, over_time
 from planner.measurements.read import Measured, read
 from planner.site.example import example_volumes
-from planner.site.groups import Series, groups_of, rows_of, series_of
 from planner.site.growth.goals import _says_nothing
 from planner.site.growth.limits import Given, site_growth
 from planner.site.members import checked_members
-from planner.site.need import site
+from planner.site.question import site
+from planner.site.unevenness import notes_of as notes_of_runs
 from planner.sizing import Target
 
 GIVEN = Given(law=Law.from_model("hyperpav"), target=Target())
@@ -47,9 +49,9 @@ def altered(days: Measured, pool: str, **columns: pl.Expr) -> Measured:
 def notes_of(devices: pl.DataFrame, pool: str) -> str:
     """What is said of the intervals of a pool."""
     groups = [each for each in groups_of(devices.lazy()) if each.name == pool]
-    ((_, series),) = series_of(rows_of(devices.lazy(), groups), groups)
-    assert isinstance(series, Series)
-    return " ".join(series.notes)
+    ((_, found),) = over_time(rows_of(devices.lazy(), groups), groups)
+    assert isinstance(found, RunsOverTime)
+    return " ".join(notes_of_runs(found))
 
 
 def members(tmp_path: Path, *rows: str) -> Path:

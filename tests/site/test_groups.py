@@ -9,9 +9,10 @@ import polars as pl
 import pytest
 
 from planner.demand import Law
-from planner.site.groups import POOL, SYSTEM, VOLUME, groups_of, rows_of, series_of
-from planner.site.need import need_of
+from planner.measurements.groups import POOL, SYSTEM, VOLUME, groups_of, rows_of
+from planner.measurements.over_time import over_time
 from planner.site.parts import SitePart
+from planner.site.question import need_of
 from planner.sizing import Target
 from tests.site.large_site import pool_rows
 
@@ -27,7 +28,7 @@ def small(**changes: object) -> pl.DataFrame:
 def series(frame: pl.DataFrame) -> object:
     """Of the only group of a table."""
     groups = groups_of(frame.lazy())
-    ((_, found),) = series_of(rows_of(frame.lazy(), groups), groups)
+    ((_, found),) = over_time(rows_of(frame.lazy(), groups), groups)
     return found
 
 
@@ -93,22 +94,32 @@ def test_gaps_and_lengths_and_missing_members_are_told() -> None:
     told = "; ".join(found.notes)  # type: ignore[attr-defined]
     assert "1 gap, 0.5 hours" in told
     assert "intervals of 900 to 1800 s" in told
-    assert "rows of some volumes missing in 1 interval" in told
-    assert "1 of 6 intervals hold rows of less than half" in told
+    assert "1 of 6 intervals lack rows of some volumes, the first at 2026-03-02 00:00: taken as" in told
+    assert (
+        "1 of 6 intervals lack rows of half of the volumes or more, the first at 2026-03-02 00:15: not"
+        in told
+    )
     assert np.isnan(found.series.needed).tolist() == [False, True, False, False, False, False]  # type: ignore[attr-defined]
 
 
 def test_a_clock_set_back_is_two_hours_with_its_offset_and_refused_without() -> None:
-    """Hours come twice where summer time ends, here six intervals."""
-    frame = small(utc_offset=7200)
-    again = small(utc_offset=3600)
+    """An hour comes twice where summer time ends, here four intervals; one moment by two clocks is one."""
+    hour = pl.col("start") < pl.col("start").min() + pl.duration(hours=1)
+    frame = small(utc_offset=7200).filter(hour)
+    again = small(utc_offset=3600).filter(hour)
     both = pl.concat([frame, again.select(frame.columns)])
     found = need(both)
-    assert found.intervals == 12  # type: ignore[attr-defined]
-    assert "clock set back by 6 intervals" in "; ".join(found.notes)  # type: ignore[attr-defined]
+    assert found.intervals == 8  # type: ignore[attr-defined]
+    assert "clock set back by 4 intervals" in "; ".join(found.notes)  # type: ignore[attr-defined]
+    first = pl.col("device") == pl.col("device").min()
+    utc = frame.with_columns(
+        pl.col("start") - pl.duration(hours=2), pl.lit(0, dtype=pl.Int32).alias("utc_offset")
+    )
+    assert need(pl.concat([frame.filter(first), utc.filter(~first)])).intervals == 4  # type: ignore[attr-defined]
+    assert "stands twice" in need(pl.concat([frame, utc])).problem  # type: ignore[attr-defined]
     twice = pl.concat([small(), small()])
     problem = need(twice).problem  # type: ignore[attr-defined]
-    assert "stands twice" in problem
+    assert "a second time" in problem
     assert "utc_offset" in problem
 
 

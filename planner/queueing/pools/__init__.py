@@ -38,7 +38,6 @@ What a reader needs, in this order.
    answer (`outcome`), and the next method is asked.
 """
 
-from planner.queueing.pools.approach import Approach
 from planner.queueing.pools.grouping import (
     GroupedPool,
     VolumeGroups,
@@ -49,7 +48,6 @@ from planner.queueing.pools.result import PoolSteady
 from planner.queueing.pools.solve import alias_pool
 
 __all__ = [
-    "Approach",
     "GroupedPool",
     "PoolSteady",
     "VolumeGroups",

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from planner.errors import InputError
-from planner.queueing.pools.pool import check_pool
+from planner.queueing.pools.pool import check_pools
 from planner.queueing.pools.result import PoolSteady
 from planner.queueing.pools.solve import alias_pool
 from planner.results import Array
@@ -169,41 +169,40 @@ def group_volumes(
         raise InputError("arrival_rate", None, "population and think time, or arrival rate, of each volume")
     if not spread >= 0.0:
         raise InputError("spread", spread, "a number, 0 or more")
-    each = check_pool(
+    each = check_pools(
         volumes=np.ones(np.size(given)),
         service_time=1.0 if service_time is None else service_time,
         population=population,
         think_time=think_time,
         arrival_rate=arrival_rate,
-        scv=1.0,
         inflation=0.0,
         redrive_time=0.0,
         alias_redrive_time=None,
     )
-    rate = np.where(each.closed, 1.0 / np.where(each.closed, each.think_time, 1.0), each.arrival_rate)
-    rate /= each.service_time
-    requesters = np.where(each.closed, each.population, -1.0)
+    closed_each, people, service_each = each.closed[0], each.population[0], each.service[0]
+    rate = np.where(closed_each, 1.0 / np.where(closed_each, each.think_time[0], 1.0), each.arrival_rate[0])
+    requesters = np.where(closed_each, people, -1.0)
     kinds: list[NDArray[np.int64]] = []
     for number in np.unique(requesters)[::-1]:
-        kinds += _within(each.service, np.flatnonzero(requesters == number), spread)
+        kinds += _within(service_each, np.flatnonzero(requesters == number), spread)
     classes = [_within(rate, members, spread) for members in kinds]
     group = np.empty(rate.size, dtype=np.int64)
     for k, members in enumerate(joined := [members for kind in classes for members in kind]):
         group[members] = k
     count = np.array([members.size for members in joined], dtype=np.float64)
     mean = np.bincount(group, weights=rate) / count
-    service = np.array([_mean_service(each.service[members], rate[members]) for members in joined])
-    closed = np.bincount(group, weights=each.closed) > 0.0
+    service = np.array([_mean_service(service_each[members], rate[members]) for members in joined])
+    closed = np.bincount(group, weights=closed_each) > 0.0
     return VolumeGroups(
         group=group,
         rate=rate,
         volumes=count,
         population=np.where(
-            closed, np.bincount(group, weights=np.where(each.closed, requesters, 0.0)) / count, np.nan
+            closed, np.bincount(group, weights=np.where(closed_each, requesters, 0.0)) / count, np.nan
         ),
         think_time=np.where(closed, 1.0 / np.where(closed, mean, 1.0), np.nan),
         arrival_rate=np.where(closed, np.nan, mean),
-        service_time=service * (np.nan if service_time is None else each.service_time),
+        service_time=service * (np.nan if service_time is None else each.unit[0]),
         kind=np.repeat(np.arange(len(kinds)), [len(kind) for kind in classes]),
     )
 

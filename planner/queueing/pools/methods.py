@@ -1,216 +1,164 @@
-"""The methods that solve a pool, in the order in which they are asked, and the loop that asks them.
-
-An answer that breaks its own balance, or an iteration that does not settle, goes on to the next method.
-"""
+"""The methods that solve pools: which takes which, and how near it is."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
-from math import comb
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Final
 
-from planner.errors import ConvergenceError, InputError
-from planner.queueing.pools.closed_field.closed_field import closed_field_steps, suits_closed_field
-from planner.queueing.pools.exact.closed_chain import solve_lumped
-from planner.queueing.pools.exact.open_chain import (
-    FULL,
-    MOST_VOLUMES,
-    QUICK,
-    is_small_chain,
-    solve_open_chain,
-)
-from planner.queueing.pools.exact.phased_chain import solve_phased
-from planner.queueing.pools.field.mean_field import Field, mean_field_steps
-from planner.queueing.pools.full_volumes import solve_full_volumes, suits_full_volumes
-from planner.queueing.pools.independent import is_independent, solve_independent
-from planner.queueing.pools.open_field.open_field import open_field_steps, suits_open_field
-from planner.queueing.pools.outcome import Outcome, check_balance
-from planner.queueing.pools.pool import CheckedPool
-from planner.queueing.pools.service_variation import with_variation
-from planner.queueing.pools.stability import is_stable, solve_saturated
+import numpy as np
+from numpy.typing import NDArray
 
-Step = tuple[Outcome, Field | None]
+from planner.queueing.pools.exact.closed_chain import MAX_STATES, solve_lumped
+from planner.queueing.pools.exact.open_chain import solve_open_chain
+from planner.queueing.pools.field.elements import Elements
+from planner.queueing.pools.field.gap_wait import with_gap_wait
+from planner.queueing.pools.field.mean_field import solve_field
+from planner.queueing.pools.independent import solve_independent, states_of_one
+from planner.queueing.pools.outcome import Outcome, balanced
+from planner.queueing.pools.pool import CheckedPool, Scenarios
+from planner.queueing.pools.stability import solve_saturated
 
-APART: Final = 2.0
-"""Longest service time over the shortest, from which on a pool has chains of its classes."""
-AUTO_STATES: Final = 1_000
-"""Bound on the states up to which "auto" solves several closed volumes exactly, in about the time of the mean field."""
-LAST_STATES: Final = 1_000_000
-"""The same where no field gave an answer; the states themselves may be 30,000."""
+NEARLY_FULL: Final = 0.8
+"""Load of an open volume, relative to what its devices serve, from which on its queue is long."""
+Mask = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """Elements, and the pools that they are of."""
+
+    scenarios: Scenarios
+    scenario: NDArray[np.int64]  # Of each element
+    elements: Elements
+    stable: Mask  # Whether no queue grows without bound
+
+    def pool(self, element: int) -> tuple[CheckedPool, int]:
+        """One of them by itself, its active classes alone, and its aliases."""
+        return self.scenarios.pool(int(self.scenario[element])), int(self.elements.aliases[element])
 
 
 @dataclass(frozen=True)
 class PoolMethod:
-    """One way to solve a pool; `kind` is what `PoolSteady.method` says of it, `near` how near it is."""
+    """One way to solve pools; `kind` is what `PoolSteady.method` says of it, `near` how near it is."""
 
     name: str
     kind: str
-    passes: frozenset[str]
-    takes: Callable[[CheckedPool, int], bool]
-    steps: Callable[[CheckedPool, int, Field | None], Iterator[Step]]
+    asked_by: frozenset[str]
+    takes: Callable[[Asked], Mask]
+    solve: Callable[[Asked, NDArray[np.int64]], tuple[Outcome, Mask]]
     near: str
 
 
-def solution_steps(
-    pool: CheckedPool, aliases: int, passes: frozenset[str], start: Field | None
-) -> Iterator[Step]:
-    """Solve one alias count by the first method of `METHODS` that takes it and whose answer is in balance.
-
-    `start` is where another alias count, or a pool of as many classes, ended. The last step has settled.
-    """
-    refused: ConvergenceError | InputError | None = None
-    for method in METHODS:
-        if not (passes & method.passes and method.takes(pool, aliases)):
-            continue
-        try:
-            step = None
-            for step in method.steps(pool, aliases, start):
-                yield step
-            assert step is not None
-            check_balance(pool, aliases, step[0])
-        except (ConvergenceError, InputError) as error:
-            refused = refused or error
-            continue
-        return
-    raise refused or InputError("method", "exact", "the mean field where scv is not 1")
+def _nothing_arrives(asked: Asked) -> Mask:
+    return np.asarray(~(asked.elements.volumes > 0.0).any(axis=-1))
 
 
-def may_be_quick(pool: CheckedPool, largest: int) -> bool:
-    """Whether an exact chain may cost no more than the field; with open classes its size is not known beforehand."""
-    if pool.scv != 1.0:
-        return False
-    if pool.bases == 1:
-        return is_independent(pool, largest)
-    if not pool.closed.all():
-        return is_small_chain(pool)
-    return _few_closed_states(pool, AUTO_STATES)
+def _idle(asked: Asked, which: NDArray[np.int64]) -> tuple[Outcome, Mask]:
+    aliases = asked.elements.aliases[which].astype(np.int64)
+    outcome = Outcome.empty(which.size, asked.elements.volumes.shape[-1], int(aliases.max()))
+    outcome.free_law[np.arange(which.size), aliases] = 1.0
+    return outcome, np.ones(which.size, dtype=bool)
 
 
-def _once(
+def _one_by_one(
     solve: Callable[[CheckedPool, int], Outcome],
-) -> Callable[[CheckedPool, int, Field | None], Iterator[Step]]:
-    """Steps of a method that takes no iteration."""
+) -> Callable[[Asked, NDArray[np.int64]], tuple[Outcome, Mask]]:
+    """Solve elements apart, equal ones once."""
 
-    def steps(pool: CheckedPool, aliases: int, _start: Field | None) -> Iterator[Step]:
-        yield solve(pool, aliases), None
+    def solved(asked: Asked, which: NDArray[np.int64]) -> tuple[Outcome, Mask]:
+        here = asked.elements.take(which)
+        outcome = Outcome.empty(which.size, here.volumes.shape[-1], int(here.aliases.max()))
+        known: dict[tuple[int, int], Outcome] = {}
+        for at, element in enumerate(which.tolist()):
+            pool, aliases = asked.pool(element)
+            key = int(asked.scenario[element]), aliases
+            if key not in known:
+                known[key] = solve(pool, aliases)
+            outcome.write(np.array(at), known[key], here.volumes[at] > 0.0)
+        return outcome, balanced(here, outcome)
 
-    return steps
-
-
-def _open_steps(pool: CheckedPool, aliases: int, _start: Field | None) -> Iterator[Step]:
-    exponential = pool if pool.closed.any() else replace(pool, scv=1.0)
-    for outcome in open_field_steps(exponential, aliases):
-        yield _varied(pool, aliases, outcome), None
-
-
-def _closed_steps(pool: CheckedPool, aliases: int, _start: Field | None) -> Iterator[Step]:
-    for outcome in closed_field_steps(pool, aliases):
-        yield outcome, None
+    return solved
 
 
-def _field_steps(pool: CheckedPool, aliases: int, start: Field | None) -> Iterator[Step]:
-    """The field of any pool, afresh where another one's end leads nowhere."""
-    exponential = pool if pool.closed.any() else replace(pool, scv=1.0)
-    try:
-        for outcome, field in mean_field_steps(exponential, aliases, start):
-            yield _varied(pool, aliases, outcome), field
-    except ConvergenceError:
-        if start is None:
-            raise
-        yield from _field_steps(pool, aliases, None)
+def _field(asked: Asked, which: NDArray[np.int64]) -> tuple[Outcome, Mask]:
+    here = asked.elements.take(which)
+    outcome = Outcome.empty(which.size, here.volumes.shape[-1], int(here.aliases.max()))
+    converged = np.zeros(which.size, dtype=bool)
+    numbers = (here.volumes > 0.0).sum(axis=-1)
+    for classes in np.unique(numbers).tolist():  # a class without volumes costs as much as another
+        of = np.flatnonzero(numbers == classes)
+        part = here.take(of)
+        order = np.argsort(part.volumes <= 0.0, axis=-1, kind="stable")[:, :classes]
+        found, settled, _ = solve_field(part.with_classes(order))
+        outcome.write(of, found.spread(order, here.volumes.shape[-1]))
+        converged[of] = settled
+    outcome = with_gap_wait(here, outcome)
+    return outcome, converged & balanced(here, outcome)
 
 
-def _varied(pool: CheckedPool, aliases: int, outcome: Outcome) -> Outcome:
-    """Of open classes alone the wait of the two-moment law."""
-    return outcome if pool.closed.any() else with_variation(pool, aliases, outcome, pool.scv)
+def _by_chains_of_one(asked: Asked) -> Mask:
+    """Volumes that do not meet, of which some waits for a gap or one is nearly saturated, and few enough states."""
+    elements = asked.elements
+    gap = (elements.redrive_time > 0.0) | (elements.alias_redrive_time > 0.0)
+    single = elements.volumes.sum(axis=-1) == 1.0
+    load = (elements.volumes * elements.arrival_rate * elements.service).sum(axis=-1)
+    full = load * (1.0 + elements.inflation * elements.aliases) > NEARLY_FULL * (elements.aliases + 1.0)
+    some = elements.independent & (gap & (elements.aliases < elements.most_beyond) | single & full)
+    for element in np.flatnonzero(some & single).tolist():
+        pool, aliases = asked.pool(element)
+        some[element] = not pool.closed[0] or states_of_one(pool, aliases) <= MAX_STATES
+    return some
 
 
-def _apart(pool: CheckedPool) -> bool:
-    """Whether service times differ by more than the field of any pool can do with the mean of what aliases hold."""
-    return float(pool.service.max()) > APART * float(pool.service.min())
-
-
-def _few_closed_states(pool: CheckedPool, most: int) -> bool:
-    """Whether a bound on the states of a closed pool is small enough."""
-    bound = 1
-    kinds = 1 + (pool.alias_redrive_time > 0.0)
-    bases = 1 + (pool.redrive_time > 0.0)
-    for count, people in zip(pool.volumes.astype(int), pool.population.astype(int), strict=True):
-        one = comb(people - 1 + kinds, kinds) + bases * comb(people + kinds, kinds + 1)
-        bound *= comb(count + one - 1, count)
-    return bound <= most
-
-
-def _closed(pool: CheckedPool, _aliases: int) -> bool:
-    """Closed classes alone, exponential service."""
-    return bool(pool.closed.all()) and pool.scv == 1.0
-
-
-def _opened(pool: CheckedPool, _aliases: int) -> bool:
-    """Some open class, exponential service."""
-    return not pool.closed.all() and pool.scv == 1.0
+def _solve_exact(pool: CheckedPool, aliases: int) -> Outcome:
+    return solve_lumped(pool, aliases) if pool.closed.all() else solve_open_chain(pool, aliases)
 
 
 EXACT: Final = frozenset({"exact"})
-QUICKLY: Final = frozenset({"quick"})
-FIELD: Final = frozenset({"field"})
-AT_LAST: Final = frozenset({"last"})
+FIELD: Final = frozenset({"auto", "mean-field"})
 
 METHODS: Final = (
+    PoolMethod("no arrivals", "exact", EXACT | FIELD, _nothing_arrives, _idle, "exact"),
     PoolMethod(
-        "saturated", "exact", EXACT | QUICKLY | FIELD, lambda pool, aliases: not is_stable(pool, aliases),
-        _once(solve_saturated), "a limit; how overloaded volumes with inflation share the aliases is an estimate",
+        "saturated", "exact", EXACT | FIELD, lambda asked: ~asked.stable, _one_by_one(solve_saturated),
+        "a limit; how overloaded volumes with inflation share the aliases is an estimate",
     ),
     PoolMethod(
-        "independent volumes", "exact", EXACT | QUICKLY | FIELD, is_independent,
-        _once(solve_independent), "exact; open volumes with scv other than 1 by a two-moment law",
+        "volumes one by one", "exact", EXACT | FIELD, _by_chains_of_one,
+        _one_by_one(solve_independent), "exact",
     ),
     PoolMethod(
-        "closed chain in phases", "exact", EXACT, lambda pool, _: bool(pool.closed.all()) and pool.scv != 1.0,
-        _once(solve_phased), "exact, up to 10,000 states",
+        "independent volumes", "exact", EXACT | FIELD, lambda asked: asked.elements.independent, _field,
+        "exact but for rounding: given D their laws are a product",
     ),
     PoolMethod(
-        "closed chain", "exact", EXACT | QUICKLY, _closed, _once(solve_lumped), "exact, up to 30,000 states",
+        "chains", "exact", EXACT, lambda asked: np.ones(asked.stable.size, dtype=bool), _one_by_one(_solve_exact),
+        "closed pools up to 30,000 states; two to four volumes with open classes but for 1e-8 of the mean queue",
     ),
     PoolMethod(
-        "chain of levels", "exact", EXACT, _opened,
-        _once(lambda pool, aliases: solve_open_chain(pool, aliases, FULL)), "but for 1e-8 of the mean queue",
-    ),
-    PoolMethod(
-        "short chain of levels", "exact", QUICKLY, _opened,
-        _once(lambda pool, aliases: solve_open_chain(pool, aliases, QUICK)), "but for 1e-8 of the mean queue",
-    ),
-    PoolMethod(
-        "field of open volumes", "mean-field", FIELD, suits_open_field, _open_steps,
-        "waits to 5 %, 10 % with scv and where service times differ",
-    ),
-    PoolMethod(
-        "field of closed volumes", "mean-field", FIELD,
-        lambda pool, aliases: _apart(pool) and suits_closed_field(pool, aliases), _closed_steps, "waits to a tenth",
-    ),
-    PoolMethod(
-        "field of any pool", "mean-field", FIELD, lambda *_: True, _field_steps,
-        "waits to 5 %, 6 % with inflation, 10 % with scv, a fifth where service times differ",
-    ),
-    PoolMethod(
-        "full volumes", "mean-field", FIELD, suits_full_volumes, _once(solve_full_volumes),
-        "where the field is out of balance since requesters hardly think: waits to a tenth",
-    ),
-    PoolMethod(
-        "chain of levels at last", "exact", AT_LAST,
-        lambda pool, aliases: _opened(pool, aliases) and pool.bases <= MOST_VOLUMES and not pool.slowed,
-        _once(lambda pool, aliases: solve_open_chain(pool, aliases, FULL)), "but for 1e-8 of the mean queue",
-    ),
-    PoolMethod(
-        "closed chain at last", "exact", AT_LAST,
-        lambda pool, aliases: _closed(pool, aliases) and _few_closed_states(pool, LAST_STATES),
-        _once(solve_lumped), "exact, up to 30,000 states",
-    ),
-    PoolMethod(
-        "field of closed volumes, alike", "mean-field", FIELD,
-        lambda pool, aliases: not _apart(pool) and suits_closed_field(pool, aliases), _closed_steps,
-        "where the field of any pool is out of balance: waits to a tenth",
+        "mean field", "mean-field", FIELD, lambda asked: np.ones(asked.stable.size, dtype=bool), _field,
+        "waits to 5 %, 6 % with inflation or gaps, a tenth where service times differ",
     ),
 )  # fmt: skip
-"""Which pool, which method, how near: the first one that takes a pool and gives an answer in balance answers."""
+"""Which pools, which method, how near: the first one that takes an element answers."""
+
+
+def solve_all(asked: Asked, method: str) -> tuple[Outcome, Mask, str]:
+    """Solve every element by the first method that takes it; which converged, and of what kind the answer is."""
+    elements = asked.elements
+    count, classes = elements.volumes.shape
+    outcome = Outcome.empty(count, classes, int(elements.aliases.max()))
+    converged, left = np.zeros(count, dtype=bool), np.ones(count, dtype=bool)
+    kinds = set()
+    for each in METHODS:
+        if method not in each.asked_by or not left.any():
+            continue
+        which = np.flatnonzero(left & each.takes(asked))
+        if which.size:
+            found, settled = each.solve(asked, which)
+            outcome.write(which, found)
+            converged[which], left[which] = settled, False
+            kinds.add(each.kind)
+    return outcome, converged, "mean-field" if "mean-field" in kinds else "exact"
+

@@ -1,21 +1,21 @@
-"""What every method says of one pool with one alias count, in units of the service time, and whether it is in balance.
+"""What every method says of pools with one alias count each, in units of the service time, and whether it is in balance.
 
 An answer that breaks its own balance, of requesters, busy servers or bounds, is no answer.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
-from planner.errors import ConvergenceError
-from planner.queueing.pools.field.base_balance import PoolFlows
+from planner.queueing.pools.field.elements import Elements
 from planner.queueing.pools.pool import TINY, CheckedPool
 from planner.results import Array
 
-TOLERANCE: Final = 0.01
+TOLERANCE: Final = 0.02
 """Relative error allowed in N = X (Z + R), in busy servers = X S, and of any bound."""
 BY_TOTAL: Final = 0.03
 """Difference allowed between the busy aliases by the law of D and by what they serve, relative to all busy servers."""
@@ -33,7 +33,7 @@ PER_CLASS: Final = (
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Outcome:
-    """One solved pool; per class arrays are per volume, shape (classes,)."""
+    """Solved pools; per class arrays are per volume, shape (elements, classes), of one pool (classes,)."""
 
     # I/Os, I/Os that found their base busy, and those that found no free alias either [1/service time]
     throughput: Array
@@ -44,12 +44,48 @@ class Outcome:
     alias_pickups: Array
     base_in_service: Array  # Mean number in service on the base, on aliases [1]
     alias_in_service: Array
-    free_law: Array  # Probability of 0, 1, ... free aliases, shape (aliases + 1,) [1]
-    tries_by_free: (
-        Array  # Rate of tries that find 0, 1, ... free aliases, shape (aliases + 1,) [1/service time]
-    )
-    residual: float  # What the solver left [1]
-    stable: bool = True  # False where a queue grows without bound
+    free_law: Array  # Probability of 0, 1, ... free aliases, shape (elements, largest count + 1) [1]
+    tries_by_free: Array  # Rate of tries that find 0, 1, ... free aliases, of the same shape [1/service time]
+    residual: float | Array  # What the solver left, shape (elements,) [1]
+    stable: bool | NDArray[np.bool_] = True  # False where a queue grows without bound, shape (elements,)
+
+    @classmethod
+    def empty(cls, elements: int, classes: int, largest: int) -> Outcome:
+        """Room for so many; nothing arrives."""
+        values: dict[str, Any] = {name: np.zeros((elements, classes)) for name in PER_CLASS}
+        laws = np.zeros((2, elements, largest + 1))
+        return cls(
+            **values,
+            free_law=laws[0],
+            tries_by_free=laws[1],
+            residual=np.zeros(elements),
+            stable=np.ones(elements, dtype=bool),
+        )
+
+    def write(self, which: NDArray[Any], part: Outcome, classes: NDArray[np.bool_] | slice = slice(None)) -> None:
+        """Put the outcome of some elements, and of some of their classes, into this one."""
+        for item in fields(self):
+            whole, values = getattr(self, item.name), np.asarray(getattr(part, item.name))
+            if item.name in PER_CLASS:
+                whole[which, classes] = values
+            elif item.name in ("free_law", "tries_by_free"):
+                whole[which, : values.shape[-1]] = values
+            else:
+                whole[which] = values
+
+    def take(self, which: NDArray[Any]) -> Outcome:
+        """Some of the elements."""
+        taken: dict[str, Any] = {item.name: np.asarray(getattr(self, item.name))[which] for item in fields(self)}
+        return Outcome(**taken)
+
+    def spread(self, order: NDArray[np.int64], classes: int) -> Outcome:
+        """Of elements that have had some of their classes: with all of them, nothing in the others."""
+        changed: dict[str, Any] = {}
+        for name in PER_CLASS:
+            values = np.zeros((order.shape[0], classes))
+            np.put_along_axis(values, order, getattr(self, name), axis=-1)
+            changed[name] = values
+        return replace(self, **changed)
 
     def in_units_of(self, pool: CheckedPool, k: int) -> Outcome:
         """What `CheckedPool.of_one` came to for class k, in the units of time of its pool."""
@@ -57,86 +93,62 @@ class Outcome:
         changed: dict[str, Any] = {name: getattr(self, name) / pool.service[k] for name in rates}
         return replace(self, **changed)
 
-    def per_volume(self) -> dict[str, Array]:
-        """Arrays of one number a class."""
-        return {name: getattr(self, name) for name in PER_CLASS}
-
-    def in_gap(self, pool: CheckedPool) -> Array:
-        """Mean number of I/Os of one volume in the gap of their device, shape (classes,) [1]."""
-        return pool.redrive_time * self.base_pickups + pool.alias_redrive_time * self.alias_pickups
-
-    def mean_gaps(self, pool: CheckedPool) -> tuple[Array, Array]:
-        """Mean gap per I/O of a base and of an alias, waiting or not, shape (classes,) [service times]."""
-        on_base = self.throughput - self.tries + self.base_pickups
-        on_alias = self.tries - self.fails + self.alias_pickups
-        return (
-            pool.redrive_time * self.base_pickups / np.maximum(on_base, TINY),
-            pool.alias_redrive_time * self.alias_pickups / np.maximum(on_alias, TINY),
-        )
+    def in_gap(self, pool: Elements | CheckedPool) -> Array:
+        """Mean number of I/Os of one volume in the gap of their device, of the shape of `queue` [1]."""
+        gap, alias_gap = (np.asarray(each)[..., None] for each in (pool.redrive_time, pool.alias_redrive_time))
+        return np.asarray(gap * self.base_pickups + alias_gap * self.alias_pickups)
 
     @property
-    def free_aliases(self) -> float:
-        """Mean number of free aliases [1]."""
-        return float(self.free_law @ np.arange(self.free_law.size))
+    def free_aliases(self) -> Array:
+        """Mean number of free aliases, shape (elements,) [1]."""
+        return np.asarray((self.free_law * np.arange(self.free_law.shape[-1])).sum(axis=-1))
 
 
-def by_free(aliases: int, flows: PoolFlows, law: Array) -> tuple[Array, Array]:
-    """Law of the free aliases and the tries that find them so, from the law of D."""
-    free = np.maximum(aliases - flows.total, 0.0).astype(np.int64)
-    probability, tries = (
-        np.bincount(free, weights=weights, minlength=aliases + 1).astype(np.float64)
-        for weights in (law, law * flows.tries)
-    )
-    return probability, tries
+def balanced(elements: Elements, outcome: Outcome) -> NDArray[np.bool_]:
+    """Which elements have finite numbers, within their bounds, that agree with each other."""
+    return np.asarray(imbalance(elements, outcome) <= TOLERANCE)
 
 
-def check_balance(pool: CheckedPool, aliases: int, outcome: Outcome, tolerance: float = TOLERANCE) -> None:
-    """Raise ConvergenceError for an outcome that is not finite, negative, out of its bounds or out of balance."""
-    for name, off in imbalances(pool, aliases, outcome).items():
-        if not off <= tolerance:
-            raise ConvergenceError(f"alias pool: balance of its {name}", off, 0)
+def imbalance(elements: Elements, outcome: Outcome) -> Array:
+    """Largest relative error of any balance of an element; inf where a number is negative or not finite."""
+    stable = np.asarray(outcome.stable)
+    here = elements.volumes > 0.0
+    with np.errstate(all="ignore"):
+        values = {name: np.where(here, getattr(outcome, name), 0.0) for name in PER_CLASS}
+        through, work = values["throughput"], values["throughput"] * elements.service
+        in_gap = np.where(here, outcome.in_gap(elements), 0.0)
+        serving = values["base_in_service"] + values["alias_in_service"]
+        present = through * elements.think_time + serving + in_gap + values["queue"]
+        closed = here & elements.closed
+        limit = np.minimum(np.where(closed, elements.population, np.inf), elements.aliases[:, None] + 1.0)
+        most = 1.0 + elements.inflation[:, None] * np.maximum(limit - 1.0, 0.0)
+        arrivals = np.where(stable[:, None], through, np.maximum(through, values["tries"]))
+        on_base = arrivals - values["tries"] + values["base_pickups"]
+        in_service = values["alias_in_service"] + elements.alias_redrive_time[:, None] * values["alias_pickups"]
+        held, devices = ((elements.volumes * each).sum(axis=-1) for each in (in_service, serving))
+        in_use = elements.aliases - outcome.free_aliases
+        sizes = {"queue": work, "base_in_service": work, "alias_in_service": work}
+        off = [
+            *(_beyond(-each, 0.0, sizes.get(name, through)) for name, each in values.items()),
+            np.where(closed, np.abs(present / elements.population - 1.0), 0.0),  # requesters
+            _beyond(serving, most * work, work),
+            _beyond(work, serving, work),
+            _beyond(values["base_in_service"], 1.0, np.ones_like(work)),
+            _beyond(-on_base, 0.0, through),
+            _beyond(values["tries"], arrivals, through),
+            _beyond(values["fails"], values["tries"], through),
+        ]
+        # D says how many aliases are busy, and so does what they serve.
+        by_total = np.where(stable, TOLERANCE / BY_TOTAL * np.abs(held - in_use) / np.maximum(devices, TINY), 0.0)
+        worst = np.stack(off).max(axis=(0, 2))
+        worst = np.maximum(worst, _beyond(held, elements.aliases, np.maximum(elements.aliases, 1.0)))
+        finite = np.isfinite(through).all(axis=-1)
+        for each in values.values():
+            finite &= ~stable | np.isfinite(each).all(axis=-1)
+        # Without a bound on the queue its own balance says nothing.
+        return np.where(finite, np.fmax(worst, by_total), np.inf)
 
 
-def imbalances(pool: CheckedPool, aliases: int, outcome: Outcome) -> dict[str, float]:
-    """Largest relative error of each balance; inf where a number is negative, or not finite in a stable pool."""
-    each = outcome.per_volume()
-    if not (outcome.stable or np.isfinite(outcome.throughput).all()):
-        return {"numbers": np.inf}
-    if outcome.stable and not all(np.isfinite(values).all() for values in each.values()):
-        return {"numbers": np.inf}
-    through, in_gap = outcome.throughput, outcome.in_gap(pool)
-    serving = outcome.base_in_service + outcome.alias_in_service
-    present = through * pool.think_time + serving + in_gap + outcome.queue
-    requesters = np.where(pool.closed, present, 1.0) / np.where(pool.closed, pool.population, 1.0) - 1.0
-    work = through * pool.service
-    most = pool.service_growth(np.minimum(np.where(pool.closed, pool.population, np.inf), aliases + 1.0))
-    arrivals = through if outcome.stable else np.maximum(through, outcome.tries)
-    on_base = arrivals - outcome.tries + outcome.base_pickups
-    held = float(pool.volumes @ (outcome.alias_in_service + pool.alias_redrive_time * outcome.alias_pickups))
-    in_use = aliases - outcome.free_aliases
-    devices = float(pool.volumes @ serving)  # D says how many aliases are busy, and so does what they serve
-    return {
-        "numbers": max(_beyond(-values, 0.0, _size(name, work, through)) for name, values in each.items()),
-        "requesters": float(np.abs(requesters).max()),
-        "busy servers": max(_beyond(serving, most * work, work), _beyond(work, serving, work)),
-        "bases": max(_beyond(outcome.base_in_service, 1.0, 1.0), _beyond(-on_base, 0.0, through)),
-        "aliases": max(
-            _beyond(held, float(aliases), max(aliases, 1.0)),
-            TOLERANCE / BY_TOTAL * abs(held - in_use) / max(devices, TINY) if outcome.stable else 0.0,
-        ),
-        "tries": max(
-            _beyond(outcome.tries, arrivals, through), _beyond(outcome.fails, outcome.tries, through)
-        ),
-    }
-
-
-def _size(name: str, work: Array, through: Array) -> Array:
-    """What a number of this kind is held against."""
-    return work if name in ("queue", "base_in_service", "alias_in_service") else through
-
-
-def _beyond(value: Array | float, bound: Array | float, size: Array | float) -> float:
+def _beyond(value: Array, bound: Array | float, size: Array) -> Array:
     """By how much a value exceeds its bound, relative to its size."""
-    over = np.asarray(value - np.asarray(bound), dtype=np.float64)
-    scale = np.maximum(np.asarray(size, dtype=np.float64), np.finfo(float).tiny)
-    return float(np.max(np.where(over > 0.0, over, 0.0) / scale))
+    return np.asarray(np.maximum(value - bound, 0.0) / np.maximum(size, TINY))

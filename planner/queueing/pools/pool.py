@@ -1,4 +1,4 @@
-"""What a pool is: its classes of equal volumes, checked, with a mean service time as the unit of time."""
+"""What a pool is: its classes of equal volumes, checked, many pools side by side; a mean service time is the unit of time."""
 
 from __future__ import annotations
 
@@ -35,7 +35,6 @@ class CheckedPool:
     )
     service_time: float  # The unit of time: the mean service time of the volumes [s]
     service: Array  # Mean service time of an I/O served alone, shape (classes,) [service times]
-    scv: float = 1.0  # Squared coefficient of variation of the service time [1]
     # Relative growth of the service time with each further I/O in service at the same volume [1]
     inflation: float = 0.0
     redrive_time: float = (
@@ -93,164 +92,193 @@ class CheckedPool:
         )
 
 
-def check_pool(
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Scenarios:
+    """Checked pools, the scenarios flat on the first axis; a class without volumes or arrivals is left out there."""
+
+    shape: tuple[int, ...]  # Of the scenarios as given
+    volumes: Array  # Shape (scenarios, classes) each, in the units of the caller
+    population: Array
+    think_time: Array
+    arrival_rate: Array
+    service_time: Array
+    unit: Array  # Mean service time of the volumes, shape (scenarios,) [s]
+    inflation: Array  # Shape (scenarios,) [1]
+    redrive_time: Array  # Shape (scenarios,) [s]
+    alias_redrive_time: Array
+
+    @property
+    def closed(self) -> NDArray[np.bool_]:
+        """Which classes are closed; those without volumes are not."""
+        return np.isfinite(self.population)
+
+    @cached_property
+    def active(self) -> NDArray[np.bool_]:
+        """Which classes have volumes with arrivals."""
+        return (self.volumes > 0.0) & (self.closed | (self.arrival_rate > 0.0))
+
+    @cached_property
+    def service(self) -> Array:
+        """Service time of each class, in units of the mean of its pool."""
+        return self.service_time / self.unit[:, None]
+
+    def pool(self, scenario: int, *, whole: bool = False) -> CheckedPool:
+        """One of them, its active classes or all of them."""
+        here = np.ones_like(self.active[scenario]) if whole else self.active[scenario]
+        unit = float(self.unit[scenario])
+        return CheckedPool(
+            volumes=self.volumes[scenario, here],
+            population=self.population[scenario, here],
+            think_time=self.think_time[scenario, here] / unit,
+            arrival_rate=self.arrival_rate[scenario, here] * unit,
+            service_time=unit,
+            service=self.service[scenario, here],
+            inflation=float(self.inflation[scenario]),
+            redrive_time=float(self.redrive_time[scenario]) / unit,
+            alias_redrive_time=float(self.alias_redrive_time[scenario]) / unit,
+        )
+
+
+def check_pools(
     *,
     volumes: ArrayLike,
     service_time: ArrayLike,
     population: ArrayLike | None,
     think_time: ArrayLike | None,
     arrival_rate: ArrayLike | None,
-    scv: float,
-    inflation: float,
-    redrive_time: float,
-    alias_redrive_time: float | None,
-) -> CheckedPool:
-    """Check the arguments of `alias_pool` and put them into units of the service time."""
-    count = _per_class("volumes", volumes, None)
-    classes = count.size
-    service, unit = _service_times(service_time, count)
-    for value in count:
-        if not value >= 1 or value != round(value):
-            raise InputError("volumes", float(value), "a whole number of volumes, 1 or more, in each class")
-    people = _per_class("population", population, classes)
-    think = _per_class("think_time", think_time, classes)
-    rate = _per_class("arrival_rate", arrival_rate, classes)
-    for k in range(classes):
-        _check_class(people[k], think[k], rate[k])
-    gap = _number("redrive_time", redrive_time, at_least=0.0, unit="s")
-    alias_gap = gap
-    if alias_redrive_time is not None:
-        alias_gap = _number("alias_redrive_time", alias_redrive_time, at_least=0.0, unit="s")
-    pool = CheckedPool(
-        volumes=count,
-        population=people,
-        think_time=think / unit,
-        arrival_rate=rate * unit,
-        service_time=unit,
-        service=service,
-        scv=_number("scv", scv, at_least=0.0),
-        inflation=_number("inflation", inflation, at_least=0.0),
-        redrive_time=gap / unit,
-        alias_redrive_time=alias_gap / unit,
-    )
-    _check_ratios(pool)
-    return pool
+    inflation: ArrayLike,
+    redrive_time: ArrayLike,
+    alias_redrive_time: ArrayLike | None,
+) -> Scenarios:
+    """Check the arguments of `alias_pool`."""
+    count = _numbers("volumes", volumes, None, "a whole number of volumes in each class")
+    classes = count.shape[-1]
+    whole = "a whole number of volumes, 1 or more, in each class; 0 where other pools of the call have more classes"
+    _refuse("volumes", count, ~((count >= 0.0) & (count == np.rint(count)) & (count <= MOST_DEVICES)), whole)
+    _refuse("volumes", count.max(axis=-1), ~(count.max(axis=-1) > 0.0), "at least one volume in each pool")
+    asked = {
+        "service_time": _numbers("service_time", service_time, None if np.ndim(service_time) == 0 else classes, "s"),
+        "population": _numbers("population", population, classes),
+        "think_time": _numbers("think_time", think_time, classes, "s"),
+        "arrival_rate": _numbers("arrival_rate", arrival_rate, classes, "1/s"),
+    }
+    by_pool = {
+        "inflation": checks.nonnegative("inflation", inflation),
+        "redrive_time": checks.nonnegative("redrive_time", redrive_time, "s"),
+    }
+    alias_gap = redrive_time if alias_redrive_time is None else alias_redrive_time
+    by_pool["alias_redrive_time"] = checks.nonnegative("alias_redrive_time", alias_gap, "s")
+    shapes = [count.shape[:-1], *(each.shape[:-1] for each in asked.values()), *(each.shape for each in by_pool.values())]
+    try:
+        shape = np.broadcast_shapes(*shapes)
+    except ValueError:
+        names = ["volumes", *asked, *by_pool]
+        told = ", ".join(f"{name} {each}" for name, each in zip(names, shapes, strict=True))
+        raise InputError("shapes", told, "leading dimensions that broadcast against each other") from None
+
+    def flat(values: Array) -> Array:
+        return np.array(np.broadcast_to(values, (*shape, classes)), dtype=np.float64).reshape(-1, classes)
+
+    count, rows = flat(count), {name: flat(values) for name, values in asked.items()}
+    used = count > 0.0
+    for values in rows.values():
+        values[~used] = np.nan
+    one = {name: np.array(np.broadcast_to(values, shape)).reshape(-1) for name, values in by_pool.items()}
+    service, unit = _service_times(rows.pop("service_time"), count)
+    _check_classes(used, rows["population"], rows["think_time"], rows["arrival_rate"])
+    checked = Scenarios(shape=shape, volumes=count, service_time=service, unit=unit, **rows, **one)
+    _check_ratios(checked)
+    return checked
 
 
-def check_aliases(aliases: ArrayLike, pool: CheckedPool) -> Array:
-    """Check the alias counts of a sweep."""
+def check_aliases(aliases: ArrayLike, scenarios: Scenarios) -> tuple[Array, NDArray[np.int64]]:
+    """Check the alias counts; they, and which scenario each is of, in the shape of the results."""
     try:
         counts = np.array(checks.plain(aliases), dtype=np.float64)  # a copy: the caller's array may change
     except (TypeError, ValueError):
         raise InputError("aliases", aliases, "whole numbers") from None
-    if counts.ndim > 1 or counts.size == 0:
-        raise InputError("aliases", aliases, "a number or a sequence of numbers")
-    most = MOST_DEVICES - pool.bases
-    for value in counts.flat:
-        if not 0 <= value <= most or value != round(value):
-            raise InputError(
-                "aliases",
-                float(value),
-                f"a whole number from 0 to {most} ({MOST_DEVICES} less {pool.bases} bases)",
-            )
-    return counts
+    if counts.size == 0:
+        raise InputError("aliases", aliases, "a number or an array of numbers")
+    scenario = np.arange(scenarios.unit.size).reshape(scenarios.shape)
+    try:
+        counts, scenario = (np.array(each) for each in np.broadcast_arrays(counts, scenario))
+    except ValueError:
+        told = f"aliases {counts.shape}, pools {scenarios.shape}"
+        raise InputError("aliases", told, "shapes that broadcast against each other") from None
+    bases = scenarios.volumes.sum(axis=-1)[scenario]
+    wrong = ~((counts >= 0) & (counts <= MOST_DEVICES - bases) & (counts == np.rint(counts)))
+    if wrong.any():
+        first = np.unravel_index(int(np.argmax(wrong)), wrong.shape)
+        most, beside = int(MOST_DEVICES - bases[first]), int(bases[first])
+        expected = f"a whole number from 0 to {most} ({MOST_DEVICES} less {beside} bases)"
+        raise InputError("aliases", float(counts[first]), expected)
+    return counts, scenario
 
 
-def _per_class(name: str, value: ArrayLike | None, classes: int | None) -> Array:
-    """One value a class; `nan` throughout where the argument was not given."""
+def _numbers(name: str, value: ArrayLike | None, classes: int | None, unit: str = "") -> Array:
+    """Numbers with the classes on the last axis; `nan` throughout where the argument was not given."""
     if value is None:
-        return np.full(classes or 0, np.nan)
+        return np.full(classes or 1, np.nan)
     try:
         values = np.atleast_1d(np.array(checks.plain(value), dtype=np.float64))
     except (TypeError, ValueError):
-        raise InputError(name, value, "numbers, one for each class of volumes") from None
-    if values.ndim > 1 or values.size == 0:
-        raise InputError(name, value, "one value for each class of volumes")
-    if classes is not None and values.size != classes:
-        raise InputError(name, value, f"one value for each of the {classes} classes that volumes has")
+        raise InputError(name, value, "numbers, one for each class of volumes", unit) from None
+    if values.size == 0:
+        raise InputError(name, value, "one value for each class of volumes", unit)
+    if classes is not None and values.shape[-1] != classes:
+        raise InputError(name, value, f"one value for each of the {classes} classes that volumes has", unit)
     return values
 
 
-def _service_times(value: ArrayLike, volumes: Array) -> tuple[Array, float]:
-    """Service time of each class, relative to their mean over the volumes, and that mean; 1 where all are equal."""
-    expected = (
-        f"a finite time above 0, one for all or one for each of the {volumes.size} classes that volumes has"
-    )
-    if np.ndim(value) == 0:
-        return np.ones(volumes.size), _number("service_time", value, above=0.0, unit="s")
-    times = _per_class("service_time", value, None)
-    if times.size != volumes.size:
-        raise InputError("service_time", value, expected, "s")
-    for time in times:
-        if not (time > 0.0 and _moderate(float(time))):
-            raise InputError("service_time", float(time), expected, "s")
-    if np.all(times == times[0]):
-        return np.ones(volumes.size), float(times[0])
-    mean = float(times @ volumes / volumes.sum())
-    return times / mean, mean
+def _refuse(name: str, values: Array, wrong: NDArray[np.bool_], expected: str, unit: str = "") -> None:
+    """Refuse the first value that is wrong."""
+    if np.any(wrong):
+        raise InputError(name, float(np.asarray(values)[wrong].ravel()[0]), expected, unit)
 
 
-def _check_class(population: float, think_time: float, arrival_rate: float) -> None:
+def _service_times(times: Array, volumes: Array) -> tuple[Array, Array]:
+    """Service time of each class, and their mean over the volumes of a pool."""
+    used = volumes > 0.0
+    wrong = used & ~((times >= 1.0 / checks.LARGEST) & (times <= checks.LARGEST))
+    _refuse("service_time", times, wrong, "a finite time above 0, one for all classes or one for each", "s")
+    known = np.where(used, times, 0.0)
+    largest = known.max(axis=-1)
+    alike = np.where(used, times == largest[:, None], True).all(axis=-1)
+    mean = np.where(alike, largest, (known * volumes).sum(axis=-1) / volumes.sum(axis=-1))
+    return np.where(used, times, mean[:, None]), mean
+
+
+def _check_classes(used: NDArray[np.bool_], population: Array, think_time: Array, arrival_rate: Array) -> None:
     """A class is closed (population and think time) or open (arrival rate), never both or neither."""
-    closed = not bool(np.isnan(population))
-    if closed != bool(np.isnan(arrival_rate)):
-        have = "both" if closed else "neither"
-        raise InputError(
-            "arrival_rate", arrival_rate, f"population or arrival_rate for each class, not {have}", "1/s"
+    closed, opened = ~np.isnan(population), ~np.isnan(arrival_rate)
+    for both, have in ((True, "both"), (False, "neither")):
+        wrong = used & (closed == opened) & (closed == both)
+        _refuse(
+            "arrival_rate", arrival_rate, wrong, f"population or arrival_rate for each class, not {have}", "1/s"
         )
-    if closed == bool(np.isnan(think_time)):
-        raise InputError(
-            "think_time", think_time, "a think time for each class with a population, and no other", "s"
-        )
-    if not closed:
-        if not 0.0 <= arrival_rate <= checks.LARGEST:
-            raise InputError("arrival_rate", float(arrival_rate), "a finite rate, 0 or more", "1/s")
-        return
-    if not 1 <= population < np.inf or population != round(population):
-        raise InputError("population", float(population), "a whole number of requesters, 1 or more")
-    if not (think_time > 0.0 and _moderate(think_time)):
-        raise InputError("think_time", float(think_time), "a finite time above 0", "s")
+    wrong = used & (closed == np.isnan(think_time))
+    _refuse("think_time", think_time, wrong, "a think time for each class with a population, and no other", "s")
+    wrong = used & opened & ~((arrival_rate >= 0.0) & (arrival_rate <= checks.LARGEST))
+    _refuse("arrival_rate", arrival_rate, wrong, "a finite rate, 0 or more", "1/s")
+    whole = (population >= 1.0) & (population < np.inf) & (population == np.rint(population))
+    _refuse("population", population, used & closed & ~whole, "a whole number of requesters, 1 or more")
+    moderate = (think_time >= 1.0 / checks.LARGEST) & (think_time <= checks.LARGEST)
+    _refuse("think_time", think_time, used & closed & ~moderate, "a finite time above 0", "s")
 
 
-def _check_ratios(pool: CheckedPool) -> None:
+def _check_ratios(pools: Scenarios) -> None:
     """Refuse times and rates so far from the mean service time that others beside them lose their digits."""
-    unit, near, any_less = pool.service_time, 1.0 / FARTHEST, 0.0
-    for name, values, scale, dimension, least in (
-        ("service_time", pool.service, unit, "s", near), ("think_time", pool.think_time, unit, "s", near),
-        ("arrival_rate", pool.arrival_rate, 1.0 / unit, "1/s", near), ("scv", pool.scv, 1.0, "", any_less),
-        ("inflation", pool.inflation, 1.0, "", any_less), ("redrive_time", pool.redrive_time, unit, "s", any_less),
-        ("alias_redrive_time", pool.alias_redrive_time, unit, "s", any_less),
+    unit, near = pools.unit, 1.0 / FARTHEST
+    for name, dimension, power, least in (
+        ("service_time", "s", 1, near), ("think_time", "s", 1, near), ("arrival_rate", "1/s", -1, near),
+        ("inflation", "", 0, 0.0), ("redrive_time", "s", 1, 0.0), ("alias_redrive_time", "s", 1, 0.0),
     ):  # fmt: skip
-        for value in np.atleast_1d(values):
-            if np.isnan(value) or value == 0.0 or least <= value <= FARTHEST:
-                continue
-            told = f"a number from {least * scale:.3g} to {FARTHEST * scale:.3g}, as service times are {unit:.3g} s"
-            raise InputError(name, float(value * scale), told, dimension)
-
-
-def _number(
-    name: str, value: ArrayLike, *, above: float = -np.inf, at_least: float = -np.inf, unit: str = ""
-) -> float:
-    """One finite number within its domain."""
-    expected = (
-        f"one finite number above {above:g}"
-        if above > -np.inf
-        else f"one finite number, {at_least:g} or more"
-    )
-    try:
-        number = float(np.asarray(checks.plain(value), dtype=np.float64)[()])
-    except (TypeError, ValueError):
-        raise InputError(name, value, expected, unit) from None
-    if not (
-        number > above
-        and number >= at_least
-        and (above < 0.0 or _moderate(number))
-        and number <= checks.LARGEST
-    ):
-        raise InputError(name, number, f"{expected}, up to {checks.LARGEST:g}", unit)
-    return number + 0.0  # minus zero is zero
-
-
-def _moderate(number: float) -> bool:
-    """Whether a number above 0 is of a magnitude that `checks` takes."""
-    return 1.0 / checks.LARGEST <= number <= checks.LARGEST
+        values = getattr(pools, name)
+        scale = unit**power if values.ndim == 1 else (unit**power)[:, None]
+        relative = values / scale
+        wrong = ~(np.isnan(relative) | (relative == 0.0) | ((relative >= least) & (relative <= FARTHEST)))
+        if wrong.any():
+            at = np.unravel_index(int(np.argmax(wrong)), wrong.shape)
+            of, mean = float(np.broadcast_to(scale, wrong.shape)[at]), float(unit[at[0]])
+            told = f"a number from {least * of:.3g} to {FARTHEST * of:.3g}, as service times are {mean:.3g} s"
+            raise InputError(name, float(values[at]), told, dimension)

@@ -10,19 +10,20 @@ from numpy.typing import NDArray
 
 from planner import render
 from planner.queueing.checks import positive
+from planner.queueing.pools.field.elements import Elements
 from planner.queueing.pools.outcome import Outcome
-from planner.queueing.pools.pool import CheckedPool
-from planner.queueing.pools.stability import aliases_to_be_stable
+from planner.queueing.pools.pool import Scenarios
 from planner.queueing.pools.water_marks import water_marks
 from planner.results import Array, Result, quantity
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class PoolSteady(Result):
-    """Stationary behavior of a pool, for each alias count.
+    """Stationary behavior of pools, for each alias count.
 
-    Per class arrays are per volume and have shape aliases x classes, or (classes,) for one alias count;
-    arrays of the pool have the shape of `aliases`.
+    Arrays of the pool have the shape of `aliases`, broadcast with that of the pools; per class arrays are per volume
+    and have the classes on one more axis. A class without volumes, which fills up a pool with fewer classes than
+    others, has rates and queues 0.
 
     Attributes
     ----------
@@ -63,6 +64,8 @@ class PoolSteady(Result):
         False where a queue grows without bound.
     aliases_to_be_stable : ndarray
         Fewest aliases with which none does, shape () [1].
+    converged : ndarray of bool
+        False where no solution was found: its numbers are nan.
     method : str
         "exact" or "mean-field".
     """
@@ -95,6 +98,7 @@ class PoolSteady(Result):
     free_alias_law: Array
     tries_by_free: Array
     stable: NDArray[np.bool_]
+    converged: NDArray[np.bool_]
     method: str
 
     @property
@@ -151,60 +155,81 @@ class PoolSteady(Result):
         columns = []
         for name, (label, unit) in named.items():
             values = np.asarray(getattr(self, name))
-            if name not in ("volumes", "aliases_to_be_stable") and values.ndim < self.throughput.ndim:
+            if name != "volumes" and values.ndim < len(shape):
                 values = values[..., None]
             cells = np.broadcast_to(values, shape).ravel().tolist()
             columns.append(render.Column(name=name, unit=unit, label=label, values=cells))
         return render.Table(columns=tuple(columns))
 
 
-def pool_steady(pool: CheckedPool, aliases: Array, outcomes: list[Outcome], method: str) -> PoolSteady:
-    """Join the outcomes of a sweep, in SI units."""
+def pool_steady(
+    scenarios: Scenarios,
+    elements: Elements,
+    shape: tuple[int, ...],
+    outcome: Outcome,
+    converged: NDArray[np.bool_],
+    needed: Array,
+    method: str,
+) -> PoolSteady:
+    """What was found, in SI units and in the shape asked for; nan where it did not converge."""
+    classes = elements.volumes.shape[-1]
+    here, failed = elements.volumes > 0.0, ~converged
 
-    def per_class(values: list[Array]) -> Array:
-        # What rounding and the last step of an iteration leave below 0 is 0; `check_balance` bounds it.
-        return np.maximum(np.array(values), 0.0).reshape(*aliases.shape, pool.classes)
+    def by_class(values: Array) -> Array:
+        return np.asarray(values).reshape(*shape, classes)
 
-    second = pool.service_time
-    throughput = per_class([each.throughput for each in outcomes])
-    in_gap = per_class([each.in_gap(pool) for each in outcomes])
-    queue = per_class([each.queue for each in outcomes]) + in_gap
-    base_service = per_class([each.base_in_service for each in outcomes])
-    alias_service = per_class([each.alias_in_service for each in outcomes])
-    tries = per_class([each.tries for each in outcomes])
+    def by_pool(values: Array) -> Array:
+        return np.asarray(values).reshape(shape)
+
+    def found(values: Array) -> Array:
+        # What rounding and the last step of an iteration leave below 0 is 0; `balanced` bounds it.
+        values = np.where(here, np.maximum(values, 0.0), 0.0)
+        return np.where(failed[:, None], np.nan, values)
+
+    unit = elements.unit[:, None]
+    throughput, in_gap = found(outcome.throughput), found(outcome.in_gap(elements))
+    queue = found(outcome.queue) + in_gap
+    base_service, alias_service = found(outcome.base_in_service), found(outcome.alias_in_service)
+    tries, fails = found(outcome.tries), found(outcome.fails)
     unhindered = np.maximum(throughput - tries, 0.0)  # where a queue grows more I/Os come than are served
-    on_base = np.minimum(unhindered + per_class([each.base_pickups for each in outcomes]), throughput)
-    fails = per_class([each.fails for each in outcomes])
-    service = second * _ratio(base_service + alias_service, throughput, pool.service)
-    wait = second * _ratio(queue, throughput)
-    laws, found = np.zeros((2, len(outcomes), int(aliases.max()) + 1))
-    for i, each in enumerate(outcomes):
-        laws[i, : each.free_law.size] = each.free_law
-        found[i, : each.tries_by_free.size] = each.tries_by_free / second
+    on_base = np.minimum(unhindered + found(outcome.base_pickups), throughput)
+    service = unit * _ratio(base_service + alias_service, throughput, elements.service)
+    wait = unit * _ratio(queue, throughput)
+    count = elements.volumes
+
+    def whole(values: Array) -> Array:
+        return np.where(count > 0.0, count * values, 0.0).sum(axis=-1)
+
+    laws = [
+        np.where(failed[:, None], np.nan, each).reshape(*shape, -1)
+        for each in (outcome.free_law, outcome.tries_by_free / unit)
+    ]
+    free = np.where(failed, np.nan, outcome.free_aliases)
     return PoolSteady(
-        aliases=aliases,
-        volumes=pool.volumes,
-        throughput=throughput / second,
-        queue_length=queue,
-        wait_time=wait,
-        response_time=wait + service,
-        service_time=service,
-        in_gap=in_gap,
-        tries_rate=tries / second,
-        fails_rate=fails / second,
-        base_throughput=on_base / second,
-        alias_throughput=(throughput - on_base) / second,
-        base_in_service=base_service,
-        alias_in_service=alias_service,
-        pool_throughput=throughput @ pool.volumes / second,
-        pool_queue_length=queue @ pool.volumes,
-        fail_fraction=_ratio(fails @ pool.volumes, tries @ pool.volumes),
-        free_aliases=np.array([each.free_aliases for each in outcomes]).reshape(aliases.shape),
-        residual=np.array([each.residual for each in outcomes]).reshape(aliases.shape),
-        aliases_to_be_stable=np.array(aliases_to_be_stable(pool)),
-        free_alias_law=_read_only(laws.reshape(*aliases.shape, laws.shape[1])),
-        tries_by_free=_read_only(found.reshape(*aliases.shape, laws.shape[1])),
-        stable=np.array([each.stable for each in outcomes]).reshape(aliases.shape),
+        aliases=by_pool(elements.aliases),
+        volumes=scenarios.volumes.reshape(*scenarios.shape, classes),
+        throughput=by_class(throughput / unit),
+        queue_length=by_class(queue),
+        wait_time=by_class(wait),
+        response_time=by_class(wait + service),
+        service_time=by_class(service),
+        in_gap=by_class(in_gap),
+        tries_rate=by_class(tries / unit),
+        fails_rate=by_class(fails / unit),
+        base_throughput=by_class(on_base / unit),
+        alias_throughput=by_class((throughput - on_base) / unit),
+        base_in_service=by_class(base_service),
+        alias_in_service=by_class(alias_service),
+        pool_throughput=by_pool(whole(throughput) / unit[:, 0]),
+        pool_queue_length=by_pool(whole(queue)),
+        fail_fraction=by_pool(_ratio(whole(fails), whole(tries), np.where(failed, np.nan, 0.0))),
+        free_aliases=by_pool(free),
+        residual=by_pool(np.asarray(outcome.residual)),
+        aliases_to_be_stable=needed.reshape(scenarios.shape),
+        free_alias_law=_read_only(laws[0]),
+        tries_by_free=_read_only(laws[1]),
+        stable=by_pool(outcome.stable).astype(bool),
+        converged=by_pool(converged).astype(bool),
         method=method,
     )
 
@@ -213,7 +238,7 @@ def _ratio(part: Array, whole: Array, otherwise: float | Array = 0.0) -> Array:
     """Quotient, and what to say where there is nothing to divide by."""
     whole = np.asarray(whole)
     return np.asarray(
-        np.divide(part, whole, out=np.broadcast_to(otherwise, whole.shape).copy(), where=whole > 0.0)
+        np.divide(part, whole, out=np.broadcast_to(otherwise, whole.shape).astype(float), where=~(whole <= 0.0))
     )
 
 

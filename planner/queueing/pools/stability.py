@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from planner.queueing.pools.independent import solve_one
 from planner.queueing.pools.outcome import PER_CLASS, Outcome
-from planner.queueing.pools.pool import TINY, CheckedPool
+from planner.queueing.pools.pool import TINY, CheckedPool, Scenarios
 from planner.results import Array
 
 MOST_OF_ONE: Final = 4096
@@ -50,6 +50,20 @@ def aliases_to_be_stable(pool: CheckedPool) -> float:
     if pool.bases == 1:
         return _of_one_volume(pool)
     return float(np.floor(float(pool.volumes @ aliases_in_use(pool))) + 1.0)
+
+
+def fewest_to_be_stable(scenarios: Scenarios) -> Array:
+    """Fewest aliases with which no queue of a pool grows without bound, shape (scenarios,)."""
+    load = np.where(scenarios.active & ~scenarios.closed, scenarios.arrival_rate * scenarios.service_time, 0.0)
+    gap = scenarios.redrive_time[:, None] / scenarios.service_time
+    needed = np.zeros(scenarios.unit.size)
+    for scenario in np.flatnonzero((load * (1.0 + gap) >= 1.0 - MARGIN).any(axis=-1)).tolist():
+        needed[scenario] = aliases_to_be_stable(scenarios.pool(scenario))
+    return needed
+
+
+MARGIN: Final = 1e-9
+"""How far below 1 a load is looked at."""
 
 
 def is_stable(pool: CheckedPool, aliases: int) -> bool:

@@ -50,6 +50,8 @@ class Growth(Answer):
         Which series of `daily` each limit belongs to.
     further : tuple of str
         Notes on where the limits come from.
+    basis : str
+        Over which days needs are decided, where those are not all that were measured; else empty.
     """
 
     limits: tuple[Limit, ...]
@@ -60,10 +62,15 @@ class Growth(Answer):
     fit: TrendDraws
     order: tuple[int, ...]
     further: tuple[str, ...] = ()
+    basis: str = ""
 
     @property
     def headline(self) -> str:
-        """What breaks first, and when."""
+        """What breaks first, and when; over which days needs are decided."""
+        return f"{self._first} {self.basis}".rstrip()
+
+    @property
+    def _first(self) -> str:
         first = self.limits[0]
         said = sentence(first, self.rate, self.horizon)
         within = sum(each.verdict in {"already", "within horizon"} for each in self.limits)

@@ -8,9 +8,9 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from planner import parallel
 from planner.errors import PlannerError
 from planner.results import Array
-from planner.site import executors
 from planner.site.growth.draws import TrendDraws, draw
 from planner.site.growth.model import STEPS
 from planner.site.growth.search import BUSY, TINY, first_week, search, start
@@ -52,8 +52,8 @@ def fit_days(
     if len(parts) < PAYS:
         return TrendDraws.joined([fit_some(part) for part in parts])
     fits: list[TrendDraws] = []
-    for found in executors.run(fit_some, parts, workers=workers):
-        if isinstance(found, executors.Failed):
+    for found in parallel.run(fit_some, parts, workers=workers):
+        if isinstance(found, parallel.Failed):
             raise PlannerError(f"the trend of {found.name} has no answer: {found.problem}")
         fits.append(found)
     return TrendDraws.joined(fits)

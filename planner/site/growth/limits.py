@@ -3,37 +3,38 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from planner.demand import Law
+from planner.demand import Law, Target
 from planner.devices.storage import FRAMES_PER_PGMBK, ptrm_limit, real_storage_limit
 from planner.devices.storage import release as find_release
-from planner.errors import InputError, PlannerError
+from planner.errors import InputError
 from planner.interval import Interval
-from planner.measurements.choose import MEAN, at_interval
+from planner.measurements.choose import refuse_twice
 from planner.measurements.read import Measured
 from planner.reports import schema
+from planner.reports.moments import MOMENT, with_moments
 from planner.results import Array
 from planner.site.growth.answer import Growth, answer_goals, future_of
 from planner.site.growth.given import HORIZON
 from planner.site.growth.goals import ENDS, Goal, fitted
-from planner.site.growth.pools import PoolQuestion, answer_pools
-from planner.site.growth.wording import AHEAD
-from planner.site.series import Daily, SeriesLabel, aligned, busy_hours, daily_medians, jump_note, leap
-from planner.demand import Target
+from planner.site.growth.pools import PoolQuestion, answer_pools, no_answer
+from planner.site.growth.wording import AHEAD, listed
+from planner.site.parts import DEFAULT_MEET
+from planner.site.series import SeriesLabel, aligned, busy_hours, daily_medians, jump_note, leap
 from planner.units import GIB, SEGMENT
 
 if TYPE_CHECKING:
     import polars as pl
 
 BUSY: Final = 0.9  # share at which a device is full
-RECENT: Final = 28  # days among which the hour is that a pool is read from
+RECENT: Final = 28  # days, the last ones of a pool, by which its need of today is decided
 MEMBERS: Final = 0.5  # share of the usual volumes that an interval must hold
 NOT_MEASURED: Final = "measurements with dates over several days: the column start of docs/formats.md"
 
@@ -84,7 +85,11 @@ def site_growth(
     ------
     InputError
         No measurements with dates.
+    ReportError
+        A device or data space twice in one interval.
     """
+    for table in (measured.devices, measured.storage):
+        refuse_twice(table)
     parts, notes = _pool_series(measured.devices)
     volumes, more = _volume_series(measured.devices)
     storage, told = _storage_series(measured.storage)
@@ -103,33 +108,40 @@ def site_growth(
     larger = math.prod(max(factor, 1) for _, factor in events)
     goals: list[Goal] = []
     said: list[str] = []
-    hours: dict[int, pl.DataFrame] = {}
+    pools: list[PoolQuestion] = []
     for index, each in enumerate(series):
         now = float(level[index])
         if not isinstance(each, PoolLoad):
             goals += each.goals(index, given, now)
-            continue
-        try:
-            hours[index] = each.hour(daily, index, now)
-        except PlannerError as problem:
-            said.append(f"{each.measured.name} has no answer: {problem}")
-    pools = [
-        PoolQuestion(
-            label=series[index].measured, series=index, rows=rows, law=given.law, target=given.target,
-            now=float(level[index]), ahead=tuple(tuple(np.quantile(step[index], ENDS).tolist()) for step in ahead),
-            reach=max(float(np.quantile(reach[index], ENDS[-1])) * larger, float(level[index])),
-        )
-        for index, rows in one_interval(hours).items()
-    ]  # fmt: skip
-    for found, told in answer_pools(pools, workers):
-        goals += found
-        said += told
+        elif now <= 0.0:
+            said.append(no_answer(each.measured, "no load on its last day to grow from"))
+        else:
+            loads = tuple(tuple(np.quantile(step[index], ENDS).tolist()) for step in ahead)
+            most = max(float(np.quantile(reach[index], ENDS[-1])) * larger, now)
+            pools.append(each.question(index, now, loads, most))
+    away = []
+    for found in answer_pools(pools, given.law, given.target, workers):
+        goals += found.goals
+        said += found.notes
+        away += [found.away] if found.away else []
     if not goals:
         raise InputError(
             "measurements", "; ".join(said) or "nothing with a limit", "a pool, a volume or storage"
         )
-    said = list(dict.fromkeys(said))
-    return answer_goals(daily, fit, goals, horizon=horizon, rate=rate, events=events, notes=said)
+    said = list(dict.fromkeys([*said, *([f"{listed(away)}."] if away else [])]))
+    answer = answer_goals(daily, fit, goals, horizon=horizon, rate=rate, events=events, notes=said)
+    return replace(answer, basis=_basis(pools, series))
+
+
+def _basis(pools: Sequence[PoolQuestion], series: Sequence[GrowingLoad]) -> str:
+    """Over which days the aliases needed are decided, where more were measured; empty where not."""
+    begin = min((pool.begin for pool in pools if pool.begin > series[pool.series].first), default=None)
+    if begin is None:
+        return ""
+    return (
+        f"Aliases needed are those of {100 * DEFAULT_MEET:.0f} % of the busy time of the last {RECENT} days of each "
+        f"pool, from {begin} on; over other days `planner site` may say otherwise."
+    )
 
 
 def _of_one_clock(series: Sequence[GrowingLoad]) -> tuple[list[GrowingLoad], list[str]]:
@@ -166,36 +178,18 @@ class GrowingLoad:
 class PoolLoad(GrowingLoad):
     """I/O rate of a pool; its limits are found by `planner.site.growth.pools`."""
 
-    def hour(self, daily: Daily, index: int, now: float) -> pl.DataFrame:
-        """Rows of the recent busy hour whose rate is nearest to the level of today."""
+    def question(
+        self, index: int, now: float, ahead: tuple[tuple[float, ...], ...], reach: float
+    ) -> PoolQuestion:
+        """What is asked of the pool, by its last days."""
         import polars as pl
 
-        values = daily.values[index]
-        measured = np.flatnonzero(np.isfinite(values) & (values > 0))[-RECENT:]
-        if not measured.size:
-            raise InputError(self.measured.name, 0, "a day with I/O")
-        day = int(measured[np.argmin(np.abs(np.log(values[measured] / max(now, 1e-300))))])
-        hour = daily.hours[index, day]
-        begin = pl.lit(daily.day(day)).cast(pl.Datetime("us"))
-        if np.isfinite(hour):
-            begin = begin + pl.duration(hours=int(hour))
-        span = timedelta(hours=1) if np.isfinite(hour) else timedelta(days=1)
-        rows: pl.DataFrame = self.rows.filter((pl.col("start") >= begin) & (pl.col("start") < begin + span))
-        return rows
-
-
-def one_interval(hours: Mapping[int, pl.DataFrame]) -> dict[int, pl.DataFrame]:
-    """Means of each device over all intervals of its pool, as those of one; each pool has one system."""
-    import polars as pl
-
-    if not hours:
-        return {}
-    pool = ["system", "pool"]
-    means = at_interval(pl.concat(hours.values()), MEAN).with_columns(
-        pl.col("file", "source").first().over(pool), pl.col("start").min().over(pool)
-    )
-    found = means.partition_by(pool, as_dict=True, maintain_order=True)
-    return {index: found[rows["system"][0], rows["pool"][0]] for index, rows in hours.items()}
+        begin = self.rows["start"].max().date() - timedelta(days=RECENT - 1)
+        rows = self.rows.filter(pl.col("start") >= pl.lit(begin).cast(pl.Datetime("us")))
+        return PoolQuestion(
+            label=self.measured, series=index, pool=rows["pool"][0], rows=rows, begin=begin, now=now, ahead=ahead,
+            reach=reach,
+        )  # fmt: skip
 
 
 class BusyLoad(GrowingLoad):
@@ -237,17 +231,20 @@ def _pool_series(devices: pl.DataFrame) -> tuple[list[GrowingLoad], list[str]]:
     """I/O rate of each pool, interval by interval."""
     import polars as pl
 
-    rows = devices.filter(
-        pl.col("pool").is_not_null() & pl.col("start").is_not_null() & pl.col("io_rate").is_not_null()
-    )
+    rows = devices.filter(pl.col("pool").is_not_null() & pl.col("start").is_not_null())
     found: list[GrowingLoad] = []
     notes: list[str] = []
     one = ["system", "pool"]
     totals = (
-        rows.group_by(*one, "start").agg(pl.col("io_rate").sum(), pl.len().alias("members")).sort("start")
+        with_moments(rows.drop_nulls("io_rate"), *one)
+        .group_by(*one, MOMENT)
+        .agg(pl.col("start").first(), pl.col("io_rate").sum(), pl.len().alias("members"))
+        .sort("start", MOMENT)
     )
     over_time = totals.partition_by(one, as_dict=True, maintain_order=True)
     for (system, pool), part in rows.partition_by(one, as_dict=True, maintain_order=True).items():
+        if (system, pool) not in over_time:
+            continue
         sums = over_time[system, pool]
         usual = float(np.median(sums["members"].to_numpy()))
         whole = sums.filter(pl.col("members") >= MEMBERS * usual)
@@ -301,7 +298,8 @@ def _storage_series(storage: pl.DataFrame) -> tuple[list[GrowingLoad], list[str]
     found: list[GrowingLoad] = []
     notes: list[str] = []
     for (system,), part in rows.partition_by("system", as_dict=True, maintain_order=True).items():
-        sums = part.group_by("start").agg(pl.col("resident").sum()).sort("start")
+        every = with_moments(part).group_by(MOMENT)
+        sums = every.agg(pl.col("start").first(), pl.col("resident").sum()).sort("start", MOMENT)
         in_use = sums["resident"].to_numpy() * SEGMENT / FRAMES_PER_PGMBK / GIB
         first, levels, hours = busy_hours(sums["start"].to_numpy(), in_use)
         measured = SeriesLabel(system=system or "", what="in-use virtual storage", unit="GB")

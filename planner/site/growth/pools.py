@@ -1,36 +1,57 @@
-"""What pools need as their loads grow: one map over parts of some pools each, on all processors of this machine."""
+"""What pools need as their loads grow: the interval that decides today, at many loads, up to the loads of its limits.
+
+Parts of some pools each are shared out to the processors of this machine; in a part, one call of `need` asks for all
+pools.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from datetime import date
 from typing import TYPE_CHECKING, Final
 
-from planner.demand import Law
-from planner.errors import PlannerError
+import numpy as np
+
+from planner import parallel
+from planner.demand import Law, Target
+from planner.errors import InfeasibleError, PlannerError
 from planner.interval import Interval
-from planner.site import executors
+from planner.measurements.groups import POOL, Group, rows_of
+from planner.measurements.over_time import RunsOverTime, over_time
+from planner.measurements.run import Run
+from planner.results import Array
+from planner.site.deciding import busy_intervals, deciding, outside_busy_hour
 from planner.site.growth.goals import Goal
-from planner.site.growth.needs import needs_of_pool
+from planner.site.parts import DEFAULT_MEET
 from planner.site.series import SeriesLabel
-from planner.demand import Target
+from planner.site.unevenness import covered
+from planner.sizing.need import need
 
 if TYPE_CHECKING:
     import polars as pl
 
 POOLS_AT_ONCE: Final = 12  # a part: all processes are busy to the end
-Answered = tuple[list[Goal], list[str]]
+NEARNESS: Final = 0.005  # of a load that a limit is met at
+UNSOLVED: Final = 0.1  # of a load from which on none is solved
+INSIDE: Final = 4  # loads between two that have a limit between them, asked at once
+MOST_GROWN: Final = 100.0  # times the load of today
+LEAST_GROWN: Final = 1e-3
+
+Wanted = tuple[set[float], set[float]]
+"""Multiples of a load at which counts are wanted, and those at which ranges are."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class PoolQuestion:
-    """A pool with the `rows` of one busy hour, at the loads of `now` and `ahead`, up to `reach` [1/s]."""
+    """A pool with the `rows` of its last days, from `begin` on, at loads of `now` and `ahead`, up to `reach` [1/s]."""
 
     label: SeriesLabel
     series: int
+    pool: str
     rows: pl.DataFrame
-    law: Law
-    target: Target
+    begin: date
     now: float
     ahead: tuple[tuple[float, ...], ...]
     reach: float
@@ -42,56 +63,232 @@ class PoolQuestions:
 
     name: str
     pools: tuple[PoolQuestion, ...]
+    law: Law
+    target: Target
 
 
-def answer_pools(pools: Sequence[PoolQuestion], workers: int | None = None) -> list[Answered]:
-    """Limits of each pool, and notes; a pool without an answer says why."""
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class PoolLimits:
+    """Limits of a pool, and notes; `away` says where it is decided outside of its busy hour."""
+
+    goals: tuple[Goal, ...] = ()
+    notes: tuple[str, ...] = ()
+    away: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class DecidedPool:
+    """A pool as the interval that decides it was measured, and what it needs at multiples of the load of today.
+
+    `counts` are inf where no count does and nan where none was solved; `ranges` hold those whose ranges were asked too.
+    """
+
+    asked: PoolQuestion
+    run: Run
+    in_use: int
+    away: str
+    counts: dict[float, float] = field(default_factory=dict)
+    ranges: dict[float, Interval] = field(default_factory=dict)
+
+    @property
+    def volumes(self) -> int:
+        """Those without I/O too."""
+        return self.run.bases + self.run.idle
+
+    def times(self, load: float) -> float:
+        """Multiple of the load of today."""
+        return min(load / self.asked.now, MOST_GROWN)
+
+    def first(self) -> Wanted:
+        """Multiples to ask first: today, and ahead; ranges at the ends of what lies ahead."""
+        ends = {self.times(load) for low, _, high in self.asked.ahead for load in (low, high)}
+        middles = {self.times(middle) for _, middle, _ in self.asked.ahead}
+        return {1.0, *middles}, {*ends, self.times(self.asked.reach)}
+
+    def further(self) -> Wanted:
+        """Multiples to ask next: between two with a limit between them, first by counts, then by both ends."""
+        counts: set[float] = set()
+        ranges: set[float] = set()
+        for limit in (self.in_use, self.run.most_aliases):
+            within, above = _step(self.counts, limit)
+            found = _between(self.counts, limit)
+            counts |= found
+            if found:
+                continue
+            ranges |= {within, above} & self.counts.keys() - self.ranges.keys()
+            for end in self.ends():
+                ranges |= _between(end, limit)
+        return counts, ranges
+
+    def ends(self) -> tuple[dict[float, float], dict[float, float]]:
+        """Counts at the low and at the high end of the ranges."""
+        return (
+            {times: each.low for times, each in self.ranges.items()},
+            {times: each.high for times, each in self.ranges.items()},
+        )
+
+    def largest_load(self, limit: int) -> Interval:
+        """Load up to which so many aliases do [1/s]; inf where no load that was solved needs more."""
+        low, high = self.ends()
+        found = []
+        for counts in (high, self.counts, low):
+            within, above = _step(counts, limit)
+            known = math.isfinite(above) and not math.isnan(counts[above])
+            found.append(within * self.asked.now if known else math.inf)
+        return Interval(*found)
+
+    def limits(self, how: str) -> PoolLimits:
+        """Aliases in use, and addresses of the control unit."""
+        steps = [[self.times(load) for load in step] for step in self.asked.ahead]
+        later = [
+            Interval(self.ranges[low].low, self.counts[middle], self.ranges[high].high)
+            for low, middle, high in steps
+        ]
+        kinds = (("aliases", 0, self.in_use), ("addresses", self.volumes, self.run.most_aliases))
+        goals = tuple(
+            Goal(
+                series=self.asked.series,
+                measured=replace(self.asked.label, what=f"{what} of pool {self.asked.pool}", unit=what),
+                now=self.counts[1.0] + plus, limit=float(limit + plus), load=self.largest_load(limit),
+                needs=tuple(each + float(plus) for each in later),
+            )
+            for what, plus, limit in kinds
+        )  # fmt: skip
+        notes = [how, *(note.rstrip(".") + "." for note in self.run.notes)]
+        unsolved = [times for times, count in self.counts.items() if math.isnan(count)]
+        if unsolved:
+            notes.append(
+                f"{self.asked.label.name}: what it needs from {min(unsolved) * self.asked.now:.4g}/s on could not be "
+                "solved; limits that no smaller load reaches are left open."
+            )
+        return PoolLimits(goals=goals, notes=tuple(notes), away=self.away)
+
+
+def answer_pools(
+    pools: Sequence[PoolQuestion], law: Law, target: Target, workers: int | None = None
+) -> list[PoolLimits]:
+    """Limits of each pool; a pool without an answer says why."""
     parts = [
-        PoolQuestions(name=f"{some[0].label.name} to {some[-1].label.what}", pools=tuple(some))
+        PoolQuestions(
+            name=f"{some[0].label.name} to {some[-1].label.what}", pools=tuple(some), law=law, target=target
+        )
         for first in range(0, len(pools), POOLS_AT_ONCE)
         if (some := pools[first : first + POOLS_AT_ONCE])
     ]
-    found: list[Answered] = []
-    for each in executors.run(answer_part, parts, workers=workers):
-        if isinstance(each, executors.Failed):
-            found.append(([], [f"{each.name} have no answer: {each.problem}"]))
+    found: list[PoolLimits] = []
+    for each in parallel.run(answer_part, parts, workers=workers):
+        if isinstance(each, parallel.Failed):
+            found.append(PoolLimits(notes=(f"{each.name} have no answer: {each.problem}",)))
         else:
             found += each
     return found
 
 
-def answer_part(part: PoolQuestions) -> list[Answered]:
+def answer_part(part: PoolQuestions) -> list[PoolLimits]:
     """Each pool of a part."""
-    found: list[Answered] = []
-    for pool in part.pools:
-        try:
-            found.append(_answered(pool))
-        except PlannerError as problem:
-            found.append(([], [f"{pool.label.name} has no answer: {problem}"]))
-    return found
-
-
-def _answered(pool: PoolQuestion) -> Answered:
-    """Aliases in use, and addresses of the control unit."""
-    needs = needs_of_pool(pool.rows, pool.law, pool.target)
-    if needs is None:
-        return [], []
-    count, *counts = needs.counts([pool.now, *(load for step in pool.ahead for load in step)])
-    later = tuple(
-        Interval(low.low, middle.value, high.high)
-        for low, middle, high in zip(counts[::3], counts[1::3], counts[2::3], strict=True)
+    decided = decided_pools(part)
+    pools = [each for each in decided if isinstance(each, DecidedPool)]
+    wanted = [each.first() for each in pools]
+    while any(counts or ranges for counts, ranges in wanted):
+        _ask(pools, wanted, part)
+        wanted = [each.further() for each in pools]
+    how = (
+        f"Target of the aliases: {part.target}. A pool needs what it needs in {100 * DEFAULT_MEET:.0f} % of the busy "
+        "time of its last 28 days: the interval that decides is grown as the busy hours grow."
     )
-    goals = [
-        Goal(
-            series=pool.series,
-            measured=SeriesLabel(system=pool.label.system, what=f"{what} of pool {needs.name}", unit=what),
-            now=count.value + plus, limit=float(limit), load=needs.largest_load(limit - plus, pool.reach),
-            needs=tuple(each + float(plus) for each in later),
-        )
-        for what, plus, limit in (
-            ("aliases", 0, needs.in_use),
-            ("addresses", needs.volumes, needs.volumes + needs.room),
-        )
-    ]  # fmt: skip
-    how = f"Target of the aliases: {pool.target}; each pool is read from a recent busy hour and grown from there."
-    return goals, [how, *(note.rstrip(".") + "." for note in needs.run.notes)]
+    return [
+        each.limits(how) if isinstance(each, DecidedPool) else PoolLimits(notes=(each,)) for each in decided
+    ]
+
+
+def _ask(pools: Sequence[DecidedPool], wanted: Sequence[Wanted], part: PoolQuestions) -> None:
+    """What each pool needs at multiples of its load, all of them at once; with ranges where they are wanted."""
+    for ranges in (False, True):
+        asked = [
+            (pool, times) for pool, some in zip(pools, wanted, strict=True) for times in sorted(some[ranges])
+        ]
+        cases, growth = [(pool.run,) for pool, _ in asked], [times - 1.0 for _, times in asked]
+        found = need(cases, part.law, part.target, growth, ranges=ranges)
+        for (pool, times), one in zip(asked, found, strict=True):
+            none = math.inf if one.exit_code == InfeasibleError.exit_code else math.nan
+            count = pool.counts[times] = none if one.count is None else float(one.count)
+            if ranges or one.count is None:
+                ends = (count if end is None else float(end) for end in (one.low, one.count, one.high))
+                pool.ranges[times] = Interval(*ends)
+
+
+def _step(counts: dict[float, float], limit: int) -> tuple[float, float]:
+    """Loads about which counts pass a limit or are no longer solved; the second is inf where they do not."""
+    within = 0.0
+    for times in sorted(counts):
+        if not counts[times] <= limit:
+            return within, times
+        within = times
+    return within, math.inf
+
+
+def _between(counts: dict[float, float], limit: int) -> set[float]:
+    """Loads inside of the bracket of a step; none where it is narrow enough, or there is no step."""
+    low, high = _step(counts, limit)
+    low = max(low, LEAST_GROWN)
+    if math.isinf(high) or high <= low * (1 + (UNSOLVED if math.isnan(counts[high]) else NEARNESS)):
+        return set()
+    return set(np.geomspace(low, high, INSIDE + 2)[1:-1].tolist())
+
+
+def decided_pools(part: PoolQuestions) -> list[DecidedPool | str]:
+    """Each pool with the interval that decides it, as `planner site` has it of the same days; or why there is none."""
+    recent = [_recent(pool) for pool in part.pools]
+    asked = [(days, at) for days in recent if isinstance(days, RecentDays) for at in days.runs]
+    found = need([(days.runs[at],) for days, at in asked], part.law, part.target, ranges=False)
+    for (days, at), one in zip(asked, found, strict=True):
+        if one.count is None:
+            days.problems.append(one.problem)
+        else:
+            days.needed[at] = one.count
+    return [
+        days if isinstance(days, str) else days.decided(pool)
+        for pool, days in zip(part.pools, recent, strict=True)
+    ]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class RecentDays:
+    """A pool over its recent days: the runs of its busy intervals, what each of them needs, and why some have none."""
+
+    series: RunsOverTime
+    runs: dict[int, Run]
+    needed: Array
+    problems: list[str]
+
+    def decided(self, asked: PoolQuestion) -> DecidedPool | str:
+        """The pool as the interval that decides it measured it."""
+        series = self.series
+        known = np.isfinite(self.needed)
+        at = deciding(self.needed, series.load, series.seconds, known, DEFAULT_MEET)
+        if at is None:
+            return no_answer(asked.label, self.problems[0] if self.problems else "no I/O in its recent days")
+        away = outside_busy_hour(series.group.words, series.start, series.seconds, series.io_rate, at)
+        return DecidedPool(asked=asked, run=self.runs[at], in_use=int(series.in_use[-1]), away=away)
+
+
+def _recent(pool: PoolQuestion) -> RecentDays | str:
+    """A pool over its recent days, as `planner site` takes it; or why it has no answer."""
+    group = Group(pool.label.system, POOL, pool.pool)
+    ((_, series),) = over_time(rows_of(pool.rows.lazy(), [group]), [group])
+    if isinstance(series, str):
+        return no_answer(pool.label, series)
+    runs: dict[int, Run] = {}
+    problems = []
+    for at in np.flatnonzero(busy_intervals(series.load, (series.io_rate > 0) & covered(series))).tolist():
+        run = series.runs[at]
+        if isinstance(run, PlannerError):
+            problems.append(str(run))
+        elif run is not None:
+            runs[at] = run
+    return RecentDays(series=series, runs=runs, needed=np.full(series.start.size, np.nan), problems=problems)
+
+
+def no_answer(label: SeriesLabel, problem: object) -> str:
+    """Why a load is left out."""
+    return f"{label.name} has no answer: {problem}"

@@ -101,7 +101,7 @@ def notes_on_days(limits: Sequence[Limit]) -> list[str]:
     if unlike:
         days = sum(len(each.unlike) for each in unlike)
         which = (
-            _listed([str(day) for day in unlike[0].unlike])
+            listed([str(day) for day in unlike[0].unlike])
             if len(unlike) == 1
             else f"in {len(unlike)} series; --json has them"
         )
@@ -112,14 +112,14 @@ def notes_on_days(limits: Sequence[Limit]) -> list[str]:
     last = max((each.last for each in limits), default=date.min)
     ended = [each for each in each_load if (last - each.last) > timedelta(days=7)]
     if ended:
-        names = _listed([f"{each.grows.name} ({each.last})" for each in ended])
+        names = listed([f"{each.grows.name} ({each.last})" for each in ended])
         found.append(
             f"Not measured up to the last day, {last}: {names}. Dates count from the own last day of each."
         )
     first = min((each.first for each in limits), default=date.min)
     later = [each for each in each_load if (each.first - first) > timedelta(days=7)]
     if later:
-        names = _listed([f"{each.grows.name} ({each.first})" for each in later])
+        names = listed([f"{each.grows.name} ({each.first})" for each in later])
         found.append(f"Measured only from a later day on: {names}.")
     shifts = [each for each in each_load if each.shifts]
     if shifts:
@@ -136,7 +136,8 @@ def notes_on_days(limits: Sequence[Limit]) -> list[str]:
     return found
 
 
-def _listed(names: Sequence[str]) -> str:
+def listed(names: Sequence[str]) -> str:
+    """The first few of them, and how many more."""
     rest = len(names) - NAMED
     return ", ".join(names[:NAMED]) + (f" and {rest} more" if rest > 0 else "")
 

@@ -4,17 +4,16 @@ import numpy as np
 import pytest
 
 from planner.queueing import alias_pool
-from planner.queueing.pools.field.volume_law import VolumeRates, first_rates
-from planner.queueing.pools.pool import CheckedPool, check_pool
+from planner.queueing.pools.pool import CheckedPool, check_pools
 
 
 def mixed() -> CheckedPool:
     """Closed and open volumes whose services last 2, 3 and 5 ms."""
-    return check_pool(
+    return check_pools(
         volumes=[4, 2, 1], service_time=[2e-3, 3e-3, 5e-3], population=[3, np.nan, 6],
-        think_time=[1e-2, np.nan, 4e-2], arrival_rate=[np.nan, 70.0, np.nan], scv=1.5, inflation=0.2,
+        think_time=[1e-2, np.nan, 4e-2], arrival_rate=[np.nan, 70.0, np.nan], inflation=0.2,
         redrive_time=6e-5, alias_redrive_time=4e-5,
-    )  # fmt: skip
+    ).pool(0)  # fmt: skip
 
 
 @pytest.mark.parametrize("k", [0, 1, 2])
@@ -28,30 +27,7 @@ def test_one_volume_by_itself_has_its_own_times(k: int) -> None:
     np.testing.assert_allclose(one.arrival_rate / one.service_time, [(np.nan, 70.0, np.nan)[k]])
     assert one.redrive_time * one.service_time == pytest.approx(6e-5)
     assert one.alias_redrive_time * one.service_time == pytest.approx(4e-5)
-    assert (one.scv, one.inflation) == (1.5, 0.2)
-
-
-def ending(values: list[float]) -> VolumeRates:
-    """Rates of a volume that end as given."""
-    array = np.array(values)
-    rates = first_rates(mixed(), 1)
-    return rates._with(
-        ("idle_alias_ends", "alias_ends", "base_picks", "base_idles", "base_pace"), lambda _: array.copy()
-    )
-
-
-@pytest.mark.parametrize(
-    ("values", "expected"),
-    [([0.0, 1.0, 3.0], [5.0, 7.0]), ([0.0, 3.0, 2.0], [2.0, 2.0]), ([1.0] * 3, [1.0] * 2)],
-)
-def test_rates_of_aliases_go_on_rising_and_never_fall(values: list[float], expected: list[float]) -> None:
-    """A straight line through the last two, level where they fall; the base stays as it is."""
-    longer = ending(values).longer(2)
-    for name in ("idle_alias_ends", "alias_ends"):
-        assert getattr(longer, name).tolist() == [*values, *expected]
-    for name in ("base_picks", "base_idles", "base_pace"):
-        assert getattr(longer, name).tolist() == [*values, values[-1], values[-1]]
-    assert longer.cut(3).alias_ends.tolist() == values
+    assert one.inflation == 0.2
 
 
 @pytest.mark.parametrize(("gap", "alias_gap"), [(2e-4, 0.0), (0.0, 2e-4), (2e-4, 4e-4)])

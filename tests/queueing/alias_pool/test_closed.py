@@ -149,7 +149,6 @@ def test_time_scale_and_scalar_shape():
         ({"aliases": -1}, "aliases"),
         ({"aliases": 1.5}, "aliases"),
         ({"aliases": 4093}, "aliases"),
-        ({"aliases": [[1]]}, "aliases"),
         ({"volumes": 0}, "volumes"),
         ({"volumes": [2, 2]}, "population"),
         ({"population": 0}, "population"),
@@ -164,9 +163,7 @@ def test_time_scale_and_scalar_shape():
         ({"alias_redrive_time": -1.0}, "alias_redrive_time"),
         ({"method": "guess"}, "method"),
         ({"volumes": 9, "population": 9, "method": "exact"}, "method"),
-        ({"scv": 0.1, "method": "exact"}, "method"),
-        ({"scv": 0.01, "method": "exact"}, "method"),
-        ({"scv": -1.0}, "scv"),
+        ({"scv": 0.1}, "scv"),
     ],
 )
 def test_bad_input_is_named(change, argument):

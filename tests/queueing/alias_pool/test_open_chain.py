@@ -9,16 +9,16 @@ from planner.errors import InputError
 from planner.queueing import mmc
 from planner.queueing.pools import alias_pool
 from planner.queueing.pools.exact.open_chain import solve_open_chain
-from planner.queueing.pools.pool import check_pool
+from planner.queueing.pools.pool import check_pools
 
 NAN = float("nan")
 
 
 def open_pool(volumes, rates):
-    return check_pool(
-        volumes=volumes, service_time=1.0, population=None, think_time=None, arrival_rate=rates, scv=1.0,
+    return check_pools(
+        volumes=volumes, service_time=1.0, population=None, think_time=None, arrival_rate=rates,
         inflation=0.0, redrive_time=0.0, alias_redrive_time=None,
-    )  # fmt: skip
+    ).pool(0)  # fmt: skip
 
 
 def plain_chain(aliases, volumes, most_beyond, service=None):
@@ -160,11 +160,11 @@ def test_many_requesters_that_think_long_are_open():
 
 def test_auto_says_what_it_took():
     law = {"service_time": 1.0, "arrival_rate": [0.9, 0.4], "volumes": [1, 1]}
-    short, long = alias_pool(1, **law), alias_pool(1, **{**law, "arrival_rate": [1.9, 0.4]})
-    assert (short.method, long.method) == ("exact", "mean-field")
-    mean_field = alias_pool(1, **law, method="mean-field")
-    np.testing.assert_allclose(mean_field.wait_time, short.wait_time, rtol=0.02)
-    np.testing.assert_allclose(mean_field.tries_rate, short.tries_rate, rtol=2e-3)
+    exact, field = (alias_pool(1, **law, method=method) for method in ("exact", "auto"))
+    assert (exact.method, field.method) == ("exact", "mean-field")
+    assert alias_pool(0, **law).method == alias_pool(3, volumes=1, arrival_rate=0.9, service_time=1.0).method == "exact"
+    np.testing.assert_allclose(field.wait_time, exact.wait_time, rtol=0.025)
+    np.testing.assert_allclose(field.tries_rate, exact.tries_rate, rtol=2e-3)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from planner.errors import InputError
 from planner.queueing import finite_source, mmc
-from planner.queueing.pools import Approach, alias_pool, alias_pool_of_volumes, group_volumes
+from planner.queueing.pools import alias_pool, alias_pool_of_volumes, group_volumes
 from tests.queueing.alias_pool.simulation import simulate
 from tests.queueing.alias_pool.test_open_chain import plain_chain
 
@@ -35,7 +35,7 @@ KINDS = {
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(
-    "law", [{}, {"inflation": 0.1, "redrive_time": 5e-5}, {"scv": 0.5}], ids=["", "slowed", "scv"]
+    "law", [{}, {"inflation": 0.1, "redrive_time": 5e-5}], ids=["", "slowed"]
 )
 def test_one_time_for_each_class_is_one_for_all_where_they_are_equal(kind, law):
     one = alias_pool([0, 2, 5], service_time=1.1e-3, **KINDS[kind], **law)
@@ -155,14 +155,7 @@ def test_unit_of_time_does_not_matter():
     np.testing.assert_allclose(millis.tries_by_free, seconds.tries_by_free * 1e3, rtol=1e-6)
 
 
-def test_approach_comes_to_the_same():
-    law = {**KINDS["closed"], "volumes": [6, 9], "service_time": [0.5e-3, 4e-3]}
-    np.testing.assert_allclose(
-        Approach(4, **law).settled().wait_time[0], alias_pool(4, **law).wait_time, rtol=1e-9
-    )
-
-
-@pytest.mark.parametrize("bad", [[1.0, 2.0, 3.0], [1.0, 0.0], [1.0, NAN], [[1.0, 2.0]], [1.0, np.inf]])
+@pytest.mark.parametrize("bad", [[1.0, 2.0, 3.0], [1.0, 0.0], [1.0, NAN], [1.0, np.inf]])
 def test_bad_service_times_are_named(bad):
     with pytest.raises(InputError) as caught:
         alias_pool(1, volumes=[1, 1], arrival_rate=[0.1, 0.1], service_time=bad)

@@ -1,1 +1,1 @@
-"""The mean field of any pool, closed, open or mixed, around D."""
+"""The mean field of alias pools, any number of pools and alias counts side by side."""

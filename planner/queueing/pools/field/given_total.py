@@ -1,254 +1,166 @@
-"""The classes of volumes given D, the I/Os of the pool that no base holds."""
+"""The volumes of a pool given D, and how the I/Os that wait lie on them."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
-from typing import Final, TypeVar
+from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
-from planner.errors import ConvergenceError
-from planner.queueing.pools.field.base_balance import BaseFlows, PoolFlows, idle_given_total
-from planner.queueing.pools.field.base_phases import base_hazard, hazard_given_total
-from planner.queueing.pools.field.volume_law import VolumeLaw, VolumeRates
-from planner.queueing.pools.pool import TINY, CheckedPool
+from planner.queueing.pools.field.elements import Elements, State
+from planner.queueing.pools.field.volume_law import fitted_tilts, of_the_others, tilted, volume_law
+from planner.queueing.pools.pool import TINY
 from planner.results import Array
 
-MARGIN: Final = 1e-14
-"""What is dropped within sums, relative to the window: it must not show at the ends of the window."""
-MOST_CELLS: Final = 12_000_000
-"""Numbers of D by d, over all classes, that one iteration may take: two seconds."""
-CELLS_TOGETHER: Final = 30_000
-"""Numbers of D by d up to which classes are worked through together: what fits into a cache."""
+CLOSE: Final = 1e-12
+"""Share that is taken for 0, and for all."""
+NOTHING: Final = 1e-9
+"""I/Os beyond the bases, as the volumes have them, up to which they are not scaled to D."""
+NEWTON: Final = 6
+"""Steps of Newton's method to the split."""
+LARGEST_EXPONENT: Final = 700.0
+ANY: Final = 2.0**60
+"""I/Os of which all d hold an alias for certain, where none waits."""
 
 
-@dataclass(frozen=True, eq=False)
-class CountLaw:
-    """A law on the whole numbers `first`, `first + 1`, ..."""
-
-    first: int  # Smallest number of the window [1]
-    values: Array  # Probabilities, shape (numbers,) [1]
-    least: float  # Probability up to which either end of a sum is dropped [1]
-
-    def __mul__(self, other: CountLaw) -> CountLaw:
-        """Law of the sum of two independent counts, trimmed where negligible."""
-        if self.values.size == 1 or other.values.size == 1:  # one of them is known
-            longer = other if self.values.size == 1 else self
-            return CountLaw(self.first + other.first, longer.values, self.least)
-        values = np.convolve(self.values, other.values)
-        if values[0] > self.least and values[-1] > self.least:
-            return CountLaw(self.first + other.first, values, self.least)
-        (kept,) = (values > self.least).nonzero()
-        if not kept.size:  # rates of the volumes ran away
-            raise ConvergenceError("mean field of the alias pool: law of the total", np.inf, 0)
-        return CountLaw(self.first + other.first + int(kept[0]), values[kept[0] : kept[-1] + 1], self.least)
-
-    def power(self, count: int) -> CountLaw:
-        """Law of the sum of `count` independent counts."""
-        if count == 0:
-            return CountLaw(0, np.ones(1), self.least)
-        square, result = self, None
-        while True:
-            if count & 1:
-                result = square if result is None else result * square
-            count >>= 1
-            if not count:
-                break
-            square = square * square
-        return self if result is None else result
-
-    def window(self, least: float) -> Array:
-        """Numbers whose probability is above `least` of the largest, shape (numbers,) [1]."""
-        kept = np.flatnonzero(self.values > least * self.values.max())
-        return np.arange(self.first + kept[0], self.first + kept[-1] + 1.0)
-
-
-def leave_one_out(laws: list[CountLaw], volumes: list[int]) -> tuple[list[CountLaw], CountLaw]:
-    """Law of the total over all volumes but one of class k, for every k; and over all."""
-    but_one = [law.power(count - 1) for law, count in zip(laws, volumes, strict=True)]
-    whole = [less * law for less, law in zip(but_one, laws, strict=True)]
-    left_out = list(but_one)
-    before, after = whole[0], whole[-1]
-    for k in range(1, len(laws)):
-        left_out[k] = before * left_out[k]
-        left_out[-1 - k] = left_out[-1 - k] * after
-        before, after = before * whole[k], whole[-1 - k] * after
-    return left_out, before
-
-
-def of_the_rest(laws: list[CountLaw], total: Array, size: int) -> Array:
-    """Probability of ``total - d`` for d = 0, 1, ..., shape (laws, totals, size); `total` counts by ones."""
-    least = int(total[0]) - size + 1
-    numbers = np.zeros((len(laws), total.size + size - 1))  # from `least` on
-    for row, law in zip(numbers, laws, strict=True):
-        begin, skipped = max(law.first - least, 0), max(least - law.first, 0)
-        values = law.values[skipped : skipped + max(row.size - begin, 0)]
-        row[begin : begin + values.size] = values
-    # One row on, one d back: a view, without the cost of making it by a function.
-    by_law, step = numbers.strides
-    shape, first = (len(laws), total.size, size), (size - 1) * step
-    return np.ndarray(shape, np.float64, numbers, first, (by_law, step, -step))
-
-
-AnyFlows = TypeVar("AnyFlows", PoolFlows, BaseFlows)
-
-
-@dataclass(frozen=True, eq=False)
-class ClassGroup:
-    """Classes of about as many d, side by side, given D; one of fewer d than the largest has weight 0 beyond them."""
-
-    classes: NDArray[np.int64]  # Which they are
-    sizes: list[int]  # Numbers of d of each [1]
-    beyond: Array  # d = 0, 1, ... of the largest, shape (d,) [1]
-    weight_idle: Array  # Law of d with the base idle, busy, shape (classes, D, d) [1]
-    weight_busy: Array
-    # Likelihood of D given d with the base busy, relative to that given a busy base, shape (classes, D, d) [1]
-    likelihood: Array
-    # By which a busy base ends faster than on average, shape (classes, D, d); None for exponential service [1]
-    hazard: Array | None = None
+def ratio(part: Array, whole: Array, otherwise: float | Array = 0.0) -> Array:
+    """Quotient, and what to take where there is nothing to divide by."""
+    some = whole > TINY
+    return np.where(some, part / np.where(some, whole, 1.0), otherwise)
 
 
 @dataclass(frozen=True, eq=False)
 class GivenTotal:
-    """All classes given D."""
+    """Volumes given D, under their laws as if independent but for their sum; shape (elements, classes, D) each."""
 
-    total: Array  # The window of D, shape (D,) [1]
-    busy: Array  # Probability that a base is busy, shape (classes, D) [1]
-    beyond_idle: Array  # Mean d with the base idle, busy, shape (classes, D) [1]
+    busy: Array  # Weight of d with the base busy, shape (elements, classes, D, d) [1]
+    per_busy: Array  # One over the sum of these weights, 0 where a base cannot be busy [1]
+    busy_share: Array  # Probability that the base is busy [1]
+    beyond_idle: Array  # Mean d with the base idle, busy [1]
     beyond_busy: Array
-    groups: list[ClassGroup]  # Laws of d
+    arrivals_idle: Array  # Mean arrival rate with the base idle, busy [1/service time]
+    arrivals_busy: Array
+    ends_idle: Array  # Mean rate at which aliases end with the base idle [1/service time]
+    never_idle: NDArray[np.bool_]  # Where a base cannot be idle
+    known: NDArray[np.bool_]  # D that rounding does not hide, shape (elements, D)
+    log_tilt: Array  # Logarithms of the tilts, shape (elements, tilts) [1]
+    open_tail: Array  # Largest probability of the last d of an open volume, shape (elements,) [1]
 
 
-@dataclass(frozen=True, eq=False)
-class KnownFlows:
-    """Flows of an earlier iteration, from which the bases get their own balance."""
-
-    pool: PoolFlows  # Of the pool
-    bases: BaseFlows  # Of each class
-
-
-@dataclass(frozen=True, eq=False)
-class KnownBusy:
-    """Busy bases of another alias count."""
-
-    total: Array  # Window of D, moved to the same numbers waiting, shape (D,) [1]
-    busy: Array  # Probability that a base of each class is busy, shape (classes, D) [1]
-
-
-def classes_given_total(
-    pool: CheckedPool,
-    rates: tuple[VolumeRates, ...],
-    laws: tuple[VolumeLaw, ...],
-    known: KnownFlows | KnownBusy | None,
-    window: float,
+def given_total(
+    elements: Elements, state: State, arrivals: tuple[Array, Array], idle_ends: Array
 ) -> GivenTotal:
-    """Condition every class on D; `laws` are those of one volume of each under its rates.
-
-    A volume given D is weighed by the chance that all others have the rest. Whether its base is busy is better known
-    from its own balance given D, once flows are known.
-    """
-    left_out, whole = leave_one_out(
-        [CountLaw(0, idle + busy, window * MARGIN) for idle, busy in laws],
-        [int(count) for count in pool.volumes],
+    """Condition one volume of each class on D: a law of its own, times that of all others at the rest of D."""
+    totals, size = state.ends_given.shape[-1], idle_ends.shape[-1]
+    log_busy, idle_to_busy = volume_law(elements, state, *arrivals, idle_ends)
+    log_law = log_busy + np.log1p(idle_to_busy)
+    log_tilt = fitted_tilts(elements, state, log_law)
+    others = of_the_others(elements, log_law, log_tilt, totals)
+    own = tilted(log_busy, log_tilt[:, log_tilt.shape[-1] // 2, None])[:, 0]
+    idle, beyond = own * idle_to_busy, np.arange(float(size))
+    rest = np.array(sliding_window_view(others, size, axis=-1)[..., ::-1], order="C")  # of D - d
+    wanted = [idle, idle * beyond, idle * arrivals[0], idle * idle_ends, own, own * beyond, own * arrivals[1]]
+    sums = np.moveaxis(rest @ np.stack(wanted, axis=-1), -1, 0)
+    per_idle, per_busy = ratio(1.0, sums[0]), ratio(1.0, sums[4])
+    both = sums[0] + sums[4]
+    known = ((both > 0.0) | (elements.volumes[..., None] == 0.0)).all(axis=1)
+    law = np.exp(log_busy) * (1.0 + idle_to_busy)
+    is_open = ~elements.closed & (elements.volumes > 0.0)
+    rest *= own[:, :, None]
+    return GivenTotal(
+        busy=rest,
+        per_busy=per_busy,
+        busy_share=ratio(sums[4], both),
+        beyond_idle=sums[1] * per_idle,
+        beyond_busy=sums[5] * per_busy,
+        arrivals_idle=sums[2] * per_idle,
+        arrivals_busy=sums[6] * per_busy,
+        ends_idle=sums[3] * per_idle,
+        never_idle=sums[0] <= 0.0,
+        known=_around_the_mean(known, state.mean_total),
+        log_tilt=log_tilt,
+        open_tail=np.where(is_open, law[..., -1] / law.sum(axis=-1), 0.0).max(axis=-1),
     )
-    total = whole.window(window)
-    members = side_by_side([idle.size for idle, _ in laws], total.size)
-    if total.size * sum(len(group) * laws[group[-1]][0].size for group in members) > MOST_CELLS:
-        raise ConvergenceError("alias pool, nearly unstable: its queues are too long", np.inf, 0)
-    found, groups = np.empty((4, pool.classes, total.size)), []
-    for classes in members:
-        group, here = _group_given_total(classes, laws, left_out, total)
-        found[:, group.classes] = here
-        groups.append(group)
-    sum_idle, sum_busy, beyond_idle, beyond_busy = found
-    if isinstance(known, KnownBusy):
-        busy = known.busy[:, _nearest(known.total, total)]
-    elif isinstance(known, KnownFlows):
-        known = _on_window(known, total)
-        idle = idle_given_total(known.pool, known.bases, top=bool(total[-1] >= pool.most_beyond))
-        busy = np.where(sum_idle > 0.0, np.where(sum_busy > 0.0, 1.0 - idle, 0.0), 1.0)
-    else:
-        busy = sum_busy / (sum_idle + sum_busy)
-    if pool.scv != 1.0:
-        groups = _with_hazards(pool, rates, laws, total, groups)
-    return GivenTotal(total, busy, beyond_idle, beyond_busy, groups)
 
 
-def side_by_side(sizes: list[int], totals: int) -> list[list[int]]:
-    """Classes that are worked through together: none has more than twice the d of another; the largest is the last."""
-    groups: list[list[int]] = []
-    for k in sorted(range(len(sizes)), key=sizes.__getitem__):
-        last = groups[-1] if groups else []
-        cells = (len(last) + 1) * sizes[k] * totals
-        if last and sizes[k] <= 2 * sizes[last[0]] and cells <= CELLS_TOGETHER:
-            last.append(k)
-        else:
-            groups.append([k])
-    return groups
+def _around_the_mean(known: NDArray[np.bool_], mean: Array) -> NDArray[np.bool_]:
+    """Of what is known the stretch around the mean."""
+    at = np.clip(np.rint(mean), 0, known.shape[-1] - 1).astype(np.int64)[:, None]
+    gaps = np.cumsum(~known, axis=-1)
+    return known & (gaps == np.take_along_axis(gaps, at, axis=-1))
 
 
-def _group_given_total(
-    classes: list[int], laws: tuple[VolumeLaw, ...], left_out: list[CountLaw], total: Array
-) -> tuple[ClassGroup, Array]:
-    """Condition some classes on D; likelihood of D, and mean d, with the base idle and busy, shape (4, classes, D)."""
-    sizes = [laws[k][0].size for k in classes]
-    law = np.zeros((2, len(classes), 1, sizes[-1]))
-    for row, k in enumerate(classes):
-        law[0, row, 0, : sizes[row]], law[1, row, 0, : sizes[row]] = laws[k]
-    likelihood = of_the_rest([left_out[k] for k in classes], total, sizes[-1])
-    weight = law * likelihood
-    beyond = np.arange(float(sizes[-1]))
-    sums = weight @ np.ones_like(beyond)
-    per_sum = np.divide(1.0, sums, out=np.zeros(sums.shape), where=sums >= TINY)[..., None]  # 0 out of reach
-    weight *= per_sum
-    group = ClassGroup(np.array(classes), sizes, beyond, weight[0], weight[1], likelihood * per_sum[1])
-    return group, np.concatenate([sums, weight @ beyond])
+@dataclass(frozen=True, eq=False)
+class Split:
+    """The I/Os that no base holds, given D; of a class shape (elements, classes, D)."""
+
+    held: Array  # Of a class, on aliases or waiting [1]
+    waiting: Array  # Of a class, waiting [1]
+    alias_share: Array  # Share that holds an alias of those at busy-base volumes [1]
+    at_busy: Array  # Of all classes at busy-base volumes, shape (elements, D) [1]
+    scale: Array  # By which the classes had to be multiplied to sum to D, shape (elements, D) [1]
 
 
-def _with_hazards(
-    pool: CheckedPool,
-    rates: tuple[VolumeRates, ...],
-    laws: tuple[VolumeLaw, ...],
-    total: Array,
-    groups: list[ClassGroup],
-) -> list[ClassGroup]:
-    """Tell how fast the bases of each class end; the closed ones are too small for D to run away."""
-    mean, variance = 0.0, 0.0
-    for count, (idle, busy) in zip(pool.volumes, laws, strict=True):
-        law, beyond = idle + busy, np.arange(float(idle.size))
-        own = float(law @ beyond)
-        mean += count * own
-        variance += count * float(law @ (beyond - own) ** 2)
-    result = []
-    for group in groups:
-        hazards = np.ones_like(group.weight_busy)
-        for k, size, into, weight in zip(
-            group.classes.tolist(), group.sizes, hazards, group.weight_busy, strict=True
-        ):
-            hazard = base_hazard(pool, k, rates[k])
-            if not pool.closed[k]:
-                hazard = hazard_given_total(hazard, weight[:, :size], total, mean, variance**0.5)
-            into[:, :size] = hazard
-        result.append(replace(group, hazard=hazards))
-    return result
+def split(elements: Elements, given: GivenTotal, busy: Array, log_odds: Array) -> Split:
+    """Split D over the classes, and its waiting part over those with a busy base."""
+    total = np.arange(float(busy.shape[-1]))
+    count = elements.volumes[..., None]
+    idle_part, busy_part = count * (1.0 - busy) * given.beyond_idle, count * busy * given.beyond_busy
+    predicted = idle_part.sum(axis=1) + busy_part.sum(axis=1)
+    some = predicted > NOTHING
+    scale = np.where(some, total / np.where(some, predicted, 1.0), 1.0)
+    idle_part, busy_part = idle_part * scale[:, None], busy_part * scale[:, None]
+    waiting = np.maximum(total - elements.aliases[:, None], 0.0)
+    share = waiting_shares(busy_part, log_odds, waiting)
+    return Split(idle_part + busy_part, busy_part * share, 1.0 - share, total - idle_part.sum(axis=1), scale)
 
 
-def _nearest(total: Array, wanted: Array) -> NDArray[np.int64]:
-    """Where one window of D has the D of another, or those next to them; both count by ones."""
-    return np.asarray(np.clip(wanted - total[0], 0.0, total.size - 1.0), dtype=np.int64)
+def waiting_shares(at_busy: Array, log_odds: Array, waiting: Array) -> Array:
+    """Share that waits of the I/Os beyond the base, at busy-base volumes of each class.
+
+    The share of class k is ``odds_k x / (1 + odds_k x)``, with x such that the pool has the given number
+    waiting. The equation is solved in the logit of the mean share, which is nearly linear in ln x.
+    """
+    whole = at_busy.sum(axis=1)
+    share = np.minimum(ratio(waiting, whole), 1.0 - CLOSE)
+    if not log_odds.any():
+        return np.broadcast_to(share[:, None], at_busy.shape)
+    inner = np.where(share > 0.0, share, 0.5)
+    target, weight, odds = _logit(inner), ratio(at_busy, whole[:, None]), log_odds[..., None]
+    log_x = target - (odds * weight).sum(axis=1)
+    low, high = target - log_odds.max(axis=1)[:, None], target - log_odds.min(axis=1)[:, None]
+    for _ in range(NEWTON):
+        each = _logistic(log_x[:, None] + odds)
+        mean = np.clip((weight * each).sum(axis=1), CLOSE, 1.0 - CLOSE)
+        slope = (weight * each * (1.0 - each)).sum(axis=1) / (mean * (1.0 - mean))
+        log_x = np.clip(log_x + (target - _logit(mean)) / np.maximum(slope, CLOSE), low, high)
+    alike = (share <= 0.0) | ~log_odds.any(axis=1)[:, None]
+    return np.where(alike[:, None], share[:, None], _logistic(log_x[:, None] + odds))
 
 
-def _on_window(known: KnownFlows, wanted: Array) -> KnownFlows:
-    """Flows on another window of D, constant beyond its ends."""
-    total = known.pool.total
-    if total[0] == wanted[0] and total.size == wanted.size:
-        return known
-    nearest = _nearest(total, wanted)
+def own_queue_empty(alias_share: Array, at_busy: Array, waiting: Array, size: int) -> Array:
+    """Probability that none of the d I/Os beyond the base of one volume waits, shape (elements, classes, D, d).
 
-    def moved(flows: AnyFlows) -> AnyFlows:
-        return replace(
-            flows, **{item.name: getattr(flows, item.name)[..., nearest] for item in fields(flows)}
-        )
+    Of the I/Os at busy-base volumes `alias_share` hold an alias; that all d of one volume do is
+    hypergeometric: the product over j < d of (share x total - j)+ / (total - j).
+    """
+    drawn = np.arange(size - 1.0)
+    at_busy = np.where(waiting > 0.0, at_busy, ANY)[:, None, :, None]
+    chance = np.ones((*alias_share.shape, size))
+    held = alias_share[..., None] * at_busy - drawn
+    np.maximum(held, 0.0, out=held)
+    held *= 1.0 / np.maximum(at_busy - drawn, CLOSE)
+    np.minimum(held, 1.0, out=held)
+    np.cumprod(held, axis=-1, out=chance[..., 1:])
+    return chance
 
-    return KnownFlows(moved(known.pool), moved(known.bases))
+
+def _logistic(value: Array) -> Array:
+    """Inverse of the logit, as good as 0 far below."""
+    return np.asarray(1.0 / (1.0 + np.exp(np.minimum(-value, LARGEST_EXPONENT))))
+
+
+def _logit(share: Array) -> Array:
+    return np.asarray(np.log(share) - np.log1p(-share))

@@ -1,205 +1,322 @@
-"""Closed and mixed pools of any size: a mean field around D, the I/Os of the pool that no base holds.
+"""Any pools: a mean field around D, the I/Os of the pool that no base holds, for many pools and counts at once.
 
-Given D the pool is known: min(D, A) aliases are busy and (D - A)+ I/Os wait. What has to agree are the law of one
-volume, the chance that its base is busy given D, and how the waiting I/Os split over the volumes. Each follows from the
-others.
+Given D the pool is known: min(D, A) aliases are busy and (D - A)+ I/Os wait. For each pool these have to agree, and each
+follows from the others:
+
+1. The law of one volume, ``f(b, d)``: is its base busy, and how many I/Os does the base not hold (`volume_law`).
+2. The volumes given D: ``P(b, d | D) ~ f(b, d) R(D - d)``, R the law of all other d together (`given_total`).
+3. The base, given D: its balance against the pool, instead of 2 (`balance`).
+4. Who waits: at busy bases of class k the share ``odds_k x / (1 + odds_k x)``, x from (D - A)+ and odds such that the
+   pickups of a class meet its fails; whether the own queue is empty is hypergeometric (`given_total`).
+5. Rates of bases and aliases, with inflation and gaps to second order (`device_rates`), the flows that follow, and the
+   law of D, ``p(D+1) falls(D+1) = p(D) tries(D)`` (`balance`).
+6. The rates that one volume sees: those of 5, averaged over D with weight ``P(D | busy, d)``. They give the next 1.
+
+An answer depends on its own pool alone: every sum goes over axes of that pool, whose sizes it chooses itself, and what
+has settled leaves the others.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
-from planner.errors import ConvergenceError
-from planner.queueing.pools.field.device_rates import Gaps
-from planner.queueing.pools.field.flows import flows_of, outcome_of, seen_by_volume, split_of
-from planner.queueing.pools.field.given_total import KnownBusy, KnownFlows, classes_given_total
-from planner.queueing.pools.field.volume_law import VolumeRates, first_rates, with_enough_room, with_size_of
-from planner.queueing.pools.fixed_point import Effort, Passed, passes
+from planner.queueing.pools.field.balance import Flows, busy_given_total
+from planner.queueing.pools.field.device_rates import busy_base_ends, idle_base_alias_ends
+from planner.queueing.pools.field.elements import Elements, Size, State, first_sizes, rounded
+from planner.queueing.pools.field.given_total import (
+    GivenTotal,
+    Split,
+    given_total,
+    own_queue_empty,
+    ratio,
+    split,
+)
 from planner.queueing.pools.outcome import Outcome
-from planner.queueing.pools.pool import TINY, CheckedPool
+from planner.queueing.pools.pool import TINY
 from planner.results import Array
 
-EFFORT: Final = Effort("mean field of the alias pool", passes=600, work=6e7, settled=1e-8, still_good=1e-6)
-"""Work in cells of D by d, over all classes: about eight seconds."""
-OWN_BALANCE: Final = 2
-"""Iterations before the bases get their own balance; until then they follow the law of one volume."""
-DAMPED: Final = 13
-"""Iterations after which a change that turns back makes the rates of a volume move half of the way only."""
-TURNS: Final = 0.25
-"""Share of the last change that has to be turned back for that."""
-FIRST_LEAP: Final = 16
-LEAP_EVERY: Final = 8
-"""Iterations at which odds that creep are sent where their geometric sequence ends (Aitken 1926)."""
-LEAP_PAYS: Final = 0.3
-"""By how much the steps of the odds must have shrunk since the last leap for another."""
-CREEP: Final = (0.6, 0.995)
-"""Ratios of successive steps of the odds between which they creep."""
-SAME_WAY: Final = 0.99
-"""Cosine between two steps of the odds from which on they go the same way."""
+SETTLED: Final = 1e-7
+"""Change of throughput and queue in one pass, relative to the throughput, at which an element has settled."""
+STILL_GOOD: Final = 1e-5
+"""The same after the last pass."""
+MOST_PASSES: Final = 200
+FIRST: Final = 4
+"""Passes before an element may have settled."""
 ODDS_EXPONENT: Final = 0.9
 """Share of the error of the odds that a pass takes away."""
-WINDOW: Final = 1e-20
-"""Probability of D, were the volumes independent and relative to the largest, from which on it counts at first."""
-WIDEST: Final = 1e-250
-"""The same at which a pool is too nearly unstable."""
-CUT: Final = 1e-11
-"""Probability of the largest D of the window from which on the window is widened."""
+DAMPED: Final = 13
+"""Passes after which a change that turns back makes the rates of a volume move half of the way only."""
+TURNS: Final = 0.25
+"""Share of the last change that has to be turned back for that."""
+CUT: Final = 1e-10
+"""Probability of the largest D, or d, from which on more are counted."""
+CUT_EXACT: Final = 1e-17
+"""The same where volumes do not meet, so that their law is exact."""
+CELLS: Final = 120_000
+"""Numbers of D by d, over all classes, that are worked through together: what fits into a cache."""
+MOST_CELLS: Final = 2_000_000
+"""The same of one element, beyond which it is not solved."""
+MOST_WORK: Final = 60_000_000
+"""Passes times numbers of D by d of one element, after which it is not solved: several seconds."""
+MOST_TILTS: Final = 16
 
 
 @dataclass(frozen=True, eq=False)
-class Field:
-    """State of the iteration."""
+class Pass:
+    """What one pass found."""
 
-    aliases: int  # The alias count it belongs to [1]
-    rates: tuple[VolumeRates, ...]  # Of each class
-    known: KnownFlows | KnownBusy | None  # What is known of the bases given D
-    odds_step: Array  # By which the logarithms of the odds were last changed, shape (classes,) [1]
-    window: float = WINDOW  # Probability of D from which on it counts, were the volumes independent [1]
-    busy: KnownBusy | None = None  # Busy bases given D, to begin another alias count with
-
-    @property
-    def cells(self) -> float:
-        """Numbers of D by d, over all classes, of an iteration [1]."""
-        levels = 0 if self.busy is None else self.busy.total.size
-        return float(levels * sum(each.alias_ends.size for each in self.rates))
+    outcome: Outcome
+    state: State
+    edge: Array  # Probability of the largest D that is known, 0 where it cannot be larger, shape (elements,) [1]
+    hidden: NDArray[np.bool_]  # Whether rounding hides D that count
+    open_tail: Array  # Probability of the last d of open volumes [1]
 
 
-def mean_field_steps(
-    pool: CheckedPool, aliases: int, start: Field | None = None
-) -> Iterator[tuple[Outcome, Field]]:
-    """Solve a closed or mixed pool of any size by the mean field, iteration by iteration."""
-    iteration = _MeanField(
-        pool, _first_field(pool, aliases) if start is None else _moved(start, pool, aliases)
-    )
-    iteration.own_balance = start is not None
-    effort = replace(EFFORT, first=4 if pool.classes == 1 else 7)
-    for outcome in passes(iteration, effort):
-        yield outcome, iteration.following
-
-
-class _MeanField:
-    """The iteration: what a pass leads to, whether it is damped, and how far the odds crept at the last leap."""
-
-    def __init__(self, pool: CheckedPool, field: Field) -> None:
-        self._pool, self._field, self.following = pool, field, field
-        self._answer, self._last = np.zeros((2, 2, pool.classes))
-        self._number, self._damped, self._creep = 0, False, np.inf
-        self.own_balance = False  # Whether the bases have their own balance from the first pass on
-
-    def evaluated(self, number: int) -> Passed:
-        """One pass."""
-        self._number = number
-        self.following, outcome = _iterate(self._pool, self._field, self.own_balance or number > OWN_BALANCE)
-        now = np.array([outcome.throughput, outcome.queue])
-        change, last = now - self._answer, self._last
-        turned = float((change * last).sum()) < -TURNS * float((last * last).sum())
-        self._damped |= number > DAMPED and turned
-        self._answer, self._last = now, change
-        residual = float(np.abs(change).sum() / max(np.abs(now[0]).sum(), TINY))
-        return Passed(outcome, residual, self._field.window == self.following.window, self.following.cells)
-
-    def move(self) -> None:
-        """Send odds that creep to their end, and go half of the way where changes turn back."""
-        following, still = self.following, float(np.abs(self.following.odds_step).max())
-        leaps = self._number > FIRST_LEAP and (self._number - 1) % LEAP_EVERY == 0
-        if leaps and still < LEAP_PAYS * self._creep:
-            following, self._creep = _leapt(self._field, following), still
-        self._field = _damped(self._field, following) if self._damped else following
-
-
-def _wide_enough(pool: CheckedPool, window: float, total: Array, law: Array) -> float:
-    """A wider window where the law of D has not ended with it; queues that grow together reach further than apart."""
-    if law[-1] <= CUT or total[-1] >= pool.most_beyond:
-        return window
-    if window <= WIDEST:
-        raise ConvergenceError(
-            "alias pool, nearly unstable: the law of its queue", float(law[-1]), EFFORT.passes
+def solve_field(elements: Elements) -> tuple[Outcome, NDArray[np.bool_], NDArray[np.int64]]:
+    """Solve every element: outcome, which ones converged, and after how many passes."""
+    count, classes = elements.volumes.shape
+    outcome = Outcome.empty(count, classes, int(elements.aliases.max(initial=0.0)))
+    converged, passes = np.zeros(count, dtype=bool), np.zeros(count, dtype=np.int64)
+    waiting: dict[Size, list[tuple[NDArray[np.int64], State | None]]] = {}
+    for size, which in _by_size(*first_sizes(elements), np.ones(count, dtype=np.int64)):
+        waiting[size] = [(which, None)]
+    while waiting:
+        size = min(waiting)
+        parts = waiting.pop(size)
+        which = np.concatenate([part for part, _ in parts])
+        state = State.joined(
+            [State.first(elements.take(part), size) if begun is None else begun for part, begun in parts]
         )
-    return float(max(window**1.5, WIDEST))
+        step = max(CELLS // (size.totals * size.beyond * classes), 1)
+        for first in range(0, which.size, step):
+            here = slice(first, first + step)
+            moved = _settle(elements, which[here], state.take(np.arange(which.size)[here]), size, outcome, converged, passes)
+            for larger, index, begun in moved:
+                waiting.setdefault(larger, []).append((index, begun))
+    return outcome, converged, passes
 
 
-def _first_field(pool: CheckedPool, aliases: int) -> Field:
-    """Begin with some of the I/Os beyond the base waiting."""
-    return Field(
-        aliases,
-        tuple(first_rates(pool, k) for k in range(pool.classes)),
-        None,
-        np.zeros(pool.classes),
+def _by_size(*numbers: NDArray[np.int64]) -> list[tuple[Size, NDArray[np.int64]]]:
+    """Elements of each size."""
+    sizes, which = np.unique(np.stack(numbers, axis=1), axis=0, return_inverse=True)
+    which = which.ravel()
+    return [(Size(*row), np.flatnonzero(which == i)) for i, row in enumerate(sizes.tolist())]
+
+
+def _settle(
+    elements: Elements,
+    which: NDArray[np.int64],
+    state: State,
+    size: Size,
+    outcome: Outcome,
+    converged: NDArray[np.bool_],
+    passes: NDArray[np.int64],
+) -> list[tuple[Size, NDArray[np.int64], State]]:
+    """Iterate until every element has settled, failed or asks for another size; write what settled, return the rest."""
+    moved = []
+    here = elements.take(which)
+    while which.size:
+        found = one_pass(here, state)
+        change = np.abs(found.state.change).sum(axis=(1, 2)) / np.maximum(
+            np.abs(found.state.answer[:, 0]).sum(axis=1), TINY
+        )
+        number = found.state.passes
+        lost = ~np.isfinite(change)
+        totals, beyond, tilts = _wanted(here, found, size)
+        larger = ~lost & ((totals != size.totals) | (beyond != size.beyond) | (tilts != size.tilts))
+        larger &= (number > 1) & (number % 2 == 1)
+        too_large = larger & (totals * beyond * here.volumes.shape[1] > MOST_CELLS)
+        cells = size.totals * size.beyond * here.volumes.shape[1]
+        spent = (number >= MOST_PASSES) | (number * cells > MOST_WORK)
+        enough = np.where(spent, STILL_GOOD, SETTLED)
+        settled = ~larger & ~lost & (change <= enough) & (number >= FIRST)
+        leaves = settled | lost | spent | too_large
+        outcome.write(which[leaves], replace(found.outcome, residual=change).take(leaves))
+        converged[which[leaves]] = settled[leaves]
+        passes[which[leaves]] = number[leaves]
+        larger &= ~leaves
+        state = found.state
+        for bigger, index in _by_size(totals[larger], beyond[larger], tilts[larger]) if larger.any() else []:
+            at = np.flatnonzero(larger)[index]
+            moved.append((bigger, which[at], state.take(at).resized(bigger)))
+        stays = ~(leaves | larger)
+        if not stays.all():
+            which, here, state = which[stays], here.take(stays), state.take(stays)
+    return moved
+
+
+def _wanted(
+    elements: Elements, found: Pass, size: Size
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Numbers of D, d and tilts that each element should go on with."""
+    cut = np.where(elements.independent, CUT_EXACT, CUT)
+    totals = np.where(found.edge > cut, rounded(np.array(size.totals + 1.0)), size.totals)
+    more = (found.open_tail > cut) & (size.beyond < totals)
+    beyond = np.where(more, rounded(np.array(size.beyond + 1.0)), size.beyond)
+    tilts = np.where(found.hidden, min(2 * size.tilts, MOST_TILTS), size.tilts)
+    return totals.astype(np.int64), beyond.astype(np.int64), tilts.astype(np.int64)
+
+
+def one_pass(elements: Elements, state: State) -> Pass:
+    """Go through all laws once."""
+    size = state.alias_ends.shape[-1]
+    arrivals = elements.arrivals(size)
+    idle_ends = idle_base_alias_ends(elements, state, size)
+    with np.errstate(all="ignore"):  # what runs away leaves the batch as not converged
+        given = given_total(elements, state, arrivals, idle_ends)
+        busy = busy_given_total(elements, state, given)
+        parts = split(elements, given, busy, state.log_odds)
+        total = np.arange(float(busy.shape[-1]))
+        waiting = np.maximum(total - elements.aliases[:, None], 0.0)
+        empty = own_queue_empty(parts.alias_share, parts.at_busy, waiting, size)
+        base_ends, alias_ends = busy_base_ends(elements, state, parts, 1.0 - empty)
+        idles = base_ends * empty
+        rates = alias_ends, base_ends - idles, idles
+        flows = _flows(elements, given, parts, busy, rates)
+        law = flows.law(given, elements.most_beyond)
+        outcome, following = _averages(elements, state, parts, busy, flows, law)
+        seen = _seen_by_volume(state, given.busy, law[:, None] * busy * given.per_busy, rates)
+        following = replace(following, **seen, log_tilt=given.log_tilt)
+    return Pass(outcome, following, *_edges(elements, given, law), given.open_tail)
+
+
+def _flows(
+    elements: Elements, given: GivenTotal, parts: Split, busy: Array, rates: tuple[Array, Array, Array]
+) -> Flows:
+    """Flows of one volume of each class and of the pool given D."""
+    alias_ends, picks, idles = (
+        np.einsum("ekij,ekij->eki", given.busy, each) * given.per_busy for each in rates
     )
+    tries, pickups = busy * given.arrivals_busy, busy * picks
+    ends = parts.scale[:, None] * ((1.0 - busy) * given.ends_idle + busy * alias_ends)
+    whole = ((elements.volumes[..., None] * each).sum(axis=1) for each in (tries, pickups, ends))
+    return Flows(given.arrivals_idle, idles, tries, pickups, ends, *whole)
 
 
-def _moved(start: Field, pool: CheckedPool, aliases: int) -> Field:
-    """Where another alias count begins: its bases are as busy as they were at the same number waiting."""
-    known = start.busy
-    if known is not None:
-        known = replace(known, total=known.total + (aliases - start.aliases))
-    rates = tuple(with_size_of(pool, k, each) for k, each in enumerate(start.rates))
-    return replace(start, aliases=aliases, rates=rates, known=known)
+def _averages(
+    elements: Elements, state: State, parts: Split, busy: Array, flows: Flows, law: Array
+) -> tuple[Outcome, State]:
+    """Average over D: the outcome, and where the next pass begins but for the rates.
 
+    Aliases serve what comes to them, tries less fails and what they pick up, each for as long as they do given D.
+    """
+    count = np.maximum(elements.volumes, 1.0)
+    total = np.arange(float(law.shape[-1]))
+    full = total >= elements.aliases[:, None]
 
-def extended(earlier: Field | None, last: Field | None, aliases: int) -> Field | None:
-    """Where another alias count of a sweep begins: the last one, carried on as it came from the one before."""
-    if earlier is None or last is None or last.aliases == earlier.aliases:
-        return last
-    part = (aliases - last.aliases) / (last.aliases - earlier.aliases)
-    if part > 1.0:
-        return last
-    rates = tuple(now.continued(before, part) for before, now in zip(earlier.rates, last.rates, strict=True))
-    return replace(last, rates=rates)
+    def mean(values: Array) -> Array:
+        return np.asarray((values * law[:, None]).sum(axis=-1))
 
-
-def _damped(old: Field, new: Field) -> Field:
-    """Half of the way."""
-    rates = tuple(after.halfway(before) for before, after in zip(old.rates, new.rates, strict=True))
-    return replace(new, rates=rates)
-
-
-def _leapt(old: Field, new: Field) -> Field:
-    """Send odds that creep the same way by a constant ratio to the end of their sequence."""
-    last, step = old.odds_step, new.odds_step
-    size = float(np.sqrt((step @ step) * (last @ last)))
-    if size <= EFFORT.settled**2:
-        return new
-    ratio = float(step @ last) / float(last @ last)
-    if float(step @ last) < SAME_WAY * size or not CREEP[0] < ratio < CREEP[1]:
-        return new
-    leap = step * ratio / (1.0 - ratio)
-    rates = tuple(replace(each, log_odds=each.log_odds + float(leap[k])) for k, each in enumerate(new.rates))
-    return replace(new, rates=rates)
-
-
-def _iterate(pool: CheckedPool, field: Field, own_balance: bool) -> tuple[Field, Outcome]:
-    """One pass: volume laws, bases given D, split of the queue, flows and law of D, rates of a volume."""
-    rates, laws = zip(*(with_enough_room(pool, k, each) for k, each in enumerate(field.rates)), strict=True)
-    known = field.known if own_balance or isinstance(field.known, KnownBusy) else None
-    given = classes_given_total(pool, rates, laws, known, field.window)
-    split = split_of(pool, field.aliases, given, rates)
-    flows, bases, ends, alias_ends = flows_of(pool, field.aliases, split, given, rates)
-    law = flows.law()
-    outcome = outcome_of(pool, field.aliases, split, given.busy, flows, bases, alias_ends, law)
-    step = ODDS_EXPONENT * _odds_error(outcome)
-    log_odds = step + np.array([each.log_odds for each in rates])
-    gaps = [Gaps(*each) for each in zip(*outcome.mean_gaps(pool), strict=True)]
-    seen: dict[int, VolumeRates] = {}
-    for group, end in zip(given.groups, ends, strict=True):
-        seen.update(seen_by_volume(law, given, group, end, gaps, log_odds))
-    following = Field(
-        aliases=field.aliases,
-        rates=tuple(seen[k] for k in range(pool.classes)),
-        known=KnownFlows(flows, bases),
-        odds_step=step,
-        window=_wide_enough(pool, field.window, given.total, law),
-        busy=KnownBusy(given.total, given.busy),
+    tries, base_pickups = mean(flows.tries), mean(flows.pickups)
+    fails = mean(np.where(full[:, None], flows.tries, 0.0))
+    part = parts.waiting / np.maximum(total - elements.aliases[:, None], 1.0)[:, None]
+    alias_pickups = mean(part * flows.pool_ends[:, None]) / count
+    throughput = np.where(
+        elements.closed, mean((1.0 - busy) * flows.arrivals) + tries, elements.arrival_rate
     )
-    return following, outcome
+    held, ended = mean(parts.held - parts.waiting) / count, mean(flows.alias_ends)
+    each = ratio(held, ended, elements.service)
+    gap, alias_gap = elements.redrive_time[:, None], elements.alias_redrive_time[:, None]
+    served = tries - fails + alias_pickups
+    free_law, tries_by_free = _by_free(elements.aliases, flows.pool_tries, law)
+    outcome = Outcome(
+        throughput=throughput,
+        tries=tries,
+        fails=fails,
+        queue=mean(parts.waiting) / count,
+        base_pickups=base_pickups,
+        alias_pickups=alias_pickups,
+        base_in_service=mean(busy) - gap * base_pickups,
+        alias_in_service=served * each - alias_gap * alias_pickups,
+        free_law=free_law,
+        tries_by_free=tries_by_free,
+        residual=np.full(law.shape[0], np.inf),
+        stable=np.ones(law.shape[0], dtype=bool),
+    )
+    answer = np.stack([outcome.throughput, outcome.queue], axis=1)
+    change = answer - state.answer
+    turned = (change * state.change).sum(axis=(1, 2)) < -TURNS * (state.change**2).sum(axis=(1, 2))
+    reach = np.where(law > CUT, total, np.nan)
+    following = replace(
+        state,
+        passes=state.passes + 1,
+        damped=state.damped | (turned & (state.passes >= DAMPED)),
+        answer=answer,
+        change=change,
+        log_odds=state.log_odds + ODDS_EXPONENT * _odds_error(elements, outcome),
+        base_gap=gap * base_pickups / np.maximum(throughput - tries + base_pickups, TINY),
+        alias_gap=alias_gap * alias_pickups / np.maximum(served, TINY),
+        mean_total=(law * total).sum(axis=-1),
+        least_total=np.fmin.reduce(reach, axis=-1),
+        largest_total=np.fmax.reduce(reach, axis=-1),
+        arrivals_given=flows.arrivals,
+        idles_given=flows.idles,
+        tries_given=flows.tries,
+        picks_given=flows.pickups,
+        ends_given=flows.pool_ends,
+    )
+    return outcome, following
 
 
-def _odds_error(outcome: Outcome) -> Array:
+def _by_free(aliases: Array, tries: Array, law: Array) -> tuple[Array, Array]:
+    """Law of the free aliases and the tries that find them so, from the law of D; shape (elements, free)."""
+    most, size = int(aliases.max()), law.shape[-1]
+    total = aliases.astype(np.int64)[:, None] - np.arange(most + 1)
+    here = (total > 0) & (total < size)
+    at = np.clip(total, 0, size - 1)
+    full = np.arange(size) >= aliases[:, None]
+    found = []
+    for weight in (law, law * tries):
+        values = np.where(here, np.take_along_axis(weight, at, axis=-1), 0.0)
+        none_held = np.where(total == 0, weight[:, :1], 0.0)
+        values = values + none_held
+        values[:, 0] = np.where(full, weight, 0.0).sum(axis=-1)
+        found.append(values)
+    return found[0], found[1]
+
+
+def _odds_error(elements: Elements, outcome: Outcome) -> Array:
     """How far, in the logarithm, the pickups of each class fall short of its fails, relative to the other classes."""
     picked = outcome.base_pickups + outcome.alias_pickups
-    error = np.log(np.maximum(outcome.fails, TINY)) - np.log(np.maximum(picked, TINY))
-    return np.asarray(error - error.sum() / error.size)
+    counts = (elements.volumes > 0.0) & (outcome.fails > TINY) & (picked > TINY)
+    error = np.where(counts, np.log(np.maximum(outcome.fails, TINY)) - np.log(np.maximum(picked, TINY)), 0.0)
+    mean = error.sum(axis=-1) / np.maximum(counts.sum(axis=-1), 1.0)
+    return np.where(counts, np.clip(error - mean[:, None], -1.0, 1.0), 0.0)
+
+
+def _seen_by_volume(
+    state: State, busy: Array, chance: Array, rates: tuple[Array, Array, Array]
+) -> dict[str, Any]:
+    """Average the rates over D as one busy volume with d sees them; a d that no D has is as the nearest one."""
+    weight = busy * chance[..., None]
+    known = weight.sum(axis=2)
+    some = known > TINY
+    per = ratio(np.ones_like(known), known)
+    beyond = np.arange(known.shape[-1])
+    first, last = some.argmax(axis=-1), beyond[-1] - some[..., ::-1].argmax(axis=-1)
+    nearest = np.clip(beyond, first[..., None], last[..., None])
+    seen: dict[str, Any] = {}
+    for name, rate in zip(("alias_ends", "base_picks", "base_idles"), rates, strict=True):
+        now = np.take_along_axis(np.einsum("ekij,ekij->ekj", weight, rate) * per, nearest, axis=-1)
+        now = np.where(some.any(axis=-1)[..., None], now, getattr(state, name))
+        half = state.damped[:, None, None]
+        seen[name] = np.where(half, 0.5 * (now + getattr(state, name)), now)
+    return seen
+
+
+def _edges(elements: Elements, given: GivenTotal, law: Array) -> tuple[Array, NDArray[np.bool_]]:
+    """Probability of the largest D where more are possible, and whether rounding hides D that count."""
+    size = law.shape[-1]
+    at = np.arange(size)
+    last = np.where(given.known, at, 0).max(axis=-1)
+    first = np.where(given.known, at, size).min(axis=-1)
+    rows = np.arange(law.shape[0])
+    top, low = law[rows, last], law[rows, np.minimum(first, size - 1)]
+    ended = last >= elements.most_beyond
+    edge = np.where(ended | (last < size - 1), 0.0, top)
+    hidden = ((last < size - 1) & ~ended & (top > CUT)) | ((first > 0) & (low > CUT))
+    return edge, hidden

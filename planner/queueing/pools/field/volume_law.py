@@ -1,185 +1,154 @@
-"""The law of one volume: is its base busy, and how many of its I/Os does the base not hold."""
+"""The law of one volume: is its base busy, and how many of its I/Os does the base not hold; and that of all the others.
+
+Sums of the volumes' d are found by discrete Fourier transforms of tilted laws, ``f(d) x^d`` normalized: rounding is
+relative to the most likely sum, so that x makes one near those wanted. Where one tilt does not reach far enough, the
+laws of several are joined, each where it is the most accurate.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from functools import lru_cache
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.fft import irfft, next_fast_len, rfft
 
-from planner.errors import ConvergenceError
-from planner.queueing.pools.field.device_rates import Gaps
-from planner.queueing.pools.pool import CheckedPool
+from planner.queueing.pools.field.elements import Elements, State
+from planner.queueing.pools.pool import TINY
 from planner.results import Array
 
-FIRST_SIZE: Final = 30
-"""d of an open volume that are counted at first."""
-MOST: Final = 3000
-"""Largest d of an open volume."""
-TAIL: Final = 1e-12
-"""Probability of the largest d from which on more are counted."""
-GROWTH: Final = 1.4
-"""By how many times as many."""
-LARGE: Final = 1e200
-"""Weight of a state from which on all of them are scaled down, so that none overflows."""
-
-VolumeLaw = tuple[Array, Array]
-"""Probability of each d with the base idle, and with it busy, shape (d,) [1]."""
-
-BUSY_RATES: Final = ("alias_ends", "base_picks", "base_idles", "base_pace")
-"""Rates of a volume with a busy base."""
-
-
-@dataclass(frozen=True, eq=False)
-class VolumeRates:
-    """What one volume of a class sees of the pool, by its own d."""
-
-    idle_alias_ends: Array  # With the base idle: aliases end, shape (d,) [1/service time]
-    # With the base busy: aliases end, the base ends and takes from its own queue, or becomes idle, each of
-    # shape (d,) [1/service time]
-    alias_ends: Array
-    base_picks: Array
-    base_idles: Array
-    # With the base busy: the base ends, did it do so independently of d, shape (d,) [1/service time]
-    base_pace: Array
-    gaps: Gaps  # Mean gaps of its devices
-    log_odds: float  # Logarithm of the odds of its I/Os to wait, relative to the other classes [1]
-
-    def halfway(self, before: VolumeRates) -> VolumeRates:
-        """Rates in the middle between those before and these; these where the two differ in length."""
-        if before.alias_ends.size != self.alias_ends.size:
-            return self
-        return self._with(BUSY_RATES, lambda name: 0.5 * (getattr(before, name) + getattr(self, name)))
-
-    def continued(self, before: VolumeRates, part: float) -> VolumeRates:
-        """Rates `part` of a step further on from those before through these; these where the two differ in length."""
-        if before.alias_ends.size != self.alias_ends.size:
-            return self
-
-        def further(name: str) -> Array:
-            now = getattr(self, name)
-            return np.asarray(np.clip(now + part * (now - getattr(before, name)), 0.5 * now, 2.0 * now))
-
-        odds = self.log_odds + part * (self.log_odds - before.log_odds)
-        return replace(self._with(BUSY_RATES, further), log_odds=odds)
-
-    def cut(self, size: int) -> VolumeRates:
-        """For fewer d."""
-        return self._with(("idle_alias_ends", *BUSY_RATES), lambda name: getattr(self, name)[:size])
-
-    def longer(self, more: int) -> VolumeRates:
-        """For more d, where aliases go on as they ended and the base is as at the last one."""
-        edge = self._with(BUSY_RATES, lambda name: np.pad(getattr(self, name), (0, more), mode="edge"))
-        aliases = ("idle_alias_ends", "alias_ends")
-        return edge._with(aliases, lambda name: _continued(getattr(self, name), more))
-
-    def _with(self, names: tuple[str, ...], changed: Callable[[str], Array]) -> VolumeRates:
-        rates: dict[str, Any] = {name: changed(name) for name in names}
-        return replace(self, **rates)
-
-
-def first_rates(pool: CheckedPool, k: int) -> VolumeRates:
-    """Where the iteration begins: some of the I/Os beyond the base wait."""
-    size = int(pool.population[k]) if pool.closed[k] else FIRST_SIZE
-    beyond = np.arange(float(size))
-    picks = np.where(beyond > 0.0, 0.3, 0.0)
-    pace = 1.0 / pool.service[k]
-    return VolumeRates(
-        beyond * pace,
-        0.7 * beyond * pace,
-        picks * pace,
-        (1.0 - picks) * pace,
-        np.full(size, pace),
-        Gaps(),
-        0.0,
-    )
-
-
-@lru_cache(maxsize=128)
-def arrival_rates(pool: CheckedPool, k: int, size: int) -> tuple[Array, Array]:
-    """Arrival rates at one volume by d, base idle and base busy."""
-    if not pool.closed[k]:
-        rates = np.full(size, pool.arrival_rate[k])
-        return rates, rates
-    thinking = pool.population[k] - np.arange(float(size))
-    return thinking / pool.think_time[k], (thinking - 1.0) / pool.think_time[k]
-
-
-def law_of_volume(pool: CheckedPool, k: int, rates: VolumeRates) -> VolumeLaw:
-    """Law of one volume of class k."""
-    idle_arrivals, busy_arrivals = arrival_rates(pool, k, rates.alias_ends.size)
-    return volume_law(
-        idle_arrivals=idle_arrivals,
-        busy_arrivals=busy_arrivals,
-        idle_alias_ends=rates.idle_alias_ends,
-        busy_alias_ends=rates.alias_ends,
-        base_picks=rates.base_picks,
-        base_idles=rates.base_idles,
-    )
-
-
-def with_enough_room(pool: CheckedPool, k: int, rates: VolumeRates) -> tuple[VolumeRates, VolumeLaw]:
-    """The law of one volume; rates of an open class are longer where what lies beyond their last d counts."""
-    law = law_of_volume(pool, k, rates)
-    if pool.closed[k] or law[1][-1] <= TAIL:
-        return rates, law
-    size = rates.alias_ends.size
-    if size > MOST:
-        raise ConvergenceError("alias pool, nearly unstable: the queue of an open volume", float(size), MOST)
-    rates = rates.longer(int(size * (GROWTH - 1.0)) + 10)
-    return rates, law_of_volume(pool, k, rates)
-
-
-def with_size_of(pool: CheckedPool, k: int, rates: VolumeRates) -> VolumeRates:
-    """Cut or extend rates that come from another pool to the d that a class can have."""
-    if not pool.closed[k] or (more := int(pool.population[k]) - rates.alias_ends.size) == 0:
-        return rates
-    if rates.alias_ends.size == 1:  # nothing was ever beyond the base
-        return first_rates(pool, k)
-    if more > 0:
-        return rates.longer(more)
-    return rates.cut(int(pool.population[k]))
-
-
-def _continued(values: Array, more: int) -> Array:
-    """Values that go on as they ended."""
-    slope = max(float(values[-1] - values[-2]), 0.0)
-    return np.concatenate([values, values[-1] + slope * np.arange(1.0, more + 1.0)])
+NOISE: Final = 1e-13
+"""Probability relative to the largest up to which a transform is rounding."""
+NEWTON: Final = (14, 2)
+"""Steps to a tilt in the first pass of an element, and in later ones, which begin at the last."""
+EDGE: Final = 0.02
+"""A wanted mean keeps this share of all I/Os, or this number of them, from the ends."""
+STEEPEST: Final = 60.0
+"""Largest logarithm of a tilt."""
+LEAST_VARIANCE: Final = 1e-9
 
 
 def volume_law(
-    *,
-    idle_arrivals: Array,
-    busy_arrivals: Array,
-    idle_alias_ends: Array,
-    busy_alias_ends: Array,
-    base_picks: Array,
-    base_idles: Array,
-) -> VolumeLaw:
-    """Stationary law of (base idle or busy, d), solved from the largest d down in positive terms.
+    elements: Elements, state: State, idle_arrivals: Array, busy_arrivals: Array, idle_ends: Array
+) -> tuple[Array, Array]:
+    """Logarithm of the weight of d with a busy base, and how much more likely an idle one is, (elements, classes, d).
 
-    An arrival makes an idle base busy and otherwise raises d; an alias that ends lowers d; a base that ends
-    takes the next I/O of its own queue (d falls) or becomes idle. The flows through the cut between d and d +
-    1 and out of the idle state agree: ``busy[d] busy_arrivals[d] = idle[d+1] idle_alias_ends[d+1] + busy[d+1]
-    (busy_alias_ends + base_picks)[d+1]`` and ``idle[d] (idle_arrivals + idle_alias_ends)[d] = busy[d]
-    base_idles[d] + idle[d+1] idle_alias_ends[d+1]``.
+    An arrival makes an idle base busy and otherwise raises d; an alias that ends lowers d; a base that ends takes the
+    next I/O of its own queue (d falls) or becomes idle. The flows through the cut between d and d + 1 and out of the
+    idle state agree: ``busy[d] busy_arrivals[d] = idle[d+1] idle_ends[d+1] + busy[d+1] (alias_ends + picks)[d+1]`` and
+    ``idle[d] (idle_arrivals + idle_ends)[d] = busy[d] idles[d] + idle[d+1] idle_ends[d+1]``: solved from the largest d
+    down, in ratios.
     """
-    size = idle_arrivals.size
-    idle, busy = [0.0] * size, [0.0] * size
-    busy[-1] = 1.0
-    leave_idle = (idle_arrivals + idle_alias_ends).tolist()
-    idle_falls = idle_alias_ends.tolist()
-    busy_falls = (busy_alias_ends + base_picks).tolist()
-    rises, idles = busy_arrivals.tolist(), base_idles.tolist()
-    idle[-1] = idles[-1] / leave_idle[-1]
+    size = idle_ends.shape[-1]
+    last = np.where(elements.closed, np.minimum(elements.population, size), size) - 1.0
+    # One array a d, next to each other: what follows goes from d to d.
+    rises, falls, ends, idles, leaves = (
+        np.ascontiguousarray(np.moveaxis(each, -1, 0))
+        for each in (
+            np.maximum(busy_arrivals, TINY),
+            state.alias_ends + state.base_picks,
+            idle_ends,
+            state.base_idles,
+            np.maximum(idle_arrivals + idle_ends, TINY),
+        )
+    )
+    idle_to_busy, ratio = np.zeros_like(rises), np.ones_like(rises)
+    idle_to_busy[-1] = np.where(last >= size - 1, idles[-1] / leaves[-1], 0.0)
     for d in range(size - 2, -1, -1):
-        from_above = idle[d + 1] * idle_falls[d + 1]
-        busy[d] = (from_above + busy[d + 1] * busy_falls[d + 1]) / rises[d]
-        idle[d] = (busy[d] * idles[d] + from_above) / leave_idle[d]
-        if busy[d] > LARGE:
-            busy[d:] = [value / LARGE for value in busy[d:]]
-            idle[d:] = [value / LARGE for value in idle[d:]]
-    total = sum(idle) + sum(busy)
-    return np.array(idle) / total, np.array(busy) / total
+        from_idle = idle_to_busy[d + 1] * ends[d + 1]
+        step = np.where(last > d, (from_idle + falls[d + 1]) / rises[d], 1.0)
+        ratio[d] = step = np.maximum(step, TINY)
+        idle_to_busy[d] = np.where(last >= d, (idles[d] + from_idle / step) / leaves[d], 0.0)
+    log_busy = np.cumsum(np.log(ratio[::-1]), axis=0)[::-1]
+    beyond = np.arange(size)[:, None, None]
+    log_busy = np.where(beyond <= last, log_busy - log_busy.max(axis=0), -np.inf)
+    return np.ascontiguousarray(np.moveaxis(log_busy, 0, -1)), np.ascontiguousarray(
+        np.moveaxis(idle_to_busy, 0, -1)
+    )
+
+
+def tilted(log_law: Array, log_tilt: Array) -> Array:
+    """Law of d in proportion to ``f(d) x^d``, its largest value 1; shape (elements, tilts, classes, d)."""
+    exponent = log_law[:, None] + log_tilt[:, :, None, None] * np.arange(float(log_law.shape[-1]))
+    return np.exp(exponent - exponent.max(axis=-1, keepdims=True))
+
+
+def fitted_tilts(elements: Elements, state: State, log_law: Array) -> Array:
+    """Logarithms of the tilts with which the mean of all d is what is wanted: Newton's method within a bracket."""
+    tilts = state.log_tilt.shape[-1]
+    wanted = state.mean_total[:, None]
+    if tilts > 1:
+        share = (np.arange(tilts) + 0.5) / tilts
+        wanted = state.least_total[:, None] + np.subtract(state.largest_total, state.least_total)[:, None] * share
+    most = elements.most_beyond[:, None]
+    wanted = np.clip(wanted, EDGE, np.maximum(np.where(np.isfinite(most), most * (1.0 - EDGE), wanted), EDGE))
+    beyond, tilt = np.arange(float(log_law.shape[-1])), state.log_tilt
+    low, high = np.full(tilt.shape, -STEEPEST), np.full(tilt.shape, STEEPEST)
+    begins = state.passes[:, None] == 0
+    for step in range(NEWTON[0] if begins.any() else NEWTON[1]):
+        weight = tilted(log_law, tilt)
+        weight /= weight.sum(axis=-1, keepdims=True)
+        each = (weight * beyond).sum(axis=-1)
+        variance = (weight * beyond**2).sum(axis=-1) - each**2
+        mean = (elements.volumes[:, None] * each).sum(axis=-1)
+        slope = np.maximum((elements.volumes[:, None] * variance).sum(axis=-1), LEAST_VARIANCE)
+        below = mean < wanted
+        low, high = np.where(below, tilt, low), np.where(below, high, tilt)
+        newton = tilt + np.clip((wanted - mean) / slope, -1.0, 1.0)
+        found = np.where((low <= newton) & (newton <= high), newton, 0.5 * (low + high))
+        tilt = np.where(begins | (step < NEWTON[1]), found, tilt)
+    return tilt
+
+
+def whole_power(values: NDArray[np.complex128], exponent: Array) -> NDArray[np.complex128]:
+    """Powers with whole exponents, one for each row, by squaring."""
+    left = exponent.astype(np.int64)[..., None]
+    most, result = int(left.max()), np.ones_like(values)
+    while True:
+        result = np.where(left & 1 == 1, result * values, result)
+        left, most = left >> 1, most >> 1
+        if not most:
+            return result
+        values = values * values
+
+
+def of_the_others(elements: Elements, log_law: Array, log_tilt: Array, totals: int) -> Array:
+    """Law of the sum of all volumes but one of class k, times the first tilt, at ``1 - size, ..., totals - 1``.
+
+    Shape (elements, classes, size + totals - 1); 0 where rounding hides it.
+    """
+    size, classes = log_law.shape[-1], elements.volumes.shape[-1]
+    points = next_fast_len(totals + size + totals // 2, real=True)
+    laws = tilted(log_law, log_tilt)
+    whole_law = laws.sum(axis=-1, keepdims=True)
+    transform = rfft(laws / whole_law, points)
+    count = elements.volumes[:, None]
+    less = whole_power(transform, np.broadcast_to(np.maximum(count - 1.0, 0.0), transform.shape[:-1]))
+    whole = np.where(count[..., None] > 0.0, less * transform, 1.0)
+    for k in range(1, classes):  # all before, times all after
+        less[:, :, k] *= whole[:, :, :k].prod(axis=2)
+        less[:, :, k - 1] *= whole[:, :, k:].prod(axis=2)
+    law = irfft(less, points)[..., :totals]
+    law = np.where(law > NOISE * law.max(axis=-1, keepdims=True), law, 0.0)
+    if log_tilt.shape[-1] > 1:
+        law = _joined(law, elements, log_law, log_tilt, whole_law)
+    else:
+        law = law[:, 0]
+    return np.concatenate([np.zeros((*law.shape[:2], size - 1)), law], axis=-1)
+
+
+def _joined(law: Array, elements: Elements, log_law: Array, log_tilt: Array, whole_law: Array) -> Array:
+    """One law from those of all tilts, each where it is largest relative to its own maximum; as by the middle tilt."""
+    tilts = log_tilt.shape[-1]
+    exponent = log_law[:, None] + log_tilt[:, :, None, None] * np.arange(float(log_law.shape[-1]))
+    log_sum = exponent.max(axis=-1) + np.log(whole_law[..., 0])  # of f(d) x^d
+    count = np.where(elements.volumes > 0.0, elements.volumes, 0.0)[:, None]
+    every = (count * log_sum).sum(axis=-1, keepdims=True) - log_sum  # all but one of class k
+    logs = np.log(np.maximum(law, TINY)) + every[..., None]
+    middle = tilts // 2
+    logs -= (log_tilt - log_tilt[:, middle : middle + 1])[:, :, None, None] * np.arange(float(law.shape[-1]))
+    best = (law / np.maximum(law.max(axis=-1, keepdims=True), TINY)).argmax(axis=1)[:, None]
+    chosen = np.take_along_axis(logs, best, axis=1)[:, 0]
+    exists = np.take_along_axis(law, best, axis=1)[:, 0] > 0.0
+    largest = np.where(exists, chosen, -np.inf).max(axis=-1, keepdims=True)
+    return np.where(exists, np.exp(np.maximum(chosen - largest, -690.0)), 0.0)

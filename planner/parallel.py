@@ -11,7 +11,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass
-from multiprocessing import get_context
+from multiprocessing import active_children, get_context
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from planner.errors import InputError, MissingExtraError, PlannerError
@@ -150,6 +150,7 @@ class _Processes:
 
     def _together(self) -> list[int]:
         """Work until nothing is left or a process ended; parts that were given out then."""
+        before = set(active_children())
         with self._pool(self.count) as pool:
             out: dict[Future[Any], int] = {}
             try:
@@ -168,6 +169,8 @@ class _Processes:
                 return [k for k in out.values() if k not in self.found]
             except BaseException:
                 pool.shutdown(wait=False, cancel_futures=True)
+                for process in set(active_children()) - before:  # who was told to end does not wait for them
+                    process.terminate()
                 raise
         return []
 

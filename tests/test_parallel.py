@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
+from planner import parallel
 from planner.errors import InputError
-from planner.site import executors
-from planner.site.executors import Failed, run
+from planner.parallel import Failed, run
 from tests.site import parts
 from tests.site.cluster import cluster, free_port
 
@@ -90,7 +90,7 @@ def test_an_address_says_how_to_reach_it(address: str) -> None:
 
 def test_an_unreachable_scheduler_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("distributed")
-    monkeypatch.setattr(executors, "PATIENCE", 0.5)
+    monkeypatch.setattr(parallel, "PATIENCE", 0.5)
     address = f"tcp://127.0.0.1:{free_port()}"
     with pytest.raises(InputError, match="a Dask scheduler that answers; start one with `dask scheduler`"):
         run(parts.square, [1], scheduler=address)
@@ -118,7 +118,7 @@ class Told:
 
 def test_versions_that_differ_are_refused_with_both() -> None:
     mine = versions(polars="1.31.0", **{"zvm-planner": "0.1.0"})
-    executors._refuse_other_versions(Told(mine, versions(), mine), "tcp://a")  # type: ignore[arg-type]
+    parallel._refuse_other_versions(Told(mine, versions(), mine), "tcp://a")  # type: ignore[arg-type]
     cases = {
         "polars is 1.31.0 here and 1.40.0 at worker tcp://10.0.0.7:33333": versions(
             polars="1.40.0", **{"zvm-planner": "0.1.0"}
@@ -130,13 +130,13 @@ def test_versions_that_differ_are_refused_with_both() -> None:
     for message, worker in cases.items():
         scheduler = versions(dask="2025.1.0") if "scheduler" in message else versions()
         with pytest.raises(InputError, match=message.replace(".", r"\.")):
-            executors._refuse_other_versions(Told(mine, scheduler, worker), "tcp://a")  # type: ignore[arg-type]
+            parallel._refuse_other_versions(Told(mine, scheduler, worker), "tcp://a")  # type: ignore[arg-type]
 
 
 @pytest.fixture
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Processes of a machine that is busy take their time to start."""
-    monkeypatch.setattr(executors, "PATIENCE", 60)
+    monkeypatch.setattr(parallel, "PATIENCE", 60)
 
 
 @pytest.mark.slow
@@ -173,7 +173,7 @@ def test_a_killed_worker_of_a_cluster_costs_time_only() -> None:
 
 @pytest.mark.slow
 def test_a_scheduler_without_workers_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(executors, "PATIENCE", 2)
+    monkeypatch.setattr(parallel, "PATIENCE", 2)
     with cluster(workers=0) as (address, _):
         for _ in range(20):  # until the scheduler listens
             try:

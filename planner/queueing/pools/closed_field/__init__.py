@@ -1,1 +1,0 @@
-"""Closed pools by chains: one volume of each class with D, beside what the others do."""

@@ -1,0 +1,215 @@
+"""What is solved side by side: pools with one alias count each, and where the iteration stands in each of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from typing import Any, Final, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from planner.queueing.pools.pool import Scenarios
+from planner.results import Array
+
+SIZES: Final = np.array([1, *np.outer(2 ** np.arange(13), [2, 3]).ravel()])
+"""Numbers of D, and of d, that arrays are made for."""
+BEGIN_OPEN: Final = 16
+"""d of an open volume that are counted at first."""
+DEVIATIONS: Final = 8.0
+"""Standard deviations above its mean up to which D is counted at first."""
+
+
+@dataclass(eq=False)
+class Rows:
+    """Arrays over elements, the elements on the first axis of each."""
+
+    def take(self, which: NDArray[Any]) -> Self:
+        """Some of the elements."""
+        return type(self)(**{item.name: getattr(self, item.name)[which] for item in fields(self)})
+
+    @classmethod
+    def joined(cls, parts: list[Self]) -> Self:
+        """Elements of several, one after the other."""
+        if len(parts) == 1:
+            return parts[0]
+        names = [item.name for item in fields(cls)]
+        return cls(**{name: np.concatenate([getattr(each, name) for each in parts]) for name in names})
+
+
+@dataclass(eq=False)
+class Elements(Rows):
+    """Pools with one alias count each; every time in units of the mean service time of the pool's volumes."""
+
+    aliases: Array  # Shape (elements,) [1]
+    volumes: Array  # Volumes of each class, shape (elements, classes) [1]
+    closed: NDArray[np.bool_]  # Which classes are closed
+    population: Array  # Requesters of a volume, 1 where open [1]
+    think_time: Array  # 1 where open [service times]
+    arrival_rate: Array  # 0 where closed [1/service time]
+    service: Array  # Service time of an I/O alone [service times]
+    inflation: Array  # Shape (elements,) [1]
+    redrive_time: Array  # Gap of a base, of an alias, shape (elements,) [service times]
+    alias_redrive_time: Array
+    unit: Array  # Mean service time of the volumes, shape (elements,) [s]
+
+    @classmethod
+    def of(cls, scenarios: Scenarios, scenario: NDArray[np.int64], aliases: Array) -> Elements:
+        """Some scenarios with an alias count each; a class without arrivals has no volumes."""
+        active, closed = scenarios.active, scenarios.closed | ~scenarios.active
+        unit, own = scenarios.unit[:, None], scenarios.closed & scenarios.active
+        by_class = (
+            np.where(active, scenarios.volumes, 0.0),
+            closed,
+            np.where(own, scenarios.population, 1.0),
+            np.where(own, scenarios.think_time / unit, 1.0),
+            np.where(closed, 0.0, scenarios.arrival_rate * unit),
+            scenarios.service,
+            scenarios.inflation,
+            scenarios.redrive_time / scenarios.unit,
+            scenarios.alias_redrive_time / scenarios.unit,
+            scenarios.unit,
+        )
+        return cls(aliases, *(each[scenario] for each in by_class))
+
+    def with_classes(self, order: NDArray[np.int64]) -> Elements:
+        """Some classes of each element, shape (elements, classes)."""
+        changed = {
+            item.name: np.take_along_axis(values, order, axis=-1)
+            for item in fields(self)
+            if (values := getattr(self, item.name)).ndim > 1
+        }
+        return replace(self, **changed)
+
+    @cached_property
+    def most_beyond(self) -> Array:
+        """Most I/Os that no base holds, shape (elements,) [1]."""
+        each = np.where(self.closed, self.population - 1.0, np.inf)
+        return (self.volumes * np.where(self.volumes > 0.0, each, 0.0)).sum(axis=-1)
+
+    @cached_property
+    def independent(self) -> NDArray[np.bool_]:
+        """Which pools have volumes that do not meet: one volume, no aliases, or one for every I/O that needs one."""
+        one = self.volumes.sum(axis=-1) == 1.0
+        return np.asarray(one | (self.aliases == 0.0) | (self.aliases >= self.most_beyond))
+
+    def arrivals(self, size: int) -> tuple[Array, Array]:
+        """Arrival rates at one volume by d with the base idle, busy, shape (elements, classes, d) [1/service time]."""
+        thinking = self.population[..., None] - np.arange(float(size))
+        closed, rate = self.closed[..., None], self.arrival_rate[..., None]
+        idle, busy = (
+            np.where(closed, np.maximum(each, 0.0) / self.think_time[..., None], rate)
+            for each in (thinking, thinking - 1.0)
+        )
+        return idle, busy
+
+
+@dataclass(frozen=True, order=True)
+class Size:
+    """Numbers that an element is solved with."""
+
+    totals: int  # D = 0, 1, ... [1]
+    beyond: int  # d = 0, 1, ... of one volume [1]
+    tilts: int  # Exponential tilts by which the sum of the others' d is found [1]
+
+
+def first_sizes(elements: Elements) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Numbers of D and of d that each element begins with."""
+    load = np.where(
+        elements.closed,
+        elements.population * elements.service / (elements.service + elements.think_time),
+        elements.arrival_rate * elements.service,
+    )
+    mean = (elements.volumes * load**2 / (1.0 + load)).sum(axis=-1)
+    totals = np.minimum(elements.most_beyond + 1.0, mean + DEVIATIONS * (np.sqrt(mean) + 1.0))
+    beyond = np.where(elements.closed, elements.population, BEGIN_OPEN).max(axis=-1)
+    totals = rounded(totals)
+    return totals, np.minimum(rounded(beyond), totals)
+
+
+def rounded(number: Array) -> NDArray[np.int64]:
+    """Least size of arrays that is large enough, the largest where none is."""
+    return np.asarray(SIZES[np.minimum(np.searchsorted(SIZES, np.ceil(number)), SIZES.size - 1)])
+
+
+@dataclass(eq=False)
+class State(Rows):
+    """Where the iteration stands; D is counted from 0."""
+
+    passes: NDArray[np.int64]  # Passes that the element went through, shape (elements,) [1]
+    damped: NDArray[np.bool_]  # Whether rates go half of the way, shape (elements,)
+    answer: Array  # Throughput and queue of one volume, shape (elements, 2, classes)
+    change: Array  # By which they changed in the last pass
+    log_odds: Array  # Logarithm of the odds of a class to wait, shape (elements, classes) [1]
+    base_gap: Array  # Mean gap per I/O of a base, of an alias, shape (elements, classes) [service times]
+    alias_gap: Array
+    mean_total: Array  # Mean D, and about the least and the largest that occurs, shape (elements,) [1]
+    least_total: Array
+    largest_total: Array
+    log_tilt: Array  # Logarithms of the tilts, shape (elements, tilts) [1]
+    # Rates that one busy volume with d sees: its aliases end, its base takes from its own queue, or becomes idle,
+    # shape (elements, classes, d) [1/service time]
+    alias_ends: Array
+    base_picks: Array
+    base_idles: Array
+    # Of one volume given D: arrivals while idle, end of the base with an empty queue, tries and pickups, shape
+    # (elements, classes, D) [1/service time]
+    arrivals_given: Array
+    idles_given: Array
+    tries_given: Array
+    picks_given: Array
+    ends_given: Array  # I/Os that the aliases of the pool end given D, shape (elements, D) [1/service time]
+
+    @classmethod
+    def first(cls, elements: Elements, size: Size) -> State:
+        """Some of the I/Os beyond the base wait."""
+        count, classes = elements.volumes.shape
+        beyond, pace = np.arange(float(size.beyond)), 1.0 / elements.service[..., None]
+        picks = np.where(beyond > 0.0, 0.3, 0.0)
+        given = np.zeros((4, count, classes, size.totals))
+        most = np.minimum(elements.most_beyond, size.totals - 1.0)
+        return cls(
+            passes=np.zeros(count, dtype=np.int64),
+            damped=np.zeros(count, dtype=bool),
+            answer=np.zeros((count, 2, classes)),
+            change=np.zeros((count, 2, classes)),
+            log_odds=np.zeros((count, classes)),
+            base_gap=np.zeros((count, classes)),
+            alias_gap=np.zeros((count, classes)),
+            mean_total=0.3 * most,
+            least_total=np.zeros(count),
+            largest_total=most,
+            log_tilt=np.zeros((count, size.tilts)),
+            alias_ends=0.7 * beyond * pace,
+            base_picks=picks * pace,
+            base_idles=(1.0 - picks) * pace,
+            arrivals_given=given[0],
+            idles_given=given[1],
+            tries_given=given[2],
+            picks_given=given[3],
+            ends_given=np.zeros((count, size.totals)),
+        )
+
+    def resized(self, size: Size) -> State:
+        """Go on with more D, d or tilts; rates go on as they ended, those of aliases as they rose."""
+        more = size.beyond - self.alias_ends.shape[-1]
+        totals = size.totals - self.ends_given.shape[-1]
+        changed: dict[str, Array] = {}
+        for item in fields(self):
+            values = getattr(self, item.name)
+            if item.name in ("alias_ends", "base_picks", "base_idles"):
+                values = _longer(values, more)
+            elif item.name.endswith("_given"):
+                values = _longer(values, totals)
+            changed[item.name] = values
+        if more > 0 and self.alias_ends.shape[-1] > 1:
+            slope = np.maximum(self.alias_ends[..., -1:] - self.alias_ends[..., -2:-1], 0.0)
+            changed["alias_ends"][..., -more:] += slope * np.arange(1.0, more + 1.0)
+        if size.tilts != self.log_tilt.shape[-1]:
+            changed["log_tilt"] = np.repeat(self.log_tilt[:, :1], size.tilts, axis=-1)
+        return State(**changed)  # type: ignore[arg-type]  # each by its own name
+
+
+def _longer(values: Array, more: int) -> Array:
+    """Values that go on as they ended."""
+    return np.concatenate([values, np.repeat(values[..., -1:], more, axis=-1)], axis=-1)

@@ -1,1 +1,0 @@
-"""The mean field of open volumes, and of closed ones beside overloaded ones."""

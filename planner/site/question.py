@@ -1,0 +1,291 @@
+"""What every pool of a site needs over its days: `site` asks, `need_of` answers a part, `combine` joins the parts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from planner import parallel, units
+from planner.demand import Law, Target
+from planner.errors import InputError, PlannerError
+from planner.measurements import Run
+from planner.measurements.choose import moment
+from planner.measurements.groups import POOL, VOLUME, Group
+from planner.measurements.over_time import RunsOverTime, over_time
+from planner.measurements.read import Data
+from planner.site.deciding import busy_intervals, deciding, outside_busy_hour, time_quantile
+from planner.site.parts import DEFAULT_MEET, DEFAULT_MODEL, SitePart, parts_of, rows_of_part, supply_of_part
+from planner.site.pool_need import VERDICTS, NeedSeries, PoolNeed
+from planner.site.site_answer import SiteAnswer
+from planner.site.supplied import supplied
+from planner.site.unevenness import covered, notes_of
+from planner.sizing.need import Need, need
+from planner.sizing.worst import worst_by_need
+
+if TYPE_CHECKING:
+    import polars as pl
+
+MEETS: Final = (0.99, 0.95)
+QUEUE_UNKNOWN: Final = (
+    "no queue measured: arrivals are taken as open, and the range holds no bursts; "
+    "rows with queue or response decide more"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class PartNeeds:
+    """What the groups of a part need."""
+
+    pools: tuple[PoolNeed, ...]
+    rows: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class PoolCases:
+    """A group over time, and what is asked of it: `cases` of the intervals that stand in `places`."""
+
+    pool: RunsOverTime
+    places: tuple[int, ...]
+    cases: tuple[tuple[Run, ...], ...]
+
+    @classmethod
+    def of(cls, pool: RunsOverTime) -> PoolCases:
+        """All intervals with rows enough that were measured without contradiction."""
+        runs = [(int(k), pool.runs[k]) for k in np.flatnonzero(covered(pool))]
+        sound = [(k, run) for k, run in runs if not isinstance(run, PlannerError)]
+        return cls(
+            pool=pool, places=tuple(k for k, _ in sound),
+            cases=tuple(() if run is None else (run,) for _, run in sound),
+        )  # fmt: skip
+
+
+def site(
+    source: Data,
+    *,
+    members: Path | str | None = None,
+    system: str | None = None,
+    start: datetime | str | None = None,
+    end: datetime | str | None = None,
+    pool: str | None = None,
+    target: Target | None = None,
+    meet: float | str = DEFAULT_MEET,
+    model: Path | str = DEFAULT_MODEL,
+    curves: bool = False,
+    scheduler: str | None = None,
+    workers: int | None = None,
+) -> SiteAnswer:
+    """Tell what every pool, and every volume with aliases of its own, needs over its days.
+
+    Parameters
+    ----------
+    source : path, data frame, or a sequence of these
+        An archive of `planner collect`, or whatever `planner.measurements.read` takes.
+    members : Path or str, optional
+        Members of alias pools (columns device, role, pool), or pools that several systems share (columns system, pool,
+        ssid).
+    system : str, optional
+        Only this one.
+    start, end : datetime or str, optional
+        Only intervals from then on, before then.
+    pool : str, optional
+        Only this one.
+    target : Target, optional
+        What the aliases must achieve; by default queueing is gone.
+    meet : float or str, optional
+        Share of the busy time in which they must, ``"99%"`` or 0.99.
+    model : Path or str, optional
+        The law: a model file, or the name of a shipped model.
+    curves : bool, optional
+        Whether each pool has the whole answer of the interval that decides.
+    scheduler : str, optional
+        Address of a Dask scheduler, as ``tcp://HOST:8786``.
+    workers : int, optional
+        Local processes.
+
+    Returns
+    -------
+    SiteAnswer
+        One row a pool, those that are short first.
+
+    Raises
+    ------
+    InputError
+        No measurements of devices, no such system or pool, or a share outside 0 to 1.
+    ReportError
+        A file cannot be read.
+    """
+    share = units.share(meet, "meet", zero=False)
+    if not 0.0 < share <= 1.0:
+        raise InputError("meet", meet, "a share above 0 and at most 100%")
+    asked = {"law": Law.from_model(model), "target": target or Target(), "meet": share, "curves": curves}
+    begin, stop = moment(start, "start"), moment(end, "end")
+    parts, notes = parts_of(
+        source, members=members, system=system, start=begin, end=stop, pool=pool, asked=asked
+    )
+    found = parallel.run(need_of, parts, scheduler=scheduler, workers=workers)
+    answer = combine(found, target=asked["target"], meet=share, notes=notes)  # type: ignore[arg-type]
+    return replace(answer, law=asked["law"])  # type: ignore[arg-type]
+
+
+def need_of(part: SitePart) -> PartNeeds:
+    """What the groups of a part need: all of their intervals in one question, and the range of those that decide."""
+    frame = rows_of_part(part)
+    asked: list[PoolCases] = []
+    pools: list[PoolNeed] = []
+    for group, found in over_time(frame, part.groups):
+        if isinstance(found, str):
+            pools.append(_without(group, found))
+        else:
+            asked.append(PoolCases.of(found))
+    needs = iter(need([case for each in asked for case in each.cases], part.law, part.target, ranges=False))
+    counters = supply_of_part(part)
+    counted = [_counted(part, each, [next(needs) for _ in each.cases], counters) for each in asked]
+    ranged = iter(need([(found.run,) for found in counted if found.run is not None], part.law, part.target))
+    pools += [found if found.run is None else _ranged(part, found, next(ranged)) for found in counted]
+    return PartNeeds(pools=tuple(pools), rows=frame.height)
+
+
+def _without(group: Group, problem: str) -> PoolNeed:
+    nothing = np.zeros(0)
+    series = NeedSeries(
+        start=np.zeros(0, dtype="datetime64[us]"), seconds=nothing, needed=nothing, in_use=nothing, io_rate=nothing,
+        response=nothing, queued=nothing, busy=np.zeros(0, dtype=bool),
+    )  # fmt: skip
+    return PoolNeed(
+        system=group.system,
+        pool=group.name,
+        kind=_kind(group),
+        volumes=0,
+        in_use=0,
+        problem=problem,
+        series=series,
+    )
+
+
+def _kind(group: Group) -> str:
+    return VOLUME if group.kind == VOLUME else POOL
+
+
+def _counted(
+    part: SitePart, asked: PoolCases, needs: Sequence[Need], counters: pl.DataFrame | None
+) -> PoolNeed:
+    """What the counts of all intervals come to; with the run of the interval that stands for them."""
+    pool = asked.pool
+    needed = np.full(pool.start.size, np.nan)
+    for k, each in zip(asked.places, needs, strict=True):
+        needed[k] = np.nan if each.count is None else each.count
+    working = [k for k, case in zip(asked.places, asked.cases, strict=True) if case]
+    there = np.zeros(needed.size, dtype=bool)
+    there[working] = True
+    busy = busy_intervals(pool.load, there)
+    problems = {k: str(each) for k, each in enumerate(pool.runs) if isinstance(each, PlannerError)}
+    problems |= {k: each.problem for k, each in zip(asked.places, needs, strict=True) if each.problem}
+    told = None if counters is None else supplied(counters, pool.group.system, pool.group.name)
+    shown = NeedSeries(
+        start=pool.start, seconds=pool.seconds, needed=needed, in_use=pool.in_use.astype(np.float64),
+        io_rate=pool.io_rate, response=pool.response, queued=pool.queued, busy=busy,
+    )  # fmt: skip
+    solved = sum(math.isfinite(needed[k]) for k in working)
+    found = PoolNeed(
+        system=pool.group.system, pool=pool.group.name, kind=_kind(pool.group),
+        volumes=int(pool.volumes.max(initial=0)), in_use=int(pool.in_use[-1]), intervals=needed.size,
+        busy_intervals=int(busy.sum()), solved_in_full=solved,
+        short_intervals=int((busy & (needed > pool.in_use)).sum()), shares=part.shares.get(pool.group.name, {}),
+        rules=rules(pool, busy, part.meet, None if told is None else told.high_water),
+        supply="" if told is None else told.words, notes=tuple(_notes(pool, working, problems)), series=shown,
+    )  # fmt: skip
+    known = np.isfinite(needed)
+    if not known.any() or (busy.any() and not known[busy].any()) or (problems and not solved):
+        first = next(iter(problems.values()), "no interval with all of its numbers")
+        return replace(found, problem=first)
+    return _decided(part, asked, needs, found)
+
+
+def _notes(pool: RunsOverTime, working: Sequence[int], problems: dict[int, str]) -> list[str]:
+    notes = notes_of(pool)
+    if np.isnan(pool.queued[working]).any():
+        notes.append(QUEUE_UNKNOWN)
+    if problems:
+        first = min(problems)
+        when = "" if np.isnat(pool.start[first]) else f" at {pool.start[first].item():%Y-%m-%d %H:%M}"
+        notes.append(
+            f"{len(problems)} of {pool.start.size} intervals have no answer, the first{when}: {problems[first]}"
+        )
+    return notes
+
+
+def _decided(part: SitePart, asked: PoolCases, needs: Sequence[Need], found: PoolNeed) -> PoolNeed:
+    """The counts that are reported, and the intervals that stand for them."""
+    series, start = found.series, asked.pool.start
+    busy = series.busy
+
+    def begin(place: int) -> datetime | None:
+        when: datetime | None = None if np.isnat(start[place]) else start[place].item()
+        return when
+
+    worst = worst_by_need(needs, asked.cases)
+    assert worst is not None
+    found = replace(
+        found, needed_worst=needs[worst].count, worst_start=begin(asked.places[worst]), needed=0, needed_99=0,
+        needed_95=0, needed_low=0, needed_high=0,
+    )  # fmt: skip
+    if not busy.any():  # measured, and never any I/O
+        return found
+    at_99, at_95 = (int(time_quantile(series.needed[busy], series.seconds[busy], share)) for share in MEETS)
+    place = deciding(series.needed, asked.pool.load, series.seconds, busy, part.meet)
+    assert place is not None
+    away = outside_busy_hour(found.name, start, series.seconds, series.io_rate, place)
+    return replace(
+        found, needed=int(series.needed[place]), needed_99=at_99, needed_95=at_95,
+        run=asked.cases[asked.places.index(place)][-1], decided_start=begin(place),
+        notes=(*found.notes, away) if away else found.notes,
+    )  # fmt: skip
+
+
+def rules(
+    pool: RunsOverTime, busy: np.ndarray[Any, np.dtype[np.bool_]], meet: float, high_water: int | None
+) -> dict[str, int | None]:
+    """What the rules of the field say: of the busy intervals, the one that is reached in the share asked for."""
+    thumb = pool.in_use + np.ceil(np.round(pool.thumb, 6))
+    queue = time_quantile(thumb[busy], pool.seconds[busy], meet)
+    return {
+        "in_use_plus_queue": None if math.isnan(queue) else int(queue),
+        "high_water": high_water,
+        "paths_less_one": None if math.isnan(pool.paths) else int(pool.paths) - 1,
+    }
+
+
+def _ranged(part: SitePart, found: PoolNeed, decided: Need) -> PoolNeed:
+    """Put the range of the interval that decides beside the count."""
+    if decided.low is None or decided.high is None:
+        return replace(
+            found, needed_low=None, needed_high=None, notes=(*found.notes, f"no range: {decided.problem}")
+        )
+    answer = decided.answer if part.curves else None
+    return replace(found, needed_low=decided.low, needed_high=decided.high, answer=answer)
+
+
+def combine(
+    results: Sequence[Any], *, target: Target, meet: float = DEFAULT_MEET, notes: Sequence[str] = ()
+) -> SiteAnswer:
+    """Join what was found of the parts of a site."""
+    pools = [pool for each in results if isinstance(each, PartNeeds) for pool in each.pools]
+    failed = [(each.name, each.problem) for each in results if not isinstance(each, PartNeeds)]
+    return SiteAnswer(
+        pools=tuple(sorted(pools, key=_order)),
+        target=target,
+        meet=meet,
+        remarks=tuple(notes),
+        failed=tuple(failed),
+    )
+
+
+def _order(found: PoolNeed) -> tuple[int, int, str, str]:
+    """Those that are short first, by how much they lack; then those without an answer; most to spare next."""
+    return VERDICTS.index(found.verdict), -(found.to_add or found.to_gain), found.system, found.pool

@@ -1,0 +1,88 @@
+"""Loads that would count twice are refused by every question that adds intervals up, by the same check."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import planner
+from planner.demand import Law
+from planner.errors import ReportError
+from planner.measurements.choose import refuse_twice
+from planner.measurements.read import read
+from planner.reports import schema
+from planner.site.growth.limits import Given, site_growth
+from planner.site.need import site
+from planner.sizing import Target
+
+BEGIN = datetime(2026, 3, 2)
+TWICE = "V1 a second time at 2026-03-02 00:00:00.*, first in line"
+
+
+def hours(step: int, many: int = 24) -> pl.DataFrame:
+    """Two volumes of a pool, an interval each so many hours."""
+    starts = [BEGIN + timedelta(hours=step * k) for k in range(many // step)]
+    count = len(starts)
+    return pl.DataFrame(
+        {"volume": ["V1", "V2"] * count, "pool": "P", "aliases": 2, "io_rate": 200.0, "service_ms": 2.0,
+         "queued": 0.5, "start": [start for start in starts for _ in range(2)], "interval_s": 3600.0 * step}
+    )  # fmt: skip
+
+
+def ask_growth(sources: object) -> object:
+    return site_growth(read(sources), Given(law=Law.from_model("hyperpav"), target=Target()))
+
+
+def ask_site(sources: object) -> object:
+    return site(sources)
+
+
+def ask_aliases(sources: object) -> object:
+    return planner.aliases(sources, interval="mean")
+
+
+@pytest.fixture(scope="module")
+def collected(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """An archive, and the table that it was made of."""
+    folder = tmp_path_factory.mktemp("twice")
+    hours(1).write_csv(folder / "site.csv", datetime_format="%Y-%m-%dT%H:%M")
+    from planner.measurements.collect import collect
+
+    collect([folder / "site.csv"], folder / "archive")
+    return [folder / "archive", folder / "site.csv"]
+
+
+@pytest.mark.parametrize("ask", [ask_growth, ask_site, ask_aliases])
+def test_what_would_count_twice_is_refused(ask: Callable[[object], object], collected: list[Path]) -> None:
+    """The same file twice, an archive and its source, hours beside two hours."""
+    for sources in ([collected[1], collected[1]], collected, [hours(1), hours(2)]):
+        with pytest.raises(ReportError, match=TWICE):
+            ask(sources)
+
+
+def test_data_spaces_count_once() -> None:
+    space = {"system": "A", "start": [BEGIN] * 2, "owner": "SYSTEM", "name": ["PTRM0000", "PTRM0001"]}
+    rows = schema.frame(schema.STORAGE, {**space, "resident": [1.0, 2.0]})
+    refuse_twice(rows)
+    with pytest.raises(ReportError, match="PTRM0000 of SYSTEM a second time at 2026-03-02"):
+        refuse_twice(pl.concat([rows, rows[:1]]))
+    refuse_twice(pl.concat([rows, rows[:1].with_columns(pl.lit(3600, pl.Int32).alias("utc_offset"))]))
+
+
+def test_an_hour_that_clocks_repeat_adds_up_to_nothing_higher() -> None:
+    """Both hours have their offset: the rate of the pool stays what each of them says."""
+    days = [hours(1).with_columns(pl.col("start") + timedelta(days=day)) for day in range(20)]
+    rows = read([pl.concat(days)]).devices
+    again = rows.filter(pl.col("start").dt.hour() == 2).with_columns(
+        pl.lit(3600, pl.Int32).alias("utc_offset")
+    )
+    given = Given(law=Law.from_model("hyperpav"), target=Target())
+    plain, repeated = (
+        site_growth(read(frame), given).to_dict()["limits"][0]["now"]
+        for frame in (rows, pl.concat([rows, again]))
+    )
+    assert repeated == pytest.approx(plain)

@@ -1,0 +1,174 @@
+"""What pools need as their loads grow: today's count is that of `planner site`, and limits lie where counts step."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import date, datetime, timedelta
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from planner.demand import Law
+from planner.measurements.read import read
+from planner.reports import schema
+from planner.site.deciding import busy_intervals, deciding, outside_busy_hour
+from planner.site.growth.goals import Goal
+from planner.site.growth.limits import Given, site_growth
+from planner.site.growth.pools import (
+    NEARNESS,
+    PoolQuestion,
+    PoolQuestions,
+    answer_pools,
+    decided_pools,
+)
+from planner.site.need import site
+from planner.site.series import SeriesLabel
+from planner.sizing import Target
+from planner.sizing.need import need
+from tests.checkout import ROOT
+
+LAW = Law.from_model("hyperpav")
+GIVEN = Given(law=LAW, target=Target())
+SITE = ROOT / "docs" / "examples" / "site.csv"
+HOURLY = np.arange("2026-03-02", "2026-03-05", dtype="datetime64[h]").astype("datetime64[us]")
+
+
+def test_an_interval_decides_by_its_count_then_by_its_load() -> None:
+    needed, load = np.array([1.0, 2.0, 2.0, 2.0, 9.0, np.nan]), np.array([3.0, 1.0, 2.5, 2.0, 9.0, 9.0])
+    busy, seconds = np.array([True, True, True, True, False, True]), np.ones(6)
+    assert deciding(needed, load, seconds, busy, 1.0) == 2  # of the largest counts the one with most load
+    assert deciding(needed, load, seconds, busy, 0.5) == 1
+    assert deciding(needed, load, np.array([9.0, 1, 1, 1, 1, 1]), busy, 0.5) == 0  # shares are of time
+    assert deciding(np.full(6, np.nan), load, seconds, busy, 0.5) is None
+
+
+def test_busy_is_a_quarter_of_the_busiest_among_those_that_count() -> None:
+    load = np.array([1.0, 0.25, 0.24, 50.0])
+    assert busy_intervals(load, np.array([True, True, True, False])).tolist() == [True, True, False, False]
+    assert not busy_intervals(load, np.zeros(4, dtype=bool)).any()
+
+
+@pytest.mark.parametrize(("at", "said"), [(26, "02:00 on 2026-03-03"), (33, ""), (34, "10:00 on 2026-03-03")])
+def test_an_interval_outside_of_the_busy_hour_is_said(at: int, said: str) -> None:
+    rate = np.where(np.arange(72) % 24 == 9, 100.0, 10.0)
+    found = outside_busy_hour("P1", HOURLY, np.full(72, 3600.0), rate, at)
+    assert found == (f"P1 is decided at {said}, not in its busy hour at 09:00" if said else "")
+    assert outside_busy_hour("P1", HOURLY, np.full(72, 7.5 * 3600), rate, 26) == ""  # reaches into it
+    undated = HOURLY.copy()
+    undated[3] = np.datetime64("NaT")
+    assert outside_busy_hour("P1", undated, np.full(72, 3600.0), rate, at) == ""
+
+
+def two_pools(days: int = 15) -> pl.DataFrame:
+    """Two pools at night and at ten; at night P1 has fewer I/Os that take longer."""
+    rng = np.random.default_rng(7)
+    rows: list[dict[str, Any]] = []
+    for day in range(days):
+        for hour in (2, 10):
+            for pool in (1, 2):
+                storm = pool == 1 and hour == 2
+                for volume in (1, 2):
+                    rate = (150.0 if hour == 2 else 250.0) * rng.uniform(0.9, 1.1)
+                    service = 4.0 if storm else 1.0
+                    rows.append({
+                        "system": "SYS1", "start": datetime(2026, 3, 2, hour) + timedelta(days=day),
+                        "interval_s": 3600, "pool": f"P{pool}", "aliases": 2, "device": f"{pool}00{volume}",
+                        "io_rate": round(rate, 1), "service_ms": service,
+                    })  # fmt: skip
+    return pl.DataFrame(rows)
+
+
+def test_the_need_of_today_is_that_of_the_site() -> None:
+    """One of the pools is decided by its nights, and both answers say so."""
+    frame = two_pools()
+    growing = site_growth(read(frame), GIVEN, horizon=30)
+    needed = {need.pool: need for need in site(frame).pools}
+    now = {each.measured.what: each for each in growing.limits}
+    for pool in ("P1", "P2"):
+        assert now[f"aliases of pool {pool}"].now == needed[pool].needed
+        assert now[f"aliases of pool {pool}"].limit == needed[pool].in_use == 2
+    assert needed["P1"].needed > needed["P2"].needed  # type: ignore[operator]
+    said = "SYS1/P1 is decided at 02:00 on 2026-03-"
+    assert said in " ".join(growing.notes)
+    assert said in " ".join(needed["P1"].notes)
+    assert "P2 is decided" not in " ".join((*growing.notes, *needed["P2"].notes))
+    assert "other days" not in growing.headline  # all of them were asked
+
+
+def test_of_many_days_the_last_ones_count_and_that_is_said() -> None:
+    growing = site_growth(read(SITE), GIVEN)
+    needed = {need.pool: need.needed for need in site(SITE, start="2026-12-04").pools}
+    now = {each.measured.what: each.now for each in growing.limits}
+    assert {pool: now[f"aliases of pool {pool}"] for pool in needed} == needed
+    assert "the last 28 days of each pool, from 2026-12-04 on" in growing.headline
+
+
+@pytest.fixture(scope="module")
+def rows() -> pl.DataFrame:
+    """Two days of a pool."""
+    devices = read(SITE).devices
+    return devices.filter((pl.col("pool") == "P1") & (pl.col("start") >= datetime(2026, 12, 30)))
+
+
+def question(rows: pl.DataFrame, number: int = 1, reach: float = 1.6) -> PoolQuestion:
+    rate = 500.0
+    return PoolQuestion(
+        label=SeriesLabel(system="SYS1", what=f"I/O rate of pool P{number}", unit="1/s"), series=number, pool="P1",
+        rows=rows, begin=date(2026, 12, 30), now=rate, ahead=((rate, 1.1 * rate, 1.2 * rate),) * 3, reach=reach * rate,
+    )  # fmt: skip
+
+
+def test_loads_of_limits_are_where_one_alias_more_is_needed(rows: pl.DataFrame) -> None:
+    asked = question(rows)
+    (pool,) = decided_pools(PoolQuestions(name="", pools=(asked,), law=LAW, target=Target()))
+    assert not isinstance(pool, str)
+    (found,) = answer_pools([asked], LAW, Target())
+    aliases, addresses = found.goals
+    assert (aliases.limit, addresses.limit) == (3.0, 256.0)
+    times = [end / asked.now for end in (aliases.load.low, aliases.load.value, aliases.load.high)]
+    assert times == sorted(times)
+    within, above, at_ahead, much = need(
+        [(pool.run,)] * 4, LAW, growth=[times[1] - 1, times[1] * (1 + NEARNESS) - 1, 0.1, 0.6], ranges=False
+    )
+    assert (within.count, above.count) == (3, 4)
+    assert aliases.needs[0].value == at_ahead.count
+    assert addresses.now == aliases.now + 2
+    assert much.count is not None
+    assert much.count < 254
+    assert addresses.load.value == np.inf  # no load that was asked about needs as many
+
+
+def test_a_limit_that_is_passed_already_lies_below_the_load_of_today(rows: pl.DataFrame) -> None:
+    none = rows.with_columns(pl.lit(1, pl.UInt16).alias("pool_aliases"))
+    (found,) = answer_pools([question(none, reach=1.0)], LAW, Target())
+    assert found.goals[0].now is not None
+    assert found.goals[0].now > found.goals[0].limit == 1.0  # type: ignore[operator]
+    assert 0 < found.goals[0].load.value < 500.0
+
+
+def test_a_pool_that_cannot_be_read_is_named_and_the_others_are_answered(rows: pl.DataFrame) -> None:
+    broken = rows.with_columns(
+        pl.lit("base", pl.Enum(schema.KINDS)).alias("kind"), pl.lit(None).alias("service")
+    )
+    idle = rows.with_columns(pl.lit(0.0).alias("io_rate"))
+    asked = [question(rows, 1, reach=1.0), question(broken, 2), question(idle, 3)]
+    first, second, third = answer_pools(asked, LAW, Target())
+    assert [goal.measured.what for goal in first.goals] == ["aliases of pool P1", "addresses of pool P1"]
+    assert second.goals == third.goals == ()
+    assert second.notes[0].startswith("I/O rate of pool P2 of SYS1 has no answer")
+    assert third.notes == ("I/O rate of pool P3 of SYS1 has no answer: no I/O in its recent days",)
+
+
+@pytest.mark.slow
+def test_many_pools_have_the_same_answers_in_processes(rows: pl.DataFrame) -> None:
+    asked = [replace(question(rows, reach=1.0), series=number) for number in range(14)]
+
+    def plain(workers: int) -> list[list[tuple[Any, ...]]]:
+        def parts(goal: Goal) -> tuple[Any, ...]:
+            return goal.series, goal.now, goal.limit, goal.load, goal.needs
+
+        return [[parts(goal) for goal in each.goals] for each in answer_pools(asked, LAW, Target(), workers)]
+
+    assert plain(1) == plain(2)
