@@ -173,7 +173,8 @@ def test_a_need_does_not_depend_on_what_else_is_asked() -> None:
     )
     unknown = replace(POOLS["steady"], queued=Interval(np.zeros(4), np.zeros(4), np.full(4, np.inf)))
     cases: list[tuple[Run, ...]] = [
-        *((run,) for run in alone), (), (alone[0], later), (never_idle,), *((run,) for run in POOLS.values()), (unknown,),
+        *((run,) for run in alone), (), (alone[0], later), (never_idle,), (unknown,),
+        *((run,) for run in POOLS.values()),
     ]  # fmt: skip
     growth = np.where(np.arange(len(cases)) % 3 == 0, 0.2, 0.0)
     together = [told(each) for each in need(cases, LAW, growth=growth)]
