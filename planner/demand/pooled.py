@@ -321,7 +321,7 @@ def read_pool_at_several(
         return read_pools([first], law=law, growth=growth, many=MORE_DRAWS)[0]
 
     found = read(0.0)
-    likely, every = found.likely, np.arange(found.queues.shape[0])
+    likely = found.likely
     rows_of = tuple(
         (aliases, make_rows(rate, service, queued, 0)) for rate, service, queued, aliases in others
     )
@@ -329,12 +329,13 @@ def read_pool_at_several(
         {0: np.zeros(likely.size)} if not first[3] else {first[3]: _tie(found, first[3], found.readings.rows)}
     )
     for aliases, measured in rows_of:
-        likely = likely * np.exp(-0.5 * _misfit(found.queues[min(aliases, every[-1])], measured) ** 2)
+        likely = likely * np.exp(-0.5 * _misfit(found.queues[min(aliases, found.queues.shape[0] - 1)], measured) ** 2)
         ties[aliases] = _tie(found, aliases, measured)
     shares = _pace_shares(found, rows_of[-1][1])
     if growth:
         found = read(growth)
     # Between two measured counts the logarithms of what draws miss are interpolated; more aliases, less queue.
+    every = np.arange(found.queues.shape[0])
     between = np.array([np.interp(every, list(ties), one) for one in np.eye(len(ties))]).T
     tied = found.queues * np.exp(between @ np.array(list(ties.values())))
     queues = np.maximum.accumulate(tied[::-1], axis=0)[::-1]

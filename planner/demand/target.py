@@ -56,7 +56,7 @@ class Target:
             known.
         """
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            wait = queue / rate
+            wait = np.asarray(queue / rate)
             given = (
                 (wait, self.wait), (wait + service, self.response), (queue, self.queued),
                 (np.broadcast_to(no_alias, np.shape(wait)), self.no_alias),

@@ -25,7 +25,6 @@ from planner.devices import Performance, Volume, VolumeClass
 from planner.errors import InputError, PlannerError
 from planner.interval import Interval
 from planner.measurements import Run
-from planner.measurements.run import stacked
 from planner.results import Array
 from planner.sizing.answer import AnswerParts, NamedReading, Remarks
 from planner.sizing.bounds import NORMAL_90, Draws, band, measured_rate, measured_response, spaced
@@ -146,8 +145,8 @@ def size_volumes(
     if alone:
         runs = [cases[k][-1] for k in alone]
         measured = read_volumes(
-            stacked([run.io_rate[0] for run in runs]), stacked([run.service[0] for run in runs]),
-            spaced(stacked([run.queued[0] for run in runs])), aliases=[run.aliases for run in runs], law=law,
+            _joined([run.io_rate for run in runs]), _joined([run.service for run in runs]),
+            spaced(_joined([run.queued for run in runs])), aliases=[run.aliases for run in runs], law=law,
         )  # fmt: skip
         shares = np.array([growth[k] for k in alone])
         later = measured.grown(shares) if shares.any() else measured
@@ -172,6 +171,11 @@ def size_volumes(
         except PlannerError as problem:
             found.append(problem)
     return found
+
+
+def _joined(intervals: Sequence[Interval]) -> Interval:
+    """Intervals of one volume each as one of arrays, (volumes,)."""
+    return Interval(*(np.concatenate([np.atleast_1d(end) for end in ends]) for ends in zip(*intervals, strict=True)))
 
 
 def _fewest_requesters(run: Run, read: Readings, counts: Counts) -> Counts:

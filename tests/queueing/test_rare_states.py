@@ -9,21 +9,17 @@ from mpmath import mp, mpf
 
 from planner.queueing._elimination import dwell_times, stationary
 from planner.queueing.pools.exact import closed_chain
-from planner.queueing.pools.exact.closed_chain import stationary_law
+from planner.queueing.pools.exact.closed_chain import solve_lumped, stationary_law
 from planner.queueing.pools.exact.open_chain import solve_open_chain
-from planner.queueing.pools.exact.phased_chain import solve_phased
 from planner.queueing.pools.exact.single_open import solve_single_open
-from planner.queueing.pools.field.base_phases import base_hazard
-from planner.queueing.pools.field.device_rates import Gaps
-from planner.queueing.pools.field.volume_law import VolumeRates
-from planner.queueing.pools.pool import check_pool
+from planner.queueing.pools.pool import check_pools
 
 
-def pool_of(volumes, population=None, think_time=None, arrival_rate=None, scv=1.0):
-    return check_pool(
+def pool_of(volumes, population=None, think_time=None, arrival_rate=None):
+    return check_pools(
         volumes=volumes, service_time=1.0, population=population, think_time=think_time, arrival_rate=arrival_rate,
-        scv=scv, inflation=0.0, redrive_time=0.0, alias_redrive_time=None,
-    )  # fmt: skip
+        inflation=0.0, redrive_time=0.0, alias_redrive_time=None,
+    ).pool(0)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -99,20 +95,11 @@ def test_flows_of_open_volumes_balance_at_every_number_of_aliases():
         np.testing.assert_allclose((law[1:aliases] * busy)[seen], tries[: aliases - 1][seen], rtol=1e-10)
 
 
-@pytest.mark.parametrize("scv", [1.0, 0.5])
-def test_requesters_that_hardly_ever_come_together(scv):
-    """With a server for each, N S / (S + Z) are in service on average, whatever the law of service."""
+def test_requesters_that_hardly_ever_come_together():
+    """With a server for each, N S / (S + Z) are in service on average."""
     people, think = 6, 1e8
-    outcome = solve_phased(pool_of([1], [people], [think], scv=scv), people - 1)
+    outcome = solve_lumped(pool_of([1], [people], [think]), people - 1)
     alone = 1.0 / (1.0 + think)
     whole = outcome.free_law @ np.arange(people)[::-1] + outcome.base_in_service[0]
     assert whole == pytest.approx(people * alone, rel=1e-10)
     assert 0.0 < outcome.free_law[0] < factorial(people) * alone ** (people - 1)
-
-
-def test_bases_end_at_their_pace_at_every_d_where_service_is_exponential():
-    pool = pool_of([2], [60], [1e4])
-    beyond = np.arange(60.0)
-    picks = np.where(beyond > 0.0, 0.3, 0.0)
-    rates = VolumeRates(beyond, 0.7 * beyond + 1e-9, picks, 1.0 - picks, np.ones(60), Gaps(), 0.0)
-    np.testing.assert_allclose(base_hazard(pool, 0, rates), 1.0, rtol=1e-12)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import pickle
 from dataclasses import replace
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -15,7 +16,7 @@ import pytest
 import planner
 from planner.cli import main
 from planner.demand import Law
-from planner.errors import InputError, ReportError
+from planner.errors import ConvergenceError, InputError, ReportError
 from planner.measurements import Run
 from planner.measurements.collect import collect
 from planner.measurements.groups import POOL, Group, rows_of
@@ -26,6 +27,7 @@ from planner.site.parts import parts_of
 from planner.site.question import combine, need_of, site
 from planner.site.track import track_record
 from planner.sizing import Target
+from planner.sizing import need as sizing_need
 from planner.sizing.search import aliases
 from tests.site.large_site import pool_rows, site_rows
 
@@ -106,6 +108,31 @@ def test_the_range_is_that_of_the_interval_that_decides(frame: pl.DataFrame) -> 
     assert need.decided_start == need.worst_start
     alone = planner.aliases(frame, pool="P1", interval=str(need.decided_start))
     assert (alone.recommended, alone.range) == (need.needed, (need.needed_low, need.needed_high))
+
+
+def test_a_pool_that_could_not_be_solved_says_so_and_the_others_are_answered(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Neither what did not converge nor how much was left is a word for a user."""
+    frame = site_rows(2, seed=4, sorts=("unknown",), volumes=2, intervals=2)  # type: ignore[arg-type]
+    solved = sizing_need.answered
+
+    def unsolved(runs: Sequence[Run], *rest: object) -> object:
+        if runs[-1].name == "pool P1":
+            raise ConvergenceError("mean field of the alias pool: flows", 0.1, 48)
+        return solved(runs, *rest)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(sizing_need, "answered", unsolved)
+    answer = site(frame, workers=1)
+    first, second = sorted(answer.pools, key=lambda need: need.pool)
+    assert (first.verdict, first.problem) == ("unknown", "pool P1 could not be solved")
+    assert (
+        "2 of 2 intervals have no answer, the first at 2026-03-02 00:00: pool P1 could not be solved"
+        in first.notes
+    )
+    assert second.needed is not None and second.solved_in_full == 2
+    text = json.dumps(answer.to_dict()) + answer.text()
+    assert not any(word in text for word in ("residual", "converge", "mean field"))
 
 
 def test_parts_pickle_and_join_to_the_same_answer(frame: pl.DataFrame) -> None:

@@ -14,28 +14,16 @@ What a reader needs, in this order.
 3. **Where the volumes do not meet** (`independent`): no aliases, or one for every requester but the first of each
    volume. **Where no queue ends** (`stability`): the aliases that the load beyond the bases holds on average are A or
    more.
-4. **Small pools** (`exact`). One chain of states of the volumes, equal ones exchangeable, for closed pools, with
-   gaps; the same states up to A + 3 and a matrix-geometric tail for one open volume; base and aliases in phases for
-   one closed volume; and levels of D for two to four volumes with open classes, by block elimination up to the queue
-   that counts.
-5. **Any pool** (`field`). Given D the volumes are taken as independent but for their sum: the law of one volume (base
+4. **Any pool** (`field`). Given D the volumes are taken as independent but for their sum: the law of one volume (base
    idle or busy, d I/Os beyond it) times the law of the others at D - d. Its base has a balance of its own against the
    pool (a tridiagonal system over D). What waits lies on the volumes with a busy base, by odds of each class such
    that its pickups meet its fails. Flows, the law of D and the rates that one volume sees follow, and the law of one
-   volume from these.
-   Of closed volumes whose service times differ one has a chain with D of all of its own states (`closed_field`), beside
-   others that try, pick up and end by what they have of the D: slow I/Os stay on aliases while quick ones come and go.
-6. **Open volumes** (`open_field`). Without inflation it does not matter which I/O of a volume holds an alias: base
-   and mean queue given D follow from balances, and how the queue lies on all volumes from a law in which they are
-   independent but for its sum. Where service times differ by class the aliases that each class holds, given D, have a
-   balance of their own. Closed volumes beside overloaded open ones get an exact chain of their own states and D.
-7. **Service that is not exponential**: closed and mixed pools take their bases through the phases of the two-moment
-   law; open pools correct the wait (`service_variation`).
-8. **Requesters that hardly think** (`full_volumes`): their volumes are always full and all aliases busy; each waiting
-   I/O is taken at one rate, so that the volumes do not meet.
-9. **How a field settles** (`fixed_point`): one driver counts passes and work, and stops where a pass changes little.
-10. **Which of them answers** (`methods`): `METHODS`, tried in order. An answer that breaks its own balance is no
-   answer (`outcome`), and the next method is asked.
+   volume from these. All pools and counts of a call are solved side by side, each by itself.
+5. **Small pools** (`exact`), which the field is judged by. One chain of states of the volumes, equal ones exchangeable,
+   for closed pools, with gaps; the same states up to A + 3 and a matrix-geometric tail for one open volume; and levels
+   of D for two to four volumes with open classes, by block elimination up to the queue that counts.
+6. **Which of them answers** (`methods`): `METHODS`, element by element. An answer that breaks its own balance is no
+   answer (`outcome`).
 """
 
 from planner.queueing.pools.grouping import (

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from planner.errors import ConvergenceError, InputError
 from planner.queueing.pools.exact.closed_chain import MAX_STATES, solve_lumped
-from planner.queueing.pools.exact.open_chain import solve_open_chain
+from planner.queueing.pools.exact.open_chain import MOST_VOLUMES, solve_open_chain
 from planner.queueing.pools.field.elements import Elements
 from planner.queueing.pools.field.gap_wait import with_gap_wait
 from planner.queueing.pools.field.mean_field import solve_field
@@ -108,11 +110,25 @@ def _by_chains_of_one(asked: Asked) -> Mask:
     for element in np.flatnonzero(some & single).tolist():
         pool, aliases = asked.pool(element)
         some[element] = not pool.closed[0] or states_of_one(pool, aliases) <= MAX_STATES
-    return some
+    return np.asarray(some)
 
 
 def _solve_exact(pool: CheckedPool, aliases: int) -> Outcome:
     return solve_lumped(pool, aliases) if pool.closed.all() else solve_open_chain(pool, aliases)
+
+
+def _at_last(asked: Asked, which: NDArray[np.int64]) -> tuple[Outcome, Mask]:
+    """Chains where the field has no answer, of pools that are small enough."""
+    outcome = Outcome.empty(
+        which.size, asked.elements.volumes.shape[-1], int(asked.elements.aliases[which].max())
+    )
+    found = np.zeros(which.size, dtype=bool)
+    for at in np.flatnonzero(asked.elements.volumes[which].sum(axis=-1) <= MOST_VOLUMES).tolist():
+        with suppress(InputError, ConvergenceError):
+            part, good = _one_by_one(_solve_exact)(asked, which[at : at + 1])
+            outcome.write(np.array([at]), part)
+            found[at] = good[0]
+    return outcome, found
 
 
 EXACT: Final = frozenset({"exact"})
@@ -160,5 +176,9 @@ def solve_all(asked: Asked, method: str) -> tuple[Outcome, Mask, str]:
             outcome.write(which, found)
             converged[which], left[which] = settled, False
             kinds.add(each.kind)
+    failed = np.flatnonzero(~converged)
+    if failed.size and method == "auto":
+        found, settled = _at_last(asked, failed)
+        outcome.write(failed[settled], found.take(settled))
+        converged[failed] = settled
     return outcome, converged, "mean-field" if "mean-field" in kinds else "exact"
-

@@ -1,4 +1,4 @@
-"""What every method says of pools with one alias count each, in units of the service time, and whether it is in balance.
+"""What every method says of pools with one alias count each, in service times, and whether it is in balance.
 
 An answer that breaks its own balance, of requesters, busy servers or bounds, is no answer.
 """
@@ -15,7 +15,7 @@ from planner.queueing.pools.field.elements import Elements
 from planner.queueing.pools.pool import TINY, CheckedPool
 from planner.results import Array
 
-TOLERANCE: Final = 0.02
+TOLERANCE: Final = 0.01
 """Relative error allowed in N = X (Z + R), in busy servers = X S, and of any bound."""
 BY_TOTAL: Final = 0.03
 """Difference allowed between the busy aliases by the law of D and by what they serve, relative to all busy servers."""
@@ -62,7 +62,9 @@ class Outcome:
             stable=np.ones(elements, dtype=bool),
         )
 
-    def write(self, which: NDArray[Any], part: Outcome, classes: NDArray[np.bool_] | slice = slice(None)) -> None:
+    def write(
+        self, which: NDArray[Any], part: Outcome, classes: NDArray[np.bool_] | slice = slice(None)
+    ) -> None:
         """Put the outcome of some elements, and of some of their classes, into this one."""
         for item in fields(self):
             whole, values = getattr(self, item.name), np.asarray(getattr(part, item.name))
@@ -75,7 +77,9 @@ class Outcome:
 
     def take(self, which: NDArray[Any]) -> Outcome:
         """Some of the elements."""
-        taken: dict[str, Any] = {item.name: np.asarray(getattr(self, item.name))[which] for item in fields(self)}
+        taken: dict[str, Any] = {
+            item.name: np.asarray(getattr(self, item.name))[which] for item in fields(self)
+        }
         return Outcome(**taken)
 
     def spread(self, order: NDArray[np.int64], classes: int) -> Outcome:
@@ -95,7 +99,9 @@ class Outcome:
 
     def in_gap(self, pool: Elements | CheckedPool) -> Array:
         """Mean number of I/Os of one volume in the gap of their device, of the shape of `queue` [1]."""
-        gap, alias_gap = (np.asarray(each)[..., None] for each in (pool.redrive_time, pool.alias_redrive_time))
+        gap, alias_gap = (
+            np.asarray(each)[..., None] for each in (pool.redrive_time, pool.alias_redrive_time)
+        )
         return np.asarray(gap * self.base_pickups + alias_gap * self.alias_pickups)
 
     @property
@@ -124,7 +130,9 @@ def imbalance(elements: Elements, outcome: Outcome) -> Array:
         most = 1.0 + elements.inflation[:, None] * np.maximum(limit - 1.0, 0.0)
         arrivals = np.where(stable[:, None], through, np.maximum(through, values["tries"]))
         on_base = arrivals - values["tries"] + values["base_pickups"]
-        in_service = values["alias_in_service"] + elements.alias_redrive_time[:, None] * values["alias_pickups"]
+        in_service = (
+            values["alias_in_service"] + elements.alias_redrive_time[:, None] * values["alias_pickups"]
+        )
         held, devices = ((elements.volumes * each).sum(axis=-1) for each in (in_service, serving))
         in_use = elements.aliases - outcome.free_aliases
         sizes = {"queue": work, "base_in_service": work, "alias_in_service": work}
@@ -139,7 +147,9 @@ def imbalance(elements: Elements, outcome: Outcome) -> Array:
             _beyond(values["fails"], values["tries"], through),
         ]
         # D says how many aliases are busy, and so does what they serve.
-        by_total = np.where(stable, TOLERANCE / BY_TOTAL * np.abs(held - in_use) / np.maximum(devices, TINY), 0.0)
+        by_total = np.where(
+            stable, TOLERANCE / BY_TOTAL * np.abs(held - in_use) / np.maximum(devices, TINY), 0.0
+        )
         worst = np.stack(off).max(axis=(0, 2))
         worst = np.maximum(worst, _beyond(held, elements.aliases, np.maximum(elements.aliases, 1.0)))
         finite = np.isfinite(through).all(axis=-1)

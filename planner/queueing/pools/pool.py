@@ -1,4 +1,4 @@
-"""What a pool is: its classes of equal volumes, checked, many pools side by side; a mean service time is the unit of time."""
+"""What a pool is: its classes of equal volumes, many pools side by side; the unit of time is a mean service time."""
 
 from __future__ import annotations
 
@@ -157,7 +157,9 @@ def check_pools(
     _refuse("volumes", count, ~((count >= 0.0) & (count == np.rint(count)) & (count <= MOST_DEVICES)), whole)
     _refuse("volumes", count.max(axis=-1), ~(count.max(axis=-1) > 0.0), "at least one volume in each pool")
     asked = {
-        "service_time": _numbers("service_time", service_time, None if np.ndim(service_time) == 0 else classes, "s"),
+        "service_time": _numbers(
+            "service_time", service_time, None if np.ndim(service_time) == 0 else classes, "s"
+        ),
         "population": _numbers("population", population, classes),
         "think_time": _numbers("think_time", think_time, classes, "s"),
         "arrival_rate": _numbers("arrival_rate", arrival_rate, classes, "1/s"),
@@ -168,7 +170,11 @@ def check_pools(
     }
     alias_gap = redrive_time if alias_redrive_time is None else alias_redrive_time
     by_pool["alias_redrive_time"] = checks.nonnegative("alias_redrive_time", alias_gap, "s")
-    shapes = [count.shape[:-1], *(each.shape[:-1] for each in asked.values()), *(each.shape for each in by_pool.values())]
+    shapes = [
+        count.shape[:-1],
+        *(each.shape[:-1] for each in asked.values()),
+        *(each.shape for each in by_pool.values()),
+    ]
     try:
         shape = np.broadcast_shapes(*shapes)
     except ValueError:
@@ -248,16 +254,24 @@ def _service_times(times: Array, volumes: Array) -> tuple[Array, Array]:
     return np.where(used, times, mean[:, None]), mean
 
 
-def _check_classes(used: NDArray[np.bool_], population: Array, think_time: Array, arrival_rate: Array) -> None:
+def _check_classes(
+    used: NDArray[np.bool_], population: Array, think_time: Array, arrival_rate: Array
+) -> None:
     """A class is closed (population and think time) or open (arrival rate), never both or neither."""
     closed, opened = ~np.isnan(population), ~np.isnan(arrival_rate)
     for both, have in ((True, "both"), (False, "neither")):
         wrong = used & (closed == opened) & (closed == both)
         _refuse(
-            "arrival_rate", arrival_rate, wrong, f"population or arrival_rate for each class, not {have}", "1/s"
+            "arrival_rate",
+            arrival_rate,
+            wrong,
+            f"population or arrival_rate for each class, not {have}",
+            "1/s",
         )
     wrong = used & (closed == np.isnan(think_time))
-    _refuse("think_time", think_time, wrong, "a think time for each class with a population, and no other", "s")
+    _refuse(
+        "think_time", think_time, wrong, "a think time for each class with a population, and no other", "s"
+    )
     wrong = used & opened & ~((arrival_rate >= 0.0) & (arrival_rate <= checks.LARGEST))
     _refuse("arrival_rate", arrival_rate, wrong, "a finite rate, 0 or more", "1/s")
     whole = (population >= 1.0) & (population < np.inf) & (population == np.rint(population))

@@ -176,15 +176,15 @@ def pool_steady(
     here, failed = elements.volumes > 0.0, ~converged
 
     def by_class(values: Array) -> Array:
-        return np.asarray(values).reshape(*shape, classes)
+        return np.asarray(values).reshape((*shape, classes))
 
-    def by_pool(values: Array) -> Array:
-        return np.asarray(values).reshape(shape)
+    def by_pool(values: Array | NDArray[np.bool_]) -> Array:
+        return np.asarray(values, dtype=np.float64).reshape(shape)
 
     def found(values: Array) -> Array:
         # What rounding and the last step of an iteration leave below 0 is 0; `balanced` bounds it.
         values = np.where(here, np.maximum(values, 0.0), 0.0)
-        return np.where(failed[:, None], np.nan, values)
+        return np.asarray(np.where(failed[:, None], np.nan, values), dtype=np.float64)
 
     unit = elements.unit[:, None]
     throughput, in_gap = found(outcome.throughput), found(outcome.in_gap(elements))
@@ -198,7 +198,7 @@ def pool_steady(
     count = elements.volumes
 
     def whole(values: Array) -> Array:
-        return np.where(count > 0.0, count * values, 0.0).sum(axis=-1)
+        return np.asarray(np.where(count > 0.0, count * values, 0.0).sum(axis=-1))
 
     laws = [
         np.where(failed[:, None], np.nan, each).reshape(*shape, -1)
@@ -228,7 +228,7 @@ def pool_steady(
         aliases_to_be_stable=needed.reshape(scenarios.shape),
         free_alias_law=_read_only(laws[0]),
         tries_by_free=_read_only(laws[1]),
-        stable=by_pool(outcome.stable).astype(bool),
+        stable=by_pool(np.asarray(outcome.stable)).astype(bool),
         converged=by_pool(converged).astype(bool),
         method=method,
     )
@@ -238,7 +238,9 @@ def _ratio(part: Array, whole: Array, otherwise: float | Array = 0.0) -> Array:
     """Quotient, and what to say where there is nothing to divide by."""
     whole = np.asarray(whole)
     return np.asarray(
-        np.divide(part, whole, out=np.broadcast_to(otherwise, whole.shape).astype(float), where=~(whole <= 0.0))
+        np.divide(
+            part, whole, out=np.broadcast_to(otherwise, whole.shape).astype(float), where=~(whole <= 0.0)
+        )
     )
 
 

@@ -46,8 +46,8 @@ def alias_pool(
     a single one, without aliases and with one for every requester but the first of each volume, it is exact. "auto" is
     the same: an answer never changes for a change of method. "exact" solves the Markov chain in which equal volumes are
     exchangeable: closed pools up to 30,000 states; with open classes and neither inflation nor gaps, two to four
-    volumes up to the D beyond which less than 1e-8 of the mean queue lies, within 50,000 states. docs/aliases-methods.md
-    has the errors of the mean field.
+    volumes up to the D beyond which less than 1e-8 of the mean queue lies, within 50,000 states. Its errors are
+    in docs/aliases-methods.md.
 
     Parameters
     ----------
@@ -129,7 +129,9 @@ def alias_pool(
     if not found.converged.all():
         first = np.unravel_index(int(np.argmin(found.converged)), found.converged.shape)
         where = ", ".join(str(int(each)) for each in first)
-        what = f"alias pool with {found.aliases[first]:.0f} aliases" + (f", element [{where}]" if where else "")
+        what = f"alias pool with {found.aliases[first]:.0f} aliases" + (
+            f", element [{where}]" if where else ""
+        )
         raise ConvergenceError(what, float(found.residual[first]), MOST_PASSES)
     return found
 

@@ -54,7 +54,9 @@ def aliases_to_be_stable(pool: CheckedPool) -> float:
 
 def fewest_to_be_stable(scenarios: Scenarios) -> Array:
     """Fewest aliases with which no queue of a pool grows without bound, shape (scenarios,)."""
-    load = np.where(scenarios.active & ~scenarios.closed, scenarios.arrival_rate * scenarios.service_time, 0.0)
+    load = np.where(
+        scenarios.active & ~scenarios.closed, scenarios.arrival_rate * scenarios.service_time, 0.0
+    )
     gap = scenarios.redrive_time[:, None] / scenarios.service_time
     needed = np.zeros(scenarios.unit.size)
     for scenario in np.flatnonzero((load * (1.0 + gap) >= 1.0 - MARGIN).any(axis=-1)).tolist():

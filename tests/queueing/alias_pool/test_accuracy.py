@@ -9,14 +9,13 @@ from tests.queueing.alias_pool.accuracy import GROUPS, measured, row
 from tests.queueing.alias_pool.simulation import simulate
 
 EXACT = [group for group in GROUPS if group.exact]
-SIMULATED = [group for group in GROUPS if not group.exact and "scv" not in group.law]
-VARIED = [group for group in GROUPS if "scv" in group.law]
+SIMULATED = [group for group in GROUPS if not group.exact]
 
 
 @pytest.mark.parametrize("group", EXACT, ids=lambda group: group.name)
 def test_mean_field_against_exact_chains(group):
-    throughput, pool_wait, class_wait = measured(group, 30, 0, seed=11)
-    assert throughput.size >= 20
+    throughput, pool_wait, class_wait, unanswered = measured(group, 30, 0, seed=11)
+    assert throughput.size >= 20 and unanswered == 0
     assert throughput.max() <= group.limits.throughput
     assert pool_wait.max() <= group.limits.pool_wait
     assert class_wait.max() <= group.limits.class_wait
@@ -26,21 +25,11 @@ def test_mean_field_against_exact_chains(group):
 @pytest.mark.parametrize("group", SIMULATED, ids=lambda group: group.name)
 def test_mean_field_against_simulation(group):
     pytest.importorskip("numba")
-    throughput, pool_wait, class_wait = measured(group, 5, 1_000_000, seed=12)
+    throughput, pool_wait, class_wait, unanswered = measured(group, 5, 1_000_000, seed=12)
+    assert unanswered <= (3 if group.kind == "hot" else 0)
     assert throughput.max() <= group.limits.throughput
     assert pool_wait.max() <= group.limits.pool_wait
     assert class_wait.max() <= group.limits.class_wait
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("group", VARIED, ids=lambda group: group.name)
-def test_service_variation_against_simulation(group):
-    pytest.importorskip("numba")
-    throughput, pool_wait, class_wait = measured(group, 8, 1_000_000, seed=12)
-    assert throughput.max() <= group.limits.throughput
-    assert pool_wait.max() <= group.limits.pool_wait
-    assert np.mean(class_wait > group.limits.class_wait) <= 0.05
-    assert class_wait.max() <= (1.5 if group.kind == "open" else 1.0) * group.limits.class_wait
 
 
 @pytest.mark.slow

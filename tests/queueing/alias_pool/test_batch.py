@@ -8,7 +8,15 @@ from planner.queueing import alias_pool
 from planner.queueing.pools.solve import solve_pools
 
 NAN = np.nan
-BY_CLASS = ("throughput", "wait_time", "service_time", "tries_rate", "fails_rate", "in_gap", "base_in_service")
+BY_CLASS = (
+    "throughput",
+    "wait_time",
+    "service_time",
+    "tries_rate",
+    "fails_rate",
+    "in_gap",
+    "base_in_service",
+)
 BY_POOL = ("pool_throughput", "pool_queue_length", "fail_fraction", "free_aliases", "stable")
 
 
@@ -54,7 +62,9 @@ def test_shapes_broadcast():
     one = alias_pool([0, 1, 2], volumes=[1, 1], arrival_rate=[0.6, 0.6], service_time=1.0)
     assert one.throughput.shape == (3, 2) and one.aliases_to_be_stable.shape == ()
     assert_same(found, alias_pool(np.tile([0, 1, 2], (5, 1)), **pools))
-    by_pool = alias_pool(1, volumes=[1, 1], arrival_rate=[0.6, 0.6], service_time=1.0, inflation=[0.0, 0.1, 0.2])
+    by_pool = alias_pool(
+        1, volumes=[1, 1], arrival_rate=[0.6, 0.6], service_time=1.0, inflation=[0.0, 0.1, 0.2]
+    )
     assert by_pool.wait_time.shape == (3, 2)
     assert len(by_pool.table().columns[0].values) == 6
 
@@ -106,7 +116,12 @@ def test_no_jump_where_inflation_or_gaps_begin(small, service):
     """It was 43 %: another method answered from the smallest inflation on."""
     pool = {"volumes": [2, 3, 1], "arrival_rate": [0.9, 0.5, 1.1], "service_time": service}
     counts = np.arange(2, 9)
-    np.testing.assert_allclose(alias_pool(counts, **pool, **small).wait_time, alias_pool(counts, **pool).wait_time, rtol=1e-4, atol=1e-9)
+    np.testing.assert_allclose(
+        alias_pool(counts, **pool, **small).wait_time,
+        alias_pool(counts, **pool).wait_time,
+        rtol=1e-4,
+        atol=1e-9,
+    )
 
 
 def test_what_does_not_converge_is_nan_and_named(monkeypatch):
@@ -122,7 +137,10 @@ def test_what_does_not_converge_is_nan_and_named(monkeypatch):
 
 def test_saturated_and_idle_pools_stand_beside_others():
     found = alias_pool(
-        1, volumes=[[1, 1], [2, 1], [1, 1]], arrival_rate=[[0.0, 0.0], [1.9, 0.2], [0.5, 0.5]], service_time=1.0
+        1,
+        volumes=[[1, 1], [2, 1], [1, 1]],
+        arrival_rate=[[0.0, 0.0], [1.9, 0.2], [0.5, 0.5]],
+        service_time=1.0,
     )
     assert found.stable.tolist() == [True, False, True]
     assert found.free_aliases[0] == 1.0 and np.isinf(found.wait_time[1, 0])
@@ -142,7 +160,12 @@ def test_saturated_and_idle_pools_stand_beside_others():
     ],
 )
 def test_what_is_wrong_is_named(argument, change):
-    plain = {"aliases": [1, 2], "volumes": [[1, 1], [2, 1]], "arrival_rate": [[0.1, 0.2], [0.3, 0.4]], "service_time": 1.0}
+    plain = {
+        "aliases": [1, 2],
+        "volumes": [[1, 1], [2, 1]],
+        "arrival_rate": [[0.1, 0.2], [0.3, 0.4]],
+        "service_time": 1.0,
+    }
     with pytest.raises(InputError) as caught:
         alias_pool(**{**plain, **change})
     assert caught.value.argument == argument

@@ -162,9 +162,13 @@ def test_auto_says_what_it_took():
     law = {"service_time": 1.0, "arrival_rate": [0.9, 0.4], "volumes": [1, 1]}
     exact, field = (alias_pool(1, **law, method=method) for method in ("exact", "auto"))
     assert (exact.method, field.method) == ("exact", "mean-field")
-    assert alias_pool(0, **law).method == alias_pool(3, volumes=1, arrival_rate=0.9, service_time=1.0).method == "exact"
+    assert (
+        alias_pool(0, **law).method
+        == alias_pool(3, volumes=1, arrival_rate=0.9, service_time=1.0).method
+        == "exact"
+    )
     np.testing.assert_allclose(field.wait_time, exact.wait_time, rtol=0.025)
-    np.testing.assert_allclose(field.tries_rate, exact.tries_rate, rtol=2e-3)
+    np.testing.assert_allclose(field.tries_rate, exact.tries_rate, rtol=5e-3)
 
 
 @pytest.mark.parametrize(

@@ -34,9 +34,7 @@ KINDS = {
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize(
-    "law", [{}, {"inflation": 0.1, "redrive_time": 5e-5}], ids=["", "slowed"]
-)
+@pytest.mark.parametrize("law", [{}, {"inflation": 0.1, "redrive_time": 5e-5}], ids=["", "slowed"])
 def test_one_time_for_each_class_is_one_for_all_where_they_are_equal(kind, law):
     one = alias_pool([0, 2, 5], service_time=1.1e-3, **KINDS[kind], **law)
     each = alias_pool([0, 2, 5], service_time=[1.1e-3, 1.1e-3], **KINDS[kind], **law)

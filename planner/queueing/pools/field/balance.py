@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 
@@ -10,6 +11,9 @@ from planner.queueing.pools.field.elements import Elements, State
 from planner.queueing.pools.field.given_total import GivenTotal, ratio
 from planner.queueing.pools.pool import TINY
 from planner.results import Array
+
+OWN_BALANCE: Final = 2
+"""Passes before the bases get their own balance; until then they follow the law of one volume."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,11 +51,13 @@ def busy_given_total(elements: Elements, state: State, given: GivenTotal) -> Arr
     elements stand in one, with nothing between the last D of one and the first of the next. Volumes that do not meet
     need none: they are independent but for their sum.
     """
-    balanced = (state.passes >= OWN_BALANCE) & ~elements.independent
+    balanced = (state.passes >= OWN_BALANCE) & ~elements.independent & ~state.nobody_waits
     if not balanced.any():
         return given.busy_share
     count = elements.volumes[..., None]
-    tries, pickups = ((count * each).sum(axis=1, keepdims=True) for each in (state.tries_given, state.picks_given))
+    tries, pickups = (
+        (count * each).sum(axis=1, keepdims=True) for each in (state.tries_given, state.picks_given)
+    )
     ends, total = state.ends_given[:, None], np.arange(tries.shape[-1])
     others_try = np.maximum(tries - state.tries_given, 0.0)
     others_try[..., -1] = 0.0
@@ -61,17 +67,15 @@ def busy_given_total(elements: Elements, state: State, given: GivenTotal) -> Arr
     diagonal = state.arrivals_given + state.idles_given + others_try + falls_while_idle
     below, above = np.zeros_like(diagonal), np.zeros_like(diagonal)
     below[..., 1:] = -falls[..., 1:] * ratio(others_try, np.broadcast_to(tries, diagonal.shape))[..., :-1]
-    above[..., :-1] = -tries[..., :-1] * ratio(falls_while_idle, np.broadcast_to(falls, diagonal.shape))[..., 1:]
+    above[..., :-1] = (
+        -tries[..., :-1] * ratio(falls_while_idle, np.broadcast_to(falls, diagonal.shape))[..., 1:]
+    )
     used = given.known[:, None] & (diagonal > TINY)
-    idle = _tridiagonal(*(np.where(used, each, 0.0) for each in (below, above, state.idles_given)),
-                        np.where(used, diagonal, 1.0))  # fmt: skip
+    below, above, right = (np.where(used, each, 0.0) for each in (below, above, state.idles_given))
+    idle = _tridiagonal(below, above, right, np.where(used, diagonal, 1.0))
     busy = 1.0 - np.minimum(np.maximum(idle, 0.0), 1.0)
     busy = np.where(given.never_idle, 1.0, np.where(given.per_busy > 0.0, busy, 0.0))
     return np.where(balanced[:, None, None], busy, given.busy_share)
-
-
-OWN_BALANCE = 2
-"""Passes before the bases get their own balance; until then they follow the law of one volume."""
 
 
 def _tridiagonal(below: Array, above: Array, right: Array, diagonal: Array) -> Array:

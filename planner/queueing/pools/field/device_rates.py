@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from planner.queueing.pools.field.elements import Elements, State
 from planner.queueing.pools.field.given_total import CLOSE, Split
@@ -57,7 +58,7 @@ def busy_base_ends(elements: Elements, state: State, parts: Split, waits: Array)
     return base, aliases
 
 
-def gap_now(gap: Array, mean: Array, waits: Array) -> Array:
+def gap_now(gap: Array, mean: Array, waits: Array | NDArray[np.bool_]) -> Array:
     """Mean gap that an I/O in service had, where the chance that one waits now is known.
 
     Whether it was picked up was settled when it began, one service ago at most: halfway between what holds now and what

@@ -70,7 +70,8 @@ class Elements(Rows):
             scenarios.alias_redrive_time / scenarios.unit,
             scenarios.unit,
         )
-        return cls(aliases, *(each[scenario] for each in by_class))
+        rows: tuple[Any, ...] = tuple(each[scenario] for each in by_class)
+        return cls(aliases, *rows)
 
     def with_classes(self, order: NDArray[np.int64]) -> Elements:
         """Some classes of each element, shape (elements, classes)."""
@@ -85,7 +86,7 @@ class Elements(Rows):
     def most_beyond(self) -> Array:
         """Most I/Os that no base holds, shape (elements,) [1]."""
         each = np.where(self.closed, self.population - 1.0, np.inf)
-        return (self.volumes * np.where(self.volumes > 0.0, each, 0.0)).sum(axis=-1)
+        return np.asarray((self.volumes * np.where(self.volumes > 0.0, each, 0.0)).sum(axis=-1))
 
     @cached_property
     def independent(self) -> NDArray[np.bool_]:
@@ -138,6 +139,7 @@ class State(Rows):
 
     passes: NDArray[np.int64]  # Passes that the element went through, shape (elements,) [1]
     damped: NDArray[np.bool_]  # Whether rates go half of the way, shape (elements,)
+    nobody_waits: NDArray[np.bool_]  # Whether aliases are so many that volumes do not meet, shape (elements,)
     answer: Array  # Throughput and queue of one volume, shape (elements, 2, classes)
     change: Array  # By which they changed in the last pass
     log_odds: Array  # Logarithm of the odds of a class to wait, shape (elements, classes) [1]
@@ -171,6 +173,7 @@ class State(Rows):
         return cls(
             passes=np.zeros(count, dtype=np.int64),
             damped=np.zeros(count, dtype=bool),
+            nobody_waits=np.zeros(count, dtype=bool),
             answer=np.zeros((count, 2, classes)),
             change=np.zeros((count, 2, classes)),
             log_odds=np.zeros((count, classes)),

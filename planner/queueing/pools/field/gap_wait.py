@@ -29,7 +29,7 @@ def with_gap_wait(elements: Elements, outcome: Outcome) -> Outcome:
         return outcome
 
     def whole(values: Array) -> Array:
-        return np.where(elements.volumes > 0.0, elements.volumes * values, 0.0).sum(axis=-1)
+        return np.asarray(np.where(elements.volumes > 0.0, elements.volumes * values, 0.0).sum(axis=-1))
 
     every = whole(outcome.throughput)
     service = ratio(whole(outcome.throughput * elements.service), every, 1.0)

@@ -25,7 +25,7 @@ ANY: Final = 2.0**60
 """I/Os of which all d hold an alias for certain, where none waits."""
 
 
-def ratio(part: Array, whole: Array, otherwise: float | Array = 0.0) -> Array:
+def ratio(part: Array | float, whole: Array, otherwise: float | Array = 0.0) -> Array:
     """Quotient, and what to take where there is nothing to divide by."""
     some = whole > TINY
     return np.where(some, part / np.where(some, whole, 1.0), otherwise)
@@ -89,7 +89,7 @@ def _around_the_mean(known: NDArray[np.bool_], mean: Array) -> NDArray[np.bool_]
     """Of what is known the stretch around the mean."""
     at = np.clip(np.rint(mean), 0, known.shape[-1] - 1).astype(np.int64)[:, None]
     gaps = np.cumsum(~known, axis=-1)
-    return known & (gaps == np.take_along_axis(gaps, at, axis=-1))
+    return np.asarray(known & (gaps == np.take_along_axis(gaps, at, axis=-1)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,7 +136,7 @@ def waiting_shares(at_busy: Array, log_odds: Array, waiting: Array) -> Array:
         mean = np.clip((weight * each).sum(axis=1), CLOSE, 1.0 - CLOSE)
         slope = (weight * each * (1.0 - each)).sum(axis=1) / (mean * (1.0 - mean))
         log_x = np.clip(log_x + (target - _logit(mean)) / np.maximum(slope, CLOSE), low, high)
-    alike = (share <= 0.0) | ~log_odds.any(axis=1)[:, None]
+    alike = (share <= 0.0) | (log_odds == 0.0).all(axis=1, keepdims=True)
     return np.where(alike[:, None], share[:, None], _logistic(log_x[:, None] + odds))
 
 

@@ -70,7 +70,7 @@ def volume_law(
 def tilted(log_law: Array, log_tilt: Array) -> Array:
     """Law of d in proportion to ``f(d) x^d``, its largest value 1; shape (elements, tilts, classes, d)."""
     exponent = log_law[:, None] + log_tilt[:, :, None, None] * np.arange(float(log_law.shape[-1]))
-    return np.exp(exponent - exponent.max(axis=-1, keepdims=True))
+    return np.asarray(np.exp(exponent - exponent.max(axis=-1, keepdims=True)))
 
 
 def fitted_tilts(elements: Elements, state: State, log_law: Array) -> Array:
@@ -79,7 +79,9 @@ def fitted_tilts(elements: Elements, state: State, log_law: Array) -> Array:
     wanted = state.mean_total[:, None]
     if tilts > 1:
         share = (np.arange(tilts) + 0.5) / tilts
-        wanted = state.least_total[:, None] + np.subtract(state.largest_total, state.least_total)[:, None] * share
+        wanted = (
+            state.least_total[:, None] + np.subtract(state.largest_total, state.least_total)[:, None] * share
+        )
     most = elements.most_beyond[:, None]
     wanted = np.clip(wanted, EDGE, np.maximum(np.where(np.isfinite(most), most * (1.0 - EDGE), wanted), EDGE))
     beyond, tilt = np.arange(float(log_law.shape[-1])), state.log_tilt
@@ -130,10 +132,7 @@ def of_the_others(elements: Elements, log_law: Array, log_tilt: Array, totals: i
         less[:, :, k - 1] *= whole[:, :, k:].prod(axis=2)
     law = irfft(less, points)[..., :totals]
     law = np.where(law > NOISE * law.max(axis=-1, keepdims=True), law, 0.0)
-    if log_tilt.shape[-1] > 1:
-        law = _joined(law, elements, log_law, log_tilt, whole_law)
-    else:
-        law = law[:, 0]
+    law = _joined(law, elements, log_law, log_tilt, whole_law) if log_tilt.shape[-1] > 1 else law[:, 0]
     return np.concatenate([np.zeros((*law.shape[:2], size - 1)), law], axis=-1)
 
 
