@@ -59,7 +59,7 @@ class Target:
             wait = np.asarray(queue / rate)
             given = (
                 (wait, self.wait), (wait + service, self.response), (queue, self.queued),
-                (np.broadcast_to(no_alias, wait.shape), self.no_alias),
+                (np.broadcast_to(no_alias, np.shape(wait)), self.no_alias),
             )  # fmt: skip
             ratios = [
                 np.divide(value, limit) if limit else np.where(np.asarray(value) > 0.0, np.inf, value)

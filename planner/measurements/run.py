@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
@@ -164,6 +165,11 @@ class Run:
 
 def _devices(aliases: int) -> str:
     return "one device" if aliases == 0 else f"a base and {aliases} alias{'es' if aliases > 1 else ''}"
+
+
+def stacked(intervals: Sequence[Interval]) -> Interval:
+    """Intervals of one volume each as one of arrays, shape (volumes,)."""
+    return Interval(*(np.array(ends, dtype=np.float64) for ends in zip(*intervals, strict=True)))
 
 
 UNKNOWN: Final = Interval(math.nan, math.nan, math.nan)

@@ -94,22 +94,23 @@ def fewest(
             else:
                 low[k], at_low[k] = count[k], found
         rounds += 1
-        count = _following(low, high, limit, at_low, at_high, slope, halve=rounds % HALVE_EVERY == 0)
+        count = _following(low, high, limit, at_low, at_high, slope, rounds)
     return [failed.get(k, None if high[k] > limit[k] else int(high[k])) for k in range(limit.size)]
 
 
 def _following(
-    low: Counts, high: Counts, limit: Counts, at_low: Array, at_high: Array, slope: Array, *, halve: bool
+    low: Counts, high: Counts, limit: Counts, at_low: Array, at_high: Array, slope: Array, rounds: int
 ) -> Counts:
     """Count to try next, between one that misses the target and one that meets it or is out of reach."""
     upward, downward = high > limit, np.isnan(at_low)
     with np.errstate(invalid="ignore", divide="ignore"):
         far = np.maximum(2.0, np.where(upward, low, high) / 4.0)  # excesses far from 1 say little of the distance
-        up = low + np.maximum(np.ceil(np.minimum(at_low / slope, far)), 1.0)
-        down = high - np.maximum(np.ceil(np.minimum(-at_high / slope, far)), 1.0)
+        least = 2.0 ** max(rounds - HALVE_EVERY, 0)  # from afar in doubled steps, whatever the slope
+        up = low + np.maximum(np.ceil(np.minimum(at_low / slope, far)), least)
+        down = high - np.maximum(np.ceil(np.minimum(-at_high / slope, far)), least)
         line = low + np.ceil((high - low) * at_low / (at_low - np.maximum(at_high, LEAST_LOG)))
     middle = (low + high) // 2
-    between = middle if halve else np.where(np.isfinite(line), line, middle)
+    between = middle if rounds % HALVE_EVERY == 0 else np.where(np.isfinite(line), line, middle)
     found = np.where(upward, np.where(np.isnan(up), middle, up), np.where(downward, down, between))
     found = np.clip(np.nan_to_num(found, nan=0.0), low + 1, np.maximum(high - 1, low + 1))
     return np.minimum(found, limit).astype(np.int64)

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import sys
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from planner.demand import Law, point_and_range, read_several, read_volumes
-from planner.demand.pooled import read_pool, read_pool_at_several
+from planner.demand import Law
 from planner.interval import Interval
+from planner.measurements import Run
+from planner.sizing.need import need
 from tests.demand.volumes import KINDS, STEADY, Case, PoolCase, cases, pool_cases, printed
 
 MODEL_ERROR = 0.02
@@ -44,6 +45,7 @@ class Found:
             "range holds": (low <= needed) & (needed <= high),
             "too few": point < needed,
             "too few by more": needed - point > nearly,
+            "no answer": np.isnan(point),
         }
         return {
             "cases": float(point.size),
@@ -51,53 +53,75 @@ class Found:
         }
 
 
-def measured(rows: Sequence[np.ndarray], listings: Sequence[bool]) -> list[Interval]:
-    """Rate, service and queue as printed, arrays over volumes."""
-    ends = np.array([printed(row, listing=listing) for row, listing in zip(rows, listings, strict=True)])
-    return [Interval(ends[:, k, 0], ends[:, k, 1], ends[:, k, 2]) for k in range(3)]
+def run_of(rows: np.ndarray, aliases: int, *, listing: bool, pool: bool) -> Run:
+    """What was printed of the volumes (columns) with so many aliases: rate, service, queue."""
+    ends = np.array([printed(row, listing=listing) for row in rows.T])
+    rate, service, queued = (Interval(ends[:, k, 0], ends[:, k, 1], ends[:, k, 2]) for k in range(3))
+    names = tuple(f"{k:04X}" for k in range(rows.shape[1]))
+    return Run(
+        name="pool" if pool else "volume", pool=pool, aliases=aliases, volumes=names, io_rate=rate, service=service,
+        queued=queued, queue_shown=queued.value,
+    )  # fmt: skip
+
+
+def asked(runs: Sequence[tuple[Run, ...]], laws: Sequence[tuple[float, float]]) -> np.ndarray:
+    """Count and range of each, (3, cases), all of one law in one call; nan where there is no answer."""
+    ends = np.full((3, len(runs)), np.nan)
+    groups = defaultdict(list)
+    for k, law in enumerate(laws):
+        groups[law].append(k)
+    for (inflation, gap), index in groups.items():
+        law = Law(inflation=inflation, redrive_time=gap, model_error=MODEL_ERROR)
+        for k, found in zip(index, need([runs[k] for k in index], law), strict=True):
+            if found.count is not None and found.low is not None and found.high is not None:
+                ends[:, k] = found.count, found.low, found.high
+    return ends
 
 
 def of_volumes(drawn: Sequence[Case]) -> tuple[Found, Found]:
     """From one row, and from that and a second one at the count that it recommends."""
-    ends = np.zeros((2, 3, len(drawn)), dtype=int)
-    groups = defaultdict(list)
-    for k, case in enumerate(drawn):
-        groups[case.volume.inflation, case.volume.gap].append(k)
-    for (inflation, gap), index in groups.items():
-        law = Law(inflation=inflation, redrive_time=gap, model_error=MODEL_ERROR)
-        some = [drawn[k] for k in index]
-        listings = [bool(case.volume.seed % 2) for case in some]
-        used = np.array([case.aliases for case in some])
-        first = measured([case.row for case in some], listings)
-        one = point_and_range(read_volumes(*first, aliases=used, law=law))
-        again = measured([case.volume.row(int(n)) for case, n in zip(some, one.point, strict=True)], listings)
-        two = point_and_range(read_several([(*first, used), (*again, one.point)], law=law))
-        for which, counts in enumerate((one, two)):
-            ends[which][:, index] = counts.point, counts.low, counts.high
-        # A row at the count in use is no second one.
-        same = np.flatnonzero(one.point == used)
-        ends[1][:, np.array(index)[same]] = ends[0][:, np.array(index)[same]]
-    needed = np.array([case.needed for case in drawn])
-    first_row, second_row = (Found(point=p, low=low, high=high, needed=needed) for p, low, high in ends)
-    return first_row, second_row
+
+    def row(case: Case, aliases: int) -> Run:
+        measured = case.volume.row(aliases)
+        return run_of(measured[:, None], aliases, listing=bool(case.volume.seed % 2), pool=False)
+
+    return _one_and_two(
+        [row(case, case.aliases) for case in drawn], lambda k, aliases: row(drawn[k], aliases),
+        [(case.volume.inflation, case.volume.gap) for case in drawn], [case.needed for case in drawn],
+    )  # fmt: skip
 
 
 def of_pools(drawn: Sequence[PoolCase]) -> tuple[Found, Found]:
     """From one row a volume, and from that and a second one at the count that it recommends."""
-    ends = np.zeros((2, 3, len(drawn)), dtype=int)
-    for k, case in enumerate(drawn):
-        law = Law(inflation=case.inflation, redrive_time=case.gap, model_error=MODEL_ERROR)
-        rows = measured(list(case.rows.T), [case.listing] * case.rows.shape[1])
-        ends[:, :, k] = read_pool(*rows, aliases=case.aliases, law=law).point_and_range()
-        point = int(ends[0, 0, k])
-        again = case.row(point)
-        if point != case.aliases and (again[0] > 0).all():  # a row at the count in use is no second one
-            second = measured(list(again.T), [case.listing] * again.shape[1])
-            several = [(*rows, case.aliases), (*second, point)]
-            ends[1, :, k] = read_pool_at_several(several, law=law).point_and_range()
-    needed = np.array([case.needed for case in drawn])
-    one, two = (Found(point=p, low=low, high=high, needed=needed) for p, low, high in ends)
-    return one, two
+
+    def row(case: PoolCase, aliases: int) -> Run:
+        return run_of(case.row(aliases), aliases, listing=case.listing, pool=True)
+
+    return _one_and_two(
+        [row(case, case.aliases) for case in drawn], lambda k, aliases: row(drawn[k], aliases),
+        [(case.inflation, case.gap) for case in drawn], [case.needed for case in drawn],
+    )  # fmt: skip
+
+
+def _one_and_two(
+    first: Sequence[Run],
+    again: Callable[[int, int], Run],
+    laws: Sequence[tuple[float, float]],
+    needed: Sequence[int],
+) -> tuple[Found, Found]:
+    one = asked([(run,) for run in first], laws)
+    two = one.copy()
+    several = {}
+    for k, run in enumerate(first):
+        if np.isfinite(one[0, k]) and one[0, k] != run.aliases:  # a row at the count in use is no second one
+            second = again(k, int(one[0, k]))
+            if (second.io_rate.value > 0).all():
+                several[k] = (run, second)
+    if several:
+        two[:, list(several)] = asked(list(several.values()), [laws[k] for k in several])
+    found = (Found(point=p, low=low, high=high, needed=np.array(needed)) for p, low, high in (one, two))
+    one_row, two_rows = found
+    return one_row, two_rows
 
 
 def main(seeds: str, volumes: int = 200, pools: int = 40) -> None:

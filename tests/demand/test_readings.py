@@ -251,6 +251,7 @@ def test_a_target_is_met_at_its_limit() -> None:
         assert target.excess(rate, service, queue, 0.5)[:1] == pytest.approx(1.0)
     assert not Target(no_alias=0.5, wait=2e-4).met(rate, service, queue, 0.51).any()
     assert not Target(no_alias=0.5).met(rate, service, queue).any()  # nobody counted the tries
+    assert Target().met(0.5, 1e-3, 1e-6) and not Target(no_alias=0.5).met(0.5, 1e-3, 0.0)
 
 
 def test_a_target_of_none_is_met_by_none() -> None:

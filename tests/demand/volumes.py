@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from planner.demand import Target
 from tests.demand import simulation as sim
 
 STEADY = ("poisson", "closed", "guests")
@@ -45,11 +46,10 @@ class Volume:
         return self.rows[aliases]
 
     def needed(self, share: float = SHARE) -> int:
-        """Smallest count with wait at most 5 % of service, by bisection; MOST + 1 where none up to MOST is enough."""
+        """Smallest count with queue / rate at most 5 % of service, by bisection; MOST + 1 where none is enough."""
 
         def met(aliases: int) -> bool:
-            found = self.row(aliases)
-            return bool(found[3] <= share * found[1])
+            return bool(Target(wait_share=share).met(*self.row(aliases)[:3]))
 
         low, high = -1, MOST + 1
         while high - low > 1:
@@ -200,8 +200,9 @@ def _pool_case(rng: np.random.Generator) -> PoolCase | None:
         return known[aliases]
 
     def met(aliases: int) -> bool:
-        rate, service, _, wait = row(aliases)
-        return bool((rate * wait).sum() <= SHARE * (rate * service).sum())
+        rate, service, queue, _ = row(aliases)
+        total = rate.sum()
+        return bool(Target(wait_share=SHARE).met(total, (rate * service).sum() / total, queue.sum()))
 
     first = row(0)
     if not np.isfinite(first).all() or (first[0] * first[1]).max() > 0.99 or first[2].max() > 60 or met(0):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -16,13 +16,13 @@ import numpy as np
 
 from planner import queueing
 from planner.demand import Law
-from planner.devices import Pool, VolumeClass
+from planner.devices import Pool, VolumeClass, solve_pools
 from planner.errors import PlannerError
 from planner.interval import Interval
 from planner.measurements import from_numbers
 from planner.results import Array
 from planner.sizing import Target, aliases
-from planner.sizing.fewest import excess_of, fewest_of_pools
+from planner.sizing.fewest import excess_of, fewest, first_guess, most_useful
 
 BLOCK: Final = 20_000
 MOST: Final = 255  # aliases that are tried
@@ -154,6 +154,14 @@ def _target(random: np.random.Generator, service: float) -> Target:
         Target(response=2 * service + wait),
         Target(queued=float(random.uniform(0.01, 1))),
     )[kind]
+
+
+def fewest_of_pools(asked: Sequence[Pool], target: Target, most: int) -> list[int | PlannerError | None]:
+    """Fewest aliases of pools as they are, all side by side."""
+    return fewest(
+        lambda places, counts: solve_pools([asked[k] for k in places], counts), target, list(map(first_guess, asked)),
+        [most_useful(pool, most) for pool in asked],
+    )  # fmt: skip
 
 
 def pools(count: int, seed: int) -> Tally:
