@@ -241,10 +241,12 @@ class Pool:
         }
 
 
-def solve_pools(pools: Sequence[Pool], counts: Sequence[Array]) -> list[Performance | PlannerError]:
+def solve_pools(
+    pools: Sequence[Pool], counts: Sequence[Array], *, marks: bool = False
+) -> list[Performance | PlannerError]:
     """Solve every pool at counts of its own, all side by side; one that cannot be solved says why in its place.
 
-    The medians of free aliases are nan.
+    The medians of free aliases are nan where no `marks` are wanted.
     """
     if not pools:
         return []
@@ -271,8 +273,8 @@ def solve_pools(pools: Sequence[Pool], counts: Sequence[Array]) -> list[Performa
     except InputError as problem:
         if len(pools) == 1:
             return [problem]
-        return [found for each in zip(pools, counts, strict=True) for found in solve_pools([each[0]], [each[1]])]
-    every = performance(steady, marks=False)
+        return [found for each in zip(pools, counts, strict=True) for found in solve_pools([each[0]], [each[1]], marks=marks)]
+    every = performance(steady, marks=marks)
     ends = np.cumsum([0, *sizes]).tolist()
     found: list[Performance | PlannerError] = []
     for pool, first, last in zip(pools, ends, ends[1:], strict=False):
@@ -348,11 +350,14 @@ def free_marks(steady: PoolSteady) -> tuple[Array, Array]:
     Below all busy, the flow from k to k + 1 busy aliases is that of the ends back, ``p(k + 1) (k + 1) / holding
     time``; the tries that find the last one free are what is left of those that did not fail.
     """
-    tries, fails = steady.tries_rate @ steady.volumes, steady.fails_rate @ steady.volumes
-    by_aliases = steady.alias_throughput @ steady.volumes
+    here = np.broadcast_to(steady.volumes, steady.throughput.shape) > 0.0
+    tries, fails, by_aliases = (
+        np.where(here, each * steady.volumes, 0.0).sum(axis=-1)
+        for each in (steady.tries_rate, steady.fails_rate, steady.alias_throughput)
+    )
     fewest, most = steady.aliases.copy(), steady.aliases.copy()
     for row, count in enumerate(steady.aliases.astype(int)):
-        if count == 0 or tries[row] <= 0.0 or not steady.stable[row]:
+        if count == 0 or not tries[row] > 0.0 or not steady.stable[row]:
             fewest[row] = most[row] = count if tries[row] <= 0.0 else 0
             continue
         if tries[row] - fails[row] <= ROUNDING * tries[row]:  # as good as no try finds an alias free

@@ -83,11 +83,14 @@ class GrownDemand:
         return self.groups[int(np.argmax(self.shares))]
 
 
-def solved(demands: Sequence[GrownDemand], counts: Sequence[Array]) -> list[Performance | PlannerError]:
+def solved(
+    demands: Sequence[GrownDemand], counts: Sequence[Array], *, marks: bool = False
+) -> list[Performance | PlannerError]:
     """Every demand at counts of its own, all side by side."""
     flat = solve_pools(
         [pool for each in demands for pool in each.pools],
         [some for each, some in zip(demands, counts, strict=True) for _ in each.pools],
+        marks=marks,
     )
     rows = iter(flat)
     return [_between([next(rows) for _ in each.pools], each.shares) for each in demands]
@@ -133,7 +136,7 @@ class SizedPool(Sized):
         return self._solved(demand, counts)
 
     def _solved(self, demand: GrownDemand, counts: Array) -> Performance:
-        (rows,) = solved([demand], [counts])
+        (rows,) = solved([demand], [counts], marks=True)
         if isinstance(rows, PlannerError):
             raise rows
         return rows

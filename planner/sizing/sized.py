@@ -86,6 +86,10 @@ class Sized(ABC):
     def remarks(self, answer_of: AnswerParts) -> Remarks:
         """Sentences."""
 
+    def with_tries(self, rows: Performance) -> Performance:
+        """The same with how often an alias is asked for, where that is known and costs more."""
+        return rows
+
     def classic(self) -> int | None:
         """Aliases that classic PAV would take for the same target; None where nobody asks."""
         return None
@@ -178,7 +182,7 @@ class Sized(ABC):
         if last >= rows.aliases.size:
             model = self.model(np.arange(last + 1.0))
             rows = self.corrected(model)
-        rows, model = rows.some(slice(last + 1)), model.some(slice(last + 1))
+        rows, model = self.with_tries(rows.some(slice(last + 1))), model.some(slice(last + 1))
         rate, response = self.bands(rows, model)
         named = self.named(count, model)
         helps = helped(rows, run.aliases, count)

@@ -73,7 +73,22 @@ class SizedVolume(Sized):
 
     def model(self, counts: Array) -> Performance:
         """By the chosen candidate."""
-        return _predicted(self.read, self.chosen, counts)
+        rows = _predicted(self.read, self.chosen, counts)
+        return rows if self.target.no_alias is None else self.with_tries(rows)
+
+    def with_tries(self, rows: Performance) -> Performance:
+        """Steady demand also says how often an alias is asked for."""
+        part = _steady_class(self.read, self.chosen)
+        if part is None:
+            return rows
+        read, k = self.read, self.chosen
+        volume = Volume(
+            demand=part, service_time=float(read.service_time[0, k]), inflation=read.law.inflation,
+            redrive_time=read.law.redrive_time,
+        )  # fmt: skip
+        told = volume.solve(rows.aliases)
+        names = ("no_alias", "tries", "fails", "fewest_free", "most_free")
+        return replace(rows, **{name: getattr(told, name) for name in names})
 
     def model_before(self, counts: Array) -> Performance:
         """The same, not grown."""
@@ -246,14 +261,7 @@ def _residual(read: Readings) -> float:
 
 
 def _predicted(read: Readings, column: int, counts: Array) -> Performance:
-    """The curve of one candidate; of steady demand by the chain of a pool, which knows the tries."""
-    part = _steady_class(read, column)
-    if part is not None:
-        volume = Volume(
-            demand=part, service_time=float(read.service_time[0, column]), inflation=read.law.inflation,
-            redrive_time=read.law.redrive_time,
-        )  # fmt: skip
-        return volume.solve(counts)
+    """The curve of one candidate."""
     only = np.zeros_like(read.weight)
     only[:, column] = 1.0
     solved = replace(read, weight=only).predict(counts.astype(np.int64))
