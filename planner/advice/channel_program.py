@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple
+from typing import Any, ClassVar, Final, NamedTuple
 
 from planner import library, render, style
 from planner.answer import Answer
@@ -14,9 +14,6 @@ from planner.devices.parameters import Scenario
 from planner.errors import InputError
 from planner.interval import Interval
 from planner.units import MEGABYTE, MILLISECOND
-
-if TYPE_CHECKING:
-    pass
 
 MODEL: Final = "channel-program"
 WAYS: Final = {True: "fast", False: "slow"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import Any, ClassVar, Final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,9 +17,6 @@ from planner.errors import InputError
 from planner.interval import Interval
 from planner.results import Array
 from planner.units import MEGABYTE, MICROSECOND
-
-if TYPE_CHECKING:
-    pass
 
 WORKLOADS: Final = {
     "xedit": ("eckd-minidisk", "emulated-fba"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import Any, ClassVar, Final
 
 from planner import render, style
 from planner.advice.paging_load import (
@@ -23,9 +23,6 @@ from planner.answer import Answer
 from planner.devices.paging import PagingDevice
 from planner.errors import InfeasibleError, InputError
 from planner.units import MICROSECOND, MILLISECOND
-
-if TYPE_CHECKING:
-    pass
 
 LARGEST_COUNT: Final = 255  # devices: an assumption of ours, where the search ends unless a count is given
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import Any, ClassVar, Final
 
 from planner import render, style
 from planner.advice.paging_load import (
@@ -21,9 +21,6 @@ from planner.advice.paging_load import (
 from planner.answer import Answer
 from planner.errors import InfeasibleError, InputError
 from planner.units import MILLISECOND
-
-if TYPE_CHECKING:
-    pass
 
 HALVINGS: Final = 40  # of the page rate
 MOST_GUESTS: Final = 1_000_000  # where the search ends

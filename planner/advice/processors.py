@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import Any, ClassVar, Final
 
 import numpy as np
 
@@ -22,9 +22,6 @@ from planner.errors import InfeasibleError, InputError
 from planner.interval import Interval
 from planner.reports import Printed, PublishedTable, read_table
 from planner.units import GIB, MILLISECOND
-
-if TYPE_CHECKING:
-    pass
 
 REPORT: Final = "real-storage"
 PUBLISHED: Final = {"5.2": "table-3.csv", "5.3": "table-4.csv"}

@@ -5,15 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import Any, ClassVar, Final
 
 from planner import render, units
 from planner.answer import Answer
 from planner.library import Status
 from planner.quantity import Quantity
-
-if TYPE_CHECKING:
-    pass
 
 STRONG_CORRELATION: Final = 0.9
 SMALLEST: Final = 1e-4  # smaller and larger numbers have an exponent

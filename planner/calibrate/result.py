@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import Any, ClassVar, Final
 
 from planner import library, render
 from planner.calibrate.calibration import Calibration, readable
@@ -11,9 +11,6 @@ from planner.calibrate.observation import Observation
 from planner.calibrate.spread import Spread
 from planner.library import Status
 from planner.units import MILLISECOND
-
-if TYPE_CHECKING:
-    pass
 
 PROBABILITY: Final = 0.9
 LIKELY: Final = 0.05  # share from which a number of requesters is mentioned

@@ -125,7 +125,9 @@ class PoolReadings:
         values, weights = (each[np.minimum(counts, self.queues.shape[0] - 1)] for each in self._ordered)
         first = np.argmax(weights >= share * weights[:, -1:] - 1e-12, axis=1)
         most = self.alone.sum()
-        return np.asarray(np.where(counts == 0, most, np.minimum(values[np.arange(counts.size), first], most)))
+        return np.asarray(
+            np.where(counts == 0, most, np.minimum(values[np.arange(counts.size), first], most))
+        )
 
     def predict(self, aliases: ArrayLike, share: float = POINT) -> PoolPrediction:
         """Figures of the whole pool, (counts,); between none and enough aliases the rates follow the queue."""
@@ -151,8 +153,8 @@ class PoolReadings:
         last = max(MOST_ALIASES + 1 - self.readings.volumes, 0)
         found = []
         for share in (POINT, LOWEST, HIGHEST):
-            rows = self.predict(np.arange(last + 1), share)
-            met = target.met(rows.rate, rows.service, rows.queue)
+            ahead = self.predict(np.arange(last + 1), share)
+            met = target.met(ahead.rate, ahead.service, ahead.queue)
             found.append(int(np.argmax(met)) if met.any() else last)
         point, low, high = found
         more = int(np.ceil(WIDER * point))
@@ -264,18 +266,27 @@ def _read_alone(rows: Sequence[PoolRow], law: Law, growth: Array, many: int) -> 
     grown = read.grown(share) if share.any() else read
     asks = asked(grown)
     queue = asks.mean(asks.alone)
-    alone = np.where(share > 0, np.maximum(queue, read.rows.queue), np.where(share < 0, queue, read.rows.queue))
+    alone = np.where(
+        share > 0, np.maximum(queue, read.rows.queue), np.where(share < 0, queue, read.rows.queue)
+    )
     ones = np.ones((1, many))
     return [_together(grown.of(part), 0, [asks.of(part)], [alone[part]], ones) for part in parts]
 
 
-def _read_in_use(rows: Sequence[PoolRow], law: Law, growth: Array, many: int, *, tied: bool = True) -> list[PoolReadings]:
+def _read_in_use(
+    rows: Sequence[PoolRow], law: Law, growth: Array, many: int, *, tied: bool = True
+) -> list[PoolReadings]:
     """Ten multiples of the wait of Poisson arrivals, so many draws of each, by how likely the measured queue is."""
     columns, parts = _joined(rows)
-    measured = make_rows(*columns, 0)
+    rate, service, queued = columns
+    measured = make_rows(rate, service, queued, 0)
     read = _as_without(measured, parts, law)
     asks = asked(read)
-    later = asked(read.grown(np.repeat(growth, [MULTIPLES.size * (part.stop - part.start) for part in parts]))) if growth.any() else asks
+    later = (
+        asked(read.grown(np.repeat(growth, [MULTIPLES.size * (part.stop - part.start) for part in parts])))
+        if growth.any()
+        else asks
+    )
     found = []
     for row, part in zip(rows, parts, strict=True):
         aliases, volumes = row[3], part.stop - part.start
@@ -329,7 +340,9 @@ def read_pool_at_several(
         {0: np.zeros(likely.size)} if not first[3] else {first[3]: _tie(found, first[3], found.readings.rows)}
     )
     for aliases, measured in rows_of:
-        likely = likely * np.exp(-0.5 * _misfit(found.queues[min(aliases, found.queues.shape[0] - 1)], measured) ** 2)
+        likely = likely * np.exp(
+            -0.5 * _misfit(found.queues[min(aliases, found.queues.shape[0] - 1)], measured) ** 2
+        )
         ties[aliases] = _tie(found, aliases, measured)
     shares = _pace_shares(found, rows_of[-1][1])
     if growth:

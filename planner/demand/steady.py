@@ -101,9 +101,7 @@ def candidates_of_pool(measured: Run, law: Law) -> tuple[Candidate, ...]:
     return candidates_of_pools([measured], law)[0]
 
 
-def candidates_of_pools(
-    runs: Sequence[Run], law: Law, *, every: bool = True
-) -> list[tuple[Candidate, ...]]:
+def candidates_of_pools(runs: Sequence[Run], law: Law, *, every: bool = True) -> list[tuple[Candidate, ...]]:
     """`candidates_of_pool` of many measurements, all side by side; only the preferred one where not `every`.
 
     Requesters that wait for their own I/Os queue less than Poisson arrivals of the same rate: where open arrivals queue
@@ -112,11 +110,12 @@ def candidates_of_pools(
     known = [run for run in runs if run.queue_known]
     opened = [each for (each,) in _inverted(known, law, (math.inf,))]
     enough = [
-        (each.queue_short and not each.fits)
-        or (not every and each.fits and run.busy < FAR_FROM_SATURATED)
+        (each.queue_short and not each.fits) or (not every and each.fits and run.busy < FAR_FROM_SATURATED)
         for each, run in zip(opened, known, strict=True)
     ]
-    closed = iter(_inverted([run for run, done in zip(known, enough, strict=True) if not done], law, POPULATIONS))
+    closed = iter(
+        _inverted([run for run, done in zip(known, enough, strict=True) if not done], law, POPULATIONS)
+    )
     found = iter(
         [
             (each,) if done else _preferred(run, [*next(closed), each])
@@ -216,7 +215,9 @@ def _inverted(runs: Sequence[Run], law: Law, populations: Sequence[float]) -> li
         free, found = _balanced(every, gap, law, near)
         missed = np.flatnonzero(~found)
         if missed.size and (near[0][missed] > ends[0][missed]).any():
-            free[missed], _ = _balanced(every.of(missed), gap[missed], law, (ends[0][missed], ends[1][missed]))
+            free[missed], _ = _balanced(
+                every.of(missed), gap[missed], law, (ends[0][missed], ends[1][missed])
+            )
         near = np.maximum(free - APART, ends[0]), np.minimum(free + APART, ends[1])
         alone, of_service, of_queue = every.residuals(free, gap, law)
         alone = np.where(alone > 0, alone, every.service.value)
@@ -257,7 +258,13 @@ def _balanced(
 
 
 def _candidate(
-    run: Run, law: Law, population: float, think: float, alone: float, residual: float, queue_short: bool = False
+    run: Run,
+    law: Law,
+    population: float,
+    think: float,
+    alone: float,
+    residual: float,
+    queue_short: bool = False,
 ) -> Candidate:
     """The pool of one candidate."""
     if math.isinf(population):
@@ -275,7 +282,8 @@ def _offered(runs: Sequence[Run], law: Law) -> list[Candidate]:
     if not runs:
         return []
     rate, service, volumes, aliases = np.array(
-        [(run.total_rate.value, run.mean_service.value, run.bases, run.aliases) for run in runs], dtype=np.float64
+        [(run.total_rate.value, run.mean_service.value, run.bases, run.aliases) for run in runs],
+        dtype=np.float64,
     ).T
     alone = service.copy()
     for _ in range(PASSES if law.inflation and (aliases > 0).any() else 0):
@@ -286,5 +294,6 @@ def _offered(runs: Sequence[Run], law: Law) -> list[Candidate]:
         inflated = steady.service_time[..., 0]
         alone = np.where((aliases > 0) & np.isfinite(inflated), alone * service / inflated, alone)
     return [
-        _candidate(run, law, math.inf, math.nan, each, 0.0) for run, each in zip(runs, alone.tolist(), strict=True)
+        _candidate(run, law, math.inf, math.nan, each, 0.0)
+        for run, each in zip(runs, alone.tolist(), strict=True)
     ]

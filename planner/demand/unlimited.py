@@ -43,7 +43,9 @@ class AliasUse:
 
     def mean(self, values: Array) -> Array:
         """Mean over the candidates, (volumes,)."""
-        return np.bincount(self.volume, weights=self.weight * values, minlength=self.volumes)
+        return np.asarray(
+            np.bincount(self.volume, weights=self.weight * values, minlength=self.volumes), dtype=np.float64
+        )
 
     def of(self, volumes: slice) -> AliasUse:
         """Some of the volumes."""
@@ -93,7 +95,9 @@ def service_rates(readings: Readings) -> tuple[Array, Array, Array]:
     _, busy, flow = present(readings, LEVELS)
 
     def mean(values: Array) -> Array:
-        return np.bincount(volume, weights=weight * values, minlength=readings.volumes)
+        return np.asarray(
+            np.bincount(volume, weights=weight * values, minlength=readings.volumes), dtype=np.float64
+        )
 
     service = readings.service_time[volume, column]
     free = mean(flow / service)
@@ -222,13 +226,10 @@ def base_busy(readings: Readings, mean: Array, flow: Array) -> Array:
     found = instants / (1 + instants)
     found = np.where(kind == kinds.PERIODIC, np.minimum(instants, 1.0), found)
     phases, requesters = kind == kinds.ON_OFF, np.isin(kind, (kinds.CLOSED, kinds.ACTIVE))
-    of = {True: phases, False: requesters}
-    for on_off, some in of.items():
-        part = {name: values[some] for name, values in demands.items()}
-        found[some] = (
-            _phase_busy(part, growth[some]) if on_off else _requester_busy(part, mean[some], growth[some])
-        )
-    return found
+    found[phases] = _phase_busy({name: each[phases] for name, each in demands.items()}, growth[phases])
+    part = {name: each[requesters] for name, each in demands.items()}
+    found[requesters] = _requester_busy(part, mean[requesters], growth[requesters])
+    return np.asarray(found)
 
 
 def _phase_busy(demands: dict[str, Array], growth: Array) -> Array:

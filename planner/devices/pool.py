@@ -273,19 +273,29 @@ def solve_pools(
     except InputError as problem:
         if len(pools) == 1:
             return [problem]
-        return [found for each in zip(pools, counts, strict=True) for found in solve_pools([each[0]], [each[1]], marks=marks)]
+        return [
+            found
+            for each in zip(pools, counts, strict=True)
+            for found in solve_pools([each[0]], [each[1]], marks=marks)
+        ]
     every = performance(steady, marks=marks)
     ends = np.cumsum([0, *sizes]).tolist()
     found: list[Performance | PlannerError] = []
     for pool, first, last in zip(pools, ends, ends[1:], strict=False):
         some = slice(first, last)
         if not steady.converged[some].all():
-            found.append(ConvergenceError(f"pool of {pool.bases} volumes", float(np.nanmax(steady.residual[some])), 0))
+            found.append(
+                ConvergenceError(f"pool of {pool.bases} volumes", float(np.nanmax(steady.residual[some])), 0)
+            )
             continue
         classes = slice(len(pool.classes))
         part = every.some(some)
         found.append(
-            replace(part, volume_rates=part.volume_rates[:, classes], volume_responses=part.volume_responses[:, classes])
+            replace(
+                part,
+                volume_rates=part.volume_rates[:, classes],
+                volume_responses=part.volume_responses[:, classes],
+            )
         )
     return found
 

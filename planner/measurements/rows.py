@@ -116,7 +116,7 @@ class Rows:
         return self._first("source") or ""
 
     @property
-    def end(self) -> datetime | None:
+    def start(self) -> datetime | None:
         """When the interval began; None where the source does not say."""
         found: datetime | None = self._first("start")
         return found

@@ -51,8 +51,10 @@ class Run:
         Control unit wait [s]; None where the source does not say.
     source : str
         Name of the measurement.
-    end : datetime or None
+    start : datetime or None
         When it began.
+    interval : str
+        Which of several intervals it is, in a few words; empty where there is one.
     notes : tuple of str
         What the user should know of how it was read.
     """
@@ -70,7 +72,8 @@ class Run:
     path_share: float | None = None
     cu_wait: float | None = None
     source: str = ""
-    end: datetime | None = None
+    start: datetime | None = None
+    interval: str = ""
     notes: tuple[str, ...] = field(default=())
 
     @property

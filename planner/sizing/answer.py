@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import Any, ClassVar, Final
 
 import numpy as np
 
@@ -17,9 +17,6 @@ from planner.interval import Interval
 from planner.results import Array
 from planner.sizing.comparison import Gain
 from planner.units import MILLISECOND
-
-if TYPE_CHECKING:
-    pass
 
 SCOPE: Final = (
     "z/VM uses aliases for guest minidisk I/O on volumes attached to SYSTEM; not for dedicated devices, nor for a "
@@ -106,6 +103,8 @@ class AliasAnswer(Answer):
     ----------
     name : str
         Base device or pool.
+    interval : str
+        Which of several intervals is answered; empty where there was one.
     recommended : int
         Smallest count that meets the target under the preferred reading, aliases in use included; of a saturated
         system the first step.
@@ -149,6 +148,7 @@ class AliasAnswer(Answer):
     PICTURE: ClassVar[str] = "planner.sizing.picture:draw"
 
     name: str
+    interval: str
     recommended: int
     range: tuple[int, int]
     rule_of_thumb: int | None
@@ -209,10 +209,10 @@ class AliasAnswer(Answer):
         if self.saturated:
             low, high = self.range
             return (
-                f"{self.name}: saturated, the devices never idle, so that the demand is unknown. Begin with "
+                f"{self._who}: saturated, the devices never idle, so that the demand is unknown. Begin with "
                 f"{_aliases(self.recommended)} and measure again ({low} to {high} may be needed)."
             )
-        head = f"{self.name}: "
+        head = f"{self._who}: "
         if self.strain > 1.0:
             head += f"no demand explains this measurement, the nearest is off by {self.strain:.2g} times its digits: "
         if not self.helps:
@@ -236,6 +236,11 @@ class AliasAnswer(Answer):
         return (
             f"{head}: {'no I/Os are waiting' if self.waiting is False else 'none is needed'}; {self._now()}."
         )
+
+    @property
+    def _who(self) -> str:
+        """Whose, and which of its intervals."""
+        return f"{self.name} ({self.interval})" if self.interval else self.name
 
     def _now(self) -> str:
         rate, response = self.rows.io_rate[self.in_use], self.rows.response_time[self.in_use]
@@ -379,6 +384,7 @@ class AliasAnswer(Answer):
         people = first.population
         return {
             "headline": self.headline,
+            "interval": self.interval or None,
             "recommended": self.recommended,
             "range": [int(end) for end in self.range],
             "saturated": self.saturated,

@@ -32,7 +32,14 @@ class SizedDraws(Sized):
     decided = "bursty demand"
 
     def __init__(
-        self, runs: tuple[Run, ...], law: Law, target: Target, growth: float, *, measured: PoolReadings, pool: PoolReadings
+        self,
+        runs: tuple[Run, ...],
+        law: Law,
+        target: Target,
+        growth: float,
+        *,
+        measured: PoolReadings,
+        pool: PoolReadings,
     ) -> None:
         super().__init__(runs, law, target, growth)
         if target.no_alias is not None:
@@ -99,7 +106,11 @@ def size_bursty_pools(
     grows = [k for k in alone if growth[k]]
     measured = dict(zip(alone, read_pools(list(rows.values()), law=law), strict=True))
     later = dict(
-        zip(grows, read_pools([rows[k] for k in grows], law=law, growth=[growth[k] for k in grows]), strict=True)
+        zip(
+            grows,
+            read_pools([rows[k] for k in grows], law=law, growth=[growth[k] for k in grows]),
+            strict=True,
+        )
     )
     found = []
     for k, runs in enumerate(cases):

@@ -74,7 +74,9 @@ def fewest(
     `missed` and `met` are counts that are known to do so, -1 and more than `most` where none is.
     """
     limit = np.asarray(most, dtype=np.int64)
-    low = np.full(limit.shape, -1, dtype=np.int64) if missed is None else np.minimum(np.asarray(missed), limit)
+    low = (
+        np.full(limit.shape, -1, dtype=np.int64) if missed is None else np.minimum(np.asarray(missed), limit)
+    )
     high = limit + 1 if met is None else np.minimum(np.asarray(met), limit + 1)
     at_low, at_high = np.full(limit.shape, np.nan), np.full(limit.shape, np.nan)
     least, largest = np.minimum(low + 1, limit), np.maximum(np.minimum(high - 1, limit), 0)
@@ -83,12 +85,16 @@ def fewest(
     failed: dict[int, PlannerError] = {}
     rounds = 0
     while places := [k for k in np.flatnonzero(high - low > 1).tolist() if k not in failed]:
-        for k, rows in zip(places, solve(places, [count[[k]].astype(np.float64) for k in places]), strict=True):
+        for k, rows in zip(
+            places, solve(places, [count[[k]].astype(np.float64) for k in places]), strict=True
+        ):
             if isinstance(rows, PlannerError):
                 failed[k] = rows
                 continue
             excess = float(excess_of(target, rows)[0])
-            found = math.log(min(max(excess, LEAST_EXCESS), 1.0 / LEAST_EXCESS)) if excess == excess else math.inf
+            found = (
+                math.log(min(max(excess, LEAST_EXCESS), 1.0 / LEAST_EXCESS)) if excess == excess else math.inf
+            )
             if found <= 0.0:
                 high[k], at_high[k] = count[k], found
             else:
@@ -104,7 +110,9 @@ def _following(
     """Count to try next, between one that misses the target and one that meets it or is out of reach."""
     upward, downward = high > limit, np.isnan(at_low)
     with np.errstate(invalid="ignore", divide="ignore"):
-        far = np.maximum(2.0, np.where(upward, low, high) / 4.0)  # excesses far from 1 say little of the distance
+        far = np.maximum(
+            2.0, np.where(upward, low, high) / 4.0
+        )  # excesses far from 1 say little of the distance
         least = 2.0 ** max(rounds - HALVE_EVERY, 0)  # from afar in doubled steps, whatever the slope
         up = low + np.maximum(np.ceil(np.minimum(at_low / slope, far)), least)
         down = high - np.maximum(np.ceil(np.minimum(-at_high / slope, far)), least)
@@ -113,4 +121,4 @@ def _following(
     between = middle if rounds % HALVE_EVERY == 0 else np.where(np.isfinite(line), line, middle)
     found = np.where(upward, np.where(np.isnan(up), middle, up), np.where(downward, down, between))
     found = np.clip(np.nan_to_num(found, nan=0.0), low + 1, np.maximum(high - 1, low + 1))
-    return np.minimum(found, limit).astype(np.int64)
+    return np.asarray(np.minimum(found, limit), dtype=np.int64)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import Any, ClassVar, Final
 
 from planner import render
 from planner.answer import Answer
@@ -13,9 +13,6 @@ from planner.demand import Target
 from planner.measurements.systems import NO_QUEUE, OWN_RESPONSE
 from planner.sizing.answer import SCOPE, AliasAnswer, together
 from planner.units import MILLISECOND
-
-if TYPE_CHECKING:
-    pass
 
 GAINS: Final = "gains"
 SHIFTS: Final = "wait becomes service"
@@ -88,7 +85,9 @@ class VolumesAnswer(Answer):
         )
         parts += [f"{count} {one if count == 1 else many}" for count, one, many in counts if count]
         total = render.counted(len(self.answers) + len(self.unanswered), "volume")
-        return f"{total}: {', '.join(parts)}."
+        chosen = any(answer.interval for answer in self.answers)
+        when = ", each in the worst of its intervals" if chosen else ""
+        return f"{total}{when}: {', '.join(parts)}."
 
     @property
     def notes(self) -> tuple[str, ...]:

@@ -70,19 +70,28 @@ class Correction:
             at = self.counts[known]
             digits = np.interp(counts, at, self.digits[known])
             factor = np.exp(np.interp(counts, at, self.queue_missed[known]))
-            queued = np.where(np.isfinite(queued), np.maximum((queued + digits) * factor - digits, 0.0), queued)
+            queued = np.where(
+                np.isfinite(queued), np.maximum((queued + digits) * factor - digits, 0.0), queued
+            )
             queued = -self._held(-queued, counts, at, -self.queues[known])
         rate = self._held(rate, counts, self.counts, self.rates)
         if self.exact:
             place = np.searchsorted(self.counts, counts)
-            there = (place < self.counts.size) & (self.counts[np.minimum(place, self.counts.size - 1)] == counts)
+            there = (place < self.counts.size) & (
+                self.counts[np.minimum(place, self.counts.size - 1)] == counts
+            )
             service = np.where(there, self.services[np.minimum(place, self.counts.size - 1)], service)
         volumes = rows.volume_rates * (rate / rows.io_rate)[:, None]
         with np.errstate(invalid="ignore"):
             moved = (service + queued / rate) / rows.response_time
         responses = rows.volume_responses * np.where(np.isfinite(moved), moved, 1.0)[:, None]
         return replace(
-            rows, io_rate=rate, service_time=service, queued=queued, volume_rates=volumes, volume_responses=responses
+            rows,
+            io_rate=rate,
+            service_time=service,
+            queued=queued,
+            volume_rates=volumes,
+            volume_responses=responses,
         )
 
     def _held(self, values: Array, counts: Array, at: Array, measured: Array) -> Array:
@@ -102,4 +111,3 @@ class Correction:
 
 def _bounded(missed: Array) -> Array:
     return np.asarray(np.clip(np.nan_to_num(missed, nan=0.0, posinf=MOST, neginf=-MOST), -MOST, MOST))
-

@@ -102,10 +102,11 @@ def size(
     A volume with aliases of its own is a pool of one. Where no queue was measured arrivals are open, at the measured
     rate, of a volume too.
     """
-    cases = [tuple(map(ordered, case)) for case in cases]
+    measured = [tuple(map(ordered, case)) for case in cases]
     found: list[Sized | PlannerError | None] = [None] * len(cases)
-    volumes, pools = [], []
-    for k, case in enumerate(cases):
+    volumes: list[int] = []
+    pools: list[int] = []
+    for k, case in enumerate(measured):
         if not case or growth[k] <= -1.0:
             continue
         try:
@@ -116,7 +117,7 @@ def size(
         (volumes if case[-1].bases == 1 and case[-1].queue_known else pools).append(k)
 
     def of(places: Sequence[int]) -> tuple[list[tuple[Run, ...]], Law, Target, list[float]]:
-        return [cases[k] for k in places], law, target, [growth[k] for k in places]
+        return [measured[k] for k in places], law, target, [growth[k] for k in places]
 
     steady = size_pools(*of(pools), every=every)
     bursty = [k for k, each in zip(pools, steady, strict=True) if each is None]
@@ -127,7 +128,7 @@ def size(
             found[k] = each
     count_together([each for each in found if isinstance(each, SizedPool)])
     unsolved = [k for k, each in enumerate(found) if isinstance(each, SizedPool) and each.unsolved]
-    read = [k for k in unsolved if cases[k][-1].queue_known and target.no_alias is None]
+    read = [k for k in unsolved if measured[k][-1].queue_known and target.no_alias is None]
     for k, each in zip(read, size_bursty_pools(*of(read)), strict=True):
         found[k] = each  # candidates of each volume alone need no solution of the pool
     return found
@@ -135,7 +136,11 @@ def size(
 
 def ordered(run: Run) -> Run:
     """The volumes in the order of what was measured of them, so that no answer depends on that of a file."""
-    numbers = [np.broadcast_to(end, run.io_rate.value.shape) for each in (run.io_rate, run.service, run.queued) for end in each]
+    numbers = [
+        np.broadcast_to(end, run.io_rate.value.shape)
+        for each in (run.io_rate, run.service, run.queued)
+        for end in each
+    ]
     order = np.lexsort([run.queue_shown, *(-each for each in numbers[::-1])])
     if (order == np.arange(order.size)).all():
         return run

@@ -14,8 +14,6 @@ from planner.sizing.answer import SCOPE
 from planner.sizing.pool_count import MeasuredPool, PoolCount, all_traffic, table_of
 from planner.sizing.wording import LEAST_ERROR
 
-if TYPE_CHECKING:
-    pass
 
     from planner.demand import Law
 
@@ -136,9 +134,15 @@ class Subsystem(Answer):
                 f" I/O rate {rates[0]:.0f} to {rates[1]:.0f}/s, response {times[0]:.2g} to {times[1]:.2g} ms."
             )
         return (
-            f"{render.counted(len(self.pools), 'pool')}, {render.counted(volumes, 'volume')}: {total.recommended} "
+            f"{render.counted(len(self.pools), 'pool')}, {render.counted(volumes, 'volume')}{self._when}: {total.recommended} "
             f"aliases (range {low}{f' to {high}' if high > low else ''}), {total.in_use} in use.{gain}"
         )
+
+    @property
+    def _when(self) -> str:
+        """Whether intervals were chosen."""
+        chosen = any(pool.runs and pool.runs[-1].interval for pool in self.measured)
+        return ", each in the worst of its intervals" if chosen else ""
 
     @property
     def notes(self) -> tuple[str, ...]:

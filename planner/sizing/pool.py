@@ -44,7 +44,9 @@ if TYPE_CHECKING:
 
 CHI_SQUARE_95: Final = 3.84
 MOST_CANDIDATES: Final = 6
-SOME: Final = 5  # counts at which other candidates and models are solved for the bands, beside those near the answer
+SOME: Final = (
+    5  # counts at which other candidates and models are solved for the bands, beside those near the answer
+)
 LARGEST_FITTED_POPULATION: Final = 16
 WORSE_IN_A_ROW: Final = 3  # populations far behind the best before the search ends
 SAME_RATE: Final = 0.03  # several listings of one rate say nothing about the requesters
@@ -96,7 +98,9 @@ def solved(
     return [_between([next(rows) for _ in each.pools], each.shares) for each in demands]
 
 
-def _between(rows: Sequence[Performance | PlannerError], shares: Sequence[float]) -> Performance | PlannerError:
+def _between(
+    rows: Sequence[Performance | PlannerError], shares: Sequence[float]
+) -> Performance | PlannerError:
     """Figures between two whole numbers of requesters; why, where one side has none."""
     known = [each for each in rows if isinstance(each, Performance)]
     if len(known) < len(rows):
@@ -144,7 +148,10 @@ class SizedPool(Sized):
     @cached_property
     def demands(self) -> list[GrownDemand]:
         """Every candidate, grown."""
-        return [self.preferred, *(GrownDemand.of(each, self.run, self.growth) for each in self.candidates[1:])]
+        return [
+            self.preferred,
+            *(GrownDemand.of(each, self.run, self.growth) for each in self.candidates[1:]),
+        ]
 
     @cached_property
     def moved(self) -> list[Pool]:
@@ -157,7 +164,10 @@ class SizedPool(Sized):
         """Some counts, and what `demands` after the first, and `moved`, do with them: all solved side by side."""
         few = some_counts(self.sweep[0].aliases.size - 1, self.count, [run.aliases for run in self.runs])
         sweep = few.astype(np.float64)
-        flat = [*((each.pools, each.shares) for each in self.demands[1:]), *(((pool,), (1.0,)) for pool in self.moved)]
+        flat = [
+            *((each.pools, each.shares) for each in self.demands[1:]),
+            *(((pool,), (1.0,)) for pool in self.moved),
+        ]
         pools = [pool for side, _ in flat for pool in side]
         rows = iter(solve_pools(pools, [sweep] * len(pools)))
         return few, [_between([next(rows) for _ in side], shares) for side, shares in flat]
@@ -171,9 +181,15 @@ class SizedPool(Sized):
         limits = [most_useful(pool, most) for pool in pools]
         missed, met = [], []
         for each, limit in zip(rows, limits, strict=True):
-            ok = excess_of(self.target, each) <= 1.0 if isinstance(each, Performance) else np.zeros(few.size, dtype=bool)
+            ok = (
+                excess_of(self.target, each) <= 1.0
+                if isinstance(each, Performance)
+                else np.zeros(few.size, dtype=bool)
+            )
             met.append(int(few[np.argmax(ok)]) if ok.any() else limit + 1)
-            missed.append(int(few[~ok][few[~ok] < met[-1]].max(initial=-1)) if isinstance(each, Performance) else -1)
+            missed.append(
+                int(few[~ok][few[~ok] < met[-1]].max(initial=-1)) if isinstance(each, Performance) else -1
+            )
         found = fewest(
             lambda places, counts: solve_pools([pools[k] for k in places], counts), self.target, [self.count] * len(pools),
             limits, missed, met,
@@ -300,7 +316,9 @@ def size_pools(
                 found[k] = problem
                 continue
             read = [_of_fit(each, runs[-1], law) for each in fits]
-            found[k] = SizedPool(runs, law, target, growth[k], candidates=read, fitted_=True, left_out=left_out)
+            found[k] = SizedPool(
+                runs, law, target, growth[k], candidates=read, fitted_=True, left_out=left_out
+            )
         elif runs[-1].aliases and (runs[-1].queue_known or len(runs) == 1):
             together.append(k)
         elif not runs[-1].queue_known:

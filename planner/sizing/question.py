@@ -34,12 +34,12 @@ from planner.sizing.overview import Subsystem
 from planner.sizing.pool_count import MeasuredPool
 from planner.sizing.search import aliases as search
 from planner.sizing.subsystem import subsystem
+from planner.sizing.worst import present_cases
 
 SERVICE_PARTS: Final = 3  # a printed service time is the sum of three rounded parts
 DEFAULT_MODEL: Final = "hyperpav"
 WORST_TAKEN: Final = (
-    "Of the intervals in the archive the worst of each pool is answered, in which most of its I/Os wait; another "
-    "interval, or the mean, says what an ordinary one needs."
+    "Of several intervals the one is answered that needs most aliases; --interval names another, or the mean."
 )
 Quantity = str | float
 Progress = Callable[[str, int], AbstractContextManager[Callable[[int], None]]]
@@ -217,11 +217,10 @@ def aliases(
     membership = None if members is None else read_membership(members)
     sources = source if isinstance(source, (list, tuple)) else [source]
     archive = any(isinstance(each, (str, Path)) and is_folder(Path(each)) for each in sources)
-    which = WORST if archive and interval is None else interval
+    which = None if interval == WORST else interval
     measured = read(source, membership, system=system, start=start, end=end, interval=which)
     _one_system(measured)
-    if archive and interval is None:
-        measured = replace(measured, notes=(*measured.notes, WORST_TAKEN))
+    alone = archive or len(sources) == 1
     every = intervals(measured)
     if members is not None and every and all(rows.of_kind(VOLUME).all() for rows in every):
         raise InputError(
@@ -234,14 +233,14 @@ def aliases(
     if (kind or _kind(every)) == "volume":
         only = None if device is None else Devices(device, "device")
         return _volumes(
-            every, only, _devices(exclude, "exclude"), law, target, share, measured.notes, progress
+            every, only, _devices(exclude, "exclude"), law, target, share, measured.notes, progress, alone=alone
         )
     chosen = (
         _devices(bases if bases is not None else device, "bases"),
         None if alias_devices is None else Devices(alias_devices, "aliases", labels=False),
         _devices(exclude, "exclude"),
     )
-    return _pools(every, chosen, membership, pool, law, target, share, measured.notes, progress)
+    return _pools(every, chosen, membership, pool, law, target, share, measured.notes, progress, alone=alone)
 
 
 def _one_system(measured: Measured) -> None:
@@ -270,14 +269,15 @@ def _kind(every: Sequence[Rows]) -> str:
 
 def _volumes(
     every: Sequence[Rows], only: Devices | None, exclude: Devices | None, law: Law, target: Target, growth: float,
-    notes: Sequence[str], progress: Progress | None,
+    notes: Sequence[str], progress: Progress | None, *, alone: bool,
 ) -> AliasAnswer | VolumesAnswer:  # fmt: skip
     """Each volume with aliases of its own; one alone is answered in full."""
-    systems: dict[str, list[Run]] = {}
+    systems: dict[str, list[tuple[str, Run]]] = {}
     for rows in every:
         for run in volume_runs(rows, only, exclude):
-            systems.setdefault(run.name, []).append(run)
-    several = list(systems.values())
+            systems.setdefault(run.name, []).append(("" if alone else str(rows.file), run))
+    several = list(present_cases(systems, law, target, growth).values())
+    notes = _with_worst(notes, several)
     if len(several) == 1:
         (runs,) = several
         last = replace(runs[-1], notes=(*runs[-1].notes, *notes))
@@ -300,6 +300,11 @@ def _volumes(
     )  # fmt: skip
 
 
+def _with_worst(notes: Sequence[str], cases: Sequence[Sequence[Run]]) -> list[str]:
+    """Say so where an interval was chosen."""
+    return [*notes, *([WORST_TAKEN] if any(runs[-1].interval for runs in cases) else [])]
+
+
 def _silent(title: str, parts: int) -> AbstractContextManager[Callable[[int], None]]:
     return nullcontext(lambda parts: None)
 
@@ -307,7 +312,7 @@ def _silent(title: str, parts: int) -> AbstractContextManager[Callable[[int], No
 def _pools(
     every: Sequence[Rows], chosen: tuple[Devices | None, Devices | None, Devices | None],
     membership: Membership | None, name: str | None, law: Law, target: Target, growth: float, said: Sequence[str],
-    progress: Progress | None,
+    progress: Progress | None, *, alone: bool,
 ) -> AliasAnswer | Subsystem:  # fmt: skip
     """One pool in full, or a row for each of several."""
     bases, aliases_, exclude = chosen
@@ -316,26 +321,28 @@ def _pools(
             "aliases", aliases_.text, "it with a listing only; a table has pools and aliases in its columns"
         )
     pools: dict[str, MeasuredPool] = {}
+    measured: dict[str, list[tuple[str, Run]]] = {}
     notes = list(said)
     for rows in every:
         found, told = pool_runs(rows, bases, aliases_, exclude)
         notes += [note for note in told if note not in notes]
         for each in found:
             volumes = each.volumes
-            runs: tuple[Run, ...] = () if each.run is None else (each.run,)
+            run = each.run
             if membership is not None:  # members that the listing does not show are devices without I/O
                 volumes = max(volumes, len(membership.of(each.name, "base")))
-                runs = tuple(replace(run, idle=volumes - run.bases) for run in runs)
-            earlier = pools.get(each.name)
-            if earlier is not None:
-                runs = (*earlier.runs, *runs)
-            pools[each.name] = MeasuredPool(name=each.name, volumes=volumes, aliases=each.aliases, runs=runs)
-    several = list(pools.values())
-    if name is not None:
-        names = ", ".join(pools)
-        several = [each for each in several if each.name == name]
-        if not several:
-            raise InputError("pool", name, f"one of {names}")
+                run = None if run is None else replace(run, idle=volumes - run.bases)
+            pools[each.name] = MeasuredPool(name=each.name, volumes=volumes, aliases=each.aliases, runs=())
+            measured.setdefault(each.name, [])
+            if run is not None:
+                measured[each.name].append(("" if alone else str(rows.file), run))
+    if name is not None and name not in pools:
+        raise InputError("pool", name, f"one of {', '.join(pools)}")
+    wanted = {each: runs for each, runs in measured.items() if name in (None, each)}
+    cases = present_cases({each: runs for each, runs in wanted.items() if runs}, law, target, growth)
+    several = [replace(pools[each], runs=cases.get(each, ())) for each in wanted]
+    several = [replace(each, aliases=each.runs[-1].aliases) if each.runs else each for each in several]
+    notes = _with_worst(notes, list(cases.values()))
     if len(several) == 1:
         (only,) = several
         if not only.runs:
@@ -343,6 +350,4 @@ def _pools(
         last = replace(only.runs[-1], notes=(*only.runs[-1].notes, *notes))
         return search([*only.runs[:-1], last], law, target=target, growth=growth)
     with (progress or _silent)("Pools", len(several)) as done:
-        return subsystem(
-            several, law, target=target, growth=growth, notes=notes, done=done
-        )
+        return subsystem(several, law, target=target, growth=growth, notes=notes, done=done)

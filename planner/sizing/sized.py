@@ -178,7 +178,10 @@ class Sized(ABC):
         """The whole answer."""
         rows, model = self.sweep
         run, count = self.run, self.count
-        last = min(max(count, self.rule_of_thumb or 0, *(each.aliases for each in self.runs)) + ROWS_BEYOND, run.most_aliases)
+        last = min(
+            max(count, self.rule_of_thumb or 0, *(each.aliases for each in self.runs)) + ROWS_BEYOND,
+            run.most_aliases,
+        )
         if last >= rows.aliases.size:
             model = self.model(np.arange(last + 1.0))
             rows = self.corrected(model)
@@ -186,9 +189,11 @@ class Sized(ABC):
         rate, response = self.bands(rows, model)
         named = self.named(count, model)
         helps = helped(rows, run.aliases, count)
-        parts = AnswerParts(count=count, helps=helps, named=named, gains=self.gains(rows, count), classic=self.classic())
+        parts = AnswerParts(
+            count=count, helps=helps, named=named, gains=self.gains(rows, count), classic=self.classic()
+        )
         return AliasAnswer(
-            name=run.name, recommended=count, range=self.range, rule_of_thumb=self.rule_of_thumb, in_use=run.aliases,
+            name=run.name, interval=run.interval, recommended=count, range=self.range, rule_of_thumb=self.rule_of_thumb, in_use=run.aliases,
             measured=tuple(each.aliases for each in self.runs), target=self.target, growth=self.growth, readings=named,
             rows=rows, rate=holding(rate, rows.io_rate), response=holding(response, rows.response_time),
             saturated=self.saturated, helps=helps, strain=self.residual, waiting=run.waiting, classic=parts.classic,
@@ -201,7 +206,10 @@ class Sized(ABC):
         text = f"no count up to {limit} aliases meets the target ({target}); "
         wait, service = (float(each[-1]) / MILLISECOND for each in (rows.wait_time, rows.service_time))
         if not math.isfinite(wait):
-            return text + f"with {limit} a queue still grows without bound: base and aliases cannot serve the load"
+            return (
+                text
+                + f"with {limit} a queue still grows without bound: base and aliases cannot serve the load"
+            )
         return text + (
             f"with {limit} the wait is {wait:.3g} ms, the response {wait + service:.3g} ms of which {service:.3g} ms are "
             "service, which aliases do not shorten"

@@ -79,7 +79,9 @@ def _row(pool: MeasuredPool, found: Need) -> PoolCount:
     now = None
     if run.queue_known:
         now = Traffic(
-            io_rate=float(run.total_rate.value), response_time=run.mean_response, queued=float(run.total_queue.value)
+            io_rate=float(run.total_rate.value),
+            response_time=run.mean_response,
+            queued=float(run.total_queue.value),
         )
     unanswered = PoolCount(
         name=pool.name, volumes=pool.volumes, in_use=pool.aliases, rule_of_thumb=run.rule_of_thumb, now=now,
@@ -107,5 +109,7 @@ def _row(pool: MeasuredPool, found: Need) -> PoolCount:
 def _traffic(rows: Performance, count: int) -> Traffic:
     k = min(count, rows.aliases.size - 1)
     return Traffic(
-        io_rate=float(rows.io_rate[k]), response_time=float(rows.response_time[k]), queued=float(rows.queued[k])
+        io_rate=float(rows.io_rate[k]),
+        response_time=float(rows.response_time[k]),
+        queued=float(rows.queued[k]),
     )

@@ -53,7 +53,9 @@ class SizedVolume(Sized):
         self.counts = _fewest_requesters(self.run, read, counts)
         self.saturated = bool(self.counts.saturated[0])
         self.residual = _residual(read)
-        self.decided = "saturated" if self.saturated else "steady demand" if read.steady[0] else "bursty demand"
+        self.decided = (
+            "saturated" if self.saturated else "steady demand" if read.steady[0] else "bursty demand"
+        )
         if target.no_alias is not None and _steady_class(read, self.chosen) is None:
             raise InputError(
                 "no_alias", target.no_alias,
@@ -171,7 +173,8 @@ def size_volumes(
             read[k] = measured.of(one), later.of(one), counts.of(one)
     for k, case in enumerate(cases):
         try:
-            is_fit, left_out = False, ()
+            is_fit = False
+            left_out: tuple[str, ...] = ()
             if k not in read:
                 measured, is_fit, left_out = _read_several(case, law)
                 later = measured.grown(growth[k]) if growth[k] else measured
@@ -190,7 +193,9 @@ def size_volumes(
 
 def _joined(intervals: Sequence[Interval]) -> Interval:
     """Intervals of one volume each as one of arrays, (volumes,)."""
-    return Interval(*(np.concatenate([np.atleast_1d(end) for end in ends]) for ends in zip(*intervals, strict=True)))
+    return Interval(
+        *(np.concatenate([np.atleast_1d(end) for end in ends]) for ends in zip(*intervals, strict=True))
+    )
 
 
 def _fewest_requesters(run: Run, read: Readings, counts: Counts) -> Counts:

@@ -135,7 +135,13 @@ def next_step(  # noqa: PLR0911 - one sentence a case
 
 
 def pool_remarks(
-    runs: Sequence[Run], answer: AnswerParts, *, growth: float, pool: Pool, error: float, left_out: Sequence[str] = ()
+    runs: Sequence[Run],
+    answer: AnswerParts,
+    *,
+    growth: float,
+    pool: Pool,
+    error: float,
+    left_out: Sequence[str] = (),
 ) -> Remarks:
     """Sentences for one pool."""
     readings, recommended, helps, gains = answer.named, answer.count, answer.helps, answer.gains

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import Any, ClassVar, Final
 
 from planner import render
 from planner.answer import Answer
 from planner.reports.supply import PoolSupply
 from planner.units import MILLISECOND
-
-if TYPE_CHECKING:
-    pass
 
 MOST_ALIASES: Final = 255
 MOST_NAMED: Final = 8
