@@ -16,6 +16,7 @@ from planner import files
 from planner.errors import InputError, ReportError
 
 SCHEMA_VERSION: Final = 1
+DEFAULT_MODEL: Final = "hyperpav"  # of alias questions
 
 Status = Literal["fitted", "fixed", "not determined", "at its bound"]
 Range = tuple[float, float]

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from planner.measurements import Run
     from planner.sizing import Target
 
-DEFAULT_MODEL = "hyperpav"
 
 app = typer.Typer(
     cls=options.Once,
@@ -80,7 +79,7 @@ class NumbersAsked:
     )
     no_alias: NoAlias = None
     growth: Annotated[str | None, _option(metavar="SHARE", help="Demand grows by this first, as 30%.")] = None
-    model: options.Model = DEFAULT_MODEL
+    model: options.Model = options.DEFAULT_MODEL
     system: options.System = None
     start: options.From = None
     end: options.To = None
@@ -198,7 +197,7 @@ def supply(
         Path | None,
         typer.Option(metavar="TOTALS.csv", help="Volume totals of the same time, with their pools."),
     ] = None,
-    model: options.Model = DEFAULT_MODEL,
+    model: options.Model = options.DEFAULT_MODEL,
     system: options.System = None,
     start: options.From = None,
     end: options.To = None,

@@ -14,7 +14,6 @@ from planner.errors import InputError
 if TYPE_CHECKING:
     from planner.site.growth.limits import Given
 
-DEFAULT_MODEL = "hyperpav"
 HELP = """From when on it will no longer do: trend, level shifts, and the day a limit is reached.
 
 SERIES.csv holds the column start (begin of each interval, as 2026-03-01T10:15), one number, and may hold the column
@@ -60,7 +59,7 @@ def growth(
             "--resident-pages", metavar="N", help="Mean resident pages in each in-use 1 MB segment."
         ),
     ] = None,
-    model: options.Model = DEFAULT_MODEL,
+    model: options.Model = options.DEFAULT_MODEL,
     system: options.System = None,
     start: options.From = None,
     end: options.To = None,

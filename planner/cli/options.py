@@ -33,6 +33,7 @@ Plot = Annotated[Path | None, typer.Option("--plot", metavar="FILE", help="Draw 
 Report = Annotated[
     Path | None, typer.Option("--report", metavar="FILE.html", help="Write a page that stands alone to FILE.")
 ]
+DEFAULT_MODEL = "hyperpav"  # `planner.library.DEFAULT_MODEL`, which is not imported for a help page
 Model = Annotated[
     str, typer.Option("--model", metavar="FILE", help="Model file, or the name of a shipped model.")
 ]

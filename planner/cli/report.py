@@ -10,7 +10,6 @@ import typer
 from planner import files
 from planner.cli import options
 
-DEFAULT_MODEL = "hyperpav"
 HELP = """One self-contained HTML page: verdicts, all pools and volumes, curves with their 90 % band, sources.
 
 The page needs no network: styles, script, pictures and data stand in it. It can be sorted, filtered, printed, and moved
@@ -39,7 +38,7 @@ def report(
     no_alias: Annotated[
         str, typer.Option("--no-alias", metavar="SHARE", help="Of supply counters: tries without alias.")
     ] = "1%",
-    model: options.Model = DEFAULT_MODEL,
+    model: options.Model = options.DEFAULT_MODEL,
     system: options.System = None,
     start: options.From = None,
     end: options.To = None,

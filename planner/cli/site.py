@@ -9,7 +9,6 @@ import typer
 
 from planner.cli import options
 
-DEFAULT_MODEL = "hyperpav"
 HELP = """What every pool needs over its days: which are short, which have aliases to give, when.
 
 ARCHIVE is a folder of planner collect; FILEs are whatever planner aliases takes, with dates. Every pool, and every
@@ -50,7 +49,7 @@ def site(
     response: Annotated[
         str | None, typer.Option("--target-response", metavar="TIME", help="Target: mean response, as 2ms.")
     ] = None,
-    model: options.Model = DEFAULT_MODEL,
+    model: options.Model = options.DEFAULT_MODEL,
     system: options.System = None,
     start: options.From = None,
     end: options.To = None,

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from planner.results import Array
 
-MOST_ALIASES: Final = 255  # 256 addresses of a control unit, one of them the base
 Indices = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 

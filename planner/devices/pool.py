@@ -19,9 +19,9 @@ from planner.queueing import PoolSteady
 from planner.queueing.pools.solve import solve_pools as solve_elements
 from planner.queueing.water_marks import fewest_found, most_found
 from planner.results import Array, Result, quantity
+from planner.units import ADDRESSES
 
 MINUTE: Final = 60.0
-ADDRESSES: Final = 256  # of a control unit
 MEDIAN: Final = 0.5
 ROUNDING: Final = 1e-12  # of the tries: what the difference of two rates can still mean
 

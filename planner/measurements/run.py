@@ -14,10 +14,9 @@ from numpy.typing import NDArray
 from planner.errors import InputError
 from planner.interval import Interval
 from planner.results import Array
-from planner.units import MILLISECOND
+from planner.units import ADDRESSES, MILLISECOND
 
 QUEUE_NEGLIGIBLE: Final = 0.1  # I/Os; the rule of thumb counts less as no queue
-ADDRESSES_PER_CONTROL_UNIT: Final = 256
 ONE_DIGIT: Final = 0.2  # width of a number over its value, from which on it has one digit at most
 
 
@@ -135,7 +134,7 @@ class Run:
     @property
     def most_aliases(self) -> int:
         """What one logical control unit has addresses for."""
-        return max(ADDRESSES_PER_CONTROL_UNIT - self.bases - self.idle, 0)
+        return max(ADDRESSES - self.bases - self.idle, 0)
 
     def check(self) -> None:
         """Refuse what contradicts itself; a rate and a service time alone are an offered load, which may be any.
@@ -277,9 +276,9 @@ def from_numbers(
     InputError
         Too many volumes, a response below the service, or a queue that contradicts the response.
     """
-    if volumes + aliases > ADDRESSES_PER_CONTROL_UNIT:
+    if volumes + aliases > ADDRESSES:
         raise InputError(
-            "volumes", volumes, f"at most {ADDRESSES_PER_CONTROL_UNIT} addresses with {aliases} aliases, one logical "
+            "volumes", volumes, f"at most {ADDRESSES} addresses with {aliases} aliases, one logical "
             "control unit",
         )  # fmt: skip
     given = (queued or UNKNOWN, io_rate, service, response or UNKNOWN)

@@ -12,7 +12,6 @@ from planner.errors import InputError, ReportError
 from planner.interval import Interval
 from planner.measurements.rows import Devices, Index, Rows, shown
 from planner.measurements.run import (
-    ADDRESSES_PER_CONTROL_UNIT,
     Run,
     check_response,
     contradicts,
@@ -20,7 +19,7 @@ from planner.measurements.run import (
 )
 from planner.reports.schema import CLASSIC_ALIAS, VOLUME
 from planner.results import Array
-from planner.units import MILLISECOND
+from planner.units import ADDRESSES, MILLISECOND
 
 LEAST_ERROR: Final = 0.01  # relative; no measured system keeps to a law better than this
 NO_QUEUE: Final = (
@@ -278,10 +277,10 @@ def _listed_pool(rows: Rows, name: str, volumes: Index, used: Index, absent: int
             "ask `planner aliases volume`",
         )  # fmt: skip
     in_use = len(used) + absent
-    if len(volumes) + in_use > ADDRESSES_PER_CONTROL_UNIT:
+    if len(volumes) + in_use > ADDRESSES:
         raise InputError(
             "bases", f"{len(volumes)} bases and {in_use} aliases",
-            f"at most {ADDRESSES_PER_CONTROL_UNIT} addresses, one logical control unit; name a range of bases, or the "
+            f"at most {ADDRESSES} addresses, one logical control unit; name a range of bases, or the "
             "members of each pool in a table",
         )  # fmt: skip
     busy = _working(rows, volumes)
@@ -328,11 +327,11 @@ def _table_pools(
     found = []
     for name, members in groups.items():
         aliases = _same_aliases(rows, name, members)
-        room = ADDRESSES_PER_CONTROL_UNIT - aliases
+        room = ADDRESSES - aliases
         if len(members) > room:
             raise ReportError(
                 rows.file, f"pool {name} has {len(members)} volumes and {aliases} aliases: expected at most "
-                f"{ADDRESSES_PER_CONTROL_UNIT} addresses, one logical control unit", line=int(rows.line[members[room]]),
+                f"{ADDRESSES} addresses, one logical control unit", line=int(rows.line[members[room]]),
             )  # fmt: skip
         busy = _working(rows, members)
         run = (

@@ -12,6 +12,7 @@ from planner import units
 from planner.answer import Answer
 from planner.demand import Law
 from planner.errors import InputError
+from planner.library import DEFAULT_MODEL
 from planner.measurements.archive import collected, naming_damage, open_archive
 from planner.measurements.choose import moment
 from planner.measurements.read import is_folder, read
@@ -42,7 +43,6 @@ if TYPE_CHECKING:
 
 
 GROWTHS: Final = "10%,20%,30%,50%,100%"
-DEFAULT_MODEL: Final = "hyperpav"
 MOST_GROWTHS: Final = 12
 AT_ONCE: Final = 8  # pools that are counted together after growth
 Progress = Callable[[str, int], AbstractContextManager[Callable[[int], None]]]

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from planner.reports.csv_table import CsvTable, read_csv
 from planner.reports.cumulative import Backwards, Counts, steps
 from planner.results import Array
+from planner.units import MOST_ALIASES
 
 TRIES: Final = "IODHPP_HPPTRIES"
 FAILS: Final = "IODHPP_HPPFAILS"
@@ -25,7 +26,6 @@ MOST: Final = "IODHPP_HPPMAXCT"
 COLUMNS: Final = ("time", "pool", TRIES, FAILS, FEWEST, MOST, "aliases")
 WHAT: Final = "supply counters (MRIODHPP)"
 LONGEST_NUMBER: Final = 18  # digits; what is longer is a word
-MOST_ALIASES: Final = 255  # a control unit has 256 addresses, one of them a base at least
 OFTEN: Final = 0.25  # share of intervals with a restart above which the columns cannot be such counters
 USUAL: Final = (0.5, 1.5)  # an interval of a length between these times the usual one is not a gap
 

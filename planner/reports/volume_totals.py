@@ -12,12 +12,11 @@ from planner.errors import ReportError
 from planner.reports.csv_table import CsvTable, read_csv
 from planner.reports.membership import device_words
 from planner.reports.volume_counters import VolumeTotal
-from planner.units import MILLISECOND
+from planner.units import MILLISECOND, MOST_ALIASES
 
 NEEDED: Final = ("io_rate", "service_ms")
 NAMES: Final = ("device", "volume")
 ALIASES: Final = ("pool_aliases", "aliases")
-MOST_ALIASES: Final = 255  # a control unit has 256 addresses, one of them a base at least
 TIMES: Final = ("service_ms", "response_ms", "pend_ms", "disconnect_ms")
 WANTED: Final = "a table of volumes (volume or device)"
 

@@ -10,7 +10,7 @@ from planner.reports import schema
 from planner.reports.csv_table import CsvTable, date, refuse
 from planner.reports.device_range import device_range
 from planner.reports.moments import MOMENT, clock, with_moments
-from planner.units import MILLISECOND
+from planner.units import MILLISECOND, MOST_ALIASES
 
 if TYPE_CHECKING:
     import polars as pl
@@ -32,7 +32,6 @@ WORDS: Final = {"system": "system", "source": "run", "label": "label", "type": "
                 "pool": "pool"}  # fmt: skip
 COUNTS: Final = {"links": "links", "paths": "paths"}
 ALIASES: Final = ("pool_aliases", "aliases")
-MOST_ALIASES: Final = 255  # a control unit has 256 addresses, one of them a base at least
 OFFSET: Final = "utc_offset_s"
 DAY: Final = 86_400  # seconds
 WANTED: Final = "a table of volumes (volume or device)"

@@ -9,6 +9,7 @@ import numpy as np
 
 from planner.errors import InputError
 from planner.results import Array
+from planner.units import MOST_ALIASES
 
 if TYPE_CHECKING:
     import polars as pl
@@ -31,7 +32,6 @@ SERVICE: Final = 1.3  # ms
 BUSY: Final = 0.45  # of a volume at the begin, in its busy hour
 MOST: Final = 10_000_000  # rows
 MOST_DEVICES: Final = 0xFFFF
-MOST_ALIASES: Final = 255
 
 
 def daily_levels(days: int, growth: float, shift: float, generator: np.random.Generator) -> Array:

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 POOLS_AT_ONCE: Final = 8
 VOLUMES_AT_ONCE: Final = 256
-DEFAULT_MODEL: Final = "hyperpav"
 DEFAULT_MEET: Final = 0.99
 
 

@@ -14,7 +14,7 @@ from planner.sizing.answer import SCOPE
 from planner.sizing.pool_count import MeasuredPool, PoolCount, all_traffic, table_of
 from planner.sizing.wording import LEAST_ERROR
 
-
+if TYPE_CHECKING:
     from planner.demand import Law
 
 ALL: Final = "all"

@@ -13,6 +13,7 @@ from planner import units
 from planner.demand import Law, Target
 from planner.errors import InputError, PlannerError
 from planner.interval import Interval
+from planner.library import DEFAULT_MODEL
 from planner.measurements import (
     Devices,
     Rows,
@@ -37,7 +38,6 @@ from planner.sizing.subsystem import subsystem
 from planner.sizing.worst import present_cases
 
 SERVICE_PARTS: Final = 3  # a printed service time is the sum of three rounded parts
-DEFAULT_MODEL: Final = "hyperpav"
 WORST_TAKEN: Final = (
     "Of several intervals the one is answered that needs most aliases; --interval names another, or the mean."
 )

@@ -9,9 +9,8 @@ from typing import Any, ClassVar, Final
 from planner import render
 from planner.answer import Answer
 from planner.reports.supply import PoolSupply
-from planner.units import MILLISECOND
+from planner.units import MILLISECOND, MOST_ALIASES
 
-MOST_ALIASES: Final = 255
 MOST_NAMED: Final = 8
 ENOUGH, NOT_ENOUGH, TOO_MANY = "enough", "not enough", "too many"
 

@@ -11,9 +11,9 @@ import numpy as np
 from planner.demand import Law, candidates_of_pool
 from planner.devices import Pool
 from planner.measurements import Run
-from planner.measurements.run import ADDRESSES_PER_CONTROL_UNIT
 from planner.results import Array
 from planner.supply.observed import Observed
+from planner.units import ADDRESSES
 
 TRIES_TRUST: Final = (
     0.03  # relative errors of what a pool of equal volumes says of the tries and of the fails
@@ -104,7 +104,7 @@ def _distance(pool: Pool, observed: Observed, rate: float) -> float:
 def _sweep(pool: Pool, most: int) -> Array:
     """Solve more and more aliases until fails are negligible; 1 where the pool is not stable."""
     shares = np.zeros(most + 1)
-    room = min(most, ADDRESSES_PER_CONTROL_UNIT - pool.bases)
+    room = min(most, ADDRESSES - pool.bases)
     for first in range(0, room + 1, SWEEP):
         counts = np.arange(first, min(first + SWEEP, room + 1), dtype=np.float64)
         rows = pool.solve(counts)
