@@ -9,11 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.demand import kinds
-from planner.demand.prediction import MOST_ALIASES, Counts
+from planner.demand.prediction import Counts
 from planner.demand.read import poisson_queue, with_queues
 from planner.demand.readings import MEASURED_CONCURRENCY, Readings
 from planner.demand.target import Target
 from planner.results import Array
+from planner.units import MOST_ALIASES
 
 POINT: Final = 0.645  # quantile of the counts: too few costs more than too many
 OF_SEVERAL: Final = 0.55  # the same where other rows have decided

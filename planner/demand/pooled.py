@@ -23,7 +23,7 @@ from planner.demand import chains, priors
 from planner.demand.answer import POINT
 from planner.demand.kinds import COARSE
 from planner.demand.law import Law
-from planner.demand.prediction import MOST_ALIASES, Indices, PredictedRows
+from planner.demand.prediction import Indices, PredictedRows
 from planner.demand.read import make_rows, read_rows, read_volumes, with_queues
 from planner.demand.readings import Readings
 from planner.demand.rowwise import MeasuredRows
@@ -31,6 +31,7 @@ from planner.demand.target import Target
 from planner.demand.unlimited import AliasUse, asked, service_rates
 from planner.interval import Interval
 from planner.results import Array
+from planner.units import MOST_ALIASES
 
 HELD: Final = 1.5  # I/Os queued, of those that unlimited servers would hold beyond the aliases
 LOWEST, HIGHEST = 0.1, 0.98  # quantiles of the queue that bound the range

@@ -12,12 +12,13 @@ from numpy.typing import ArrayLike, NDArray
 from planner.demand import chains, kinds, priors, rowwise
 from planner.demand.kinds import COARSE, FINE, Layout
 from planner.demand.law import Law
-from planner.demand.prediction import MOST_ALIASES, Indices
+from planner.demand.prediction import Indices
 from planner.demand.readings import Readings
 from planner.demand.rowwise import MeasuredRows
 from planner.errors import InputError
 from planner.interval import Interval
 from planner.results import Array
+from planner.units import MOST_ALIASES
 
 SAME_WAIT: Final = 0.015  # service times
 WAIT_ERROR: Final = 0.15  # of a predicted wait, in its logarithm

@@ -11,11 +11,12 @@ from numpy.typing import ArrayLike
 from planner.demand import kinds, priors
 from planner.demand.kinds import Demands, Layout
 from planner.demand.law import Law
-from planner.demand.prediction import MOST_ALIASES, Flags, Indices, PredictedRows
+from planner.demand.prediction import Flags, Indices, PredictedRows
 from planner.demand.rowwise import MeasuredRows
 from planner.demand.target import Target
 from planner.errors import InputError
 from planner.results import Array
+from planner.units import MOST_ALIASES
 
 KEPT: Final = 0.04  # least weight of a reading that counts for the range
 SATURATED_LOAD: Final = 0.985

@@ -14,13 +14,14 @@ import numpy as np
 from planner import parallel, units
 from planner.demand import Law, Target
 from planner.errors import InputError, PlannerError
+from planner.library import DEFAULT_MODEL
 from planner.measurements import Run
 from planner.measurements.choose import moment
 from planner.measurements.groups import POOL, VOLUME, Group
 from planner.measurements.over_time import RunsOverTime, over_time
 from planner.measurements.read import Data
 from planner.site.deciding import busy_intervals, deciding, outside_busy_hour, time_quantile
-from planner.site.parts import DEFAULT_MEET, DEFAULT_MODEL, SitePart, parts_of, rows_of_part, supply_of_part
+from planner.site.parts import DEFAULT_MEET, SitePart, parts_of, rows_of_part, supply_of_part
 from planner.site.pool_need import VERDICTS, NeedSeries, PoolNeed
 from planner.site.site_answer import SiteAnswer
 from planner.site.supplied import supplied

@@ -14,12 +14,13 @@ from planner import parallel, render
 from planner.answer import Answer
 from planner.demand import Law, Target
 from planner.errors import InputError
+from planner.library import DEFAULT_MODEL
 from planner.measurements import Run
 from planner.measurements.choose import moment
 from planner.measurements.over_time import RunsOverTime, over_time
 from planner.measurements.read import Data
 from planner.render.text import counted
-from planner.site.parts import DEFAULT_MODEL, SitePart, parts_of, rows_of_part
+from planner.site.parts import SitePart, parts_of, rows_of_part
 from planner.site.unevenness import covered
 from planner.sizing.need import Need, need
 from planner.units import MILLISECOND

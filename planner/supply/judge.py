@@ -12,10 +12,11 @@ from planner.demand import Law
 from planner.errors import InputError
 from planner.measurements import Run
 from planner.reports.supply import PoolSupply
-from planner.supply.answer import ENOUGH, MOST_ALIASES, NOT_ENOUGH, TOO_MANY, PoolAnswer, SupplyAnswer
+from planner.supply.answer import ENOUGH, NOT_ENOUGH, TOO_MANY, PoolAnswer, SupplyAnswer
 from planner.supply.fit import Fitted, fit
 from planner.supply.observed import Observed, observe
 from planner.supply.volumes import FittedVolumes, fit_volumes
+from planner.units import MOST_ALIASES
 
 DEFAULT_NO_ALIAS: Final = 0.01
 LEAST_SURPLUS: Final = 2
