@@ -21,7 +21,6 @@ TOO_MANY: Final = "too many"
 UNKNOWN: Final = "unknown"
 VERDICTS: Final = (SHORT, UNKNOWN, TOO_MANY, ENOUGH)  # in the order of the answer
 WEEKDAYS: Final = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
-SECONDS_PER_HOUR: Final = 3600
 
 Flags = NDArray[np.bool_]
 

@@ -21,7 +21,6 @@ CALM: Final = "does not wait"
 LITTLE: Final = "waits little"
 SATURATED: Final = "saturated"
 UNKNOWN: Final = "queue not measured"
-NONE: Final = "no answer"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

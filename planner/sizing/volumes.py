@@ -109,12 +109,6 @@ def grouped(pool: Pool, most_aliases: int) -> tuple[Pool, Indices, float]:
     return _of_groups(pool, solved.groups, service), _classes(present, solved.groups), solved.error
 
 
-def grouped_within(pool: Pool, spread: float) -> Pool:
-    """Group volumes whose rates and service times differ by less than a share, without solving any."""
-    rows, service, _ = _rows(pool)
-    return _of_groups(pool, group_volumes(**rows, spread=spread), service)
-
-
 def _rows(pool: Pool) -> tuple[dict[str, Array], Array, NDArray[np.bool_]]:
     """What each volume that asks for anything is grouped by, its service time, and which volumes these are."""
     population, think, rate, service = each_volume(pool)

@@ -7,10 +7,42 @@ from typing import Any
 
 import numpy as np
 
+from planner.queueing.closed_queue import finite_source
+from planner.queueing.open_queue import mmc
 from planner.queueing.pools.exact.closed_chain import solve_lumped
 from planner.queueing.pools.exact.single_open import solve_single_open
+from planner.queueing.pools.field.elements import Elements
 from planner.queueing.pools.outcome import PER_CLASS, Outcome
 from planner.queueing.pools.pool import CheckedPool
+
+
+def without_aliases(elements: Elements) -> Outcome:
+    """Pools without aliases, whose volumes are single stations, all side by side.
+
+    Whoever finds the base busy is a try that fails, and is picked up by the base.
+    """
+    here = elements.volumes > 0.0
+    closed, opened = here & elements.closed, here & ~elements.closed
+    outcome = Outcome.empty(*elements.volumes.shape, 0)
+    outcome.free_law[:] = 1.0
+    gap = np.broadcast_to(elements.redrive_time[:, None], here.shape)
+    for some in (closed, opened):
+        if not some.any():
+            continue
+        steady = (
+            finite_source(
+                elements.population[some], elements.think_time[some], elements.service[some], 1, redrive_time=gap[some]
+            )
+            if some is closed
+            else mmc(elements.arrival_rate[some], elements.service[some], 1, redrive_time=gap[some])
+        )
+        outcome.throughput[some] = steady.throughput
+        outcome.queue[some] = steady.queue_length - steady.in_gap
+        outcome.base_in_service[some] = steady.in_service
+        for name in ("tries", "fails", "base_pickups"):
+            getattr(outcome, name)[some] = steady.throughput * steady.delay_probability
+    outcome.tries_by_free[:, 0] = (elements.volumes * outcome.tries).sum(axis=-1)
+    return outcome
 
 
 def solve_one(pool: CheckedPool, k: int, aliases: int) -> Outcome:

@@ -16,7 +16,7 @@ from planner.queueing.pools.exact.open_chain import MOST_VOLUMES, solve_open_cha
 from planner.queueing.pools.field.elements import Elements
 from planner.queueing.pools.field.gap_wait import with_gap_wait
 from planner.queueing.pools.field.mean_field import solve_field
-from planner.queueing.pools.independent import solve_independent, states_of_one
+from planner.queueing.pools.independent import solve_independent, states_of_one, without_aliases
 from planner.queueing.pools.outcome import Outcome, balanced
 from planner.queueing.pools.pool import CheckedPool, Scenarios
 from planner.queueing.pools.stability import solve_saturated
@@ -61,6 +61,12 @@ def _idle(asked: Asked, which: NDArray[np.int64]) -> tuple[Outcome, Mask]:
     outcome = Outcome.empty(which.size, asked.elements.volumes.shape[-1], int(aliases.max()))
     outcome.free_law[np.arange(which.size), aliases] = 1.0
     return outcome, np.ones(which.size, dtype=bool)
+
+
+def _without_aliases(asked: Asked, which: NDArray[np.int64]) -> tuple[Outcome, Mask]:
+    here = asked.elements.take(which)
+    outcome = without_aliases(here)
+    return outcome, balanced(here, outcome)
 
 
 def _one_by_one(
@@ -141,6 +147,9 @@ METHODS: Final = (
         "a limit; how overloaded volumes with inflation share the aliases is an estimate",
     ),
     PoolMethod(
+        "no aliases", "exact", EXACT | FIELD, lambda asked: asked.elements.aliases == 0.0, _without_aliases, "exact",
+    ),
+    PoolMethod(
         "volumes one by one", "exact", EXACT | FIELD, _by_chains_of_one,
         _one_by_one(solve_independent), "exact",
     ),
@@ -177,7 +186,7 @@ def solve_all(asked: Asked, method: str) -> tuple[Outcome, Mask, str]:
             converged[which], left[which] = settled, False
             kinds.add(each.kind)
     failed = np.flatnonzero(~converged)
-    if failed.size and method == "auto":
+    if failed.size and method in FIELD:
         found, settled = _at_last(asked, failed)
         outcome.write(failed[settled], found.take(settled))
         converged[failed] = settled

@@ -38,8 +38,6 @@ class ChainSize:
 
 FULL: Final = ChainSize(states=50_000, per_level=1_000)
 """Two volumes with 300 I/Os waiting, three with 40: about half a second."""
-QUICK: Final = ChainSize(states=6_000, per_level=200)
-"""About what the mean field costs."""
 
 
 def solve_open_chain(pool: CheckedPool, aliases: int, size: ChainSize = FULL) -> Outcome:
@@ -81,11 +79,6 @@ def solve_open_chain(pool: CheckedPool, aliases: int, size: ChainSize = FULL) ->
                 f'number waiting: use "mean-field" (up to {here.waiting} waiting were not enough)',
             )
         below, here, above = here, above, levels.level(here.total + 2)
-
-
-def is_small_chain(pool: CheckedPool) -> bool:
-    """Whether a pool is one for the chain, its queue being short enough."""
-    return pool.bases < MOST_VOLUMES and not pool.slowed
 
 
 def _check(pool: CheckedPool) -> None:
