@@ -246,7 +246,8 @@ def solve_pools(
 ) -> list[Performance | PlannerError]:
     """Solve every pool at counts of its own, all side by side; one that cannot be solved says why in its place.
 
-    The medians of free aliases are nan where no `marks` are wanted.
+    A pool next to instability has no solution: with such a count among others its queue counts as unbounded. The medians
+    of free aliases are nan where no `marks` are wanted.
     """
     if not pools:
         return []
@@ -283,13 +284,14 @@ def solve_pools(
     found: list[Performance | PlannerError] = []
     for pool, first, last in zip(pools, ends, ends[1:], strict=False):
         some = slice(first, last)
-        if not steady.converged[some].all():
+        known = steady.converged[some]
+        if not known.any():
             found.append(
                 ConvergenceError(f"pool of {pool.bases} volumes", float(np.nanmax(steady.residual[some])), 0)
             )
             continue
         classes = slice(len(pool.classes))
-        part = every.some(some)
+        part = every.some(some) if known.all() else _unbounded(every.some(some), known)
         found.append(
             replace(
                 part,
@@ -298,6 +300,18 @@ def solve_pools(
             )
         )
     return found
+
+
+def _unbounded(rows: Performance, known: NDArray[np.bool_]) -> Performance:
+    """Rows without a solution as those of the nearest count that has one, but with queues without bound."""
+    solved = np.flatnonzero(known)
+    nearest = solved[np.abs(solved - np.arange(known.size)[:, None]).argmin(axis=1)]
+    filled = rows.some(nearest)
+    responses = np.where(known[:, None], filled.volume_responses, np.inf)
+    return replace(
+        filled, aliases=rows.aliases, queued=np.where(known, filled.queued, np.inf), volume_responses=responses,
+        no_alias=np.where(known, filled.no_alias, 1.0),
+    )  # fmt: skip
 
 
 def performance(steady: queueing.PoolSteady, *, marks: bool = True) -> Performance:

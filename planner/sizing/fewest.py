@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from planner.demand import Target
 from planner.devices import Performance, Pool
-from planner.errors import PlannerError
+from planner.errors import ConvergenceError, PlannerError
 from planner.results import Array
 
 DEVIATIONS: Final = 2.0
@@ -83,11 +83,16 @@ def fewest(
     count = np.clip(np.asarray(guess, dtype=np.int64), least, np.maximum(least, largest))
     slope = 1.0 / np.sqrt(count + 1.0)
     failed: dict[int, PlannerError] = {}
+    unsolved: dict[int, PlannerError] = {}
     rounds = 0
     while places := [k for k in np.flatnonzero(high - low > 1).tolist() if k not in failed]:
         for k, rows in zip(
             places, solve(places, [count[[k]].astype(np.float64) for k in places]), strict=True
         ):
+            if isinstance(rows, ConvergenceError):  # next to instability: more aliases are needed
+                unsolved[k] = rows
+                low[k], at_low[k] = count[k], math.inf
+                continue
             if isinstance(rows, PlannerError):
                 failed[k] = rows
                 continue
@@ -101,7 +106,9 @@ def fewest(
                 low[k], at_low[k] = count[k], found
         rounds += 1
         count = _following(low, high, limit, at_low, at_high, slope, rounds)
-    return [failed.get(k, None if high[k] > limit[k] else int(high[k])) for k in range(limit.size)]
+    return [
+        failed.get(k, unsolved.get(k) if high[k] > limit[k] else int(high[k])) for k in range(limit.size)
+    ]
 
 
 def _following(

@@ -23,7 +23,7 @@ def without_aliases(elements: Elements) -> Outcome:
     """
     here = elements.volumes > 0.0
     closed, opened = here & elements.closed, here & ~elements.closed
-    outcome = Outcome.empty(*elements.volumes.shape, 0)
+    outcome = Outcome.empty(here.shape[0], here.shape[1], 0)
     outcome.free_law[:] = 1.0
     gap = np.broadcast_to(elements.redrive_time[:, None], here.shape)
     for some in (closed, opened):
