@@ -40,6 +40,7 @@ ALWAYS: Final = 0.99  # share of the time from which on requesters are as good a
 SHORT_WAIT: Final = 5.0  # service times up to which a wait speaks for few requesters
 MOST_REQUESTERS: Final = 16  # of whom the tries are told
 LEAST_THINK: Final = 1e-6  # of the service time
+NOTHING: Final = 1e-7  # I/Os queued, from which on no try fails
 
 
 class SizedVolume(Sized):
@@ -91,9 +92,17 @@ class SizedVolume(Sized):
             demand=part, service_time=float(read.service_time[0, k]), inflation=read.law.inflation,
             redrive_time=read.law.redrive_time,
         )  # fmt: skip
-        told = volume.solve(rows.aliases)
-        names = ("no_alias", "tries", "fails", "fewest_free", "most_free")
-        return replace(rows, **{name: getattr(told, name) for name in names})
+        nothing = np.flatnonzero(rows.queued <= NOTHING)
+        useful = int(nothing[0]) + 1 if nothing.size else rows.aliases.size
+        told = volume.solve(rows.aliases[:useful])
+        beyond = rows.aliases[useful:]  # where no try fails, one alias more is one more free
+        more = np.arange(1.0, beyond.size + 1.0)
+        found = {
+            "no_alias": np.append(told.no_alias, 0.0 * beyond), "tries": np.append(told.tries, told.tries[-1] + 0.0 * beyond),
+            "fails": np.append(told.fails, 0.0 * beyond), "fewest_free": np.append(told.fewest_free, told.fewest_free[-1] + more),
+            "most_free": np.append(told.most_free, told.most_free[-1] + more),
+        }  # fmt: skip
+        return replace(rows, **found)
 
     def model_before(self, counts: Array) -> Performance:
         """The same, not grown."""
@@ -299,12 +308,14 @@ def _station(read: Readings, part: VolumeClass, alone: float, counts: Array) -> 
         return steady.throughput, steady.service_time, np.maximum(steady.queue_length - steady.in_gap, 0.0)
     few = max(math.floor(part.population), 1)
     whole = np.array([[few], [few + 1.0]])
-    steady = queueing.finite_source(whole, part.think_time, alone, np.minimum(1.0 + counts, whole), **law)
+    devices, of = np.unique(np.minimum(1.0 + counts, few + 1.0), return_inverse=True)  # more of them stay idle
+    steady = queueing.finite_source(whole, part.think_time, alone, np.minimum(devices, whole), **law)
     many = min(max(part.population - few, 0.0), 1.0)
     share = np.array([[1.0 - many], [many]]) * min(part.population, 1.0)
     rate = (share * steady.throughput).sum(axis=0)
     queued = (share * np.maximum(steady.queue_length - steady.in_gap, 0.0)).sum(axis=0)
-    return rate, (share * steady.throughput * steady.service_time).sum(axis=0) / rate, queued
+    service = (share * steady.throughput * steady.service_time).sum(axis=0) / rate
+    return rate[of], service[of], queued[of]
 
 
 def _steady_class(read: Readings, column: int) -> VolumeClass | None:
