@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 ALWAYS: Final = 0.99  # share of the time from which on requesters are as good as always active
 SHORT_WAIT: Final = 5.0  # service times up to which a wait speaks for few requesters
 MOST_REQUESTERS: Final = 16  # of whom the tries are told
+MOST_EXACT: Final = 8  # requesters, of more of whom it hardly matters whom a gap follows
 LEAST_THINK: Final = 1e-6  # of the service time
 NOTHING: Final = 1e-7  # I/Os queued, from which on no try fails
 
@@ -280,7 +281,7 @@ def _residual(read: Readings) -> float:
 def _predicted(read: Readings, column: int, counts: Array) -> Performance:
     """The curve of one candidate; steady demand by the law of a station, in which a gap follows only what waited."""
     part = _steady_class(read, column)
-    if part is None:
+    if part is None or part.population > MOST_EXACT:
         only = np.zeros_like(read.weight)
         only[:, column] = 1.0
         solved = replace(read, weight=only).predict(counts.astype(np.int64))
