@@ -16,7 +16,7 @@ from planner.measurements.choose import refuse_twice
 from planner.measurements.read import read
 from planner.reports import schema
 from planner.site.growth.limits import Given, site_growth
-from planner.site.need import site
+from planner.site.question import site
 from planner.sizing import Target
 
 BEGIN = datetime(2026, 3, 2)
