@@ -175,8 +175,7 @@ import signal, sys
 from pathlib import Path
 from planner.cli import _unwinding
 from planner.files import replacing
-for name in {ignored!r}:
-    signal.signal(getattr(signal, name), signal.SIG_IGN)
+signal.signal(signal.{name}, signal.{handler})
 with _unwinding(), replacing(Path("answer.csv"), "output") as beside:
     beside.write_text("half")
     print("ready", flush=True)
@@ -191,7 +190,7 @@ with _unwinding(), replacing(Path("answer.csv"), "output") as beside:
 )
 def test_a_signal_leaves_no_half_written_output(name: str, ignored: bool, tmp_path: Path) -> None:
     """It ends the command as an error does; in the background of a script, or with nohup, the answer comes whole."""
-    program = HALF_WRITTEN.format(ignored=[name] if ignored else [])
+    program = HALF_WRITTEN.format(name=name, handler="SIG_IGN" if ignored else "SIG_DFL")
     process = subprocess.Popen(
         [sys.executable, "-c", program], cwd=tmp_path, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
         stderr=subprocess.PIPE, text=True,

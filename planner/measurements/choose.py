@@ -74,9 +74,11 @@ def refuse_twice(frame: pl.DataFrame) -> None:
     when = "" if second["start"] is None else f" at {second['start']}"
     if first["system"] != second["system"]:
         when += f" (of {first['system'] or second['system']}, and of no system: --system names it)"
+    place = first["file"] or "data frame"
+    place = place if first["line"] is None else f"line {first['line']} of {place}"
     raise ReportError(
         second["file"] or "data frame",
-        f"{keys[at]['_name']} a second time{when}, first in line {first['line']} of {first['file'] or 'data frame'}: "
+        f"{keys[at]['_name']} a second time{when}, first in {place}: "
         "expected each interval of it once; where clocks were set back, give the measurements their offset "
         "(utc_offset), or leave the hour out",
         line=second["line"],

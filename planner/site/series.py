@@ -254,7 +254,8 @@ def busy_hours(
         Intervals longer than a day.
     """
     seconds = starts.astype("datetime64[s]").astype(np.int64).astype(np.float64)
-    spacing = float(np.median(np.diff(np.sort(seconds)))) if seconds.size > 1 else DAY
+    different = np.unique(seconds)  # two clocks, or one set back, may show a time twice
+    spacing = float(np.median(np.diff(different))) if different.size > 1 else DAY
     if spacing > LONGEST:
         wanted = "intervals of a day at most, for the busy hour of each day"
         problem = f"intervals are {spacing / DAY:.3g} days long"

@@ -77,9 +77,10 @@ def _gaps(start: NDArray[np.datetime64], seconds: Array, clock: Array) -> list[s
             f"{counted(int(gaps.sum()), 'gap')}, {shown} {hours} without measurements: nothing is said of them"
         )
     early = steps < (1 - SAME_LENGTH) * seconds[:-1]
-    back = early & (np.nan_to_num(np.diff(clock)) != 0)
+    moved = np.abs(np.nan_to_num(np.diff(clock)))
+    back = early & (moved > 0)
     if back.any():
-        many = counted(int(back.sum()), "interval")
+        many = counted(max(round(float((moved[back] / seconds[:-1][back]).sum())), 1), "interval")
         notes.append(f"clock set back by {many}, as where summer time ends: both hours count")
     if (early & ~back).any():
         at, when = int(np.flatnonzero(early & ~back)[0]), start.astype("datetime64[s]")

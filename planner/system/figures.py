@@ -11,7 +11,7 @@ import numpy as np
 
 from planner.results import Array
 from planner.system.description import Entry, System
-from planner.system.law import Scenarios, SystemFigures, outcome_of
+from planner.system.law import SystemFigures, SystemScenarios, outcome_of
 from planner.system.spread import Direction, directions, law_error
 
 BASES: Final = ("given", "arithmetic", "calibrated", "predicted", "outside")
@@ -133,7 +133,7 @@ class _Sets:
 
     def scenarios(
         self, moves: Sequence[Callable[[dict[tuple[str, str, str], Array]], None]] = ()
-    ) -> Scenarios:
+    ) -> SystemScenarios:
         """All sets of all scenarios; each move of `moves` repeats them with changed numbers."""
         base = _stacked(self.systems, self.width)
         cost = np.ones(len(self.systems) * self.width)
@@ -152,7 +152,7 @@ class _Sets:
             move(copy)
             parts.append(copy)
         joined = {place: np.concatenate([part[place] for part in parts]) for place in base}
-        return Scenarios(system=self.systems[0], values=joined, cost=np.tile(cost, len(parts)))
+        return SystemScenarios(system=self.systems[0], values=joined, cost=np.tile(cost, len(parts)))
 
 
 def _ratio(values: Array, first: System, place: tuple[str, str, str]) -> Array:
@@ -308,7 +308,7 @@ class _Maker:
             found[way.name] = math.hypot(found.get(way.name, 0.0), width)
         return found
 
-    def found(self, system: System, k: int, moves: Mapping[str, Any], case: Scenarios) -> Found:
+    def found(self, system: System, k: int, moves: Mapping[str, Any], case: SystemScenarios) -> Found:
         """All numbers of one scenario."""
         out = self.outcome
         known = "calibrated" if _as_measured(system) else "predicted"
@@ -392,7 +392,7 @@ class _Maker:
         basis = "given" if given else "arithmetic" if self._central(miss, k) == 0 else "predicted"
         return self.interval(miss, k, basis, law=False, most=1.0)
 
-    def _elasticities(self, k: int, moves: Mapping[str, Any], case: Scenarios) -> dict[str, Number]:
+    def _elasticities(self, k: int, moves: Mapping[str, Any], case: SystemScenarios) -> dict[str, Number]:
         """Relative change of the throughput over that of each number, with the ends of every direction."""
         if self.outcome.throughput is None or not moves:
             return {}
@@ -411,7 +411,7 @@ class _Maker:
             found[label] = Number(best, best - less, best + more, "predicted")
         return found
 
-    def _span(self, label: str, k: int, j: int, case: Scenarios) -> Array | float:
+    def _span(self, label: str, k: int, j: int, case: SystemScenarios) -> Array | float:
         """Logarithm of the ratio that a number was moved by."""
         if not label.endswith(".count"):
             return math.log((1 + STEP) / (1 - STEP))

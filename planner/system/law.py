@@ -28,7 +28,7 @@ Floats = dict[str, Array]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Scenarios:
+class SystemScenarios:
     """One structure and the numbers of many scenarios: `values` by table, name and key, each of shape (scenarios,).
 
     `cost` multiplies processor times that were measured in another mode.
@@ -85,7 +85,7 @@ class SystemFigures:
     remarks: tuple[str, ...] = field(default=())
 
 
-def storage_of(case: Scenarios) -> Storage | None:
+def storage_of(case: SystemScenarios) -> Storage | None:
     """Pages, frames and misses; None where the file has no storage or no guest with pages."""
     entry = case.system.one("storage")
     guests = [guest for guest in case.system.of("guests") if case.known(guest, "virtual")]
@@ -120,7 +120,7 @@ def storage_of(case: Scenarios) -> Storage | None:
     )
 
 
-def _miss(case: Scenarios, guest: Entry, share: Array) -> Array:
+def _miss(case: SystemScenarios, guest: Entry, share: Array) -> Array:
     """Misses per page visit: given, or by the way of touching, from the share of pages without a frame."""
     if case.known(guest, "miss_ratio"):
         return case.at(guest, "miss_ratio")
@@ -145,7 +145,7 @@ def _random_steal(share: Array) -> Array:
     return found
 
 
-def _check_storage(case: Scenarios, storage: Storage) -> None:
+def _check_storage(case: SystemScenarios, storage: Storage) -> None:
     """Refuse what cannot run: no frames left, pages that have nowhere to go, more pages than page space."""
     short = storage.frames <= 0
     if short.any():
@@ -175,7 +175,7 @@ def _check_storage(case: Scenarios, storage: Storage) -> None:
             )
 
 
-def outcome_of(case: Scenarios) -> SystemFigures:
+def outcome_of(case: SystemScenarios) -> SystemFigures:
     """Solve all scenarios.
 
     Raises
@@ -198,7 +198,7 @@ def outcome_of(case: Scenarios) -> SystemFigures:
     return _figures(case, storage, moving, loop, found)
 
 
-def _scaling(case: Scenarios) -> Array:
+def _scaling(case: SystemScenarios) -> Array:
     """Growth of processor times from the processors they were measured on to those that there are."""
     entry = case.system.one("processors")
     if entry is None or not case.known(entry, "measured") or not case.known(entry, "coherency"):
@@ -209,7 +209,7 @@ def _scaling(case: Scenarios) -> Array:
     return np.asarray(there / usl(there, 1.0, alpha, beta) * usl(measured, 1.0, alpha, beta) / measured)
 
 
-def _cycle(case: Scenarios, guest: Entry, storage: Storage | None) -> Cycle | None:
+def _cycle(case: SystemScenarios, guest: Entry, storage: Storage | None) -> Cycle | None:
     """Work of a guest between two of its waits, by unit: a page touch, or an I/O; None where it does nothing."""
     io = bool(guest.word("io_to"))
     if not io and not case.known(guest, "touch_time"):
@@ -256,7 +256,7 @@ def _cycle(case: Scenarios, guest: Entry, storage: Storage | None) -> Cycle | No
     )
 
 
-def _paging_group(case: Scenarios, entry: Entry) -> PagingGroup:
+def _paging_group(case: SystemScenarios, entry: Entry) -> PagingGroup:
     pool = case.system.named("pool", entry.word("pool")) if entry.word("pool") else None
 
     def time(key: str) -> Array:
@@ -277,7 +277,7 @@ def _paging_group(case: Scenarios, entry: Entry) -> PagingGroup:
     )
 
 
-def _volume_group(case: Scenarios, entry: Entry, cycles: Sequence[Cycle]) -> VolumeGroup:
+def _volume_group(case: SystemScenarios, entry: Entry, cycles: Sequence[Cycle]) -> VolumeGroup:
     pool = case.system.named("pool", entry.word("pool")) if entry.word("pool") else None
 
     def time(key: str) -> Array:
@@ -300,7 +300,7 @@ def _volume_group(case: Scenarios, entry: Entry, cycles: Sequence[Cycle]) -> Vol
     )  # fmt: skip
 
 
-def _processors(case: Scenarios, cycles: Sequence[Cycle]) -> Array:
+def _processors(case: SystemScenarios, cycles: Sequence[Cycle]) -> Array:
     """Processors left for guests that share them, before CP's own work; inf where none are described."""
     entry = case.system.one("processors")
     if entry is None:
@@ -323,7 +323,7 @@ def _processors(case: Scenarios, cycles: Sequence[Cycle]) -> Array:
 class _Loop:
     """The one loop: processor time of CP and page writes load the stations that the guests' progress depends on."""
 
-    case: Scenarios
+    case: SystemScenarios
     cycles: list[Cycle]
     groups: list[PagingGroup]
     volumes: list[VolumeGroup]
@@ -427,7 +427,7 @@ class _Loop:
 
 
 def _figures(
-    case: Scenarios, storage: Storage | None, moving: Sequence[Cycle], loop: _Loop, found: Loads
+    case: SystemScenarios, storage: Storage | None, moving: Sequence[Cycle], loop: _Loop, found: Loads
 ) -> SystemFigures:
     """Everything that is told, from throughputs and queues."""
     rates = {c.name: found.rates[:, k] for k, c in enumerate(loop.cycles)}
@@ -506,7 +506,7 @@ def _paging_station(group: PagingGroup, transfers: Array, k: int, found: Loads) 
 
 
 def _bounds(
-    case: Scenarios, moving: Sequence[Cycle], loop: _Loop, rates: Floats, transfers: Floats, throughput: Array,
+    case: SystemScenarios, moving: Sequence[Cycle], loop: _Loop, rates: Floats, transfers: Floats, throughput: Array,
     processors: Floats,
 ) -> Floats:  # fmt: skip
     """Throughput that each part alone would allow; stations and processors at the mix of the answer."""

@@ -16,7 +16,7 @@ from planner.measurements.choose import refuse_twice
 from planner.measurements.read import read
 from planner.reports import schema
 from planner.site.growth.limits import Given, site_growth
-from planner.site.need import site
+from planner.site.question import site
 from planner.sizing import Target
 
 BEGIN = datetime(2026, 3, 2)
@@ -70,13 +70,16 @@ def test_data_spaces_count_once() -> None:
     refuse_twice(rows)
     with pytest.raises(ReportError, match="PTRM0000 of SYSTEM a second time at 2026-03-02"):
         refuse_twice(pl.concat([rows, rows[:1]]))
-    refuse_twice(pl.concat([rows, rows[:1].with_columns(pl.lit(3600, pl.Int32).alias("utc_offset"))]))
+    summer, winter = (rows.with_columns(pl.lit(each, pl.Int32).alias("utc_offset")) for each in (7200, 3600))
+    refuse_twice(pl.concat([summer, winter[:1]]))
+    with pytest.raises(ReportError, match="a second time at 2026-03-02 00:00:00, first in data frame"):
+        refuse_twice(pl.concat([rows, winter[:1]]))  # only one of them says its clock
 
 
 def test_an_hour_that_clocks_repeat_adds_up_to_nothing_higher() -> None:
     """Both hours have their offset: the rate of the pool stays what each of them says."""
     days = [hours(1).with_columns(pl.col("start") + timedelta(days=day)) for day in range(20)]
-    rows = read([pl.concat(days)]).devices
+    rows = read([pl.concat(days)]).devices.with_columns(pl.lit(7200, pl.Int32).alias("utc_offset"))
     again = rows.filter(pl.col("start").dt.hour() == 2).with_columns(
         pl.lit(3600, pl.Int32).alias("utc_offset")
     )

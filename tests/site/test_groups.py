@@ -116,7 +116,7 @@ def test_a_clock_set_back_is_two_hours_with_its_offset_and_refused_without() -> 
         pl.col("start") - pl.duration(hours=2), pl.lit(0, dtype=pl.Int32).alias("utc_offset")
     )
     assert need(pl.concat([frame.filter(first), utc.filter(~first)])).intervals == 4  # type: ignore[attr-defined]
-    assert "stands twice" in need(pl.concat([frame, utc])).problem  # type: ignore[attr-defined]
+    assert "a second time" in need(pl.concat([frame, utc])).problem  # type: ignore[attr-defined]
     twice = pl.concat([small(), small()])
     problem = need(twice).problem  # type: ignore[attr-defined]
     assert "a second time" in problem

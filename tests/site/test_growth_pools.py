@@ -23,7 +23,7 @@ from planner.site.growth.pools import (
     answer_pools,
     decided_pools,
 )
-from planner.site.need import site
+from planner.site.question import site
 from planner.site.series import SeriesLabel
 from planner.sizing import Target
 from planner.sizing.need import need

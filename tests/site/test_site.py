@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -115,19 +116,20 @@ def test_a_pool_that_could_not_be_solved_says_so_and_the_others_are_answered(
 ) -> None:
     """Neither what did not converge nor how much was left is a word for a user."""
     frame = site_rows(2, seed=4, sorts=("unknown",), volumes=2, intervals=2)  # type: ignore[arg-type]
-    solved = sizing_need.answered
+    solved, problem = sizing_need.size, ConvergenceError("mean field of the alias pool: flows", 0.1, 48)
 
-    def unsolved(runs: Sequence[Run], *rest: object) -> object:
-        if runs[-1].name == "pool P1":
-            raise ConvergenceError("mean field of the alias pool: flows", 0.1, 48)
-        return solved(runs, *rest)  # type: ignore[arg-type]
+    def unsolved(cases: Sequence[Sequence[Run]], *rest: Any, **options: Any) -> list[Any]:
+        found = solved(cases, *rest, **options)
+        return [
+            problem if case[-1].name == "pool P1" else each for case, each in zip(cases, found, strict=True)
+        ]
 
-    monkeypatch.setattr(sizing_need, "answered", unsolved)
+    monkeypatch.setattr(sizing_need, "size", unsolved)
     answer = site(frame, workers=1)
     first, second = sorted(answer.pools, key=lambda need: need.pool)
-    assert (first.verdict, first.problem) == ("unknown", "pool P1 could not be solved")
+    assert (first.verdict, first.problem) == ("unknown", "it could not be solved")
     assert (
-        "2 of 2 intervals have no answer, the first at 2026-03-02 00:00: pool P1 could not be solved"
+        "2 of 2 intervals have no answer, the first at 2026-03-02 00:00: it could not be solved"
         in first.notes
     )
     assert second.needed is not None and second.solved_in_full == 2

@@ -9,7 +9,7 @@ import numpy as np
 
 from planner.results import Array
 from planner.site.growth.ar import Whitened, correlation
-from planner.site.growth.model import LEAST_NOISE, MONTH_SIZE, Linear, Solved, State
+from planner.site.growth.model import LEAST_NOISE, MONTH_SIZE, Linear, SeriesState, Solved
 
 STEP_ODDS: Final = 1 / 600  # prior odds of a level shift on one day
 STEP_SIZE: Final = 0.3  # standard deviation of a shift, as a share of the level
@@ -51,7 +51,7 @@ def weigh(
     return Candidates(gain, base, pull / (precision + ridge), precision + ridge, rest)
 
 
-def step_candidates(state: State, solved: Solved, count: Array, steps: StepProducts) -> Candidates:
+def step_candidates(state: SeriesState, solved: Solved, count: Array, steps: StepProducts) -> Candidates:
     """A level shift on each day; days without a measurement, and those at the edges, are none."""
     products, norm, _ = steps
     found = weigh(solved, count, products, norm, STEP_SIZE)
@@ -74,7 +74,7 @@ def step_products(white: Whitened) -> StepProducts:
     )
 
 
-def spell_candidates(state: State, solved: Solved, count: Array, steps: StepProducts) -> Array:
+def spell_candidates(state: SeriesState, solved: Solved, count: Array, steps: StepProducts) -> Array:
     """Gain of some days in a row unlike the others, from each day on; (series, lengths, days)."""
     products, norm, shared = steps
     days = norm.shape[1]
@@ -92,7 +92,7 @@ def spell_candidates(state: State, solved: Solved, count: Array, steps: StepProd
     return np.stack(gains, axis=1)
 
 
-def pulse_candidates(state: State, solved: Solved, count: Array) -> Candidates:
+def pulse_candidates(state: SeriesState, solved: Solved, count: Array) -> Candidates:
     """One day unlike the others."""
     white, there = solved.white, state.rows.there
     following = np.zeros_like(white.columns)  # the whitened row of the next measured day, at each day
@@ -108,7 +108,7 @@ def pulse_candidates(state: State, solved: Solved, count: Array) -> Candidates:
     return found
 
 
-def month_candidates(state: State, solved: Solved, model: Linear, phi: float) -> Candidates:
+def month_candidates(state: SeriesState, solved: Solved, model: Linear, phi: float) -> Candidates:
     """Each form of a month end."""
     ends = model.forms
     rho = correlation(state.rows, phi)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from planner.results import Array
 from planner.site.growth.ar import PHIS, Mask
 from planner.site.growth.candidates import STEP_ODDS, step_candidates, step_products
-from planner.site.growth.model import LEAST_FACTOR, STEPS, YEAR, State, linear, log_sum, solve
+from planner.site.growth.model import LEAST_FACTOR, STEPS, YEAR, SeriesState, linear, log_sum, solve
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,7 @@ class TrendDraws:
         return shifted
 
 
-def draw(state: State, count: int, generator: np.random.Generator) -> dict[str, Array]:
+def draw(state: SeriesState, count: int, generator: np.random.Generator) -> dict[str, Array]:
     """Draws from the posterior, over phi, over a further doubtful step, and over both forms of a step."""
     parts, evidence = [], []
     for proportional in (False, True):
@@ -105,7 +105,7 @@ def draw(state: State, count: int, generator: np.random.Generator) -> dict[str, 
 
 
 def draw_form(
-    state: State, proportional: bool, count: int, generator: np.random.Generator
+    state: SeriesState, proportional: bool, count: int, generator: np.random.Generator
 ) -> tuple[dict[str, Array], Array]:
     """Draws where shifts are of one size, or in proportion to the level; and the evidence of that."""
     model = linear(state, state.form, proportional)

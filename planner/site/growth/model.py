@@ -24,7 +24,7 @@ LEAST_FACTOR: Final = 0.02
 
 
 @dataclass(slots=True)
-class State:
+class SeriesState:
     """What is known of the series of a chunk so far; lengths of series and days as in `values`."""
 
     values: Array  # (series, days), about 1
@@ -43,16 +43,16 @@ class State:
     steps: list[list[int]] = field(default_factory=list)
     pulses: list[list[int]] = field(default_factory=list)
 
-    def pick(self, these: NDArray[np.intp]) -> State:
+    def pick(self, these: NDArray[np.intp]) -> SeriesState:
         """Only these series."""
         rows = MeasuredDays(self.rows.there[these], self.rows.before[these], self.rows.gap[these])
-        return State(
+        return SeriesState(
             self.values[these], rows, self.years[these], self.weekday, self.month_forms, self.level[these],
             self.week[these], self.growth[these], self.month[these], self.month_form[these], self.busy[these],
             self.spread[these], self.form[these], [self.steps[k] for k in these], [self.pulses[k] for k in these],
         )  # fmt: skip
 
-    def put(self, these: NDArray[np.intp], other: State) -> None:
+    def put(self, these: NDArray[np.intp], other: SeriesState) -> None:
         """Write these series back."""
         for name in (
             "values",
@@ -117,7 +117,7 @@ class Solved:
     ridge: Array
 
 
-def linear(state: State, form: NDArray[np.intp], proportional: bool, months: bool = False) -> Linear:
+def linear(state: SeriesState, form: NDArray[np.intp], proportional: bool, months: bool = False) -> Linear:
     """Columns: constant, trend, seven weekdays, month end, the steps found so far, response."""
     series, days = state.values.shape
     most = max((len(steps) for steps in state.steps), default=0)
@@ -178,7 +178,7 @@ def posterior(
     return covariance, np.asarray(mean), np.maximum(rest, LEAST_NOISE**2 * count)
 
 
-def solve(state: State, model: Linear, phi: float) -> Solved:
+def solve(state: SeriesState, model: Linear, phi: float) -> Solved:
     """Posterior of the coefficients under one phi."""
     white = whiten(state.rows, model.columns, model.lagged, model.weight, model.lagged_weight, phi)
     gram = np.swapaxes(white.columns, 1, 2) @ white.columns

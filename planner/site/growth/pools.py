@@ -27,7 +27,7 @@ from planner.site.growth.goals import Goal
 from planner.site.parts import DEFAULT_MEET
 from planner.site.series import SeriesLabel
 from planner.site.unevenness import covered
-from planner.sizing.need import need
+from planner.sizing.need import Need, need
 
 if TYPE_CHECKING:
     import polars as pl
@@ -210,11 +210,17 @@ def _ask(pools: Sequence[DecidedPool], wanted: Sequence[Wanted], part: PoolQuest
         cases, growth = [(pool.run,) for pool, _ in asked], [times - 1.0 for _, times in asked]
         found = need(cases, part.law, part.target, growth, ranges=ranges)
         for (pool, times), one in zip(asked, found, strict=True):
-            none = math.inf if one.exit_code == InfeasibleError.exit_code else math.nan
-            count = pool.counts[times] = none if one.count is None else float(one.count)
+            count = pool.counts[times] = _count(one)
             if ranges or one.count is None:
                 ends = (count if end is None else float(end) for end in (one.low, one.count, one.high))
                 pool.ranges[times] = Interval(*ends)
+
+
+def _count(found: Need) -> float:
+    """What is needed; inf where no count does, and nan where none was solved."""
+    if found.count is not None:
+        return float(found.count)
+    return math.inf if found.exit_code == InfeasibleError.exit_code else math.nan
 
 
 def _step(counts: dict[float, float], limit: int) -> tuple[float, float]:
@@ -242,10 +248,9 @@ def decided_pools(part: PoolQuestions) -> list[DecidedPool | str]:
     asked = [(days, at) for days in recent if isinstance(days, RecentDays) for at in days.runs]
     found = need([(days.runs[at],) for days, at in asked], part.law, part.target, ranges=False)
     for (days, at), one in zip(asked, found, strict=True):
+        days.needed[at] = _count(one)
         if one.count is None:
             days.problems.append(one.problem)
-        else:
-            days.needed[at] = one.count
     return [
         days if isinstance(days, str) else days.decided(pool)
         for pool, days in zip(part.pools, recent, strict=True)
@@ -254,7 +259,7 @@ def decided_pools(part: PoolQuestions) -> list[DecidedPool | str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class RecentDays:
-    """A pool over its recent days: the runs of its busy intervals, what each of them needs, and why some have none."""
+    """A pool over its recent days: runs of its busy intervals, what each needs (as `_count`), why some have no answer."""
 
     series: RunsOverTime
     runs: dict[int, Run]
@@ -266,6 +271,9 @@ class RecentDays:
         series = self.series
         known = np.isfinite(self.needed)
         at = deciding(self.needed, series.load, series.seconds, known, DEFAULT_MEET)
+        if at is None:  # all of its busy time: above every limit, of which the headline speaks
+            never = np.isinf(self.needed)
+            at = deciding(np.zeros(never.size), series.load, series.seconds, never, DEFAULT_MEET)
         if at is None:
             return no_answer(asked.label, self.problems[0] if self.problems else "no I/O in its recent days")
         away = outside_busy_hour(series.group.words, series.start, series.seconds, series.io_rate, at)

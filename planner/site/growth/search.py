@@ -18,7 +18,7 @@ from planner.site.growth.candidates import (
     step_candidates,
     step_products,
 )
-from planner.site.growth.model import LEAST_FACTOR, STEPS, YEAR, Solved, State, linear, log_sum, solve
+from planner.site.growth.model import LEAST_FACTOR, STEPS, YEAR, SeriesState, Solved, linear, log_sum, solve
 
 ROUNDS: Final = 14
 SETTLING: Final = 3  # linearizations after the last step was found
@@ -35,7 +35,7 @@ COARSE: Final = slice(2, None, 3)  # of `PHIS`, where the likeliest one is enoug
 FORMS: Final = 3  # of noise: in proportion to load, to the level only, of one size
 
 
-def refine(state: State, solved: list[Solved]) -> None:
+def refine(state: SeriesState, solved: list[Solved]) -> None:
     """Take over the coefficients of the likeliest phi."""
     evidence = np.array([each.evidence for each in solved])
     best = np.argmax(evidence, axis=0)
@@ -70,7 +70,7 @@ def first_week(values: Array, weekday: NDArray[np.intp]) -> Array:
     return np.where((factor >= BUSY).any(axis=1, keepdims=True), factor, 1.0)
 
 
-def start(values: Array, weekday: NDArray[np.intp], month_forms: Array) -> State:
+def start(values: Array, weekday: NDArray[np.intp], month_forms: Array) -> SeriesState:
     """A level constant over time, and the weekdays' medians."""
     there = np.isfinite(values)
     first = np.argmax(there, axis=1)
@@ -79,7 +79,7 @@ def start(values: Array, weekday: NDArray[np.intp], month_forms: Array) -> State
     busy = week >= BUSY
     week = week / np.sum(np.where(busy, week, 0), axis=1, keepdims=True) * busy.sum(axis=1, keepdims=True)
     series = len(values)
-    return State(
+    return SeriesState(
         values=np.where(there, values, 0.0), rows=MeasuredDays.of(there), years=years, weekday=weekday,
         month_forms=month_forms,
         level=np.ones_like(values), week=np.maximum(week, LEAST_FACTOR), growth=np.zeros(series), month=np.ones(series),
@@ -88,7 +88,7 @@ def start(values: Array, weekday: NDArray[np.intp], month_forms: Array) -> State
     )  # fmt: skip
 
 
-def choose_form(state: State) -> None:
+def choose_form(state: SeriesState) -> None:
     """Take the form of the noise that the measurements are likeliest under."""
     evidence = []
     for form in range(FORMS):
@@ -97,7 +97,7 @@ def choose_form(state: State) -> None:
     state.form = np.argmax(np.array(evidence), axis=0)
 
 
-def choose_spread(state: State) -> None:
+def choose_spread(state: SeriesState) -> None:
     """Take the standard deviation of the busy weekdays' factors that the measurements are likeliest under."""
     evidence = []
     for spread in SPREADS:
@@ -107,7 +107,7 @@ def choose_spread(state: State) -> None:
     state.spread = np.array(SPREADS)[np.argmax(np.array(evidence), axis=0)]
 
 
-def search(state: State) -> None:
+def search(state: SeriesState) -> None:
     """Add steps, month ends and unlike days one by one until none is certain."""
     active = np.arange(len(state.values))
     for number in range(ROUNDS):
@@ -130,7 +130,7 @@ def search(state: State) -> None:
         refine(state, [solve(state, model, phi) for phi in PHIS[COARSE]])
 
 
-def extend(state: State) -> Mask:
+def extend(state: SeriesState) -> Mask:
     """Take over the likeliest further column of each series, where it is certain; returns where."""
     odds = further(state)
     changed = np.zeros(len(state.values), dtype=bool)
@@ -160,7 +160,7 @@ def extend(state: State) -> Mask:
     return changed
 
 
-def further(state: State) -> dict[str, Array]:
+def further(state: SeriesState) -> dict[str, Array]:
     """Log odds of each kind of further column, at each day or of each form."""
     model = linear(state, state.form, proportional=True, months=True)
     found: dict[str, list[Array]] = {"base": [], "step": [], "pulse": [], "month": []}

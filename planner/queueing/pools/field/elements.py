@@ -21,7 +21,7 @@ DEVIATIONS: Final = 8.0
 
 
 @dataclass(eq=False)
-class Rows:
+class ElementArrays:
     """Arrays over elements, the elements on the first axis of each."""
 
     def take(self, which: NDArray[Any]) -> Self:
@@ -38,7 +38,7 @@ class Rows:
 
 
 @dataclass(eq=False)
-class Elements(Rows):
+class Elements(ElementArrays):
     """Pools with one alias count each; every time in units of the mean service time of the pool's volumes."""
 
     aliases: Array  # Shape (elements,) [1]
@@ -134,7 +134,7 @@ def rounded(number: Array) -> NDArray[np.int64]:
 
 
 @dataclass(eq=False)
-class State(Rows):
+class State(ElementArrays):
     """Where the iteration stands; D is counted from 0."""
 
     passes: NDArray[np.int64]  # Passes that the element went through, shape (elements,) [1]
