@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -14,7 +14,7 @@ from planner.interval import Interval
 from planner.measurements import Run, from_numbers
 from planner.sizing.fewest import excess_of
 from planner.sizing.measured import MOST
-from planner.sizing.need import Need, need
+from planner.sizing.need import Need, need, size
 from planner.sizing.sized import Sized
 
 LAW = Law(inflation=0.16, redrive_time=6e-5, model_error=0.02, axes=((0.2, 0.0), (0.0, 0.6)))
@@ -90,10 +90,12 @@ def told(found: Need) -> tuple[object, ...]:
     return found.count, found.low, found.high, found.decided, found.problem
 
 
-def read_of(found: Need) -> Sized:
-    """What it was read as."""
-    assert found.sized is not None, found.problem
-    return found.sized
+def read_as(runs: Iterable[Run], target: Target | None = None) -> list[Sized]:
+    """What each was read as, for its count."""
+    cases = [(run,) for run in runs]
+    found = size(cases, LAW, target or Target(), [0.0] * len(cases), every=False)
+    assert all(isinstance(each, Sized) for each in found)
+    return found  # type: ignore[return-value]
 
 
 POOLS = {
@@ -107,9 +109,9 @@ POOLS = {
 
 
 def test_the_pools_are_what_they_are_called() -> None:
-    for name, found in zip(POOLS, need([(run,) for run in POOLS.values()], LAW, ranges=False), strict=True):
+    for name, found in zip(POOLS, read_as(POOLS.values()), strict=True):
         assert found.decided == ("bursty demand" if "bursty" in name else "steady demand"), name
-        assert (read_of(found).residual > 1.0) is (name == "no demand fits"), name
+        assert (found.residual > 1.0) is (name == "no demand fits"), name
 
 
 def test_a_volume_with_aliases_of_its_own_is_a_pool_of_one() -> None:
@@ -136,8 +138,9 @@ def test_a_volume_with_aliases_of_its_own_is_a_pool_of_one() -> None:
 def test_a_curve_goes_through_the_measured_row_and_is_monotone_about_it(target: Target) -> None:
     """Beside that row it is the model's, moved by what the model missed there, but never past what was measured."""
     runs = [*volumes(5, 36), *POOLS.values()] if target == Target() else [*volumes(6, 12), POOLS["bursty"]]
-    for run, found in zip(runs, need([(run,) for run in runs], LAW, target, ranges=False), strict=True):
-        sized, used = read_of(found), run.aliases
+    needs = need([(run,) for run in runs], LAW, target, ranges=False)
+    for run, found, sized in zip(runs, needs, read_as(runs, target), strict=True):
+        used = run.aliases
         if found.problem:
             assert "no count up to" in found.problem
             continue

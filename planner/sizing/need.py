@@ -15,7 +15,7 @@ from planner.interval import Interval
 from planner.measurements import Run
 from planner.sizing.answer import AliasAnswer
 from planner.sizing.bursty_pool import size_bursty_pools
-from planner.sizing.pool import SizedPool, count_together, size_pools
+from planner.sizing.pool import SizedPool, count_together, others_together, size_pools
 from planner.sizing.sized import Sized
 from planner.sizing.volume import size_volumes
 
@@ -89,6 +89,8 @@ def need(
     """
     shares = np.broadcast_to(np.asarray(growth, dtype=np.float64), (len(cases),)).tolist()
     sized = size(cases, law, target or Target(), shares, every=ranges)
+    if ranges:
+        others_together([each for each in sized if isinstance(each, SizedPool) and each.counted])
     return [Need() if each is None else _answered(each, ranges=ranges) for each in sized]
 
 

@@ -124,11 +124,15 @@ class SizedPool(Sized):
         self.residual = 0.0 if fitted_ else self.candidates[0].residual
         self.grouping_error = self.preferred.error
 
+    @property
+    def counted(self) -> bool:
+        """Whether its count was found beside those of other pools."""
+        return "count" in self.__dict__
+
     @cached_property
     def guess(self) -> int:
         """Where the search begins."""
-        known = self.__dict__.get("count")
-        return known if known is not None else min(first_guess(self.preferred.main), self.run.most_aliases)
+        return self.count if self.counted else min(first_guess(self.preferred.main), self.run.most_aliases)
 
     def model(self, counts: Array) -> Performance:
         """By the preferred candidate."""
@@ -156,8 +160,7 @@ class SizedPool(Sized):
     @cached_property
     def moved(self) -> list[Pool]:
         """The preferred demand at both ends of what calibration and error of the model allow."""
-        rows = self.sweep[1]
-        return moved_pools(self.preferred.main, self.law, rows, min(self.run.aliases, rows.aliases.size - 1))
+        return moved_pools(self.preferred.main, self.law, self.here, 0)
 
     @cached_property
     def around(self) -> tuple[Indices, list[Performance | PlannerError]]:
@@ -175,26 +178,22 @@ class SizedPool(Sized):
     @cached_property
     def counts(self) -> list[int]:
         """Count of each of `demands` after the first, and of each of `moved`; as many as there can be where none do."""
-        few, rows = self.around
-        pools = [each.main for each in self.demands[1:]] + self.moved
-        most = self.run.most_aliases
-        limits = [most_useful(pool, most) for pool in pools]
-        missed, met = [], []
-        for each, limit in zip(rows, limits, strict=True):
-            ok = (
-                excess_of(self.target, each) <= 1.0
-                if isinstance(each, Performance)
-                else np.zeros(few.size, dtype=bool)
-            )
-            met.append(int(few[np.argmax(ok)]) if ok.any() else limit + 1)
-            missed.append(
-                int(few[~ok][few[~ok] < met[-1]].max(initial=-1)) if isinstance(each, Performance) else -1
-            )
-        found = fewest(
-            lambda places, counts: solve_pools([pools[k] for k in places], counts), self.target, [self.count] * len(pools),
-            limits, missed, met,
-        )  # fmt: skip
-        return [each if isinstance(each, int) else most for each in found]
+        others_together([self])
+        found: list[int] = self.__dict__["counts"]
+        return found
+
+    def brackets(self, pools: Sequence[Pool]) -> tuple[list[int], list[int], list[int]]:
+        """Largest counts worth trying of `demands` after the first and `moved`; those known to miss and to meet."""
+        limits = [most_useful(pool, self.run.most_aliases) for pool in pools]
+        missed, met = [-1] * len(pools), [limit + 1 for limit in limits]
+        if "around" in self.__dict__:  # solved for the bands
+            few, rows = self.around
+            for k, each in enumerate(rows):
+                if isinstance(each, Performance):
+                    ok = excess_of(self.target, each) <= 1.0
+                    met[k] = int(few[np.argmax(ok)]) if ok.any() else met[k]
+                    missed[k] = int(few[~ok][few[~ok] < met[k]].max(initial=-1))
+        return limits, missed, met
 
     def others(self) -> list[int]:
         """Every candidate, and what calibration and error of the model allow."""
@@ -294,6 +293,39 @@ def count_together(sized: Sequence[SizedPool]) -> None:
         each.unsolved = isinstance(count, ConvergenceError)
         if isinstance(count, int):
             each.count = count
+
+
+def others_together(sized: Sequence[SizedPool]) -> None:
+    """Find the counts of all other candidates and models of many pools side by side, as each would find its own."""
+    if not sized:
+        return
+    there = [np.array([float(min(each.run.aliases, each.run.most_aliases))]) for each in sized]
+    ready = []
+    for each, rows in zip(sized, solved([each.preferred for each in sized], there), strict=True):
+        if isinstance(rows, Performance):
+            each.here = rows
+            ready.append(each)
+    pools: list[Pool] = []
+    guesses: list[int] = []
+    limits: list[int] = []
+    missed: list[int] = []
+    met: list[int] = []
+    for each in ready:
+        own = [demand.main for demand in each.demands[1:]] + each.moved
+        pools += own
+        guesses += [each.count] * len(own)
+        for known, some in zip((limits, missed, met), each.brackets(own), strict=True):
+            known += some
+    found = iter(
+        fewest(
+            lambda places, counts: solve_pools([pools[k] for k in places], counts), sized[0].target, guesses, limits,
+            missed, met,
+        )
+    )  # fmt: skip
+    for each in ready:
+        many = len(each.demands) - 1 + len(each.moved)
+        counts = [next(found) for _ in range(many)]
+        each.counts = [count if isinstance(count, int) else each.run.most_aliases for count in counts]
 
 
 def size_pools(

@@ -140,6 +140,11 @@ class Sized(ABC):
                 raise InfeasibleError(f"{self.run.name}: {self._out_of_reach(rows)}")
             last = min(2 * last + ROWS_BEYOND, limit)
 
+    @cached_property
+    def here(self) -> Performance:
+        """The model with the aliases in use."""
+        return self.model(np.array([float(min(self.run.aliases, self.run.most_aliases))]))
+
     def _first(self, rows: Performance) -> int | None:
         met = excess_of(self.target, rows) <= 1.0
         return int(np.argmax(met)) if met.any() else None
@@ -159,7 +164,7 @@ class Sized(ABC):
         run = self.run
         if not self.growth or not run.queue_known:
             return run.rule_of_thumb
-        queued = float(self.sweep[0].queued[min(run.aliases, self.sweep[0].queued.size - 1)])
+        queued = float(self.corrected(self.here).queued[0])
         most = run.bases + run.idle + run.most_aliases
         return min(run.aliases + math.ceil(round(queued, 6)), most) if math.isfinite(queued) else None
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from planner import queueing
 from planner.demand import (
     Counts,
     Law,
@@ -39,6 +40,7 @@ ALWAYS: Final = 0.99  # share of the time from which on requesters are as good a
 SHORT_WAIT: Final = 5.0  # service times up to which a wait speaks for few requesters
 MOST_REQUESTERS: Final = 16  # of whom the tries are told
 LEAST_THINK: Final = 1e-6  # of the service time
+NOTHING: Final = 1e-7  # I/Os queued, from which on no try fails
 
 
 class SizedVolume(Sized):
@@ -56,7 +58,9 @@ class SizedVolume(Sized):
         self.decided = (
             "saturated" if self.saturated else "steady demand" if read.steady[0] else "bursty demand"
         )
-        if target.no_alias is not None and _steady_class(read, self.chosen) is None:
+        part = _steady_class(read, self.chosen)
+        told = part is not None and (math.isnan(part.population) or _followed(part.population))
+        if target.no_alias is not None and not told:
             raise InputError(
                 "no_alias", target.no_alias,
                 f"a target for wait, queue or response: {self.run.name} is bursty, and only its supply counters say how "
@@ -81,16 +85,24 @@ class SizedVolume(Sized):
     def with_tries(self, rows: Performance) -> Performance:
         """Steady demand also says how often an alias is asked for."""
         part = _steady_class(self.read, self.chosen)
-        if part is None:
+        if part is None or not (math.isnan(part.population) or _followed(part.population)):
             return rows
         read, k = self.read, self.chosen
         volume = Volume(
             demand=part, service_time=float(read.service_time[0, k]), inflation=read.law.inflation,
             redrive_time=read.law.redrive_time,
         )  # fmt: skip
-        told = volume.solve(rows.aliases)
-        names = ("no_alias", "tries", "fails", "fewest_free", "most_free")
-        return replace(rows, **{name: getattr(told, name) for name in names})
+        nothing = np.flatnonzero(rows.queued <= NOTHING)
+        useful = int(nothing[0]) + 1 if nothing.size else rows.aliases.size
+        told = volume.solve(rows.aliases[:useful])
+        beyond = rows.aliases[useful:]  # where no try fails, one alias more is one more free
+        more = np.arange(1.0, beyond.size + 1.0)
+        found = {
+            "no_alias": np.append(told.no_alias, 0.0 * beyond), "tries": np.append(told.tries, told.tries[-1] + 0.0 * beyond),
+            "fails": np.append(told.fails, 0.0 * beyond), "fewest_free": np.append(told.fewest_free, told.fewest_free[-1] + more),
+            "most_free": np.append(told.most_free, told.most_free[-1] + more),
+        }  # fmt: skip
+        return replace(rows, **found)
 
     def model_before(self, counts: Array) -> Performance:
         """The same, not grown."""
@@ -266,12 +278,16 @@ def _residual(read: Readings) -> float:
 
 
 def _predicted(read: Readings, column: int, counts: Array) -> Performance:
-    """The curve of one candidate."""
-    only = np.zeros_like(read.weight)
-    only[:, column] = 1.0
-    solved = replace(read, weight=only).predict(counts.astype(np.int64))
+    """The curve of one candidate; steady demand by the law of a station, in which a gap follows only what waited."""
+    part = _steady_class(read, column)
+    if part is None:
+        only = np.zeros_like(read.weight)
+        only[:, column] = 1.0
+        solved = replace(read, weight=only).predict(counts.astype(np.int64))
+        rate, service, queued = (each[0, column] for each in (solved.rate, solved.service, solved.queue))
+    else:
+        rate, service, queued = _station(read, part, float(read.service_time[0, column]), counts)
     nothing = np.full(counts.shape, np.nan)
-    rate, service, queued = (each[0, column] for each in (solved.rate, solved.service, solved.queue))
     return Performance(
         aliases=counts, io_rate=rate, service_time=service, queued=queued, no_alias=nothing, tries=nothing, fails=nothing,
         fewest_free=nothing, most_free=nothing, volume_rates=rate[:, None],
@@ -279,13 +295,37 @@ def _predicted(read: Readings, column: int, counts: Array) -> Performance:
     )  # fmt: skip
 
 
+def _followed(population: float) -> bool:
+    """Whether the chain of a pool says how often so many requesters ask for an alias."""
+    return population.is_integer() and population <= MOST_REQUESTERS
+
+
+def _station(read: Readings, part: VolumeClass, alone: float, counts: Array) -> tuple[Array, Array, Array]:
+    """Rate, service time and queue of steady demand; between whole numbers of requesters linear in rate and numbers."""
+    law = {"inflation": read.law.inflation, "redrive_time": read.law.redrive_time}
+    if math.isnan(part.population):
+        steady = queueing.mmc(part.arrival_rate, alone, 1.0 + counts, **law)
+        return steady.throughput, steady.service_time, np.maximum(steady.queue_length - steady.in_gap, 0.0)
+    few = max(math.floor(part.population), 1)
+    whole = np.array([[few], [few + 1.0]])
+    devices, of = np.unique(np.minimum(1.0 + counts, few + 1.0), return_inverse=True)  # more of them stay idle
+    steady = queueing.finite_source(whole, part.think_time, alone, np.minimum(devices, whole), **law)
+    many = min(max(part.population - few, 0.0), 1.0)
+    share = np.array([[1.0 - many], [many]]) * min(part.population, 1.0)
+    rate = (share * steady.throughput).sum(axis=0)
+    queued = (share * np.maximum(steady.queue_length - steady.in_gap, 0.0)).sum(axis=0)
+    service = (share * steady.throughput * steady.service_time).sum(axis=0) / rate
+    return rate[of], service[of], queued[of]
+
+
 def _steady_class(read: Readings, column: int) -> VolumeClass | None:
-    """Steady demand with whole requesters, of which the chain of a pool says how often an alias is asked for."""
+    """Steady demand as the law of a station takes it; None of any other kind."""
     kind, service = read.kind(column), float(read.service_time[0, column])
     if kind == "poisson":
         return VolumeClass(arrival_rate=float(read.demands.load[0, column]) / service)
     people = float(read.demands.population[0, column])
-    if kind != "closed" or not people.is_integer() or people > MOST_REQUESTERS:
+    if kind != "closed":
         return None
-    think = max(float(read.demands.think[0, column]), LEAST_THINK) * service
-    return VolumeClass(population=round(people), think_time=think)
+    return VolumeClass(
+        population=people, think_time=max(float(read.demands.think[0, column]), LEAST_THINK) * service
+    )
