@@ -106,6 +106,20 @@ def candidates_of_pools(runs: Sequence[Run], law: Law, *, every: bool = True) ->
 
     Requesters that wait for their own I/Os queue less than Poisson arrivals of the same rate: where open arrivals queue
     less than was measured, no population fits.
+
+    Parameters
+    ----------
+    runs : sequence of Run
+        Measurements of pools; none changes the candidates of another.
+    law : Law
+        As `candidates_of_pool`.
+    every : bool, optional
+        Whether all that fit are wanted: the preferred one alone costs less.
+
+    Returns
+    -------
+    list of tuple of Candidate
+        One a measurement, each with at least one candidate.
     """
     known = [run for run in runs if run.queue_known]
     opened = [each for (each,) in _inverted(known, law, (math.inf,))]

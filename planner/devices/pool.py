@@ -246,8 +246,21 @@ def solve_pools(
 ) -> list[Performance | PlannerError]:
     """Solve every pool at counts of its own, all side by side; one that cannot be solved says why in its place.
 
-    A pool next to instability has no solution: with such a count among others its queue counts as unbounded. The medians
-    of free aliases are nan where no `marks` are wanted.
+    A pool next to instability has no solution: with such a count among others its queue counts as unbounded.
+
+    Parameters
+    ----------
+    pools : sequence of Pool
+        Classes of volumes and what they ask for; none changes the answer to another.
+    counts : sequence of ndarray
+        Counts of aliases of each pool, shape (counts,) of its own [1].
+    marks : bool, optional
+        Whether the medians of free aliases are wanted; they are nan where not.
+
+    Returns
+    -------
+    list of Performance or PlannerError
+        One a pool, its rows in the order of its counts; or why it has no answer.
     """
     if not pools:
         return []

@@ -11,7 +11,6 @@ import numpy as np
 DIGITS: Final = 10
 SAME: Final = 1e-6  # relative difference that rounding of another machine may make
 NOTHING: Final = 1e-11  # absolute
-STEPS_SAME: Final = 0.25  # of a number of steps, and one: many of them hang on rounding
 
 
 def plain(value: Any) -> Any:
@@ -49,13 +48,11 @@ def moved(before: Any, now: Any) -> list[str]:
     return (
         sorted(missing) + sorted(added)
         + [f"{name}: {old[name]!r} -> {new[name]!r}" for name in old if name in new
-           and not _same(name, old[name], new[name])]
+           and not _same(old[name], new[name])]
     )  # fmt: skip
 
 
-def _same(name: str, before: Any, now: Any) -> bool:
+def _same(before: Any, now: Any) -> bool:
     if isinstance(before, bool | str) or isinstance(now, bool | str) or before is None or now is None:
         return bool(before == now)
-    if name.rpartition(".")[2] == "steps":
-        return bool(abs(before - now) <= 1 + STEPS_SAME * before)
     return bool(abs(before - now) <= NOTHING + SAME * max(abs(before), abs(now)))

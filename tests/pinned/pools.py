@@ -23,7 +23,7 @@ def cases() -> dict[str, Any]:
 
 
 def answer(case: dict[str, Any]) -> Any:
-    """Figures of each class and of the pool, the method, and how many steps one count takes."""
+    """Figures of each class and of the pool, and the method."""
     aliases, law = case["aliases"], dict(case["law"])
     try:
         found = queueing.alias_pool(aliases, **law)
@@ -38,16 +38,14 @@ def answer(case: dict[str, Any]) -> Any:
 
 
 def _case(random: Random) -> dict[str, Any]:
-    sort = random.choice(("one", "equal", "equal", "open", "open", "closed", "mixed", "exact", "phases"))
+    sort = random.choice(("one", "equal", "equal", "open", "open", "closed", "mixed", "exact"))
     many = 1 if sort in {"one", "equal"} else random.choice((1, 2, 3))
-    exact = sort in {"exact", "phases"}
+    exact = sort == "exact"
     most = 3 if exact else 24
     volumes = [
         1 if sort == "one" else random.randint(1, most if k == 0 else min(most, 8)) for k in range(many)
     ]
-    closed = [
-        sort in {"closed", "phases"} or (sort != "open" and random.randrange(3) > 0) for _ in range(many)
-    ]
+    closed = [sort == "closed" or (sort != "open" and random.randrange(3) > 0) for _ in range(many)]
     people = [random.randint(1, 3 if exact else 8) if each else math.nan for each in closed]
     think = [
         random.choice((random.expovariate(1), random.expovariate(0.1), 1e-3)) if each else math.nan
@@ -59,7 +57,6 @@ def _case(random: Random) -> dict[str, Any]:
     law = {
         "volumes": volumes, "population": people, "think_time": think, "arrival_rate": rate,
         "service_time": [random.choice((0.5, 1.0, 3.0)) for _ in range(many)] if own else 1.0,
-        "scv": random.choice((0.4, 2.5)) if sort == "phases" or (random.randrange(6) == 0 and not exact) else 1.0,
         "inflation": random.choice((0.05, 0.16)) if slowed else 0.0,
         "redrive_time": random.choice((0.0, 0.05)) if slowed else 0.0,
     }  # fmt: skip
