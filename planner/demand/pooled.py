@@ -416,8 +416,9 @@ def _together(
 
     queues = np.concatenate([drawn(asks_of[k], last, likely.shape[1]) for k in kept], axis=1)
     nothing = np.flatnonzero(queues.max(axis=1) <= NOTHING)
+    counts = max(int(nothing[0]) + 1 if nothing.size else last + 1, in_use + 2)
     return PoolReadings(
-        readings=readings, in_use=in_use, queues=queues[: max(int(nothing[0]) + 1 if nothing.size else last + 1, in_use + 2)],
+        readings=readings, in_use=in_use, queues=queues[:counts],
         likely=likely[kept].ravel(), crowd=mean([asks.second_moment for asks in asks_of]),
         busy=mean([asks.mean(asks.busy) for asks in asks_of]), rate=mean([asks.mean(asks.rate) for asks in asks_of]),
         alone=_at_least(mean(alone), readings.rows.queue.sum() if in_use else 0.0),

@@ -63,7 +63,8 @@ def weights(
     """Weights of the readings, (volumes, readings), summing to one a volume; 0 where a reading cannot be.
 
     `wait` (volumes, readings) is each reading's own without aliases, `ratio` (volumes,) is r, `strain` that of the
-    steady ones, nan where no demand of a kind gives the row, `variable` whether Poisson arrivals with service times of some other scv give the wait.
+    steady ones, `variable` whether Poisson arrivals with service times of some other scv give the wait. A reading
+    without numbers has no weight.
     """
     found = np.zeros(wait.shape)
     wait = np.where(np.isfinite(wait), wait, 1e3)

@@ -1,7 +1,7 @@
 """Steady demand of volumes that share aliases at work: closed with so many requesters, or open; every one that fits.
 
-Rate X, service S and queue Q of equal volumes are tied by the queueing law of the pool. For a population N it leaves one
-free number, the think time in units of the service time, z = Z / S0: it fixes X S0 and Q, hence S0 = (X S0) / X. The
+Rate X, service S and queue Q of equal volumes are tied by the queueing law of the pool. For a population N it leaves
+one free number, the think time in units of the service time, z = Z / S0: it fixes X S0 and Q, hence S0 = (X S0) / X. The
 candidate of N is the z at which the normalized residuals of S and Q cancel; it fits if both lie inside what the digits,
 and the error of the model, leave open. Of open arrivals the free number is the idle capacity over the load.
 """
@@ -164,8 +164,8 @@ class _Elements:
     def of(self, index: NDArray[Any]) -> _Elements:
         """Some of them."""
         return _Elements(
-            volumes=self.volumes[index], aliases=self.aliases[index], rate=self.rate[index], service=self.service[index],
-            queue=self.queue[index], population=self.population[index],
+            volumes=self.volumes[index], aliases=self.aliases[index], rate=self.rate[index],
+            service=self.service[index], queue=self.queue[index], population=self.population[index],
         )  # fmt: skip
 
     @classmethod
@@ -242,7 +242,7 @@ def _inverted(runs: Sequence[Run], law: Law, populations: Sequence[float]) -> li
 
 
 def _limits(every: _Elements) -> tuple[Array, Array]:
-    """Ends of the search, in logarithms: a requester's cycle N / X is its think time, service and wait (Little's law)."""
+    """Ends of the search, in logarithms: a requester's cycle N / X is think time, service and wait (Little's law)."""
     opened = np.isinf(every.population)
     people = np.where(opened, 1.0, every.population)
     cycle = people * every.volumes / (every.rate * every.service.value)
@@ -256,7 +256,6 @@ def _balanced(
     every: _Elements, gap: Array, law: Law, ends: tuple[Array, Array]
 ) -> tuple[Array, NDArray[np.bool_]]:
     """Logarithm of the free number at which both residuals cancel, and whether there is one; else the nearer end."""
-
     from scipy.optimize import elementwise
 
     def total(log_free: Array, index: Array) -> Array:

@@ -86,7 +86,7 @@ class Remarks:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerParts:
-    """What the sentences of an answer speak of: `count`, whether it `helps`, the demands `named`, `gains`, `classic`."""
+    """What the sentences of an answer speak of: `count`, whether it `helps`, demands `named`, `gains`, `classic`."""
 
     count: int
     helps: bool

@@ -45,8 +45,8 @@ class SizedDraws(Sized):
         if target.no_alias is not None:
             raise InputError(
                 "no_alias", target.no_alias,
-                "a target for wait, queue or response: volumes of the pool are bursty, and only its supply counters say "
-                "how many tries fail (planner aliases supply)",
+                "a target for wait, queue or response: volumes of the pool are bursty, and only its supply counters "
+                "say how many tries fail (planner aliases supply)",
             )  # fmt: skip
         self.measured, self.pool = measured, pool
         self.unknown = pool.saturated and not self.run.aliases

@@ -15,7 +15,7 @@ from planner.errors import ConvergenceError, PlannerError
 from planner.results import Array
 
 DEVIATIONS: Final = 2.0
-"""Standard deviations of the aliases in use, were there any number of them, by which a first guess exceeds their mean."""
+"""Standard deviations of the aliases in use, were there any number, by which a first guess exceeds their mean."""
 
 LEAST_EXCESS: Final = 1e-9
 """Excess over the target that counts as none, and its inverse as boundless."""
@@ -98,7 +98,9 @@ def fewest(
                 continue
             excess = float(excess_of(target, rows)[0])
             found = (
-                math.log(min(max(excess, LEAST_EXCESS), 1.0 / LEAST_EXCESS)) if excess == excess else math.inf
+                math.log(min(max(excess, LEAST_EXCESS), 1.0 / LEAST_EXCESS))
+                if not math.isnan(excess)
+                else math.inf
             )
             if found <= 0.0:
                 high[k], at_high[k] = count[k], found
@@ -106,9 +108,7 @@ def fewest(
                 low[k], at_low[k] = count[k], found
         rounds += 1
         count = _following(low, high, limit, at_low, at_high, slope, rounds)
-    return [
-        failed.get(k, unsolved.get(k) if high[k] > limit[k] else int(high[k])) for k in range(limit.size)
-    ]
+    return [failed.get(k, unsolved.get(k) if high[k] > limit[k] else int(high[k])) for k in range(limit.size)]
 
 
 def _following(

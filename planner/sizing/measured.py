@@ -54,8 +54,8 @@ class Correction:
             queue = np.log((queues + digits) / (model.queued + digits))
             rate, service = np.log(rates / model.io_rate), np.log(services / model.service_time)
         return cls(
-            counts=np.array(sorted(latest), dtype=np.float64), rates=rates, services=services, queues=queues, digits=digits,
-            rate_missed=_bounded(rate), service_missed=_bounded(service),
+            counts=np.array(sorted(latest), dtype=np.float64), rates=rates, services=services, queues=queues,
+            digits=digits, rate_missed=_bounded(rate), service_missed=_bounded(service),
             queue_missed=np.where(np.isposinf(model.queued), 0.0, _bounded(queue)), exact=exact,
         )  # fmt: skip
 

@@ -167,7 +167,11 @@ class Subsystem(Answer):
             found.append(
                 f"Nearly equal volumes are taken as one class: the wait of a volume may be off by {bound}."
             )
-        found += [f"Pool {pool.name}: {pool.problem.removeprefix(f'pool {pool.name}: ')}" for pool in self.pools if pool.problem]
+        found += [
+            f"Pool {pool.name}: {pool.problem.removeprefix(f'pool {pool.name}: ')}"
+            for pool in self.pools
+            if pool.problem
+        ]
         if len(self.answered) < len(self.pools):
             missing = render.counted(len(self.pools) - len(self.answered), "pool")
             found.append(f"The sums leave out {missing} without an answer.")

@@ -330,12 +330,12 @@ def others_together(sized: Sequence[SizedPool]) -> None:
 
 def size_pools(
     cases: Sequence[tuple[Run, ...]], law: Law, target: Target, growth: Sequence[float], *, every: bool = True
-) -> list[SizedPool | None | PlannerError]:
+) -> list[SizedPool | PlannerError | None]:
     """Read pools by steady demand, many together; None where that does not explain what was measured.
 
     Where not `every`, only the preferred candidate is found, which is all that a count takes.
     """
-    found: list[SizedPool | None | PlannerError] = [None] * len(cases)
+    found: list[SizedPool | PlannerError | None] = [None] * len(cases)
     together = []
     for k, runs in enumerate(cases):
         if not _is_steady(runs, law):

@@ -233,7 +233,15 @@ def aliases(
     if (kind or _kind(every)) == "volume":
         only = None if device is None else Devices(device, "device")
         return _volumes(
-            every, only, _devices(exclude, "exclude"), law, target, share, measured.notes, progress, alone=alone
+            every,
+            only,
+            _devices(exclude, "exclude"),
+            law,
+            target,
+            share,
+            measured.notes,
+            progress,
+            alone=alone,
         )
     chosen = (
         _devices(bases if bases is not None else device, "bases"),

@@ -309,7 +309,9 @@ def _station(read: Readings, part: VolumeClass, alone: float, counts: Array) -> 
         return steady.throughput, steady.service_time, np.maximum(steady.queue_length - steady.in_gap, 0.0)
     few = max(math.floor(part.population), 1)
     whole = np.array([[few], [few + 1.0]])
-    devices, of = np.unique(np.minimum(1.0 + counts, few + 1.0), return_inverse=True)  # more of them stay idle
+    devices, of = np.unique(
+        np.minimum(1.0 + counts, few + 1.0), return_inverse=True
+    )  # more of them stay idle
     steady = queueing.finite_source(whole, part.think_time, alone, np.minimum(devices, whole), **law)
     many = min(max(part.population - few, 0.0), 1.0)
     share = np.array([[1.0 - many], [many]]) * min(part.population, 1.0)

@@ -34,7 +34,11 @@ def present_cases(
     several = {name: rows for name, rows in measured.items() if len(rows) > 1}
     flat = [(name, k) for name, rows in several.items() for k in range(len(rows))]
     asked = [(several[name][k][1],) for name, k in flat]
-    counts = dict(zip(flat, need(asked, law, target, growth, ranges=False), strict=True)) if _ranked(several) else {}
+    counts = (
+        dict(zip(flat, need(asked, law, target, growth, ranges=False), strict=True))
+        if _ranked(several)
+        else {}
+    )
 
     def worst(name: str, places: Sequence[int]) -> int:
         if len(places) == 1:
@@ -52,7 +56,9 @@ def present_cases(
         for k in sorted(worst(name, places) for places in by_source.values()):
             by_count.setdefault(rows[k][1].aliases, []).append(k)
         kept = sorted(worst(name, places) for places in by_count.values())
-        cases[name] = tuple(_named(rows[k][1], len(rows)) if len(kept) < len(rows) else rows[k][1] for k in kept)
+        cases[name] = tuple(
+            _named(rows[k][1], len(rows)) if len(kept) < len(rows) else rows[k][1] for k in kept
+        )
     return cases
 
 

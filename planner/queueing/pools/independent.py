@@ -31,7 +31,11 @@ def without_aliases(elements: Elements) -> Outcome:
             continue
         steady = (
             finite_source(
-                elements.population[some], elements.think_time[some], elements.service[some], 1, redrive_time=gap[some]
+                elements.population[some],
+                elements.think_time[some],
+                elements.service[some],
+                1,
+                redrive_time=gap[some],
             )
             if some is closed
             else mmc(elements.arrival_rate[some], elements.service[some], 1, redrive_time=gap[some])
