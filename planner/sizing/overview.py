@@ -134,8 +134,8 @@ class Subsystem(Answer):
                 f" I/O rate {rates[0]:.0f} to {rates[1]:.0f}/s, response {times[0]:.2g} to {times[1]:.2g} ms."
             )
         return (
-            f"{render.counted(len(self.pools), 'pool')}, {render.counted(volumes, 'volume')}{self._when}: {total.recommended} "
-            f"aliases (range {low}{f' to {high}' if high > low else ''}), {total.in_use} in use.{gain}"
+            f"{render.counted(len(self.pools), 'pool')}, {render.counted(volumes, 'volume')}{self._when}: "
+            f"{total.recommended} aliases (range {low}{f' to {high}' if high > low else ''}), {total.in_use} in use.{gain}"
         )
 
     @property

@@ -314,8 +314,10 @@ def others_together(sized: Sequence[SizedPool]) -> None:
         own = [demand.main for demand in each.demands[1:]] + each.moved
         pools += own
         guesses += [each.count] * len(own)
-        for known, some in zip((limits, missed, met), each.brackets(own), strict=True):
-            known += some
+        useful, below, enough = each.brackets(own)
+        limits += useful
+        missed += below
+        met += enough
     found = iter(
         fewest(
             lambda places, counts: solve_pools([pools[k] for k in places], counts), sized[0].target, guesses, limits,
@@ -520,7 +522,7 @@ def _columns(read: Readings, volume: int) -> list[int]:
 
 
 def _in_use(run: Run, law: Law, candidates: Sequence[Candidate]) -> list[Candidate]:
-    """Aliases at work: the volumes were read together, as if equal, by the pool's own solution; each at its own rate."""
+    """Aliases at work: the volumes were read together, as if equal, by the pool's own solution; now at their rates."""
     found = []
     picked = np.unique(
         np.linspace(0, len(candidates) - 1, min(len(candidates), MOST_CANDIDATES)).round().astype(int)

@@ -198,11 +198,12 @@ class Sized(ABC):
             count=count, helps=helps, named=named, gains=self.gains(rows, count), classic=self.classic()
         )
         return AliasAnswer(
-            name=run.name, interval=run.interval, recommended=count, range=self.range, rule_of_thumb=self.rule_of_thumb, in_use=run.aliases,
-            measured=tuple(each.aliases for each in self.runs), target=self.target, growth=self.growth, readings=named,
-            rows=rows, rate=holding(rate, rows.io_rate), response=holding(response, rows.response_time),
-            saturated=self.saturated, helps=helps, strain=self.residual, waiting=run.waiting, classic=parts.classic,
-            gains=parts.gains, grouping_error=self.grouping_error, remarks=self.remarks(parts),
+            name=run.name, interval=run.interval, recommended=count, range=self.range,
+            rule_of_thumb=self.rule_of_thumb, in_use=run.aliases, measured=tuple(each.aliases for each in self.runs),
+            target=self.target, growth=self.growth, readings=named, rows=rows, rate=holding(rate, rows.io_rate),
+            response=holding(response, rows.response_time), saturated=self.saturated, helps=helps,
+            strain=self.residual, waiting=run.waiting, classic=parts.classic, gains=parts.gains,
+            grouping_error=self.grouping_error, remarks=self.remarks(parts),
         )  # fmt: skip
 
     def _out_of_reach(self, rows: Performance) -> str:
@@ -216,8 +217,8 @@ class Sized(ABC):
                 + f"with {limit} a queue still grows without bound: base and aliases cannot serve the load"
             )
         return text + (
-            f"with {limit} the wait is {wait:.3g} ms, the response {wait + service:.3g} ms of which {service:.3g} ms are "
-            "service, which aliases do not shorten"
+            f"with {limit} the wait is {wait:.3g} ms, the response {wait + service:.3g} ms of which {service:.3g} ms "
+            "are service, which aliases do not shorten"
         )
 
 

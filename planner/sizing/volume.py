@@ -64,8 +64,8 @@ class SizedVolume(Sized):
         if target.no_alias is not None and not told:
             raise InputError(
                 "no_alias", target.no_alias,
-                f"a target for wait, queue or response: {self.run.name} is bursty, and only its supply counters say how "
-                "many tries fail (planner aliases supply)",
+                f"a target for wait, queue or response: {self.run.name} is bursty, and only its supply counters say "
+                "how many tries fail (planner aliases supply)",
             )  # fmt: skip
 
     @property
@@ -98,11 +98,9 @@ class SizedVolume(Sized):
         told = volume.solve(rows.aliases[:useful])
         beyond = rows.aliases[useful:]  # where no try fails, one alias more is one more free
         more = np.arange(1.0, beyond.size + 1.0)
-        found = {
-            "no_alias": np.append(told.no_alias, 0.0 * beyond), "tries": np.append(told.tries, told.tries[-1] + 0.0 * beyond),
-            "fails": np.append(told.fails, 0.0 * beyond), "fewest_free": np.append(told.fewest_free, told.fewest_free[-1] + more),
-            "most_free": np.append(told.most_free, told.most_free[-1] + more),
-        }  # fmt: skip
+        ends = {"no_alias": 0.0 * more, "tries": told.tries[-1] + 0.0 * more, "fails": 0.0 * more}
+        ends |= {name: getattr(told, name)[-1] + more for name in ("fewest_free", "most_free")}
+        found = {name: np.append(getattr(told, name), end) for name, end in ends.items()}
         return replace(rows, **found)
 
     def model_before(self, counts: Array) -> Performance:
@@ -290,8 +288,8 @@ def _predicted(read: Readings, column: int, counts: Array) -> Performance:
         rate, service, queued = _station(read, part, float(read.service_time[0, column]), counts)
     nothing = np.full(counts.shape, np.nan)
     return Performance(
-        aliases=counts, io_rate=rate, service_time=service, queued=queued, no_alias=nothing, tries=nothing, fails=nothing,
-        fewest_free=nothing, most_free=nothing, volume_rates=rate[:, None],
+        aliases=counts, io_rate=rate, service_time=service, queued=queued, no_alias=nothing, tries=nothing,
+        fails=nothing, fewest_free=nothing, most_free=nothing, volume_rates=rate[:, None],
         volume_responses=(queued / rate + service)[:, None],
     )  # fmt: skip
 
