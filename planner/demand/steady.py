@@ -2,8 +2,8 @@
 
 Rate X, service S and queue Q of equal volumes are tied by the queueing law of the pool. For a population N it leaves
 one free number, the think time in units of the service time, z = Z / S0: it fixes X S0 and Q, hence S0 = (X S0) / X.
-The candidate of N is the z at which the normalized residuals of S and Q cancel; it fits if both lie inside what the digits,
-and the error of the model, leave open. Of open arrivals the free number is the idle capacity over the load.
+The candidate of N is the z at which the normalized residuals of S and Q cancel; it fits if both lie inside what the
+digits, and the error of the model, leave open. Of open arrivals the free number is the idle capacity over the load.
 """
 
 from __future__ import annotations

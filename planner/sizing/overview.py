@@ -135,7 +135,8 @@ class Subsystem(Answer):
             )
         return (
             f"{render.counted(len(self.pools), 'pool')}, {render.counted(volumes, 'volume')}{self._when}: "
-            f"{total.recommended} aliases (range {low}{f' to {high}' if high > low else ''}), {total.in_use} in use.{gain}"
+            f"{total.recommended} aliases (range {low}{f' to {high}' if high > low else ''}), {total.in_use} in "
+            f"use.{gain}"
         )
 
     @property
