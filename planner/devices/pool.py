@@ -287,7 +287,9 @@ def solve_pools(
         known = steady.converged[some]
         if not known.any():
             found.append(
-                ConvergenceError(f"pool of {pool.bases} volumes", float(np.fmax.reduce(steady.residual[some])), 0)
+                ConvergenceError(
+                    f"pool of {pool.bases} volumes", float(np.fmax.reduce(steady.residual[some])), 0
+                )
             )
             continue
         classes = slice(len(pool.classes))

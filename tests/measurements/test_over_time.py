@@ -158,6 +158,8 @@ def test_a_device_twice_in_an_interval_is_refused_and_both_lines_are_named() -> 
     )
     groups = groups_of(twice.lazy())
     ((_, problem),) = over_time(rows_of(twice.lazy(), groups), groups)
-    assert "line 99: 0002 a second time at 2026-03-02 02:00:00, first in line 11 of made up: expected" in str(problem)
+    assert "line 99: 0002 a second time at 2026-03-02 02:00:00, first in line 11 of made up: expected" in str(
+        problem
+    )
     alike = replace(groups[0], name="P9")
     assert list(over_time(rows_of(twice.lazy(), groups), [alike])) == [(alike, "no rows of its devices")]

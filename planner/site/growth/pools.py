@@ -259,7 +259,7 @@ def decided_pools(part: PoolQuestions) -> list[DecidedPool | str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class RecentDays:
-    """A pool over its recent days: runs of its busy intervals, what each needs (as `_count`), why some have no answer."""
+    """A pool over its recent days: runs of its busy intervals, what each needs (as `_count`), why some have none."""
 
     series: RunsOverTime
     runs: dict[int, Run]
