@@ -124,12 +124,13 @@ def _solve_exact(pool: CheckedPool, aliases: int) -> Outcome:
 
 
 def _at_last(asked: Asked, which: NDArray[np.int64]) -> tuple[Outcome, Mask]:
-    """Chains where the field has no answer, of pools that are small enough."""
+    """Chains where the field has no answer: closed pools with few enough states, others of few volumes."""
     outcome = Outcome.empty(
         which.size, asked.elements.volumes.shape[-1], int(asked.elements.aliases[which].max())
     )
     found = np.zeros(which.size, dtype=bool)
-    for at in np.flatnonzero(asked.elements.volumes[which].sum(axis=-1) <= MOST_VOLUMES).tolist():
+    few = asked.elements.volumes[which].sum(axis=-1) <= MOST_VOLUMES
+    for at in np.flatnonzero(few | asked.elements.closed[which].all(axis=-1)).tolist():
         with suppress(InputError, ConvergenceError):
             part, good = _one_by_one(_solve_exact)(asked, which[at : at + 1])
             outcome.write(np.array([at]), part)
