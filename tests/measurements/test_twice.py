@@ -77,12 +77,14 @@ def test_data_spaces_count_once() -> None:
 
 
 def test_an_hour_that_clocks_repeat_adds_up_to_nothing_higher() -> None:
-    """Both hours have their offset: the rate of the pool stays what each of them says."""
+    """All hours have their offset, and clocks go back at three each night: the rate stays what each of them says."""
     days = [hours(1).with_columns(pl.col("start") + timedelta(days=day)) for day in range(20)]
-    rows = read([pl.concat(days)]).devices.with_columns(pl.lit(7200, pl.Int32).alias("utc_offset"))
-    again = rows.filter(pl.col("start").dt.hour() == 2).with_columns(
-        pl.lit(3600, pl.Int32).alias("utc_offset")
+    start = pl.col("start")
+    nights = (start - BEGIN).dt.total_days() + (start.dt.hour() >= 3)
+    rows = read([pl.concat(days)]).devices.with_columns(
+        (7200 - 3600 * nights).cast(pl.Int32).alias("utc_offset")
     )
+    again = rows.filter(start.dt.hour() == 2).with_columns(pl.col("utc_offset") - 3600)
     given = Given(law=Law.from_model("hyperpav"), target=Target())
     plain, repeated = (
         site_growth(read(frame), given).to_dict()["limits"][0]["now"]
