@@ -142,7 +142,8 @@ def candidates_of_pools(runs: Sequence[Run], law: Law, *, every: bool = True) ->
 
 def _preferred(run: Run, found: Sequence[Candidate]) -> tuple[Candidate, ...]:
     """Those that fit, the preferred one first; the nearest where none fits. The open one is the last of `found`."""
-    kept = [each for each in found if each.fits]
+    waits = bool(run.total_queue.low > 0.0)  # one requester a volume never does
+    kept = [each for each in found if each.fits and not (waits and each.requesters == run.bases)]
     if not kept:
         return (min(found, key=lambda each: each.residual),)
     if math.isinf(kept[-1].requesters) and run.busy < FAR_FROM_SATURATED:

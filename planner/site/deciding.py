@@ -25,11 +25,11 @@ def busy_intervals(load: Array, there: Flags) -> Flags:
 
 
 def deciding(needed: Array, load: Array, seconds: Array, busy: Flags, share: float) -> int | None:
-    """Busy interval whose count does for a share of the busy time; None without any count.
+    """Busy interval whose count does for a share of the busy time; None without any.
 
-    Of equal counts the one with more load counts as more.
+    A need of inf is one that no count serves. Of equal counts the one with more load counts as more.
     """
-    known = np.flatnonzero(busy & np.isfinite(needed))
+    known = np.flatnonzero(busy & ~np.isnan(needed))
     if not known.size:
         return None
     order = known[np.lexsort((load[known], needed[known]))]
@@ -39,7 +39,7 @@ def deciding(needed: Array, load: Array, seconds: Array, busy: Flags, share: flo
 
 def time_quantile(values: Array, seconds: Array, share: float) -> float:
     """Smallest value that holds for a share of the time; nan without any."""
-    at = deciding(values, np.zeros(values.size), seconds, np.isfinite(values), share)
+    at = deciding(values, np.zeros(values.size), seconds, ~np.isnan(values), share)
     return float("nan") if at is None else float(values[at])
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from planner import parallel, units
 from planner.demand import Law, Target
-from planner.errors import InputError, PlannerError
+from planner.errors import InfeasibleError, InputError, PlannerError
 from planner.library import DEFAULT_MODEL
 from planner.measurements import Run
 from planner.measurements.choose import moment
@@ -180,7 +180,8 @@ def _counted(
     pool = asked.pool
     needed = np.full(pool.start.size, np.nan)
     for k, each in zip(asked.places, needs, strict=True):
-        needed[k] = np.nan if each.count is None else each.count
+        out_of_reach = each.exit_code == InfeasibleError.exit_code
+        needed[k] = each.count if each.count is not None else np.inf if out_of_reach else np.nan
     working = [k for k, case in zip(asked.places, asked.cases, strict=True) if case]
     there = np.zeros(needed.size, dtype=bool)
     there[working] = True
@@ -232,21 +233,41 @@ def _decided(part: SitePart, asked: PoolCases, needs: Sequence[Need], found: Poo
 
     worst = worst_by_need(needs, asked.cases)
     assert worst is not None
+    beyond = np.flatnonzero(np.isinf(series.needed))
+    most, at_worst = (None, int(beyond[0])) if beyond.size else (needs[worst].count, asked.places[worst])
     found = replace(
-        found, needed_worst=needs[worst].count, worst_start=begin(asked.places[worst]), needed=0, needed_99=0,
+        found, needed_worst=most, worst_start=begin(at_worst), needed=0, needed_99=0,
         needed_95=0, needed_low=0, needed_high=0,
     )  # fmt: skip
     if not busy.any():  # measured, and never any I/O
         return found
-    at_99, at_95 = (int(time_quantile(series.needed[busy], series.seconds[busy], share)) for share in MEETS)
+    at_99, at_95 = (
+        _whole(time_quantile(series.needed[busy], series.seconds[busy], share)) for share in MEETS
+    )
     place = deciding(series.needed, asked.pool.load, series.seconds, busy, part.meet)
     assert place is not None
+    if np.isinf(series.needed[place]):
+        problem = needs[asked.places.index(place)].problem
+        return replace(
+            found,
+            needed=None,
+            needed_99=at_99,
+            needed_95=at_95,
+            needed_low=None,
+            needed_high=None,
+            problem=problem,
+        )
     away = outside_busy_hour(found.name, start, series.seconds, series.io_rate, place)
     return replace(
         found, needed=int(series.needed[place]), needed_99=at_99, needed_95=at_95,
         run=asked.cases[asked.places.index(place)][-1], decided_start=begin(place),
         notes=(*found.notes, away) if away else found.notes,
     )  # fmt: skip
+
+
+def _whole(count: float) -> int | None:
+    """A count; None where no count serves."""
+    return int(count) if math.isfinite(count) else None
 
 
 def rules(

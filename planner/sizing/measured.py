@@ -20,8 +20,9 @@ MOST: Final = float(np.log(3.0))
 class Correction:
     """What a model misses at measured counts, in logarithms; arrays (counts,) in rising order of the counts.
 
-    Between two measured counts the logarithms are interpolated, beyond them the nearest one holds. `digits` are what
-    the digits of the queue leave open [1]; queues are nan where they were not measured. With `exact` the measured rows
+    Between two measured counts the logarithms are interpolated, and a queue moves no further than what the model
+    misses of them; beyond them the nearest logarithm holds. `digits` are what the digits of the queue leave open [1];
+    queues are nan where they were not measured, `queue_models` are the model's. With `exact` the measured rows
     themselves stand; the demand has grown where not.
     """
 
@@ -33,6 +34,7 @@ class Correction:
     rate_missed: Array
     service_missed: Array
     queue_missed: Array
+    queue_models: Array
     exact: bool
 
     @classmethod
@@ -56,7 +58,8 @@ class Correction:
         return cls(
             counts=np.array(sorted(latest), dtype=np.float64), rates=rates, services=services, queues=queues,
             digits=digits, rate_missed=_bounded(rate), service_missed=_bounded(service),
-            queue_missed=np.where(np.isposinf(model.queued), 0.0, _bounded(queue)), exact=exact,
+            queue_missed=np.where(np.isposinf(model.queued), 0.0, _bounded(queue)),
+            queue_models=np.where(np.isposinf(model.queued), queues, model.queued), exact=exact,
         )  # fmt: skip
 
     def applied(self, rows: Performance) -> Performance:
@@ -70,9 +73,12 @@ class Correction:
             at = self.counts[known]
             digits = np.interp(counts, at, self.digits[known])
             factor = np.exp(np.interp(counts, at, self.queue_missed[known]))
-            queued = np.where(
-                np.isfinite(queued), np.maximum((queued + digits) * factor - digits, 0.0), queued
-            )
+            moved = np.maximum((queued + digits) * factor - digits, 0.0)
+            if at.size > 1:  # between two measurements the model is off by no more than it is there
+                off = np.interp(counts, at, self.queues[known] - self.queue_models[known])
+                inside = (counts > at[0]) & (counts < at[-1]) & (np.abs(off) < np.abs(moved - queued))
+                moved = np.where(inside, np.maximum(queued + off, 0.0), moved)
+            queued = np.where(np.isfinite(queued), moved, queued)
             queued = -self._held(-queued, counts, at, -self.queues[known])
         rate = self._held(rate, counts, self.counts, self.rates)
         if self.exact:

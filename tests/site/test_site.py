@@ -29,6 +29,7 @@ from planner.site.question import combine, need_of, site
 from planner.site.track import track_record
 from planner.sizing import Target
 from planner.sizing import need as sizing_need
+from planner.sizing.need import Need
 from planner.sizing.search import aliases
 from tests.site.large_site import pool_rows, site_rows
 
@@ -246,3 +247,26 @@ def test_track_record_compares_equal_loads() -> None:
     assert track_record(pl.concat([before, worse]), "2026-03-09").held == 0
     same = before.with_columns(pl.col("start") + timedelta(days=7))
     assert "nothing can be compared" in track_record(pl.concat([before, same]), "2026-03-09").headline
+
+
+def test_an_interval_that_no_count_serves_needs_more_than_any(
+    frame: pl.DataFrame, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is short; where such intervals are more than the share leaves, there is no count, not that of the others."""
+    from planner.site import question
+
+    def needs(cases: Sequence[tuple[Run, ...]], *_: object, **__: object) -> list[Need]:
+        return [
+            Need(count=None, problem="no count up to 254", exit_code=1)
+            if k % 3 == 0
+            else Need(count=2, low=1, high=3)
+            for k in range(len(cases))
+        ]
+
+    monkeypatch.setattr(question, "need", needs)
+    (found,) = site(frame.filter(pl.col("pool") == "P1")).pools
+    assert (found.needed, found.needed_worst, found.needed_99) == (None, None, None)
+    assert found.problem == "no count up to 254"
+    assert found.short_intervals > 0
+    (half,) = site(frame.filter(pl.col("pool") == "P1"), meet="50%").pools
+    assert half.needed == 2
