@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from planner import calibrate, queueing, sizing
-from planner.demand import Law
+from planner.demand import Law, Target
 from planner.demand.steady import candidates_of_pool
 from planner.devices import Performance, Pool, VolumeClass
 from planner.errors import ConvergenceError, InfeasibleError, InputError, PlannerError
@@ -84,7 +84,7 @@ def joined(name: str, parts: list[Run], aliases: int = 0) -> Run:
     wait=st.floats(1e-5, 1e-3),
 )
 def test_the_count_meets_its_target_and_one_less_does_not(population: int, think: float, wait: float) -> None:
-    answer = sizing.aliases(closed_run(population, think), LAW, target=sizing.Target(wait=wait))
+    answer = sizing.aliases(closed_run(population, think), LAW, target=Target(wait=wait))
     waits = answer.rows.wait_time
     assert waits[answer.recommended] <= wait
     if answer.recommended > 0:
@@ -188,7 +188,7 @@ class Table(Sized):
     guess = 0
 
     def __init__(self, run: Run, rows: Performance, growth: float, others: Sequence[int] = ()) -> None:
-        super().__init__((run,), PLAIN, sizing.Target(wait=1e-3), growth)
+        super().__init__((run,), PLAIN, Target(wait=1e-3), growth)
         self.table, self.further = rows, list(others)
 
     def model(self, counts: np.ndarray) -> Performance:
@@ -349,7 +349,7 @@ def test_no_queue_no_aliases() -> None:
 
 def test_a_target_below_the_service_time_has_no_answer() -> None:
     with pytest.raises(InfeasibleError, match="which aliases do not shorten"):
-        sizing.aliases(closed_run(3, 2e-4), LAW, target=sizing.Target(response=1e-3))
+        sizing.aliases(closed_run(3, 2e-4), LAW, target=Target(response=1e-3))
 
 
 def test_contradictory_systems_are_refused() -> None:
@@ -394,7 +394,7 @@ def test_pool_listings_whose_rates_rose_with_the_aliases_are_read_together(
     def read_as(share: float, aliases: int) -> object:
         ends = Interval(*(end * (1 + share) for end in before.io_rate))
         runs = before, replace(before, io_rate=ends, aliases=aliases)
-        (found,) = size_pools([runs], LAW, sizing.Target(), [0.0])
+        (found,) = size_pools([runs], LAW, Target(), [0.0])
         return found
 
     assert read_as(0.5, 2) == read_as(-0.5, 2) == "fitted"
@@ -422,14 +422,14 @@ def test_the_fewest_are_found_from_any_guess_and_many_at_once(guess: int) -> Non
     """A round asks one count of each that is open, the guess first, within four times the steps of a bisection."""
     needed = [*range(0, 60), 100, 255, 256, 300, -1]
     calls: list[list[int]] = []
-    found = fewest(stepped(needed, calls), sizing.Target(queued=0.5), [guess] * 65, [255] * 65)  # type: ignore[arg-type]
+    found = fewest(stepped(needed, calls), Target(queued=0.5), [guess] * 65, [255] * 65)  # type: ignore[arg-type]
     assert found[:62] == needed[:62]
     assert found[62:64] == [None, None]
     assert isinstance(found[64], ConvergenceError)
     assert calls[0] == [guess] * 65 and len(calls) <= 4 * math.log2(256)
     assert sorted(map(len, calls), reverse=True) == [len(each) for each in calls]
     assert all(0 <= count <= 255 for each in calls for count in each)
-    alone = [fewest(stepped([each], []), sizing.Target(queued=0.5), [guess], [255]) for each in needed[:64]]  # type: ignore[arg-type]
+    alone = [fewest(stepped([each], []), Target(queued=0.5), [guess], [255]) for each in needed[:64]]  # type: ignore[arg-type]
     assert [each for (each,) in alone] == found[:64]
 
 
@@ -447,7 +447,7 @@ def test_near_a_guess_few_counts_are_solved() -> None:
             tried.extend(int(each[0]) for each in counts)
             return [rows_of([1.0], [1.0], [math.exp((needed - 0.5 - tried[-1]) / math.sqrt(needed))])]
 
-        assert fewest(solve, sizing.Target(queued=1.0), [guess], [255]) == [needed]
+        assert fewest(solve, Target(queued=1.0), [guess], [255]) == [needed]
         assert {needed - 1, needed} <= set(tried) and len(tried) <= 5
 
 
@@ -461,7 +461,7 @@ def test_the_fewest_of_pools_are_those_of_all_their_counts() -> None:
     pools = [Pool(classes=each, service_time=1.3e-3, inflation=0.16, redrive_time=6e-5) for each in parts]
     every = [pool.solve(np.arange(24.0)) for pool in pools]
     for wait in (1.2e-3, 4e-4, 3e-5):
-        target = sizing.Target(wait=wait)
+        target = Target(wait=wait)
         expected = []
         for pool, rows in zip(pools, every, strict=True):
             met = excess_of(target, rows)[: most_useful(pool, 23) + 1] <= 1.0
@@ -477,9 +477,9 @@ def test_a_plot_shows_rate_and_response() -> None:
 
 @pytest.mark.parametrize(
     "target",
-    [sizing.Target(wait=2e-4), sizing.Target(response=2e-3), sizing.Target(wait=2e-4, response=2e-3)],
+    [Target(wait=2e-4), Target(response=2e-3), Target(wait=2e-4, response=2e-3)],
 )
-def test_a_plot_shows_the_response_that_was_asked_for(target: sizing.Target) -> None:
+def test_a_plot_shows_the_response_that_was_asked_for(target: Target) -> None:
     answer = sizing.aliases(closed_run(3, 2e-4), LAW, target=target)
     _, panel = answer.plot().get_figure().axes
     drawn = [line.get_ydata() for line in panel.get_lines() if line.get_label() == "target"]
@@ -584,7 +584,7 @@ def test_the_measurement_has_the_last_word_on_the_aliases_in_use(kind: str, met:
     wait = float(run.total_queue.value / run.total_rate.value)
     response = wait + float(run.mean_service.value)
     share = 1.001 if met else 0.999
-    for target in (sizing.Target(wait=wait * share), sizing.Target(response=response * share)):
+    for target in (Target(wait=wait * share), Target(response=response * share)):
         (found,) = size([(run,)], PLAIN, target, [0.0])
         assert isinstance(found, Sized)
         assert found.decided == ("bursty demand" if kind == "bursty pool" else "steady demand")
@@ -619,7 +619,7 @@ def test_no_more_aliases_are_tried_than_requesters_or_addresses() -> None:
 @pytest.mark.parametrize(("above", "said"), [(3.9, False), (4.1, True)])
 def test_a_rate_that_stays_is_told_with_how_far_it_may_rise(above: float, said: bool) -> None:
     """A rise of four times what reads alike is worth a word."""
-    answer = sizing.aliases(closed_run(3, 2e-4), LAW, target=sizing.Target(wait=2e-4))
+    answer = sizing.aliases(closed_run(3, 2e-4), LAW, target=Target(wait=2e-4))
     assert answer.recommended > answer.in_use
     rows = replace(answer.rows, io_rate=np.full(answer.rows.aliases.shape, 700.0))
     rate = Interval(rows.io_rate, rows.io_rate, rows.io_rate * (1.0 + above * SAME))

@@ -12,8 +12,8 @@ from planner.cli import options
 from planner.errors import InputError
 
 if TYPE_CHECKING:
+    from planner.demand import Target
     from planner.measurements import Run
-    from planner.sizing import Target
 
 
 app = typer.Typer(
@@ -91,7 +91,7 @@ class NumbersAsked:
     def target(self, files: list[Path] | None) -> Target:
         """What must be achieved; with files --response is the target."""
         from planner import units
-        from planner.sizing import Target
+        from planner.demand import Target
 
         response = self.target_response or (self.response if files else None)
         return Target(

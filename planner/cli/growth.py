@@ -106,9 +106,8 @@ def growth(
 def _given(model: str, real_storage: str | None, resident_pages: str | None) -> Given:
     """What the options say of the site."""
     from planner import units
-    from planner.demand import Law
+    from planner.demand import Law, Target
     from planner.site.growth.limits import Given
-    from planner.sizing import Target
 
     if (real_storage is None) != (resident_pages is None):
         raise InputError("--real-storage, --resident-pages", "one of them", "both or neither")

@@ -62,9 +62,9 @@ def site(
 ) -> None:
     """Answer with a row a pool, those that are short first."""
     from planner import units
+    from planner.demand import Target
     from planner.site.question import site as ask
     from planner.site.track import track_record
-    from planner.sizing import Target
 
     target = Target(
         wait=None if wait is None else units.parse(wait, "time", argument="--wait"),

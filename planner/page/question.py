@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from planner import units
 from planner.answer import Answer
-from planner.demand import Law
+from planner.demand import Law, Target
 from planner.errors import InputError
 from planner.library import DEFAULT_MODEL
 from planner.measurements.archive import collected, naming_damage, open_archive
@@ -31,7 +31,6 @@ from planner.sizing import (
     MeasuredPool,
     PoolCount,
     Subsystem,
-    Target,
     aliases,
     answer_for,
     subsystem,

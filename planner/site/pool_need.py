@@ -29,8 +29,8 @@ Flags = NDArray[np.bool_]
 class NeedSeries:
     """One pool over time, arrays (intervals,), in the order of time.
 
-    `start` (datetime64[us], NaT without a date), `seconds`, `needed` (nan where not answered), `in_use`, `io_rate`
-    [1/s], `response` [s] (nan where no queue was measured), `queued`, `busy`.
+    `start` (datetime64[us], NaT without a date), `seconds`, `needed` (nan where not answered, inf where no count
+    serves), `in_use`, `io_rate` [1/s], `response` [s] (nan where no queue was measured), `queued`, `busy`.
     """
 
     start: NDArray[np.datetime64]

@@ -144,7 +144,7 @@ def _of_one(need: PoolNeed) -> tuple[render.Section, ...]:
 
 
 def _whole(value: float) -> int | None:
-    return None if np.isnan(value) else int(value)
+    return int(value) if np.isfinite(value) else None
 
 
 def _known(value: float) -> float | None:

@@ -1,6 +1,5 @@
 """The inverse questions: the fewest aliases that meet a target, with what else the measurement allows."""
 
-from planner.demand import Target
 from planner.sizing.answer import AliasAnswer, NamedReading, together
 from planner.sizing.many import VolumesAnswer
 from planner.sizing.overview import Subsystem
@@ -15,7 +14,6 @@ __all__ = [
     "NamedReading",
     "PoolCount",
     "Subsystem",
-    "Target",
     "VolumesAnswer",
     "aliases",
     "answer_for",

@@ -18,13 +18,12 @@ import polars as pl
 import psutil
 
 from planner import parallel
-from planner.demand import Law
+from planner.demand import Law, Target
 from planner.measurements.collect import collect
 from planner.parallel import run
 from planner.site import parts
 from planner.site.parts import parts_of
 from planner.site.question import need_of
-from planner.sizing import Target
 from tests.site.cluster import cluster
 from tests.site.large_site import SORTS, pool_rows
 

@@ -15,13 +15,13 @@ from typing import Final
 import numpy as np
 
 from planner import queueing
-from planner.demand import Law
+from planner.demand import Law, Target
 from planner.devices import Pool, VolumeClass, solve_pools
 from planner.errors import PlannerError
 from planner.interval import Interval
 from planner.measurements import from_numbers
 from planner.results import Array
-from planner.sizing import Target, aliases
+from planner.sizing import aliases
 from planner.sizing.fewest import excess_of, fewest, first_guess, most_useful
 
 BLOCK: Final = 20_000

@@ -10,14 +10,13 @@ import polars as pl
 import pytest
 
 import planner
-from planner.demand import Law
+from planner.demand import Law, Target
 from planner.errors import ReportError
 from planner.measurements.choose import refuse_twice
 from planner.measurements.read import read
 from planner.reports import schema
 from planner.site.growth.limits import Given, site_growth
 from planner.site.question import site
-from planner.sizing import Target
 
 BEGIN = datetime(2026, 3, 2)
 TWICE = "V1 a second time at 2026-03-02 00:00:00.*, first in line"

@@ -9,13 +9,14 @@ import numpy as np
 import polars as pl
 
 from planner import sizing
+from planner.demand import Target
 from planner.library import data_path
 from planner.page.parts import part_of
 from planner.page.question import Report, joined
 from planner.page.volumes import volumes_of
 from planner.site.pool_need import NeedSeries, PoolNeed
 from planner.site.site_answer import SiteAnswer
-from planner.sizing import AliasAnswer, PoolCount, Subsystem, Target
+from planner.sizing import AliasAnswer, PoolCount, Subsystem
 
 FIRST = np.datetime64("2026-03-02T00:00", "us")  # a Monday
 HOSTILE = "</script><img src=x onerror=alert(1)>&\"'"

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import planner
+from planner.demand import Target
 from planner.errors import PlannerError
 from planner.library import data_path
-from planner.sizing import Target
 
 HYPERPAV = "hyperpav"
 ROWS = ((755.0, 1.3, 1.84), (100.0, 1.0, 0.3), (2.1, 6.0, 0.01), (400.0, 1.0, 0.27), (755.0, 1.3, 30.0),

@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 from planner.cli import main
-from planner.demand import Law
+from planner.demand import Law, Target
 from planner.errors import InputError, ReportError
 from planner.interval import Interval
 from planner.measurements.groups import groups_of, rows_of
@@ -24,7 +24,6 @@ from planner.site.growth.limits import Given, site_growth
 from planner.site.members import checked_members
 from planner.site.question import site
 from planner.site.unevenness import notes_of as notes_of_runs
-from planner.sizing import Target
 
 GIVEN = Given(law=Law.from_model("hyperpav"), target=Target())
 JUMP = datetime(2026, 1, 12)

@@ -8,12 +8,11 @@ import numpy as np
 import polars as pl
 import pytest
 
-from planner.demand import Law
+from planner.demand import Law, Target
 from planner.measurements.groups import POOL, SYSTEM, VOLUME, groups_of, rows_of
 from planner.measurements.over_time import over_time
 from planner.site.parts import SitePart
 from planner.site.question import need_of
-from planner.sizing import Target
 from tests.site.large_site import pool_rows
 
 LAW = Law(inflation=0.0, redrive_time=0.0, model_error=0.02)

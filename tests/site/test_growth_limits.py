@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from planner.demand import Law
+from planner.demand import Law, Target
 from planner.errors import InputError
 from planner.measurements.collect import collect
 from planner.measurements.read import Measured, read
@@ -20,7 +20,6 @@ from planner.reports import schema
 from planner.site.example import FIRST, GROWTH, SHIFT, daily_levels, example_series, example_volumes
 from planner.site.growth import Growth
 from planner.site.growth.limits import Given, site_growth
-from planner.sizing import Target
 from tests.checkout import ROOT
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from planner.demand import Law
+from planner.demand import Law, Target
 from planner.measurements.read import read
 from planner.reports import schema
 from planner.site.deciding import busy_intervals, deciding, outside_busy_hour
@@ -25,7 +25,6 @@ from planner.site.growth.pools import (
 )
 from planner.site.question import site
 from planner.site.series import SeriesLabel
-from planner.sizing import Target
 from planner.sizing.need import need
 from tests.checkout import ROOT
 

@@ -16,7 +16,7 @@ import pytest
 
 import planner
 from planner.cli import main
-from planner.demand import Law
+from planner.demand import Law, Target
 from planner.errors import ConvergenceError, InputError, ReportError
 from planner.measurements import Run
 from planner.measurements.collect import collect
@@ -27,7 +27,6 @@ from planner.site.deciding import time_quantile
 from planner.site.parts import parts_of
 from planner.site.question import combine, need_of, site
 from planner.site.track import track_record
-from planner.sizing import Target
 from planner.sizing import need as sizing_need
 from planner.sizing.need import Need
 from planner.sizing.search import aliases
@@ -270,3 +269,4 @@ def test_an_interval_that_no_count_serves_needs_more_than_any(
     assert found.short_intervals > 0
     (half,) = site(frame.filter(pl.col("pool") == "P1"), meet="50%").pools
     assert half.needed == 2
+    assert "Worst intervals" in site(frame.filter(pl.col("pool") == "P1"), pool="P1").text()
