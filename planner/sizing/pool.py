@@ -113,6 +113,7 @@ class SizedPool(Sized):
 
     decided = "steady demand"
     unsolved = False  # whether the solver has no answer to it
+    unread: PlannerError  # why others could not be counted: no answer with the aliases in use
 
     def __init__(
         self, runs: tuple[Run, ...], law: Law, target: Target, growth: float, *, candidates: Sequence[Candidate],
@@ -160,7 +161,9 @@ class SizedPool(Sized):
     @cached_property
     def moved(self) -> list[Pool]:
         """The preferred demand at both ends of what calibration and error of the model allow."""
-        return moved_pools(self.preferred.main, self.law, self.here, 0)
+        return moved_pools(
+            self.preferred.main, self.law, None if _open(self.preferred.main) else self.here, 0
+        )
 
     @cached_property
     def around(self) -> tuple[Indices, list[Performance | PlannerError]]:
@@ -179,6 +182,8 @@ class SizedPool(Sized):
     def counts(self) -> list[int]:
         """Count of each of `demands` after the first, and of each of `moved`; as many as there can be where none do."""
         others_together([self])
+        if "counts" not in self.__dict__:
+            raise self.unread
         found: list[int] = self.__dict__["counts"]
         return found
 
@@ -305,6 +310,12 @@ def others_together(sized: Sequence[SizedPool]) -> None:
         if isinstance(rows, Performance):
             each.here = rows
             ready.append(each)
+        elif _open(
+            each.preferred.main
+        ):  # next to instability with those in use; nothing else asks for that row
+            ready.append(each)
+        else:
+            each.unread = rows
     pools: list[Pool] = []
     guesses: list[int] = []
     limits: list[int] = []
@@ -418,13 +429,19 @@ def _from_to(values: Array) -> str:
     return low if low == high else f"{low} to {high}"
 
 
-def moved_pools(pool: Pool, law: Law, rows: Performance, in_use: int) -> list[Pool]:
+def _open(pool: Pool) -> bool:
+    return all(math.isnan(part.think_time) for part in pool.classes)
+
+
+def moved_pools(pool: Pool, law: Law, rows: Performance | None, in_use: int) -> list[Pool]:
     """The pool at both ends of what the calibration and the error of the law allow, two an axis: upper end first.
 
-    The law read the think times as well, from response times that it knows no better than its error.
+    The law read the think times as well, from response times that it knows no better than its error; without any, the
+    rows are not asked for.
     """
-    sides = []
-    for sign in (1.0, -1.0):
+    sides: list[Pool] = []
+    for sign in (1.0, -1.0) if rows is not None else ():
+        assert rows is not None
         parts = []
         for part, error in zip(
             pool.classes, NORMAL_90 * law.model_error * rows.volume_responses[in_use], strict=True
@@ -432,7 +449,7 @@ def moved_pools(pool: Pool, law: Law, rows: Performance, in_use: int) -> list[Po
             longer = part.think_time + sign * float(error)
             parts.append(replace(part, think_time=max(longer, LEAST_THINK * part.think_time)))
         sides.append(replace(pool, classes=tuple(parts)))
-    found = [] if all(math.isnan(part.think_time) for part in pool.classes) else sides
+    found = [] if _open(pool) else sides
     for axis in law.axes:
         for sign in (1.0, -1.0):
             inflation, gap = law.moved(axis, sign * NORMAL_90)
