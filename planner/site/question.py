@@ -13,7 +13,7 @@ import numpy as np
 
 from planner import parallel, units
 from planner.demand import Law, Target
-from planner.errors import InfeasibleError, InputError, PlannerError
+from planner.errors import InputError, PlannerError
 from planner.library import DEFAULT_MODEL
 from planner.measurements import Run
 from planner.measurements.choose import moment
@@ -180,8 +180,7 @@ def _counted(
     pool = asked.pool
     needed = np.full(pool.start.size, np.nan)
     for k, each in zip(asked.places, needs, strict=True):
-        out_of_reach = each.exit_code == InfeasibleError.exit_code
-        needed[k] = each.count if each.count is not None else np.inf if out_of_reach else np.nan
+        needed[k] = each.rank
     working = [k for k, case in zip(asked.places, asked.cases, strict=True) if case]
     there = np.zeros(needed.size, dtype=bool)
     there[working] = True
@@ -246,21 +245,13 @@ def _decided(part: SitePart, asked: PoolCases, needs: Sequence[Need], found: Poo
     )
     place = deciding(series.needed, asked.pool.load, series.seconds, busy, part.meet)
     assert place is not None
-    if np.isinf(series.needed[place]):
-        problem = needs[asked.places.index(place)].problem
-        return replace(
-            found,
-            needed=None,
-            needed_99=at_99,
-            needed_95=at_95,
-            needed_low=None,
-            needed_high=None,
-            problem=problem,
-        )
+    found = replace(found, needed=_whole(series.needed[place]), needed_99=at_99, needed_95=at_95)
+    at = asked.places.index(place)
+    if found.needed is None:
+        return replace(found, needed_low=None, needed_high=None, problem=needs[at].problem)
     away = outside_busy_hour(found.name, start, series.seconds, series.io_rate, place)
     return replace(
-        found, needed=int(series.needed[place]), needed_99=at_99, needed_95=at_95,
-        run=asked.cases[asked.places.index(place)][-1], decided_start=begin(place),
+        found, run=asked.cases[at][-1], decided_start=begin(place),
         notes=(*found.notes, away) if away else found.notes,
     )  # fmt: skip
 

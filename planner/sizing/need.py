@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
@@ -10,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from planner.demand import Law, Target
-from planner.errors import ConvergenceError, InputError, PlannerError
+from planner.errors import ConvergenceError, InfeasibleError, InputError, PlannerError
 from planner.interval import Interval
 from planner.measurements import Run
 from planner.sizing.answer import AliasAnswer
@@ -51,6 +52,13 @@ class Need:
     problem: str = ""
     exit_code: int = 0
     sized: Sized | None = None
+
+    @property
+    def rank(self) -> float:
+        """The count as a number: inf where no count meets the target, nan where another reason leaves none."""
+        if self.count is not None:
+            return float(self.count)
+        return math.inf if self.exit_code == InfeasibleError.exit_code else math.nan
 
     @property
     def answer(self) -> AliasAnswer | None:

@@ -113,7 +113,7 @@ class SizedPool(Sized):
 
     decided = "steady demand"
     unsolved = False  # whether the solver has no answer to it
-    unread: PlannerError  # why others could not be counted: no answer with the aliases in use
+    unread: PlannerError | None = None  # why others cannot be counted: no answer with the aliases in use
 
     def __init__(
         self, runs: tuple[Run, ...], law: Law, target: Target, growth: float, *, candidates: Sequence[Candidate],
@@ -158,12 +158,18 @@ class SizedPool(Sized):
             *(GrownDemand.of(each, self.run, self.growth) for each in self.candidates[1:]),
         ]
 
+    @property
+    def has_think_times(self) -> bool:
+        """Whether a class is closed: its think time was read by the law as well, which is known to its error only."""
+        return any(not math.isnan(part.think_time) for part in self.preferred.main.classes)
+
     @cached_property
     def moved(self) -> list[Pool]:
         """The preferred demand at both ends of what calibration and error of the model allow."""
-        return moved_pools(
-            self.preferred.main, self.law, None if _open(self.preferred.main) else self.here, 0
-        )
+        pool, found = self.preferred.main, []
+        if self.has_think_times:
+            found = moved_think_times(pool, NORMAL_90 * self.law.model_error * self.here.volume_responses[0])
+        return found + moved_laws(pool, self.law)
 
     @cached_property
     def around(self) -> tuple[Indices, list[Performance | PlannerError]]:
@@ -182,7 +188,7 @@ class SizedPool(Sized):
     def counts(self) -> list[int]:
         """Count of each of `demands` after the first, and of each of `moved`; as many as there can be where none do."""
         others_together([self])
-        if "counts" not in self.__dict__:
+        if self.unread is not None:
             raise self.unread
         found: list[int] = self.__dict__["counts"]
         return found
@@ -269,11 +275,12 @@ def count_together(sized: Sequence[SizedPool]) -> None:
     before = [
         GrownDemand.of(each.candidates[0], each.run, 0.0) if each.growth else each.preferred for each in alone
     ]
-    there = [np.array([float(min(each.run.aliases, each.run.most_aliases))]) for each in alone]
     ready = []
-    for each, rows in zip(alone, solved(before, there), strict=True):
+    for each, rows in zip(alone, solved(before, [each.aliases_now for each in alone]), strict=True):
         each.unsolved = isinstance(rows, PlannerError)
         if isinstance(rows, Performance):
+            if not each.growth:
+                each.here = rows
             each.correction = Correction.of(rows, each.runs, exact=not each.growth)
             ready.append(each)
 
@@ -304,18 +311,15 @@ def others_together(sized: Sequence[SizedPool]) -> None:
     """Find the counts of all other candidates and models of many pools side by side, as each would find its own."""
     if not sized:
         return
-    there = [np.array([float(min(each.run.aliases, each.run.most_aliases))]) for each in sized]
-    ready = []
-    for each, rows in zip(sized, solved([each.preferred for each in sized], there), strict=True):
+    later = [each for each in sized if each.has_think_times and "here" not in each.__dict__]
+    for each, rows in zip(
+        later, solved([each.preferred for each in later], [each.aliases_now for each in later]), strict=True
+    ):
         if isinstance(rows, Performance):
             each.here = rows
-            ready.append(each)
-        elif _open(
-            each.preferred.main
-        ):  # next to instability with those in use; nothing else asks for that row
-            ready.append(each)
         else:
             each.unread = rows
+    ready = [each for each in sized if each.unread is None]
     pools: list[Pool] = []
     guesses: list[int] = []
     limits: list[int] = []
@@ -429,32 +433,29 @@ def _from_to(values: Array) -> str:
     return low if low == high else f"{low} to {high}"
 
 
-def _open(pool: Pool) -> bool:
-    return all(math.isnan(part.think_time) for part in pool.classes)
+def moved_think_times(pool: Pool, off: Array) -> list[Pool]:
+    """The pool with longer and with shorter think times, by `off` [s] of each class."""
+    return [
+        replace(
+            pool,
+            classes=tuple(
+                replace(
+                    part, think_time=max(part.think_time + sign * float(each), LEAST_THINK * part.think_time)
+                )
+                for part, each in zip(pool.classes, off, strict=True)
+            ),
+        )
+        for sign in (1.0, -1.0)
+    ]
 
 
-def moved_pools(pool: Pool, law: Law, rows: Performance | None, in_use: int) -> list[Pool]:
-    """The pool at both ends of what the calibration and the error of the law allow, two an axis: upper end first.
-
-    The law read the think times as well, from response times that it knows no better than its error; without any, the
-    rows are not asked for.
-    """
-    sides: list[Pool] = []
-    for sign in (1.0, -1.0) if rows is not None else ():
-        assert rows is not None
-        parts = []
-        for part, error in zip(
-            pool.classes, NORMAL_90 * law.model_error * rows.volume_responses[in_use], strict=True
-        ):
-            longer = part.think_time + sign * float(error)
-            parts.append(replace(part, think_time=max(longer, LEAST_THINK * part.think_time)))
-        sides.append(replace(pool, classes=tuple(parts)))
-    found = [] if _open(pool) else sides
-    for axis in law.axes:
-        for sign in (1.0, -1.0):
-            inflation, gap = law.moved(axis, sign * NORMAL_90)
-            found.append(replace(pool, inflation=inflation, redrive_time=gap))
-    return found
+def moved_laws(pool: Pool, law: Law) -> list[Pool]:
+    """The pool at both ends of what the calibration of the law allows, two an axis: upper end first."""
+    return [
+        replace(pool, inflation=inflation, redrive_time=gap)
+        for axis in law.axes
+        for inflation, gap in (law.moved(axis, sign * NORMAL_90) for sign in (1.0, -1.0))
+    ]
 
 
 def some_counts(last: int, recommended: int, in_use: Sequence[int]) -> Indices:

@@ -140,10 +140,15 @@ class Sized(ABC):
                 raise InfeasibleError(f"{self.run.name}: {self._out_of_reach(rows)}")
             last = min(2 * last + ROWS_BEYOND, limit)
 
+    @property
+    def aliases_now(self) -> Array:
+        """Aliases in use, as many as there are addresses for; shape (1,)."""
+        return np.array([float(min(self.run.aliases, self.run.most_aliases))])
+
     @cached_property
     def here(self) -> Performance:
         """The model with the aliases in use."""
-        return self.model(np.array([float(min(self.run.aliases, self.run.most_aliases))]))
+        return self.model(self.aliases_now)
 
     def _first(self, rows: Performance) -> int | None:
         met = excess_of(self.target, rows) <= 1.0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -94,10 +95,7 @@ def _row(pool: MeasuredPool, found: Need) -> PoolCount:
         rows, _ = sized.sweep
         classic = sized.classic()
     except PlannerError as problem:
-        return PoolCount(
-            name=pool.name, volumes=pool.volumes, in_use=pool.aliases, rule_of_thumb=run.rule_of_thumb, now=now,
-            problem=str(problem), exit_code=problem.exit_code,
-        )  # fmt: skip
+        return replace(unanswered, problem=str(problem), exit_code=problem.exit_code)
     return PoolCount(
         name=pool.name, volumes=pool.volumes, in_use=pool.aliases, recommended=count, range=(found.low, found.high),
         rule_of_thumb=run.rule_of_thumb, classic=classic, now=_traffic(rows, run.aliases), then=_traffic(rows, count),

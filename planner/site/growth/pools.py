@@ -16,7 +16,7 @@ import numpy as np
 
 from planner import parallel
 from planner.demand import Law, Target
-from planner.errors import InfeasibleError, PlannerError
+from planner.errors import PlannerError
 from planner.interval import Interval
 from planner.measurements.groups import POOL, Group, rows_of
 from planner.measurements.over_time import RunsOverTime, over_time
@@ -27,7 +27,7 @@ from planner.site.growth.goals import Goal
 from planner.site.parts import DEFAULT_MEET
 from planner.site.series import SeriesLabel
 from planner.site.unevenness import covered
-from planner.sizing.need import Need, need
+from planner.sizing.need import need
 
 if TYPE_CHECKING:
     import polars as pl
@@ -210,17 +210,10 @@ def _ask(pools: Sequence[DecidedPool], wanted: Sequence[Wanted], part: PoolQuest
         cases, growth = [(pool.run,) for pool, _ in asked], [times - 1.0 for _, times in asked]
         found = need(cases, part.law, part.target, growth, ranges=ranges)
         for (pool, times), one in zip(asked, found, strict=True):
-            count = pool.counts[times] = _count(one)
+            count = pool.counts[times] = one.rank
             if ranges or one.count is None:
                 ends = (count if end is None else float(end) for end in (one.low, one.count, one.high))
                 pool.ranges[times] = Interval(*ends)
-
-
-def _count(found: Need) -> float:
-    """What is needed; inf where no count does, and nan where none was solved."""
-    if found.count is not None:
-        return float(found.count)
-    return math.inf if found.exit_code == InfeasibleError.exit_code else math.nan
 
 
 def _step(counts: dict[float, float], limit: int) -> tuple[float, float]:
@@ -248,7 +241,7 @@ def decided_pools(part: PoolQuestions) -> list[DecidedPool | str]:
     asked = [(days, at) for days in recent if isinstance(days, RecentDays) for at in days.runs]
     found = need([(days.runs[at],) for days, at in asked], part.law, part.target, ranges=False)
     for (days, at), one in zip(asked, found, strict=True):
-        days.needed[at] = _count(one)
+        days.needed[at] = one.rank
         if one.count is None:
             days.problems.append(one.problem)
     return [
@@ -259,7 +252,7 @@ def decided_pools(part: PoolQuestions) -> list[DecidedPool | str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class RecentDays:
-    """A pool over its recent days: runs of its busy intervals, what each needs (as `_count`), why some have none."""
+    """A pool over its recent days: runs of its busy intervals, what each needs (`Need.rank`), why some have none."""
 
     series: RunsOverTime
     runs: dict[int, Run]
@@ -269,11 +262,7 @@ class RecentDays:
     def decided(self, asked: PoolQuestion) -> DecidedPool | str:
         """The pool as the interval that decides it measured it."""
         series = self.series
-        known = np.isfinite(self.needed)
-        at = deciding(self.needed, series.load, series.seconds, known, DEFAULT_MEET)
-        if at is None:  # all of its busy time: above every limit, of which the headline speaks
-            never = np.isinf(self.needed)
-            at = deciding(np.zeros(never.size), series.load, series.seconds, never, DEFAULT_MEET)
+        at = deciding(self.needed, series.load, series.seconds, ~np.isnan(self.needed), DEFAULT_MEET)
         if at is None:
             return no_answer(asked.label, self.problems[0] if self.problems else "no I/O in its recent days")
         away = outside_busy_hour(series.group.words, series.start, series.seconds, series.io_rate, at)
