@@ -59,6 +59,8 @@ class NumbersAsked:
         Targets.
     growth : str or None
         Share by which the demand grows first.
+    together : str or None
+        How much the I/Os of a pool's volumes come together.
     model : str
         The law.
     system, start, end, interval : str or None
@@ -79,6 +81,12 @@ class NumbersAsked:
     )
     no_alias: NoAlias = None
     growth: Annotated[str | None, _option(metavar="SHARE", help="Demand grows by this first, as 30%.")] = None
+    together: Annotated[
+        str | None,
+        _option(
+            metavar="SHARE", help="I/Os of a pool's volumes come together: none, full, or a share as 50%."
+        ),
+    ] = None
     model: options.Model = options.DEFAULT_MODEL
     system: options.System = None
     start: options.From = None
@@ -108,8 +116,8 @@ class NumbersAsked:
             numbers["response"] = self.response
         return {
             "source": list(files) if files else None, **numbers, "target": self.target(files),
-            "growth": self.growth or 0.0, "model": self.model, "system": self.system, "start": self.start,
-            "end": self.end, "interval": self.interval,
+            "growth": self.growth or 0.0, "together": self.together, "model": self.model, "system": self.system,
+            "start": self.start, "end": self.end, "interval": self.interval,
         }  # fmt: skip
 
 

@@ -98,40 +98,47 @@ def _figures(
     )  # fmt: skip
 
 
-def batches(station: DeviceStation, rate: Array, mean: Array, share: Array) -> Figures:
-    """Poisson instants; a `share` of the I/Os comes in geometric batches of `mean`, the others one by one.
+GEOMETRIC = np.array([[1.0, 1.0]])
+"""Weight of each part of the batches, and its mean over that of all, less one I/O each."""
+LONG_TAILED = np.array([[0.97360, 0.90137], [0.02640, 4.63747]])
+"""The same with the first three moments of lognormal sizes of sigma 1: 1, e and e^3 times powers of the mean."""
 
-    H_n = q H_{n-1} + p_{n-1}, q = 1 - 1/m, mu(n) p_n = l1 H_n + l0 p_{n-1} with l1 = share rate / m, l0 = (1 -
-    share) rate.
-    Above c the pair (H, p) is multiplied by one matrix T a level: the sums are (1 - T)^-1 T and (1 - T)^-2 T.
+
+def batches(
+    station: DeviceStation, rate: Array, mean: Array, share: Array, parts: Array = GEOMETRIC
+) -> Figures:
+    """Poisson instants; a `share` of the I/Os comes in batches of `mean`, mixed of geometric ones, the others singly.
+
+    Part i of weight w_i and mean m_i: H_i,n = q_i H_i,n-1 + p_{n-1}, q_i = 1 - 1/m_i, mu(n) p_n = sum of l_i H_i,n +
+    l0 p_{n-1}, with l_i = w_i share rate / mean and l0 = (1 - share) rate. Above c the vector (H, p) is multiplied by
+    one matrix T a level: the sums are (1 - T)^-1 T and (1 - T)^-2 T.
     """
     steps = station.steps
-    rise, single, stay = share * rate / mean, (1 - share) * rate, 1 - 1 / mean
-    heads, laws = (np.empty((station.most + 1, rate.size)) for _ in range(2))
-    head, law = np.zeros(rate.size), np.ones(rate.size)
+    sizes = 1.0 + (mean - 1.0) * parts[:, 1:]
+    rise, single, stay = parts[:, :1] * share * rate / mean, (1 - share) * rate, 1 - 1 / sizes
+    heads, laws = np.empty((station.most + 1, *sizes.shape)), np.empty((station.most + 1, rate.size))
+    head, law = np.zeros(sizes.shape), np.ones(rate.size)
     heads[0], laws[0] = head, law
     for n in range(1, station.most + 1):
         head = stay * head + law
-        law = (rise * head + single * law) / steps[n]
+        law = ((rise * head).sum(axis=0) + single * law) / steps[n]
         heads[n], laws[n] = head, law
     mass, busy = _cumulated(laws)
-    up = rise / station.over
-    # T = ((q, 1), (up q, up + single / mu)), applied to the pair at c.
-    low_left, low_right = up * stay, up + single / station.over
-    det = (1 - stay) * (1 - low_right) - low_left
+    over = station.over[:, None]
+    up = rise / over
     stable = rate < station.over * (1 - 1e-12)
-    det = np.where(stable, det, 1.0)
-    first = stay * heads[1:] + laws[1:], low_left * heads[1:] + low_right * laws[1:]
-    sums = _inverse(stay, low_left, low_right, det, *first)
-    _, queue = _inverse(stay, low_left, low_right, det, *sums)
+    room = np.where(stable, 1.0 - rate / station.over, 1.0)
+
+    def summed(head: Array, law: Array) -> tuple[Array, Array]:
+        """(1 - T)^-1 applied to a vector: the sum of l_i m_i and l0 is the rate."""
+        found = (law + (up * stay * sizes * head).sum(axis=1)) / room
+        return (head + found[:, None]) * sizes, found
+
+    head = stay * heads[1:] + laws[1:, None]
+    law = (up * head).sum(axis=1) + single / station.over * laws[1:]
+    sums = summed(head, law)
+    _, queue = summed(*sums)
     return _figures(station, rate, mass, busy, sums[1], queue, stable)
-
-
-def _inverse(
-    stay: Array, left: Array, right: Array, det: Array, head: Array, law: Array
-) -> tuple[Array, Array]:
-    """(1 - T)^-1 applied to a pair."""
-    return ((1 - right) * head + law) / det, (left * head + (1 - stay) * law) / det
 
 
 def _cumulated(laws: Array) -> tuple[Array, Array]:

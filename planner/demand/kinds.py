@@ -13,11 +13,13 @@ from planner.results import Array
 
 KINDS: Final = (
     "poisson", "closed", "variable", "batches", "mixed batches", "fixed batches", "periodic", "active", "on-off",
+    "long batches",
 )  # fmt: skip
-POISSON, CLOSED, VARIABLE, BATCHES, MIXED, FIXED, PERIODIC, ACTIVE, ON_OFF = range(len(KINDS))
+POISSON, CLOSED, VARIABLE, BATCHES, MIXED, FIXED, PERIODIC, ACTIVE, ON_OFF, LONG = range(len(KINDS))
 STEADY: Final = (POISSON, CLOSED)
 SHARES: Final = (0.5,)  # of the I/Os that come in batches, mixed batches
 FINE_SHARES: Final = (0.75, 0.5, 0.35, 0.2)
+LONG_SHARES: Final = (0.6, 1.0)  # of the I/Os that come in flushes: batches of which some are far larger
 ON_LOADS: Final = (0.6, 0.7, 0.85, 1.0, 1.25, 1.6, 2.0, 2.5, 4.0, 8.0)
 FINE_ON_LOADS: Final = (
     0.5, 0.6, 0.7, 0.85, 1.0, 1.12, 1.25, 1.4, 1.6, 1.8, 2.0, 2.25, 2.5, 3.2, 4.0, 6.0, 8.0, 12.0, 20.0, 40.0,
@@ -53,7 +55,7 @@ def _layout(
     beside: tuple[float, ...] = (),
 ) -> Layout:  # fmt: skip
     numbers: tuple[tuple[float, ...], ...] = (
-        (0,), CLOSED_STEPS, (0,), (1.0,), shares, (0,), even, steps, loads,
+        (0,), CLOSED_STEPS, (0,), (1.0,), shares, (0,), even, steps, loads, LONG_SHARES,
     )  # fmt: skip
     with_others = {PERIODIC: even, ACTIVE: ACTIVE_STEPS}
     columns = [
@@ -153,4 +155,5 @@ def one_kind(kind: int, station: chains.DeviceStation, part: dict[str, Array]) -
     if kind == VARIABLE:
         return chains.variable(station, load, part["ratio"])
     one = np.ones_like(load)
-    return chains.batches(station, load, *((one, one) if kind == POISSON else (part["batch"], part["share"])))
+    sizes = (one, one) if kind == POISSON else (part["batch"], part["share"])
+    return chains.batches(station, load, *sizes, chains.LONG_TAILED if kind == LONG else chains.GEOMETRIC)

@@ -5,6 +5,8 @@ With A aliases about 1.5 E[(O - A)+] I/Os are queued: what unlimited servers wou
 more, since it stays longer (1.5 +- .5 in simulated pools, with any number of aliases). Without aliases every volume
 has the queue that was measured. Which reading of a volume is true is not known, but what it asks of the pool differs
 manyfold. So a pool is drawn many times, one reading a volume each time, by weight; count and range are quantiles.
+Beside these draws of independent volumes stand those whose bursts come together (planner.demand.together), as far as
+that is declared, or aliases in use and further rows show it.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from math import log
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -28,6 +30,7 @@ from planner.demand.read import make_rows, read_rows, read_volumes, with_queues
 from planner.demand.readings import Readings
 from planner.demand.rowwise import MeasuredRows
 from planner.demand.target import Target
+from planner.demand.together import beyond, in_batches
 from planner.demand.unlimited import AliasUse, asked, service_rates
 from planner.interval import Interval
 from planner.results import Array
@@ -53,6 +56,11 @@ MORE_DRAWS: Final = (
 )
 LEAST_GONE: Final = 0.2  # share of the queue that must be gone before rates say what they are without any
 LARGEST_TIE: Final = 3.0  # factor, either way, by which a draw is tied to the queue that was measured
+SHARES: Final = (0.5, 1.0)  # of bursts that come together, beside none, where aliases are in use
+MORE_SHARES: Final = (0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 1.0)  # the same where a row without any is known
+OF_SHARES: Final = 0.5  # quantile of draws of which some come together
+DENIED: Final = 2.0  # standard deviations of the law of the queue
+TOGETHER: Final = 0.15  # prior weight of all shares above 0
 UNIFORM: Final = 3**-0.5  # standard deviation of half a digit
 LEAST_SHARE: Final = 1e-3  # of a multiple that counts
 LEAST_RISE: Final = 1e-6  # between two guesses of a rate, in logarithms, that make a line
@@ -76,6 +84,8 @@ class PoolReadings:
         Aliases at the time.
     queues : ndarray
         I/Os queued in the whole pool in each draw, (aliases + 1, draws) [1].
+    shares : ndarray
+        How much the bursts of its volumes come together in each draw, (draws,).
     likely : ndarray
         Weight of each draw, (draws,).
     crowd : ndarray
@@ -91,6 +101,7 @@ class PoolReadings:
     readings: Readings
     in_use: int
     queues: Array
+    shares: Array
     likely: Array
     crowd: Array
     busy: Array
@@ -120,9 +131,10 @@ class PoolReadings:
         order = np.argsort(self.queues, axis=1, kind="stable")
         return np.take_along_axis(self.queues, order, axis=1), np.cumsum(self.likely[order], axis=1)
 
-    def queued(self, aliases: ArrayLike, share: float = POINT) -> Array:
+    def queued(self, aliases: ArrayLike, share: float | None = None) -> Array:
         """I/Os queued in the whole pool, (counts,): a quantile of the draws, never more than without aliases."""
         counts = np.atleast_1d(np.asarray(aliases, dtype=np.int64))
+        share = self.point if share is None else share
         values, weights = (each[np.minimum(counts, self.queues.shape[0] - 1)] for each in self._ordered)
         first = np.argmax(weights >= share * weights[:, -1:] - 1e-12, axis=1)
         most = self.alone.sum()
@@ -130,7 +142,7 @@ class PoolReadings:
             np.where(counts == 0, most, np.minimum(values[np.arange(counts.size), first], most))
         )
 
-    def predict(self, aliases: ArrayLike, share: float = POINT) -> PoolPrediction:
+    def predict(self, aliases: ArrayLike, share: float | None = None) -> PoolPrediction:
         """Figures of the whole pool, (counts,); between none and enough aliases the rates follow the queue."""
         queue = self.queued(aliases, share)
         left = np.clip(queue / max(float(self.alone.sum()), 1e-300), 0.0, 1.0)
@@ -148,12 +160,39 @@ class PoolReadings:
         share = many[:, None] * (1 - left) + few[:, None] * left
         return np.asarray(share * total)
 
+    @property
+    def point(self) -> float:
+        """Quantile of the draws that is the count."""
+        return OF_SHARES if self.others or self.in_use else POINT
+
+    @property
+    def together(self) -> Interval | None:
+        """How much the bursts come together, as the measurements show it; None where nothing does."""
+        if not self.others and (not self.in_use or self.open_above):
+            return None
+        order = np.argsort(self.shares, kind="stable")
+        weight = np.cumsum(self.likely[order]) / self.likely.sum()
+        ends = (float(self.shares[order][np.searchsorted(weight, end)]) for end in (0.05, 0.5, 0.95))
+        return Interval(*ends)
+
+    def all_at_once(self) -> PoolReadings:
+        """The same if the bursts of all volumes came together."""
+        last = max(MOST_ALIASES + 1 - self.readings.volumes, 0)
+        queues = HELD * beyond(in_batches(self.readings), last, 1.0)[:, None]
+        return replace(self, queues=queues, shares=np.ones(1), likely=np.ones(1))
+
+    def denies(self, row: PoolRow) -> bool:
+        """Whether a row with more aliases has a longer queue than volumes that are independent."""
+        queue = HELD * beyond(asked(self.readings), row.aliases, 0.0)[-1:]
+        rows = make_rows(row.rate, row.service, row.queue, 0)
+        return bool(_misfit(queue, rows)[0] < -DENIED)
+
     def point_and_range(self, target: Target | None = None) -> tuple[int, int, int]:
         """Count, low and high end; at most as many as there are addresses beside the bases."""
         target = target or Target()
         last = max(MOST_ALIASES + 1 - self.readings.volumes, 0)
         found = []
-        for share in (POINT, LOWEST, HIGHEST):
+        for share in (self.point, LOWEST, HIGHEST):
             ahead = self.predict(np.arange(last + 1), share)
             met = target.met(ahead.rate, ahead.service, ahead.queue)
             found.append(int(np.argmax(met)) if met.any() else last)
@@ -197,8 +236,27 @@ def drawn(asks: AliasUse, most: int, many: int = DRAWS) -> Array:
     return found
 
 
-PoolRow = tuple[Interval, Interval, Interval, int]
-"""Rate, service and queue of the volumes of a pool, arrays (volumes,), and its aliases in use."""
+class PoolRow(NamedTuple):
+    """Rate, service and queue of the volumes of a pool, arrays (volumes,), and its aliases in use.
+
+    `together` is how much the bursts of each volume come together with those of others, (volumes,); nan where unknown.
+    """
+
+    rate: Interval
+    service: Interval
+    queue: Interval
+    aliases: int = 0
+    together: Array | float = np.nan
+
+    def shares(self, unknown: float) -> Array:
+        """The same with a number for those that are not known, (volumes,)."""
+        known = np.broadcast_to(np.asarray(self.together, dtype=np.float64), self.rate.value.shape)
+        return np.where(np.isnan(known), unknown, known)
+
+    @property
+    def joined(self) -> bool:
+        """Whether bursts of some volumes are known to come together."""
+        return bool((np.nan_to_num(self.together) > 0.0).any())
 
 
 def read_pools(
@@ -236,12 +294,12 @@ def read_pools(
     found: dict[int, PoolReadings] = {}
     batch: list[int] = []
     size = 0
-    for k, (rate, _, _, aliases) in enumerate(rows):
+    for k, row in enumerate(rows):
         batch.append(k)
-        size += rate.value.size * (MULTIPLES.size if aliases else 1)
+        size += row.rate.value.size * (MULTIPLES.size if row.aliases else 1)
         if size >= ROWS_AT_ONCE or k == len(rows) - 1:
             for in_use, read in ((False, _read_alone), (True, _read_in_use)):
-                some = [each for each in batch if bool(rows[each][3]) == in_use]
+                some = [each for each in batch if bool(rows[each].aliases) == in_use]
                 if some:
                     pools = read([rows[each] for each in some], law, share[some], many)
                     found.update(zip(some, pools, strict=True))
@@ -255,7 +313,7 @@ def _joined(rows: Sequence[PoolRow]) -> tuple[list[Interval], list[slice]]:
         Interval(*(np.concatenate(ends) for ends in zip(*column, strict=True)))
         for column in list(zip(*rows, strict=True))[:3]
     ]
-    ends = np.cumsum([0, *(row[0].value.size for row in rows)])
+    ends = np.cumsum([0, *(row.rate.value.size for row in rows)])
     return columns, [slice(first, last) for first, last in pairwise(ends.tolist())]
 
 
@@ -270,8 +328,13 @@ def _read_alone(rows: Sequence[PoolRow], law: Law, growth: Array, many: int) -> 
     alone = np.where(
         share > 0, np.maximum(queue, read.rows.queue), np.where(share < 0, queue, read.rows.queue)
     )
-    ones = np.ones((1, many))
-    return [_together(grown.of(part), 0, [asks.of(part)], [alone[part]], ones) for part in parts]
+    return [
+        _pool(
+            row, grown.of(part), [asks.of(part)], [alone[part]], np.ones((1, many)),
+            curves=_curves(row, [in_batches(grown.of(part)), asks.of(part)] if row.joined else [], (0.0,)),
+        )
+        for row, part in zip(rows, parts, strict=True)
+    ]  # fmt: skip
 
 
 def _read_in_use(
@@ -283,63 +346,95 @@ def _read_in_use(
     measured = make_rows(rate, service, queued, 0)
     read = _as_without(measured, parts, law)
     asks = asked(read)
-    later = (
-        asked(read.grown(np.repeat(growth, [MULTIPLES.size * (part.stop - part.start) for part in parts])))
-        if growth.any()
-        else asks
-    )
+    grown = read
+    if growth.any():
+        grown = read.grown(np.repeat(growth, [MULTIPLES.size * (part.stop - part.start) for part in parts]))
+    later = asked(grown) if growth.any() else asks
     found = []
     for row, part in zip(rows, parts, strict=True):
-        aliases, volumes = row[3], part.stop - part.start
+        volumes = part.stop - part.start
         one = measured.of(part)
         begin = MULTIPLES.size * part.start
         each = [slice(begin + k * volumes, begin + (k + 1) * volumes) for k in range(MULTIPLES.size)]
-        queues = np.array([drawn(asks.of(some), aliases, many)[aliases] for some in each])
-        likely = _likely(queues, one)
+        queues = np.array([drawn(asks.of(some), row.aliases, many)[row.aliases] for some in each])
+        curves = before = _curves(row, _uses(read, asks, each), SHARES)
+        if later is not asks:
+            curves = _curves(row, _uses(grown, later, each), SHARES)
+        both = np.concatenate([queues, before.queues[row.aliases].reshape(MULTIPLES.size, -1)], axis=1)
+        likely = _likely(both, one)
         shown = replace(read.of(each[int(np.argmax(likely.sum(axis=1)))]), rows=one)
         asks_of = [later.of(some) for some in each]
-        pool = _together(shown, aliases, asks_of, [use.mean(use.alone) for use in asks_of], likely)
+        pool = _pool(
+            row, shown, asks_of, [use.mean(use.alone) for use in asks_of], likely[:, :many],
+            curves=replace(curves, likely=likely[:, many:].ravel()),
+        )  # fmt: skip
         if tied:
-            kept = _counting(likely)
-            tie = np.clip(-_missed(queues[kept].ravel(), one)[0], -log(LARGEST_TIE), log(LARGEST_TIE))
+            kept = _counting(likely[:, :many])
+            there = np.append(queues[kept].ravel() if not row.joined else [], before.queues[row.aliases])
+            tie = np.clip(-_missed(there, one)[0], -log(LARGEST_TIE), log(LARGEST_TIE))
             pool = replace(pool, queues=pool.queues * np.exp(tie))
         found.append(pool)
     return found
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Curves:
+    """Queues of volumes whose bursts come together, (aliases + 1, curves); how much they do, and how likely each is."""
+
+    queues: Array
+    shares: Array
+    likely: Array
+
+
+def _uses(read: Readings, asks: AliasUse, each: Sequence[slice]) -> list[AliasUse]:
+    """Distributions of volumes whose bursts come together: batches, and what their readings say in the mean."""
+    batches = in_batches(read)
+    return [use.of(some) for some in each for use in (batches, asks)]
+
+
+def _curves(row: PoolRow, uses: Sequence[AliasUse], shares: Sequence[float]) -> Curves:
+    """Every distribution of the aliases in use with every share, all alike."""
+    last = max(MOST_ALIASES + 1 - row.rate.value.size, 0)
+    every = [row.shares(share) for share in (shares if np.isnan(row.together).any() else shares[-1:])]
+    queues = [HELD * beyond(use, last, each) for use in uses for each in every]
+    return Curves(
+        queues=np.array(queues).reshape(-1, last + 1).T, shares=np.tile([each.mean() for each in every], len(uses)),
+        likely=np.ones(len(queues)),
+    )  # fmt: skip
+
+
 def read_pool(
-    io_rate: Interval, service: Interval, queued: Interval, *, aliases: int = 0, law: Law, growth: float = 0.0
-) -> PoolReadings:
+    io_rate: Interval, service: Interval, queued: Interval, *, aliases: int = 0, law: Law, growth: float = 0.0,
+    together: Array | float = np.nan,
+) -> PoolReadings:  # fmt: skip
     """Read one pool: `read_pools` of it alone."""
-    return read_pools([(io_rate, service, queued, aliases)], law=law, growth=growth)[0]
+    return read_pools([PoolRow(io_rate, service, queued, aliases, together)], law=law, growth=growth)[0]
 
 
-def read_pool_at_several(
-    rows: Sequence[tuple[Interval, Interval, Interval, int]], *, law: Law, growth: float = 0.0
-) -> PoolReadings:
+def read_pool_at_several(rows: Sequence[PoolRow], *, law: Law, growth: float = 0.0) -> PoolReadings:
     """Read the volumes of one pool measured with several numbers of aliases.
 
-    The row with the fewest aliases is read as by `read_pool`; each draw counts as far as it has the queues that were
-    measured with the other counts, to the error of the law of the queue and the digits. Then its queues are tied to
-    the measurements next to them: multiplied by what they miss there, at most three times either way.
+    The row with the fewest aliases is read as by `read_pool`; each draw, and each share of bursts that come together,
+    counts as far as it has the queues that were measured with the other counts, to the error of the law of the queue
+    and the digits. Then its queues are tied to the measurements next to them: multiplied by what they miss there, at
+    most three times either way.
     """
-    first, *others = sorted(rows, key=lambda row: row[3])
+    first, *others = sorted(rows, key=lambda row: row.aliases)
     if not others:
-        return read_pool(*first[:3], aliases=first[3], law=law, growth=growth)
+        return read_pools([first], law=law, growth=growth)[0]
 
     def read(growth: float) -> PoolReadings:
-        if first[3]:
+        if first.aliases:
             return _read_in_use([first], law, np.array([growth]), DRAWS, tied=False)[0]
-        return read_pools([first], law=law, growth=growth, many=MORE_DRAWS)[0]
+        found = read_pools([first], law=law, growth=growth, many=MORE_DRAWS)[0]
+        return found if first.joined else _with_curves(found, first)
 
     found = read(0.0)
     likely = found.likely
-    rows_of = tuple(
-        (aliases, make_rows(rate, service, queued, 0)) for rate, service, queued, aliases in others
-    )
-    ties = (
-        {0: np.zeros(likely.size)} if not first[3] else {first[3]: _tie(found, first[3], found.readings.rows)}
-    )
+    rows_of = tuple((row.aliases, make_rows(row.rate, row.service, row.queue, 0)) for row in others)
+    ties = {0: np.zeros(likely.size)}
+    if first.aliases:
+        ties = {first.aliases: _tie(found, first.aliases, found.readings.rows)}
     for aliases, measured in rows_of:
         likely = likely * np.exp(
             -0.5 * _misfit(found.queues[min(aliases, found.queues.shape[0] - 1)], measured) ** 2
@@ -355,6 +450,19 @@ def read_pool_at_several(
     queues = np.maximum.accumulate(tied[::-1], axis=0)[::-1]
     likely = likely / likely.max() if likely.max() > 0 else found.likely
     return _paced(replace(found, queues=queues, likely=likely, others=rows_of), shares)
+
+
+def _with_curves(pool: PoolReadings, row: PoolRow) -> PoolReadings:
+    """The same with bursts that come together, more or less, beside independent ones."""
+    curves = _curves(row, [in_batches(pool.readings), asked(pool.readings)], MORE_SHARES)
+    counts = curves.queues.shape[0]
+    draws = np.zeros((counts, pool.likely.size))
+    draws[: pool.queues.shape[0]] = pool.queues
+    weight = pool.likely.sum() / curves.likely.size * TOGETHER / (1 - TOGETHER)
+    return replace(
+        pool, queues=np.concatenate([draws, curves.queues], axis=1), shares=np.append(pool.shares, curves.shares),
+        likely=np.append(pool.likely, weight * curves.likely),
+    )  # fmt: skip
 
 
 def _tie(pool: PoolReadings, aliases: int, rows: MeasuredRows) -> Array:
@@ -404,24 +512,31 @@ def _counting(likely: Array) -> Indices:
     return np.flatnonzero(share > LEAST_SHARE)
 
 
-def _together(
-    readings: Readings, in_use: int, asks_of: Sequence[AliasUse], alone: Sequence[Array], likely: Array
-) -> PoolReadings:
-    """Draws of several hypotheses side by side, `likely` (hypotheses, draws); means over all."""
+def _pool(
+    row: PoolRow, readings: Readings, asks_of: Sequence[AliasUse], alone: Sequence[Array], likely: Array, *,
+    curves: Curves,
+) -> PoolReadings:  # fmt: skip
+    """Draws of several hypotheses side by side, `likely` (hypotheses, draws), and curves; means over all hypotheses."""
     last = max(MOST_ALIASES + 1 - readings.volumes, 0)
     share, kept = likely.sum(axis=1) / likely.sum(), _counting(likely).tolist()
 
     def mean(values: Sequence[Array]) -> Array:
         return np.asarray(sum(share[k] * values[k] for k in kept) / share[kept].sum())
 
-    queues = np.concatenate([drawn(asks_of[k], last, likely.shape[1]) for k in kept], axis=1)
+    draws = [] if row.joined else kept
+    # All curves together have a set part of the weight of all draws.
+    weight = likely.shape[1] * likely.shape[0] / max(curves.likely.size, 1) * TOGETHER / (1 - TOGETHER)
+    queues = np.concatenate(
+        [*(drawn(asks_of[k], last, likely.shape[1]) for k in draws), curves.queues], axis=1
+    )
     nothing = np.flatnonzero(queues.max(axis=1) <= NOTHING)
-    counts = max(int(nothing[0]) + 1 if nothing.size else last + 1, in_use + 2)
+    counts = max(int(nothing[0]) + 1 if nothing.size else last + 1, row.aliases + 2)
     return PoolReadings(
-        readings=readings, in_use=in_use, queues=queues[:counts],
-        likely=likely[kept].ravel(), crowd=mean([asks.second_moment for asks in asks_of]),
+        readings=readings, in_use=row.aliases, queues=queues[:counts],
+        shares=np.append(np.zeros(likely[draws].size), curves.shares),
+        likely=np.append(likely[draws], weight * curves.likely), crowd=mean([asks.second_moment for asks in asks_of]),
         busy=mean([asks.mean(asks.busy) for asks in asks_of]), rate=mean([asks.mean(asks.rate) for asks in asks_of]),
-        alone=_at_least(mean(alone), readings.rows.queue.sum() if in_use else 0.0),
+        alone=_at_least(mean(alone), readings.rows.queue.sum() if row.aliases else 0.0),
         alone_rate=mean([asks.mean(asks.alone_rate) for asks in asks_of]),
     )  # fmt: skip
 

@@ -30,6 +30,8 @@ ACTIVE_WEIGHTS: Final = (0.35, 0.25, 0.15, 0.1, 0.1, 0.05)
 CROWD: Final = 10.0  # requesters of one volume, about; more are less and less likely
 FEWER: Final = 4.0
 OF_BESIDE: Final = 0.4  # of requesters or groups beside open arrivals, to those alone
+FLUSH: Final = 20.0  # wait from which on flushes are as likely as phases of overload
+SELDOM: Final = 0.25  # load below which they are
 STRONG: Final = 3.0  # load while on beyond which a phase is nearly a batch
 
 
@@ -48,6 +50,7 @@ class Scales:
     of_active: float = 0.6
     of_phases: float = 0.04
     of_strong: float = 0.5  # of the phases nearly as strong as batches
+    of_long: float = 0.012
     slow: float = 200.0  # service times; shorter phases are less likely
     steady: float = 2.0  # of all others, where steady
 
@@ -92,6 +95,10 @@ def weights(
             scales.of_active
             * _requesters(layout)
             * np.exp(-wait / scales.active - np.maximum(wait - CROWD, 0) / FEWER),
+        ),
+        (
+            kinds.LONG,
+            scales.of_long * np.minimum(wait / FLUSH, 1.0) ** 2 * (demands.load < SELDOM),
         ),
         (kinds.ON_OFF, _phases(demands, layout, wait, scales)),
     ):

@@ -23,6 +23,7 @@ Flags = NDArray[np.bool_]
 FREE: Final = {
     kinds.BATCHES: ("batch", 1e-6, 1e4),
     kinds.MIXED: ("batch", 1e-6, 1e4),
+    kinds.LONG: ("batch", 1e-6, 1e4),
     kinds.FIXED: ("batch", 1e-6, 2e3),
     kinds.PERIODIC: ("batch", 1e-6, 2e3),
     kinds.ON_OFF: ("on_time", 1e-4, 1e8),
@@ -148,7 +149,7 @@ def _inverted(
     if kind == kinds.POISSON:
         return _balanced(part, "load", rows, station)
     good = load < station.over[rows.devices.astype(np.int64) - 1, np.arange(load.size)]
-    part["share"] = number if kind in (kinds.BATCHES, kinds.MIXED) else part["share"]
+    part["share"] = number if kind in (kinds.BATCHES, kinds.MIXED, kinds.LONG) else part["share"]
     part["even"] = number if kind == kinds.PERIODIC else part["even"]
     if kind == kinds.ON_OFF:
         good &= number > 1.02 * load

@@ -155,10 +155,13 @@ def _laws(kind: int, part: dict[str, Array], steps: Array) -> Array:
     single = kind in (kinds.POISSON, kinds.VARIABLE)
     mean = np.ones_like(load) if single else part["batch"]
     share = np.ones_like(load) if single else part["share"]
-    head = np.zeros_like(load)
+    parts = chains.LONG_TAILED if kind == kinds.LONG else chains.GEOMETRIC
+    sizes = 1.0 + (mean - 1.0) * parts[:, 1:]
+    head = np.zeros_like(sizes)
     for level in range(1, levels + 1):
-        head = (1 - 1 / mean) * head + laws[level - 1]
-        laws[level] = load * (share / mean * head + (1 - share) * laws[level - 1]) / steps[level]
+        head = (1 - 1 / sizes) * head + laws[level - 1]
+        many = (parts[:, :1] * head).sum(axis=0) / mean
+        laws[level] = load * (share * many + (1 - share) * laws[level - 1]) / steps[level]
     return _whole(laws)
 
 

@@ -40,6 +40,7 @@ def in_words(readings: Readings, volume: int, reading: int) -> str:
         kinds.VARIABLE: f"open arrivals with service times of scv {max(2 * number['ratio'] - 1, 0):.2g}",
         kinds.BATCHES: f"about {together} I/Os come together",
         kinds.MIXED: f"{_percent(number['share'])} of the I/Os come about {together} together, the others one by one",
+        kinds.LONG: f"{_percent(number['share'])} of the I/Os come about {together} together, at times many more",
         kinds.FIXED: f"always about {together} I/Os come together",
         kinds.PERIODIC: f"about {together} I/Os at once, the volume idle between"
         + _beside(number["single"] / service),

@@ -160,6 +160,11 @@ class Rows:
         return self._plain("pool_aliases")
 
     @property
+    def together(self) -> Array:
+        """How much the I/Os of each row come together with those of others, shape (rows,); nan where unknown."""
+        return self._plain("together")
+
+    @property
     def seconds(self) -> Array:
         """Time that each row was measured, shape (rows,) [s]; nan where the source says nothing."""
         return self._plain("interval")

@@ -44,6 +44,9 @@ class Run:
         volume an alias of a pool worked.
     idle : int
         Bases without I/O, beside those in `volumes`.
+    together : ndarray or float
+        How much the bursts of each volume come together with those of the other volumes, from 0 (independent) to 1
+        (all at once), shape () or (volumes,); nan where that is not known.
     path_share : float or None
         Share of pend or of disconnect, the larger, in the service time; None where the source does not say.
     cu_wait : float or None
@@ -68,6 +71,7 @@ class Run:
     queue_shown: Array
     own: bool = True
     idle: int = 0
+    together: Array | float = math.nan
     path_share: float | None = None
     cu_wait: float | None = None
     source: str = ""
@@ -112,6 +116,11 @@ class Run:
     def busy(self) -> float:
         """Busy share of one device, bases and aliases alike."""
         return float(self.io_rate.value @ self.service.value) / (self.bases + self.aliases)
+
+    @property
+    def joined(self) -> bool:
+        """Whether the bursts of some volumes are known to come together."""
+        return self.bases > 1 and bool((np.nan_to_num(self.together) > 0.0).any())
 
     @property
     def queue_known(self) -> bool:

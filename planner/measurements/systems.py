@@ -380,7 +380,7 @@ def _run(rows: Rows, name: str, *, pool: bool, aliases: int, idle: int = 0) -> R
         io_rate=rows.column("rate", lambda whole: _widened(whole, whole.numbers["io_rate"])),
         service=rows.column("service time", lambda whole: _widened(whole, _printed_service(whole))), queued=queue,
         queue_shown=np.where(np.isnan(shown_queue), queue.value, shown_queue),
-        idle=idle, path_share=share, cu_wait=wait, source=rows.source, start=rows.start,
+        idle=idle, together=rows.together, path_share=share, cu_wait=wait, source=rows.source, start=rows.start,
         notes=_notes(idle, unknown=missing.size > 0, mean=False, in_use=False),
     )  # fmt: skip
 
@@ -422,8 +422,8 @@ def _joined(rows: Rows, name: str, *, bases: int, pool: bool, idle: int = 0, abs
     return Run(
         name=name, pool=pool, aliases=aliases, volumes=tuple(first.names), io_rate=each(total, bases),
         service=each(mean, 1.0), queued=each(queue.sum(), bases), queue_shown=np.full(bases, queue.sum().value / bases),
-        own=bases == 1, idle=idle, path_share=share, cu_wait=wait, source=rows.source, start=rows.start,
-        notes=_notes(idle, unknown=False, mean=bases > 1, in_use=bool(known.any())),
+        own=bases == 1, idle=idle, together=first.together, path_share=share, cu_wait=wait, source=rows.source,
+        start=rows.start, notes=_notes(idle, unknown=False, mean=bases > 1, in_use=bool(known.any())),
     )  # fmt: skip
 
 

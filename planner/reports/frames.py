@@ -153,6 +153,8 @@ def with_pools(frame: pl.DataFrame, membership: Membership | None) -> pl.DataFra
                     pl.col("pool")).alias("pool"),
         pl.coalesce(device.replace_strict(list(pool), [counts[name] for name in pool.values()], default=None,
                                           return_dtype=pl.UInt16), pl.col("pool_aliases")).alias("pool_aliases"),
+        pl.coalesce(device.replace_strict(list(members), [member.together for member in members.values()],
+                                          default=None, return_dtype=pl.Float64), pl.col("together")).alias("together"),
         pl.when(plain & device.is_in(list(members)))
         .then(device.replace_strict(list(members), role, default=None, return_dtype=pl.Enum(schema.KINDS)))
         .otherwise(pl.col("kind")).alias("kind"),

@@ -16,6 +16,7 @@ from planner.reports.device_range import device_range
 
 Role = Literal["base", "alias"]
 ROLES: Final = ("device", "role", "pool")
+TOGETHER: Final = "together"
 IS_BASE: Final = "IODDEV_RDEVHPBA"
 IS_ALIAS: Final = "IODDEV_RDEVHPAL"
 POOL: Final = "IODDEV_RDEVHPPL"
@@ -24,10 +25,14 @@ BITS: Final = ("device", IS_BASE, IS_ALIAS, POOL)
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """The part of a device: its `role`, "base" or "alias", and its `pool`."""
+    """The part of a device: its `role`, "base" or "alias", its `pool`, and how far its I/Os come with those of others.
+
+    `together` is a share from 0 to 1; None where the table does not say.
+    """
 
     role: Role
     pool: str
+    together: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +44,8 @@ class Membership:
 
     def of(self, pool: str, role: Role) -> list[str]:
         """List the devices of a pool."""
-        wanted = Member(role, pool)
-        return sorted(device for device, member in self.members.items() if member == wanted)
+        wanted = (role, pool)
+        return sorted(name for name, member in self.members.items() if (member.role, member.pool) == wanted)
 
     @property
     def pools(self) -> list[str]:
@@ -54,8 +59,9 @@ def read_membership(path: Path | str) -> Membership:
     Parameters
     ----------
     path : Path or str
-        CSV with the columns device (522A or 522A-5231), role (base or alias) and pool; or device, IODDEV_RDEVHPBA,
-        IODDEV_RDEVHPAL (0 or 1) and IODDEV_RDEVHPPL. Rows with neither bit are no members.
+        CSV with the columns device (522A or 522A-5231), role (base or alias) and pool, and together where it is known
+        how far the I/Os of volumes come together (none, full, or a share); or device, IODDEV_RDEVHPBA, IODDEV_RDEVHPAL
+        (0 or 1) and IODDEV_RDEVHPPL. Rows with neither bit are no members.
 
     Returns
     -------
@@ -102,12 +108,29 @@ def device_words(table: CsvTable) -> list[str]:
 def _by_role(table: CsvTable) -> dict[str, Member]:
     members: dict[str, Member] = {}
     roles, pools = table.words("role"), table.words("pool")
+    shares = table.texts(TOGETHER) if table.has(TOGETHER) else [None] * len(roles)
     for row, (devices, role) in enumerate(zip(_devices(table), roles, strict=True)):
         if role.lower() not in ("base", "alias"):
             raise table.error(row, "role", f"{role!r}: expected base or alias")
-        member = Member("base" if role.lower() == "base" else "alias", pools[row])
+        member = Member(
+            "base" if role.lower() == "base" else "alias", pools[row], _together(table, row, shares[row])
+        )
         _add(table, row, members, devices, member, again=False)
     return members
+
+
+def _together(table: CsvTable, row: int, text: str | None) -> float | None:
+    """How far the I/Os of a device come with those of others: none, full or a share; None where the cell is empty."""
+    if not text:
+        return None
+    try:
+        found = {"none": 0.0, "full": 1.0}.get(text.lower())
+        found = float(text) if found is None else found
+    except ValueError:
+        found = -1.0
+    if not 0.0 <= found <= 1.0:
+        raise table.error(row, TOGETHER, f"{shown(text)}: expected none, full, or a share from 0 to 1")
+    return found
 
 
 def _add(

@@ -90,6 +90,7 @@ DEVICES: Final = (
     Heading("alias_of", "String", "", "device number of the base, of a classic alias"),
     Heading("pool", "String", "", "alias pool that the device belongs to; null where nothing says so"),
     Heading("pool_aliases", "UInt16", "", "aliases of that pool"),
+    Heading("together", "Float64", "", "how much its I/Os come together with those of other volumes: 0 not, 1 always"),
     Heading("links", "UInt32", "", "minidisk links"),
     Heading("paths", "UInt32", "", "channel paths"),
     *(column for name, (unit, meaning) in DEVICE_NUMBERS.items() for column in measured(name, unit, meaning)),

@@ -143,6 +143,11 @@ class AliasAnswer(Answer):
         not known.
     remarks : Remarks
         The demand in words, what to know, what to do next.
+    together : Interval or None
+        How much the bursts of a pool's volumes come together, from 0 (independent) to 1 (all at once), where
+        measurements show it.
+    together_count : int or None
+        Aliases that meet the target if the bursts of all volumes come together; None where the data decide.
     """
 
     PICTURE: ClassVar[str] = "planner.sizing.picture:draw"
@@ -168,6 +173,8 @@ class AliasAnswer(Answer):
     gains: tuple[Gain, ...]
     grouping_error: float
     remarks: Remarks
+    together: Interval | None = None
+    together_count: int | None = None
 
     @property
     def rate_low(self) -> Array:
@@ -220,7 +227,7 @@ class AliasAnswer(Answer):
                 f"{head}aliases do not help: the wait becomes service. {_capital(_aliases(self.recommended))} "
                 f"({self.spread}) would meet the target: {self._gain(self.recommended)}."
             )
-        head += f"{_aliases(self.recommended)} ({self.spread})"
+        head += f"{_aliases(self.recommended)} ({self.spread}){self._together}"
         used = f", {self.in_use} in use" if self.in_use and self.in_use != self.recommended else ""
         if self.recommended > self.in_use:
             more = render.counted(self.recommended - self.in_use, "device number")
@@ -236,6 +243,38 @@ class AliasAnswer(Answer):
         return (
             f"{head}: {'no I/Os are waiting' if self.waiting is False else 'none is needed'}; {self._now()}."
         )
+
+    @property
+    def _together(self) -> str:
+        """What bursts that come together would need, and what most of the wait needs where the rest costs more."""
+        said = ""
+        if self.together_count is not None and self.together_count > max(self.range[1], self.recommended + 1):
+            said = (
+                f" if the volumes' I/Os are independent, {self.together_count} if they come together (striped file "
+                "systems, page writes)"
+            )
+        most = self.removes(0.9)
+        if most is not None and self.recommended - most > most - self.in_use > 0:
+            said += f"; {most} remove 90 % of the wait"
+        return said
+
+    def removes(self, share: float) -> int | None:
+        """Count the aliases that remove a share of the wait with those in use.
+
+        Parameters
+        ----------
+        share : float
+            Of the wait, above 0 and at most 1 [1].
+
+        Returns
+        -------
+        int or None
+            Aliases, those in use included; None where nothing waits or no count of the table removes as much.
+        """
+        wait = self.rows.queued / self.rows.io_rate
+        now = float(wait[self.in_use]) if self.in_use < wait.size else 0.0
+        enough = np.flatnonzero(wait <= (1.0 - share) * now)
+        return int(enough[0]) if 0.0 < now < np.inf and enough.size else None
 
     @property
     def _who(self) -> str:
@@ -272,7 +311,28 @@ class AliasAnswer(Answer):
             rule = (
                 f"By the rule of thumb {self.rule_of_thumb}: aliases in use plus the queue{grown}, rounded up.",
             )
-        return (*rule, *self.remarks.more, SCOPE)
+        half, most = self.removes(0.5), self.removes(0.9)
+        steps: tuple[str, ...] = ()
+        if half is not None and most is not None and self.recommended > self.in_use:
+            steps = (
+                f"Of the wait, {_aliases(half)} {_verb(half)} half, {most} 90 %; the target takes {self.recommended}.",
+            )
+        return (*rule, *steps, *self._of_together(), *self.remarks.more, SCOPE)
+
+    def _of_together(self) -> tuple[str, ...]:
+        """How much the bursts of volumes come together, where data say it or could."""
+        if self.together is not None:
+            low, value, high = self.together
+            return (
+                f"The volumes' I/Os come together to {value:.0%} ({low:.0%} to {high:.0%}; 0% independent, 100% all "
+                "at once), as what waits with aliases in use shows.",
+            )
+        if self.together_count is None:
+            return ()
+        return (
+            "Without aliases in use nothing shows whether the volumes' I/Os come together "
+            f"({self.together_count} aliases if they do): one listing with aliases decides, or --together.",
+        )
 
     def table(self) -> render.Table:
         """One row an alias count; the recommended one and those that were measured are marked.
@@ -387,6 +447,14 @@ class AliasAnswer(Answer):
             "interval": self.interval or None,
             "recommended": self.recommended,
             "range": [int(end) for end in self.range],
+            "recommended_low": int(self.range[0]),
+            "recommended_high": int(self.range[1]),
+            "recommended_together": self.together_count,
+            "together": None if self.together is None else self.together.value,
+            "together_low": None if self.together is None else self.together.low,
+            "together_high": None if self.together is None else self.together.high,
+            "removes_half": self.removes(0.5),
+            "removes_90": self.removes(0.9),
             "saturated": self.saturated,
             "helps": self.helps,
             "strain": self.strain,
@@ -409,6 +477,10 @@ class AliasAnswer(Answer):
             "grouping_error": self.grouping_error,
             "notes": [*self._more(), *filter(None, (self.remarks.step,))],
         }
+
+
+def _verb(count: int) -> str:
+    return "removes" if count == 1 else "remove"
 
 
 def together(answers: Sequence[AliasAnswer]) -> render.Table:

@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 
 from planner.demand import Law, Target, in_words, point_and_range
-from planner.demand.pooled import HIGHEST, LOWEST, PoolReadings, read_pool_at_several, read_pools
+from planner.demand.pooled import HIGHEST, LOWEST, PoolReadings, PoolRow, read_pool_at_several, read_pools
 from planner.devices import Performance
 from planner.errors import InputError, PlannerError
 from planner.interval import Interval
@@ -55,6 +55,17 @@ class SizedDraws(Sized):
     def ends(self) -> tuple[int, int, int]:
         """Count and range by the draws."""
         return self.pool.point_and_range(self.target)
+
+    @cached_property
+    def together(self) -> Interval | None:
+        """As the measurements show it."""
+        return self.pool.together
+
+    @cached_property
+    def together_count(self) -> int | None:
+        """Where nothing shows how much bursts come together, and nobody said so."""
+        known = self.together is not None or not np.isnan(self.run.together).any() or self.run.bases == 1
+        return None if known else all_at_once(self.pool, self.target, self.count)
 
     @property
     def guess(self) -> int:
@@ -102,7 +113,7 @@ def size_bursty_pools(
 ) -> list[SizedDraws | PlannerError]:
     """Read pools of bursty volumes; those of one row without aliases all together."""
     alone = [k for k, runs in enumerate(cases) if len(_known(runs)) == 1]
-    rows = {k: _row(_known(cases[k])[0]) for k in alone}
+    rows = {k: row_of(_known(cases[k])[0]) for k in alone}
     grows = [k for k in alone if growth[k]]
     measured = dict(zip(alone, read_pools(list(rows.values()), law=law), strict=True))
     later = dict(
@@ -115,7 +126,7 @@ def size_bursty_pools(
     found = []
     for k, runs in enumerate(cases):
         if k not in measured:
-            several = [_row(run) for run in _known(runs)]
+            several = [row_of(run) for run in _known(runs)]
             measured[k] = read_pool_at_several(several, law=law)
             if growth[k]:
                 later[k] = read_pool_at_several(several, law=law, growth=growth[k])
@@ -132,13 +143,22 @@ def _made(
         return problem
 
 
+def all_at_once(pool: PoolReadings, target: Target, least: int) -> int:
+    """Aliases that a pool needs if the bursts of all its volumes come together, never fewer than if they do not."""
+    joined = pool.all_at_once()
+    rows = joined.predict(np.arange(joined.queues.shape[0]))
+    met = target.met(rows.rate, rows.service, rows.queue)
+    return max(int(np.argmax(met)) if met.any() else met.size - 1, least)
+
+
 def _known(runs: Sequence[Run]) -> list[Run]:
     """Measurements with a queue, the latest of each count of aliases."""
     return list({run.aliases: run for run in runs if run.queue_known}.values())
 
 
-def _row(run: Run) -> tuple[Interval, Interval, Interval, int]:
-    return run.io_rate, run.service, spaced(run.queued), run.aliases
+def row_of(run: Run) -> PoolRow:
+    """What is read of a measurement of a pool."""
+    return PoolRow(run.io_rate, run.service, spaced(run.queued), run.aliases, run.together)
 
 
 def _rows(pool: PoolReadings, counts: Array) -> Performance:

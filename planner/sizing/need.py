@@ -148,7 +148,7 @@ def ordered(run: Run) -> Run:
     """The volumes in the order of what was measured of them, so that no answer depends on that of a file."""
     numbers = [
         np.broadcast_to(end, run.io_rate.value.shape)
-        for each in (run.io_rate, run.service, run.queued)
+        for each in (run.io_rate, run.service, run.queued, (run.together,))
         for end in each
     ]
     order = np.lexsort([run.queue_shown, *(-each for each in numbers[::-1])])
@@ -160,7 +160,7 @@ def ordered(run: Run) -> Run:
     )
     return replace(
         run, volumes=tuple(run.volumes[k] for k in order), io_rate=rate, service=service, queued=queued,
-        queue_shown=run.queue_shown[order],
+        queue_shown=run.queue_shown[order], together=np.broadcast_to(run.together, order.shape)[order],
     )  # fmt: skip
 
 

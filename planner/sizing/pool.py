@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from planner.demand import Candidate, Law, Readings, Target, candidates_of_pools, read_volumes
+from planner.demand.pooled import read_pools
 from planner.demand.read import steady_volumes
 from planner.devices import Performance, Pool, solve_pools
 from planner.errors import ConvergenceError, PlannerError
@@ -19,6 +20,7 @@ from planner.measurements import Run
 from planner.results import Array
 from planner.sizing.answer import UNEQUAL, AnswerParts, NamedReading, Remarks
 from planner.sizing.bounds import LEAST_THINK, NORMAL_90, band, measured_rate, measured_response, spaced
+from planner.sizing.bursty_pool import all_at_once, row_of
 from planner.sizing.classic import classic_aliases
 from planner.sizing.comparison import Gain, gains, own_gains
 from planner.sizing.fewest import excess_of, fewest, first_guess, most_useful
@@ -157,6 +159,18 @@ class SizedPool(Sized):
             self.preferred,
             *(GrownDemand.of(each, self.run, self.growth) for each in self.candidates[1:]),
         ]
+
+    @cached_property
+    def together_count(self) -> int | None:
+        """Where nothing waits that would show how much bursts come together."""
+        run = self.run
+        if not run.queue_known or run.bases == 1 or self.target.no_alias is not None or len(self.runs) > 1:
+            return None
+        if (run.aliases and run.total_queue.value > 0) or not np.isnan(run.together).any():
+            return None
+        (read,) = read_pools([row_of(run)._replace(aliases=0)], law=self.law, growth=self.growth, many=1)
+        found = all_at_once(read, self.target, self.count)
+        return min(found, run.aliases) if run.aliases else found  # nothing waits with those
 
     @property
     def has_think_times(self) -> bool:
@@ -387,16 +401,26 @@ def size_pools(
 def _is_steady(runs: Sequence[Run], law: Law) -> bool:
     """Whether steady demand may explain the measurement that tells most, that with fewest aliases."""
     known = [run for run in runs if run.queue_known]
-    if not known:
-        return True
+    if not known or known[-1].joined:
+        return not known
     run = min(known, key=lambda each: each.aliases)
     if not run.aliases:
         rate, service, queued, _ = _unshared(run)
-        return bool(steady_volumes(rate, service, queued, law=law).all())
+        if not steady_volumes(rate, service, queued, law=law).all():
+            return False
+        return run.bases == 1 or not _denied(run, [each for each in known if each.aliases], law)
     if run is runs[-1]:
         return True  # decided by its candidates
     (candidates,) = candidates_of_pools([run], law)
     return run.total_queue.value <= 0 or candidates[0].fits
+
+
+def _denied(alone: Run, others: Sequence[Run], law: Law) -> bool:
+    """Whether more waits with aliases than if the volumes, measured without, were independent."""
+    if not others:
+        return False
+    (read,) = read_pools([row_of(alone)], law=law, many=1)
+    return any(read.denies(row_of(each)) for each in others)
 
 
 def _io_rate(rows: Performance) -> Array:

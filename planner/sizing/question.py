@@ -137,6 +137,7 @@ def aliases(
     interval: str | None = None,
     target: Target | None = None,
     growth: Quantity = 0.0,
+    together: Quantity | None = None,
     model: Path | str = DEFAULT_MODEL,
     progress: Progress | None = None,
 ) -> AliasAnswer | VolumesAnswer | Subsystem:
@@ -171,6 +172,9 @@ def aliases(
         What the aliases must achieve; by default queueing is gone.
     growth : str or float, optional
         Share by which the demand grows first, ``"30%"`` or 0.3.
+    together : str or float, optional
+        How much the I/Os of a pool's volumes come together: ``"none"`` (independent), ``"full"`` (all at once, as of
+        striped file systems and page writes), or a share; of the measurements where not said.
     model : Path or str, optional
         The law: a model file, or the name of a shipped model.
     progress : callable, optional
@@ -203,12 +207,12 @@ def aliases(
     )
     share = units.share(growth, "growth")
     law, target = Law.from_model(model), target or Target()
+    joined = None if together is None else share_together(together)
     if source is None:
         if not numbers.given:
             raise InputError("source", None, "files, or the numbers rate and service")
-        return search(
-            [numbers.run(pool=kind == "pool" or volumes is not None)], law, target=target, growth=share
-        )
+        run = _declared(numbers.run(pool=kind == "pool" or volumes is not None), joined)
+        return search([run], law, target=target, growth=share)
     if numbers.given:
         given = " and ".join(numbers.given)
         raise InputError(given, "beside files", "either files or numbers: they exclude each other")
@@ -242,13 +246,58 @@ def aliases(
             measured.notes,
             progress,
             alone=alone,
+            joined=joined,
         )
     chosen = (
         _devices(bases if bases is not None else device, "bases"),
         None if alias_devices is None else Devices(alias_devices, "aliases", labels=False),
         _devices(exclude, "exclude"),
     )
-    return _pools(every, chosen, membership, pool, law, target, share, measured.notes, progress, alone=alone)
+    return _pools(
+        every,
+        chosen,
+        membership,
+        pool,
+        law,
+        target,
+        share,
+        measured.notes,
+        progress,
+        alone=alone,
+        joined=joined,
+    )
+
+
+def share_together(given: Quantity, argument: str = "together") -> float:
+    """How much bursts come together, from a word or a share.
+
+    Raises
+    ------
+    InputError
+        Neither none, full, nor a share from 0 to 1.
+    """
+    words = {"none": 0.0, "full": 1.0}
+    if isinstance(given, str) and given in words:
+        return words[given]
+    expected = "none, full, or a share from 0 to 1, as 0.5 or 50%"
+    try:
+        found = units.share(given, argument)
+    except InputError as error:
+        raise InputError(argument, given, expected) from error
+    if not 0.0 <= found <= 1.0:
+        raise InputError(argument, given, expected)
+    return found
+
+
+def _declared(run: Run, joined: float | None) -> Run:
+    """With how much its bursts come together, where that was said."""
+    if joined is None:
+        return run
+    if run.bases == 1 and not run.idle:
+        raise InputError(
+            "together", joined, "it for a pool: one volume has no others that its I/Os come with"
+        )
+    return replace(run, together=joined)
 
 
 def _one_system(measured: Measured) -> None:
@@ -277,13 +326,14 @@ def _kind(every: Sequence[Rows]) -> str:
 
 def _volumes(
     every: Sequence[Rows], only: Devices | None, exclude: Devices | None, law: Law, target: Target, growth: float,
-    notes: Sequence[str], progress: Progress | None, *, alone: bool,
+    notes: Sequence[str], progress: Progress | None, *, alone: bool, joined: float | None,
 ) -> AliasAnswer | VolumesAnswer:  # fmt: skip
     """Each volume with aliases of its own; one alone is answered in full."""
     systems: dict[str, list[tuple[str, Run]]] = {}
     for rows in every:
         for run in volume_runs(rows, only, exclude):
-            systems.setdefault(run.name, []).append(("" if alone else str(rows.file), run))
+            one = ("" if alone else str(rows.file), _declared(run, joined))
+            systems.setdefault(run.name, []).append(one)
     several = list(present_cases(systems, law, target, growth).values())
     notes = _with_worst(notes, several)
     if len(several) == 1:
@@ -320,7 +370,7 @@ def _silent(title: str, parts: int) -> AbstractContextManager[Callable[[int], No
 def _pools(
     every: Sequence[Rows], chosen: tuple[Devices | None, Devices | None, Devices | None],
     membership: Membership | None, name: str | None, law: Law, target: Target, growth: float, said: Sequence[str],
-    progress: Progress | None, *, alone: bool,
+    progress: Progress | None, *, alone: bool, joined: float | None,
 ) -> AliasAnswer | Subsystem:  # fmt: skip
     """One pool in full, or a row for each of several."""
     bases, aliases_, exclude = chosen
@@ -343,7 +393,7 @@ def _pools(
             pools[each.name] = MeasuredPool(name=each.name, volumes=volumes, aliases=each.aliases, runs=())
             measured.setdefault(each.name, [])
             if run is not None:
-                measured[each.name].append(("" if alone else str(rows.file), run))
+                measured[each.name].append(("" if alone else str(rows.file), _declared(run, joined)))
     if name is not None and name not in pools:
         raise InputError("pool", name, f"one of {', '.join(pools)}")
     wanted = {each: runs for each, runs in measured.items() if name in (None, each)}

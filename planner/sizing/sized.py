@@ -86,6 +86,16 @@ class Sized(ABC):
     def remarks(self, answer_of: AnswerParts) -> Remarks:
         """Sentences."""
 
+    @property
+    def together(self) -> Interval | None:
+        """How much the bursts of a pool's volumes come together, where measurements show it."""
+        return None
+
+    @property
+    def together_count(self) -> int | None:
+        """The count if they all do, where nothing shows it."""
+        return None
+
     def with_tries(self, rows: Performance) -> Performance:
         """The same with how often an alias is asked for, where that is known and costs more."""
         return rows
@@ -207,7 +217,8 @@ class Sized(ABC):
             rule_of_thumb=self.rule_of_thumb, in_use=run.aliases, measured=tuple(each.aliases for each in self.runs),
             target=self.target, growth=self.growth, readings=named, rows=rows, rate=holding(rate, rows.io_rate),
             response=holding(response, rows.response_time), saturated=self.saturated, helps=helps,
-            strain=self.residual, waiting=run.waiting, classic=parts.classic, gains=parts.gains,
+            together=self.together, together_count=self.together_count, strain=self.residual,
+            waiting=run.waiting, classic=parts.classic, gains=parts.gains,
             grouping_error=self.grouping_error, remarks=self.remarks(parts),
         )  # fmt: skip
 

@@ -6,7 +6,7 @@ Memory is bounded by a sample and `blocks.CHUNK`, not by the file: `batches` yie
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -96,7 +96,7 @@ class RecordReader:
             self._configure(records, part)
             found = self._samples(records, part)
             if found is not None:
-                yield found
+                yield _with_paging_together(found)
 
     def finish(self) -> MonitorTables:
         """What is left at the end of the file: the notes."""
@@ -347,6 +347,18 @@ class RecordReader:
                 before[row] = -1
             return self._simple(kind, rows, before, span)
         return make(rows["rows"], pairs, numbers, common)
+
+
+def _with_paging_together(tables: MonitorTables) -> MonitorTables:
+    """Devices that hold paging space: CP writes blocks of pages to all of them in turn, so their I/Os come together."""
+    if tables.devices is None or tables.paging is None:
+        return tables
+    import polars as pl
+
+    pages = pl.col("page_read_rate") + pl.col("page_write_rate") > 0
+    paging = tables.paging.filter(pages)["device"].unique().to_list()
+    there = pl.when(pl.col("device").is_in(paging)).then(1.0).otherwise(pl.col("together"))
+    return replace(tables, devices=tables.devices.with_columns(there.alias("together")))
 
 
 def _keys(kind: int, rows: Columns) -> Any:

@@ -1,0 +1,86 @@
+"""How much the bursts of a pool's volumes come together: one number, from 0 (independent) to 1 (all at once).
+
+With unlimited servers volume v has U_v aliases in use, of distribution F_v, whatever the others do. A Gaussian copula
+joins them: U_v = F_v^-1(Phi(sqrt(r) G + sqrt(1 - r) e_v)), with G common to the pool and e_v a volume's own. No figure
+of a volume alone depends on r; the sum O of the aliases in use has the same mean for every r, and a longer tail the
+larger r is. With A aliases about 1.5 E[(O - A)+] I/Os are queued.
+
+Given G the volumes are independent: their distributions are convolved, and averaged over G by the trapezoidal rule.
+With r = 1 all are quantiles of one uniform number, and the sum of their inverse distributions is exact.
+What comes at all volumes at once is a batch, so that with r above 0 volumes have the distributions of batches.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import ndtr, ndtri
+
+from planner.demand import kinds
+from planner.demand.readings import Readings
+from planner.demand.unlimited import AliasUse, asked
+from planner.results import Array
+
+STEP: Final = (
+    0.8  # of the common normal number, over sqrt(1 - r), its own part: half moves a mean by less than 1e-5
+)
+LARGEST: Final = (
+    0.99  # share of a volume beside others of another share: with 1 the sum over G would see steps
+)
+LEAST_TAIL: Final = 1e-12  # of a distribution
+
+
+def in_batches(readings: Readings) -> AliasUse:
+    """What volumes use if their bursts come with those of others: then they are batches, where there are any."""
+    batches = readings.layout.kind == kinds.BATCHES
+    there = (readings.weight[:, batches] > 0).any(axis=1, keepdims=True)
+    return asked(replace(readings, weight=np.where(there, 1.0 * batches, readings.weight)))
+
+
+def beyond(use: AliasUse, most: int, share: ArrayLike) -> Array:
+    """E[(O - A)+] for 0 to `most` aliases, (most + 1,) [I/Os], where bursts come together to a share, () or (volumes,).
+
+    Each volume has the mean of its candidates' distributions.
+    """
+    laws = np.zeros((use.usage.shape[0], use.volumes))
+    np.add.at(laws.T, use.volume, (use.usage * use.weight).T)
+    last = int(np.flatnonzero(laws.max(axis=1) > LEAST_TAIL)[-1])
+    laws = laws[: last + 1] / laws[: last + 1].sum(axis=0)
+    shares = np.broadcast_to(np.asarray(share, dtype=np.float64), (use.volumes,))
+    chances = _all_at_once(laws) if (shares >= 1.0).all() else _partly(laws, shares)
+    above = np.cumsum(chances[::-1])[::-1]  # chance of so many and more
+    excess = np.append(np.cumsum(above[:0:-1])[::-1], 0.0)
+    found = np.zeros(most + 1)
+    found[: excess.size] = excess[: most + 1]
+    return found
+
+
+def _all_at_once(laws: Array) -> Array:
+    """Chances of 0, 1, 2, ... aliases in use by volumes that all follow one uniform number."""
+    below = np.minimum(np.cumsum(laws, axis=0), 1.0)
+    below[-1] = 1.0
+    ends = np.unique(below)
+    ends = ends[np.diff(ends, prepend=0.0) > 0]
+    middles = (ends + np.append(0.0, ends[:-1])) / 2
+    sums = np.sum([np.searchsorted(column, middles, side="left") for column in below.T], axis=0)
+    return np.asarray(np.bincount(sums, weights=np.diff(ends, prepend=0.0)), dtype=np.float64)
+
+
+def _partly(laws: Array, shares: Array) -> Array:
+    """The same for volumes that are independent given a common normal number."""
+    shares = np.minimum(shares, LARGEST)
+    largest = float(shares.max())
+    nodes = np.arange(-5.0, 6.0, STEP * np.sqrt(1.0 - largest)) if largest > 0.0 else np.zeros(1)
+    weights = np.exp(-(nodes**2) / 2)
+    at = ndtri(np.minimum(np.cumsum(laws, axis=0), 1.0))[:, :, None]
+    at[-1] = np.inf
+    below = ndtr((at - np.sqrt(shares)[:, None] * nodes) / np.sqrt(1.0 - shares)[:, None])
+    given = np.diff(below, axis=0, prepend=0.0)
+    size = laws.shape[1] * (laws.shape[0] - 1) + 1
+    length = 1 << int(np.ceil(np.log2(size + 1)))
+    product = np.prod(np.fft.rfft(given, n=length, axis=0), axis=1)
+    law = np.fft.irfft(product, n=length, axis=0)[:size] @ (weights / weights.sum())
+    return np.asarray(np.maximum(law, 0.0))
