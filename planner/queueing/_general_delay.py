@@ -18,11 +18,11 @@ import numpy as np
 from scipy.special import gammainc, gammaln, lambertw, xlogy
 
 from planner.errors import ConvergenceError, InputError
-from planner.queueing._elimination import inverse_dominant
-from planner.queueing._phase_type import phase_type
+from planner.queueing._delay_laws import stage_quantile
+from planner.queueing._levels import inverse_dominant
 from planner.queueing._phases import Batch, open_in_phases, shapes
 from planner.queueing._roots import enclose, increasing_root
-from planner.queueing._stages import stage_quantile
+from planner.queueing._station import phase_type
 from planner.results import Array
 
 LARGEST_LEVEL: Final = 200  # states of a level: the law takes thousands of products of such matrices

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from planner.errors import InputError
 from planner.queueing._birth_death import saturated_with_gaps
 from planner.queueing._levels import OpenSolution, solve_closed, solve_crowded, solve_open
-from planner.queueing._phase_type import phase_count, phase_type
-from planner.queueing._station import Station, state_count
+from planner.queueing._station import Station, phase_count, phase_type, state_count
 from planner.results import Array
 
 LARGEST_LEVEL: Final = 1_000  # states of one level: the solution inverts matrices of this size
