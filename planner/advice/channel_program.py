@@ -57,7 +57,7 @@ class CcwAnswer(Answer):
         Data moved [bytes/s].
     """
 
-    PICTURE: ClassVar[str] = "planner.advice.picture_ccw:draw"
+    PICTURE: ClassVar[str] = "planner.advice.pictures:draw_channel_program"
 
     law: ChannelProgram
     model: library.Model

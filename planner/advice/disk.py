@@ -143,7 +143,7 @@ class DiskAnswer(Answer):
         Where two kinds are equal; None where one is the faster one throughout.
     """
 
-    PICTURE: ClassVar[str] = "planner.advice.picture_disk:draw"
+    PICTURE: ClassVar[str] = "planner.advice.pictures:draw_disk"
 
     setting: Setting
     rows: tuple[DiskRow, ...]

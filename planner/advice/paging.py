@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
 from planner import render, style
-from planner.advice.paging_load import (
+from planner.advice.paging_capacity import (
     ROUNDING,
     Load,
     PagingKind,
@@ -115,7 +115,7 @@ class PagingAnswer(Answer):
         Those that there are; None where the fewest were asked for.
     """
 
-    PICTURE: ClassVar[str] = "planner.advice.picture_paging:draw"
+    PICTURE: ClassVar[str] = "planner.advice.pictures:draw_paging"
 
     load: Load
     choices: tuple[Choice, ...]

@@ -13,10 +13,10 @@ import numpy as np
 
 from planner import library, render, style
 from planner.answer import Answer
+from planner.calibrate.data_file import Measurements, read_measurements
 from planner.calibrate.error_bar import interval
-from planner.calibrate.model_file import model_of_costs
+from planner.calibrate.kinds import model_of_costs
 from planner.calibrate.processors import HEADINGS, NEEDED, TIMES, cpu_time, fit_scaling
-from planner.calibrate.tables import Measurements, read_measurements
 from planner.devices.processors import Processors
 from planner.errors import InfeasibleError, InputError
 from planner.interval import Interval
@@ -223,7 +223,7 @@ class Scaling(Answer):
         Processors that it takes.
     """
 
-    PICTURE: ClassVar[str] = "planner.advice.picture_processors:draw"
+    PICTURE: ClassVar[str] = "planner.advice.pictures:draw_processors"
 
     configurations: tuple[MeasuredConfiguration, ...]
     model: library.Model

@@ -7,9 +7,8 @@ from dataclasses import replace
 from typing import Final
 
 from planner.calibrate.calibration import Estimate
-from planner.calibrate.cost_fit import fit_costs
-from planner.calibrate.cost_law import CostFit, CostLaw, MeasuredFigure, given
-from planner.calibrate.tables import Measurements
+from planner.calibrate.cost_fit import CostFit, CostLaw, MeasuredFigure, fit_costs, given
+from planner.calibrate.data_file import Measurements
 from planner.devices.channel_program import KIND, WIDTHS, ChannelProgram
 from planner.errors import InputError
 from planner.quantity import Quantity

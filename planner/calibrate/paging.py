@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from planner.calibrate.cost_fit import fit_costs
-from planner.calibrate.cost_law import CostFit, CostLaw, MeasuredFigure, given
-from planner.calibrate.tables import Measurements
+from planner.calibrate.cost_fit import CostFit, CostLaw, MeasuredFigure, fit_costs, given
+from planner.calibrate.data_file import Measurements
 from planner.devices.paging import (
     CP_SYSTEM_TIME,
     CP_TIME,

@@ -17,9 +17,8 @@ from planner.units import MILLISECOND
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from planner.calibrate.calibration import Calibration, Comparison
+    from planner.calibrate.calibration import Calibration, Comparison, Fit
     from planner.calibrate.observation import Observation
-    from planner.calibrate.result import Fit
 
 WIDE: Final = 1.645  # standard deviations on each side: 90 %
 SHOWN: Final = {

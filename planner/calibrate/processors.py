@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from planner.calibrate.cost_fit import fit_costs
-from planner.calibrate.cost_law import CostFit, CostLaw, MeasuredFigure
-from planner.calibrate.tables import Measurements
+from planner.calibrate.cost_fit import CostFit, CostLaw, MeasuredFigure, fit_costs
+from planner.calibrate.data_file import Measurements
 from planner.devices.processors import COHERENCY, CONTENTION, CPU_TIME
 from planner.errors import InputError
 from planner.quantity import Quantity

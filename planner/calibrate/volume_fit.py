@@ -8,16 +8,24 @@ from typing import Final
 
 import numpy as np
 
-from planner.calibrate.calibration import Comparison, Estimate
-from planner.calibrate.law import KEYS, PARAMETERS
-from planner.calibrate.model_error import GIVEN, MODEL_ERROR, restricted_estimate
+from planner.calibrate.calibration import PROBABILITY, Comparison, Estimate, Fit, Outlier
+from planner.calibrate.error_bar import Spread, spread_of
 from planner.calibrate.observation import LOGARITHMIC, Observation, observe, shown
-from planner.calibrate.open_ends import at_bound_as_well, more_requesters_as_well, saturated
-from planner.calibrate.problem import PRIORS, Problem
-from planner.calibrate.result import PROBABILITY, Fit, Outlier
-from planner.calibrate.search import search, starts
-from planner.calibrate.solution import Solution
-from planner.calibrate.spread import Spread, spread_of
+from planner.calibrate.problem import (
+    GIVEN,
+    KEYS,
+    MODEL_ERROR,
+    PARAMETERS,
+    PRIORS,
+    Problem,
+    Solution,
+    at_bound_as_well,
+    more_requesters_as_well,
+    restricted_estimate,
+    saturated,
+    search,
+    starts,
+)
 from planner.errors import CalibrationError, InputError
 from planner.library import Status
 from planner.measurements import Run

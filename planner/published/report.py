@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from planner import library
-from planner.calibrate.cost_law import CostFit
-from planner.calibrate.model_error import MODEL_ERROR
-from planner.calibrate.model_file import model_of_costs
-from planner.calibrate.tables import Measurements
+from planner.calibrate.cost_fit import CostFit
+from planner.calibrate.data_file import Measurements
+from planner.calibrate.kinds import model_of_costs
+from planner.calibrate.problem import MODEL_ERROR
 from planner.errors import ReportError
 from planner.interval import Interval
 from planner.reports import Printed, PublishedTable, read_table

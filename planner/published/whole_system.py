@@ -8,8 +8,7 @@ from typing import Any, Final
 
 from planner import library
 from planner.advice.storage import guest_frame_budget
-from planner.calibrate.cost_fit import fit_costs
-from planner.calibrate.cost_law import CostLaw, MeasuredFigure
+from planner.calibrate.cost_fit import CostLaw, MeasuredFigure, fit_costs
 from planner.devices.touching import KIND, PARAMETERS
 from planner.published.report import (
     Origin,
