@@ -14,9 +14,19 @@ import sympy
 
 from planner import render, style
 from planner.errors import InputError
-from planner.explain import printing
 from planner.explain.topic import Equation, Topic
-from planner.explain.wording import Form, Told, body, hanging, indent, number, powers, readable
+from planner.explain.wording import (
+    Form,
+    Told,
+    body,
+    hanging,
+    indent,
+    latex,
+    number,
+    powers,
+    printed,
+    readable,
+)
 from planner.tabular import Tabular
 
 if TYPE_CHECKING:
@@ -105,7 +115,7 @@ class Explanation(Tabular):
         unicode, inputs, steps = form != "ascii", self.topic.inputs, self.steps
         given = [
             (
-                printing.text(i.symbol, unicode=unicode),
+                printed(i.symbol, unicode=unicode),
                 readable(float(self.numbers[i.key]), i.unit),
                 i.key,
                 i.meaning,
@@ -113,7 +123,7 @@ class Explanation(Tabular):
             for i in inputs
         ]
         found = [
-            (printing.text(step.left, unicode=unicode), Told(step, self.values).short, "", step.meaning)
+            (printed(step.left, unicode=unicode), Told(step, self.values).short, "", step.meaning)
             for step in steps
         ]
         rows = [
@@ -169,7 +179,7 @@ class Explanation(Tabular):
     def latex(self) -> str:
         """Symbols, every step (the formula, with the numbers, the value), assumptions and source in LaTeX."""
         rows = [
-            f"${printing.latex(symbol)}$ & {escaped(meaning)} & {value} \\\\"
+            f"${latex(symbol)}$ & {escaped(meaning)} & {value} \\\\"
             for symbol, meaning, value in self._rows()
         ]
         steps = [
@@ -220,7 +230,7 @@ class Explanation(Tabular):
                     "meaning": step.meaning,
                     "unit": step.unit,
                     "formula": str(step.right),
-                    "latex": printing.latex(
+                    "latex": latex(
                         step.right if step.bracket else sympy.Eq(step.left, step.right, evaluate=False)
                     ),
                     "value": Told(step, self.values).members if step.index else float(self.values[step.left]),
