@@ -276,20 +276,12 @@ class Capacity:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PagingCapacity(Answer):
-    """What paging devices carry.
-
-    Attributes
-    ----------
-    question : Question
-        What was asked.
-    rows : tuple of Capacity
-        One a kind of device.
-    """
+    """What paging devices carry."""
 
     PICTURE: ClassVar[str] = "planner.advice.pictures:draw_capacity"
 
-    question: Question
-    rows: tuple[Capacity, ...]
+    question: Question  # what was asked
+    rows: tuple[Capacity, ...]  # one a kind of device
 
     @property
     def feasible(self) -> tuple[Capacity, ...]:
@@ -375,25 +367,6 @@ class PagingCapacity(Answer):
 
 def paging_capacity(question: Question, *, names: Sequence[str] = ()) -> PagingCapacity:
     """Ask how many pages a second, or how many guests, the devices that there are carry within a response time.
-
-    Parameters
-    ----------
-    question : Question
-        Devices, guests, target.
-    names : sequence of str, optional
-        Kinds of device; all where empty.
-
-    Returns
-    -------
-    PagingCapacity
-        One row a kind.
-
-    Raises
-    ------
-    InputError
-        An unknown kind, or both guests and a page rate of each.
-    InfeasibleError
-        No kind meets the target.
 
     Examples
     --------

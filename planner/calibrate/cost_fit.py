@@ -31,63 +31,28 @@ NEAR: Final = 1e-5  # of the scale of a parameter: at its bound
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeasuredFigure:
-    """One measured figure.
+    """One measured figure."""
 
-    Attributes
-    ----------
-    run : str
-        Its run.
-    quantity : str
-        What was measured, with the unit as a suffix.
-    factor : float
-        SI units in one of them.
-    value, half : float
-        Value, and half of what the printed digits leave open, SI.
-    """
-
-    run: str
-    quantity: str
-    factor: float
-    value: float
+    run: str  # its run
+    quantity: str  # what was measured, with the unit as a suffix
+    factor: float  # SI units in one of them
+    value: float  # value, and half of what the printed digits leave open, SI
     half: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CostLaw:
-    """How figures follow from the parameters.
+    """How figures follow from the parameters."""
 
-    Attributes
-    ----------
-    kind : str
-        Device kind.
-    parameters : tuple of Quantity
-        What is fitted.
-    start : tuple of float
-        Where the search begins, SI, above zero.
-    predict : callable
-        From values by key to all figures in their order, SI.
-    conventions : callable or None
-        From values by key to what shall be zero where the figures leave it open, dimensionless.
-    held : tuple of Estimate
-        Other parameters, which no figure determines.
-    validity : mapping
-        Range that the measurements cover, by key.
-    population : int or None
-        Requesters while it was measured.
-    coefficients : int or None
-        Parameters that count against the degrees of freedom even at a bound, where the law may bend although the
-        measurements show no sign of it; those between their bounds where None.
-    """
-
-    kind: str
-    parameters: tuple[Quantity, ...]
-    start: tuple[float, ...]
+    kind: str  # device kind
+    parameters: tuple[Quantity, ...]  # what is fitted
+    start: tuple[float, ...]  # where the search begins, SI, above zero
     predict: Callable[[Mapping[str, float]], Sequence[float]]
     conventions: Callable[[Mapping[str, float]], Sequence[float]] | None = None
-    held: tuple[Estimate, ...] = ()
-    validity: Mapping[str, tuple[float, float]]
-    population: int | None = None
-    coefficients: int | None = None
+    held: tuple[Estimate, ...] = ()  # other parameters, which no figure determines
+    validity: Mapping[str, tuple[float, float]]  # range that the measurements cover, by key
+    population: int | None = None  # requesters while it was measured
+    coefficients: int | None = None  # parameters that count against the degrees of freedom even at a bound
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -23,30 +23,14 @@ from planner.units import MILLISECOND
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measurements:
-    """One row of a table: a run.
+    """One row of a table: a run."""
 
-    Attributes
-    ----------
-    name : str
-        Names the run in a report.
-    path : Path
-        The file.
-    line : int
-        Its line in it.
-    numbers : mapping
-        Printed numbers, SI, by heading; nothing where the cell is empty.
-    words : mapping
-        Words by heading.
-    columns : mapping
-        Where in the line the cell of a heading begins, counted from 1.
-    """
-
-    name: str
-    path: Path
-    line: int
-    numbers: Mapping[str, Printed]
-    words: Mapping[str, str]
-    columns: Mapping[str, int] = field(default_factory=dict)
+    name: str  # names the run in a report
+    path: Path  # the file
+    line: int  # its line in it
+    numbers: Mapping[str, Printed]  # printed numbers, SI, by heading; nothing where the cell is empty
+    words: Mapping[str, str]  # words by heading
+    columns: Mapping[str, int] = field(default_factory=dict)  # where in the line the cell of a heading begins
 
     def value(self, heading: str, default: float = 0.0) -> float:
         """Take a number."""

@@ -34,46 +34,22 @@ WIDER: Final = 1.2  # proposals reach a little further than the curvature says
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Component:
-    """One number of requesters with the parameters that go with it.
+    """One number of requesters with the parameters that go with it."""
 
-    Attributes
-    ----------
-    population : int
-        Requesters of one volume.
-    weight : float
-        Probability.
-    center : ndarray, shape (free,)
-        Mean of the natural logarithms of the free parameters.
-    covariance : ndarray, shape (free, free)
-        Of the same.
-    """
-
-    population: int
-    weight: float
-    center: Array
-    covariance: Array
+    population: int  # requesters of one volume
+    weight: float  # probability
+    center: Array  # (free,) mean of the natural logarithms of the free parameters
+    covariance: Array  # (free, free) of the same
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spread:
-    """Weighted parameter sets.
+    """Weighted parameter sets."""
 
-    Attributes
-    ----------
-    components : tuple of Component
-        One a number of requesters, the likeliest first.
-    populations : ndarray, shape (sets,)
-        Requesters of each set.
-    values : ndarray, shape (sets, 4)
-        Parameters, SI.
-    weights : ndarray, shape (sets,)
-        They add up to 1.
-    """
-
-    components: tuple[Component, ...]
-    populations: Array
-    values: Array
-    weights: Array
+    components: tuple[Component, ...]  # one a number of requesters, the likeliest first
+    populations: Array  # (sets,) requesters of each set
+    values: Array  # (sets, 4) parameters, SI
+    weights: Array  # (sets,) they add up to 1
 
     def interval(self, key: str, probability: float) -> tuple[float, float]:
         """Central interval of a parameter."""

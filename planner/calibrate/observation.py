@@ -169,18 +169,6 @@ def observe(run: Run) -> Observation:
 def shown(figure: str, value: float) -> tuple[str, float]:
     """Name a figure as listings do, with the unit as a suffix.
 
-    Parameters
-    ----------
-    figure : str
-        One of `FIGURES`.
-    value : float
-        SI.
-
-    Returns
-    -------
-    tuple
-        Name and value.
-
     Examples
     --------
     >>> shown("service_time", 0.0013)

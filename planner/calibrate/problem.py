@@ -159,24 +159,12 @@ PRIORS: Final[Mapping[str, Prior]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
-    """What is fitted: runs, what is known, what is believed, and the relative error of the law.
+    """What is fitted: runs, what is known, what is believed, and the relative error of the law."""
 
-    Attributes
-    ----------
-    observations : tuple of Observation
-        The runs.
-    fixed : mapping
-        Known parameters by key, SI.
-    priors : mapping
-        Priors of the others by key.
-    model_error : float
-        Relative standard deviation of the law.
-    """
-
-    observations: tuple[Observation, ...]
-    fixed: Mapping[str, float]
-    priors: Mapping[str, Prior]
-    model_error: float
+    observations: tuple[Observation, ...]  # the runs
+    fixed: Mapping[str, float]  # known parameters by key, SI
+    priors: Mapping[str, Prior]  # priors of the others by key
+    model_error: float  # relative standard deviation of the law
     free: tuple[int, ...] = field(init=False)
     rounding: Array = field(init=False)
     scale: Array = field(init=False)
@@ -236,27 +224,13 @@ STEP: Final = 1e-4  # of the differences of the Jacobian, in logarithms
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Solution:
-    """The best parameters for one number of requesters.
+    """The best parameters for one number of requesters."""
 
-    Attributes
-    ----------
-    problem : Problem
-        What was fitted.
-    population : int
-        Requesters of one volume.
-    logs : ndarray, shape (free,)
-        Natural logarithms of the free parameters.
-    residuals : ndarray, shape (figures + priors,)
-        In standard deviations.
-    jacobian : ndarray, shape (figures + priors, free)
-        Change of the residuals with the logarithms.
-    """
-
-    problem: Problem
-    population: int
-    logs: Array
-    residuals: Array
-    jacobian: Array
+    problem: Problem  # what was fitted
+    population: int  # requesters of one volume
+    logs: Array  # (free,) natural logarithms of the free parameters
+    residuals: Array  # (figures + priors,) in standard deviations
+    jacobian: Array  # (figures + priors, free) change of the residuals with the logarithms
 
     @property
     def chi_square(self) -> float:

@@ -38,27 +38,13 @@ NOISE: Final = 1e-14  # relative; below, two doubles are the same number
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Explanation(Tabular):
-    """What `explain` answers.
+    """What `explain` answers."""
 
-    Attributes
-    ----------
-    topic : Topic
-        The formula.
-    numbers : dict
-        Every input, exactly, in SI units.
-    values : dict
-        Every step, exactly, in SI units.
-    sensitivities : tuple of tuple
-        What is changed, and the answer then [SI].
-    numerical : dict
-        The same steps by the numerical code [SI].
-    """
-
-    topic: Topic
-    numbers: dict[str, Any]
-    values: dict[Any, Any]
-    sensitivities: tuple[tuple[str, float], ...]
-    numerical: dict[str, float]
+    topic: Topic  # the formula
+    numbers: dict[str, Any]  # every input, exactly, in SI units
+    values: dict[Any, Any]  # every step, exactly, in SI units
+    sensitivities: tuple[tuple[str, float], ...]  # what is changed, and the answer then [SI]
+    numerical: dict[str, float]  # the same steps by the numerical code [SI]
 
     @classmethod
     def of(cls, topic: Topic, given: Mapping[str, str | float]) -> Explanation:

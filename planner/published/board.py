@@ -25,24 +25,12 @@ KINDS_SHOWN: Final = ("fitted", "left-out", "transferred")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Promise:
-    """An accuracy that is stated.
+    """An accuracy that is stated."""
 
-    Attributes
-    ----------
-    name : str
-        What it is of.
-    figures : callable
-        Whether it speaks of a figure.
-    measure : callable
-        What is taken of all those figures.
-    limit : float
-        The largest that the measure may be.
-    """
-
-    name: str
-    figures: Callable[[PublishedFigure], bool]
-    measure: Callable[[Sequence[PublishedFigure]], float]
-    limit: float
+    name: str  # what it is of
+    figures: Callable[[PublishedFigure], bool]  # whether it speaks of a figure
+    measure: Callable[[Sequence[PublishedFigure]], float]  # what is taken of all those figures
+    limit: float  # the largest that the measure may be
 
 
 def _errors(figures: Sequence[PublishedFigure]) -> list[float]:
@@ -92,15 +80,9 @@ PROMISES: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scoreboard(Answer):
-    """Every published figure beside what the planner says of it.
+    """Every published figure beside what the planner says of it."""
 
-    Attributes
-    ----------
-    figures : tuple of PublishedFigure
-        In the order of the reports.
-    """
-
-    figures: tuple[PublishedFigure, ...]
+    figures: tuple[PublishedFigure, ...]  # in the order of the reports
 
     def failures(self) -> list[str]:
         """What does not hold: identities without an erratum, promised accuracies, errata that are not listed."""

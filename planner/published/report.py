@@ -62,42 +62,20 @@ def cell(table: PublishedTable, row: str, column: str) -> Interval:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PublishedFigure:
-    """A published figure.
+    """A published figure."""
 
-    Attributes
-    ----------
-    report, table, row, column : str
-        Where it stands; `report` is the folder in data/.
-    published : Interval
-        As printed, in the printed unit.
-    kind : str
-        One of `KINDS`.
-    predicted : Interval or None
-        What the planner says; an identity has the ends that rounding leaves open.
-    group : str
-        What accuracy is stated for; empty where none is.
-    erratum : str
-        Entry in source.toml that explains why an identity does not hold.
-    outlier : bool
-        Whether it is a named outlier, shown and not counted.
-    counts_items : bool
-        Whether it is a queue length or a like number that is scored in items, not in percent.
-    note : str
-        Where the prediction comes from, or why there is none.
-    """
-
-    report: str
+    report: str  # where it stands; `report` is the folder in data/
     table: str
     row: str
     column: str
-    published: Interval
-    kind: Origin
-    predicted: Interval | None = None
-    group: str = ""
-    erratum: str = ""
-    outlier: bool = False
-    counts_items: bool = False
-    note: str = ""
+    published: Interval  # as printed, in the printed unit
+    kind: Origin  # one of `KINDS`
+    predicted: Interval | None = None  # what the planner says
+    group: str = ""  # what accuracy is stated for; empty where none is
+    erratum: str = ""  # entry in source.toml that explains why an identity does not hold
+    outlier: bool = False  # whether it is a named outlier, shown and not counted
+    counts_items: bool = False  # whether it is a queue length or a like number that is scored in items
+    note: str = ""  # where the prediction comes from, or why there is none
 
     @property
     def difference(self) -> float | None:
@@ -148,28 +126,11 @@ class PublishedFigure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PublishedReport:
-    """A published report: one module that declares it, and one folder of data.
+    """A published report: one module that declares it, and one folder of data."""
 
-    Attributes
-    ----------
-    folder : str
-        Its folder in data/.
-    cells : callable
-        Every number that it prints, beside what the planner says, in the order of print.
-    models : callable
-        The models that were fitted to it, by the name of their file in models/.
-    left_out : callable
-        Laws that were fitted with some runs left out, which judge the planner; by name, SI. They are kept in
-        models/left-out, since fitting them takes most of the time of the scoreboard.
-    figures : mapping
-        What draws the figures that it names and does not display, by that name.
-    pictures : mapping
-        What draws its measurements beside the model, by the name of the file.
-    """
-
-    folder: str
-    cells: Callable[[], Iterator[PublishedFigure]]
-    models: Callable[[], Mapping[str, library.Model]] = dict
+    folder: str  # its folder in data/
+    cells: Callable[[], Iterator[PublishedFigure]]  # every number that it prints
+    models: Callable[[], Mapping[str, library.Model]] = dict  # the models that were fitted to it
     left_out: Callable[[], Mapping[str, Mapping[str, float]]] = dict
     figures: Mapping[str, Callable[[], Axes]] = field(default_factory=dict)
     pictures: Mapping[str, Callable[[], Axes]] = field(default_factory=dict)

@@ -163,13 +163,7 @@ class NetworkSteady(Result):
     utilization: Array = quantity("utilization")
 
     def table(self) -> render.Table:
-        """All numbers as columns, one row a population (or class) and station.
-
-        Returns
-        -------
-        render.Table
-            Columns in SI units; stations counted from 0.
-        """
+        """All numbers as columns, one row a population (or class) and station."""
         shape = self.queue_length.shape
         columns = [
             render.Column(

@@ -124,17 +124,7 @@ class OverflowGroup(Result):
         return share
 
     def dispersions(self) -> tuple[Array, Array, Array]:
-        """Variances of counts over long intervals.
-
-        Returns
-        -------
-        tries : ndarray
-            Variance of the tries over their mean [1].
-        fails : ndarray
-            Variance of the fails over their mean; 1 where there are none [1].
-        joint : ndarray
-            Covariance of tries and fails over the mean fails; 0 where there are none [1].
-        """
+        """Variances of counts over long intervals."""
         failing = self.flow.copy()
         failing[..., : self.servers] = 0.0
         tries, fails = self.flow.sum(axis=-1), failing.sum(axis=-1)

@@ -78,25 +78,7 @@ class Scalability(Result):
         return usl(n, self.gamma, self.alpha, self.beta)
 
     def plot(self, x: str | None = None, y: str | None = None, axes: Axes | None = None) -> Axes:
-        """Draw throughput over concurrency with the error of predicting a measurement from the others.
-
-        Parameters
-        ----------
-        x, y : str, optional
-            Names of two columns of `table`, to draw these instead.
-        axes : matplotlib.axes.Axes, optional
-            Where to draw; new axes where None.
-
-        Returns
-        -------
-        matplotlib.axes.Axes
-            The law and its band, up to twice the concurrency of its peak or to 32.
-
-        Raises
-        ------
-        InputError
-            No column of that name.
-        """
+        """Draw throughput over concurrency with the error of predicting a measurement from the others."""
         if x is not None or y is not None or self.gamma.size != 1:
             return Result.plot(self, x, y, axes)
         axes = axes or style.new_axes()

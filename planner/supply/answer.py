@@ -79,13 +79,7 @@ class PoolAnswer:
         return max(self.aliases - self.aliases_needed, 0) if self.aliases_needed is not None else 0
 
     def to_dict(self) -> dict[str, Any]:
-        """All numbers under the names that JSON has for them.
-
-        Returns
-        -------
-        dict
-            Times in milliseconds.
-        """
+        """All numbers under the names that JSON has for them."""
         needed = None if self.needed_low is None else [self.needed_low, self.needed_high]
         return {
             "pool": self.pool,
@@ -117,13 +111,7 @@ class SupplyAnswer(Answer):
     no_alias: float
 
     def table(self) -> render.Table:
-        """One row a pool.
-
-        Returns
-        -------
-        render.Table
-            Shares as fractions.
-        """
+        """One row a pool."""
         rows = self.pools
         columns = (
             ("pool", "", [p.pool for p in rows], "pool", None),
@@ -147,13 +135,7 @@ class SupplyAnswer(Answer):
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """The answer as JSON shows it.
-
-        Returns
-        -------
-        dict
-            `pools` and the target `no_alias`.
-        """
+        """The answer as JSON shows it."""
         return {"no_alias": self.no_alias, "pools": [pool.to_dict() for pool in self.pools]}
 
     @property
@@ -189,13 +171,7 @@ class SupplyAnswer(Answer):
         )
 
     def sections(self) -> tuple[render.Section, ...]:
-        """One row a pool.
-
-        Returns
-        -------
-        tuple of render.Section
-            One.
-        """
+        """One row a pool."""
         caption = (
             f"needed: fewest aliases with which at most {100 * self.no_alias:.3g}% of the tries find none free, and "
             "the range of what the counters allow. unused: could have been taken away without a single fail."

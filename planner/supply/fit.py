@@ -54,76 +54,29 @@ _Misfit = Callable[[Array], Array]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fitted:
-    """The load of the aliases.
+    """The load of the aliases."""
 
-    Attributes
-    ----------
-    load : float
-        Mean requests in an infinite group at the mean rate of tries [erlang].
-    peakedness : float
-        Variance over mean of these requests.
-    shares : ndarray, shape (levels,)
-        Share of the tries at each level of load.
-    factors : ndarray, shape (levels,)
-        Load at each level over the mean.
-    also : tuple of tuple of float
-        Load and peakedness of other fits at the edge of what the counters allow, 95 %.
-    """
-
-    load: float
-    peakedness: float
-    shares: Array
-    factors: Array
+    load: float  # mean requests in an infinite group at the mean rate of tries [erlang]
+    peakedness: float  # variance over mean of these requests
+    shares: Array  # (levels,) share of the tries at each level of load
+    factors: Array  # (levels,) load at each level over the mean
     also: tuple[tuple[float, float], ...]
 
     def fail_fractions(self, most: int) -> Array:
-        """Share of tries that would fail with 0, 1, ... aliases, for the fit and those at the edge.
-
-        Parameters
-        ----------
-        most : int
-            Largest number of aliases.
-
-        Returns
-        -------
-        ndarray, shape (1 + edge, most + 1)
-            Fails over tries.
-        """
+        """Share of tries that would fail with 0, 1, ... aliases, for the fit and those at the edge."""
         load, peakedness = np.array([(self.load, self.peakedness), *self.also]).T
         group = overflow_group(load[:, None] * self.factors, peakedness[:, None], most)
         fails: Array = np.einsum("l,pls->ps", self.shares, group.fail_fraction_with(np.arange(most + 1)))
         return fails
 
     def fails_dispersion(self, aliases: int) -> float:
-        """Variance over mean of the fails counted with so many aliases.
-
-        Parameters
-        ----------
-        aliases : int
-            How many.
-
-        Returns
-        -------
-        float
-            At the mean load, at least 1.
-        """
+        """Variance over mean of the fails counted with so many aliases."""
         _, fails, _ = overflow_group(self.load, self.peakedness, aliases).dispersions()
         return max(float(fails), 1.0)
 
 
 def fit(observed: Observed) -> Fitted | None:
-    """Find the load that makes the counters likeliest.
-
-    Parameters
-    ----------
-    observed : Observed
-        What the counters show.
-
-    Returns
-    -------
-    Fitted or None
-        None where no interval with tries has the usual length.
-    """
+    """Find the load that makes the counters likeliest."""
     if observed.level_intervals @ observed.level_tries <= 0:
         return None
     shares, factors = _levels(observed)

@@ -36,44 +36,20 @@ class Dispersion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Observed:
-    """The counters of one pool with its present aliases.
+    """The counters of one pool with its present aliases."""
 
-    Attributes
-    ----------
-    aliases : int
-        Aliases in use.
-    tries, fails : int
-        Counted with these aliases.
-    fail_error : float
-        Standard error of the share of fails, relative.
-    level_tries : ndarray, shape (levels,)
-        Tries of an interval at each level of load.
-    level_intervals : ndarray, shape (levels,)
-        Intervals at each level.
-    most_found, fewest_found : ndarray, shape (levels, aliases + 1)
-        Intervals in which the most busy aliases that a try found were so many; the fewest.
-    contradicting : int
-        Intervals whose MINCT is above 0 although a try failed, or 0 although none did; their water marks are left out.
-    dispersion : Dispersion or None
-        None where there are too few intervals.
-    length : float
-        Usual length of an interval [s]; nan where there is none.
-    never_busy : int
-        Aliases that could have been taken away without a single fail.
-    """
-
-    aliases: int
-    tries: int
+    aliases: int  # aliases in use
+    tries: int  # counted with these aliases
     fails: int
-    fail_error: float
-    level_tries: Array
-    level_intervals: Array
+    fail_error: float  # standard error of the share of fails, relative
+    level_tries: Array  # (levels,) tries of an interval at each level of load
+    level_intervals: Array  # (levels,) intervals at each level
     most_found: Array
-    fewest_found: Array
-    contradicting: int
-    dispersion: Dispersion | None
-    length: float
-    never_busy: int
+    fewest_found: Array  # (levels, aliases + 1)
+    contradicting: int  # intervals whose MINCT is above 0 although a try failed, or 0 although none did
+    dispersion: Dispersion | None  # none where there are too few intervals
+    length: float  # usual length of an interval [s]; nan where there is none
+    never_busy: int  # aliases that could have been taken away without a single fail
 
     @property
     def fail_fraction(self) -> float:
@@ -81,13 +57,7 @@ class Observed:
         return self.fails / self.tries if self.tries else 0.0
 
     def merged(self) -> Observed:
-        """All levels of load taken as one.
-
-        Returns
-        -------
-        Observed
-            With one level.
-        """
+        """All levels of load taken as one."""
         intervals = self.level_intervals.sum()
         return replace(
             self,
@@ -99,18 +69,7 @@ class Observed:
 
 
 def observe(supply: PoolSupply) -> Observed:
-    """Gather what the fit needs.
-
-    Parameters
-    ----------
-    supply : PoolSupply
-        Counters of one pool.
-
-    Returns
-    -------
-    Observed
-        Of the intervals with the aliases that are in use now.
-    """
+    """Gather what the fit needs."""
     now = _now(supply)
     tries, fails = supply.tries[now].astype(float), supply.fails[now].astype(float)
     plain = supply.plain & now

@@ -98,22 +98,7 @@ def _since(start: datetime | None, unit: str) -> str:
 
 
 def fail_shares(supply: PoolSupply, parts: int) -> tuple[Array, Array]:
-    """Share of tries that failed over time.
-
-    Parameters
-    ----------
-    supply : PoolSupply
-        Counters of one pool.
-    parts : int
-        Intervals are joined to at most so many.
-
-    Returns
-    -------
-    time : ndarray
-        Middle of each part [s].
-    share : ndarray
-        Fails over tries, nan where nothing was tried.
-    """
+    """Share of tries that failed over time."""
     if supply.time.size == 0:
         return np.zeros(0), np.zeros(0)
     edges = np.unique(np.linspace(0, supply.time.size, min(parts, supply.time.size) + 1).astype(np.int64))[

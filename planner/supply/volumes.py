@@ -37,45 +37,12 @@ class FittedVolumes:
     words: str
 
     def fail_fractions(self, most: int) -> Array:
-        """Share of tries that would fail with 0, 1, ... aliases.
-
-        Parameters
-        ----------
-        most : int
-            Largest number of aliases.
-
-        Returns
-        -------
-        ndarray, shape (pools, most + 1)
-            Fails over tries; 0 from where it is negligible on.
-        """
+        """Share of tries that would fail with 0, 1, ... aliases."""
         return np.array([_sweep(pool, most) for pool in self.pools])
 
 
 def fit_volumes(run: Run, law: Law, observed: Observed) -> FittedVolumes | None:
-    """Choose among the demands that the volumes allow those that give the tries and fails that were counted.
-
-    Parameters
-    ----------
-    run : Run
-        The volumes of the pool while the counters were taken, as one class.
-    law : Law
-        Inflation and redrive gap.
-    observed : Observed
-        The counters.
-
-    Returns
-    -------
-    FittedVolumes or None
-        None where no demand gives what was counted: unequal volumes, or another time.
-
-    Raises
-    ------
-    InputError
-        The volumes contradict each other.
-    ConvergenceError
-        A pool could not be solved.
-    """
+    """Choose among the demands that the volumes allow those that give the tries and fails that were counted."""
     if not observed.tries or not math.isfinite(observed.length) or not run.aliases:
         return None
     rate = (

@@ -127,26 +127,14 @@ class SystemAnswer(Answer):
                 yield FigureLine(what=f"guests that fit: {name.partition(' ')[2]}", number=number)
 
     def sections(self) -> tuple[render.Section, ...]:
-        """Lay out one table a topic.
-
-        Returns
-        -------
-        tuple of render.Section
-            Throughput, storage, devices, processors, bounds, elasticities.
-        """
+        """Lay out one table a topic."""
         titles: dict[str, list[FigureLine]] = {}
         for title, row in self.rows():
             titles.setdefault(title, []).append(row)
         return tuple(render.Section(title=title, table=_shown(rows)) for title, rows in titles.items())
 
     def table(self) -> render.Table:
-        """All figures as ``--csv`` holds them, one a row.
-
-        Returns
-        -------
-        render.Table
-            Figure, unit, value, both ends of the 90 % interval, basis.
-        """
+        """All figures as ``--csv`` holds them, one a row."""
         found = list(self.rows())
         rows = [row for _, row in found]
         numbers = [row.number.to_dict(row.factor) for row in rows]
@@ -162,28 +150,11 @@ class SystemAnswer(Answer):
         return tuple(_notes(self.system, self.found))
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain data, as ``--json`` prints it.
-
-        Returns
-        -------
-        dict
-            Each number as value, low, high and basis; `throughput` in page touches (or I/Os) a second.
-        """
+        """Everything as plain data, as ``--json`` prints it."""
         return as_dict(self.system, self.found, self.notes)
 
     def plot(self, axes: Axes | None = None) -> Axes:
-        """Draw the throughput with its 90 % interval beside the bounds.
-
-        Parameters
-        ----------
-        axes : matplotlib.axes.Axes, optional
-            Where to draw; new axes where None.
-
-        Returns
-        -------
-        matplotlib.axes.Axes
-            One bar a bound, on a logarithmic scale.
-        """
+        """Draw the throughput with its 90 % interval beside the bounds."""
         from planner.system.pictures import bounds_picture
 
         return bounds_picture(self.headline, self.system.name, self.unit, self.found, axes)

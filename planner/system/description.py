@@ -358,13 +358,7 @@ class _Reader:
 
 
 def value_of(key: Key, value: Any, factor: float, argument: str) -> tuple[float | str, float]:
-    """SI value of what was written, and what its digits leave open.
-
-    Raises
-    ------
-    InputError
-        Of another type, without its unit, or outside its bounds.
-    """
+    """SI value of what was written, and what its digits leave open."""
     if key.text:
         if not isinstance(value, str) or not value:
             raise InputError(
@@ -425,25 +419,7 @@ def bounded(key: Key, value: float, argument: str) -> float:
 
 
 def complete(system: System, reader: _Reader | None = None) -> System:
-    """Bring what `like`, models and defaults say, and check the whole.
-
-    Parameters
-    ----------
-    system : System
-        As written.
-
-    Returns
-    -------
-    System
-        Complete.
-
-    Raises
-    ------
-    ReportError
-        A name twice, a reference to nothing or in a circle, a key that is needed and missing.
-    InputError
-        There is no such model.
-    """
+    """Bring what `like`, models and defaults say, and check the whole."""
     del reader
     _names(system)
     models: dict[str, library.Model] = dict(system.models)

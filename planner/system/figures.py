@@ -43,18 +43,7 @@ class Number:
     basis: str
 
     def to_dict(self, factor: float = 1.0) -> dict[str, Any]:
-        """As ``--json`` shows it, in units of `factor`.
-
-        Parameters
-        ----------
-        factor : float, optional
-            SI units in one shown unit.
-
-        Returns
-        -------
-        dict
-            value, low, high, basis.
-        """
+        """As ``--json`` shows it, in units of `factor`."""
         ends = [
             None if end is None or not math.isfinite(end) else end / factor
             for end in (self.value, self.low, self.high)
@@ -108,13 +97,7 @@ class Found:
     shares: Mapping[str, float] = field(default_factory=dict)
 
     def ranked(self) -> list[tuple[str, float]]:
-        """Order the bounds that are known.
-
-        Returns
-        -------
-        list of tuple
-            Name and throughput, the lowest first.
-        """
+        """Order the bounds that are known."""
         known = [(name, each.value) for name, each in self.bounds.items() if each.value is not None]
         return sorted(((n, v) for n, v in known if math.isfinite(v)), key=lambda pair: pair[1])
 
@@ -202,15 +185,7 @@ def outside_mode(system: System) -> bool:
 
 
 def figures(systems: Sequence[System], *, elastic: bool) -> list[Found]:
-    """Numbers of systems of equal structure; elasticities where asked for.
-
-    Raises
-    ------
-    InfeasibleError
-        One of them cannot run.
-    ConvergenceError
-        The loop did not settle.
-    """
+    """Numbers of systems of equal structure; elasticities where asked for."""
     first = systems[0]
     outside = outside_mode(first)
     sets = _Sets(systems, directions(first, outside=outside))

@@ -26,13 +26,7 @@ MOVED: Final = 1e-9
 
 
 def solve_all(systems: Sequence[System], *, elastic: bool = False) -> list[Found | str]:
-    """Figures of every system, or why it cannot run; those of one structure side by side.
-
-    Raises
-    ------
-    ConvergenceError
-        A loop did not settle.
-    """
+    """Figures of every system, or why it cannot run; those of one structure side by side."""
     groups: dict[Any, list[int]] = {}
     for k, system in enumerate(systems):
         groups.setdefault(structure(system), []).append(k)
@@ -121,13 +115,7 @@ class SystemGrid(Answer):
         return tuple(lines)
 
     def table(self) -> render.Table:
-        """One row a combination: what varied, throughput with its interval, misses, pages, each station.
-
-        Returns
-        -------
-        render.Table
-            Numbers in shown units.
-        """
+        """One row a combination: what varied, throughput with its interval, misses, pages, each station."""
         rows = [each if isinstance(each, Found) else None for each in self.found]
 
         def column(name: str, unit: str, of: Any, factor: float = 1.0) -> render.Column:
@@ -179,13 +167,7 @@ class SystemGrid(Answer):
         return render.Column(name=target.label, unit=unit, values=values)
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain data.
-
-        Returns
-        -------
-        dict
-            `scenarios`: what was set, and every figure as of a single system; `cannot_run` says why there are none.
-        """
+        """Everything as plain data."""
         scenarios: list[dict[str, Any]] = []
         for settings, system, each in zip(self.settings, self.systems, self.found, strict=True):
             where = {r.target.label: _plain(r, value) for r, value in zip(self.ranges, settings, strict=True)}
@@ -199,18 +181,7 @@ class SystemGrid(Answer):
                 "notes": list(self.notes)}  # fmt: skip
 
     def plot(self, axes: Axes | None = None) -> Axes:
-        """Draw the throughput over the first range with its 90 % band, one line for each value of the others.
-
-        Parameters
-        ----------
-        axes : matplotlib.axes.Axes, optional
-            Where to draw; new axes where None.
-
-        Returns
-        -------
-        matplotlib.axes.Axes
-            The axes.
-        """
+        """Draw the throughput over the first range with its 90 % band, one line for each value of the others."""
         from planner.system.pictures import grid_picture
 
         lines: dict[str, list[tuple[float, float, float, float]]] = {}
@@ -250,27 +221,7 @@ def _worded(of: Range, value: float | str) -> str:
 
 
 def over(system: System, ranges: Sequence[Range]) -> SystemGrid:
-    """Ask a system over a grid.
-
-    Parameters
-    ----------
-    system : System
-        As described.
-    ranges : sequence of Range
-        What varies; every combination is asked.
-
-    Returns
-    -------
-    SystemGrid
-        One row a combination.
-
-    Raises
-    ------
-    InputError
-        Too many combinations, or the same number twice.
-    ConvergenceError
-        A loop did not settle.
-    """
+    """Ask a system over a grid."""
     labels = [(e.table, e.name, r.target.key.key) for r in ranges for e in r.target.entries]
     if len(set(labels)) < len(labels):
         raise InputError("--over", "the same number twice", "each of them once")
@@ -349,13 +300,7 @@ class SystemComparison(Answer):
         return tuple(lines)
 
     def table(self) -> render.Table:
-        """All figures of both.
-
-        Returns
-        -------
-        render.Table
-            Figure, unit, both values, relative change, both bases.
-        """
+        """All figures of both."""
         first = {full_name(title, row): row for title, row in self.one.rows()}
         second = {full_name(title, row): row for title, row in self.two.rows()}
         rows = []
@@ -377,13 +322,7 @@ class SystemComparison(Answer):
         )
 
     def sections(self) -> tuple[render.Section, ...]:
-        """Lay out the figures, and what moved them.
-
-        Returns
-        -------
-        tuple of render.Section
-            Figures side by side; inputs that differ with the effect of each alone.
-        """
+        """Lay out the figures, and what moved them."""
         table = self.table()
         columns = {c.name: c for c in table.columns}
         texts = [
@@ -406,13 +345,7 @@ class SystemComparison(Answer):
                 render.Section(title="Why", table=render.Table(columns=why)))  # fmt: skip
 
     def to_dict(self) -> dict[str, Any]:
-        """Both answers, and what differs.
-
-        Returns
-        -------
-        dict
-            `first`, `second`, `differences` with the `effect` of each alone on the throughput.
-        """
+        """Both answers, and what differs."""
         return {
             "first": self.one.to_dict(),
             "second": self.two.to_dict(),
@@ -424,18 +357,7 @@ class SystemComparison(Answer):
         }
 
     def plot(self, axes: Axes | None = None) -> Axes:
-        """Draw the bounds and the throughput of both.
-
-        Parameters
-        ----------
-        axes : matplotlib.axes.Axes, optional
-            Where to draw; new axes where None.
-
-        Returns
-        -------
-        matplotlib.axes.Axes
-            The axes.
-        """
+        """Draw the bounds and the throughput of both."""
         from planner.system.pictures import comparison_picture
 
         pairs = [(name, each.found) for name, each in zip(self.names, (self.one, self.two), strict=True)]

@@ -176,15 +176,7 @@ def _check_storage(case: SystemScenarios, storage: Storage) -> None:
 
 
 def outcome_of(case: SystemScenarios) -> SystemFigures:
-    """Solve all scenarios.
-
-    Raises
-    ------
-    InfeasibleError
-        A scenario cannot run: storage, page space or open requests beyond what a station carries.
-    ConvergenceError
-        The loop did not settle.
-    """
+    """Solve all scenarios."""
     storage = storage_of(case)
     if storage is not None:
         _check_storage(case, storage)

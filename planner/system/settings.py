@@ -31,13 +31,7 @@ class Selected:
 
 
 def find(system: System, selector: str, option: str = "--set") -> Selected:
-    """Look up TABLE.key or TABLE[name].key, the key with or without its unit.
-
-    Raises
-    ------
-    InputError
-        No such table, name or key.
-    """
+    """Look up TABLE.key or TABLE[name].key, the key with or without its unit."""
     match = _SELECTOR.fullmatch(selector.strip())
     if match is None:
         raise InputError(option, selector, EXAMPLE)
@@ -61,13 +55,7 @@ def find(system: System, selector: str, option: str = "--set") -> Selected:
 
 
 def read(target: Selected, text: str, option: str) -> tuple[float | str, float]:
-    """Value of a setting, SI, and what its digits leave open.
-
-    Raises
-    ------
-    InputError
-        No such value, or its unit is missing.
-    """
+    """Value of a setting, SI, and what its digits leave open."""
     text = text.strip()
     key = target.key
     if key.unit == "yes or no":
@@ -85,25 +73,7 @@ def read(target: Selected, text: str, option: str) -> tuple[float | str, float]:
 
 
 def apply(system: System, settings: Sequence[str]) -> System:
-    """Set what was asked; later settings of the same thing are refused.
-
-    Parameters
-    ----------
-    system : System
-        As described.
-    settings : sequence of str
-        As ``storage.real=1088GiB``.
-
-    Returns
-    -------
-    System
-        With these values, checked anew.
-
-    Raises
-    ------
-    InputError
-        No such table, key or value, or one twice.
-    """
+    """Set what was asked; later settings of the same thing are refused."""
     seen: set[tuple[str, str, str]] = set()
     for text in settings:
         selector, sign, value = text.partition("=")
@@ -149,13 +119,7 @@ class Range:
 
 
 def parse_range(system: System, text: str) -> Range:
-    """Read ``guests.count=10:40:2``, ``storage.real=1024GiB:1280GiB:64GiB`` or ``paging.depth=1:unlimited``.
-
-    Raises
-    ------
-    InputError
-        No such key, no such range, or too many values.
-    """
+    """Read ``guests.count=10:40:2``, ``storage.real=1024GiB:1280GiB:64GiB`` or ``paging.depth=1:unlimited``."""
     selector, sign, value = text.partition("=")
     target = find(system, selector, "--over")
     parts = [part.strip() for part in value.split(":")]

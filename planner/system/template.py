@@ -88,20 +88,7 @@ def template(name: str) -> str:
 
 
 def written(comment: str, tables: Sequence[tuple[str, Mapping[str, Any]]]) -> str:
-    """TOML with the meaning of each key beside it; a value of None becomes a line to fill in.
-
-    Parameters
-    ----------
-    comment : str
-        What stands above all.
-    tables : sequence of tuple
-        Name and keys of each table; texts of digits are numbers.
-
-    Returns
-    -------
-    str
-        The file.
-    """
+    """TOML with the meaning of each key beside it; a value of None becomes a line to fill in."""
     parts = [
         textwrap.fill(comment, WIDTH, initial_indent="# ", subsequent_indent="# ", break_on_hyphens=False)
     ]
@@ -122,20 +109,7 @@ def written(comment: str, tables: Sequence[tuple[str, Mapping[str, Any]]]) -> st
 
 
 def to_fill_in(table: str, keys: Sequence[str]) -> str:
-    """A table in comments, its keys with their meaning.
-
-    Parameters
-    ----------
-    table : str
-        Its name.
-    keys : sequence of str
-        Keys as a file has them.
-
-    Returns
-    -------
-    str
-        Lines of comments.
-    """
+    """A table in comments, its keys with their meaning."""
     lines = written("to fill in", [(table, dict.fromkeys(keys))]).splitlines()[2:]
     return "\n".join(line if line.startswith("#") else f"# {line}" for line in lines)
 

@@ -170,20 +170,7 @@ class Prediction(Answer):
         return records[0] if not self.keys else {"rows": records}
 
     def plot(self, axes: Axes | None = None, figure: str | None = None) -> Axes:
-        """Draw figures with their bands over what was varied first, one line for each value of the others.
-
-        Parameters
-        ----------
-        axes : matplotlib.axes.Axes, optional
-            Where to draw one figure; new axes where None, with the response time below where there is one.
-        figure : str, optional
-            Key of the only figure to draw.
-
-        Returns
-        -------
-        matplotlib.axes.Axes
-            The first panel. A single scenario is marked on a line through it.
-        """
+        """Draw figures with their bands over what was varied first, one line for each value of the others."""
         return style.drawn_by("planner.whatif.picture:draw", self, axes, figure=figure)
 
     def around(self) -> Prediction | None:
