@@ -93,22 +93,7 @@ class CcwAnswer(Answer):
         return {key: each[0] for key, each in intervals(self.model, [asked]).items()}
 
     def over(self, bits: int, read_shares: Sequence[float], *, fast: bool) -> Interval:
-        """Ask for the CP time per MB moved of other mixes.
-
-        Parameters
-        ----------
-        bits : int
-            Width of the addresses.
-        read_shares : sequence of float, shape (shares,)
-            Parts of the data that are read.
-        fast : bool
-            Whether CP translates the channel programs fast.
-
-        Returns
-        -------
-        Interval
-            With its 90 % ends, shape (shares,) [s/MB].
-        """
+        """CP time per MB moved of other mixes with its 90 % ends, shape (shares,) [s]."""
         asked: list[Scenario] = [
             {"bits": str(bits), "translation": WAYS[fast], "read_share": share, "data_rate": float(MEGABYTE)}
             for share in read_shares

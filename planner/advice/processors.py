@@ -259,21 +259,6 @@ class Scaling(Answer):
     def predict(self, processors: int) -> Interval:
         """Predict the ITR of a configuration whose storage grows along as in the measurements.
 
-        Parameters
-        ----------
-        processors : int
-            Number of processors.
-
-        Returns
-        -------
-        Interval
-            ITR with its 90 % interval [1/s].
-
-        Raises
-        ------
-        InputError
-            Not a whole number of at least one.
-
         Examples
         --------
         >>> rate = scaling(published()).predict(14)
@@ -283,23 +268,7 @@ class Scaling(Answer):
         return self.rates([processors])[0]
 
     def rates(self, processors: Sequence[int]) -> Interval:
-        """Predict several configurations as `predict` does one.
-
-        Parameters
-        ----------
-        processors : sequence of int, shape (numbers,)
-            Numbers of processors.
-
-        Returns
-        -------
-        Interval
-            ITR with its 90 % interval, shape (numbers,) [1/s].
-
-        Raises
-        ------
-        InputError
-            Not a whole number of at least one.
-        """
+        """Predict several configurations as `predict` does one."""
         return _rates(self.model, processors)
 
     @property

@@ -130,18 +130,7 @@ class Calibration(Answer):
         return ()
 
     def value(self, key: str) -> float:
-        """Fitted value of a parameter.
-
-        Parameters
-        ----------
-        key : str
-            Parameter key.
-
-        Returns
-        -------
-        float
-            Value in SI units.
-        """
+        """Fitted value of a parameter."""
         return self.estimates[key].value
 
     def table(self) -> render.Table:

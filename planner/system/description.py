@@ -103,48 +103,15 @@ class System:
     source: str = ""
 
     def of(self, table: str) -> tuple[Entry, ...]:
-        """All tables of a kind.
-
-        Parameters
-        ----------
-        table : str
-            A name such as ``guests``.
-
-        Returns
-        -------
-        tuple of Entry
-            In the order of the file.
-        """
+        """All tables of a kind."""
         return tuple(entry for entry in self.entries if entry.table == table)
 
     def one(self, table: str) -> Entry | None:
-        """The only table of a kind.
-
-        Parameters
-        ----------
-        table : str
-            A name such as ``storage``.
-
-        Returns
-        -------
-        Entry or None
-            None where it is not there.
-        """
+        """The only table of a kind."""
         return next(iter(self.of(table)), None)
 
     def named(self, table: str, name: str) -> Entry:
-        """A table by its name, which has been checked.
-
-        Parameters
-        ----------
-        table, name : str
-            Kind and name.
-
-        Returns
-        -------
-        Entry
-            The table.
-        """
+        """A table by its name, which has been checked."""
         return next(entry for entry in self.of(table) if entry.name == name)
 
     @property
@@ -154,18 +121,7 @@ class System:
         return (entry.word("name") if entry else "") or self.source or "system"
 
     def changed(self, changes: Iterable[tuple[Entry, str, float | str, float]]) -> System:
-        """Give some values anew.
-
-        Parameters
-        ----------
-        changes : iterable of tuple
-            TomlTable, key, value (SI or a word) and what its digits leave open.
-
-        Returns
-        -------
-        System
-            The same with these values.
-        """
+        """Give some values anew."""
         found = {id(entry): entry for entry in self.entries}
         for entry, key, value, half in changes:
             old = found[id(entry)]

@@ -189,36 +189,12 @@ class Prediction(Answer):
         return None
 
     def scale(self, key: str) -> float:
-        """Convert a setting to the unit in which people see it.
-
-        Parameters
-        ----------
-        key : str
-            Its key.
-
-        Returns
-        -------
-        float
-            SI units in one of it.
-        """
+        """Convert a setting to the unit in which people see it."""
         what = self.known.get(key) or keys_of(self.kind)[key]
         return 1.0 if what.whole else units.shown(what.unit)[1]
 
     def worded(self, column: render.Column, place: int) -> str:
-        """Say one value of a column of settings.
-
-        Parameters
-        ----------
-        column : render.Column
-            The settings.
-        place : int
-            Its row.
-
-        Returns
-        -------
-        str
-            With name and unit.
-        """
+        """Say one value of a column of settings."""
         return _worded(column, place)
 
 
