@@ -46,7 +46,7 @@ from planner.site.series import read_series
 from planner.site.track import track_record
 from planner.supply import judge
 from planner.system.grid import compare
-from planner.system.template import template
+from planner.system.measured import template
 from planner.whatif import predict
 from tests.checkout import ROOT
 from tests.site.large_site import pool_rows

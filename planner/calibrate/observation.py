@@ -92,7 +92,7 @@ class Observation:
         return busy + value.get("queued", (rate or 0.0) * value.get("wait_time", 0.0))
 
     def scale(self, figure: str) -> float:
-        """Size of the relative model error: 1 in logarithms, all I/Os present for a queue, their response for a wait [s]."""
+        """Size of the relative model error: 1 for logarithms, all I/Os present for a queue, response for a wait."""
         if figure in LOGARITHMIC:
             return 1.0
         if figure == "queued":

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from planner.errors import InputError
-from planner.published.every import reports
+from planner.published.board import reports
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -1,20 +1,31 @@
-"""The scoreboard: all figures of all reports, their summary, and the accuracy that is promised."""
+"""Every published figure beside what the planner says of it, and how far off that is."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from planner import render, style
 from planner.answer import Answer
-from planner.published.every import reports
 from planner.published.report import ANSWERED, KINDS, PublishedFigure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+    from planner.published.report import PublishedReport
+
+# One module a report, in the order in which the scoreboard shows them.
+REPORTS: Final = ("hyperpav", "real_storage", "xiv_concurrent_io", "emulated_fba", "fast_ccw")
+
+
+def reports() -> list[PublishedReport]:
+    """All reports."""
+    return [import_module(f"planner.published.{name}").REPORT for name in REPORTS]
+
 
 WORST_SHOWN: Final = 5
 FIGURES: Final = 1333  # in all reports, for a progress bar
