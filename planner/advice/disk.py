@@ -23,7 +23,6 @@ WORKLOADS: Final = {
     "iozone": ("eckd-dedicated", "eckd-minidisk", "emulated-fba", "native-scsi"),
 }
 MEASURED_ON: Final = "2064-109, z/VM 5.1.0; ECKD on ESCON, SCSI on FCP"
-GRID: Final = 501  # hit ratios among which a break-even is looked for
 NEARLY: Final = 0.9  # share of a bound from which the bound is named
 COMPARED: Final = ("emulated-fba", "eckd-minidisk")
 
@@ -348,7 +347,7 @@ def _break_even(setting: Setting, paths: Mapping[str, DiskPath]) -> float | None
     def difference(ratio: float) -> float:
         return float(setting.bounded(one, "cached", ratio) - setting.bounded(other, "cached", ratio))
 
-    grid = np.linspace(0.0, 1.0, GRID)
+    grid = np.linspace(0.0, 1.0, 501)  # hit ratios among which a break-even is looked for
     rates = [setting.bounded(path, "cached", grid) for path in (one, other)]
     (crossings,) = np.nonzero(np.diff(rates[0] > rates[1]))
     if not crossings.size:

@@ -231,7 +231,6 @@ def missing(device: PagingDevice, load: Load) -> str:
 
 
 HALVINGS: Final = 40  # of the page rate
-MOST_GUESTS: Final = 1_000_000  # where the search ends
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -402,7 +401,7 @@ def _most(kind: PagingKind, at: Question, speed: float) -> float:
             middle = (low + high) / 2
             low, high = (middle, high) if at.meets(kind, middle, speed) else (low, middle)
         return low
-    fewest, most = 0, min(math.floor(full / at.per_guest) + 1, MOST_GUESTS)
+    fewest, most = 0, min(math.floor(full / at.per_guest) + 1, 1_000_000)  # where the search ends
     while fewest < most - 1:
         half = (fewest + most) // 2
         fewest, most = (half, most) if at.meets(kind, half, speed) else (fewest, half)

@@ -17,30 +17,10 @@ if TYPE_CHECKING:
     from planner.calibrate.volume_fit import fit
 
 __all__ = [
-    "CALIBRATORS",
-    "MODEL_ERROR",
-    "PRIORS",
-    "Calibration",
-    "Chosen",
-    "Comparison",
-    "CostFit",
-    "Estimate",
-    "Figure",
-    "Fit",
-    "Observation",
-    "Outlier",
-    "Possible",
-    "Prior",
-    "Task",
-    "calibrate",
-    "fit",
-    "interval",
-    "known_values",
-    "observe",
-    "possible",
-    "read_observations",
-    "to_model",
-]
+    "CALIBRATORS", "MODEL_ERROR", "PRIORS", "Calibration", "Chosen", "Comparison", "CostFit", "Estimate", "Figure",
+    "Fit", "Observation", "Outlier", "Possible", "Prior", "Task", "calibrate", "fit", "interval", "known_values",
+    "observe", "possible", "read_observations", "to_model",
+]  # fmt: skip
 
 # Each comes when it is asked for.
 __getattr__ = door(

@@ -23,7 +23,6 @@ from planner.quantity import Quantity
 from planner.results import Array
 
 CONVENTION: Final = 1e-3  # weight of a convention, of a measured figure of 100 % error
-WIDTH: Final = 1.0  # relative standard deviation of what the figures leave open
 STEP: Final = 1e-6  # of the differences of the Jacobian
 SEEN: Final = 1e-6  # of the largest singular value: from there on figures change
 NEAR: Final = 1e-5  # of the scale of a parameter: at its bound
@@ -176,7 +175,7 @@ class CostProblem:
 
     def belief(self, at: Array) -> Array:
         """How little is believed of the parameters, to their own size or that of their start, shape (free, free)."""
-        return np.asarray(np.diag(self.scale / np.maximum(self.size, at * self.scale) / WIDTH))
+        return np.asarray(np.diag(self.scale / np.maximum(self.size, at * self.scale)))
 
     def freedom(self, at: Array, slope: Array) -> int:
         """Count degrees of freedom."""
@@ -190,10 +189,8 @@ class CostProblem:
 
 
 LEAN: Final = 1e-2  # part of such a direction that a parameter must have to count as not determined
-PASSES: Final = 4
 SETTLED: Final = 1.02
 CONTRADICTION: Final = 0.5  # model error from which the measurements do not describe one device
-DRAWS: Final = 400  # parameter sets that intervals are taken of
 ENDS: Final = (0.05, 0.95)
 
 
@@ -215,7 +212,7 @@ def fit_costs(
         error=MODEL_ERROR,
     )
     at = np.ones(len(free))
-    for _ in range(PASSES):
+    for _ in range(4):
         at = problem.minimum(at)
         problem, at = problem.rescaled(at)
         error = problem.likely_error(at)
@@ -301,7 +298,7 @@ def _uncertainty(problem: CostProblem, center: Array, covariance: Array) -> libr
 def _estimates(
     problem: CostProblem, at: Array, errors: Array, unseen: Array, uncertainty: library.Uncertainty
 ) -> list[Estimate]:
-    draws = cut_off(uncertainty, problem.free, DRAWS)
+    draws = cut_off(uncertainty, problem.free, 400)  # parameter sets that intervals are taken of
     lows, highs = np.quantile(draws, ENDS, axis=0)
     inside = problem.inside(at)
     start = dict(zip([p.key for p in problem.law.parameters], problem.law.start, strict=True))

@@ -29,7 +29,6 @@ NEGLIGIBLE: Final = 1e-3  # share of a population that is left out
 EDGE: Final = 1e-6  # of the quasi-random numbers, so that none is infinitely far out
 SEED: Final = 20070204
 PRIMES: Final = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53)  # one a coordinate
-WIDER: Final = 1.2  # proposals reach a little further than the curvature says
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,7 +101,8 @@ def _around(solution: Solution, degrees: float, least: float, count: int) -> tup
     """Parameter sets around one solution, `count` or fewer, and their weights (not normalized)."""
     problem, width = solution.problem, len(solution.logs)
     normal, stretch = _stretched(count, width, degrees)
-    root = WIDER * np.linalg.cholesky(solution.covariance + 1e-12 * np.eye(width))
+    # proposals reach a little further than the curvature says
+    root = 1.2 * np.linalg.cholesky(solution.covariance + 1e-12 * np.eye(width))
     logs = solution.logs + (normal * stretch[:, None]) @ root.T
     low, high = problem.bounds
     inside = ((logs > low) & (logs < high)).all(axis=-1)
@@ -167,11 +167,9 @@ def _stretched(count: int, width: int, degrees: float) -> tuple[Array, Array]:
     return found[:, :-1], stretch
 
 
-DRAWN_AT_ONCE: Final = 4096
 LARGEST_DRAW: Final = 65_536  # normal points among which enough must lie between the bounds
 PROBABILITY: Final = 0.9
 SETS: Final = 64  # parameter sets that stand for all that are possible
-NOTICED: Final = 1e-3  # relative change of a figure that counts as one
 NODES: Final = (np.arange(9) + 0.5) / 9  # of the distribution of the error of the law, equally likely
 
 
@@ -283,7 +281,8 @@ def _open(
             continue
         moved = {**sets.best, parameter.key: parameter.high}
         further = _ask(model, {key: np.array([value]) for key, value in moved.items()}, given, scenarios)
-        found |= further[shown.key][0] > best[shown.key][0] * (1 + NOTICED)
+        # relative change of a figure that counts as one
+        found |= further[shown.key][0] > best[shown.key][0] * (1 + 1e-3)
     return found
 
 
@@ -386,7 +385,7 @@ def cut_off(uncertainty: library.Uncertainty, free: Sequence[Quantity], count: i
     low, high = (np.array([getattr(each, end) for each in free]) for end in ("low", "high"))
     size = np.sqrt(np.maximum(np.diag(covariance), 1e-300))
     root = _root(covariance / np.outer(size, size) + 1e-9 * np.eye(len(free))) * size[:, None]
-    many = DRAWN_AT_ONCE
+    many = 4096
     while True:
         drawn = center + points(many, len(free)) @ root.T
         inside = drawn[((drawn >= low) & (drawn <= high)).all(axis=-1)]

@@ -28,7 +28,6 @@ SHOWN: Final = {
     "queued": ("queued", "I/Os queued", 1.0),
     "wait_time": ("wait", "wait [ms]", MILLISECOND),
 }  # figure of an observation -> that of the law, how an axis names it, SI in its unit
-SPREAD: Final = 30.0  # ratio of numbers from which their axis is logarithmic
 RING: Final = 16  # size of the ring around an outlier
 ASIDE: Final = 0.1  # of the space between two runs: markers of one run stand side by side
 TURNED: Final = 6  # runs from which their names are turned
@@ -179,7 +178,7 @@ def draw_costs(found: Calibration, axes: Axes | None) -> Axes:
             zorder=style.ABOVE, label="measured" if k == 0 else None,
         )  # fmt: skip
     values = [each.measured for each in rows if each.measured > 0]
-    if max(values) > SPREAD * min(values):
+    if max(values) > 30.0 * min(values):  # ratio of numbers from which their axis is logarithmic
         style.logarithmic(axes, "y")
     else:
         axes.set_ylim(0, None)

@@ -99,7 +99,6 @@ def differences(observations: Sequence[Observation], population: float, values: 
 MODEL_ERROR: Final = 0.02  # floor: residuals of a good fit say nothing about what it was not fitted to
 GIVEN: Final = 200.0  # degrees of freedom of an error that is not estimated: Student's t is normal
 LARGEST: Final = 1.0
-GRID: Final = 120
 
 
 def restricted_estimate(
@@ -122,7 +121,7 @@ def restricted_estimate(
     (Patterson and Thompson 1971; the priors count as further data of known variance, 1 / t is the usual prior of a
     scale and keeps a few residuals from being taken for a large error).
     """
-    candidates = np.geomspace(MODEL_ERROR, LARGEST, GRID)
+    candidates = np.geomspace(MODEL_ERROR, LARGEST, 120)
     variance = rounding**2 + (candidates[:, None] * scale) ** 2
     weighted: Array = slope.T / variance[:, None, :]
     hessian = weighted @ slope + belief_slope.T @ belief_slope
@@ -215,10 +214,6 @@ class Problem:
 
 POPULATIONS: Final = (*range(1, 13), 14, 16, 20, 24, 32, 48, 64)
 TOLERANCE: Final = 1e-7  # of the least squares: relative change of chi-square or of the logarithms
-MOST_STEPS: Final = (
-    60  # of the least squares from one start: what needs more creeps along a valley without an end
-)
-ROUGH_STEPS: Final = 16  # where only an order of chi-square is asked
 STEP: Final = 1e-4  # of the differences of the Jacobian, in logarithms
 
 
@@ -270,7 +265,9 @@ def solve(problem: Problem, population: int, starts: Sequence[Array], *, rough: 
     best, message = None, "no start"
     for start in starts:
         try:
-            found = _minimum(problem, population, start, ROUGH_STEPS if rough else MOST_STEPS)
+            # of the least squares from one start: what needs more creeps along a valley without an end
+            # where only an order of chi-square is asked
+            found = _minimum(problem, population, start, 16 if rough else 60)
         except ConvergenceError as error:
             message = f"the law could not be solved while fitting: {error}"
             continue
@@ -319,7 +316,6 @@ FAR_BEHIND: Final = 9.0  # log of the odds against a population, from which it i
 BEHIND_IN_A_ROW: Final = 2  # populations far behind the best before the search ends
 THINK_STARTS: Final = (0.02, 0.1, 0.5, 2.5)  # think over service time
 INFLATION_STARTS: Final = (0.02, 0.2)
-STARTS: Final = 2  # of those, the best are followed
 
 
 def starts(problem: Problem, population: int) -> list[Array]:
@@ -333,7 +329,7 @@ def starts(problem: Problem, population: int) -> list[Array]:
         at = {"service_time": alone, **guess, **growth}
         found.append(np.array([at[KEYS[k]] for k in problem.free]))
     misfit = (problem.residuals(np.array(found), population) ** 2).sum(-1)
-    return [found[k] for k in np.argsort(misfit)[:STARTS]]
+    return [found[k] for k in np.argsort(misfit)[:2]]  # of those, the best are followed
 
 
 def _service_guess(observations: Sequence[Observation], population: int) -> float:

@@ -35,7 +35,6 @@ RUNS_FOR_OUTLIER: Final = 3  # with two, either could be the one that does not b
 POPULATIONS_NEAR: Final = (
     3  # likeliest numbers of requesters that are tried with a run left out or a parameter at a bound
 )
-PASSES: Final = 3  # of fit and model error
 SETTLED: Final = 1.02  # ratio of two model errors that count as equal
 UNDETERMINED: Final = 0.8  # of the spread of its prior: the data have hardly said anything
 CONTRADICTORY: Final = (
@@ -179,7 +178,7 @@ def _without_outlier(
 
 def _with_model_error(solutions: list[Solution]) -> list[Solution]:
     """Repeat the fit with the model error that its residuals speak for."""
-    for _ in range(PASSES):
+    for _ in range(3):  # of fit and model error
         problem = solutions[0].problem
         error = _model_error(solutions[0])
         if max(error / problem.model_error, problem.model_error / error) < SETTLED:

@@ -32,7 +32,6 @@ from planner.quantity import Quantity
 from planner.queueing.general_service import BEST_ABOVE, BEST_BELOW, COMPARED_SCV, KNOWN_ERRORS
 
 CRUDER: Final = "allen_cunneen"
-MOST_SERVERS: Final = 30  # constant service has a root for each, which are summed up to many digits
 LEAST_SPREAD: Final = sympy.Rational(1, 1000)  # one stage of service for each thousandth is evaluated exactly
 ROUGH: Final = 0.1  # an error that is told without decimals
 
@@ -182,7 +181,8 @@ MGC = Topic(
     title="M/G/c: service of any spread",
     inputs=(
         *delay.MMC.inputs[:2],
-        Quantity(key="servers", symbol=c, whole=True, low=1, high=MOST_SERVERS, default="2", meaning="servers"),
+        # constant service has a root for each, which are summed up to many digits
+        Quantity(key="servers", symbol=c, whole=True, low=1, high=30, default="2", meaning="servers"),
         Quantity(
             key="scv", symbol=spread, low=0, default="0.5",
             meaning="variance of service over its mean squared",

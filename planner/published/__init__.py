@@ -16,15 +16,9 @@ if TYPE_CHECKING:
     from planner.published.board import Scoreboard
 
 __all__ = [
-    "calibrate_all",
-    "calibrate_left_out",
-    "draw",
-    "figures",
-    "save_figures",
-    "scoreboard",
-    "write_left_out",
+    "calibrate_all", "calibrate_left_out", "draw", "figures", "save_figures", "scoreboard", "write_left_out",
     "write_models",
-]
+]  # fmt: skip
 
 
 def scoreboard(done: Callable[[int], None] | None = None) -> Scoreboard:

@@ -27,7 +27,6 @@ def reports() -> list[PublishedReport]:
     return [import_module(f"planner.published.{name}").REPORT for name in REPORTS]
 
 
-WORST_SHOWN: Final = 5
 FIGURES: Final = 1333  # in all reports, for a progress bar
 NINE_IN_TEN: Final = 90.0
 PLAIN: Final = 1e4  # from here on four digits would need a power of ten
@@ -154,7 +153,7 @@ class Scoreboard(Answer):
             f for f in self.figures
             if f.relative_error is not None and f.kind in ANSWERED and f.kind != "identity" and not f.outlier
         ]  # fmt: skip
-        return sorted(judged, key=lambda figure: -abs(figure.relative_error or 0.0))[:WORST_SHOWN]
+        return sorted(judged, key=lambda figure: -abs(figure.relative_error or 0.0))[:5]
 
     def table(self) -> render.Table:
         """One row a figure."""

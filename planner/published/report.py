@@ -20,7 +20,6 @@ from planner.reports import Printed, PublishedTable, read_table
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-HAIR: Final = 1e-9  # relative; ends that touch count as touching
 
 Origin = Literal["identity", "fitted", "left-out", "transferred", "input", "not modelled"]
 KINDS: Final[tuple[Origin, ...]] = ("identity", "fitted", "left-out", "transferred", "input", "not modelled")
@@ -47,7 +46,7 @@ def printed(number: Printed, factor: float = 1.0) -> Interval:
 
 def meets(one: Interval, other: Interval) -> bool:
     """Whether some number lies in both."""
-    hair = HAIR * max(abs(one.value), abs(other.value))
+    hair = 1e-9 * max(abs(one.value), abs(other.value))  # relative; ends that touch count as touching
     return bool(one.low <= other.high + hair and other.low <= one.high + hair)
 
 

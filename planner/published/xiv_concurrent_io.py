@@ -51,7 +51,6 @@ XIV_RUNS: Final = {"xiv-serialized": ("serialized", 1), "xiv-concurrent": ("conc
 RUNS: Final = ("serialized", "concurrent")
 AHEAD: Final = "from the serialized run alone: two transfers at a time instead of one"
 TOUCHES: Final = "what a guest does between two page faults"
-MOST_REQUESTS: Final = 4
 HALF_A_BOX: Final = 0.3
 
 
@@ -219,7 +218,7 @@ def rate_over_requests() -> Axes:
     model = library.read_model("paging-xiv-serialized")
     devices = {"Serialized": PagingDevice.from_model(model), "Concurrent": predicted_concurrent()}
     printed_rates = table(FOLDER, "table-2")
-    requests = np.arange(1, MOST_REQUESTS + 1)
+    requests = np.arange(1, 5)
     asked = [
         {"outstanding": float(each), "think_time": 0.0, "arrival_rate": 0.0, "scv": 1.0} for each in requests
     ]

@@ -31,36 +31,11 @@ if TYPE_CHECKING:
     from planner.queueing.single_station import LimitedSteady, Steady, finite_source, mmc, mmck
 
 __all__ = [
-    "Bounds",
-    "GeneralSteady",
-    "LimitedSteady",
-    "MulticlassSteady",
-    "NetworkSteady",
-    "OverflowGroup",
-    "PoolSteady",
-    "Scalability",
-    "Steady",
-    "alias_pool",
-    "asymptotic_bounds",
-    "balanced_job_bounds",
-    "closed_network",
-    "erlang_b",
-    "erlang_b_load",
-    "erlang_c",
-    "erlang_c_load",
-    "finite_source",
-    "fit_usl",
-    "log_erlang_b",
-    "log_erlang_c",
-    "max_load",
-    "mgc",
-    "min_servers",
-    "mmc",
-    "mmck",
-    "mva",
-    "overflow_group",
-    "usl",
-]
+    "Bounds", "GeneralSteady", "LimitedSteady", "MulticlassSteady", "NetworkSteady", "OverflowGroup", "PoolSteady",
+    "Scalability", "Steady", "alias_pool", "asymptotic_bounds", "balanced_job_bounds", "closed_network", "erlang_b",
+    "erlang_b_load", "erlang_c", "erlang_c_load", "finite_source", "fit_usl", "log_erlang_b", "log_erlang_c",
+    "max_load", "mgc", "min_servers", "mmc", "mmck", "mva", "overflow_group", "usl",
+]  # fmt: skip
 
 # Each comes when it is asked for.
 __getattr__ = door(

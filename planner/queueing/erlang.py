@@ -22,10 +22,8 @@ from planner.results import Array
 
 FEW: Final = 128  # servers; their factorial stays within float64
 BLOCK: Final = 8192  # scenarios at a time: their vectors stay in the cache
-HEAVY: Final = 5.0  # standard deviations above c from where the continued fraction takes FRACTION_TERMS
 FRACTION_TERMS: Final = 30  # terms of the continued fraction of Erlang's B
 NEAR: Final = 0.1  # relative distance below which the deviance is taken from its series
-SERIES_TERMS: Final = 9  # terms of the series of the deviance
 
 
 def inverse_blocking(load: Array, servers: Array) -> Array:
@@ -99,7 +97,8 @@ def _horner(load: Array, count: int) -> Array:
 
 def _log_inverse_many(load: Array, servers: Array) -> Array:
     result = np.full(load.size, np.inf)
-    heavy = load > servers + HEAVY * np.sqrt(servers)
+    # standard deviations above c from where the continued fraction takes FRACTION_TERMS
+    heavy = load > servers + 5.0 * np.sqrt(servers)
     light = (load > 0) & ~heavy
     a, c = load[light], servers[light]
     result[light] = np.log(gammaincc(c + 1, a)) - log_poisson(c, a)
@@ -121,7 +120,7 @@ def deviance(k: Array, mean: Array) -> Array:
     distance = (k - mean) / (k + mean)
     square = distance * distance
     series = np.zeros_like(square)
-    for j in range(SERIES_TERMS, 0, -1):
+    for j in range(9, 0, -1):  # terms of the series of the deviance
         series = (series + 1 / (2 * j + 1)) * square
     near = (k - mean) * distance + 2 * k * distance * series
     return np.where(np.abs(distance) < NEAR, near, k * np.log(k / mean) + mean - k)

@@ -123,7 +123,6 @@ def _integrated_tail(x: Array, stages: Array) -> Array:
 
 
 SERIES_FROM: Final = 0.5  # exponent c (rho - 1 - ln rho) of the first term: e^-0.5 a term or better
-NEGLIGIBLE: Final = 42.0  # exponent beyond which a term is nothing beside the first
 BATCH: Final = 500_000  # numbers held side by side
 MOST_TERMS: Final = 1_000_000  # roots, or terms of a series, of one scenario
 
@@ -134,7 +133,8 @@ def deterministic(load: Array, servers: Array) -> tuple[Array, Array]:
     rho = load / servers
     exponent = servers * (rho - 1 - np.log(rho))
     for chosen, size, solve in (
-        (exponent >= SERIES_FROM, 1 + np.ceil(NEGLIGIBLE / np.maximum(exponent, SERIES_FROM)), _by_series),
+        # exponent beyond which a term is nothing beside the first
+        (exponent >= SERIES_FROM, 1 + np.ceil(42.0 / np.maximum(exponent, SERIES_FROM)), _by_series),
         (exponent < SERIES_FROM, np.floor(servers / 2), _by_roots),
     ):
         index = np.flatnonzero(chosen)

@@ -129,7 +129,6 @@ MOST_STEPS: Final = (
     100_000  # requesters times networks to be solved, 2 for each multi-server station: 10 s at most
 )
 MOST_MULTIPLE: Final = 8  # multi-server stations: the work doubles with each
-VANISHING: Final = 1e-290  # of the demands, far below what float64 resolves
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -259,7 +258,8 @@ def mva(
     if ((full.sum(-1) + pause <= 0) & (classes > 0)).any():
         raise InputError("demands", 0.0, "some demand or think time in every class that has requesters", "s")
     # A think time that vanishes beside the demands is none: its reciprocal would overflow.
-    pause = np.where(pause > VANISHING * full.sum(-1), pause, 0.0)
+    # of the demands, far below what float64 resolves
+    pause = np.where(pause > 1e-290 * full.sum(-1), pause, 0.0)
     lattice = Lattice.up_to(classes)
     throughput, residence = solve(LatticeNetwork(demands=full, think=pause, servers=effective), lattice)
     return _result(throughput, residence, full, stations, lattice, shape, several=several)

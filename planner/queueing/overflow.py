@@ -40,9 +40,6 @@ from planner.results import Array, Result, quantity
 
 TINY: Final = 1e-290  # below it a state is never seen
 NEVER: Final = 1e200  # mean time, in intervals, of what does not happen
-INSTANT: Final = 1e-12  # mean time that divides in place of 0
-LONG: Final = 700.0  # exponent beyond which a chance is 0
-SOME: Final = 1e-15  # chance of any try that is left where none is likely
 
 
 def most_found(law: Array, flow: Array, interval: ArrayLike, servers: int) -> Array:
@@ -52,7 +49,8 @@ def most_found(law: Array, flow: Array, interval: ArrayLike, servers: int) -> Ar
     reach = np.minimum(np.cumsum(rise * below, axis=-1) / below, NEVER)[..., : servers + 1]
     none_from = below[..., : servers + 1] * _unreached(interval, reach)
     none_from = np.minimum.accumulate(none_from[..., ::-1], axis=-1)[..., ::-1]
-    none_at_all = np.minimum(none_from[..., :1], 1.0 - SOME)
+    # chance of any try that is left where none is likely
+    none_at_all = np.minimum(none_from[..., :1], 1.0 - 1e-15)
     return np.maximum(np.diff(none_from, axis=-1, append=1.0), 0.0) / (1.0 - none_at_all)
 
 
@@ -72,14 +70,12 @@ def fewest_found(law: Array, flow: Array, interval: ArrayLike, servers: int) -> 
 def _unreached(interval: ArrayLike, reach: Array) -> Array:
     """Chance that a level is not reached in the interval."""
     length = np.asarray(interval, dtype=np.float64)[..., None]
-    chance: Array = np.exp(-np.minimum(length / np.maximum(reach, INSTANT), LONG))
+    # mean time that divides in place of 0
+    # exponent beyond which a chance is 0
+    chance: Array = np.exp(-np.minimum(length / np.maximum(reach, 1e-12), 700.0))
     return chance
 
 
-LOWEST_LOG: Final = -650.0  # ln of a probability below which it is 0 in effect
-NEGLIGIBLE: Final = 1e-12  # share of fails whose variance rounding would decide
-TAIL_DEVIATIONS: Final = 9.0  # standard deviations of the load beyond which states are left out
-TAIL_PEAKS: Final = 30.0  # the same in peakednesses, for small loads
 MOST_STATES: Final = 4096  # states at most
 
 
@@ -132,7 +128,7 @@ class OverflowGroup(Result):
         of_tries = tries + 2.0 * (self.flow * after_try).sum(axis=-1)
         of_fails = fails + 2.0 * (failing * after_fail).sum(axis=-1)
         both = fails + (self.flow * after_fail + failing * after_try).sum(axis=-1)
-        some = fails > NEGLIGIBLE * tries
+        some = fails > 1e-12 * tries  # share of fails whose variance rounding would decide
         safe = np.where(some, fails, 1.0)
         return of_tries / tries, np.where(some, of_fails / safe, 1.0), np.where(some, both / safe, 0.0)
 
@@ -230,7 +226,9 @@ def overflow_group(load: ArrayLike, peakedness: ArrayLike, servers: int) -> Over
     if given.ndim:
         raise InputError("servers", given.tolist(), "one whole number")
     count = int(given)
-    most = float((mean + TAIL_DEVIATIONS * np.sqrt(mean * shape) + TAIL_PEAKS * np.maximum(shape, 1.0)).max())
+    # standard deviations of the load beyond which states are left out
+    # the same in peakednesses, for small loads
+    most = float((mean + 9.0 * np.sqrt(mean * shape) + 30.0 * np.maximum(shape, 1.0)).max())
     states = max(int(most), count) + 2
     if states > MOST_STATES:
         raise InputError(
@@ -241,7 +239,8 @@ def overflow_group(load: ArrayLike, peakedness: ArrayLike, servers: int) -> Over
     with np.errstate(divide="ignore"):
         step = np.log(rate[..., :-1]) - np.log(k[1:])
     logs = np.concatenate([np.zeros((*mean.shape, 1)), np.cumsum(step, axis=-1)], axis=-1)
-    law = np.exp(np.maximum(logs - logs.max(axis=-1, keepdims=True), LOWEST_LOG))
+    # ln of a probability below which it is 0 in effect
+    law = np.exp(np.maximum(logs - logs.max(axis=-1, keepdims=True), -650.0))
     law[logs == -np.inf] = 0.0
     law /= law.sum(axis=-1, keepdims=True)
     flow = law * rate

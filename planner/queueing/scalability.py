@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 # Free parameters after gamma: the special cases, from the simplest to the full law.
 LAWS: Final[dict[str, tuple[int, ...]]] = {"linear": (), "amdahl": (1,), "usl": (1, 2)}
 WORTH: Final = 0.95  # a richer law has to lower the leave-one-out error at least this far
-DRAWN: Final = 32.0  # concurrency up to which a law without a peak is drawn
 PERFECT: Final = 1e-9  # of the largest throughput: a law without error is not improved upon
 AT_BOUND: Final = 1e-10  # coefficient up to which it counts as 0
 STARTS: Final = ((0.0, 0.0), (0.05, 1e-4), (0.5, 1e-2))  # contention and coherency from which fits begin
@@ -82,7 +81,8 @@ class Scalability(Result):
         if x is not None or y is not None or self.gamma.size != 1:
             return Result.plot(self, x, y, axes)
         axes = axes or style.new_axes()
-        n = np.linspace(1.0, min(2 * float(self.peak_concurrency), DRAWN), 100)
+        # concurrency up to which a law without a peak is drawn
+        n = np.linspace(1.0, min(2 * float(self.peak_concurrency), 32.0), 100)
         rate, error = self.throughput(n), self.leave_one_out[self.law]
         axes.fill_between(n, rate - error, rate + error, color=style.COLORS[0], alpha=style.BAND,
                           label="error of a point from the others")  # fmt: skip

@@ -297,9 +297,6 @@ def _fields(sums: Array, c: Array, stable: NDArray[np.bool_]) -> Array:
     return np.stack([throughput, busy, busy / c, delay, queue, wait, service])
 
 
-LEAST_GAP: Final = 1e-30  # service times; a shorter redrive gap changes nothing that a float64 holds
-
-
 def finite_source(
     population: ArrayLike,
     think_time: ArrayLike,
@@ -369,7 +366,8 @@ def finite_source(
         redrive_time=checks.nonnegative("redrive_time", redrive_time, "s"),
     )
     shape = n.shape
-    g = np.where(g < LEAST_GAP * s, 0.0, g)
+    # service times; a shorter redrive gap changes nothing that a float64 holds
+    g = np.where(g < 1e-30 * s, 0.0, g)
     flat = [a.ravel() for a in (n, z, s, c, cv, i, g)]
     n, z, s, c, cv, i, g = flat
     phased = ((cv != 1) | (g > 0)) if (cv != 1).any() or g.any() else None

@@ -13,9 +13,7 @@ from planner.errors import InputError
 from planner.measurements import Run
 from planner.reports.supply import PoolSupply
 from planner.supply.answer import ENOUGH, NOT_ENOUGH, TOO_MANY, PoolAnswer, SupplyAnswer
-from planner.supply.fit import Fitted, fit
-from planner.supply.observed import Observed, observe
-from planner.supply.volumes import FittedVolumes, fit_volumes
+from planner.supply.fit import Fitted, FittedVolumes, Observed, fit, fit_volumes, observe
 from planner.units import MOST_ALIASES
 
 DEFAULT_NO_ALIAS: Final = 0.01

@@ -18,23 +18,9 @@ from planner.units import FRAME, GIB, SEGMENT
 PER_PGMBK = SEGMENT / (2 * FRAME)  # bytes of virtual storage for each byte of its page tables
 
 __all__ = [
-    "Found",
-    "Number",
-    "System",
-    "SystemAnswer",
-    "SystemComparison",
-    "SystemGrid",
-    "compare",
-    "from_devices",
-    "from_measurements",
-    "is_system",
-    "json_schema",
-    "parse_system",
-    "read_system",
-    "solve",
-    "template",
-    "whatif",
-]
+    "Found", "Number", "System", "SystemAnswer", "SystemComparison", "SystemGrid", "compare", "from_devices",
+    "from_measurements", "is_system", "json_schema", "parse_system", "read_system", "solve", "template", "whatif",
+]  # fmt: skip
 
 
 def solve(system: System | Path | str, settings: Sequence[str] = ()) -> SystemAnswer:

@@ -16,7 +16,6 @@ from planner.system.spread import Direction, directions, law_error
 
 BASES: Final = ("given", "arithmetic", "calibrated", "predicted", "outside")
 STEP: Final = 0.01  # relative change that elasticities are taken of
-SAME: Final = 1e-6
 NOISE: Final = 1e-9  # elasticity that is none
 COSTS: Final = ("guest_busy", "cp_charged_busy", "cp_system_busy", "total_busy")
 STATION: Final = ("transfers", "utilization", "queue_length", "wait", "response")
@@ -439,6 +438,6 @@ def _as_measured(system: System) -> bool:
         and not paging[0].word("pool")
     )
     return plain and set(brought) == {paging[0].word("model")} and all(
-        key in model.validity and math.isclose(value, model.validity[key][0], rel_tol=SAME)
+        key in model.validity and math.isclose(value, model.validity[key][0], rel_tol=1e-6)
         for key, value in is_so.items()
     )  # fmt: skip

@@ -135,8 +135,6 @@ def _example(kind: str) -> str:
 
 
 COUNTS: Final = 9  # at most, at which a pool is asked around one scenario
-POINTS: Final = 25  # of what is no count
-FURTHER: Final = 1.25  # asked beyond what was set and measured
 OR_MORE: Final = "or more"
 
 
@@ -444,9 +442,9 @@ def _around(question: Quantity, value: float, measured: tuple[float, float] | No
         low, high = 0.0, 1.0
     else:
         low = min(low, value) if question.whole else min(low, 0.5 * value)
-        high = min(FURTHER * max(high, value), question.high)
+        high = min(1.25 * max(high, value), question.high)  # asked beyond what was set and measured
     if question.whole:
         low, high = max(question.low, math.floor(low)), math.ceil(high)
         steps = {round(each) for each in np.linspace(low, high, COUNTS)}
         return [float(each) for each in sorted(steps | {int(value)})]
-    return [float(each) for each in np.linspace(low, high, POINTS)]
+    return [float(each) for each in np.linspace(low, high, 25)]  # of what is no count
