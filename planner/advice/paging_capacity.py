@@ -14,7 +14,9 @@ from planner.answer import Answer
 from planner.calibrate.error_bar import interval
 from planner.devices.paging import PagingDevice, PagingPerformance
 from planner.errors import InfeasibleError, InputError
+from planner.quantity import column
 from planner.results import Array
+from planner.tabular import tabled
 from planner.units import MILLISECOND
 
 PAGING_KINDS: Final = ("eckd", "emulated-fba", "xiv-serialized", "xiv-concurrent")
@@ -312,27 +314,19 @@ class PagingCapacity(Answer):
 
     def table(self) -> render.Table:
         """One row a kind: how much, its 90 % interval, and what the devices do then."""
-        rows = self.rows
         name, unit = ("page_rate", "1/s") if self.question.per_guest is None else ("guests", "")
-        done = [row.outcome for row in rows]
-        column = render.Column
-
-        def of(pick: Callable[[Capacity], float]) -> list[float | None]:
-            return [None if row.amount is None else pick(row) for row in rows]
-
-        return render.Table(
-            columns=(
-                column(name="kind", unit="", values=[row.kind.name for row in rows]),
-                column(name=name, unit=unit, label="at most", decimals=0, values=[row.amount for row in rows]),
-                column(name=f"{name}_low", unit=unit, label="from", decimals=0, values=of(lambda row: row.low)),
-                column(name=f"{name}_high", unit=unit, label="to", decimals=0, values=of(lambda row: row.high)),
-                column(name="response", unit="ms", decimals=2,
-                       values=[None if each is None else each.response_time / MILLISECOND for each in done]),
-                column(name="utilization", unit="", label="busy", decimals=2,
-                       values=[None if each is None else each.utilization for each in done]),
-                column(name="machine", unit="", label="measured on", values=[row.kind.machine for row in rows]),
-            )
-        )  # fmt: skip
+        columns = (
+            column("kind", of=lambda row: row.kind.name),
+            column(name, unit, "at most", 0, lambda row: row.amount),
+            column(f"{name}_low", unit, "from", 0, lambda row: None if row.amount is None else row.low),
+            column(f"{name}_high", unit, "to", 0, lambda row: None if row.amount is None else row.high),
+            column(
+                "response", "ms", "", 2, lambda row: row.outcome and row.outcome.response_time / MILLISECOND
+            ),
+            column("utilization", "", "busy", 2, lambda row: row.outcome and row.outcome.utilization),
+            column("machine", "", "measured on", of=lambda row: row.kind.machine),
+        )
+        return tabled(self.rows, columns)
 
     @property
     def notes(self) -> tuple[str, ...]:

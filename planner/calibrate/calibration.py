@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Final
 
@@ -12,12 +11,18 @@ from planner.answer import Answer
 from planner.calibrate.error_bar import Spread
 from planner.calibrate.observation import Observation
 from planner.library import Status
-from planner.quantity import Quantity
+from planner.quantity import Quantity, column
+from planner.tabular import tabled
 from planner.units import MILLISECOND
 
 STRONG_CORRELATION: Final = 0.9
 SMALLEST: Final = 1e-4  # smaller and larger numbers have an exponent
 LARGEST: Final = 1e7
+
+ESTIMATES: Final = (
+    column("parameter", of=lambda each: each.parameter.file_key), column("value"), column("standard_error"),
+    column("error", "percent", of=lambda each: each.percent), *map(column, ("low", "high", "start", "status")),
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,38 +140,17 @@ class Calibration(Answer):
 
     def table(self) -> render.Table:
         """One row a parameter, as numbers."""
-        rows = list(self.estimates.values())
-        columns: dict[str, Sequence[Any]] = {
-            "parameter": [each.parameter.file_key for each in rows],
-            "value": [each.value for each in rows],
-            "standard_error": [each.standard_error for each in rows],
-            "error": [each.percent for each in rows],
-            "low": [each.low for each in rows],
-            "high": [each.high for each in rows],
-            "start": [each.start for each in rows],
-            "status": [each.status for each in rows],
-        }
-        return render.Table(
-            columns=tuple(
-                render.Column(name=name, unit="percent" if name == "error" else "", values=values)
-                for name, values in columns.items()
-            )
-        )
+        return tabled(self.estimates.values(), ESTIMATES)
 
     def sections(self) -> tuple[render.Section, ...]:
         """Parameters as people read them, and every measurement beside the law."""
-        heads = ("parameter", "value", "std. error", "%", "from", "to", "start", "status")
-        rows = [(each.parameter.file_key, *each.cells(), each.status) for each in self.estimates.values()]
-        columns = zip(heads, zip(*rows, strict=True), strict=True)
-        parameters = render.Table(columns=tuple(render.Column(name=n, unit="", values=v) for n, v in columns))
+        labels = ("value", "std. error", "%", "from", "to", "start")
+        rows = ((each.parameter.file_key, *each.cells(), each.status) for each in self.estimates.values())
+        parameters = tabled(rows, map(column, ("parameter", *labels, "status")))
         full = self.residual_table()
         texts = [
-            render.Column(
-                name=name, unit="", label=label, values=[readable(value) for value in column.values]
-            )
-            for name, label, column in zip(
-                ("measured", "law"), ("measured", "law"), full.columns[2:4], strict=True
-            )
+            replace(each, label=each.name, values=list(map(readable, each.values)))
+            for each in full.columns[2:4]
         ]
         off = replace(full.columns[4], label="off by", unit="sigma", decimals=1)
         residuals = render.Table(columns=(*full.columns[:2], *texts, off), marks=full.marks)
@@ -177,17 +161,15 @@ class Calibration(Answer):
 
     def residual_table(self) -> render.Table:
         """One row a measured number, in its own unit, marked where the run was left out; for programs."""
-        rows = self.comparisons
-        column = render.Column
-        return render.Table(
-            columns=(
-                column(name="run", unit="", values=[each.run for each in rows]),
-                column(name="quantity", unit="", values=[each.quantity for each in rows]),
-                column(name="measured", unit="", values=[each.measured for each in rows]),
-                column(name="law", unit="", values=[each.predicted for each in rows]),
-                column(name="off by_sigma", unit="", values=[each.off_by for each in rows]),
-            ),
-            marks=tuple("outlier" if each.run in self.outliers else "" for each in rows),
+        columns = (
+            *map(column, ("run", "quantity", "measured")),
+            column("law", of=lambda each: each.predicted),
+            column("off by_sigma", of=lambda each: each.off_by),
+        )
+        return tabled(
+            self.comparisons,
+            columns,
+            ("outlier" if each.run in self.outliers else "" for each in self.comparisons),
         )
 
     @property

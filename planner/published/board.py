@@ -12,6 +12,8 @@ import numpy as np
 from planner import render, style
 from planner.answer import Answer
 from planner.published.report import ANSWERED, KINDS, PublishedFigure
+from planner.quantity import column
+from planner.tabular import tabled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -123,29 +125,23 @@ class Scoreboard(Answer):
             for kind in KINDS:
                 found = [f for f in self.figures if (f.report, f.kind) == (report, kind)]
                 if found:
-                    errors = [100 * error for error in _errors(found)]
+                    off = [100 * error for error in _errors(found)]
                     measures = (
-                        [float(np.median(errors)), float(np.percentile(errors, NINE_IN_TEN)), max(errors)]
-                        if errors
-                        else [None, None, None]
+                        [np.median(off), np.percentile(off, NINE_IN_TEN), max(off)] if off else [None] * 3
                     )
                     named = (sum(f.outlier for f in found), sum(bool(f.erratum) for f in found))
                     rows.append((report, kind, len(found), *measures, *named))
-        heads = (("report", ""), ("kind", ""), ("count", ""), ("median", "percent"), ("p90", "percent"),
-                 ("worst", "percent"), ("outliers", ""), ("errata", ""))  # fmt: skip
-        return _table(rows, heads)
+        errors = [column(each, "percent", "", 1) for each in ("median", "p90", "worst")]
+        return tabled(
+            rows, [*map(column, ("report", "kind", "count")), *errors, *map(column, ("outliers", "errata"))]
+        )
 
     def counts(self) -> render.Table:
         """One row a table: how many figures it has."""
         tables = list(dict.fromkeys((figure.report, figure.table) for figure in self.figures))
         numbers = [sum((f.report, f.table) == each for f in self.figures) for each in tables]
-        return render.Table(
-            columns=(
-                render.Column(name="report", unit="", values=[report for report, _ in tables]),
-                render.Column(name="table", unit="", values=[table for _, table in tables]),
-                render.Column(name="figures", unit="", values=numbers),
-            )
-        )
+        rows = [(*each, number) for each, number in zip(tables, numbers, strict=True)]
+        return tabled(rows, map(column, ("report", "table", "figures")))
 
     def worst(self) -> list[PublishedFigure]:
         """The predictions that are furthest off, by relative error, named outliers apart."""
@@ -158,12 +154,7 @@ class Scoreboard(Answer):
     def table(self) -> render.Table:
         """One row a figure."""
         records = [figure.record() for figure in self.figures]
-        return render.Table(
-            columns=tuple(
-                render.Column(name=name, unit="", values=[record[name] for record in records])
-                for name in records[0]
-            )
-        )
+        return tabled(records, map(column, records[0]))
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain data."""
@@ -233,13 +224,12 @@ class Scoreboard(Answer):
              "" if f.predicted is None else _shown(f.predicted.value), 100 * (f.relative_error or 0.0))
             for f in self.worst()
         ]  # fmt: skip
-        return _table(
-            rows, (("figure", ""), ("kind", ""), ("published", ""), ("predicted", ""), ("error", "percent"))
-        )
+        error = column("error", "percent", "", 1)
+        return tabled(rows, (*map(column, ("figure", "kind", "published", "predicted")), error))
 
     def _promise_table(self) -> render.Table:
-        heads = (("accuracy", ""), ("reached", ""), ("at most", ""))
-        return _table([(name, f"{value:.3g}", f"{limit:g}") for name, value, limit in self.promises()], heads)
+        rows = [(name, f"{value:.3g}", f"{limit:g}") for name, value, limit in self.promises()]
+        return tabled(rows, map(column, ("accuracy", "reached", "at most")))
 
     def plot(self, axes: Axes | None = None) -> Axes:
         """Draw the share of the figures that are within each error, one line a kind of prediction."""
@@ -272,16 +262,6 @@ class Scoreboard(Answer):
 def _shown(value: float) -> str:
     """Four digits, or a whole number; no power of ten."""
     return f"{value:.0f}" if abs(value) >= PLAIN else f"{value:.4g}"
-
-
-def _table(rows: Sequence[Sequence[Any]], heads: Sequence[tuple[str, str]]) -> render.Table:
-    """Rows below (name, unit); numbers in percent have one decimal."""
-    return render.Table(
-        columns=tuple(
-            render.Column(name=name, unit=unit, values=values, decimals=1 if unit else None)
-            for (name, unit), values in zip(heads, zip(*rows, strict=True), strict=True)
-        )
-    )
 
 
 def compare(done: Callable[[int], None] | None = None) -> Scoreboard:

@@ -8,7 +8,9 @@ from typing import Any, ClassVar, Final
 
 from planner import render
 from planner.answer import Answer
+from planner.quantity import column
 from planner.reports.supply import PoolSupply
+from planner.tabular import tabled
 from planner.units import MILLISECOND, MOST_ALIASES
 
 MOST_NAMED: Final = 8
@@ -101,6 +103,16 @@ class PoolAnswer:
         }
 
 
+COLUMNS: Final = (
+    column("pool", "", "pool"), column("verdict", "", "verdict"), column("aliases", "", "aliases", 0),
+    column("aliases_needed", "", "needed", 0), column("needed_low", "", "from", 0),
+    column("needed_high", "", "to", 0), column("removable", "", "removable", 0),
+    column("removable_without_fails", "", "unused", 0, lambda pool: pool.unused),
+    column("tries_rate", "1/s", "tries"), column("fail_fraction", "share", "failed", 4),
+    column("fail_low", "share", "from", 4), column("fail_high", "share", "to", 4),
+)  # fmt: skip
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SupplyAnswer(Answer):
     """Verdicts on several pools: `pools`, and `no_alias`, the largest share of tries that may fail."""
@@ -112,27 +124,7 @@ class SupplyAnswer(Answer):
 
     def table(self) -> render.Table:
         """One row a pool."""
-        rows = self.pools
-        columns = (
-            ("pool", "", [p.pool for p in rows], "pool", None),
-            ("verdict", "", [p.verdict for p in rows], "verdict", None),
-            ("aliases", "", [p.aliases for p in rows], "aliases", 0),
-            ("aliases_needed", "", [p.aliases_needed for p in rows], "needed", 0),
-            ("needed_low", "", [p.needed_low for p in rows], "from", 0),
-            ("needed_high", "", [p.needed_high for p in rows], "to", 0),
-            ("removable", "", [p.removable for p in rows], "removable", 0),
-            ("removable_without_fails", "", [p.unused for p in rows], "unused", 0),
-            ("tries_rate", "1/s", [p.tries_rate for p in rows], "tries", None),
-            ("fail_fraction", "share", [p.fail_fraction for p in rows], "failed", 4),
-            ("fail_low", "share", [p.fail_low for p in rows], "from", 4),
-            ("fail_high", "share", [p.fail_high for p in rows], "to", 4),
-        )
-        return render.Table(
-            columns=tuple(
-                render.Column(name=name, unit=unit, values=values, label=label, decimals=decimals)
-                for name, unit, values, label, decimals in columns
-            )
-        )
+        return tabled(self.pools, COLUMNS)
 
     def to_dict(self) -> dict[str, Any]:
         """The answer as JSON shows it."""

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from planner import render
 from planner.answer import Answer
+from planner.quantity import column
 from planner.system.description import System
 from planner.system.figures import COSTS, STATION, Found, Number
 from planner.system.spread import COST_FACTOR
+from planner.tabular import tabled
 from planner.units import GIB, MILLISECOND
 
 if TYPE_CHECKING:
@@ -27,7 +29,7 @@ COST_LABELS: Final = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class FigureLine:
     """One figure as people read it: what, number, unit, SI units in one of it."""
 
@@ -87,44 +89,38 @@ class SystemAnswer(Answer):
         found = self.found
         what = "Throughput"
         if found.throughput.value is not None or self.system.of("guests"):
-            yield what, FigureLine(what="throughput", number=found.throughput, unit=self.unit)
+            yield what, FigureLine("throughput", found.throughput, self.unit)
         if self.system.of("paging"):
-            yield what, FigureLine(what="page reads and writes", number=found.page_rate, unit="pages/s")
+            yield what, FigureLine("page reads and writes", found.page_rate, "pages/s")
         if self.system.of("volumes"):
-            yield what, FigureLine(what="I/Os of guests", number=found.io_rate, unit="/s")
+            yield what, FigureLine("I/Os of guests", found.io_rate, "/s")
         yield from (("Storage", row) for row in self._storage())
         for name, station in found.stations.items():
             count = found.devices[name]
             for key in STATION:
                 unit, factor = STATION_UNITS.get(key, ("/s" if key == "transfers" else "", 1.0))
                 what = f"{name} ({count}): {STATION_LABELS[key]}"
-                yield "Devices, each", FigureLine(what=what, number=station[key], unit=unit, factor=factor)
+                yield "Devices, each", FigureLine(what, station[key], unit, factor)
         if self.system.one("processors") is not None:
             for key in COSTS:
-                yield "Processors busy", FigureLine(what=COST_LABELS[key], number=found.processors[key])
+                yield "Processors busy", FigureLine(COST_LABELS[key], found.processors[key])
         for name, number in found.bounds.items():
-            yield f"Bounds, {self.unit}", FigureLine(what=name, number=number)
+            yield f"Bounds, {self.unit}", FigureLine(name, number)
         for name, number in found.elasticity.items():
-            yield "Elasticity: percent of throughput for one percent of", FigureLine(what=name, number=number)
+            yield "Elasticity: percent of throughput for one percent of", FigureLine(name, number)
 
     def _storage(self) -> Iterator[FigureLine]:
         found = self.found.storage
         if not found:
             return
-        yield FigureLine(what="overcommitment", number=found["overcommitment"])
-        yield FigureLine(
-            what="frames for pages", number=found["frames_for_pages"], unit="GiB", factor=PAGES_GIB
-        )
-        yield FigureLine(
-            what="pages without a frame", number=found["pages_without_frame"], unit="GiB", factor=PAGES_GIB
-        )
-        yield FigureLine(what="misses per page visit", number=self.found.miss_ratio, unit="%", factor=0.01)
-        yield FigureLine(
-            what="real storage without paging", number=found["storage_without_paging"], unit="GiB", factor=GIB
-        )
+        yield FigureLine("overcommitment", found["overcommitment"])
+        yield FigureLine("frames for pages", found["frames_for_pages"], "GiB", PAGES_GIB)
+        yield FigureLine("pages without a frame", found["pages_without_frame"], "GiB", PAGES_GIB)
+        yield FigureLine("misses per page visit", self.found.miss_ratio, "%", 0.01)
+        yield FigureLine("real storage without paging", found["storage_without_paging"], "GiB", GIB)
         for name, number in found.items():
             if name.startswith("guests_that_fit"):
-                yield FigureLine(what=f"guests that fit: {name.partition(' ')[2]}", number=number)
+                yield FigureLine(f"guests that fit: {name.partition(' ')[2]}", number)
 
     def sections(self) -> tuple[render.Section, ...]:
         """Lay out one table a topic."""
@@ -135,14 +131,15 @@ class SystemAnswer(Answer):
 
     def table(self) -> render.Table:
         """All figures as ``--csv`` holds them, one a row."""
-        found = list(self.rows())
-        rows = [row for _, row in found]
-        numbers = [row.number.to_dict(row.factor) for row in rows]
-        columns = [render.Column(name="figure", unit="", values=[full_name(title, row) for title, row in found]),
-                   render.Column(name="unit", unit="", values=[row.unit for row in rows])]  # fmt: skip
-        keys = ("value", "low", "high", "basis")
-        columns += [render.Column(name=key, unit="", values=[n[key] for n in numbers]) for key in keys]
-        return render.Table(columns=tuple(columns))
+        columns = (
+            column("figure", of=lambda each: full_name(*each)),
+            column("unit", of=lambda each: each[1].unit),
+            column("value", of=lambda each: each[1].number.to_dict(each[1].factor)["value"]),
+            column("low", of=lambda each: each[1].number.to_dict(each[1].factor)["low"]),
+            column("high", of=lambda each: each[1].number.to_dict(each[1].factor)["high"]),
+            column("basis", of=lambda each: each[1].number.basis),
+        )
+        return tabled(self.rows(), columns)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -186,26 +183,20 @@ def _shown(rows: Sequence[FigureLine]) -> render.Table:
     def cell(end: float | None, row: FigureLine) -> str:
         return "-" if end is None else _digits(end / row.factor)
 
-    columns = [
-        render.Column(name="figure", unit="", label="", values=[_labeled(row) for row in rows]),
-        render.Column(name="value", unit="", values=[cell(row.number.value, row) for row in rows]),
-        render.Column(
-            name="low", unit="", label="90 % from", values=[cell(row.number.low, row) for row in rows]
-        ),
-        render.Column(name="high", unit="", label="to", values=[cell(row.number.high, row) for row in rows]),
-    ]
-    columns.append(render.Column(name="basis", unit="", values=[row.number.basis for row in rows]))
-    return render.Table(columns=tuple(columns))
+    columns = (
+        column("figure", of=lambda row: f"{row.what} [{row.unit}]" if row.unit else row.what),
+        column("value", of=lambda row: cell(row.number.value, row)),
+        column("low", "", "90 % from", of=lambda row: cell(row.number.low, row)),
+        column("high", "", "to", of=lambda row: cell(row.number.high, row)),
+        column("basis", of=lambda row: row.number.basis),
+    )
+    return tabled(rows, columns)
 
 
 def full_name(title: str, row: FigureLine) -> str:
     """Name of a figure that needs no title above it."""
     kind = {"Processors": "busy, ", "Bounds": "bound, ", "Elasticity": "elasticity, "}
     return next((word for start, word in kind.items() if title.startswith(start)), "") + row.what
-
-
-def _labeled(row: FigureLine) -> str:
-    return f"{row.what} [{row.unit}]" if row.unit else row.what
 
 
 def as_dict(system: System, found: Found, notes: Sequence[str]) -> dict[str, Any]:

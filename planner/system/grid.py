@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING, Any, Final
@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, Any, Final
 from planner import render
 from planner.answer import Answer
 from planner.errors import InfeasibleError, InputError
+from planner.quantity import LARGEST_GRID, Quantity, column
 from planner.system.answer import LONG, SystemAnswer, as_dict, full_name, numbers_of, said, throughput_unit
 from planner.system.description import Entry, System
 from planner.system.figures import Found, figures, structure
-from planner.system.settings import LARGEST_GRID, Range, recheck
+from planner.system.settings import Range, recheck
+from planner.tabular import tabled
 from planner.units import GIB, MICROSECOND, MILLISECOND
 
 if TYPE_CHECKING:
@@ -116,36 +118,30 @@ class SystemGrid(Answer):
 
     def table(self) -> render.Table:
         """One row a combination: what varied, throughput with its interval, misses, pages, each station."""
-        rows = [each if isinstance(each, Found) else None for each in self.found]
 
-        def column(name: str, unit: str, of: Any, factor: float = 1.0) -> render.Column:
-            values = [None if row is None or (value := of(row)) is None else value / factor for row in rows]
-            return render.Column(name=name, unit=unit, values=values)
+        def number(name: str, unit: str, of: Callable[[Found], float | None]) -> Quantity:
+            return column(name, unit, of=lambda row: of(row) if isinstance(row, Found) else None)
 
-        columns = [self._setting(k) for k in range(len(self.ranges))]
-        columns += [
-            column("throughput", "1/s", lambda f: f.throughput.value),
-            column("throughput_low", "1/s", lambda f: f.throughput.low),
-            column("throughput_high", "1/s", lambda f: f.throughput.high),
-        ]
+        def station(name: str, key: str, unit: str = "", factor: float = 1.0) -> Quantity:
+            def value(row: Found) -> float | None:
+                found = row.stations[name][key].value
+                return None if found is None else found / factor
+
+            return number(f"{name}_{key}", unit, value)
+
+        columns = [number("throughput", "1/s", lambda f: f.throughput.value),
+                   number("throughput_low", "1/s", lambda f: f.throughput.low),
+                   number("throughput_high", "1/s", lambda f: f.throughput.high)]  # fmt: skip
         if self.system.one("storage"):
-            columns.append(column("miss_ratio", "", lambda f: f.miss_ratio.value))
+            columns.append(number("miss_ratio", "", lambda f: f.miss_ratio.value))
         if self.system.of("paging"):
-            columns.append(column("page_rate", "1/s", lambda f: f.page_rate.value))
+            columns.append(number("page_rate", "1/s", lambda f: f.page_rate.value))
         for name in [e.name for e in (*self.system.of("paging"), *self.system.of("volumes"))]:
-            columns += [
-                column(f"{name}_transfers", "1/s", lambda f, n=name: f.stations[n]["transfers"].value),
-                column(f"{name}_utilization", "", lambda f, n=name: f.stations[n]["utilization"].value),
-                column(
-                    f"{name}_response", "ms", lambda f, n=name: f.stations[n]["response"].value, MILLISECOND
-                ),
-            ]
-        names = [row.ranked()[0][0] if row is not None and row.ranked() else None for row in rows]
-        texts = [
-            name or ("cannot run" if row is None else "-") for name, row in zip(names, rows, strict=True)
-        ]
-        columns.append(render.Column(name="bottleneck", unit="", values=texts))
-        return render.Table(columns=tuple(columns))
+            columns += [station(name, "transfers", "1/s"), station(name, "utilization"),
+                        station(name, "response", "ms", MILLISECOND)]  # fmt: skip
+        columns.append(column("bottleneck", of=_bottleneck))
+        settings = [self._setting(k) for k in range(len(self.ranges))]
+        return render.Table(columns=(*settings, *tabled(self.found, columns).columns))
 
     def _setting(self, k: int) -> render.Column:
         target = self.ranges[k].target
@@ -203,6 +199,12 @@ class SystemGrid(Answer):
         return grid_picture(
             self.headline, f"{first.name}{unit}", throughput_unit(self.system), lines, words, axes
         )
+
+
+def _bottleneck(found: Found | str) -> str:
+    if isinstance(found, str):
+        return "cannot run"
+    return found.ranked()[0][0] if found.ranked() else "-"
 
 
 def _plain(of: Range, value: float | str) -> float | str | int:
@@ -314,12 +316,7 @@ class SystemComparison(Answer):
             )
         heads = ("figure", "unit", "first", "second", "change", "basis_first", "basis_second")
         labels = ("", "unit", *self.names, "change", "basis", "basis")
-        return render.Table(
-            columns=tuple(
-                render.Column(name=head, unit="", label=label, values=list(values))
-                for head, label, values in zip(heads, labels, zip(*rows, strict=True), strict=True)
-            )
-        )
+        return tabled(rows, [column(head, "", label) for head, label in zip(heads, labels, strict=True)])
 
     def sections(self) -> tuple[render.Section, ...]:
         """Lay out the figures, and what moved them."""
@@ -337,12 +334,9 @@ class SystemComparison(Answer):
         effects = [(label, old, new, "-" if e is None else f"{e:+.1%}") for label, old, new, e in self.inputs]
         heads = (("input", "what differs"), ("first", self.names[0]), ("second", self.names[1]),
                  ("effect", "throughput, alone"))  # fmt: skip
-        why = tuple(
-            render.Column(name=name, unit="", label=label, values=list(values))
-            for (name, label), values in zip(heads, zip(*effects, strict=True), strict=True)
-        ) if effects else ()  # fmt: skip
+        why = tabled(effects, [column(name, "", label) for name, label in heads] if effects else ())
         return (render.Section(table=render.Table(columns=shown)),
-                render.Section(title="Why", table=render.Table(columns=why)))  # fmt: skip
+                render.Section(title="Why", table=why))  # fmt: skip
 
     def to_dict(self) -> dict[str, Any]:
         """Both answers, and what differs."""

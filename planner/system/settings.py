@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
-import numpy as np
-
 from planner.errors import InputError
-from planner.system.description import Entry, System, value_of
+from planner.quantity import span
+from planner.system.description import GIVEN, Entry, System, complete, value_of
 from planner.system.schema import TABLES, Key, one_of
 
-LARGEST_GRID: Final = 10_000
-PARTS: Final = (2, 3)
 _SELECTOR: Final = re.compile(r"(?P<table>\w+)(\[(?P<name>[^\]]*)\])?\.(?P<key>\w+)")
 EXAMPLE: Final = "TABLE.key=value such as storage.real=1088GiB, or TABLE[name].key=value"
 
@@ -92,10 +88,6 @@ def apply(system: System, settings: Sequence[str]) -> System:
 
 def recheck(system: System) -> System:
     """Complete and check a system that was changed: a new model brings its numbers, a reference has to exist."""
-    from dataclasses import replace
-
-    from planner.system.description import GIVEN, complete
-
     entries = []
     for entry in system.entries:
         said = {key for key, origin in entry.origin.items() if origin == GIVEN}
@@ -125,27 +117,15 @@ def parse_range(system: System, text: str) -> Range:
     parts = [part.strip() for part in value.split(":")]
     if sign and target.key.words and any(part in target.key.words for part in parts):
         return Range(target=target, values=tuple(read(target, part, "--over")[0] for part in parts))
-    counted = target.key.whole
-    if not sign or target.key.text or len(parts) not in PARTS or (len(parts) == PARTS[0] and not counted):
-        raise InputError(
-            "--over", text, "TABLE.key=first:last:step, as guests.count=10:40:2 (counts step by 1 without it)"
-        )
-    low, high = (float(read(target, part, "--over")[0]) for part in parts[:2])
-    step = _step(target, parts[2], text) if len(parts) == PARTS[1] else 1.0
-    if step <= 0 or high < low:
-        raise InputError("--over", text, "a range that runs upward by a step above zero")
-    count = math.floor((high - low) / step + 1e-9) + 1
-    if count > LARGEST_GRID:
-        raise InputError("--over", text, f"at most {LARGEST_GRID} values")
-    return Range(target=target, values=tuple((low + step * np.arange(count)).tolist()))
-
-
-def _step(target: Selected, text: str, whole: str) -> float:
-    """A step may lie below the bounds of the value itself."""
-    from dataclasses import replace
-
-    free = replace(target, key=replace(target.key, low=0.0))
-    try:
-        return float(read(free, text, "--over")[0])
-    except InputError as error:
-        raise InputError("--over", whole, f"a step with its unit; {error}") from error
+    example = "guests.count=10:40:2"
+    expected = f"TABLE.key=first:last:step, as {example} (counts step by 1 without it)"
+    if target.key.text:
+        raise InputError("--over", text, expected)
+    free = replace(
+        target, key=replace(target.key, low=0.0)
+    )  # a step may lie below the bounds of the value itself
+    values = span(
+        text, lambda part: read(target, part, "--over")[0], lambda part: read(free, part, "--over")[0],
+        whole=target.key.whole, expected=expected, example=example,
+    )  # fmt: skip
+    return Range(target=target, values=values)

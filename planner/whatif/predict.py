@@ -19,14 +19,11 @@ from planner.devices.parameters import Scenario
 from planner.errors import InputError
 from planner.interval import Interval
 from planner.library import Model
-from planner.quantity import Quantity, Value, listed
+from planner.quantity import LARGEST_GRID, Quantity, Value, listed, span
 from planner.results import Array
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-LARGEST_GRID: Final = 10_000
-PARTS: Final = (2, 3)  # lo:hi and lo:hi:step
 
 
 def keys_of(kind: str) -> dict[str, Quantity]:
@@ -98,20 +95,12 @@ def parse_range(text: str, kind: str = "volume") -> tuple[str, tuple[Value, ...]
     """
     key, sign, value = text.partition("=")
     what = _known(key, kind)
-    parts = value.split(":")
     if what.words and sign:
-        return key, tuple(map(what.read, parts))
+        return key, tuple(map(what.read, value.split(":")))
     example = f"{key}=1:24 or {key}=1:24:4" if what.whole else f"{key}={what.span}"
-    if not sign or len(parts) not in PARTS or (len(parts) == PARTS[0] and not what.whole):
-        raise InputError("--over", text, f"KEY=first:last:step, as {example}")
-    low, high = (float(what.read(part)) for part in parts[:2])
-    step = _step(text, key, parts, what, example) if len(parts) == PARTS[1] else 1.0
-    if step <= 0 or high < low:
-        raise InputError("--over", text, f"a range that runs upward by a step above zero, as {example}")
-    count = math.floor((high - low) / step + 1e-9) + 1
-    if count > LARGEST_GRID:
-        raise InputError("--over", text, f"at most {LARGEST_GRID} values")
-    return key, tuple((low + step * np.arange(count)).tolist())
+    step = Quantity(key=key, meaning="step", unit=what.unit, whole=what.whole)
+    expected = f"KEY=first:last:step, as {example}"
+    return key, span(text, what.read, step.read, whole=what.whole, expected=expected, example=example)
 
 
 def _known(key: str, kind: str) -> Quantity:
@@ -119,15 +108,6 @@ def _known(key: str, kind: str) -> Quantity:
     if key not in known:
         raise InputError("key", key, f"one of {listed(known)}")
     return known[key]
-
-
-def _step(text: str, key: str, parts: list[str], what: Quantity, example: str) -> float:
-    """A step may be smaller than the value itself may be."""
-    free = Quantity(key=key, meaning="step", unit=what.unit, whole=what.whole)
-    try:
-        return float(free.read(parts[2]))
-    except InputError as error:
-        raise InputError("--over", text, f"a step such as in {example}; {error}") from error
 
 
 def _example(kind: str) -> str:
@@ -416,7 +396,7 @@ def _warnings(model: Model, asked: Sequence[Scenario]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _half(best: float, low: float, high: float, decimals: int) -> str:
+def _half(best: float, low: float, high: float, decimals: int | None) -> str:
     if np.isposinf(high) and np.isfinite(best):
         return OR_MORE
     return render.format_value((high - low) / 2 if np.isfinite(high) and np.isfinite(low) else None, decimals)
