@@ -14,7 +14,7 @@ Value = float | str
 LARGEST_GRID: Final = 10_000  # values of a range, combinations of a grid
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Quantity:
     """Something that has a number or a word: what a model file holds, a user sets, a table has or an answer shows.
 

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Final
+
+import numpy as np
 
 from planner import library, render, units
 from planner.answer import Answer
 from planner.calibrate.error_bar import Spread
 from planner.calibrate.observation import Observation
+from planner.errors import InputError
 from planner.library import Status
 from planner.quantity import Quantity, column
+from planner.results import Array
 from planner.tabular import tabled
 from planner.units import MILLISECOND
 
@@ -362,3 +367,26 @@ class Fit(Calibration):
                 "second_candidate": self.outlier.second,
             },
         }  # fmt: skip
+
+
+def known_parameters(
+    parameters: Sequence[Quantity], fixed: Mapping[str, float] | None, zero: Callable[[Quantity], bool]
+) -> dict[str, float]:
+    """Check what is known of the parameters of a fit; `zero` says which of them may be 0 below their bound."""
+    bounds = {parameter.key: parameter for parameter in parameters}
+    for key, value in (fixed or {}).items():
+        if key not in bounds:
+            raise InputError("fix", key, f"one of {', '.join(bounds)}")
+        least = 0.0 if zero(bounds[key]) else bounds[key].low
+        if not least <= value <= bounds[key].high:
+            raise InputError(key, value, f"{least:g} to {bounds[key].high:g}", bounds[key].unit)
+    if fixed and len(fixed) == len(bounds):
+        raise InputError("fix", ", ".join(bounds), "at least one parameter left to fit")
+    return dict(fixed or {})
+
+
+def correlations(keys: Sequence[str], covariance: Array) -> dict[tuple[str, str], float]:
+    """Correlation of each two parameters, from their covariance."""
+    error = np.sqrt(np.diag(covariance))
+    pairs = ((i, j) for i in range(len(keys)) for j in range(i))
+    return {(keys[i], keys[j]): float(covariance[i, j] / (error[i] * error[j])) for i, j in pairs}

@@ -14,10 +14,11 @@ from typing import Final
 import numpy as np
 
 from planner import library
-from planner.calibrate.calibration import Calibration, Comparison, Estimate
+from planner.calibrate.calibration import Calibration, Comparison, Estimate, correlations, known_parameters
+from planner.calibrate.data_file import Measurements
 from planner.calibrate.error_bar import cut_off, stretch
 from planner.calibrate.problem import GIVEN, MODEL_ERROR, restricted_estimate
-from planner.errors import CalibrationError, InputError
+from planner.errors import CalibrationError
 from planner.library import Status
 from planner.quantity import Quantity
 from planner.results import Array
@@ -37,6 +38,12 @@ class MeasuredFigure:
     factor: float  # SI units in one of them
     value: float  # value, and half of what the printed digits leave open, SI
     half: float
+
+    @classmethod
+    def of(cls, run: Measurements, name: str, factor: float) -> MeasuredFigure:
+        """A number of a run by its heading."""
+        value, half = run.numbers[name].value, run.numbers[name].resolution
+        return cls(run=run.name, quantity=name, factor=factor, value=value, half=half)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -198,10 +205,8 @@ def fit_costs(
     measured: Sequence[MeasuredFigure], law: CostLaw, fixed: Mapping[str, float] | None = None
 ) -> CostFit:
     """Fit the parameters of a law to measured figures."""
-    known = _known(law, fixed or {})
+    known = known_parameters(law.parameters, fixed, lambda _: False)
     free = [k for k, parameter in enumerate(law.parameters) if parameter.key not in known]
-    if not free:
-        raise InputError("fix", ", ".join(known), "at least one parameter left to fit")
     problem = CostProblem(
         measured=tuple(measured),
         law=law,
@@ -221,16 +226,6 @@ def fit_costs(
         if settled:
             break
     return _result(problem, problem.minimum(at))
-
-
-def _known(law: CostLaw, fixed: Mapping[str, float]) -> dict[str, float]:
-    bounds = {parameter.key: parameter for parameter in law.parameters}
-    for key, value in fixed.items():
-        if key not in bounds:
-            raise InputError("fix", key, f"one of {', '.join(bounds)}")
-        if not bounds[key].low <= value <= bounds[key].high:
-            raise InputError(key, value, f"{bounds[key].low:g} to {bounds[key].high:g}", bounds[key].unit)
-    return dict(fixed)
 
 
 def _result(problem: CostProblem, at: Array) -> CostFit:
@@ -254,13 +249,15 @@ def _result(problem: CostProblem, at: Array) -> CostFit:
     )
     unseen = _unseen(slope)
     estimates = _estimates(problem, at, errors, unseen, uncertainty)
+    seen = np.flatnonzero(np.logical_and(inside, np.logical_not(unseen)))  # parameters that the figures tell
+    places = np.searchsorted(np.flatnonzero(inside), seen)
     return CostFit(
         kind=problem.law.kind,
         estimates={each.parameter.key: each for each in (*estimates, *problem.law.held)},
         comparisons=_comparisons(problem, at),
         model_error=problem.error * wider,
         degrees=float(degrees),
-        correlation=_correlation(problem, inside, unseen, within),
+        correlation=correlations([problem.free[k].key for k in seen], within[np.ix_(places, places)]),
         validity=problem.law.validity,
         population=problem.law.population,
         uncertainty=uncertainty,
@@ -318,21 +315,6 @@ def _estimates(
             )
         )  # fmt: skip
     return found
-
-
-def _correlation(
-    problem: CostProblem, inside: Array, unseen: Array, covariance: Array
-) -> dict[tuple[str, str], float]:
-    """Of the parameters that the figures tell; `covariance` is that of those between their bounds."""
-    error = np.sqrt(np.diag(covariance))
-    places = [k for k, which in enumerate(np.flatnonzero(inside)) if not unseen[which]]
-    keys = [problem.free[k].key for k in np.flatnonzero(inside)]
-    return {
-        (keys[i], keys[j]): float(covariance[i, j] / error[i] / error[j])
-        for i in places
-        for j in places
-        if j < i
-    }
 
 
 def _comparisons(problem: CostProblem, at: Array) -> tuple[Comparison, ...]:

@@ -8,7 +8,15 @@ from typing import Final
 
 import numpy as np
 
-from planner.calibrate.calibration import PROBABILITY, Comparison, Estimate, Fit, Outlier
+from planner.calibrate.calibration import (
+    PROBABILITY,
+    Comparison,
+    Estimate,
+    Fit,
+    Outlier,
+    correlations,
+    known_parameters,
+)
 from planner.calibrate.error_bar import Spread, spread_of
 from planner.calibrate.observation import LOGARITHMIC, Observation, observe, shown
 from planner.calibrate.problem import (
@@ -83,7 +91,7 @@ def fit(
         The fit did not converge, or not even the service time is determined.
     """
     observations = _observations(runs, population)
-    known = _known(fixed)
+    known = known_parameters(PARAMETERS, fixed, lambda parameter: parameter.key != "service_time")
     given = all(run.population is not None for run in observations)
     count = observations[0].population if given else None
     problem = Problem(observations=observations, fixed=known, priors=PRIORS, model_error=MODEL_ERROR)
@@ -111,7 +119,7 @@ def fit(
         chi_square=best.chi_square,
         model_error=best.problem.model_error,
         degrees=degrees,
-        correlation=_correlation(best),
+        correlation=correlations([KEYS[k] for k in best.problem.free], best.covariance),
         spread=spread,
         outlier=outlier,
         saturated=busy,
@@ -133,19 +141,6 @@ def _observations(runs: Sequence[Run | Observation], population: int | None) -> 
     if all(set(run.figures) <= {"queued"} for run in found):
         raise CalibrationError("queues alone do not determine a service time: give a rate or a time")
     return found
-
-
-def _known(fixed: Mapping[str, float] | None) -> dict[str, float]:
-    bounds = {parameter.key: parameter for parameter in PARAMETERS}
-    for key, value in (fixed or {}).items():
-        if key not in bounds:
-            raise InputError("fix", key, f"one of {', '.join(bounds)}")
-        least = bounds[key].low if key == "service_time" else 0.0
-        if not least <= value <= bounds[key].high:
-            raise InputError(key, value, f"{least:g} to {bounds[key].high:g}", bounds[key].unit)
-    if fixed and len(fixed) == len(bounds):
-        raise InputError("fix", ", ".join(bounds), "at least one parameter left to fit")
-    return dict(fixed or {})
 
 
 def _without_outlier(
@@ -287,18 +282,6 @@ def _interval(
     short = (vague or (think and saturated(solutions[0]))) and at_bound_as_well(tried, key, parameter.low)
     long = (think and more) or (vague and at_bound_as_well(tried, key, parameter.high))
     return None if short else low, None if long else high
-
-
-def _correlation(best: Solution) -> dict[tuple[str, str], float]:
-    """Correlations of the logarithms of the free parameters."""
-    covariance = best.covariance
-    error = np.sqrt(np.diag(covariance))
-    keys = [KEYS[k] for k in best.problem.free]
-    return {
-        (keys[i], keys[j]): float(covariance[i, j] / (error[i] * error[j]))
-        for i in range(len(keys))
-        for j in range(i)
-    }
 
 
 def _compare(

@@ -40,7 +40,7 @@ def _rational(value: float) -> Any:
     return sympy.Rational(format(value, f".{DIGITS}g"))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Equation:
     """One step: `left` equals `right`, which holds inputs and what stands on the left of earlier steps."""
 

@@ -35,7 +35,7 @@ PLAIN: Final = 1e4  # from here on four digits would need a power of ten
 KINDS_SHOWN: Final = ("fitted", "left-out", "transferred")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Promise:
     """An accuracy that is stated."""
 
@@ -70,23 +70,18 @@ def _counted(group: str, *kinds: str) -> Callable[[PublishedFigure], bool]:
 
 
 PROMISES: Final = (
-    Promise(name="throughput of runs, fitted: median", figures=_counted("throughput", "fitted"), measure=_median,
-            limit=0.02),
-    Promise(name="throughput of runs, fitted: worst", figures=_counted("throughput", "fitted"), measure=_worst,
-            limit=0.04),
-    Promise(name="throughput, left-out and transferred: median", measure=_median, limit=0.03,
-            figures=_counted("throughput", "left-out", "transferred")),
-    Promise(name="throughput, left-out and transferred: 90 %", measure=_ninth, limit=0.07,
-            figures=_counted("throughput", "left-out", "transferred")),
-    Promise(name="processors, left-out: median", figures=_counted("processors", "left-out"), measure=_median,
-            limit=0.05),
-    Promise(name="processors, left-out: worst", figures=_counted("processors", "left-out"), measure=_worst,
-            limit=0.08),
-    Promise(name="processors, fitted: worst", figures=_counted("processors", "fitted"), measure=_worst, limit=0.06),
-    Promise(name="rate of devices: median", figures=_counted("device rate", "fitted"), measure=_median, limit=0.035),
-    Promise(name="rate of devices: 90 %", figures=_counted("device rate", "fitted"), measure=_ninth, limit=0.07),
-    Promise(name="service of devices: 90 % [ms]", figures=_counted("device service", "fitted"),
-            measure=_ninth_difference, limit=0.15),
+    Promise("throughput of runs, fitted: median", _counted("throughput", "fitted"), _median, 0.02),
+    Promise("throughput of runs, fitted: worst", _counted("throughput", "fitted"), _worst, 0.04),
+    Promise("throughput, left-out and transferred: median", _counted("throughput", "left-out", "transferred"),
+        _median, 0.03),
+    Promise("throughput, left-out and transferred: 90 %", _counted("throughput", "left-out", "transferred"), _ninth,
+        0.07),
+    Promise("processors, left-out: median", _counted("processors", "left-out"), _median, 0.05),
+    Promise("processors, left-out: worst", _counted("processors", "left-out"), _worst, 0.08),
+    Promise("processors, fitted: worst", _counted("processors", "fitted"), _worst, 0.06),
+    Promise("rate of devices: median", _counted("device rate", "fitted"), _median, 0.035),
+    Promise("rate of devices: 90 %", _counted("device rate", "fitted"), _ninth, 0.07),
+    Promise("service of devices: 90 % [ms]", _counted("device service", "fitted"), _ninth_difference, 0.15),
 )  # fmt: skip
 
 
@@ -199,11 +194,7 @@ class Scoreboard(Answer):
     def notes(self) -> tuple[str, ...]:
         """What the largest errors are, and what does not hold."""
         worst = [f"{f.report}, {f.table}, {f.row} {f.column}: {f.remark}." for f in self.worst() if f.remark]
-        return (
-            *self._worst_identity(),
-            *worst,
-            *(f"Does not hold: {one}" for one in self.failures()),
-        )
+        return (*self._worst_identity(), *worst, *(f"Does not hold: {one}" for one in self.failures()))
 
     def _worst_identity(self) -> list[str]:
         """What the largest error of an identity is, and why it may stand."""

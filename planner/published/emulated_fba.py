@@ -246,7 +246,7 @@ def _phase(at: Cell) -> Said:
     """Data rate of an iozone phase, as the disk path was fitted to all phases of its runs."""
     model = library.read_model(f"disk-iozone-{IOZONE[at.column]}")
     (run,) = (run for run in model.fit.runs if run.name == f"{at.column} {at.row}")
-    return Said(kind="fitted", predicted=known(run.predicted), group="data rate", note=model.title)
+    return Said("fitted", known(run.predicted), "data rate", note=model.title)
 
 
 def _xedit(at: Cell) -> Said:
@@ -255,15 +255,15 @@ def _xedit(at: Cell) -> Said:
     path = DiskPath.from_model(library.read_model(f"disk-xedit-{kind}"))
     rate = float(path.solve("off" if mode == "off" else "cached", hits).rate)
     if at.column in FROM_CPU_ALONE:
-        return Said(kind="transferred", predicted=known(rate), group="throughput", note="from CPU time alone")
-    return Said(kind="fitted", predicted=known(rate), note=OWN_WAIT)
+        return Said("transferred", known(rate), "throughput", note="from CPU time alone")
+    return Said("fitted", known(rate), note=OWN_WAIT)
 
 
 def _paging(at: Cell) -> Said:
     """Page rate of one guest that waits for each page."""
     device = PagingDevice.from_model(library.read_model(f"paging-{PAGING[at.column][0]}"))
     rate = float(device.closed(1, at.at("Total/tx").value * MICROSECOND).page_rate)
-    return Said(kind="fitted", predicted=known(rate), note=OWN_WAIT)
+    return Said("fitted", known(rate), note=OWN_WAIT)
 
 
 def _paging_cp(at: Cell) -> Said:
@@ -271,9 +271,7 @@ def _paging_cp(at: Cell) -> Said:
     blocks = library.read_source(FOLDER)["method"]["xedit_blocks"]
     of = PAGING[at.column][1]
     each = cell(table(FOLDER, "table-2"), "CP/tx", of) / blocks
-    return Said(
-        kind="transferred", predicted=each, group="CP time", note=f"CP time per block of XEDIT, run {of}"
-    )
+    return Said("transferred", each, "CP time", note=f"CP time per block of XEDIT, run {of}")
 
 
 def iozone_per_transaction() -> Axes:

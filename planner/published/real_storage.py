@@ -113,7 +113,7 @@ def _gains() -> dict[str, Rule]:
         return follows
 
     def paired(rule: Rule) -> Rule:
-        return lambda at: rule(at) if at.column in PAIRS else Said(kind="not modelled", note=GAIN)
+        return lambda at: rule(at) if at.column in PAIRS else Said("not modelled", note=GAIN)
 
     pageins = identity(
         lambda at: cell(_table(3), "Pageins/CPU-sec (p)", PAIRS[at.column][0]), "Table 3, same run"
@@ -122,7 +122,7 @@ def _gains() -> dict[str, Rule]:
     return {
         **dict.fromkeys(config, given()),
         "Contention (z/VM 5.2 Pageins/CPU-sec)": lambda at: (
-            pageins(at) if at.column in PAIRS else Said(kind="input", note="how the workload was set up")
+            pageins(at) if at.column in PAIRS else Said("input", note="how the workload was set up")
         ),
         "Throughput": paired(identity(change("Tx/sec (p)"), note, {"4": "throughput-21.6"})),
         "Total CPU/tx": paired(identity(change("Total CPU/Tx (p)"), note)),
@@ -181,10 +181,8 @@ def _exact(at: Cell, row: str) -> Interval:
 
 def _below_2gb(at: Cell) -> Said:
     if at.value.value == 0:
-        return Said(kind="input", note="zero: 5.3 needs none below 2 GB")
-    return Said(
-        kind="identity", predicted=at.at("PTRM Resid pages (p)"), note="5.2 keeps all of them below 2 GB"
-    )
+        return Said("input", note="zero: 5.3 needs none below 2 GB")
+    return Said("identity", at.at("PTRM Resid pages (p)"), note="5.2 keeps all of them below 2 GB")
 
 
 def _scaling_rows(release: str) -> Mapping[str, Rule]:
@@ -242,15 +240,15 @@ def _left_out_itr(at: Cell) -> Said:
     """ITR of a configuration from the other four."""
     counts = [each.processors for each in _scaling().configurations]
     place = counts.index(int(at.at("Processors").value))
-    return Said(kind="left-out", predicted=known(float(_scaling().left_out[place].value)), group="processors",
-                note="scaling of the other four configurations")  # fmt: skip
+    return Said("left-out", known(float(_scaling().left_out[place].value)), "processors",
+        note="scaling of the other four configurations")  # fmt: skip
 
 
 def _cpu_time(at: Cell) -> Said:
     """CPU time of a transaction by the law of all five configurations."""
     model = library.read_model("processors")
     (run,) = (run for run in model.fit.runs if run.name == at.column)
-    return Said(kind="fitted", predicted=known(run.predicted), group="processors", note=model.title)
+    return Said("fitted", known(run.predicted), "processors", note=model.title)
 
 
 def _listing(file: str, users: int) -> Iterator[PublishedFigure]:
@@ -280,20 +278,18 @@ def _space(space: DataSpace, field: str, pgmbks: float | None) -> Said:
     number = getattr(space, field)
     full = known(float(PAGES_PER_PTRM_SPACE))
     if number.value == 0:
-        return Said(kind="input", note="column of zeros")
+        return Said("input", note="column of zeros")
     if field == "total":
         half = printed(number).value < PAGES_PER_PTRM_SPACE / 2 + 1
-        return Said(
-            kind="identity", predicted=full, erratum="total-524k" if half else "", note="a space of 4 GB"
-        )
+        return Said("identity", full, erratum="total-524k" if half else "", note="a space of 4 GB")
     if field == "resident_below_2gb":
-        return Said(kind="identity", predicted=printed(space.resident), note="5.2 keeps all of them below 2 GB") \
-            if space.resident is not None else Said(kind="not modelled", note="no resident pages")  # fmt: skip
+        return Said("identity", printed(space.resident), note="5.2 keeps all of them below 2 GB") \
+            if space.resident is not None else Said("not modelled", note="no resident pages")  # fmt: skip
     if pgmbks is not None:
-        return Said(kind="identity", predicted=known(pgmbks), note="two frames a segment")
+        return Said("identity", known(pgmbks), note="two frames a segment")
     kind: Origin = "identity" if meets(printed(number), full) else "not modelled"
-    return Said(kind=kind, predicted=full if kind == "identity" else None,
-                note="a full space" if kind == "identity" else "which space CP fills first")  # fmt: skip
+    return Said(kind, full if kind == "identity" else None,
+        note="a full space" if kind == "identity" else "which space CP fills first")  # fmt: skip
 
 
 def scaling_over_storage() -> Axes:

@@ -157,7 +157,7 @@ class Cell:
         return cell(self.table, self.row, self.column)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Said:
     """What is said of a cell: the fields of a `PublishedFigure` without its place and its number."""
 
@@ -174,12 +174,12 @@ Rule = Callable[[Cell], Said]
 
 def given(note: str = "configuration") -> Rule:
     """Rule of a row that is put in."""
-    return lambda _: Said(kind="input", note=note)
+    return lambda _: Said("input", note=note)
 
 
 def not_modelled(reason: str) -> Rule:
     """Rule of a row that no law of the planner speaks of."""
-    return lambda _: Said(kind="not modelled", note=reason)
+    return lambda _: Said("not modelled", note=reason)
 
 
 def identity(follows: Callable[[Cell], Interval], note: str, errata: Mapping[str, str] | None = None) -> Rule:
@@ -187,7 +187,7 @@ def identity(follows: Callable[[Cell], Interval], note: str, errata: Mapping[str
     known = dict(errata or {})
 
     def rule(at: Cell) -> Said:
-        return Said(kind="identity", predicted=follows(at), note=note, erratum=known.get(at.column, ""))
+        return Said("identity", follows(at), note=note, erratum=known.get(at.column, ""))
 
     return rule
 

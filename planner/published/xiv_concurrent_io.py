@@ -149,10 +149,10 @@ def _compared(rule: Rule) -> Rule:
     def both(at: Cell) -> Said:
         before, after = (at.beside(run) for run in RUNS)
         if at.column == "delta":
-            return Said(kind="identity", predicted=after - before, note="concurrent - serialized")
+            return Said("identity", after - before, note="concurrent - serialized")
         if at.column == "pct":
             growth = (after / before - 1.0) * 100.0
-            return Said(kind="identity", predicted=growth, note="delta over serialized")
+            return Said("identity", growth, note="delta over serialized")
         return rule(at)
 
     return both
@@ -184,7 +184,7 @@ def _asked(run: str) -> tuple[PagingDevice, Origin, str]:
 def _page_rate(at: Cell) -> Said:
     device, kind, note = _asked(at.column)
     rate = library.read_source(FOLDER)["method"]["devices"] * float(device.closed(XIV_REQUESTS).page_rate)
-    return Said(kind=kind, predicted=known(rate), group=_group(kind), note=note)
+    return Said(kind, known(rate), _group(kind), note=note)
 
 
 def _cp_busy(at: Cell) -> Said:
@@ -193,8 +193,7 @@ def _cp_busy(at: Cell) -> Said:
     system = device.cp_system_time or 0.0
     each = system if at.row == "nc-CP busy" else device.cp_time - system
     predicted = at.at("DASD Page Rate") * (each / PERCENT)
-    return Said(kind="fitted", predicted=known(predicted.value), group="CP time",
-                note=f"model paging-xiv-{at.column}")  # fmt: skip
+    return Said("fitted", known(predicted.value), "CP time", note=f"model paging-xiv-{at.column}")  # fmt: skip
 
 
 def _device(at: Cell) -> Said:
@@ -205,7 +204,7 @@ def _device(at: Cell) -> Said:
         if at.column == "transfers"
         else float(answer.page_rate) * FRAME / KILOBYTE
     )
-    return Said(kind=kind, predicted=known(value), group=_group(kind), note=note)
+    return Said(kind, known(value), _group(kind), note=note)
 
 
 def _group(kind: Origin) -> str:

@@ -368,9 +368,7 @@ def bounded(key: Key, value: float, argument: str) -> float:
     if not key.low <= value <= key.high or not math.isfinite(value) or whole:
         noun = "a whole number" if key.whole else "a number"
         most = "" if key.high == float("inf") else f", at most {key.high:g}"
-        raise InputError(
-            argument, value, f"{noun} of at least {key.low:g}{most}", "" if key.unit == "share" else key.unit
-        )
+        raise InputError(argument, value, f"{noun} of at least {key.low:g}{most}", key.si_unit)
     return value
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 BLOCK: Final = 512  # scenarios solved side by side: what they need stays in the cache
-SHOWN: Final = {"s": ("ms", MILLISECOND), "B": ("GiB", float(GIB))}
+SHOWN: Final = {"time": ("ms", MILLISECOND), "storage": ("GiB", float(GIB))}
 MOVED: Final = 1e-9
 
 
@@ -145,8 +145,8 @@ class SystemGrid(Answer):
 
     def _setting(self, k: int) -> render.Column:
         target = self.ranges[k].target
-        unit, factor = SHOWN.get(target.key.unit, ("", 1.0))
-        if target.key.suffix == "us":
+        unit, factor = SHOWN.get(target.key.dimension or "", ("", 1.0))
+        if target.key.unit == "us":
             unit, factor = "us", MICROSECOND
         values = [
             row[k]
@@ -218,7 +218,7 @@ def _plain(of: Range, value: float | str) -> float | str | int:
 def _worded(of: Range, value: float | str) -> str:
     if isinstance(value, str) or math.isinf(value):
         return value if isinstance(value, str) else "unlimited"
-    unit, factor = SHOWN.get(of.target.key.unit, ("", 1.0))
+    unit, factor = SHOWN.get(of.target.key.dimension or "", ("", 1.0))
     return f"{value / factor:g} {unit}".rstrip()
 
 
@@ -411,5 +411,5 @@ def _value(label: str, value: float | str | None) -> str:
         return value or "-"
     table, key = label.partition(".")[0].partition("[")[0], label.rpartition(".")[2]
     declared = TABLES[table].bare(key)
-    unit, factor = SHOWN.get(declared.unit if declared else "", ("", 1.0))
+    unit, factor = SHOWN.get((declared and declared.dimension) or "", ("", 1.0))
     return "unlimited" if math.isinf(value) else f"{value / factor:g} {unit}".rstrip()

@@ -41,7 +41,7 @@ def find(system: System, selector: str, option: str = "--set") -> Selected:
         raise InputError(option, selector, there)
     declared = TABLES[table]
     bare = declared.bare(match["key"])
-    found = declared.find(match["key"]) if bare is None or not bare.suffix else None
+    found = declared.find(match["key"]) if bare is None or bare.file_key == bare.key else None
     key, factor = (bare, None) if bare is not None else found if found is not None else (None, None)
     if key is None or key.key in {"name", "like"}:
         known = [each.key for each in declared.keys if each.key not in {"name", "like"}]

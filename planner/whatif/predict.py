@@ -98,7 +98,7 @@ def parse_range(text: str, kind: str = "volume") -> tuple[str, tuple[Value, ...]
     if what.words and sign:
         return key, tuple(map(what.read, value.split(":")))
     example = f"{key}=1:24 or {key}=1:24:4" if what.whole else f"{key}={what.span}"
-    step = Quantity(key=key, meaning="step", unit=what.unit, whole=what.whole)
+    step = Quantity(key, "step", what.unit, whole=what.whole)
     expected = f"KEY=first:last:step, as {example}"
     return key, span(text, what.read, step.read, whole=what.whole, expected=expected, example=example)
 
