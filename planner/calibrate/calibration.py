@@ -30,7 +30,7 @@ ESTIMATES: Final = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Estimate:
     """A parameter of a calibrated law.
 

@@ -128,8 +128,7 @@ def _fit(
 def _unknown(key: str, most: float) -> Estimate:
     """A cost that the runs do not tell: nothing by convention; as part of another, at most that other."""
     high = most if key == "fast_ccw_time" else None
-    return Estimate(parameter=COSTS[key], value=0.0, standard_error=0.0, status="not determined", start=0.0, low=0.0,
-                    high=high)  # fmt: skip
+    return Estimate(COSTS[key], 0.0, 0.0, "not determined", 0.0, 0.0, high)  # fmt: skip
 
 
 def _validity(runs: Sequence[Measurements]) -> dict[str, tuple[float, float]]:

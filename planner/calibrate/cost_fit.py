@@ -85,15 +85,7 @@ class CostFit(Calibration):
 
 def given(parameter: Quantity, value: float) -> Estimate:
     """Enter a parameter that is known, not fitted."""
-    return Estimate(
-        parameter=parameter,
-        value=value,
-        standard_error=0.0,
-        status="fixed",
-        start=value,
-        low=value,
-        high=value,
-    )
+    return Estimate(parameter, value, 0.0, "fixed", value, value, value)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -309,10 +301,8 @@ def _estimates(
         status: Status = "not determined" if unseen[k] else "fitted" if inside[k] else "at its bound"
         low, high = min(float(lows[k]), value), max(float(highs[k]), value)
         found.append(
-            Estimate(
-                parameter=parameter, value=value, standard_error=float(errors[k] * problem.scale[k]), status=status,
-                start=start[parameter.key], low=None if unseen[k] else low, high=None if unseen[k] else high,
-            )
+            Estimate(parameter, value, float(errors[k] * problem.scale[k]), status, start[parameter.key],
+                None if unseen[k] else low, None if unseen[k] else high)
         )  # fmt: skip
     return found
 

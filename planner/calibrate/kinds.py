@@ -8,6 +8,8 @@ from functools import partial
 from pathlib import Path
 from typing import Final, Protocol
 
+from msgspec import structs
+
 from planner import library
 from planner.calibrate import channel_program, disk, paging, processors
 from planner.calibrate.calibration import Calibration, Fit
@@ -51,61 +53,31 @@ def to_model(
         A file cannot be read.
     """
     observations = [run if isinstance(run, Observation) else observe(run) for run in runs]
-    counts = [float(run.aliases) for run in observations]
-    volumes = [float(run.volumes) for run in observations]
-    populations = [float(run.population or found.population) for run in observations]
-    validity = {
-        "aliases": (min(counts), max(counts)),
-        "volumes": (min(volumes), max(volumes)),
-        "population": (min(populations), max(populations)),
+    measured = {
+        "aliases": [float(run.aliases) for run in observations],
+        "volumes": [float(run.volumes) for run in observations],
+        "population": [float(run.population or found.population) for run in observations],
     }
-    return library.Model(
-        kind=kind,
-        title=title or ", ".join(path.stem for path in files),
-        source=_source(files),
-        population=found.population,
-        parameters=_parameters(found),
-        fit=library.FitQuality(
-            runs=_rows(found),
-            model_error=library.rounded(found.model_error),
-            outliers=found.outliers,
-            saturated=found.saturated,
-            degrees_of_freedom=_degrees(found),
-        ),
-        validity=validity,
-        alternatives=_alternatives(found),
+    model = _model(
+        found, kind, title, files, found.population, {k: (min(v), max(v)) for k, v in measured.items()}
     )
+    quality = structs.replace(model.fit, outliers=found.outliers, saturated=found.saturated)
+    return structs.replace(model, fit=quality, alternatives=_alternatives(found))
 
 
 def model_of_costs(found: CostFit, *, title: str, files: Sequence[Path]) -> library.Model:
     """Turn the costs of a device into what a model file holds."""
-    return library.Model(
-        kind=found.kind,
-        title=title or ", ".join(path.stem for path in files),
-        source=_source(files),
-        population=found.population,
-        parameters=_parameters(found),
-        fit=library.FitQuality(
-            runs=_rows(found),
-            model_error=library.rounded(found.model_error),
-            degrees_of_freedom=_degrees(found),
-        ),
-        validity=found.validity,
-        uncertainty=found.uncertainty,
-    )
+    model = _model(found, found.kind, title, files, found.population, found.validity)
+    return structs.replace(model, uncertainty=found.uncertainty)
 
 
-def _degrees(found: Calibration) -> float | None:
-    return None if found.degrees >= GIVEN else library.rounded(found.degrees)
-
-
-def _source(files: Sequence[Path]) -> tuple[library.ModelSource, ...]:
-    return tuple(library.ModelSource(file=_shelf_name(path), sha256=library.sha256(path)) for path in files)
-
-
-def _parameters(found: Calibration) -> dict[str, library.Parameter]:
+def _model(
+    found: Calibration, kind: str, title: str, files: Sequence[Path], population: int | None,
+    validity: Mapping[str, tuple[float, float]],
+) -> library.Model:  # fmt: skip
+    """What the models of all kinds hold."""
     rounded = library.rounded
-    return {
+    parameters = {
         each.parameter.file_key: library.Parameter(
             value=rounded(each.value),
             standard_error=None if each.status == "at its bound" and not each.standard_error else
@@ -116,32 +88,35 @@ def _parameters(found: Calibration) -> dict[str, library.Parameter]:
         )
         for each in found.estimates.values()
     }  # fmt: skip
-
-
-def _rows(found: Calibration) -> tuple[library.ComparedRun, ...]:
-    return tuple(
-        library.ComparedRun(name=each.run, quantity=each.quantity, measured=library.rounded(each.measured),
-                    predicted=library.rounded(each.predicted), sigma=library.rounded(each.sigma))
+    runs = tuple(
+        library.ComparedRun(name=each.run, quantity=each.quantity, measured=rounded(each.measured),
+                    predicted=rounded(each.predicted), sigma=rounded(each.sigma))
         for each in found.comparisons
+    )  # fmt: skip
+    degrees = None if found.degrees >= GIVEN else rounded(found.degrees)
+    return library.Model(
+        kind=kind, title=title or ", ".join(path.stem for path in files), population=population, parameters=parameters,
+        source=tuple(library.ModelSource(file=_shelf_name(path), sha256=library.sha256(path)) for path in files),
+        fit=library.FitQuality(runs=runs, model_error=rounded(found.model_error), degrees_of_freedom=degrees),
+        validity=dict(validity),
     )  # fmt: skip
 
 
 def _alternatives(found: Fit) -> tuple[library.Alternative, ...] | None:
     if found.spread is None:
         return None
-    free = [each.parameter.file_key for each in found.estimates.values() if each.status != "fixed"]
+    free, rounded = (
+        tuple(e.parameter.file_key for e in found.estimates.values() if e.status != "fixed"),
+        library.rounded,
+    )
     return tuple(
         library.Alternative(
-            population=each.population,
-            share=library.rounded(each.weight),
-            parameters=tuple(free),
-            log_mean=tuple(library.rounded(value) for value in each.center.tolist()),
-            log_covariance=tuple(
-                tuple(library.rounded(value) for value in row) for row in each.covariance.tolist()
-            ),
+            population=each.population, share=rounded(each.weight), parameters=free,
+            log_mean=tuple(map(rounded, each.center.tolist())),
+            log_covariance=tuple(tuple(map(rounded, row)) for row in each.covariance.tolist()),
         )
         for each in found.spread.components
-    )
+    )  # fmt: skip
 
 
 def _shelf_name(path: Path) -> str:

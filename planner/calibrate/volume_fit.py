@@ -248,14 +248,14 @@ def _estimates(
     for k, parameter in enumerate(PARAMETERS):
         key = parameter.key
         if key in problem.fixed:
-            found[key] = Estimate(parameter=parameter, value=values[key], standard_error=0.0, status="fixed",
-                                  start=values[key], low=values[key], high=values[key])  # fmt: skip
+            found[key] = Estimate(parameter, values[key], 0.0, "fixed", values[key], values[key],
+                values[key])  # fmt: skip
             continue
         error = float(np.sqrt(covariance[problem.free.index(k), problem.free.index(k)]))
         status = _status(best, k, error)
         low, high = (None, None) if spread is None else _interval(solutions, spread, key, status, more=more)
-        found[key] = Estimate(parameter=parameter, value=values[key], standard_error=values[key] * error, status=status,
-                              start=float(start[k]), low=low, high=high)  # fmt: skip
+        found[key] = Estimate(parameter, values[key], values[key] * error, status, float(start[k]), low,
+            high)  # fmt: skip
     return found
 
 

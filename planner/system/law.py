@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -248,13 +248,14 @@ def _cycle(case: SystemScenarios, guest: Entry, storage: Storage | None) -> Cycl
     )
 
 
-def _paging_group(case: SystemScenarios, entry: Entry) -> PagingGroup:
+def _timed(case: SystemScenarios, entry: Entry) -> tuple[Entry | None, Callable[[str], Array]]:
+    """The pool of a group of devices, and what takes its times: from the group, or else from the pool."""
     pool = case.system.named("pool", entry.word("pool")) if entry.word("pool") else None
+    return pool, lambda key: case.at(entry if pool is None or case.known(entry, key) else pool, key)
 
-    def time(key: str) -> Array:
-        of = entry if pool is None or case.known(entry, key) else pool
-        return case.at(of, key)
 
+def _paging_group(case: SystemScenarios, entry: Entry) -> PagingGroup:
+    pool, time = _timed(case, entry)
     return PagingGroup(
         name=entry.name,
         devices=case.at(entry, "devices"),
@@ -270,12 +271,7 @@ def _paging_group(case: SystemScenarios, entry: Entry) -> PagingGroup:
 
 
 def _volume_group(case: SystemScenarios, entry: Entry, cycles: Sequence[Cycle]) -> VolumeGroup:
-    pool = case.system.named("pool", entry.word("pool")) if entry.word("pool") else None
-
-    def time(key: str) -> Array:
-        of = entry if pool is None or case.known(entry, key) else pool
-        return case.at(of, key)
-
+    pool, time = _timed(case, entry)
     users = tuple(k for k, cycle in enumerate(cycles) if entry.name in cycle.volumes)
     return VolumeGroup(
         name=entry.name,
