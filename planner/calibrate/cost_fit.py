@@ -190,7 +190,6 @@ class CostProblem:
 LEAN: Final = 1e-2  # part of such a direction that a parameter must have to count as not determined
 SETTLED: Final = 1.02
 CONTRADICTION: Final = 0.5  # model error from which the measurements do not describe one device
-ENDS: Final = (0.05, 0.95)
 
 
 def fit_costs(
@@ -288,7 +287,7 @@ def _estimates(
     problem: CostProblem, at: Array, errors: Array, unseen: Array, uncertainty: library.Uncertainty
 ) -> list[Estimate]:
     draws = cut_off(uncertainty, problem.free, 400)  # parameter sets that intervals are taken of
-    lows, highs = np.quantile(draws, ENDS, axis=0)
+    lows, highs = np.quantile(draws, (0.05, 0.95), axis=0)
     inside = problem.inside(at)
     start = dict(zip([p.key for p in problem.law.parameters], problem.law.start, strict=True))
     found = []

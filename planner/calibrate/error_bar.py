@@ -169,7 +169,6 @@ def _stretched(count: int, width: int, degrees: float) -> tuple[Array, Array]:
 
 LARGEST_DRAW: Final = 65_536  # normal points among which enough must lie between the bounds
 PROBABILITY: Final = 0.9
-SETS: Final = 64  # parameter sets that stand for all that are possible
 NODES: Final = (np.arange(9) + 0.5) / 9  # of the distribution of the error of the law, equally likely
 
 
@@ -219,7 +218,8 @@ def intervals(
     model: library.Model, scenarios: Sequence[Scenario], given: Mapping[str, float] | None = None
 ) -> dict[str, Interval]:
     """Bound every figure of a model's kind as `interval` does, by key."""
-    sets, given = possible(model, SETS), dict(given or {})
+    # parameter sets that stand for all that are possible
+    sets, given = possible(model, 64), dict(given or {})
     best = _ask(model, {key: np.array([value]) for key, value in sets.best.items()}, given, scenarios)
     drawn = _ask(model, sets.sets, given, scenarios)
     found = {}

@@ -31,7 +31,6 @@ SHOWN: Final = {
 RING: Final = 16  # size of the ring around an outlier
 ASIDE: Final = 0.1  # of the space between two runs: markers of one run stand side by side
 TURNED: Final = 6  # runs from which their names are turned
-MOST_COUNTS: Final = 9  # alias counts at which the law is asked
 
 
 def draw_fit(found: Fit, axes: Axes | None) -> Axes:
@@ -85,7 +84,8 @@ def draw_fit(found: Fit, axes: Axes | None) -> Axes:
 def _counts(runs: Sequence[Observation]) -> list[int]:
     """Alias counts at which the law is drawn, those of the runs among them."""
     most = max(max(run.aliases for run in runs) + 1, 2)
-    grid = {round(count) for count in np.linspace(0, most, min(most + 1, MOST_COUNTS))}
+    # alias counts at which the law is asked
+    grid = {round(count) for count in np.linspace(0, most, min(most + 1, 9))}
     return sorted(grid | {run.aliases for run in runs})
 
 

@@ -98,7 +98,6 @@ def differences(observations: Sequence[Observation], population: float, values: 
 
 MODEL_ERROR: Final = 0.02  # floor: residuals of a good fit say nothing about what it was not fitted to
 GIVEN: Final = 200.0  # degrees of freedom of an error that is not estimated: Student's t is normal
-LARGEST: Final = 1.0
 
 
 def restricted_estimate(
@@ -121,7 +120,7 @@ def restricted_estimate(
     (Patterson and Thompson 1971; the priors count as further data of known variance, 1 / t is the usual prior of a
     scale and keeps a few residuals from being taken for a large error).
     """
-    candidates = np.geomspace(MODEL_ERROR, LARGEST, 120)
+    candidates = np.geomspace(MODEL_ERROR, 1.0, 120)
     variance = rounding**2 + (candidates[:, None] * scale) ** 2
     weighted: Array = slope.T / variance[:, None, :]
     hessian = weighted @ slope + belief_slope.T @ belief_slope
@@ -314,8 +313,6 @@ def _minimum(problem: Problem, population: int, start: Array, most: int) -> Opti
 
 FAR_BEHIND: Final = 9.0  # log of the odds against a population, from which it is left out
 BEHIND_IN_A_ROW: Final = 2  # populations far behind the best before the search ends
-THINK_STARTS: Final = (0.02, 0.1, 0.5, 2.5)  # think over service time
-INFLATION_STARTS: Final = (0.02, 0.2)
 
 
 def starts(problem: Problem, population: int) -> list[Array]:
@@ -324,7 +321,7 @@ def starts(problem: Problem, population: int) -> list[Array]:
     guess = {key: math.log(prior.median) + (0.0 if key == "inflation" else alone)
              for key, prior in PRIORS.items()}  # fmt: skip
     found = []
-    for think, inflation in product(THINK_STARTS, INFLATION_STARTS):
+    for think, inflation in product((0.02, 0.1, 0.5, 2.5), (0.02, 0.2)):  # think over service time
         growth = {"think_time": alone + math.log(think), "inflation": math.log(inflation)}
         at = {"service_time": alone, **guess, **growth}
         found.append(np.array([at[KEYS[k]] for k in problem.free]))

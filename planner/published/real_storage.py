@@ -20,6 +20,7 @@ from planner.published.report import (
     Said,
     cell,
     exactly,
+    fields_of,
     given,
     identity,
     known,
@@ -258,20 +259,13 @@ def _listing(file: str, users: int) -> Iterator[PublishedFigure]:
     per_user = cell(_table(2), "Pages Touched/User", "ST4TA190").value
     alone = len(listing.rows) == 1
     for space in listing.rows:
-        yield PublishedFigure(
-            report=FOLDER,
-            table=name,
-            row=space.name,
-            column="Users",
-            kind="input",
-            note="column of zeros",
-            published=known(float(space.users or 0)),
-        )
-        for field, column in DSPACESH_COLUMNS.items():
-            number = getattr(space, field)
-            said = _space(space, field, users * per_user * FRAMES_PER_PGMBK if alone else None)
-            yield PublishedFigure(report=FOLDER, table=name, row=space.name, column=column, published=printed(number),
-                         kind=said.kind, predicted=said.predicted, erratum=said.erratum, note=said.note)  # fmt: skip
+        each = users * per_user * FRAMES_PER_PGMBK if alone else None
+        cells = [("Users", known(float(space.users or 0)), Said("input", note="column of zeros"))]
+        cells += [(column, printed(getattr(space, field)), _space(space, field, each))
+                  for field, column in DSPACESH_COLUMNS.items()]  # fmt: skip
+        for column, number, said in cells:
+            yield PublishedFigure(report=FOLDER, table=name, row=space.name, column=column, published=number,
+                                  **fields_of(said))  # fmt: skip
 
 
 def _space(space: DataSpace, field: str, pgmbks: float | None) -> Said:

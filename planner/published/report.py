@@ -210,13 +210,14 @@ def table_figures(
             if place not in rules:
                 raise ReportError(table.path, f"no rule says what the numbers of {place!r} are")
             at = Cell(table=table, row=row, column=column)
-            said = _fields(rules[place](at))
+            said = fields_of(rules[place](at))
             yield PublishedFigure(
                 report=report, table=file, row=row, column=column, published=at.value, **said
             )
 
 
-def _fields(said: Said) -> dict[str, Any]:
+def fields_of(said: Said) -> dict[str, Any]:
+    """What is said of a cell, as fields of a `PublishedFigure`."""
     return {
         name: getattr(said, name) for name in ("kind", "predicted", "group", "erratum", "outlier", "note")
     }

@@ -25,11 +25,9 @@ from planner.queueing._roots import enclose, increasing_root
 from planner.queueing._station import phase_type
 from planner.results import Array
 
-NEGLIGIBLE: Final = 1e-13  # of the tail at the quantile
 MOST_STAGES: Final = 200_000  # stages of a wait that are summed at most
 LARGEST_CIRCLE: Final = 2**20  # points of a transform at most
 SPREAD: Final = 12.0  # standard deviations of a Poisson variable, and as many units
-BATCH: Final = 2_000_000  # numbers that are held side by side
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,7 +82,7 @@ def _phase_quantile(aim: Array, scv: Array, batch: Batch, *, own_service: bool) 
     k = np.arange(states)
     stay[:, k, k] += 1 - leaving / pace[:, None]
     end = down / pace[:, None, None]
-    enough = NEGLIGIBLE * np.exp(-aim)
+    enough = 1e-13 * np.exp(-aim)  # of the tail at the quantile
     own = _ServiceStages.of(scv, station.law.phases, pace) if own_service else None
     stages = _stage_tails(solution.full, solution.ratio, stay, end, own, enough)
     return stage_quantile(aim, stages, np.zeros(len(aim))) / pace
@@ -138,7 +136,7 @@ def _deterministic_quantile(aim: Array, load: Array, servers: Array) -> Array:
         raise InputError("arrival_rate", float(load[worst]), told, "erlang")
     result = np.empty_like(load)
     for index, (count, points) in shapes(servers, reach):
-        for part in np.array_split(index, max(1, index.size * points // BATCH)):
+        for part in np.array_split(index, max(1, index.size * points // 2_000_000)):
             above = _more_than(load[part], count, points)
             result[part] = _franx_quantile(aim[part], load[part], count, above)
     return result

@@ -17,7 +17,6 @@ from planner.results import Array
 
 LARGEST_LEVEL: Final = 1_000  # states of one level: the solution inverts matrices of this size
 LARGEST_CHAIN: Final = 200_000  # states of all levels of a closed station
-BATCH: Final = 2_000_000  # matrix elements of one kind held side by side
 
 
 def closed_in_phases(n: Array, z: Array, s: Array, c: Array, scv: Array, i: Array, g: Array) -> Array:
@@ -108,7 +107,7 @@ def shapes(
 
 
 def _batches(index: NDArray[np.int64], states: int) -> Iterator[NDArray[np.int64]]:
-    size = max(1, BATCH // states**2)
+    size = max(1, 2_000_000 // states**2)  # matrix elements of one kind held side by side
     for start in range(0, len(index), size):
         yield index[start : start + size]
 

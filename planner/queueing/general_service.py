@@ -198,7 +198,6 @@ BEST_BELOW, BEST_ABOVE = "takahashi_1977", "boxma_cohen_huffels_1979"
 COMPARED_SCV: Final = (1.0, 2.0, 4.0, 10.0)
 LEAST_COMPARED_SCV: Final = 0.25
 MOST_COMPARED_SERVERS: Final = 16
-COMPARED_UTILIZATION: Final = (0.3, 0.99)
 KNOWN_ERRORS: Final[dict[str, tuple[float, ...]]] = {
     "exact": (0.0, 0.0, 0.0, 0.0),
     "allen_cunneen": (0.27, 0.41, 1.17, 3.32),
@@ -377,7 +376,7 @@ def _closed(load: Array, c: Array, scv: Array, method: str) -> tuple[Array, Arra
 
 def known_error(name: Names, utilization: Array, servers: Array, scv: Array) -> Array:
     """Largest error seen against the exact law, `KNOWN_ERRORS`."""
-    low, high = COMPARED_UTILIZATION
+    low, high = (0.3, 0.99)
     compared = (servers <= MOST_COMPARED_SERVERS) & (utilization >= low) & (utilization <= high)
     compared &= (scv >= LEAST_COMPARED_SCV) & (scv <= COMPARED_SCV[-1])
     column = np.searchsorted(COMPARED_SCV, np.minimum(scv, COMPARED_SCV[-1]))

@@ -19,7 +19,6 @@ from planner.reports.supply import PoolSupply
 from planner.results import Array
 from planner.units import ADDRESSES
 
-STEADY: Final = 0.02  # relative standard deviation of the load below which it counts as constant
 LEVELS: Final = 5
 BLOCKS: Final = 24
 LEAST_FOR_DISPERSION: Final = 100  # intervals, with fails for that of the fails
@@ -137,7 +136,7 @@ def _load_levels(tries: Array) -> tuple[NDArray[np.int64], Array]:
         float(np.clip((off[1:] @ off[:-1]) / max(off @ off, 1e-300), 0.0, 1.0)) if tries.size > 1 else 0.0
     )
     load = np.maximum(tries.mean() + shared * off, 0.0)
-    if load.std() < STEADY * load.mean():
+    if load.std() < 0.02 * load.mean():  # it counts as constant
         return np.zeros(tries.size, dtype=np.int64), np.array([tries.mean()])
     order = np.argsort(load, kind="stable")
     share = np.cumsum(load[order]) / load.sum()
@@ -264,14 +263,11 @@ FLOOR: Final = 1e-4  # chance that a water mark is another than the model knows 
 PRIOR_PEAKEDNESS: Final = 1.0  # standard deviation of its logarithm around 0
 FEWEST_FAILS: Final = 20  # below, the water marks say it better
 
-PARTS: Final = 12  # of the grid: the smaller the load, the fewer states a part needs
 FLATTEST, MOST_PEAKED = 0.04, 4.0
-STARTS: Final = 12
 LOWEST, HIGHEST = np.log([1e-3, 1e-2]), np.log([2e3, 20.0])  # load and peakedness
 FINEST: Final = 0.005
 SOFTEST: Final = 1e-9
 PRECISION: Final = 1e-3
-MOST_STEPS: Final = 40
 LENGTHS: Final = np.array([0.01, 0.03, 0.1, 0.3, 1.0])
 STENCIL: Final = np.array(
     [[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0], [1.0, 1.0], [-1.0, -1.0], [1.0, -1.0], [-1.0, 1.0]]
@@ -373,8 +369,9 @@ def _start(observed: Observed) -> Array:
     """The best points of a grid, all levels of load taken as one, shape (points, 2)."""
     grid = _grid(observed.aliases)
     merged = observed.merged()
-    values = np.concatenate([_misfit(merged, part) for part in np.array_split(grid, PARTS)])
-    return grid[np.argsort(values, kind="stable")[:STARTS]]
+    # of the grid: the smaller the load, the fewer states a part needs
+    values = np.concatenate([_misfit(merged, part) for part in np.array_split(grid, 12)])
+    return grid[np.argsort(values, kind="stable")[:12]]
 
 
 def _grid(aliases: int) -> Array:
@@ -389,7 +386,7 @@ def _minimum(misfit: _Misfit, starts: Array) -> tuple[Array, float]:
     values = misfit(starts)
     best, least = starts[np.argmin(values)], float(values.min())
     spacing = 0.1
-    for _ in range(MOST_STEPS):
+    for _ in range(40):
         slope, curvature = _derivatives(misfit, best, least, spacing)
         value, vector = np.linalg.eigh(curvature)
         newton = -vector @ ((vector.T @ slope) / np.maximum(np.abs(value), SOFTEST))

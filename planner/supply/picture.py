@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from planner.supply.answer import PoolAnswer, SupplyAnswer
 
-PARTS: Final = 144  # of a day: ten minutes
 HOUR: Final = 3600.0
 SHORT: Final = 2 * HOUR  # shorter times are shown in minutes
 
@@ -34,7 +33,7 @@ def draw(answer: SupplyAnswer, axes: Axes | None = None) -> Axes:
     style.logarithmic(axes, "y", linear_below=0.1 * target)
     top = target
     for each, color, line in zip(pools, cycle(style.COLORS), cycle(style.LINES), strict=False):
-        time, share = fail_shares(each.supply, PARTS)
+        time, share = fail_shares(each.supply, 144)  # of a day: ten minutes
         axes.plot(time / unit, 100 * share, line, color=color, clip_on=False)
         known = share[np.isfinite(share)]
         if known.size:

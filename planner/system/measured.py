@@ -18,7 +18,6 @@ from planner.units import MILLISECOND
 if TYPE_CHECKING:
     import polars as pl
 
-WIDTH: Final = 100
 XIV: Final = "system-xiv-serialized"
 POOL: Final = "hyperpav-pool-runs"
 
@@ -98,9 +97,7 @@ def template(name: str) -> str:
 
 def written(comment: str, tables: Sequence[tuple[str, Mapping[str, Any]]]) -> str:
     """TOML with the meaning of each key beside it; a value of None becomes a line to fill in."""
-    parts = [
-        textwrap.fill(comment, WIDTH, initial_indent="# ", subsequent_indent="# ", break_on_hyphens=False)
-    ]
+    parts = [textwrap.fill(comment, 100, initial_indent="# ", subsequent_indent="# ", break_on_hyphens=False)]
     for table, keys in tables:
         declared = TABLES[table]
         head = f"[[{table}]]" if declared.many else f"[{table}]"

@@ -114,7 +114,6 @@ def _example(kind: str) -> str:
     return str(KINDS[kind].QUESTIONS[0].example)
 
 
-COUNTS: Final = 9  # at most, at which a pool is asked around one scenario
 OR_MORE: Final = "or more"
 
 
@@ -425,6 +424,7 @@ def _around(question: Quantity, value: float, measured: tuple[float, float] | No
         high = min(1.25 * max(high, value), question.high)  # asked beyond what was set and measured
     if question.whole:
         low, high = max(question.low, math.floor(low)), math.ceil(high)
-        steps = {round(each) for each in np.linspace(low, high, COUNTS)}
+        # at most, at which a pool is asked around one scenario
+        steps = {round(each) for each in np.linspace(low, high, 9)}
         return [float(each) for each in sorted(steps | {int(value)})]
     return [float(each) for each in np.linspace(low, high, 25)]  # of what is no count
