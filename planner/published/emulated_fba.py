@@ -226,14 +226,14 @@ def cells() -> Iterator[PublishedFigure]:
     """Every number of the three tables."""
     per_vio = {
         "Vio/tx": given("count"),
-        "CP/vio": identity(lambda at: at.at("CP/tx") / at.at("Vio/tx"), "CP/tx over Vio/tx", CP_PER_VIO),
-        "Virt/vio": identity(lambda at: at.at("Virt/tx") / at.at("Vio/tx"), "Virt/tx over Vio/tx"),
-        "Total/vio": identity(lambda at: at.at("CP/vio") + at.at("Virt/vio"), "CP/vio + Virt/vio"),
+        "CP/vio": identity(lambda at: at["CP/tx"] / at["Vio/tx"], "CP/tx over Vio/tx", CP_PER_VIO),
+        "Virt/vio": identity(lambda at: at["Virt/tx"] / at["Vio/tx"], "Virt/tx over Vio/tx"),
+        "Total/vio": identity(lambda at: at["CP/vio"] + at["Virt/vio"], "CP/vio + Virt/vio"),
     }
     costs = {
         "CP/tx": given(ENTERS),
         "Virt/tx": given(ENTERS),
-        "Total/tx": identity(lambda at: at.at("CP/tx") + at.at("Virt/tx"), "CP/tx + Virt/tx"),
+        "Total/tx": identity(lambda at: at["CP/tx"] + at["Virt/tx"], "CP/tx + Virt/tx"),
     }
     yield from table_figures(
         FOLDER, "table-1", dict.fromkeys(("IW", "RW", "IR", "RR"), _phase) | costs | per_vio
@@ -262,7 +262,7 @@ def _xedit(at: Cell) -> Said:
 def _paging(at: Cell) -> Said:
     """Page rate of one guest that waits for each page."""
     device = PagingDevice.from_model(library.read_model(f"paging-{PAGING[at.column][0]}"))
-    rate = float(device.closed(1, at.at("Total/tx").value * MICROSECOND).page_rate)
+    rate = float(device.closed(1, at["Total/tx"].value * MICROSECOND).page_rate)
     return Said("fitted", known(rate), note=OWN_WAIT)
 
 

@@ -177,13 +177,13 @@ def _capacity() -> dict[str, Rule]:
 
 
 def _exact(at: Cell, row: str) -> Interval:
-    return known(at.at(row).value)
+    return known(at[row].value)
 
 
 def _below_2gb(at: Cell) -> Said:
     if at.value.value == 0:
         return Said("input", note="zero: 5.3 needs none below 2 GB")
-    return Said("identity", at.at("PTRM Resid pages (p)"), note="5.2 keeps all of them below 2 GB")
+    return Said("identity", at["PTRM Resid pages (p)"], note="5.2 keeps all of them below 2 GB")
 
 
 def _scaling_rows(release: str) -> Mapping[str, Rule]:
@@ -191,15 +191,15 @@ def _scaling_rows(release: str) -> Mapping[str, Rule]:
     utilization = "Total CPU Util/Proc (p)"
 
     def busy(at: Cell) -> Interval:
-        return at.at(utilization) * PERCENT
+        return at[utilization] * PERCENT
 
     def transactions(at: Cell) -> Interval:
-        return _exact(at, "Processors") * busy(at) / (at.at("Total CPU/Tx (p)") * MILLISECOND)
+        return _exact(at, "Processors") * busy(at) / (at["Total CPU/Tx (p)"] * MILLISECOND)
 
     def ratio(row: str) -> Rule:
         known = {"APT128G0": "ratio-1.067"} if row == "Total CPU/Tx Ratio" and release == "5.2" else {}
         exact = row in ("Processor Ratio", "Real Storage Ratio")
-        take = _exact if exact else Cell.at
+        take = _exact if exact else Cell.__getitem__
         return identity(
             lambda at: take(at, RATIOS[row]) / take(Cell(table=at.table, row=at.row, column=base), RATIOS[row]),
             "over the first run", known,
@@ -209,13 +209,11 @@ def _scaling_rows(release: str) -> Mapping[str, Rule]:
         **dict.fromkeys(CONFIGURATION, given()),
         "Tx/sec (p)": identity(transactions, "processors x utilization / CPU time"),
         utilization: not_modelled("how much load the clients offered"),
-        "ITR (p)": identity(lambda at: at.at("Tx/sec (p)") / busy(at), "Tx/sec over utilization"),
+        "ITR (p)": identity(lambda at: at["Tx/sec (p)"] / busy(at), "Tx/sec over utilization"),
         "ITR Ratio; base = 530 64G": identity(
-            lambda at: at.at("ITR (p)") / cell(_table(4), "ITR (p)", "APU064G1"), "over 64 GB on 5.3"
+            lambda at: at["ITR (p)"] / cell(_table(4), "ITR (p)", "APU064G1"), "over 64 GB on 5.3"
         ),
-        "Total CPU/Tx (p)": identity(
-            lambda at: at.at("Emul CPU/Tx (p)") + at.at("CP CPU/Tx (p)"), "Emul + CP"
-        ),
+        "Total CPU/Tx (p)": identity(lambda at: at["Emul CPU/Tx (p)"] + at["CP CPU/Tx (p)"], "Emul + CP"),
         "Emul CPU/Tx (p)": given("measured; its errata say what it is worth"),
         "CP CPU/Tx (p)": given("measured; its errata say what it is worth"),
         "Pageins/CPU-sec (p)": not_modelled("page reads of a cache that the report does not describe"),
@@ -224,7 +222,7 @@ def _scaling_rows(release: str) -> Mapping[str, Rule]:
     if release == "5.3":
         parts = {
             "Emul CPU/Tx (p)": identity(
-                lambda at: at.at("Total CPU/Tx (p)") - at.at("CP CPU/Tx (p)"), "Total - CP"
+                lambda at: at["Total CPU/Tx (p)"] - at["CP CPU/Tx (p)"], "Total - CP"
             ),
             "CP CPU/Tx (p)": not_modelled("how CPU time divides between guests and CP"),
         }
@@ -240,7 +238,7 @@ def _scaling() -> Scaling:
 def _left_out_itr(at: Cell) -> Said:
     """ITR of a configuration from the other four."""
     counts = [each.processors for each in _scaling().configurations]
-    place = counts.index(int(at.at("Processors").value))
+    place = counts.index(int(at["Processors"].value))
     return Said("left-out", known(float(_scaling().left_out[place].value)), "processors",
         note="scaling of the other four configurations")  # fmt: skip
 

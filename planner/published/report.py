@@ -137,13 +137,13 @@ class PublishedReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cell:
-    """A cell with its table; `at` takes a number of the same column."""
+    """A cell with its table; `cell[row]` is a number of the same column."""
 
     table: PublishedTable
     row: str
     column: str
 
-    def at(self, row: str) -> Interval:
+    def __getitem__(self, row: str) -> Interval:
         """Another number of the same column."""
         return cell(self.table, row, self.column)
 

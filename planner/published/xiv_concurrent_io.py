@@ -124,13 +124,13 @@ def cells() -> Iterator[PublishedFigure]:
         "Tx/sec": not_modelled(TOUCHES),
         "DASD Page Rate": _page_rate,
         "Tx per CPU-sec": identity(_per_second, "Tx/sec over total busy"),
-        "ITR": identity(lambda at: at.at("Tx/sec") / (at.at("avg busy") * PERCENT), "Tx/sec over avg busy"),
+        "ITR": identity(lambda at: at["Tx/sec"] / (at["avg busy"] * PERCENT), "Tx/sec over avg busy"),
         "total busy": identity(_total_busy, "guest + c-CP + nc-CP"),
         "guest busy": not_modelled(TOUCHES),
         "c-CP busy": _cp_busy,
         "nc-CP busy": _cp_busy,
-        "avg busy": identity(lambda at: at.at("total busy") / _cores(), "total busy over the cores"),
-        "T/V ratio": identity(lambda at: at.at("total busy") / at.at("guest busy"), "total over guest busy"),
+        "avg busy": identity(lambda at: at["total busy"] / _cores(), "total busy over the cores"),
+        "T/V ratio": identity(lambda at: at["total busy"] / at["guest busy"], "total over guest busy"),
     }
     yield from table_figures(FOLDER, "table-1", {row: _compared(rule) for row, rule in follows.items()})
     columns = {
@@ -163,11 +163,11 @@ def _cores() -> float:
 
 
 def _per_second(at: Cell) -> Interval:
-    return at.at("Tx/sec") / (at.at("total busy") * PERCENT)
+    return at["Tx/sec"] / (at["total busy"] * PERCENT)
 
 
 def _total_busy(at: Cell) -> Interval:
-    return at.at("guest busy") + at.at("c-CP busy") + at.at("nc-CP busy")
+    return at["guest busy"] + at["c-CP busy"] + at["nc-CP busy"]
 
 
 def _asked(run: str) -> tuple[PagingDevice, Origin, str]:
@@ -192,7 +192,7 @@ def _cp_busy(at: Cell) -> Said:
     device = PagingDevice.from_model(library.read_model(f"paging-xiv-{at.column}"))
     system = device.cp_system_time or 0.0
     each = system if at.row == "nc-CP busy" else device.cp_time - system
-    predicted = at.at("DASD Page Rate") * (each / PERCENT)
+    predicted = at["DASD Page Rate"] * (each / PERCENT)
     return Said("fitted", known(predicted.value), "CP time", note=f"model paging-xiv-{at.column}")  # fmt: skip
 
 

@@ -10,7 +10,7 @@ from planner import render
 from planner.answer import Answer
 from planner.quantity import column
 from planner.system.description import System
-from planner.system.figures import COSTS, STATION, Found, Number
+from planner.system.figures import COSTS, OUTSIDE, STATION, Found, Number
 from planner.system.spread import COST_FACTOR
 from planner.tabular import tabled
 from planner.units import GIB, MILLISECOND
@@ -201,60 +201,42 @@ def full_name(title: str, row: FigureLine) -> str:
 
 def as_dict(system: System, found: Found, notes: Sequence[str]) -> dict[str, Any]:
     """Figures as plain data."""
-    ranked = [name for name, _ in found.ranked()]
-    storage = {name: number.to_dict() for name, number in found.storage.items()}
-    outside = Number(None, None, None, "outside").to_dict()
-    fit = {
-        name.partition(" ")[2]: number
-        for name, number in found.storage.items()
-        if name.startswith("guests_that_fit")
-    }
-    nothing = Number(0.0, 0.0, 0.0, "arithmetic").to_dict()
+
+    def plain(numbers: Mapping[str, Number]) -> dict[str, Any]:
+        return {name: number.to_dict() for name, number in numbers.items()}
+
+    def station(numbers: Mapping[str, Number]) -> dict[str, Any]:
+        return {f"{key}_ms" if key in STATION_UNITS else key: number.to_dict(STATION_UNITS.get(key, ("", 1.0))[1])
+                for key, number in numbers.items()}  # fmt: skip
+
+    ranked = [*(name for name, _ in found.ranked()), None, None]
+    storage, outside = plain(found.storage), OUTSIDE.to_dict()
+    nothing = Number(0.0, 0.0, 0.0, "arithmetic")
+    needed = found.storage.get("storage_without_paging", OUTSIDE)
     return {
         "name": system.name,
         "throughput": found.throughput.to_dict(),
         "throughput_unit": throughput_unit(system),
         "miss_ratio": found.miss_ratio.to_dict(),
-        "frames_for_pages": storage.get("frames_for_pages", outside),
-        "pages_without_frame": storage.get("pages_without_frame", outside),
-        "overcommitment": storage.get("overcommitment", outside),
-        "storage_without_paging_gib": found.storage["storage_without_paging"].to_dict(GIB)
-        if storage
-        else outside,
-        "page_rate": found.page_rate.to_dict() if system.of("paging") else nothing,
+        **{key: storage.get(key, outside) for key in ("frames_for_pages", "pages_without_frame", "overcommitment")},
+        "storage_without_paging_gib": needed.to_dict(GIB),
+        "page_rate": (found.page_rate if system.of("paging") else nothing).to_dict(),
         "io_rate": found.io_rate.to_dict(),
         "guests": [
-            {
-                "name": guest.name,
-                "count": int(guest.numbers["count"]),
-                "throughput": found.guests[guest.name]["throughput"].to_dict()
-                if guest.name in found.guests
-                else outside,
-                "guests_that_fit": fit[guest.name].to_dict() if guest.name in fit else outside,
-            }
+            {"name": guest.name, "count": int(guest.numbers["count"]),
+             "throughput": found.guests.get(guest.name, {"throughput": OUTSIDE})["throughput"].to_dict(),
+             "guests_that_fit": storage.get(f"guests_that_fit {guest.name}", outside)}
             for guest in system.of("guests")
         ],
-        "stations": [
-            {
-                "name": name,
-                "devices": found.devices[name],
-                **{
-                    f"{key}_ms" if key in STATION_UNITS else key: number.to_dict(
-                        STATION_UNITS.get(key, ("", 1.0))[1]
-                    )
-                    for key, number in station.items()
-                },
-            }
-            for name, station in found.stations.items()
-        ],
-        "processors": {name: number.to_dict() for name, number in found.processors.items()},
-        "bounds": {name: number.to_dict() for name, number in found.bounds.items()},
-        "bottleneck": ranked[0] if ranked else None,
-        "next_bottleneck": ranked[1] if len(ranked) > 1 else None,
-        "elasticity": {name: number.to_dict() for name, number in found.elasticity.items()},
+        "stations": [{"name": name, "devices": found.devices[name], **station(numbers)}
+                     for name, numbers in found.stations.items()],
+        **{key: plain(getattr(found, key)) for key in ("processors", "bounds")},
+        "bottleneck": ranked[0],
+        "next_bottleneck": ranked[1],
+        "elasticity": plain(found.elasticity),
         "method": "exact" if found.exact else "linearizer",
         "notes": list(notes),
-    }
+    }  # fmt: skip
 
 
 def _notes(system: System, found: Found) -> Iterator[str]:
