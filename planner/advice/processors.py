@@ -23,14 +23,13 @@ from planner.interval import Interval
 from planner.quantity import column
 from planner.reports import Printed, PublishedTable, read_table
 from planner.tabular import tabled
-from planner.units import GIB, MILLISECOND
+from planner.units import GIB, MILLISECOND, PERCENT
 
 REPORT: Final = "real-storage"
 PUBLISHED: Final = {"5.2": "table-3.csv", "5.3": "table-4.csv"}
 OLDER: Final = "5.2"
 FEWEST: Final = 3  # configurations
 SEARCHED: Final = 8  # times as many processors as were measured
-PERCENT: Final = 0.01
 CHANGES: Final = {"throughput": "throughput", "total_cpu": "CPU", "virtual_cpu": "virtual", "cp_cpu": "CP"}
 WANTED: Final = (
     "measured configurations with the columns processors, and cpu_ms or emulation_cpu_ms and cp_cpu_ms or itr; run and "

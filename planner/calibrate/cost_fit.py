@@ -17,7 +17,7 @@ from planner import library
 from planner.calibrate.calibration import Calibration, Comparison, Estimate, correlations, known_parameters
 from planner.calibrate.data_file import Measurements
 from planner.calibrate.error_bar import cut_off, stretch
-from planner.calibrate.problem import GIVEN, MODEL_ERROR, restricted_estimate
+from planner.calibrate.problem import GIVEN, MODEL_ERROR, SETTLED, restricted_estimate
 from planner.errors import CalibrationError
 from planner.library import Status
 from planner.quantity import Quantity
@@ -188,7 +188,6 @@ class CostProblem:
 
 
 LEAN: Final = 1e-2  # part of such a direction that a parameter must have to count as not determined
-SETTLED: Final = 1.02
 CONTRADICTION: Final = 0.5  # model error from which the measurements do not describe one device
 
 

@@ -97,6 +97,7 @@ def differences(observations: Sequence[Observation], population: float, values: 
 
 
 MODEL_ERROR: Final = 0.02  # floor: residuals of a good fit say nothing about what it was not fitted to
+SETTLED: Final = 1.02  # ratio of two model errors that count as equal
 GIVEN: Final = 200.0  # degrees of freedom of an error that is not estimated: Student's t is normal
 
 

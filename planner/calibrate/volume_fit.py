@@ -25,6 +25,7 @@ from planner.calibrate.problem import (
     MODEL_ERROR,
     PARAMETERS,
     PRIORS,
+    SETTLED,
     Problem,
     Solution,
     at_bound_as_well,
@@ -43,7 +44,6 @@ RUNS_FOR_OUTLIER: Final = 3  # with two, either could be the one that does not b
 POPULATIONS_NEAR: Final = (
     3  # likeliest numbers of requesters that are tried with a run left out or a parameter at a bound
 )
-SETTLED: Final = 1.02  # ratio of two model errors that count as equal
 UNDETERMINED: Final = 0.8  # of the spread of its prior: the data have hardly said anything
 CONTRADICTORY: Final = (
     0.3  # model error from which measurements contradict each other: the law is within .1 of all known

@@ -34,7 +34,7 @@ from planner.published.report import (
 )
 from planner.reports import PublishedTable
 from planner.reports.dspacesh import DataSpace, read_data_spaces
-from planner.units import FRAME, GIB, MILLISECOND
+from planner.units import FRAME, GIB, MILLISECOND, PERCENT
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -42,7 +42,6 @@ if TYPE_CHECKING:
 FOLDER: Final = "real-storage"
 RELEASE: Final = "5.3"
 MOST_PROCESSORS: Final = 16
-PERCENT: Final = 0.01
 GAIN: Final = "what a release brings is measured, no law"
 PAIRS: Final = {
     "3": ("APT064G1", "APU064G1"),

@@ -23,14 +23,13 @@ from planner.published.report import (
 )
 from planner.queueing import closed_network
 from planner.reports import Printed
-from planner.units import FRAME, KILOBYTE, MICROSECOND
+from planner.units import FRAME, KILOBYTE, MICROSECOND, PERCENT
 
 XIV: Final = "xiv-concurrent-io"
 MODEL: Final = "system-xiv-serialized"
 TABLE: Final = "whole system"
 SERIALIZED: Final = "serialized"
 CONCURRENT: Final = "concurrent"
-PERCENT: Final = 0.01
 GUESTS, GUEST_GIB, INSTANTIATED, REAL_GIB, DEVICES, PROCESSORS = (
     20,
     88,

@@ -34,13 +34,12 @@ from planner.published.report import (
 )
 from planner.published.whole_system import MODEL, calibrate_whole_system, compared_figures
 from planner.reports import Printed
-from planner.units import FRAME, KILOBYTE
+from planner.units import FRAME, KILOBYTE, PERCENT
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 FOLDER: Final = "xiv-concurrent-io"
-PERCENT: Final = 0.01
 PAGE_RATE_RESOLUTION: Final = (
     500.0  # page rates of the runs are rounded to thousands, whatever their decimals
 )

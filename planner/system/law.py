@@ -9,6 +9,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from planner.devices.storage import FRAMES_PER_PGMBK
 from planner.errors import ConvergenceError, InfeasibleError
 from planner.queueing import usl
 from planner.queueing._roots import increasing_root
@@ -17,7 +18,6 @@ from planner.system.description import Entry, System
 from planner.system.stations import Cycle, Loads, PagingGroup, VolumeGroup, network
 from planner.units import FRAME, GIB
 
-FRAMES_PER_PGMBK: Final = 2
 SLACK: Final = 1e-9  # a guest that just fits is not refused for the rounding of floating point
 ROUNDS: Final = 60
 SETTLED: Final = 1e-10
