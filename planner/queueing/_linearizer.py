@@ -12,6 +12,10 @@ from planner.errors import ConvergenceError
 from planner.queueing._product_form import StationGroup, copy_series
 from planner.results import Array
 
+LEVELS: Final = 8  # estimates of how the shares change with one requester less; Chandy and Neuse stop after 3
+NEWTON: Final = 60  # steps of Newton's method to the tilt of a law at most
+LONGEST_STEP: Final = 20.0  # of the mixing, in plain steps
+MOST_BACK: Final = 0.9  # share of the way back to the step before that mixing may go
 STEPS: Final = 2000  # steps at most
 SETTLED: Final = 1e-10  # relative change of the queues
 RESTART: Final = 25  # steps after which the mixing begins anew, with half steps from then on
@@ -57,9 +61,7 @@ def solve(full: Array, think: Array, groups: Sequence[StationGroup]) -> tuple[Ar
         full=full, think=think, demands=demands, rate=full / alone, queue=(full / alone)[..., None] * demands
     )
     state = _core(start, stations, deviation)
-    for _ in range(
-        8
-    ):  # estimates of how the shares change with one requester less; Chandy and Neuse stop after 3
+    for _ in range(LEVELS):
         share = _over(state.queue, full[..., None])
         for s in range(classes):
             less = full.copy()
@@ -124,9 +126,7 @@ def _core(state: _State, stations: Sequence[_Station], deviation: Array) -> _Sta
         turn = off - before
         size = (turn**2).sum(axis=(1, 2), keepdims=True)
         back = (off * turn).sum(axis=(1, 2), keepdims=True) / np.maximum(size, TINY)
-        # of the mixing, in plain steps
-        # share of the way back to the step before that mixing may go
-        back = np.clip(back, -20.0, 0.9) if step % RESTART else np.zeros_like(back)
+        back = np.clip(back, -LONGEST_STEP, MOST_BACK) if step % RESTART else np.zeros_like(back)
         part = np.where(step < RESTART, 1.0, HALF)
         mixed = (1 - back) * (state.queue + part * off) + back * (old + part * before)
         old, before = state.queue, off
@@ -187,7 +187,7 @@ def _tilted(weight: Array, gain: Array, means: Array) -> Array:
     tilt = weight[:, :1] - weight[:, 1:2] + np.log(np.maximum(means, TINY))
     tilt = np.clip(tilt, 1 - FAR, FAR - 1)
     law = np.empty((*means.shape, counts.size))
-    for _ in range(60):  # steps of Newton's method to the tilt of a law at most
+    for _ in range(NEWTON):
         log = weight[:, None, :] + tilt[..., None] * counts
         law = np.exp(log - log.max(-1, keepdims=True))
         law /= law.sum(-1, keepdims=True)
