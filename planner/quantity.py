@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from planner import units
 from planner.errors import InputError
 
 Value = float | str
+LARGEST_GRID: Final = 10_000  # values of a range, combinations of a grid
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Quantity:
     """Something that has a number or a word: what a model file holds, a user sets, a table has or an answer shows.
 
@@ -47,6 +48,8 @@ class Quantity:
         Figure whose size the error of the law is a part of; its own where empty.
     open_above : bool
         Whether it has no upper end where nothing bounds what is asked of the device.
+    of : callable or None
+        Takes it from a row; None where it is an attribute or an entry of that name.
     """
 
     key: str
@@ -61,9 +64,10 @@ class Quantity:
     symbol: Any = ""
     example: str = ""
     label: str = ""
-    decimals: int = 2
+    decimals: int | None = 2
     error_of: str = ""
     open_above: bool = False
+    of: Callable[[Any], Any] | None = None
 
     @property
     def file_key(self) -> str:
@@ -79,6 +83,23 @@ class Quantity:
     def span(self) -> str:
         """A range of it as one types it."""
         return units.SPANS.get(units.UNITS[self.unit].dimension, "0:1:0.1")
+
+    def in_row(self, row: Any) -> Any:
+        """Take it from a row.
+
+        Parameters
+        ----------
+        row : Any
+            What `of` takes; else a mapping by `file_key`, or an object with an attribute `key`.
+
+        Returns
+        -------
+        Any
+            A number in `unit`, a word, or None where there is none.
+        """
+        if self.of is not None:
+            return self.of(row)
+        return row[self.file_key] if isinstance(row, Mapping) else getattr(row, self.key)
 
     def read(self, text: str) -> Value:
         """Read what it is set to.
@@ -136,6 +157,67 @@ class Quantity:
         """
         inside = self.low <= value <= self.high or (value == 0 and self.zero)
         return inside and (not self.whole or float(value).is_integer())
+
+
+def column(
+    key: str, unit: str = "", label: str = "", decimals: int | None = None, of: Callable[[Any], Any] | None = None
+) -> Quantity:  # fmt: skip
+    """Declare a column of an answer.
+
+    Parameters
+    ----------
+    key, unit, label, decimals, of : Any
+        As of `Quantity`; digits after the point are chosen from the values where `decimals` is None.
+
+    Returns
+    -------
+    Quantity
+        From which its table, CSV heading and JSON key follow.
+    """
+    return Quantity(key=key, unit=unit, label=label, decimals=decimals, of=of)
+
+
+def span(
+    text: str, read: Callable[[str], Value], step: Callable[[str], Value], *, whole: bool, expected: str, example: str
+) -> tuple[float, ...]:  # fmt: skip
+    """Read KEY=first:last:step, both ends included; whole numbers step by 1 without it.
+
+    Parameters
+    ----------
+    text : str
+        As one types it behind ``--over``.
+    read, step : callable
+        Read a value and a step, which may be smaller than a value.
+    whole : bool
+        Whether the values are counts.
+    expected, example : str
+        For messages: what such a range is, and one.
+
+    Returns
+    -------
+    tuple of float
+        The values, SI.
+
+    Raises
+    ------
+    InputError
+        No such range, or too many values.
+    """
+    _, sign, value = text.partition("=")
+    parts = [part.strip() for part in value.split(":")]
+    if not sign or len(parts) not in ({2, 3} if whole else {3}):
+        raise InputError("--over", text, expected)
+    low, high = (float(read(part)) for part in parts[:2])
+    try:
+        by = float(step(parts[2])) if parts[2:] else 1.0
+    except InputError as error:
+        raise InputError("--over", text, f"a step with its unit, as in {example}; {error}") from error
+    if by <= 0 or high < low:
+        raise InputError("--over", text, f"a range that runs upward by a step above zero, as {example}")
+    count = math.floor((high - low) / by + 1e-9) + 1
+    if count > LARGEST_GRID:
+        raise InputError("--over", text, f"at most {LARGEST_GRID} values")
+    return tuple(low + by * k for k in range(count))
 
 
 def listed(known: Mapping[str, Quantity]) -> str:

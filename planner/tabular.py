@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
 
 from planner import render
+from planner.quantity import Quantity
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -47,3 +49,32 @@ class Tabular:
 
     def _repr_html_(self) -> str:
         return render.to_html(self.table())
+
+
+def tabled(rows: Iterable[Any], columns: Iterable[Quantity], marks: Iterable[str] = ()) -> render.Table:
+    """Lay out rows in the columns that are declared.
+
+    Parameters
+    ----------
+    rows : iterable
+        Objects, mappings, or tuples of as many values as there are columns.
+    columns : iterable of Quantity
+        What to take from each (`Quantity.in_row`).
+    marks : iterable of str, optional
+        State of each row, or "".
+
+    Returns
+    -------
+    render.Table
+        One row each.
+    """
+    found = list(rows)
+    return render.Table(
+        columns=tuple(
+            render.Column(name=each.key, unit=each.unit, label=each.label, decimals=each.decimals,
+                          values=[row[k] if each.of is None and type(row) is tuple else each.in_row(row)
+                                  for row in found])
+            for k, each in enumerate(columns)
+        ),
+        marks=tuple(marks),
+    )  # fmt: skip

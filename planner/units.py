@@ -23,6 +23,7 @@ MOST_ALIASES: Final = ADDRESSES - 1  # one address is a base at least
 SEGMENT: Final = 2**20
 GIB: Final = 2**30
 KILOBYTE: Final = 2**10
+PERCENT: Final = 0.01
 MEGABYTE: Final = 2**20
 
 MOST_BARE_SHARE: Final = 5.0  # bare numbers from here on are taken for percent without their sign

@@ -14,7 +14,7 @@ from planner.calibrate.kinds import COSTS
 from planner.cli import main
 from planner.devices import KINDS
 from planner.library import read_model
-from planner.whatif.settings import keys_of
+from planner.whatif.predict import keys_of
 from tests.checkout import ROOT
 
 GUIDE = (ROOT / "docs" / "calibration.md").read_text(encoding="utf-8")

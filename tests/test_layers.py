@@ -116,5 +116,5 @@ def test_no_import_cycles() -> None:
 )
 def test_the_reader_of_imports_sees_each_spelling(source: str, expected: list[str]) -> None:
     known = ["planner", "planner.units", "planner.queueing", "planner.queueing.erlang"]
-    found = imported(ast.parse(source), "planner.queueing.steady", is_package=False, known=known)
+    found = imported(ast.parse(source), "planner.queueing.single_station", is_package=False, known=known)
     assert list(found) == expected

@@ -22,22 +22,10 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
-    "CcwAnswer",
-    "DiskAnswer",
-    "FrameBudget",
-    "PagingAnswer",
-    "Scaling",
-    "StorageBudget",
-    "StorageLimits",
-    "StorageUsage",
-    "channel_programs",
-    "disk_rates",
-    "frame_budget",
-    "guest_frame_budget",
-    "paging_devices",
-    "scaling",
-    "storage_usage",
-]
+    "CcwAnswer", "DiskAnswer", "FrameBudget", "PagingAnswer", "Scaling", "StorageBudget", "StorageLimits",
+    "StorageUsage", "channel_programs", "disk_rates", "frame_budget", "guest_frame_budget", "paging_devices",
+    "scaling", "storage_usage",
+]  # fmt: skip
 
 # Each comes when it is asked for.
 __getattr__ = door(

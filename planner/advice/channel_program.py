@@ -13,6 +13,8 @@ from planner.devices.channel_program import WIDTHS, ChannelProgram
 from planner.devices.parameters import Scenario
 from planner.errors import InputError
 from planner.interval import Interval
+from planner.quantity import column
+from planner.tabular import tabled
 from planner.units import MEGABYTE, MILLISECOND
 
 MODEL: Final = "channel-program"
@@ -57,7 +59,7 @@ class CcwAnswer(Answer):
         Data moved [bytes/s].
     """
 
-    PICTURE: ClassVar[str] = "planner.advice.picture_ccw:draw"
+    PICTURE: ClassVar[str] = "planner.advice.pictures:draw_channel_program"
 
     law: ChannelProgram
     model: library.Model
@@ -93,22 +95,7 @@ class CcwAnswer(Answer):
         return {key: each[0] for key, each in intervals(self.model, [asked]).items()}
 
     def over(self, bits: int, read_shares: Sequence[float], *, fast: bool) -> Interval:
-        """Ask for the CP time per MB moved of other mixes.
-
-        Parameters
-        ----------
-        bits : int
-            Width of the addresses.
-        read_shares : sequence of float, shape (shares,)
-            Parts of the data that are read.
-        fast : bool
-            Whether CP translates the channel programs fast.
-
-        Returns
-        -------
-        Interval
-            With its 90 % ends, shape (shares,) [s/MB].
-        """
+        """CP time per MB moved of other mixes with its 90 % ends, shape (shares,) [s]."""
         asked: list[Scenario] = [
             {"bits": str(bits), "translation": WAYS[fast], "read_share": share, "data_rate": float(MEGABYTE)}
             for share in read_shares
@@ -148,23 +135,17 @@ class CcwAnswer(Answer):
 
     def table(self) -> render.Table:
         """CP time per MB of both widths and both ways of translation."""
-        fast, slow = (
-            [
-                self.law.time_per_mb(bits, fast=way, read_share=self.read_share) / MILLISECOND
-                for bits in WIDTHS
-            ]
-            for way in (True, False)
+
+        def cp(bits: int, *, fast: bool) -> float:
+            return self.law.time_per_mb(bits, fast=fast, read_share=self.read_share) / MILLISECOND
+
+        columns = (
+            column("bits", of=int),
+            column("cp_fast", "ms/MB", "CP, fast", 3, lambda bits: cp(bits, fast=True)),
+            column("cp_slow", "ms/MB", "CP, slow", 3, lambda bits: cp(bits, fast=False)),
+            column("saving", "share", "saved", 3, self.law.saving),
         )
-        saved = [self.law.saving(bits) for bits in WIDTHS]
-        return render.Table(
-            columns=(
-                render.Column(name="bits", unit="", values=list(WIDTHS)),
-                render.Column(name="cp_fast", unit="ms/MB", label="CP, fast", values=fast, decimals=3),
-                render.Column(name="cp_slow", unit="ms/MB", label="CP, slow", values=slow, decimals=3),
-                render.Column(name="saving", unit="share", label="saved", values=saved, decimals=3),
-            ),
-            marks=tuple("in use" if bits == self.bits else "" for bits in WIDTHS),
-        )
+        return tabled(WIDTHS, columns, ("in use" if bits == self.bits else "" for bits in WIDTHS))
 
     @property
     def notes(self) -> tuple[str, ...]:

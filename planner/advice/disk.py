@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
 import numpy as np
@@ -15,7 +15,9 @@ from planner.calibrate.error_bar import interval
 from planner.devices.disk import DiskPath, DiskPerformance, Mode
 from planner.errors import InputError
 from planner.interval import Interval
+from planner.quantity import column
 from planner.results import Array
+from planner.tabular import tabled
 from planner.units import MEGABYTE, MICROSECOND
 
 WORKLOADS: Final = {
@@ -23,9 +25,17 @@ WORKLOADS: Final = {
     "iozone": ("eckd-dedicated", "eckd-minidisk", "emulated-fba", "native-scsi"),
 }
 MEASURED_ON: Final = "2064-109, z/VM 5.1.0; ECKD on ESCON, SCSI on FCP"
-GRID: Final = 501  # hit ratios among which a break-even is looked for
 NEARLY: Final = 0.9  # share of a bound from which the bound is named
 COMPARED: Final = ("emulated-fba", "eckd-minidisk")
+COLUMNS: Final = (
+    column("kind", "", "kind"), column("mode", "", "cache"), column("hit_ratio", "", "hits", 3),
+    column("rate", "1/s", "rate", 2), column("data_rate", "MB/s", "moved", 1), column("cp", "us", "CP", 1),
+    column("virtual", "us", "virtual", 1), column("cp_per_virtual_io", "us", "CP/vio", 1),
+    column("virtual_per_virtual_io", "us", "virtual/vio", 1), column("processors", "", "processors", 2),
+    column("rate_per_processor", "1/s", "rate/processor", 1),
+    column("io_rate_per_processor", "1/s", "vio/processor", 1), column("limit", "", "limit"),
+    column("rate_low", "1/s", "at least", 1), column("rate_high", "1/s", "at most", 1),
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,7 +153,7 @@ class DiskAnswer(Answer):
         Where two kinds are equal; None where one is the faster one throughout.
     """
 
-    PICTURE: ClassVar[str] = "planner.advice.picture_disk:draw"
+    PICTURE: ClassVar[str] = "planner.advice.pictures:draw_disk"
 
     setting: Setting
     rows: tuple[DiskRow, ...]
@@ -178,32 +188,7 @@ class DiskAnswer(Answer):
 
     def table(self) -> render.Table:
         """Rate, data rate, processor times, processors busy, what one processor carries, what bounds the rate."""
-        records = self.records()
-
-        def column(name: str, unit: str, label: str, decimals: int | None = None) -> render.Column:
-            empty = render.Column(name=name, unit=unit, label=label, decimals=decimals, values=())
-            return replace(empty, values=[record[empty.key] for record in records])
-
-        return render.Table(
-            columns=(
-                column("kind", "", "kind"),
-                column("mode", "", "cache"),
-                column("hit_ratio", "", "hits", 3),
-                column("rate", "1/s", "rate", 2),
-                column("data_rate", "MB/s", "moved", 1),
-                column("cp", "us", "CP", 1),
-                column("virtual", "us", "virtual", 1),
-                column("cp_per_virtual_io", "us", "CP/vio", 1),
-                column("virtual_per_virtual_io", "us", "virtual/vio", 1),
-                column("processors", "", "processors", 2),
-                column("rate_per_processor", "1/s", "rate/processor", 1),
-                column("io_rate_per_processor", "1/s", "vio/processor", 1),
-                column("limit", "", "limit"),
-                column("rate_low", "1/s", "at least", 1),
-                column("rate_high", "1/s", "at most", 1),
-            ),
-            marks=tuple("in doubt" if row.in_doubt else "" for row in self.rows),
-        )
+        return tabled(self.records(), COLUMNS, ("in doubt" if row.in_doubt else "" for row in self.rows))
 
     def sections(self) -> tuple[render.Section, ...]:
         """Rates with their 90 % intervals, then what a transaction costs, then what processors do."""
@@ -348,7 +333,7 @@ def _break_even(setting: Setting, paths: Mapping[str, DiskPath]) -> float | None
     def difference(ratio: float) -> float:
         return float(setting.bounded(one, "cached", ratio) - setting.bounded(other, "cached", ratio))
 
-    grid = np.linspace(0.0, 1.0, GRID)
+    grid = np.linspace(0.0, 1.0, 501)  # hit ratios among which a break-even is looked for
     rates = [setting.bounded(path, "cached", grid) for path in (one, other)]
     (crossings,) = np.nonzero(np.diff(rates[0] > rates[1]))
     if not crossings.size:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
 from planner import render, style
-from planner.advice.paging_load import (
+from planner.advice.paging_capacity import (
     ROUNDING,
     Load,
     PagingKind,
@@ -22,9 +22,19 @@ from planner.advice.paging_load import (
 from planner.answer import Answer
 from planner.devices.paging import PagingDevice
 from planner.errors import InfeasibleError, InputError
+from planner.quantity import column
+from planner.tabular import tabled
 from planner.units import MICROSECOND, MILLISECOND
 
 LARGEST_COUNT: Final = 255  # devices: an assumption of ours, where the search ends unless a count is given
+
+COLUMNS: Final = (
+    column("kind", "", "kind"), column("count", "", "devices", 0), column("range", "", style.NINETY),
+    column("utilization", "", "busy", 2), column("response", "ms", "response", 2),
+    column("requests_per_device", "", "req/dev", 2), column("processors", "", "CP processors", 2),
+    column("cp", "us/page", "CP time", 2), column("cp_system", "us/page", "of system", 2),
+    column("machine", "", "measured on"), column("release", "", "release"), column("channel", "", "channel"),
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,7 +125,7 @@ class PagingAnswer(Answer):
         Those that there are; None where the fewest were asked for.
     """
 
-    PICTURE: ClassVar[str] = "planner.advice.picture_paging:draw"
+    PICTURE: ClassVar[str] = "planner.advice.pictures:draw_paging"
 
     load: Load
     choices: tuple[Choice, ...]
@@ -143,30 +153,7 @@ class PagingAnswer(Answer):
 
     def table(self) -> render.Table:
         """One row a kind: count, utilization, response time, processors, and where it was measured."""
-        rows = [choice.to_dict() for choice in self.choices]
-
-        def column(
-            name: str, unit: str, label: str, decimals: int | None = None, key: str = ""
-        ) -> render.Column:
-            values = [row[key or name] for row in rows]
-            return render.Column(name=name, unit=unit, label=label, decimals=decimals, values=values)
-
-        return render.Table(
-            columns=(
-                column("kind", "", "kind"),
-                column("count", "", "devices", 0),
-                column("range", "", style.NINETY),
-                column("utilization", "", "busy", 2),
-                column("response", "ms", "response", 2, "response_ms"),
-                column("requests_per_device", "", "req/dev", 2),
-                column("processors", "", "CP processors", 2),
-                column("cp", "us/page", "CP time", 2, "cp_us_per_page"),
-                column("cp_system", "us/page", "of system", 2, "cp_system_us_per_page"),
-                column("machine", "", "measured on"),
-                column("release", "", "release"),
-                column("channel", "", "channel"),
-            )
-        )
+        return tabled([choice.to_dict() for choice in self.choices], COLUMNS)
 
     def sections(self) -> tuple[render.Section, ...]:
         """The answer, then what each kind costs and where it was measured."""

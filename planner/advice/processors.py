@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
@@ -13,22 +13,23 @@ import numpy as np
 
 from planner import library, render, style
 from planner.answer import Answer
+from planner.calibrate.data_file import Measurements, read_measurements
 from planner.calibrate.error_bar import interval
-from planner.calibrate.model_file import model_of_costs
+from planner.calibrate.kinds import model_of_costs
 from planner.calibrate.processors import HEADINGS, NEEDED, TIMES, cpu_time, fit_scaling
-from planner.calibrate.tables import Measurements, read_measurements
 from planner.devices.processors import Processors
 from planner.errors import InfeasibleError, InputError
 from planner.interval import Interval
+from planner.quantity import column
 from planner.reports import Printed, PublishedTable, read_table
-from planner.units import GIB, MILLISECOND
+from planner.tabular import tabled
+from planner.units import GIB, MILLISECOND, PERCENT
 
 REPORT: Final = "real-storage"
 PUBLISHED: Final = {"5.2": "table-3.csv", "5.3": "table-4.csv"}
 OLDER: Final = "5.2"
 FEWEST: Final = 3  # configurations
 SEARCHED: Final = 8  # times as many processors as were measured
-PERCENT: Final = 0.01
 CHANGES: Final = {"throughput": "throughput", "total_cpu": "CPU", "virtual_cpu": "virtual", "cp_cpu": "CP"}
 WANTED: Final = (
     "measured configurations with the columns processors, and cpu_ms or emulation_cpu_ms and cp_cpu_ms or itr; run and "
@@ -162,25 +163,25 @@ def nearest(contention: float) -> RunGain:
     return min(gains(), key=lambda gain: abs(gain.contention - contention))
 
 
+def _percent(row: RunGain, name: str) -> float:
+    return 100 * float(getattr(row, name))
+
+
 def gain_table(contention: float | None = None) -> render.Table:
     """Lay out the pairs, least contention first."""
     rows = sorted(gains(), key=lambda gain: gain.contention)
     near = None if contention is None else nearest(contention)
-    changes = {name: [100 * getattr(row, name) for row in rows] for name in CHANGES}
-    return render.Table(
-        columns=(
-            render.Column(name="contention", unit="1/s", label="pageins", values=[row.contention for row in rows]),
-            render.Column(name="real_storage", unit="GB", label="storage",
-                          values=[row.real_storage / GIB for row in rows]),
-            render.Column(name="processors", unit="", values=[row.processors for row in rows]),
-            render.Column(name="processor_model", unit="", label="model", values=[row.processor_model for row in rows]),
-            *(
-                render.Column(name=f"{name}_change", unit="percent", label=CHANGES[name], values=values, decimals=1)
-                for name, values in changes.items()
-            ),
+    columns = (
+        column("contention", "1/s", "pageins"),
+        column("real_storage", "GB", "storage", of=lambda row: row.real_storage / GIB),
+        column("processors"),
+        column("processor_model", label="model"),
+        *(
+            column(f"{name}_change", "percent", label, 1, partial(_percent, name=name))
+            for name, label in CHANGES.items()
         ),
-        marks=tuple("nearest" if row == near else "" for row in rows),
-    )  # fmt: skip
+    )
+    return tabled(rows, columns, ("nearest" if row == near else "" for row in rows))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -195,6 +196,11 @@ class Needed:
     def span(self) -> str:
         """The range in words."""
         return f"{self.low} or more" if self.high is None else f"{self.low} to {self.high}"
+
+
+_Row = tuple[
+    MeasuredConfiguration, Interval, float
+]  # a configuration, predicted from the others, and how far off
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -223,7 +229,7 @@ class Scaling(Answer):
         Processors that it takes.
     """
 
-    PICTURE: ClassVar[str] = "planner.advice.picture_processors:draw"
+    PICTURE: ClassVar[str] = "planner.advice.pictures:draw_processors"
 
     configurations: tuple[MeasuredConfiguration, ...]
     model: library.Model
@@ -259,21 +265,6 @@ class Scaling(Answer):
     def predict(self, processors: int) -> Interval:
         """Predict the ITR of a configuration whose storage grows along as in the measurements.
 
-        Parameters
-        ----------
-        processors : int
-            Number of processors.
-
-        Returns
-        -------
-        Interval
-            ITR with its 90 % interval [1/s].
-
-        Raises
-        ------
-        InputError
-            Not a whole number of at least one.
-
         Examples
         --------
         >>> rate = scaling(published()).predict(14)
@@ -283,23 +274,7 @@ class Scaling(Answer):
         return self.rates([processors])[0]
 
     def rates(self, processors: Sequence[int]) -> Interval:
-        """Predict several configurations as `predict` does one.
-
-        Parameters
-        ----------
-        processors : sequence of int, shape (numbers,)
-            Numbers of processors.
-
-        Returns
-        -------
-        Interval
-            ITR with its 90 % interval, shape (numbers,) [1/s].
-
-        Raises
-        ------
-        InputError
-            Not a whole number of at least one.
-        """
+        """Predict several configurations as `predict` does one."""
         return _rates(self.model, processors)
 
     @property
@@ -361,27 +336,33 @@ class Scaling(Answer):
 
     def table(self) -> render.Table:
         """One row a configuration: measured, and predicted from the others."""
-        rows, out = self.configurations, self.left_out
-        storage = [None if row.real_storage is None else row.real_storage / GIB for row in rows]
-        cp = [None if row.cp_time is None else row.cp_time / MILLISECOND for row in rows]
-        emulation = [None if row.cp_time is None else row.emulation_time / MILLISECOND for row in rows]
-        highs = [one.high if math.isfinite(one.high) else None for one in out]
-        column = render.Column
-        return render.Table(
-            columns=(
-                column(name="run", unit="", values=[row.name for row in rows]),
-                column(name="processors", unit="", values=[row.processors for row in rows]),
-                column(name="real_storage", unit="GB", label="storage", values=storage),
-                column(name="emulation_cpu", unit="ms", label="emulation", values=emulation),
-                column(name="cp_cpu", unit="ms", label="CP", values=cp),
-                column(name="itr", unit="1/s", label="ITR", values=[row.internal_throughput for row in rows]),
-                column(name="left_out_itr", unit="1/s", label="left out", values=[one.value for one in out]),
-                column(name="left_out_error", unit="percent", label="error", decimals=1,
-                       values=[100 * error for error in self.errors]),
-                column(name="left_out_low", unit="1/s", label="at least", values=[one.low for one in out]),
-                column(name="left_out_high", unit="1/s", label="at most", values=highs),
-            )
-        )  # fmt: skip
+
+        def ms(pick: str) -> Callable[[_Row], float | None]:
+            return lambda row: None if row[0].cp_time is None else float(getattr(row[0], pick)) / MILLISECOND
+
+        columns = (
+            column("run", of=lambda row: row[0].name),
+            column("processors", of=lambda row: row[0].processors),
+            column(
+                "real_storage",
+                "GB",
+                "storage",
+                of=lambda row: row[0].real_storage and row[0].real_storage / GIB,
+            ),
+            column("emulation_cpu", "ms", "emulation", of=ms("emulation_time")),
+            column("cp_cpu", "ms", "CP", of=ms("cp_time")),
+            column("itr", "1/s", "ITR", of=lambda row: row[0].internal_throughput),
+            column("left_out_itr", "1/s", "left out", of=lambda row: row[1].value),
+            column("left_out_error", "percent", "error", 1, lambda row: 100 * row[2]),
+            column("left_out_low", "1/s", "at least", of=lambda row: row[1].low),
+            column(
+                "left_out_high",
+                "1/s",
+                "at most",
+                of=lambda r: r[1].high if math.isfinite(r[1].high) else None,
+            ),
+        )
+        return tabled(zip(self.configurations, self.left_out, self.errors, strict=True), columns)
 
     def sections(self) -> tuple[render.Section, ...]:
         """Configurations without their CPU times; the measured pairs of releases where a contention was given."""

@@ -7,58 +7,32 @@ from typing import TYPE_CHECKING
 from planner.doors import door
 
 if TYPE_CHECKING:
-    from planner.calibrate.calibration import Calibration, Comparison, Estimate
-    from planner.calibrate.cost_law import CostFit
+    from planner.calibrate.calibration import Calibration, Comparison, Estimate, Fit, Outlier
+    from planner.calibrate.cost_fit import CostFit
     from planner.calibrate.data_file import Chosen, read_observations
     from planner.calibrate.error_bar import Possible, interval, possible
-    from planner.calibrate.kinds import CALIBRATORS, Task, calibrate, known_values
-    from planner.calibrate.model_error import MODEL_ERROR
-    from planner.calibrate.model_file import to_model
+    from planner.calibrate.kinds import CALIBRATORS, Task, calibrate, known_values, to_model
     from planner.calibrate.observation import Figure, Observation, observe
-    from planner.calibrate.problem import PRIORS, Prior
-    from planner.calibrate.result import Fit, Outlier
+    from planner.calibrate.problem import MODEL_ERROR, PRIORS, Prior
     from planner.calibrate.volume_fit import fit
 
 __all__ = [
-    "CALIBRATORS",
-    "MODEL_ERROR",
-    "PRIORS",
-    "Calibration",
-    "Chosen",
-    "Comparison",
-    "CostFit",
-    "Estimate",
-    "Figure",
-    "Fit",
-    "Observation",
-    "Outlier",
-    "Possible",
-    "Prior",
-    "Task",
-    "calibrate",
-    "fit",
-    "interval",
-    "known_values",
-    "observe",
-    "possible",
-    "read_observations",
-    "to_model",
-]
+    "CALIBRATORS", "MODEL_ERROR", "PRIORS", "Calibration", "Chosen", "Comparison", "CostFit", "Estimate", "Figure",
+    "Fit", "Observation", "Outlier", "Possible", "Prior", "Task", "calibrate", "fit", "interval", "known_values",
+    "observe", "possible", "read_observations", "to_model",
+]  # fmt: skip
 
 # Each comes when it is asked for.
 __getattr__ = door(
     __name__,
     {
-        "calibration": "Calibration Comparison Estimate",
-        "cost_law": "CostFit",
+        "calibration": "Calibration Comparison Estimate Fit Outlier",
+        "cost_fit": "CostFit",
         "data_file": "Chosen read_observations",
         "error_bar": "Possible interval possible",
-        "kinds": "CALIBRATORS Task calibrate known_values",
-        "model_error": "MODEL_ERROR",
-        "model_file": "to_model",
+        "problem": "MODEL_ERROR PRIORS Prior",
+        "kinds": "CALIBRATORS Task calibrate known_values to_model",
         "observation": "Figure Observation observe",
-        "problem": "PRIORS Prior",
-        "result": "Fit Outlier",
         "volume_fit": "fit",
     },
 )

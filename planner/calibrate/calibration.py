@@ -1,23 +1,36 @@
-"""What every calibration shows: parameters with their errors, all residuals; as text, data, in a notebook, drawn."""
+"""Calibrations as answers: parameters with their errors, all residuals, the outlier."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Final
 
-from planner import render, units
+import numpy as np
+
+from planner import library, render, units
 from planner.answer import Answer
+from planner.calibrate.error_bar import Spread
+from planner.calibrate.observation import Observation
+from planner.errors import InputError
 from planner.library import Status
-from planner.quantity import Quantity
+from planner.quantity import Quantity, column
+from planner.results import Array
+from planner.tabular import tabled
+from planner.units import MILLISECOND
 
 STRONG_CORRELATION: Final = 0.9
 SMALLEST: Final = 1e-4  # smaller and larger numbers have an exponent
 LARGEST: Final = 1e7
 
+ESTIMATES: Final = (
+    column("parameter", of=lambda each: each.parameter.file_key), column("value"), column("standard_error"),
+    column("error", "percent", of=lambda each: each.percent), *map(column, ("low", "high", "start", "status")),
+)  # fmt: skip
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+
+@dataclass(frozen=True, slots=True)
 class Estimate:
     """A parameter of a calibrated law.
 
@@ -127,54 +140,22 @@ class Calibration(Answer):
         return ()
 
     def value(self, key: str) -> float:
-        """Fitted value of a parameter.
-
-        Parameters
-        ----------
-        key : str
-            Parameter key.
-
-        Returns
-        -------
-        float
-            Value in SI units.
-        """
+        """Fitted value of a parameter."""
         return self.estimates[key].value
 
     def table(self) -> render.Table:
         """One row a parameter, as numbers."""
-        rows = list(self.estimates.values())
-        columns: dict[str, Sequence[Any]] = {
-            "parameter": [each.parameter.file_key for each in rows],
-            "value": [each.value for each in rows],
-            "standard_error": [each.standard_error for each in rows],
-            "error": [each.percent for each in rows],
-            "low": [each.low for each in rows],
-            "high": [each.high for each in rows],
-            "start": [each.start for each in rows],
-            "status": [each.status for each in rows],
-        }
-        return render.Table(
-            columns=tuple(
-                render.Column(name=name, unit="percent" if name == "error" else "", values=values)
-                for name, values in columns.items()
-            )
-        )
+        return tabled(self.estimates.values(), ESTIMATES)
 
     def sections(self) -> tuple[render.Section, ...]:
         """Parameters as people read them, and every measurement beside the law."""
-        heads = ("parameter", "value", "std. error", "%", "from", "to", "start", "status")
-        rows = [(each.parameter.file_key, *each.cells(), each.status) for each in self.estimates.values()]
-        columns = zip(heads, zip(*rows, strict=True), strict=True)
-        parameters = render.Table(columns=tuple(render.Column(name=n, unit="", values=v) for n, v in columns))
+        labels = ("value", "std. error", "%", "from", "to", "start")
+        rows = ((each.parameter.file_key, *each.cells(), each.status) for each in self.estimates.values())
+        parameters = tabled(rows, map(column, ("parameter", *labels, "status")))
         full = self.residual_table()
         texts = [
-            render.Column(
-                name=name, unit="", label=label, values=[readable(value) for value in column.values]
-            )
-            for name, label, column in zip(
-                ("measured", "law"), ("measured", "law"), full.columns[2:4], strict=True
-            )
+            replace(each, label=each.name, values=list(map(readable, each.values)))
+            for each in full.columns[2:4]
         ]
         off = replace(full.columns[4], label="off by", unit="sigma", decimals=1)
         residuals = render.Table(columns=(*full.columns[:2], *texts, off), marks=full.marks)
@@ -185,17 +166,15 @@ class Calibration(Answer):
 
     def residual_table(self) -> render.Table:
         """One row a measured number, in its own unit, marked where the run was left out; for programs."""
-        rows = self.comparisons
-        column = render.Column
-        return render.Table(
-            columns=(
-                column(name="run", unit="", values=[each.run for each in rows]),
-                column(name="quantity", unit="", values=[each.quantity for each in rows]),
-                column(name="measured", unit="", values=[each.measured for each in rows]),
-                column(name="law", unit="", values=[each.predicted for each in rows]),
-                column(name="off by_sigma", unit="", values=[each.off_by for each in rows]),
-            ),
-            marks=tuple("outlier" if each.run in self.outliers else "" for each in rows),
+        columns = (
+            *map(column, ("run", "quantity", "measured")),
+            column("law", of=lambda each: each.predicted),
+            column("off by_sigma", of=lambda each: each.off_by),
+        )
+        return tabled(
+            self.comparisons,
+            columns,
+            ("outlier" if each.run in self.outliers else "" for each in self.comparisons),
         )
 
     @property
@@ -241,3 +220,173 @@ class Calibration(Answer):
                 for pair, value in self.strong_correlations().items()
             ],
         }
+
+
+PROBABILITY: Final = 0.9
+LIKELY: Final = 0.05  # share from which a number of requesters is mentioned
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outlier:
+    """The run that does not belong to the others.
+
+    Attributes
+    ----------
+    run : str
+        Its name.
+    drop : float
+        By how much chi-square falls without it.
+    gap : float
+        Chi-square without the second candidate less chi-square without this one.
+    second : str
+        The run that comes next.
+    """
+
+    run: str
+    drop: float
+    gap: float
+    second: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fit(Calibration):
+    """A law fitted to runs of volumes and pools.
+
+    Attributes
+    ----------
+    population : int
+        Requesters a volume, given or likeliest.
+    population_status : str
+        "fixed", "fitted" or "not determined".
+    chi_square : float
+        Sum of the squared residuals of runs and priors that were fitted.
+    spread : Spread or None
+        What else the data allow; None where it was not asked for.
+    outlier : Outlier or None
+        The run that was left out.
+    saturated : bool
+        Whether all devices were busy in every run: the runs tell what the devices carry, not how much is asked.
+    observations : tuple of Observation
+        The runs, the outlier included, in the order of `comparisons`.
+    degrees_left : float
+        Fitted figures less what the parameters took of them: what `chi_square` is to be held against.
+    model : planner.library.Model or None
+        What can be written and asked; None where only the fit was asked for.
+    """
+
+    PICTURE: ClassVar[str] = "planner.calibrate.picture:draw_fit"
+
+    population: int
+    population_status: Status
+    chi_square: float
+    spread: Spread | None
+    outlier: Outlier | None
+    saturated: bool
+    observations: tuple[Observation, ...] = ()
+    degrees_left: float = 0.0
+    model: library.Model | None = None
+
+    @property
+    def outliers(self) -> tuple[str, ...]:
+        """Names of the runs that were left out."""
+        return () if self.outlier is None else (self.outlier.run,)
+
+    @property
+    def populations(self) -> dict[int, float]:
+        """Probability of each number of requesters, the likeliest first."""
+        if self.spread is None:
+            return {self.population: 1.0}
+        return {each.population: each.weight for each in self.spread.components}
+
+    def population_interval(self) -> tuple[float, float | None]:
+        """Requesters of a volume, 90 %."""
+        if self.population_status == "fixed" or self.spread is None:
+            return self.population, self.population
+        low, high = self.spread.interval("population", PROBABILITY)
+        return low, None if self.population_status == "not determined" else high
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the tables do not say."""
+        first, *others = super(Fit, self).notes
+        fitted = sum(each.run not in self.outliers for each in self.comparisons)
+        lines = [
+            first,
+            f"Chi-square {self.chi_square:.1f} at {self.degrees_left:.1f} degrees of freedom: "
+            f"{render.counted(fitted, 'figure')} less what the parameters took of them.",
+        ]
+        if self.outlier is not None:
+            lines.append(
+                f"! outlier, not fitted: {self.outlier.run}: without it chi-square falls by {self.outlier.drop:.0f}; "
+                f"the next candidate, {self.outlier.second}, is {self.outlier.gap:.1f} behind."
+            )
+        if self.saturated:
+            lines.append(
+                "All devices were busy in every run: the runs tell what the devices carry, not how much is asked of "
+                "them; predictions for more devices have no upper end."
+            )
+        return (*lines, *others)
+
+    @property
+    def headline(self) -> str:
+        """Requesters of a volume, given or estimated, their service time, how well the law meets the runs."""
+        service, unit = self.estimates["service_time"], MILLISECOND
+        ends = "" if service.low is None or service.high is None or service.status == "fixed" else (
+            f" ({readable(service.low / unit)} to {readable(service.high / unit)}, 90 %)"
+        )  # fmt: skip
+        return (
+            f"{self._requesters()}; service {readable(service.value / unit)} ms{ends}; model error "
+            f"{self.model_error:.1%}."
+        )
+
+    def _requesters(self) -> str:
+        if self.population_status == "fixed":
+            return f"{self.population} requesters a volume (given)"
+        others = [f"{n} ({share:.0%})" for n, share in self.populations.items() if share >= LIKELY]
+        doubt = " or more, not determined" if self.population_status == "not determined" else ""
+        likely = f" (likely: {', '.join(others)})" if len(others) > 1 or doubt else ""
+        return f"About {self.population} requesters a volume{doubt}{likely}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain data; an open end of an interval is None."""
+        low, high = self.population_interval()
+        return {
+            "population": {
+                "value": self.population,
+                "status": self.population_status,
+                "low": low,
+                "high": high,
+                "probability": {str(n): share for n, share in self.populations.items()},
+            },
+            **Calibration.to_dict(self),
+            "chi_square": self.chi_square,
+            "chi_square_degrees": self.degrees_left,
+            "saturated": self.saturated,
+            "outlier": None if self.outlier is None else {
+                "run": self.outlier.run, "chi_square_drop": self.outlier.drop, "chi_square_gap": self.outlier.gap,
+                "second_candidate": self.outlier.second,
+            },
+        }  # fmt: skip
+
+
+def known_parameters(
+    parameters: Sequence[Quantity], fixed: Mapping[str, float] | None, zero: Callable[[Quantity], bool]
+) -> dict[str, float]:
+    """Check what is known of the parameters of a fit; `zero` says which of them may be 0 below their bound."""
+    bounds = {parameter.key: parameter for parameter in parameters}
+    for key, value in (fixed or {}).items():
+        if key not in bounds:
+            raise InputError("fix", key, f"one of {', '.join(bounds)}")
+        least = 0.0 if zero(bounds[key]) else bounds[key].low
+        if not least <= value <= bounds[key].high:
+            raise InputError(key, value, f"{least:g} to {bounds[key].high:g}", bounds[key].unit)
+    if fixed and len(fixed) == len(bounds):
+        raise InputError("fix", ", ".join(bounds), "at least one parameter left to fit")
+    return dict(fixed or {})
+
+
+def correlations(keys: Sequence[str], covariance: Array) -> dict[tuple[str, str], float]:
+    """Correlation of each two parameters, from their covariance."""
+    error = np.sqrt(np.diag(covariance))
+    pairs = ((i, j) for i in range(len(keys)) for j in range(i))
+    return {(keys[i], keys[j]): float(covariance[i, j] / (error[i] * error[j])) for i, j in pairs}

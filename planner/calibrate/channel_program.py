@@ -7,20 +7,19 @@ from dataclasses import replace
 from typing import Final
 
 from planner.calibrate.calibration import Estimate
-from planner.calibrate.cost_fit import fit_costs
-from planner.calibrate.cost_law import CostFit, CostLaw, MeasuredFigure, given
-from planner.calibrate.tables import Measurements
+from planner.calibrate.cost_fit import CostFit, CostLaw, MeasuredFigure, fit_costs, given
+from planner.calibrate.data_file import Measurements
 from planner.devices.channel_program import KIND, WIDTHS, ChannelProgram
 from planner.errors import InputError
 from planner.quantity import Quantity
 from planner.units import MEGABYTE, MILLISECOND
 
 HEADINGS: Final = (
-    Quantity(key="bits", meaning="31 or 64: width of the addresses", words=tuple(map(str, WIDTHS))),
-    Quantity(key="translation", meaning="fast or slow", words=("fast", "slow")),
-    Quantity(key="cp", unit="ms", meaning="CP processor time of the run"),
-    Quantity(key="written", unit="mb", meaning="MB (2^20 bytes) written in that time", zero=True),
-    Quantity(key="read", unit="mb", meaning="MB read in that time", zero=True),
+    Quantity("bits", "31 or 64: width of the addresses", words=tuple(map(str, WIDTHS))),
+    Quantity("translation", "fast or slow", words=("fast", "slow")),
+    Quantity("cp", "CP processor time of the run", "ms"),
+    Quantity("written", "MB (2^20 bytes) written in that time", "mb", zero=True),
+    Quantity("read", "MB read in that time", "mb", zero=True),
 )
 NEEDED: Final = ("bits", "translation", "cp_ms")
 COSTS: Final = {parameter.key: parameter for parameter in ChannelProgram.PARAMETERS}
@@ -91,11 +90,7 @@ def _fit(
 ) -> CostFit:
     """Fit the costs in `told`; `read` is what is known of reading over writing, if it is not among them."""
     known = {key: value for key, value in fixed.items() if key != "read_factor"}
-    measured = [
-        MeasuredFigure(run=run.name, quantity="cp_ms", factor=MILLISECOND, value=run.numbers["cp_ms"].value,
-                 half=run.numbers["cp_ms"].resolution)
-        for run in runs
-    ]  # fmt: skip
+    measured = [MeasuredFigure.of(run, "cp_ms", MILLISECOND) for run in runs]
     assumed = {key: known.pop(key, 0.0) for key in COSTS if key not in told and key != "read_factor"}
     if read is not None:
         assumed["read_factor"] = read.value
@@ -133,8 +128,7 @@ def _fit(
 def _unknown(key: str, most: float) -> Estimate:
     """A cost that the runs do not tell: nothing by convention; as part of another, at most that other."""
     high = most if key == "fast_ccw_time" else None
-    return Estimate(parameter=COSTS[key], value=0.0, standard_error=0.0, status="not determined", start=0.0, low=0.0,
-                    high=high)  # fmt: skip
+    return Estimate(COSTS[key], 0.0, 0.0, "not determined", 0.0, 0.0, high)  # fmt: skip
 
 
 def _validity(runs: Sequence[Measurements]) -> dict[str, tuple[float, float]]:

@@ -1,39 +1,202 @@
-"""The fit of few costs to measured figures: error of the law, standard errors, what is not determined or possible."""
+"""Measured costs to the parameters of a device that is linear in them: the model, its fit, its errors.
+
+Residuals are differences of logarithms, weighted by the printed digits and by the error of the law. Costs are sought
+plainly between their bounds. What the figures leave open is settled by conventions, which have next to no weight.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
 
 from planner import library
-from planner.calibrate.calibration import Comparison, Estimate
-from planner.calibrate.cost_law import SEEN, CostFit, CostLaw, CostProblem, MeasuredFigure, given
+from planner.calibrate.calibration import Calibration, Comparison, Estimate, correlations, known_parameters
+from planner.calibrate.data_file import Measurements
 from planner.calibrate.error_bar import cut_off, stretch
-from planner.calibrate.model_error import GIVEN, MODEL_ERROR
-from planner.errors import CalibrationError, InputError
+from planner.calibrate.problem import GIVEN, MODEL_ERROR, SETTLED, restricted_estimate
+from planner.errors import CalibrationError
 from planner.library import Status
+from planner.quantity import Quantity
 from planner.results import Array
 
+CONVENTION: Final = 1e-3  # weight of a convention, of a measured figure of 100 % error
+STEP: Final = 1e-6  # of the differences of the Jacobian
+SEEN: Final = 1e-6  # of the largest singular value: from there on figures change
+NEAR: Final = 1e-5  # of the scale of a parameter: at its bound
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeasuredFigure:
+    """One measured figure."""
+
+    run: str  # its run
+    quantity: str  # what was measured, with the unit as a suffix
+    factor: float  # SI units in one of them
+    value: float  # value, and half of what the printed digits leave open, SI
+    half: float
+
+    @classmethod
+    def of(cls, run: Measurements, name: str, factor: float) -> MeasuredFigure:
+        """A number of a run by its heading."""
+        value, half = run.numbers[name].value, run.numbers[name].resolution
+        return cls(run=run.name, quantity=name, factor=factor, value=value, half=half)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CostLaw:
+    """How figures follow from the parameters."""
+
+    kind: str  # device kind
+    parameters: tuple[Quantity, ...]  # what is fitted
+    start: tuple[float, ...]  # where the search begins, SI, above zero
+    predict: Callable[[Mapping[str, float]], Sequence[float]]
+    conventions: Callable[[Mapping[str, float]], Sequence[float]] | None = None
+    held: tuple[Estimate, ...] = ()  # other parameters, which no figure determines
+    validity: Mapping[str, tuple[float, float]]  # range that the measurements cover, by key
+    population: int | None = None  # requesters while it was measured
+    coefficients: int | None = None  # parameters that count against the degrees of freedom even at a bound
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CostFit(Calibration):
+    """The costs of a device, fitted to tables of measurements.
+
+    Attributes
+    ----------
+    kind : str
+        Device kind.
+    validity : mapping
+        Range that the measurements cover, by key.
+    population : int or None
+        Requesters while it was measured.
+    uncertainty : library.Uncertainty
+        What the figures leave open.
+    """
+
+    kind: str
+    validity: Mapping[str, tuple[float, float]]
+    population: int | None
+    uncertainty: library.Uncertainty
+
+
+def given(parameter: Quantity, value: float) -> Estimate:
+    """Enter a parameter that is known, not fitted."""
+    return Estimate(parameter, value, 0.0, "fixed", value, value, value)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CostProblem:
+    """Figures, law and scales; points are values over `scale`, `size` is what the parameters had at the start."""
+
+    measured: tuple[MeasuredFigure, ...]
+    law: CostLaw
+    known: Mapping[str, float]
+    free: tuple[Quantity, ...]
+    scale: Array
+    size: Array
+    error: float
+
+    @property
+    def rounding(self) -> Array:
+        """Relative standard deviation that the printed digits leave, shape (figures,)."""
+        return np.asarray([each.half / each.value / math.sqrt(3) for each in self.measured], dtype=np.float64)
+
+    @property
+    def sigma(self) -> Array:
+        """Relative standard deviation of every figure: digits and error of the law, shape (figures,)."""
+        return np.asarray(np.hypot(self.rounding, self.error))
+
+    @property
+    def bounds(self) -> tuple[Array, Array]:
+        """Smallest and largest values over `scale`, each of shape (free,)."""
+        low, high = (np.array([getattr(each, end) for each in self.free]) for end in ("low", "high"))
+        return low / self.scale, high / self.scale
+
+    def values(self, at: Array) -> dict[str, float]:
+        """Tell all parameters at a point."""
+        return {**self.known, **{p.key: float(v) for p, v in zip(self.free, at * self.scale, strict=True)}}
+
+    def off(self, at: Array) -> Array:
+        """Compare law and measurement at a point, shape (figures,)."""
+        predicted = np.asarray(self.law.predict(self.values(at)), dtype=np.float64)
+        logs = np.log(np.maximum(predicted, 1e-300)) - np.log([each.value for each in self.measured])
+        return np.asarray(logs)
+
+    def residuals(self, at: Array) -> Array:
+        """Line up what is minimized: figures, then conventions of little weight, then the start of still less."""
+        conventions = [] if self.law.conventions is None else self.law.conventions(self.values(at))
+        slack = CONVENTION * np.asarray(conventions, dtype=np.float64)
+        return np.concatenate([self.off(at) / self.sigma, slack, CONVENTION**2 * (at - 1)])
+
+    def minimum(self, at: Array) -> Array:
+        """Find the point of least squares, shape (free,)."""
+        from scipy.optimize import least_squares
+
+        low, high = self.bounds
+        begin = np.clip(at, low + STEP, high - STEP)
+        found = least_squares(
+            self.residuals, begin, bounds=(low, high), jac="3-point", xtol=1e-15, ftol=1e-15, gtol=1e-15, max_nfev=2000
+        )  # fmt: skip
+        if not found.success:
+            raise CalibrationError(f"least squares did not converge: {found.message}")
+        return np.asarray(np.where(found.x - low < NEAR, low, np.where(high - found.x < NEAR, high, found.x)))
+
+    def rescaled(self, at: Array) -> tuple[CostProblem, Array]:
+        """Put the problem in units of a point, where that is not next to nothing."""
+        factor = np.where(at > 0.01, at, 1.0)  # noqa: PLR2004 - far below its start a parameter counts as zero
+        return replace(self, scale=self.scale * factor), at / factor
+
+    def slope(self, at: Array) -> Array:
+        """Tell how the logarithms change with the point, shape (figures, free)."""
+        steps = STEP * np.eye(len(at))
+        low = self.bounds[0]
+        columns = []
+        for step in steps:
+            before = at - step if (at - step >= low).all() else at
+            width = (at + step - before).sum()
+            columns.append((self.off(at + step) - self.off(before)) / width)
+        return np.stack(columns, axis=-1)
+
+    def likely_error(self, at: Array) -> float:
+        """Estimate the error of the law from its residuals (`planner.calibrate.problem`)."""
+        inside, slope = self.inside(at), self.slope(at)
+        if self.freedom(at, slope) < 1:
+            return self.error
+        belief = self.belief(at)[inside][:, inside]
+        return restricted_estimate(
+            self.off(at), slope[:, inside], rounding=self.rounding, scale=np.ones(len(self.measured)),
+            belief=np.zeros(len(belief)), belief_slope=belief, shrunk=False,
+        )  # fmt: skip
+
+    def belief(self, at: Array) -> Array:
+        """How little is believed of the parameters, to their own size or that of their start, shape (free, free)."""
+        return np.asarray(np.diag(self.scale / np.maximum(self.size, at * self.scale)))
+
+    def freedom(self, at: Array, slope: Array) -> int:
+        """Count degrees of freedom."""
+        singular = np.linalg.svd(slope[:, self.inside(at)], compute_uv=False)
+        return len(self.measured) - int((singular > SEEN * singular.max(initial=0.0)).sum())
+
+    def inside(self, at: Array) -> Array:
+        """Tell which parameters are not at a bound, shape (free,)."""
+        low, high = self.bounds
+        return np.asarray((at > low) & (at < high))
+
+
 LEAN: Final = 1e-2  # part of such a direction that a parameter must have to count as not determined
-PASSES: Final = 4
-SETTLED: Final = 1.02
 CONTRADICTION: Final = 0.5  # model error from which the measurements do not describe one device
-DRAWS: Final = 400  # parameter sets that intervals are taken of
-ENDS: Final = (0.05, 0.95)
 
 
 def fit_costs(
     measured: Sequence[MeasuredFigure], law: CostLaw, fixed: Mapping[str, float] | None = None
 ) -> CostFit:
     """Fit the parameters of a law to measured figures."""
-    known = _known(law, fixed or {})
+    known = known_parameters(law.parameters, fixed, lambda _: False)
     free = [k for k, parameter in enumerate(law.parameters) if parameter.key not in known]
-    if not free:
-        raise InputError("fix", ", ".join(known), "at least one parameter left to fit")
     problem = CostProblem(
         measured=tuple(measured),
         law=law,
@@ -44,7 +207,7 @@ def fit_costs(
         error=MODEL_ERROR,
     )
     at = np.ones(len(free))
-    for _ in range(PASSES):
+    for _ in range(4):
         at = problem.minimum(at)
         problem, at = problem.rescaled(at)
         error = problem.likely_error(at)
@@ -53,16 +216,6 @@ def fit_costs(
         if settled:
             break
     return _result(problem, problem.minimum(at))
-
-
-def _known(law: CostLaw, fixed: Mapping[str, float]) -> dict[str, float]:
-    bounds = {parameter.key: parameter for parameter in law.parameters}
-    for key, value in fixed.items():
-        if key not in bounds:
-            raise InputError("fix", key, f"one of {', '.join(bounds)}")
-        if not bounds[key].low <= value <= bounds[key].high:
-            raise InputError(key, value, f"{bounds[key].low:g} to {bounds[key].high:g}", bounds[key].unit)
-    return dict(fixed)
 
 
 def _result(problem: CostProblem, at: Array) -> CostFit:
@@ -86,13 +239,15 @@ def _result(problem: CostProblem, at: Array) -> CostFit:
     )
     unseen = _unseen(slope)
     estimates = _estimates(problem, at, errors, unseen, uncertainty)
+    seen = np.flatnonzero(np.logical_and(inside, np.logical_not(unseen)))  # parameters that the figures tell
+    places = np.searchsorted(np.flatnonzero(inside), seen)
     return CostFit(
         kind=problem.law.kind,
         estimates={each.parameter.key: each for each in (*estimates, *problem.law.held)},
         comparisons=_comparisons(problem, at),
         model_error=problem.error * wider,
         degrees=float(degrees),
-        correlation=_correlation(problem, inside, unseen, within),
+        correlation=correlations([problem.free[k].key for k in seen], within[np.ix_(places, places)]),
         validity=problem.law.validity,
         population=problem.law.population,
         uncertainty=uncertainty,
@@ -130,8 +285,8 @@ def _uncertainty(problem: CostProblem, center: Array, covariance: Array) -> libr
 def _estimates(
     problem: CostProblem, at: Array, errors: Array, unseen: Array, uncertainty: library.Uncertainty
 ) -> list[Estimate]:
-    draws = cut_off(uncertainty, problem.free, DRAWS)
-    lows, highs = np.quantile(draws, ENDS, axis=0)
+    draws = cut_off(uncertainty, problem.free, 400)  # parameter sets that intervals are taken of
+    lows, highs = np.quantile(draws, (0.05, 0.95), axis=0)
     inside = problem.inside(at)
     start = dict(zip([p.key for p in problem.law.parameters], problem.law.start, strict=True))
     found = []
@@ -144,27 +299,10 @@ def _estimates(
         status: Status = "not determined" if unseen[k] else "fitted" if inside[k] else "at its bound"
         low, high = min(float(lows[k]), value), max(float(highs[k]), value)
         found.append(
-            Estimate(
-                parameter=parameter, value=value, standard_error=float(errors[k] * problem.scale[k]), status=status,
-                start=start[parameter.key], low=None if unseen[k] else low, high=None if unseen[k] else high,
-            )
+            Estimate(parameter, value, float(errors[k] * problem.scale[k]), status, start[parameter.key],
+                None if unseen[k] else low, None if unseen[k] else high)
         )  # fmt: skip
     return found
-
-
-def _correlation(
-    problem: CostProblem, inside: Array, unseen: Array, covariance: Array
-) -> dict[tuple[str, str], float]:
-    """Of the parameters that the figures tell; `covariance` is that of those between their bounds."""
-    error = np.sqrt(np.diag(covariance))
-    places = [k for k, which in enumerate(np.flatnonzero(inside)) if not unseen[which]]
-    keys = [problem.free[k].key for k in np.flatnonzero(inside)]
-    return {
-        (keys[i], keys[j]): float(covariance[i, j] / error[i] / error[j])
-        for i in places
-        for j in places
-        if j < i
-    }
 
 
 def _comparisons(problem: CostProblem, at: Array) -> tuple[Comparison, ...]:

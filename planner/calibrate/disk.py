@@ -8,26 +8,23 @@ from typing import Final
 import numpy as np
 
 from planner.calibrate.calibration import Estimate
-from planner.calibrate.cost_fit import fit_costs
-from planner.calibrate.cost_law import CostFit, CostLaw, MeasuredFigure, given
-from planner.calibrate.tables import Measurements
+from planner.calibrate.cost_fit import CostFit, CostLaw, MeasuredFigure, fit_costs, given
+from planner.calibrate.data_file import Measurements
 from planner.devices.disk import COSTS, KIND, DiskPath
 from planner.errors import InputError
 from planner.quantity import Quantity
 from planner.units import MICROSECOND
 
 HEADINGS: Final = (
-    Quantity(key="cache", meaning="on or off: minidisk cache", words=("on", "off")),
-    Quantity(
-        key="hit_ratio", meaning="share of the reads that the cache answers, 0 to 1", zero=True, high=1.0
-    ),
-    Quantity(key="rate", unit="1/s", meaning="transactions of one requester"),
-    Quantity(key="cp", unit="us", meaning="CP time of a transaction", zero=True),
-    Quantity(key="virtual", unit="us", meaning="virtual machine time of a transaction", zero=True),
-    Quantity(key="virtual_ios", meaning="virtual I/Os of a transaction"),
-    Quantity(key="read", unit="kb", meaning="KB (2^10 bytes) that it reads", zero=True),
-    Quantity(key="write", unit="kb", meaning="KB that it writes", zero=True),
-    Quantity(key="channel", unit="MB/s", meaning="data rate of the channel"),
+    Quantity("cache", "on or off: minidisk cache", words=("on", "off")),
+    Quantity("hit_ratio", "share of the reads that the cache answers, 0 to 1", zero=True, high=1.0),
+    Quantity("rate", "transactions of one requester", "1/s"),
+    Quantity("cp", "CP time of a transaction", "us", zero=True),
+    Quantity("virtual", "virtual machine time of a transaction", "us", zero=True),
+    Quantity("virtual_ios", "virtual I/Os of a transaction"),
+    Quantity("read", "KB (2^10 bytes) that it reads", "kb", zero=True),
+    Quantity("write", "KB that it writes", "kb", zero=True),
+    Quantity("channel", "data rate of the channel", "MB/s"),
 )
 NEEDED: Final = ("cache", "read_kb", "channel_mb_per_s")
 FIGURES: Final = ("rate", "cp_us", "virtual_us")
@@ -89,12 +86,7 @@ def calibrate(runs: Sequence[Measurements], fixed: Mapping[str, float] | None = 
         validity={"requesters": (1.0, 1.0), "processors": (1.0, 1.0), **_hit_ratios(runs)},
         population=1,
     )
-    measured = [
-        MeasuredFigure(run=run.name, quantity=name, factor=factors[name], value=run.value(name),
-                 half=run.numbers[name].resolution)
-        for run, _, name in pairs
-    ]  # fmt: skip
-    return fit_costs(measured, law, known)
+    return fit_costs([MeasuredFigure.of(run, name, factors[name]) for run, _, name in pairs], law, known)
 
 
 def _check(run: Measurements, first: Measurements) -> None:

@@ -1,4 +1,4 @@
-"""How each kind of device is calibrated: its files, its options, its fit; one line a kind."""
+"""Each kind of device that can be calibrated, the fit that is run, and its model file."""
 
 from __future__ import annotations
 
@@ -8,17 +8,122 @@ from functools import partial
 from pathlib import Path
 from typing import Final, Protocol
 
+from msgspec import structs
+
 from planner import library
 from planner.calibrate import channel_program, disk, paging, processors
-from planner.calibrate.calibration import Calibration
-from planner.calibrate.cost_law import CostFit
-from planner.calibrate.data_file import EVERYTHING, Chosen, read_observations
-from planner.calibrate.model_file import model_of_costs, to_model
-from planner.calibrate.tables import Measurements, read_measurements
+from planner.calibrate.calibration import Calibration, Fit
+from planner.calibrate.cost_fit import CostFit
+from planner.calibrate.data_file import EVERYTHING, Chosen, Measurements, read_measurements, read_observations
+from planner.calibrate.observation import Observation, observe
+from planner.calibrate.problem import GIVEN
 from planner.calibrate.volume_fit import fit
 from planner.devices.kinds import KINDS
 from planner.errors import InputError
+from planner.measurements import Run
 from planner.quantity import Quantity, listed
+
+
+def to_model(
+    found: Fit, *, kind: str, title: str, files: Sequence[Path], runs: Sequence[Run | Observation]
+) -> library.Model:
+    """Turn a fit into what a model file holds.
+
+    Parameters
+    ----------
+    found : Fit
+        The fit.
+    kind : str
+        Device kind.
+    title : str
+        What was measured, in words.
+    files : sequence of Path
+        The measurements.
+    runs : sequence of Run or Observation
+        What was read from them; they bound the validity.
+
+    Returns
+    -------
+    library.Model
+        Ready to be written.
+
+    Raises
+    ------
+    ReportError
+        A file cannot be read.
+    """
+    observations = [run if isinstance(run, Observation) else observe(run) for run in runs]
+    measured = {
+        "aliases": [float(run.aliases) for run in observations],
+        "volumes": [float(run.volumes) for run in observations],
+        "population": [float(run.population or found.population) for run in observations],
+    }
+    model = _model(
+        found, kind, title, files, found.population, {k: (min(v), max(v)) for k, v in measured.items()}
+    )
+    quality = structs.replace(model.fit, outliers=found.outliers, saturated=found.saturated)
+    return structs.replace(model, fit=quality, alternatives=_alternatives(found))
+
+
+def model_of_costs(found: CostFit, *, title: str, files: Sequence[Path]) -> library.Model:
+    """Turn the costs of a device into what a model file holds."""
+    model = _model(found, found.kind, title, files, found.population, found.validity)
+    return structs.replace(model, uncertainty=found.uncertainty)
+
+
+def _model(
+    found: Calibration, kind: str, title: str, files: Sequence[Path], population: int | None,
+    validity: Mapping[str, tuple[float, float]],
+) -> library.Model:  # fmt: skip
+    """What the models of all kinds hold."""
+    rounded = library.rounded
+    parameters = {
+        each.parameter.file_key: library.Parameter(
+            value=rounded(each.value),
+            standard_error=None if each.status == "at its bound" and not each.standard_error else
+            rounded(each.standard_error),
+            low=None if each.low is None else min(rounded(each.low), rounded(each.value)),
+            high=None if each.high is None else max(rounded(each.high), rounded(each.value)),
+            status=each.status,
+        )
+        for each in found.estimates.values()
+    }  # fmt: skip
+    runs = tuple(
+        library.ComparedRun(name=each.run, quantity=each.quantity, measured=rounded(each.measured),
+                    predicted=rounded(each.predicted), sigma=rounded(each.sigma))
+        for each in found.comparisons
+    )  # fmt: skip
+    degrees = None if found.degrees >= GIVEN else rounded(found.degrees)
+    return library.Model(
+        kind=kind, title=title or ", ".join(path.stem for path in files), population=population, parameters=parameters,
+        source=tuple(library.ModelSource(file=_shelf_name(path), sha256=library.sha256(path)) for path in files),
+        fit=library.FitQuality(runs=runs, model_error=rounded(found.model_error), degrees_of_freedom=degrees),
+        validity=dict(validity),
+    )  # fmt: skip
+
+
+def _alternatives(found: Fit) -> tuple[library.Alternative, ...] | None:
+    if found.spread is None:
+        return None
+    free, rounded = (
+        tuple(e.parameter.file_key for e in found.estimates.values() if e.status != "fixed"),
+        library.rounded,
+    )
+    return tuple(
+        library.Alternative(
+            population=each.population, share=rounded(each.weight), parameters=free,
+            log_mean=tuple(map(rounded, each.center.tolist())),
+            log_covariance=tuple(tuple(map(rounded, row)) for row in each.covariance.tolist()),
+        )
+        for each in found.spread.components
+    )  # fmt: skip
+
+
+def _shelf_name(path: Path) -> str:
+    """Name of a file as seen from data/, or its own name where it lies elsewhere."""
+    shelf = library.data_path()
+    resolved = path.resolve()
+    return resolved.relative_to(shelf).as_posix() if resolved.is_relative_to(shelf) else path.name
 
 
 def known_values(settings: Sequence[str], kind: str = "volume") -> dict[str, float]:

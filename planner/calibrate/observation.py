@@ -92,18 +92,7 @@ class Observation:
         return busy + value.get("queued", (rate or 0.0) * value.get("wait_time", 0.0))
 
     def scale(self, figure: str) -> float:
-        """Size that the relative model error refers to.
-
-        Parameters
-        ----------
-        figure : str
-            One of `FIGURES`.
-
-        Returns
-        -------
-        float
-            1 for what is compared in logarithms; all I/Os present for a queue; their response time [s] for a wait.
-        """
+        """Size of the relative model error: 1 for logarithms, all I/Os present for a queue, response for a wait."""
         if figure in LOGARITHMIC:
             return 1.0
         if figure == "queued":
@@ -114,18 +103,7 @@ class Observation:
         return value.get("response_time", value["wait_time"] + value.get("service_time", 0.0))
 
     def spread(self, figure: str) -> float:
-        """Standard deviation of the rounding, on the scale on which the figure is compared.
-
-        Parameters
-        ----------
-        figure : str
-            One of `FIGURES`.
-
-        Returns
-        -------
-        float
-            Of a uniform distribution; relative for what is compared in logarithms.
-        """
+        """Standard deviation of the rounding; relative for what is compared in logarithms."""
         value, half = self.figures[figure]
         return half / math.sqrt(3) / (value if figure in LOGARITHMIC else 1.0)
 
@@ -168,18 +146,6 @@ def observe(run: Run) -> Observation:
 
 def shown(figure: str, value: float) -> tuple[str, float]:
     """Name a figure as listings do, with the unit as a suffix.
-
-    Parameters
-    ----------
-    figure : str
-        One of `FIGURES`.
-    value : float
-        SI.
-
-    Returns
-    -------
-    tuple
-        Name and value.
 
     Examples
     --------

@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from planner.calibrate.cost_fit import fit_costs
-from planner.calibrate.cost_law import CostFit, CostLaw, MeasuredFigure, given
-from planner.calibrate.tables import Measurements
+from planner.calibrate.cost_fit import CostFit, CostLaw, MeasuredFigure, fit_costs, given
+from planner.calibrate.data_file import Measurements
 from planner.devices.paging import (
     CP_SYSTEM_TIME,
     CP_TIME,
@@ -27,15 +26,13 @@ from planner.quantity import Quantity
 from planner.units import MICROSECOND
 
 HEADINGS: Final = (
-    Quantity(key="outstanding", meaning="requests present all the time", whole=True),
-    Quantity(key="queue_depth", meaning="transfers at a time; 1 is serialized", whole=True),
-    Quantity(key="transfer_rate", unit="1/s", meaning="transfers of one device"),
-    Quantity(key="page_rate", unit="1/s", meaning="pages of the same device"),
-    Quantity(
-        key="think", unit="us", zero=True, meaning="from the end of a transfer to the next request, or 0"
-    ),
-    Quantity(key="cp", unit="us/page", meaning="CP time per page, charged to users and system"),
-    Quantity(key="cp_system", unit="us/page", meaning="the part of it charged to the system"),
+    Quantity("outstanding", "requests present all the time", whole=True),
+    Quantity("queue_depth", "transfers at a time; 1 is serialized", whole=True),
+    Quantity("transfer_rate", "transfers of one device", "1/s"),
+    Quantity("page_rate", "pages of the same device", "1/s"),
+    Quantity("think", "from the end of a transfer to the next request, or 0", "us", zero=True),
+    Quantity("cp", "CP time per page, charged to users and system", "us/page"),
+    Quantity("cp_system", "the part of it charged to the system", "us/page"),
 )
 NEEDED: Final = ("outstanding", "queue_depth", "transfer_rate")
 FITTED: Final = (
@@ -83,11 +80,7 @@ def calibrate(runs: Sequence[Measurements], fixed: Mapping[str, float] | None = 
     factors = {heading.file_key: heading.factor for heading in HEADINGS}
     told = [pair for pair in FITTED if any(pair[1] in run.numbers for run in runs)]
     pairs = [(run, name) for run in runs for _, name in FITTED if name in run.numbers]
-    measured = [
-        MeasuredFigure(run=run.name, quantity=name, factor=factors[name], value=run.numbers[name].value,
-                 half=run.numbers[name].resolution)
-        for run, name in pairs
-    ]  # fmt: skip
+    measured = [MeasuredFigure.of(run, name, factors[name]) for run, name in pairs]
     asked = [run.value("outstanding") for run in runs]
     law = CostLaw(
         kind=KIND,

@@ -17,9 +17,8 @@ from planner.units import MILLISECOND
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from planner.calibrate.calibration import Calibration, Comparison
+    from planner.calibrate.calibration import Calibration, Comparison, Fit
     from planner.calibrate.observation import Observation
-    from planner.calibrate.result import Fit
 
 WIDE: Final = 1.645  # standard deviations on each side: 90 %
 SHOWN: Final = {
@@ -29,11 +28,9 @@ SHOWN: Final = {
     "queued": ("queued", "I/Os queued", 1.0),
     "wait_time": ("wait", "wait [ms]", MILLISECOND),
 }  # figure of an observation -> that of the law, how an axis names it, SI in its unit
-SPREAD: Final = 30.0  # ratio of numbers from which their axis is logarithmic
 RING: Final = 16  # size of the ring around an outlier
 ASIDE: Final = 0.1  # of the space between two runs: markers of one run stand side by side
 TURNED: Final = 6  # runs from which their names are turned
-MOST_COUNTS: Final = 9  # alias counts at which the law is asked
 
 
 def draw_fit(found: Fit, axes: Axes | None) -> Axes:
@@ -87,7 +84,8 @@ def draw_fit(found: Fit, axes: Axes | None) -> Axes:
 def _counts(runs: Sequence[Observation]) -> list[int]:
     """Alias counts at which the law is drawn, those of the runs among them."""
     most = max(max(run.aliases for run in runs) + 1, 2)
-    grid = {round(count) for count in np.linspace(0, most, min(most + 1, MOST_COUNTS))}
+    # alias counts at which the law is asked
+    grid = {round(count) for count in np.linspace(0, most, min(most + 1, 9))}
     return sorted(grid | {run.aliases for run in runs})
 
 
@@ -180,7 +178,7 @@ def draw_costs(found: Calibration, axes: Axes | None) -> Axes:
             zorder=style.ABOVE, label="measured" if k == 0 else None,
         )  # fmt: skip
     values = [each.measured for each in rows if each.measured > 0]
-    if max(values) > SPREAD * min(values):
+    if max(values) > 30.0 * min(values):  # ratio of numbers from which their axis is logarithmic
         style.logarithmic(axes, "y")
     else:
         axes.set_ylim(0, None)

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from planner.calibrate.cost_fit import fit_costs
-from planner.calibrate.cost_law import CostFit, CostLaw, MeasuredFigure
-from planner.calibrate.tables import Measurements
+from planner.calibrate.cost_fit import CostFit, CostLaw, MeasuredFigure, fit_costs
+from planner.calibrate.data_file import Measurements
 from planner.devices.processors import COHERENCY, CONTENTION, CPU_TIME
 from planner.errors import InputError
 from planner.quantity import Quantity
@@ -18,12 +17,12 @@ KIND: Final = "processors"
 FEWEST: Final = 3  # configurations, as many as parameters
 BENDS_TWICE_FROM: Final = 5  # configurations: fewer leave three coefficients less than two degrees of freedom
 HEADINGS: Final = (
-    Quantity(key="processors", meaning="processors that shared the work", whole=True),
-    Quantity(key="cpu", unit="ms", meaning="CPU time of a transaction, in guests and in CP"),
-    Quantity(key="emulation_cpu", unit="ms", meaning="the part of it in guests"),
-    Quantity(key="cp_cpu", unit="ms", meaning="the part of it in CP"),
-    Quantity(key="itr", unit="1/s", meaning="instead: transactions of fully busy processors"),
-    Quantity(key="real_storage", unit="GB", meaning="real storage; not used by the law"),
+    Quantity("processors", "processors that shared the work", whole=True),
+    Quantity("cpu", "CPU time of a transaction, in guests and in CP", "ms"),
+    Quantity("emulation_cpu", "the part of it in guests", "ms"),
+    Quantity("cp_cpu", "the part of it in CP", "ms"),
+    Quantity("itr", "instead: transactions of fully busy processors", "1/s"),
+    Quantity("real_storage", "real storage; not used by the law", "GB"),
 )
 NEEDED: Final = ("processors",)
 TIMES: Final = (

@@ -8,16 +8,33 @@ from typing import Final
 
 import numpy as np
 
-from planner.calibrate.calibration import Comparison, Estimate
-from planner.calibrate.law import KEYS, PARAMETERS
-from planner.calibrate.model_error import GIVEN, MODEL_ERROR, restricted_estimate
+from planner.calibrate.calibration import (
+    PROBABILITY,
+    Comparison,
+    Estimate,
+    Fit,
+    Outlier,
+    correlations,
+    known_parameters,
+)
+from planner.calibrate.error_bar import Spread, spread_of
 from planner.calibrate.observation import LOGARITHMIC, Observation, observe, shown
-from planner.calibrate.open_ends import at_bound_as_well, more_requesters_as_well, saturated
-from planner.calibrate.problem import PRIORS, Problem
-from planner.calibrate.result import PROBABILITY, Fit, Outlier
-from planner.calibrate.search import search, starts
-from planner.calibrate.solution import Solution
-from planner.calibrate.spread import Spread, spread_of
+from planner.calibrate.problem import (
+    GIVEN,
+    KEYS,
+    MODEL_ERROR,
+    PARAMETERS,
+    PRIORS,
+    SETTLED,
+    Problem,
+    Solution,
+    at_bound_as_well,
+    more_requesters_as_well,
+    restricted_estimate,
+    saturated,
+    search,
+    starts,
+)
 from planner.errors import CalibrationError, InputError
 from planner.library import Status
 from planner.measurements import Run
@@ -27,8 +44,6 @@ RUNS_FOR_OUTLIER: Final = 3  # with two, either could be the one that does not b
 POPULATIONS_NEAR: Final = (
     3  # likeliest numbers of requesters that are tried with a run left out or a parameter at a bound
 )
-PASSES: Final = 3  # of fit and model error
-SETTLED: Final = 1.02  # ratio of two model errors that count as equal
 UNDETERMINED: Final = 0.8  # of the spread of its prior: the data have hardly said anything
 CONTRADICTORY: Final = (
     0.3  # model error from which measurements contradict each other: the law is within .1 of all known
@@ -76,7 +91,7 @@ def fit(
         The fit did not converge, or not even the service time is determined.
     """
     observations = _observations(runs, population)
-    known = _known(fixed)
+    known = known_parameters(PARAMETERS, fixed, lambda parameter: parameter.key != "service_time")
     given = all(run.population is not None for run in observations)
     count = observations[0].population if given else None
     problem = Problem(observations=observations, fixed=known, priors=PRIORS, model_error=MODEL_ERROR)
@@ -104,7 +119,7 @@ def fit(
         chi_square=best.chi_square,
         model_error=best.problem.model_error,
         degrees=degrees,
-        correlation=_correlation(best),
+        correlation=correlations([KEYS[k] for k in best.problem.free], best.covariance),
         spread=spread,
         outlier=outlier,
         saturated=busy,
@@ -126,19 +141,6 @@ def _observations(runs: Sequence[Run | Observation], population: int | None) -> 
     if all(set(run.figures) <= {"queued"} for run in found):
         raise CalibrationError("queues alone do not determine a service time: give a rate or a time")
     return found
-
-
-def _known(fixed: Mapping[str, float] | None) -> dict[str, float]:
-    bounds = {parameter.key: parameter for parameter in PARAMETERS}
-    for key, value in (fixed or {}).items():
-        if key not in bounds:
-            raise InputError("fix", key, f"one of {', '.join(bounds)}")
-        least = bounds[key].low if key == "service_time" else 0.0
-        if not least <= value <= bounds[key].high:
-            raise InputError(key, value, f"{least:g} to {bounds[key].high:g}", bounds[key].unit)
-    if fixed and len(fixed) == len(bounds):
-        raise InputError("fix", ", ".join(bounds), "at least one parameter left to fit")
-    return dict(fixed or {})
 
 
 def _without_outlier(
@@ -171,7 +173,7 @@ def _without_outlier(
 
 def _with_model_error(solutions: list[Solution]) -> list[Solution]:
     """Repeat the fit with the model error that its residuals speak for."""
-    for _ in range(PASSES):
+    for _ in range(3):  # of fit and model error
         problem = solutions[0].problem
         error = _model_error(solutions[0])
         if max(error / problem.model_error, problem.model_error / error) < SETTLED:
@@ -246,14 +248,14 @@ def _estimates(
     for k, parameter in enumerate(PARAMETERS):
         key = parameter.key
         if key in problem.fixed:
-            found[key] = Estimate(parameter=parameter, value=values[key], standard_error=0.0, status="fixed",
-                                  start=values[key], low=values[key], high=values[key])  # fmt: skip
+            found[key] = Estimate(parameter, values[key], 0.0, "fixed", values[key], values[key],
+                values[key])  # fmt: skip
             continue
         error = float(np.sqrt(covariance[problem.free.index(k), problem.free.index(k)]))
         status = _status(best, k, error)
         low, high = (None, None) if spread is None else _interval(solutions, spread, key, status, more=more)
-        found[key] = Estimate(parameter=parameter, value=values[key], standard_error=values[key] * error, status=status,
-                              start=float(start[k]), low=low, high=high)  # fmt: skip
+        found[key] = Estimate(parameter, values[key], values[key] * error, status, float(start[k]), low,
+            high)  # fmt: skip
     return found
 
 
@@ -280,18 +282,6 @@ def _interval(
     short = (vague or (think and saturated(solutions[0]))) and at_bound_as_well(tried, key, parameter.low)
     long = (think and more) or (vague and at_bound_as_well(tried, key, parameter.high))
     return None if short else low, None if long else high
-
-
-def _correlation(best: Solution) -> dict[tuple[str, str], float]:
-    """Correlations of the logarithms of the free parameters."""
-    covariance = best.covariance
-    error = np.sqrt(np.diag(covariance))
-    keys = [KEYS[k] for k in best.problem.free]
-    return {
-        (keys[i], keys[j]): float(covariance[i, j] / (error[i] * error[j]))
-        for i in range(len(keys))
-        for j in range(i)
-    }
 
 
 def _compare(

@@ -48,8 +48,7 @@ def paging(
     """Ask, print, draw."""
     from planner import units
     from planner.advice.paging import paging_devices
-    from planner.advice.paging_capacity import Question, paging_capacity
-    from planner.advice.paging_load import Load
+    from planner.advice.paging_capacity import Load, Question, paging_capacity
 
     for name, count in (("--guests", guests), ("--devices", devices)):
         if count is not None and count < 1:

@@ -16,8 +16,8 @@ from planner.devices.parameters import Figures, Scenario
 from planner.errors import ConvergenceError, InputError, PlannerError
 from planner.quantity import Quantity
 from planner.queueing import PoolSteady
+from planner.queueing.overflow import fewest_found, most_found
 from planner.queueing.pools.solve import solve_pools as solve_elements
-from planner.queueing.water_marks import fewest_found, most_found
 from planner.results import Array, Result, quantity
 from planner.units import ADDRESSES
 

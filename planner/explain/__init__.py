@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 from planner import render
 from planner.errors import InputError
+from planner.quantity import column
+from planner.tabular import tabled
 
 if TYPE_CHECKING:
     from planner.explain.explanation import Explanation
@@ -36,11 +38,8 @@ def topics() -> render.Table:
     render.Table
         One row a topic: its name, and the question that it answers.
     """
-    return render.Table(
-        columns=(
-            render.Column(name="topic", unit="", values=list(TOPICS)),
-            render.Column(name="question", unit="", values=[question for _, _, question in TOPICS.values()]),
-        )
+    return tabled(
+        [(name, question) for name, (_, _, question) in TOPICS.items()], map(column, ("topic", "question"))
     )
 
 

@@ -28,22 +28,22 @@ def _rate(present: sympy.Expr) -> sympy.Expr:
 def _equations(exact: Exact) -> tuple[Equation, ...]:
     below = (n, 0, c)
     return (
-        Equation(left=instants, right=rate / batch, meaning="batches", unit="1/s"),
-        Equation(left=stay, right=1 - 1 / batch, meaning="chance that one more comes with an I/O"),
-        Equation(left=pace(n), right=_rate(n), meaning="rate at which n I/Os end", index=below, unit="1/s"),
+        Equation(instants, rate / batch, "batches", "1/s"),
+        Equation(stay, 1 - 1 / batch, "chance that one more comes with an I/O"),
+        Equation(pace(n), _rate(n), "rate at which n I/Os end", "1/s", index=below),
         Equation(
-            left=weight(n),
-            right=Piecewise((1, Eq(n, 0)), (weight(n - 1) * (stay * pace(n - 1) + instants) / pace(n), True)),
-            meaning="weight of n I/Os at the volume",
+            weight(n),
+            Piecewise((1, Eq(n, 0)), (weight(n - 1) * (stay * pace(n - 1) + instants) / pace(n), True)),
+            "weight of n I/Os at the volume",
             index=below,
         ),
-        Equation(left=most, right=_rate(c), meaning="rate with all devices busy", unit="1/s"),
-        Equation(left=ratio, right=stay + instants / most, meaning="ratio of weights above c"),
-        Equation(left=over, right=weight(c) * ratio / (1 - ratio), meaning="weight above c"),
-        Equation(left=excess, right=over / (1 - ratio), meaning="I/Os waiting, times the weights"),
-        Equation(left=total, right=Sum(weight(n), below) + over, meaning="sum of the weights"),
-        Equation(left=queue, right=excess / total, meaning="queue length"),
-        Equation(left=wait, right=queue / rate, meaning="wait time, by Little's law", unit="s"),
+        Equation(most, _rate(c), "rate with all devices busy", "1/s"),
+        Equation(ratio, stay + instants / most, "ratio of weights above c"),
+        Equation(over, weight(c) * ratio / (1 - ratio), "weight above c"),
+        Equation(excess, over / (1 - ratio), "I/Os waiting, times the weights"),
+        Equation(total, Sum(weight(n), below) + over, "sum of the weights"),
+        Equation(queue, excess / total, "queue length"),
+        Equation(wait, queue / rate, "wait time, by Little's law", "s"),
     )
 
 
@@ -64,14 +64,11 @@ BURSTS = Topic(
     name="bursts",
     title="Bursty volumes: I/Os that come in batches",
     inputs=(
-        Quantity(key="arrival_rate", symbol=rate, unit="1/s", low=TINY, default="100/s", meaning="I/Os"),
-        Quantity(key="service_time", symbol=service, unit="s", low=TINY, default="1ms", meaning="service of one alone"),
-        Quantity(key="batch", symbol=batch, low=1, default="4", meaning="mean I/Os that come together"),
-        Quantity(key="servers", symbol=c, whole=True, low=1, high=MOST, default="1", meaning="base and aliases"),
-        Quantity(
-            key="inflation", symbol=growth, low=0, default="0",
-            meaning="growth of service with each more in service",
-        ),
+        Quantity("arrival_rate", "I/Os", "1/s", symbol=rate, low=TINY, default="100/s"),
+        Quantity("service_time", "service of one alone", "s", symbol=service, low=TINY, default="1ms"),
+        Quantity("batch", "mean I/Os that come together", symbol=batch, low=1, default="4"),
+        Quantity("servers", "base and aliases", symbol=c, whole=True, low=1, high=MOST, default="1"),
+        Quantity("inflation", "growth of service with each more in service", symbol=growth, low=0, default="0"),
     ),
     equations=_equations,
     answer=wait,

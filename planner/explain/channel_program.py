@@ -29,18 +29,16 @@ def _equations(exact: Exact) -> tuple[Equation, ...]:
     programs = {31: starts, 64: 2 * (starts + wider)}
     costs = tuple(
         Equation(
-            left=times[bits, way],
-            right=programs[bits] + (fast if way == "F" else slow),
-            meaning=f"CP time per MB, {bits}-bit, {'fast' if way == 'F' else 'slow'} translation",
-            unit="s",
+            times[bits, way],
+            programs[bits] + (fast if way == "F" else slow),
+            f"CP time per MB, {bits}-bit, {'fast' if way == 'F' else 'slow'} translation",
+            "s",
         )
         for bits, way in times
     )
     savings = tuple(
         Equation(
-            left=left,
-            right=1 - times[bits, "F"] / times[bits, "T"],
-            meaning=f"share that fast translation saves, {bits}-bit",
+            left, 1 - times[bits, "F"] / times[bits, "T"], f"share that fast translation saves, {bits}-bit"
         )
         for bits, left in saved.items()
     )
@@ -57,10 +55,7 @@ def _inputs() -> tuple[Quantity, ...]:
     """The four costs, by default those of the published runs."""
     law = ChannelProgram.from_model(read_model(MODEL))
     return tuple(
-        Quantity(
-            key=key, symbol=symbol, unit="s", meaning=meaning,
-            default=f"{getattr(law, key) / MILLISECOND:.6g}ms",
-        )
+        Quantity(key, meaning, "s", symbol=symbol, default=f"{getattr(law, key) / MILLISECOND:.6g}ms")
         for symbol, (key, meaning) in zip((starts, wider, fast, slow), MEANINGS.items(), strict=True)
     )  # fmt: skip
 

@@ -31,22 +31,17 @@ def _equations(exact: Exact) -> tuple[Equation, ...]:
     states = (n, 0, population)
     return (
         Equation(
-            left=weight(n),
-            right=Piecewise((1, Eq(n, 0)), (weight(n - 1) * (population - n + 1) / (think * _rate(n)), True)),
-            meaning="weight of n requests at the station",
+            weight(n),
+            Piecewise((1, Eq(n, 0)), (weight(n - 1) * (population - n + 1) / (think * _rate(n)), True)),
+            "weight of n requests at the station",
             index=states,
         ),
-        Equation(left=total, right=Sum(weight(n), states), meaning="sum of the weights"),
-        Equation(
-            left=throughput,
-            right=Sum(weight(n) * _rate(n), (n, 1, population)) / total,
-            meaning="throughput",
-            unit="1/s",
-        ),
-        Equation(left=busy, right=Sum(weight(n) * Min(n, c), states) / total, meaning="requests in service"),
-        Equation(left=queue, right=Sum(weight(n) * Max(n - c, 0), states) / total, meaning="queue length"),
-        Equation(left=wait, right=queue / throughput, meaning="wait time, by Little's law", unit="s"),
-        Equation(left=response, right=population / throughput - think, meaning="response time", unit="s"),
+        Equation(total, Sum(weight(n), states), "sum of the weights"),
+        Equation(throughput, Sum(weight(n) * _rate(n), (n, 1, population)) / total, "throughput", "1/s"),
+        Equation(busy, Sum(weight(n) * Min(n, c), states) / total, "requests in service"),
+        Equation(queue, Sum(weight(n) * Max(n - c, 0), states) / total, "queue length"),
+        Equation(wait, queue / throughput, "wait time, by Little's law", "s"),
+        Equation(response, population / throughput - think, "response time", "s"),
     )
 
 
@@ -71,22 +66,11 @@ FINITE_SOURCE = Topic(
     name="finite-source",
     title="M/M/c//N: a few requesters, each with one request outstanding",
     inputs=(
-        Quantity(key="population", symbol=population, whole=True, low=1, high=40, default="3", meaning="requesters"),
-        Quantity(
-            key="think_time", symbol=think, unit="s", low=TINY, default="0.2ms", meaning="between two requests"
-        ),
-        Quantity(
-            key="service_time", symbol=service, unit="s", low=TINY, default="1.3ms",
-            meaning="service of one alone",
-        ),
-        Quantity(
-            key="servers", symbol=c, whole=True, low=1, high=MOST, default="1",
-            meaning="servers: base and aliases",
-        ),
-        Quantity(
-            key="inflation", symbol=growth, low=0, default="0",
-            meaning="growth of service with each more in service",
-        ),
+        Quantity("population", "requesters", symbol=population, whole=True, low=1, high=40, default="3"),
+        Quantity("think_time", "between two requests", "s", symbol=think, low=TINY, default="0.2ms"),
+        Quantity("service_time", "service of one alone", "s", symbol=service, low=TINY, default="1.3ms"),
+        Quantity("servers", "servers: base and aliases", symbol=c, whole=True, low=1, high=MOST, default="1"),
+        Quantity("inflation", "growth of service with each more in service", symbol=growth, low=0, default="0"),
     ),
     equations=_equations,
     answer=throughput,

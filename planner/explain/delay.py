@@ -18,17 +18,15 @@ c = Symbol("c", positive=True, integer=True)
 k = Symbol("k", nonnegative=True, integer=True)
 rho, blocking, delay, wait, queue, response = sympy.symbols("rho B C W L_q R")
 
-SERVERS = Quantity(key="servers", symbol=c, whole=True, low=1, high=MOST, default="2", meaning="servers")
-UTILIZATION = Equation(left=rho, right=a / c, meaning="load of one server")
+SERVERS = Quantity("servers", "servers", symbol=c, whole=True, low=1, high=MOST, default="2")
+UTILIZATION = Equation(rho, a / c, "load of one server")
 BLOCKING = Equation(
-    left=blocking,
-    right=(a**c / factorial(c)) / Sum(a**k / factorial(k), (k, 0, c)),
-    meaning="probability that all servers were busy if nobody could wait (Erlang's B)",
+    blocking,
+    (a**c / factorial(c)) / Sum(a**k / factorial(k), (k, 0, c)),
+    "probability that all servers were busy if nobody could wait (Erlang's B)",
 )
 DELAY = Equation(
-    left=delay,
-    right=Piecewise((blocking / (1 - rho * (1 - blocking)), rho < 1), (1, True)),
-    meaning="delay probability",
+    delay, Piecewise((blocking / (1 - rho * (1 - blocking)), rho < 1), (1, True)), "delay probability"
 )
 
 
@@ -44,18 +42,13 @@ def _erlang_c_numerical(values: Mapping[str, float]) -> dict[str, float]:
 def mmc_equations(exact: Exact) -> tuple[Equation, ...]:
     """Steps of M/M/c, the first four up to the delay probability."""
     return (
-        Equation(left=a, right=arrivals * service, meaning="offered load in erlang"),
+        Equation(a, arrivals * service, "offered load in erlang"),
         UTILIZATION,
         BLOCKING,
         DELAY,
-        Equation(
-            left=wait,
-            right=Piecewise((delay * service / (c - a), a < c), (oo, True)),
-            meaning="wait time",
-            unit="s",
-        ),
-        Equation(left=queue, right=arrivals * wait, meaning="queue length, by Little's law"),
-        Equation(left=response, right=wait + service, meaning="response time", unit="s"),
+        Equation(wait, Piecewise((delay * service / (c - a), a < c), (oo, True)), "wait time", "s"),
+        Equation(queue, arrivals * wait, "queue length, by Little's law"),
+        Equation(response, wait + service, "response time", "s"),
     )
 
 
@@ -74,16 +67,7 @@ def _mmc_numerical(values: Mapping[str, float]) -> dict[str, float]:
 ERLANG_C_TOPIC = Topic(
     name="erlang-c",
     title="Erlang's delay formula: how likely is it that a request waits",
-    inputs=(
-        Quantity(
-            key="offered_load",
-            symbol=a,
-            low=0,
-            default="0.98",
-            meaning="offered load in erlang",
-        ),
-        SERVERS,
-    ),
+    inputs=(Quantity("offered_load", "offered load in erlang", symbol=a, low=0, default="0.98"), SERVERS),
     equations=_erlang_c,
     answer=delay,
     numerical=_erlang_c_numerical,
@@ -102,16 +86,8 @@ MMC = Topic(
     name="mmc",
     title="M/M/c: Poisson arrivals at a group of servers",
     inputs=(
-        Quantity(
-            key="arrival_rate",
-            symbol=arrivals,
-            unit="1/s",
-            default="755/s",
-            meaning="arrival rate",
-        ),
-        Quantity(
-            key="service_time", symbol=service, unit="s", low=TINY, default="1.3ms", meaning="service time"
-        ),
+        Quantity("arrival_rate", "arrival rate", "1/s", symbol=arrivals, default="755/s"),
+        Quantity("service_time", "service time", "s", symbol=service, low=TINY, default="1.3ms"),
         SERVERS,
     ),
     equations=mmc_equations,

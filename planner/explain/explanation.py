@@ -14,10 +14,21 @@ import sympy
 
 from planner import render, style
 from planner.errors import InputError
-from planner.explain import printing
 from planner.explain.topic import Equation, Topic
-from planner.explain.wording import Form, Told, body, hanging, indent, number, powers, readable
-from planner.tabular import Tabular
+from planner.explain.wording import (
+    Form,
+    Told,
+    body,
+    hanging,
+    indent,
+    latex,
+    number,
+    powers,
+    printed,
+    readable,
+)
+from planner.quantity import column
+from planner.tabular import Tabular, tabled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,27 +39,13 @@ NOISE: Final = 1e-14  # relative; below, two doubles are the same number
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Explanation(Tabular):
-    """What `explain` answers.
+    """What `explain` answers."""
 
-    Attributes
-    ----------
-    topic : Topic
-        The formula.
-    numbers : dict
-        Every input, exactly, in SI units.
-    values : dict
-        Every step, exactly, in SI units.
-    sensitivities : tuple of tuple
-        What is changed, and the answer then [SI].
-    numerical : dict
-        The same steps by the numerical code [SI].
-    """
-
-    topic: Topic
-    numbers: dict[str, Any]
-    values: dict[Any, Any]
-    sensitivities: tuple[tuple[str, float], ...]
-    numerical: dict[str, float]
+    topic: Topic  # the formula
+    numbers: dict[str, Any]  # every input, exactly, in SI units
+    values: dict[Any, Any]  # every step, exactly, in SI units
+    sensitivities: tuple[tuple[str, float], ...]  # what is changed, and the answer then [SI]
+    numerical: dict[str, float]  # the same steps by the numerical code [SI]
 
     @classmethod
     def of(cls, topic: Topic, given: Mapping[str, str | float]) -> Explanation:
@@ -75,29 +72,21 @@ class Explanation(Tabular):
 
     def table(self) -> render.Table:
         """Exact and numerical values beside each other."""
-        steps = [step for step in self.steps if str(step.left) in self.numerical]
-        exact = [float(self.values[step.left]) for step in steps]
-        found = [self.numerical[str(step.left)] for step in steps]
-        off = [
-            0.0 if x == y else abs(y / x - 1) if x else math.inf for x, y in zip(exact, found, strict=True)
-        ]
-        columns = (
-            ("symbol", [str(step.left) for step in steps], ""),
-            ("meaning", [step.meaning for step in steps], ""),
-            ("unit", [step.unit for step in steps], ""),
-            ("exact", [number(value, 12) for value in exact], "exact (sympy)"),
-            ("numerical", [number(value, 12) for value in found], "numerical (numpy)"),
-            (
-                "relative_difference",
-                [f"{value:.0e}" if value >= NOISE else f"<{NOISE:.0e}" for value in off],
-                "difference",
-            ),
-        )
-        return render.Table(
-            columns=tuple(
-                render.Column(name=name, unit="", values=values, label=label)
-                for name, values, label in columns
+        rows = []
+        for step in (step for step in self.steps if str(step.left) in self.numerical):
+            exact, found = float(self.values[step.left]), self.numerical[str(step.left)]
+            off = 0.0 if exact == found else abs(found / exact - 1) if exact else math.inf
+            difference = f"{off:.0e}" if off >= NOISE else f"<{NOISE:.0e}"
+            rows.append(
+                (str(step.left), step.meaning, step.unit, number(exact, 12), number(found, 12), difference)
             )
+        exactly, numerically = (
+            column("exact", "", "exact (sympy)"),
+            column("numerical", "", "numerical (numpy)"),
+        )
+        difference_shown = column("relative_difference", "", "difference")
+        return tabled(
+            rows, (*map(column, ("symbol", "meaning", "unit")), exactly, numerically, difference_shown)
         )
 
     def symbols(self, form: Form = "unicode") -> render.Table:
@@ -105,7 +94,7 @@ class Explanation(Tabular):
         unicode, inputs, steps = form != "ascii", self.topic.inputs, self.steps
         given = [
             (
-                printing.text(i.symbol, unicode=unicode),
+                printed(i.symbol, unicode=unicode),
                 readable(float(self.numbers[i.key]), i.unit),
                 i.key,
                 i.meaning,
@@ -113,20 +102,13 @@ class Explanation(Tabular):
             for i in inputs
         ]
         found = [
-            (printing.text(step.left, unicode=unicode), Told(step, self.values).short, "", step.meaning)
+            (printed(step.left, unicode=unicode), Told(step, self.values).short, "", step.meaning)
             for step in steps
         ]
         rows = [
             (symbol, powers(value, form), key, meaning) for symbol, value, key, meaning in (*given, *found)
         ]
-        return render.Table(
-            columns=tuple(
-                render.Column(name=name, unit="", values=list(values))
-                for name, values in zip(
-                    ("symbol", "value", "input", "meaning"), zip(*rows, strict=True), strict=True
-                )
-            )
-        )
+        return tabled(rows, map(column, ("symbol", "value", "input", "meaning")))
 
     def text(self, *, unicode: bool = True) -> str:
         """Explain in plain text."""
@@ -169,7 +151,7 @@ class Explanation(Tabular):
     def latex(self) -> str:
         """Symbols, every step (the formula, with the numbers, the value), assumptions and source in LaTeX."""
         rows = [
-            f"${printing.latex(symbol)}$ & {escaped(meaning)} & {value} \\\\"
+            f"${latex(symbol)}$ & {escaped(meaning)} & {value} \\\\"
             for symbol, meaning, value in self._rows()
         ]
         steps = [
@@ -220,7 +202,7 @@ class Explanation(Tabular):
                     "meaning": step.meaning,
                     "unit": step.unit,
                     "formula": str(step.right),
-                    "latex": printing.latex(
+                    "latex": latex(
                         step.right if step.bracket else sympy.Eq(step.left, step.right, evaluate=False)
                     ),
                     "value": Told(step, self.values).members if step.index else float(self.values[step.left]),
@@ -271,21 +253,9 @@ class Explanation(Tabular):
         rows = []
         for change, value in self.sensitivities:
             moved = value / base - 1 if base and math.isfinite(base) and math.isfinite(value) else None
-            rows.append(
-                (
-                    f"  {change}",
-                    powers(readable(value, self.answer_step.unit), form),
-                    "" if moved is None else powers(f"{100 * moved:+.3g}%", form),
-                )
-            )
-        columns = ("change", "answer", "by")
-        table = render.Table(
-            columns=tuple(
-                render.Column(name=name, unit="", values=[row[i] for row in rows])
-                for i, name in enumerate(columns)
-            )
-        )
-        return body(table)
+            by = "" if moved is None else powers(f"{100 * moved:+.3g}%", form)
+            rows.append((f"  {change}", powers(readable(value, self.answer_step.unit), form), by))
+        return body(tabled(rows, map(column, ("change", "answer", "by"))))
 
 
 def _sentence(meaning: str) -> str:

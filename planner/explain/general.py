@@ -32,7 +32,6 @@ from planner.quantity import Quantity
 from planner.queueing.general_service import BEST_ABOVE, BEST_BELOW, COMPARED_SCV, KNOWN_ERRORS
 
 CRUDER: Final = "allen_cunneen"
-MOST_SERVERS: Final = 30  # constant service has a root for each, which are summed up to many digits
 LEAST_SPREAD: Final = sympy.Rational(1, 1000)  # one stage of service for each thousandth is evaluated exactly
 ROUGH: Final = 0.1  # an error that is told without decimals
 
@@ -46,81 +45,46 @@ exponential, roots, waiting, regular, short, moment, skew, least, share = sympy.
 wait, crude, queue, response = sympy.symbols("W W_AC L_q R")
 
 EXPONENTIAL: Final = Equation(
-    left=exponential,
-    right=Piecewise((delay.delay * S / (c - a), a < c), (oo, True)),
-    meaning="wait time if service were exponential",
-    unit="s",
+    exponential,
+    Piecewise((delay.delay * S / (c - a), a < c), (oo, True)),
+    "wait time if service were exponential",
+    "s",
 )
 REGULAR: Final = (
-    Equation(
-        left=roots,
-        right=Sum(1 / (1 + LambertW(-rho * exp(-rho) * exp(2 * pi * I * root / c)) / rho), (root, 1, c - 1)),
-        meaning="sum over the roots of constant service (Lambert's function)",
-        digits=True,
-    ),
-    Equation(
-        left=waiting,
-        right=roots + a / (2 * (c - a)) - a / 2 - (c - 1) / 2,
-        meaning="queue length if service were constant",
-        digits=True,
-    ),
-    Equation(
-        left=regular, right=waiting / delay.arrivals, meaning="wait time if service were constant", unit="s"
-    ),
+    Equation(roots, Sum(1 / (1 + LambertW(-rho * exp(-rho) * exp(2 * pi * I * root / c)) / rho), (root, 1, c - 1)),
+        "sum over the roots of constant service (Lambert's function)", digits=True),
+    Equation(waiting, roots + a / (2 * (c - a)) - a / 2 - (c - 1) / 2, "queue length if service were constant",
+        digits=True),
+    Equation(regular, waiting / delay.arrivals, "wait time if service were constant", "s"),
 )  # fmt: skip
 # E S^alpha of an Erlang law of K - 1 or K stages, for a mean of one; exact for constant and for exponential service.
 TAKAHASHI: Final = (
-    Equation(left=stages, right=ceiling(1 / spread), meaning="stages of a service, or one fewer"),
-    Equation(
-        left=short,
-        right=(stages * spread - sqrt(stages * (1 + spread) - stages**2 * spread)) / (1 + spread),
-        meaning="share of the services with one fewer",
-    ),
-    Equation(
-        left=power,
-        right=Eq(sympy.log(exponential / regular), loggamma(1 + power) / (power - 1), evaluate=False),
-        meaning="the power with which constant service is exact",
-        bracket=(Float("1e-9"), Float(3)),
-    ),
-    Equation(
-        left=moment,
-        right=(
+    Equation(stages, ceiling(1 / spread), "stages of a service, or one fewer"),
+    Equation(short, (stages * spread - sqrt(stages * (1 + spread) - stages**2 * spread)) / (1 + spread),
+        "share of the services with one fewer"),
+    Equation(power, Eq(sympy.log(exponential / regular), loggamma(1 + power) / (power - 1), evaluate=False),
+        "the power with which constant service is exact", bracket=(Float("1e-9"), Float(3))),
+    Equation(moment, (
             short * gamma(stages - 1 + power) / gamma(stages - 1)
             + (1 - short) * gamma(stages + power) / gamma(stages)
         )
-        / (stages - short) ** power,
-        meaning="mean of that power of a service, over that of its mean",
-        digits=True,
-    ),
-    Equation(
-        left=wait,
-        right=exponential * (moment / gamma(1 + power)) ** (1 / (power - 1)),
-        meaning="wait time (Takahashi 1977)",
-        unit="s",
-    ),
+        / (stages - short) ** power, "mean of that power of a service, over that of its mean", digits=True),
+    Equation(wait, exponential * (moment / gamma(1 + power)) ** (1 / (power - 1)), "wait time (Takahashi 1977)", "s"),
 )  # fmt: skip
 BOXMA_COHEN_HUFFELS: Final = (
+    Equation(skew, sqrt((spread - 1) / (spread + 1)), "how far short and long services are apart"),
     Equation(
-        left=skew,
-        right=sqrt((spread - 1) / (spread + 1)),
-        meaning="how far short and long services are apart",
-    ),
-    Equation(
-        left=least,
-        right=Sum(binomial(c, branch) / (c + skew * (2 * branch - c)), (branch, 0, c)) / 2**c,
-        meaning="least of what is left of c services, over the service time",
+        least,
+        Sum(binomial(c, branch) / (c + skew * (2 * branch - c)), (branch, 0, c)) / 2**c,
+        "least of what is left of c services, over the service time",
         digits=True,
     ),
+    Equation(share, ((1 + spread) / least - c - 1) / (c - 1), "weight of the wait with constant service"),
     Equation(
-        left=share,
-        right=((1 + spread) / least - c - 1) / (c - 1),
-        meaning="weight of the wait with constant service",
-    ),
-    Equation(
-        left=wait,
-        right=(1 + spread) * regular * exponential / (2 * share * regular + (1 - share) * exponential),
-        meaning="wait time (Boxma, Cohen and Huffels 1979)",
-        unit="s",
+        wait,
+        (1 + spread) * regular * exponential / (2 * share * regular + (1 - share) * exponential),
+        "wait time (Boxma, Cohen and Huffels 1979)",
+        "s",
     ),
 )
 
@@ -130,7 +94,7 @@ def law(exact: Exact) -> tuple[Equation, ...]:
     scv, servers, load = exact["scv"], exact["servers"], exact["arrival_rate"] * exact["service_time"]
     if servers == 1 or scv == 1 or not 0 < load < servers:
         meaning = "wait time (Pollaczek and Khinchine)" if servers == 1 else "wait time"
-        return (Equation(left=wait, right=exponential * (1 + spread) / 2, meaning=meaning, unit="s"),)
+        return (Equation(wait, exponential * (1 + spread) / 2, meaning, "s"),)
     if 0 < scv < LEAST_SPREAD:
         raise InputError(
             "scv",
@@ -138,7 +102,7 @@ def law(exact: Exact) -> tuple[Equation, ...]:
             f"0, or at least {float(LEAST_SPREAD):g}: less is constant service all but in name",
         )
     if scv == 0:
-        return *REGULAR, Equation(left=wait, right=regular, meaning="wait time", unit="s")
+        return *REGULAR, Equation(wait, regular, "wait time", "s")
     return *REGULAR, *(TAKAHASHI if scv < 1 else BOXMA_COHEN_HUFFELS)
 
 
@@ -147,13 +111,13 @@ def _equations(exact: Exact) -> tuple[Equation, ...]:
         *delay.mmc_equations(exact)[:4],
         EXPONENTIAL,
         *law(exact),
-        Equation(left=queue, right=delay.arrivals * wait, meaning="queue length, by Little's law"),
-        Equation(left=response, right=wait + S, meaning="response time", unit="s"),
+        Equation(queue, delay.arrivals * wait, "queue length, by Little's law"),
+        Equation(response, wait + S, "response time", "s"),
         Equation(
-            left=crude,
-            right=exponential * (1 + spread) / 2,
-            meaning="wait time by the cruder rule of Allen and Cunneen, to compare",
-            unit="s",
+            crude,
+            exponential * (1 + spread) / 2,
+            "wait time by the cruder rule of Allen and Cunneen, to compare",
+            "s",
         ),
     )
 
@@ -182,11 +146,9 @@ MGC = Topic(
     title="M/G/c: service of any spread",
     inputs=(
         *delay.MMC.inputs[:2],
-        Quantity(key="servers", symbol=c, whole=True, low=1, high=MOST_SERVERS, default="2", meaning="servers"),
-        Quantity(
-            key="scv", symbol=spread, low=0, default="0.5",
-            meaning="variance of service over its mean squared",
-        ),
+        # constant service has a root for each, which are summed up to many digits
+        Quantity("servers", "servers", symbol=c, whole=True, low=1, high=30, default="2"),
+        Quantity("scv", "variance of service over its mean squared", symbol=spread, low=0, default="0.5"),
     ),
     equations=_equations,
     answer=wait,

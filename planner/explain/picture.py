@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
 POINTS: Final = 80
 FURTHER: Final = 2.0  # drawn up to so many times what was asked for
-ROOM: Final = 4.0  # of the axis, in answers
-MOST_COUNTS: Final = 24  # counts that are drawn
 
 
 def draw(found: Explanation, axes: Axes | None) -> Axes:
@@ -57,7 +55,7 @@ def draw(found: Explanation, axes: Axes | None) -> Axes:
         axes.plot([at / x_factor], [answer / factor], "D", color=style.MEASURED, fillstyle="none", markersize=8,
                   zorder=style.ABOVE, label="your numbers")  # fmt: skip
         style.name_point(axes, _said(found), (at / x_factor, answer / factor), style.MEASURED)
-        top = min(top, ROOM * answer / factor) or top
+        top = min(top, 4.0 * answer / factor) or top  # of the axis, in answers
     words = f"{step.meaning} [{unit}]" if unit else step.meaning
     axes.set(
         xlabel=f"{over.meaning} [{x_unit}]" if x_unit else over.meaning,
@@ -109,7 +107,8 @@ def _grid(over: Quantity, at: float) -> list[float]:
     if over.whole:
         most = min(max(math.ceil(FURTHER * at), at + 4), over.high)
         return sorted(
-            {*np.linspace(over.low, most, min(int(most - over.low) + 1, MOST_COUNTS)).round().tolist(), at}
+            # counts that are drawn
+            {*np.linspace(over.low, most, min(int(most - over.low) + 1, 24)).round().tolist(), at}
         )
     most = min(FURTHER * at if at else 1.0, over.high)
     return sorted({*np.linspace(max(over.low, most / POINTS), most, POINTS).tolist(), at})

@@ -99,19 +99,15 @@ def _steps(pool_volumes: int, pool_aliases: int, requesters: int) -> tuple[Equat
     )
     polynomials = [sympy.expand(sympy.cancel(each * scale)) for each in (all_weights, in_service, queued)]
     return (
-        Equation(left=load, right=service / think, meaning="service over think time"),
-        Equation(left=total, right=polynomials[0], meaning=f"sum of the weights of {len(weights)} states"),
-        Equation(
-            left=served, right=polynomials[1], meaning="the same, each weight times the I/Os in service"
-        ),
-        Equation(
-            left=waiting, right=polynomials[2], meaning="the same, each weight times the I/Os that wait"
-        ),
-        Equation(left=busy, right=served / total, meaning="I/Os in service"),
-        Equation(left=queue, right=waiting / total, meaning="queue length"),
-        Equation(left=throughput, right=busy / service, meaning="I/O rate of the pool", unit="1/s"),
-        Equation(left=wait, right=queue / throughput, meaning="wait time, by Little's law", unit="s"),
-        Equation(left=response, right=wait + service, meaning="response time", unit="s"),
+        Equation(load, service / think, "service over think time"),
+        Equation(total, polynomials[0], f"sum of the weights of {len(weights)} states"),
+        Equation(served, polynomials[1], "the same, each weight times the I/Os in service"),
+        Equation(waiting, polynomials[2], "the same, each weight times the I/Os that wait"),
+        Equation(busy, served / total, "I/Os in service"),
+        Equation(queue, waiting / total, "queue length"),
+        Equation(throughput, busy / service, "I/O rate of the pool", "1/s"),
+        Equation(wait, queue / throughput, "wait time, by Little's law", "s"),
+        Equation(response, wait + service, "response time", "s"),
     )
 
 
@@ -147,13 +143,11 @@ ALIAS_POOL = Topic(
     name="alias-pool",
     title="Volumes that share aliases (HyperPAV), small enough to be solved in symbols",
     inputs=(
-        Quantity(key="volumes", symbol=volumes, whole=True, low=1, high=6, default="2", meaning="volumes"),
-        Quantity(key="aliases", symbol=aliases, whole=True, low=0, high=MOST, default="1", meaning="aliases"),
-        Quantity(key="population", symbol=population, whole=True, low=1, high=8, default="2", meaning="requesters"),
-        Quantity(
-            key="think_time", symbol=think, unit="s", low=TINY, default="0.2ms", meaning="between two I/Os"
-        ),
-        Quantity(key="service_time", symbol=service, unit="s", low=TINY, default="1.3ms", meaning="service time"),
+        Quantity("volumes", "volumes", symbol=volumes, whole=True, low=1, high=6, default="2"),
+        Quantity("aliases", "aliases", symbol=aliases, whole=True, low=0, high=MOST, default="1"),
+        Quantity("population", "requesters", symbol=population, whole=True, low=1, high=8, default="2"),
+        Quantity("think_time", "between two I/Os", "s", symbol=think, low=TINY, default="0.2ms"),
+        Quantity("service_time", "service time", "s", symbol=service, low=TINY, default="1.3ms"),
     ),
     equations=_equations,
     answer=throughput,

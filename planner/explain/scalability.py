@@ -20,19 +20,12 @@ throughput, share, peak = sympy.symbols("X E n_max")
 
 def _equations(exact: Exact) -> tuple[Equation, ...]:
     return (
+        Equation(throughput, gamma * n / (1 + alpha * (n - 1) + beta * n * (n - 1)), "throughput", "1/s"),
+        Equation(share, throughput / (gamma * n), "share of what n that never wait would do"),
         Equation(
-            left=throughput,
-            right=gamma * n / (1 + alpha * (n - 1) + beta * n * (n - 1)),
-            meaning="throughput",
-            unit="1/s",
-        ),
-        Equation(
-            left=share, right=throughput / (gamma * n), meaning="share of what n that never wait would do"
-        ),
-        Equation(
-            left=peak,
-            right=Piecewise((sqrt((1 - alpha) / beta), beta > 0), (oo, True)),
-            meaning="concurrency beyond which throughput falls",
+            peak,
+            Piecewise((sqrt((1 - alpha) / beta), beta > 0), (oo, True)),
+            "concurrency beyond which throughput falls",
         ),
     )
 
@@ -46,24 +39,10 @@ USL = Topic(
     name="usl",
     title="The Universal Scalability Law: throughput over concurrency",
     inputs=(
-        Quantity(key="n", symbol=n, low=1, default="12", meaning="processors or requesters"),
-        Quantity(
-            key="gamma", symbol=gamma, unit="1/s", low=TINY, default="53/s", meaning="throughput of one"
-        ),
-        Quantity(
-            key="alpha",
-            symbol=alpha,
-            low=0,
-            default="0.01",
-            meaning="contention: serial share",
-        ),
-        Quantity(
-            key="beta",
-            symbol=beta,
-            low=0,
-            default="0.0005",
-            meaning="coherency of each pair",
-        ),
+        Quantity("n", "processors or requesters", symbol=n, low=1, default="12"),
+        Quantity("gamma", "throughput of one", "1/s", symbol=gamma, low=TINY, default="53/s"),
+        Quantity("alpha", "contention: serial share", symbol=alpha, low=0, default="0.01"),
+        Quantity("beta", "coherency of each pair", symbol=beta, low=0, default="0.0005"),
     ),
     equations=_equations,
     answer=throughput,

@@ -21,26 +21,16 @@ needed, frames, by_storage, by_ptrm, segments, virtual = sympy.symbols("f F N_M 
 
 def _equations(exact: Exact) -> tuple[Equation, ...]:
     return (
+        Equation(needed, FRAMES_PER_PGMBK + pages, "frames of an in-use segment: PGMBK and pages"),
+        Equation(frames, floor(storage / FRAME), "frames of real storage"),
+        Equation(by_storage, floor(frames / needed), "in-use segments that real storage holds"),
         Equation(
-            left=needed,
-            right=FRAMES_PER_PGMBK + pages,
-            meaning="frames of an in-use segment: PGMBK and pages",
+            by_ptrm,
+            Integer(SEGMENTS_PER_PTRM_SPACE) * spaces,
+            "in-use segments that the PTRM data spaces hold",
         ),
-        Equation(left=frames, right=floor(storage / FRAME), meaning="frames of real storage"),
-        Equation(
-            left=by_storage, right=floor(frames / needed), meaning="in-use segments that real storage holds"
-        ),
-        Equation(
-            left=by_ptrm,
-            right=Integer(SEGMENTS_PER_PTRM_SPACE) * spaces,
-            meaning="in-use segments that the PTRM data spaces hold",
-        ),
-        Equation(
-            left=segments, right=Min(by_storage, by_ptrm), meaning="in-use segments, by the limit met first"
-        ),
-        Equation(
-            left=virtual, right=Integer(SEGMENT) * segments, meaning="in-use virtual storage", unit="bytes"
-        ),
+        Equation(segments, Min(by_storage, by_ptrm), "in-use segments, by the limit met first"),
+        Equation(virtual, Integer(SEGMENT) * segments, "in-use virtual storage", "bytes"),
     )
 
 
@@ -49,27 +39,16 @@ def _numerical(values: Mapping[str, float]) -> dict[str, float]:
     real = real_storage_limit(int(values["real_storage"]), pages_each)
     ptrm = ptrm_limit(int(values["ptrm_spaces"]))
     first = min(real, ptrm, key=lambda limit: limit.segments)
-    return {
-        "N_M": real.segments,
-        "N_D": ptrm.segments,
-        "N": first.segments,
-        "V": first.in_use_virtual_bytes,
-    }
+    return {"N_M": real.segments, "N_D": ptrm.segments, "N": first.segments, "V": first.in_use_virtual_bytes}
 
 
 STORAGE_LIMIT = Topic(
     name="storage-limit",
     title="How much virtual storage can be in use",
     inputs=(
-        Quantity(key="real_storage", symbol=storage, unit="bytes", low=TINY, default="256GB", meaning="real storage"),
-        Quantity(
-            key="resident_pages", symbol=pages, low=1, default="50",
-            meaning="resident pages of a segment, 1 to 256",
-        ),
-        Quantity(
-            key="ptrm_spaces", symbol=spaces, whole=True, low=1, high=MOST, default="16",
-            meaning="PTRM data spaces of 4 GB",
-        ),
+        Quantity("real_storage", "real storage", "bytes", symbol=storage, low=TINY, default="256GB"),
+        Quantity("resident_pages", "resident pages of a segment, 1 to 256", symbol=pages, low=1, default="50"),
+        Quantity("ptrm_spaces", "PTRM data spaces of 4 GB", symbol=spaces, whole=True, low=1, high=MOST, default="16"),
     ),
     equations=_equations,
     answer=virtual,

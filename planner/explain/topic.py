@@ -40,74 +40,34 @@ def _rational(value: float) -> Any:
     return sympy.Rational(format(value, f".{DIGITS}g"))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Equation:
-    """One step: `left` equals `right`, which holds inputs and what stands on the left of earlier steps.
+    """One step: `left` equals `right`, which holds inputs and what stands on the left of earlier steps."""
 
-    Attributes
-    ----------
-    left : sympy.Symbol or applied function
-        What is computed; a function of an index for a family such as w(n).
-    right : sympy.Expr
-        How.
-    meaning : str
-        In words.
-    unit : str
-        SI unit of the value, empty for counts and shares.
-    index : tuple or None
-        Index symbol, first and last value of a family.
-    digits : bool
-        Whether its value is taken to `PRECISION` digits, where an exact one would only grow.
-    bracket : tuple or None
-        Where `right` is an equation: between which values of `left` it holds.
-    """
-
-    left: Any
-    right: Any
-    meaning: str
-    unit: str = ""
-    index: tuple[Any, Any, Any] | None = None
-    digits: bool = False
+    left: Any  # what is computed; a function of an index for a family such as w(n)
+    right: Any  # how
+    meaning: str  # in words
+    unit: str = ""  # SI unit of the value, empty for counts and shares
+    index: tuple[Any, Any, Any] | None = None  # index symbol, first and last value of a family
+    digits: bool = False  # whether its value is taken to `PRECISION` digits
     bracket: tuple[Any, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Topic:
-    """A formula that can be explained.
+    """A formula that can be explained."""
 
-    Attributes
-    ----------
-    name, title : str
-        As typed after ``planner explain``; in words.
-    inputs : tuple of Quantity
-        Numbers that the user may give.
-    equations : callable
-        Steps for given counts; most topics have the same ones for all.
-    answer : sympy.Symbol
-        The step whose sensitivities are told.
-    numerical : callable
-        The same numbers from the numerical code, by name of the step, from inputs as floats.
-    assumptions : tuple of str
-        Where the formula holds.
-    source : str
-        Author, year, equation.
-    over, beside : str
-        Inputs that a picture draws the answer over, and a line each of (none where empty).
-    states : callable or None
-        What the states of a chain are, in lines, for given counts.
-    """
-
-    name: str
+    name: str  # as typed after ``planner explain``; in words
     title: str
-    inputs: tuple[Quantity, ...]
-    equations: Callable[[Exact], tuple[Equation, ...]]
-    answer: Any
+    inputs: tuple[Quantity, ...]  # numbers that the user may give
+    equations: Callable[[Exact], tuple[Equation, ...]]  # steps for given counts
+    answer: Any  # the step whose sensitivities are told
     numerical: Callable[[Mapping[str, float]], Mapping[str, float]]
-    assumptions: tuple[str, ...]
-    source: str
-    over: str
+    assumptions: tuple[str, ...]  # where the formula holds
+    source: str  # author, year, equation
+    over: str  # inputs that a picture draws the answer over, and a line each of (none where empty)
     beside: str = ""
-    states: Callable[[Exact], tuple[str, ...]] | None = None
+    states: Callable[[Exact], tuple[str, ...]] | None = None  # what the states of a chain are, in lines
 
     def numbers(self, given: Mapping[str, str | float]) -> dict[str, Any]:
         """Exact inputs: what was given, defaults for the rest."""

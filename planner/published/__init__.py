@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from planner.errors import InputError
-from planner.published.every import reports
+from planner.published.board import reports
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -16,15 +16,9 @@ if TYPE_CHECKING:
     from planner.published.board import Scoreboard
 
 __all__ = [
-    "calibrate_all",
-    "calibrate_left_out",
-    "draw",
-    "figures",
-    "save_figures",
-    "scoreboard",
-    "write_left_out",
+    "calibrate_all", "calibrate_left_out", "draw", "figures", "save_figures", "scoreboard", "write_left_out",
     "write_models",
-]
+]  # fmt: skip
 
 
 def scoreboard(done: Callable[[int], None] | None = None) -> Scoreboard:

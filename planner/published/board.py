@@ -1,48 +1,48 @@
-"""The scoreboard: all figures of all reports, their summary, and the accuracy that is promised."""
+"""Every published figure beside what the planner says of it, and how far off that is."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from planner import render, style
 from planner.answer import Answer
-from planner.published.every import reports
 from planner.published.report import ANSWERED, KINDS, PublishedFigure
+from planner.quantity import column
+from planner.tabular import tabled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-WORST_SHOWN: Final = 5
+    from planner.published.report import PublishedReport
+
+# One module a report, in the order in which the scoreboard shows them.
+REPORTS: Final = ("hyperpav", "real_storage", "xiv_concurrent_io", "emulated_fba", "fast_ccw")
+
+
+def reports() -> list[PublishedReport]:
+    """All reports."""
+    return [import_module(f"planner.published.{name}").REPORT for name in REPORTS]
+
+
 FIGURES: Final = 1333  # in all reports, for a progress bar
 NINE_IN_TEN: Final = 90.0
 PLAIN: Final = 1e4  # from here on four digits would need a power of ten
 KINDS_SHOWN: Final = ("fitted", "left-out", "transferred")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Promise:
-    """An accuracy that is stated.
+    """An accuracy that is stated."""
 
-    Attributes
-    ----------
-    name : str
-        What it is of.
-    figures : callable
-        Whether it speaks of a figure.
-    measure : callable
-        What is taken of all those figures.
-    limit : float
-        The largest that the measure may be.
-    """
-
-    name: str
-    figures: Callable[[PublishedFigure], bool]
-    measure: Callable[[Sequence[PublishedFigure]], float]
-    limit: float
+    name: str  # what it is of
+    figures: Callable[[PublishedFigure], bool]  # whether it speaks of a figure
+    measure: Callable[[Sequence[PublishedFigure]], float]  # what is taken of all those figures
+    limit: float  # the largest that the measure may be
 
 
 def _errors(figures: Sequence[PublishedFigure]) -> list[float]:
@@ -70,37 +70,26 @@ def _counted(group: str, *kinds: str) -> Callable[[PublishedFigure], bool]:
 
 
 PROMISES: Final = (
-    Promise(name="throughput of runs, fitted: median", figures=_counted("throughput", "fitted"), measure=_median,
-            limit=0.02),
-    Promise(name="throughput of runs, fitted: worst", figures=_counted("throughput", "fitted"), measure=_worst,
-            limit=0.04),
-    Promise(name="throughput, left-out and transferred: median", measure=_median, limit=0.03,
-            figures=_counted("throughput", "left-out", "transferred")),
-    Promise(name="throughput, left-out and transferred: 90 %", measure=_ninth, limit=0.07,
-            figures=_counted("throughput", "left-out", "transferred")),
-    Promise(name="processors, left-out: median", figures=_counted("processors", "left-out"), measure=_median,
-            limit=0.05),
-    Promise(name="processors, left-out: worst", figures=_counted("processors", "left-out"), measure=_worst,
-            limit=0.08),
-    Promise(name="processors, fitted: worst", figures=_counted("processors", "fitted"), measure=_worst, limit=0.06),
-    Promise(name="rate of devices: median", figures=_counted("device rate", "fitted"), measure=_median, limit=0.035),
-    Promise(name="rate of devices: 90 %", figures=_counted("device rate", "fitted"), measure=_ninth, limit=0.07),
-    Promise(name="service of devices: 90 % [ms]", figures=_counted("device service", "fitted"),
-            measure=_ninth_difference, limit=0.15),
+    Promise("throughput of runs, fitted: median", _counted("throughput", "fitted"), _median, 0.02),
+    Promise("throughput of runs, fitted: worst", _counted("throughput", "fitted"), _worst, 0.04),
+    Promise("throughput, left-out and transferred: median", _counted("throughput", "left-out", "transferred"),
+        _median, 0.03),
+    Promise("throughput, left-out and transferred: 90 %", _counted("throughput", "left-out", "transferred"), _ninth,
+        0.07),
+    Promise("processors, left-out: median", _counted("processors", "left-out"), _median, 0.05),
+    Promise("processors, left-out: worst", _counted("processors", "left-out"), _worst, 0.08),
+    Promise("processors, fitted: worst", _counted("processors", "fitted"), _worst, 0.06),
+    Promise("rate of devices: median", _counted("device rate", "fitted"), _median, 0.035),
+    Promise("rate of devices: 90 %", _counted("device rate", "fitted"), _ninth, 0.07),
+    Promise("service of devices: 90 % [ms]", _counted("device service", "fitted"), _ninth_difference, 0.15),
 )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scoreboard(Answer):
-    """Every published figure beside what the planner says of it.
+    """Every published figure beside what the planner says of it."""
 
-    Attributes
-    ----------
-    figures : tuple of PublishedFigure
-        In the order of the reports.
-    """
-
-    figures: tuple[PublishedFigure, ...]
+    figures: tuple[PublishedFigure, ...]  # in the order of the reports
 
     def failures(self) -> list[str]:
         """What does not hold: identities without an erratum, promised accuracies, errata that are not listed."""
@@ -131,29 +120,23 @@ class Scoreboard(Answer):
             for kind in KINDS:
                 found = [f for f in self.figures if (f.report, f.kind) == (report, kind)]
                 if found:
-                    errors = [100 * error for error in _errors(found)]
+                    off = [100 * error for error in _errors(found)]
                     measures = (
-                        [float(np.median(errors)), float(np.percentile(errors, NINE_IN_TEN)), max(errors)]
-                        if errors
-                        else [None, None, None]
+                        [np.median(off), np.percentile(off, NINE_IN_TEN), max(off)] if off else [None] * 3
                     )
                     named = (sum(f.outlier for f in found), sum(bool(f.erratum) for f in found))
                     rows.append((report, kind, len(found), *measures, *named))
-        heads = (("report", ""), ("kind", ""), ("count", ""), ("median", "percent"), ("p90", "percent"),
-                 ("worst", "percent"), ("outliers", ""), ("errata", ""))  # fmt: skip
-        return _table(rows, heads)
+        errors = [column(each, "percent", "", 1) for each in ("median", "p90", "worst")]
+        return tabled(
+            rows, [*map(column, ("report", "kind", "count")), *errors, *map(column, ("outliers", "errata"))]
+        )
 
     def counts(self) -> render.Table:
         """One row a table: how many figures it has."""
         tables = list(dict.fromkeys((figure.report, figure.table) for figure in self.figures))
         numbers = [sum((f.report, f.table) == each for f in self.figures) for each in tables]
-        return render.Table(
-            columns=(
-                render.Column(name="report", unit="", values=[report for report, _ in tables]),
-                render.Column(name="table", unit="", values=[table for _, table in tables]),
-                render.Column(name="figures", unit="", values=numbers),
-            )
-        )
+        rows = [(*each, number) for each, number in zip(tables, numbers, strict=True)]
+        return tabled(rows, map(column, ("report", "table", "figures")))
 
     def worst(self) -> list[PublishedFigure]:
         """The predictions that are furthest off, by relative error, named outliers apart."""
@@ -161,17 +144,12 @@ class Scoreboard(Answer):
             f for f in self.figures
             if f.relative_error is not None and f.kind in ANSWERED and f.kind != "identity" and not f.outlier
         ]  # fmt: skip
-        return sorted(judged, key=lambda figure: -abs(figure.relative_error or 0.0))[:WORST_SHOWN]
+        return sorted(judged, key=lambda figure: -abs(figure.relative_error or 0.0))[:5]
 
     def table(self) -> render.Table:
         """One row a figure."""
         records = [figure.record() for figure in self.figures]
-        return render.Table(
-            columns=tuple(
-                render.Column(name=name, unit="", values=[record[name] for record in records])
-                for name in records[0]
-            )
-        )
+        return tabled(records, map(column, records[0]))
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain data."""
@@ -216,11 +194,7 @@ class Scoreboard(Answer):
     def notes(self) -> tuple[str, ...]:
         """What the largest errors are, and what does not hold."""
         worst = [f"{f.report}, {f.table}, {f.row} {f.column}: {f.remark}." for f in self.worst() if f.remark]
-        return (
-            *self._worst_identity(),
-            *worst,
-            *(f"Does not hold: {one}" for one in self.failures()),
-        )
+        return (*self._worst_identity(), *worst, *(f"Does not hold: {one}" for one in self.failures()))
 
     def _worst_identity(self) -> list[str]:
         """What the largest error of an identity is, and why it may stand."""
@@ -241,13 +215,12 @@ class Scoreboard(Answer):
              "" if f.predicted is None else _shown(f.predicted.value), 100 * (f.relative_error or 0.0))
             for f in self.worst()
         ]  # fmt: skip
-        return _table(
-            rows, (("figure", ""), ("kind", ""), ("published", ""), ("predicted", ""), ("error", "percent"))
-        )
+        error = column("error", "percent", "", 1)
+        return tabled(rows, (*map(column, ("figure", "kind", "published", "predicted")), error))
 
     def _promise_table(self) -> render.Table:
-        heads = (("accuracy", ""), ("reached", ""), ("at most", ""))
-        return _table([(name, f"{value:.3g}", f"{limit:g}") for name, value, limit in self.promises()], heads)
+        rows = [(name, f"{value:.3g}", f"{limit:g}") for name, value, limit in self.promises()]
+        return tabled(rows, map(column, ("accuracy", "reached", "at most")))
 
     def plot(self, axes: Axes | None = None) -> Axes:
         """Draw the share of the figures that are within each error, one line a kind of prediction."""
@@ -280,16 +253,6 @@ class Scoreboard(Answer):
 def _shown(value: float) -> str:
     """Four digits, or a whole number; no power of ten."""
     return f"{value:.0f}" if abs(value) >= PLAIN else f"{value:.4g}"
-
-
-def _table(rows: Sequence[Sequence[Any]], heads: Sequence[tuple[str, str]]) -> render.Table:
-    """Rows below (name, unit); numbers in percent have one decimal."""
-    return render.Table(
-        columns=tuple(
-            render.Column(name=name, unit=unit, values=values, decimals=1 if unit else None)
-            for (name, unit), values in zip(heads, zip(*rows, strict=True), strict=True)
-        )
-    )
 
 
 def compare(done: Callable[[int], None] | None = None) -> Scoreboard:

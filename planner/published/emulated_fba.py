@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from planner import library, style
 from planner.advice.disk import Setting, disk_rates
-from planner.calibrate.cost_law import CostFit
+from planner.calibrate.cost_fit import CostFit
+from planner.calibrate.data_file import Measurements
 from planner.calibrate.disk import calibrate as fit_disk
 from planner.calibrate.paging import calibrate as fit_paging
-from planner.calibrate.tables import Measurements
 from planner.devices.disk import DiskPath
 from planner.devices.paging import PagingDevice
 from planner.published.report import (
@@ -226,14 +226,14 @@ def cells() -> Iterator[PublishedFigure]:
     """Every number of the three tables."""
     per_vio = {
         "Vio/tx": given("count"),
-        "CP/vio": identity(lambda at: at.at("CP/tx") / at.at("Vio/tx"), "CP/tx over Vio/tx", CP_PER_VIO),
-        "Virt/vio": identity(lambda at: at.at("Virt/tx") / at.at("Vio/tx"), "Virt/tx over Vio/tx"),
-        "Total/vio": identity(lambda at: at.at("CP/vio") + at.at("Virt/vio"), "CP/vio + Virt/vio"),
+        "CP/vio": identity(lambda at: at["CP/tx"] / at["Vio/tx"], "CP/tx over Vio/tx", CP_PER_VIO),
+        "Virt/vio": identity(lambda at: at["Virt/tx"] / at["Vio/tx"], "Virt/tx over Vio/tx"),
+        "Total/vio": identity(lambda at: at["CP/vio"] + at["Virt/vio"], "CP/vio + Virt/vio"),
     }
     costs = {
         "CP/tx": given(ENTERS),
         "Virt/tx": given(ENTERS),
-        "Total/tx": identity(lambda at: at.at("CP/tx") + at.at("Virt/tx"), "CP/tx + Virt/tx"),
+        "Total/tx": identity(lambda at: at["CP/tx"] + at["Virt/tx"], "CP/tx + Virt/tx"),
     }
     yield from table_figures(
         FOLDER, "table-1", dict.fromkeys(("IW", "RW", "IR", "RR"), _phase) | costs | per_vio
@@ -246,7 +246,7 @@ def _phase(at: Cell) -> Said:
     """Data rate of an iozone phase, as the disk path was fitted to all phases of its runs."""
     model = library.read_model(f"disk-iozone-{IOZONE[at.column]}")
     (run,) = (run for run in model.fit.runs if run.name == f"{at.column} {at.row}")
-    return Said(kind="fitted", predicted=known(run.predicted), group="data rate", note=model.title)
+    return Said("fitted", known(run.predicted), "data rate", note=model.title)
 
 
 def _xedit(at: Cell) -> Said:
@@ -255,15 +255,15 @@ def _xedit(at: Cell) -> Said:
     path = DiskPath.from_model(library.read_model(f"disk-xedit-{kind}"))
     rate = float(path.solve("off" if mode == "off" else "cached", hits).rate)
     if at.column in FROM_CPU_ALONE:
-        return Said(kind="transferred", predicted=known(rate), group="throughput", note="from CPU time alone")
-    return Said(kind="fitted", predicted=known(rate), note=OWN_WAIT)
+        return Said("transferred", known(rate), "throughput", note="from CPU time alone")
+    return Said("fitted", known(rate), note=OWN_WAIT)
 
 
 def _paging(at: Cell) -> Said:
     """Page rate of one guest that waits for each page."""
     device = PagingDevice.from_model(library.read_model(f"paging-{PAGING[at.column][0]}"))
-    rate = float(device.closed(1, at.at("Total/tx").value * MICROSECOND).page_rate)
-    return Said(kind="fitted", predicted=known(rate), note=OWN_WAIT)
+    rate = float(device.closed(1, at["Total/tx"].value * MICROSECOND).page_rate)
+    return Said("fitted", known(rate), note=OWN_WAIT)
 
 
 def _paging_cp(at: Cell) -> Said:
@@ -271,9 +271,7 @@ def _paging_cp(at: Cell) -> Said:
     blocks = library.read_source(FOLDER)["method"]["xedit_blocks"]
     of = PAGING[at.column][1]
     each = cell(table(FOLDER, "table-2"), "CP/tx", of) / blocks
-    return Said(
-        kind="transferred", predicted=each, group="CP time", note=f"CP time per block of XEDIT, run {of}"
-    )
+    return Said("transferred", each, "CP time", note=f"CP time per block of XEDIT, run {of}")
 
 
 def iozone_per_transaction() -> Axes:

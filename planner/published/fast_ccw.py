@@ -65,7 +65,7 @@ def _cp_time(at: Cell) -> Said:
     """CP time per MB of file, fitted to all sixteen runs by three combinations of costs."""
     model = library.read_model("channel-program")
     (run,) = (run for run in model.fit.runs if run.name == at.row)
-    return Said(kind="fitted", predicted=known(run.predicted), group="CP time", note=model.title)
+    return Said("fitted", known(run.predicted), "CP time", note=model.title)
 
 
 def cp_time_per_mb() -> Axes:

@@ -20,6 +20,7 @@ from planner.published.report import (
     Said,
     cell,
     exactly,
+    fields_of,
     given,
     identity,
     known,
@@ -33,7 +34,7 @@ from planner.published.report import (
 )
 from planner.reports import PublishedTable
 from planner.reports.dspacesh import DataSpace, read_data_spaces
-from planner.units import FRAME, GIB, MILLISECOND
+from planner.units import FRAME, GIB, MILLISECOND, PERCENT
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -41,7 +42,6 @@ if TYPE_CHECKING:
 FOLDER: Final = "real-storage"
 RELEASE: Final = "5.3"
 MOST_PROCESSORS: Final = 16
-PERCENT: Final = 0.01
 GAIN: Final = "what a release brings is measured, no law"
 PAIRS: Final = {
     "3": ("APT064G1", "APU064G1"),
@@ -113,7 +113,7 @@ def _gains() -> dict[str, Rule]:
         return follows
 
     def paired(rule: Rule) -> Rule:
-        return lambda at: rule(at) if at.column in PAIRS else Said(kind="not modelled", note=GAIN)
+        return lambda at: rule(at) if at.column in PAIRS else Said("not modelled", note=GAIN)
 
     pageins = identity(
         lambda at: cell(_table(3), "Pageins/CPU-sec (p)", PAIRS[at.column][0]), "Table 3, same run"
@@ -122,7 +122,7 @@ def _gains() -> dict[str, Rule]:
     return {
         **dict.fromkeys(config, given()),
         "Contention (z/VM 5.2 Pageins/CPU-sec)": lambda at: (
-            pageins(at) if at.column in PAIRS else Said(kind="input", note="how the workload was set up")
+            pageins(at) if at.column in PAIRS else Said("input", note="how the workload was set up")
         ),
         "Throughput": paired(identity(change("Tx/sec (p)"), note, {"4": "throughput-21.6"})),
         "Total CPU/tx": paired(identity(change("Total CPU/Tx (p)"), note)),
@@ -176,15 +176,13 @@ def _capacity() -> dict[str, Rule]:
 
 
 def _exact(at: Cell, row: str) -> Interval:
-    return known(at.at(row).value)
+    return known(at[row].value)
 
 
 def _below_2gb(at: Cell) -> Said:
     if at.value.value == 0:
-        return Said(kind="input", note="zero: 5.3 needs none below 2 GB")
-    return Said(
-        kind="identity", predicted=at.at("PTRM Resid pages (p)"), note="5.2 keeps all of them below 2 GB"
-    )
+        return Said("input", note="zero: 5.3 needs none below 2 GB")
+    return Said("identity", at["PTRM Resid pages (p)"], note="5.2 keeps all of them below 2 GB")
 
 
 def _scaling_rows(release: str) -> Mapping[str, Rule]:
@@ -192,15 +190,15 @@ def _scaling_rows(release: str) -> Mapping[str, Rule]:
     utilization = "Total CPU Util/Proc (p)"
 
     def busy(at: Cell) -> Interval:
-        return at.at(utilization) * PERCENT
+        return at[utilization] * PERCENT
 
     def transactions(at: Cell) -> Interval:
-        return _exact(at, "Processors") * busy(at) / (at.at("Total CPU/Tx (p)") * MILLISECOND)
+        return _exact(at, "Processors") * busy(at) / (at["Total CPU/Tx (p)"] * MILLISECOND)
 
     def ratio(row: str) -> Rule:
         known = {"APT128G0": "ratio-1.067"} if row == "Total CPU/Tx Ratio" and release == "5.2" else {}
         exact = row in ("Processor Ratio", "Real Storage Ratio")
-        take = _exact if exact else Cell.at
+        take = _exact if exact else Cell.__getitem__
         return identity(
             lambda at: take(at, RATIOS[row]) / take(Cell(table=at.table, row=at.row, column=base), RATIOS[row]),
             "over the first run", known,
@@ -210,13 +208,11 @@ def _scaling_rows(release: str) -> Mapping[str, Rule]:
         **dict.fromkeys(CONFIGURATION, given()),
         "Tx/sec (p)": identity(transactions, "processors x utilization / CPU time"),
         utilization: not_modelled("how much load the clients offered"),
-        "ITR (p)": identity(lambda at: at.at("Tx/sec (p)") / busy(at), "Tx/sec over utilization"),
+        "ITR (p)": identity(lambda at: at["Tx/sec (p)"] / busy(at), "Tx/sec over utilization"),
         "ITR Ratio; base = 530 64G": identity(
-            lambda at: at.at("ITR (p)") / cell(_table(4), "ITR (p)", "APU064G1"), "over 64 GB on 5.3"
+            lambda at: at["ITR (p)"] / cell(_table(4), "ITR (p)", "APU064G1"), "over 64 GB on 5.3"
         ),
-        "Total CPU/Tx (p)": identity(
-            lambda at: at.at("Emul CPU/Tx (p)") + at.at("CP CPU/Tx (p)"), "Emul + CP"
-        ),
+        "Total CPU/Tx (p)": identity(lambda at: at["Emul CPU/Tx (p)"] + at["CP CPU/Tx (p)"], "Emul + CP"),
         "Emul CPU/Tx (p)": given("measured; its errata say what it is worth"),
         "CP CPU/Tx (p)": given("measured; its errata say what it is worth"),
         "Pageins/CPU-sec (p)": not_modelled("page reads of a cache that the report does not describe"),
@@ -225,7 +221,7 @@ def _scaling_rows(release: str) -> Mapping[str, Rule]:
     if release == "5.3":
         parts = {
             "Emul CPU/Tx (p)": identity(
-                lambda at: at.at("Total CPU/Tx (p)") - at.at("CP CPU/Tx (p)"), "Total - CP"
+                lambda at: at["Total CPU/Tx (p)"] - at["CP CPU/Tx (p)"], "Total - CP"
             ),
             "CP CPU/Tx (p)": not_modelled("how CPU time divides between guests and CP"),
         }
@@ -241,16 +237,16 @@ def _scaling() -> Scaling:
 def _left_out_itr(at: Cell) -> Said:
     """ITR of a configuration from the other four."""
     counts = [each.processors for each in _scaling().configurations]
-    place = counts.index(int(at.at("Processors").value))
-    return Said(kind="left-out", predicted=known(float(_scaling().left_out[place].value)), group="processors",
-                note="scaling of the other four configurations")  # fmt: skip
+    place = counts.index(int(at["Processors"].value))
+    return Said("left-out", known(float(_scaling().left_out[place].value)), "processors",
+        note="scaling of the other four configurations")  # fmt: skip
 
 
 def _cpu_time(at: Cell) -> Said:
     """CPU time of a transaction by the law of all five configurations."""
     model = library.read_model("processors")
     (run,) = (run for run in model.fit.runs if run.name == at.column)
-    return Said(kind="fitted", predicted=known(run.predicted), group="processors", note=model.title)
+    return Said("fitted", known(run.predicted), "processors", note=model.title)
 
 
 def _listing(file: str, users: int) -> Iterator[PublishedFigure]:
@@ -260,40 +256,31 @@ def _listing(file: str, users: int) -> Iterator[PublishedFigure]:
     per_user = cell(_table(2), "Pages Touched/User", "ST4TA190").value
     alone = len(listing.rows) == 1
     for space in listing.rows:
-        yield PublishedFigure(
-            report=FOLDER,
-            table=name,
-            row=space.name,
-            column="Users",
-            kind="input",
-            note="column of zeros",
-            published=known(float(space.users or 0)),
-        )
-        for field, column in DSPACESH_COLUMNS.items():
-            number = getattr(space, field)
-            said = _space(space, field, users * per_user * FRAMES_PER_PGMBK if alone else None)
-            yield PublishedFigure(report=FOLDER, table=name, row=space.name, column=column, published=printed(number),
-                         kind=said.kind, predicted=said.predicted, erratum=said.erratum, note=said.note)  # fmt: skip
+        each = users * per_user * FRAMES_PER_PGMBK if alone else None
+        cells = [("Users", known(float(space.users or 0)), Said("input", note="column of zeros"))]
+        cells += [(column, printed(getattr(space, field)), _space(space, field, each))
+                  for field, column in DSPACESH_COLUMNS.items()]  # fmt: skip
+        for column, number, said in cells:
+            yield PublishedFigure(report=FOLDER, table=name, row=space.name, column=column, published=number,
+                                  **fields_of(said))  # fmt: skip
 
 
 def _space(space: DataSpace, field: str, pgmbks: float | None) -> Said:
     number = getattr(space, field)
     full = known(float(PAGES_PER_PTRM_SPACE))
     if number.value == 0:
-        return Said(kind="input", note="column of zeros")
+        return Said("input", note="column of zeros")
     if field == "total":
         half = printed(number).value < PAGES_PER_PTRM_SPACE / 2 + 1
-        return Said(
-            kind="identity", predicted=full, erratum="total-524k" if half else "", note="a space of 4 GB"
-        )
+        return Said("identity", full, erratum="total-524k" if half else "", note="a space of 4 GB")
     if field == "resident_below_2gb":
-        return Said(kind="identity", predicted=printed(space.resident), note="5.2 keeps all of them below 2 GB") \
-            if space.resident is not None else Said(kind="not modelled", note="no resident pages")  # fmt: skip
+        return Said("identity", printed(space.resident), note="5.2 keeps all of them below 2 GB") \
+            if space.resident is not None else Said("not modelled", note="no resident pages")  # fmt: skip
     if pgmbks is not None:
-        return Said(kind="identity", predicted=known(pgmbks), note="two frames a segment")
+        return Said("identity", known(pgmbks), note="two frames a segment")
     kind: Origin = "identity" if meets(printed(number), full) else "not modelled"
-    return Said(kind=kind, predicted=full if kind == "identity" else None,
-                note="a full space" if kind == "identity" else "which space CP fills first")  # fmt: skip
+    return Said(kind, full if kind == "identity" else None,
+        note="a full space" if kind == "identity" else "which space CP fills first")  # fmt: skip
 
 
 def scaling_over_storage() -> Axes:

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from planner import library
-from planner.calibrate.cost_law import CostFit
-from planner.calibrate.model_error import MODEL_ERROR
-from planner.calibrate.model_file import model_of_costs
-from planner.calibrate.tables import Measurements
+from planner.calibrate.cost_fit import CostFit
+from planner.calibrate.data_file import Measurements
+from planner.calibrate.kinds import model_of_costs
+from planner.calibrate.problem import MODEL_ERROR
 from planner.errors import ReportError
 from planner.interval import Interval
 from planner.reports import Printed, PublishedTable, read_table
@@ -20,7 +20,6 @@ from planner.reports import Printed, PublishedTable, read_table
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-HAIR: Final = 1e-9  # relative; ends that touch count as touching
 
 Origin = Literal["identity", "fitted", "left-out", "transferred", "input", "not modelled"]
 KINDS: Final[tuple[Origin, ...]] = ("identity", "fitted", "left-out", "transferred", "input", "not modelled")
@@ -47,7 +46,7 @@ def printed(number: Printed, factor: float = 1.0) -> Interval:
 
 def meets(one: Interval, other: Interval) -> bool:
     """Whether some number lies in both."""
-    hair = HAIR * max(abs(one.value), abs(other.value))
+    hair = 1e-9 * max(abs(one.value), abs(other.value))  # relative; ends that touch count as touching
     return bool(one.low <= other.high + hair and other.low <= one.high + hair)
 
 
@@ -62,42 +61,20 @@ def cell(table: PublishedTable, row: str, column: str) -> Interval:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PublishedFigure:
-    """A published figure.
+    """A published figure."""
 
-    Attributes
-    ----------
-    report, table, row, column : str
-        Where it stands; `report` is the folder in data/.
-    published : Interval
-        As printed, in the printed unit.
-    kind : str
-        One of `KINDS`.
-    predicted : Interval or None
-        What the planner says; an identity has the ends that rounding leaves open.
-    group : str
-        What accuracy is stated for; empty where none is.
-    erratum : str
-        Entry in source.toml that explains why an identity does not hold.
-    outlier : bool
-        Whether it is a named outlier, shown and not counted.
-    counts_items : bool
-        Whether it is a queue length or a like number that is scored in items, not in percent.
-    note : str
-        Where the prediction comes from, or why there is none.
-    """
-
-    report: str
+    report: str  # where it stands; `report` is the folder in data/
     table: str
     row: str
     column: str
-    published: Interval
-    kind: Origin
-    predicted: Interval | None = None
-    group: str = ""
-    erratum: str = ""
-    outlier: bool = False
-    counts_items: bool = False
-    note: str = ""
+    published: Interval  # as printed, in the printed unit
+    kind: Origin  # one of `KINDS`
+    predicted: Interval | None = None  # what the planner says
+    group: str = ""  # what accuracy is stated for; empty where none is
+    erratum: str = ""  # entry in source.toml that explains why an identity does not hold
+    outlier: bool = False  # whether it is a named outlier, shown and not counted
+    counts_items: bool = False  # whether it is a queue length or a like number that is scored in items
+    note: str = ""  # where the prediction comes from, or why there is none
 
     @property
     def difference(self) -> float | None:
@@ -148,28 +125,11 @@ class PublishedFigure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PublishedReport:
-    """A published report: one module that declares it, and one folder of data.
+    """A published report: one module that declares it, and one folder of data."""
 
-    Attributes
-    ----------
-    folder : str
-        Its folder in data/.
-    cells : callable
-        Every number that it prints, beside what the planner says, in the order of print.
-    models : callable
-        The models that were fitted to it, by the name of their file in models/.
-    left_out : callable
-        Laws that were fitted with some runs left out, which judge the planner; by name, SI. They are kept in
-        models/left-out, since fitting them takes most of the time of the scoreboard.
-    figures : mapping
-        What draws the figures that it names and does not display, by that name.
-    pictures : mapping
-        What draws its measurements beside the model, by the name of the file.
-    """
-
-    folder: str
-    cells: Callable[[], Iterator[PublishedFigure]]
-    models: Callable[[], Mapping[str, library.Model]] = dict
+    folder: str  # its folder in data/
+    cells: Callable[[], Iterator[PublishedFigure]]  # every number that it prints
+    models: Callable[[], Mapping[str, library.Model]] = dict  # the models that were fitted to it
     left_out: Callable[[], Mapping[str, Mapping[str, float]]] = dict
     figures: Mapping[str, Callable[[], Axes]] = field(default_factory=dict)
     pictures: Mapping[str, Callable[[], Axes]] = field(default_factory=dict)
@@ -177,13 +137,13 @@ class PublishedReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cell:
-    """A cell with its table; `at` takes a number of the same column."""
+    """A cell with its table; `cell[row]` is a number of the same column."""
 
     table: PublishedTable
     row: str
     column: str
 
-    def at(self, row: str) -> Interval:
+    def __getitem__(self, row: str) -> Interval:
         """Another number of the same column."""
         return cell(self.table, row, self.column)
 
@@ -197,7 +157,7 @@ class Cell:
         return cell(self.table, self.row, self.column)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Said:
     """What is said of a cell: the fields of a `PublishedFigure` without its place and its number."""
 
@@ -214,12 +174,12 @@ Rule = Callable[[Cell], Said]
 
 def given(note: str = "configuration") -> Rule:
     """Rule of a row that is put in."""
-    return lambda _: Said(kind="input", note=note)
+    return lambda _: Said("input", note=note)
 
 
 def not_modelled(reason: str) -> Rule:
     """Rule of a row that no law of the planner speaks of."""
-    return lambda _: Said(kind="not modelled", note=reason)
+    return lambda _: Said("not modelled", note=reason)
 
 
 def identity(follows: Callable[[Cell], Interval], note: str, errata: Mapping[str, str] | None = None) -> Rule:
@@ -227,7 +187,7 @@ def identity(follows: Callable[[Cell], Interval], note: str, errata: Mapping[str
     known = dict(errata or {})
 
     def rule(at: Cell) -> Said:
-        return Said(kind="identity", predicted=follows(at), note=note, erratum=known.get(at.column, ""))
+        return Said("identity", follows(at), note=note, erratum=known.get(at.column, ""))
 
     return rule
 
@@ -250,13 +210,14 @@ def table_figures(
             if place not in rules:
                 raise ReportError(table.path, f"no rule says what the numbers of {place!r} are")
             at = Cell(table=table, row=row, column=column)
-            said = _fields(rules[place](at))
+            said = fields_of(rules[place](at))
             yield PublishedFigure(
                 report=report, table=file, row=row, column=column, published=at.value, **said
             )
 
 
-def _fields(said: Said) -> dict[str, Any]:
+def fields_of(said: Said) -> dict[str, Any]:
+    """What is said of a cell, as fields of a `PublishedFigure`."""
     return {
         name: getattr(said, name) for name in ("kind", "predicted", "group", "erratum", "outlier", "note")
     }

@@ -8,8 +8,7 @@ from typing import Any, Final
 
 from planner import library
 from planner.advice.storage import guest_frame_budget
-from planner.calibrate.cost_fit import fit_costs
-from planner.calibrate.cost_law import CostLaw, MeasuredFigure
+from planner.calibrate.cost_fit import CostLaw, MeasuredFigure, fit_costs
 from planner.devices.touching import KIND, PARAMETERS
 from planner.published.report import (
     Origin,
@@ -24,14 +23,13 @@ from planner.published.report import (
 )
 from planner.queueing import closed_network
 from planner.reports import Printed
-from planner.units import FRAME, KILOBYTE, MICROSECOND
+from planner.units import FRAME, KILOBYTE, MICROSECOND, PERCENT
 
 XIV: Final = "xiv-concurrent-io"
 MODEL: Final = "system-xiv-serialized"
 TABLE: Final = "whole system"
 SERIALIZED: Final = "serialized"
 CONCURRENT: Final = "concurrent"
-PERCENT: Final = 0.01
 GUESTS, GUEST_GIB, INSTANTIATED, REAL_GIB, DEVICES, PROCESSORS = (
     20,
     88,

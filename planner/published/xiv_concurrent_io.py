@@ -34,13 +34,12 @@ from planner.published.report import (
 )
 from planner.published.whole_system import MODEL, calibrate_whole_system, compared_figures
 from planner.reports import Printed
-from planner.units import FRAME, KILOBYTE
+from planner.units import FRAME, KILOBYTE, PERCENT
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 FOLDER: Final = "xiv-concurrent-io"
-PERCENT: Final = 0.01
 PAGE_RATE_RESOLUTION: Final = (
     500.0  # page rates of the runs are rounded to thousands, whatever their decimals
 )
@@ -51,7 +50,6 @@ XIV_RUNS: Final = {"xiv-serialized": ("serialized", 1), "xiv-concurrent": ("conc
 RUNS: Final = ("serialized", "concurrent")
 AHEAD: Final = "from the serialized run alone: two transfers at a time instead of one"
 TOUCHES: Final = "what a guest does between two page faults"
-MOST_REQUESTS: Final = 4
 HALF_A_BOX: Final = 0.3
 
 
@@ -125,13 +123,13 @@ def cells() -> Iterator[PublishedFigure]:
         "Tx/sec": not_modelled(TOUCHES),
         "DASD Page Rate": _page_rate,
         "Tx per CPU-sec": identity(_per_second, "Tx/sec over total busy"),
-        "ITR": identity(lambda at: at.at("Tx/sec") / (at.at("avg busy") * PERCENT), "Tx/sec over avg busy"),
+        "ITR": identity(lambda at: at["Tx/sec"] / (at["avg busy"] * PERCENT), "Tx/sec over avg busy"),
         "total busy": identity(_total_busy, "guest + c-CP + nc-CP"),
         "guest busy": not_modelled(TOUCHES),
         "c-CP busy": _cp_busy,
         "nc-CP busy": _cp_busy,
-        "avg busy": identity(lambda at: at.at("total busy") / _cores(), "total busy over the cores"),
-        "T/V ratio": identity(lambda at: at.at("total busy") / at.at("guest busy"), "total over guest busy"),
+        "avg busy": identity(lambda at: at["total busy"] / _cores(), "total busy over the cores"),
+        "T/V ratio": identity(lambda at: at["total busy"] / at["guest busy"], "total over guest busy"),
     }
     yield from table_figures(FOLDER, "table-1", {row: _compared(rule) for row, rule in follows.items()})
     columns = {
@@ -150,10 +148,10 @@ def _compared(rule: Rule) -> Rule:
     def both(at: Cell) -> Said:
         before, after = (at.beside(run) for run in RUNS)
         if at.column == "delta":
-            return Said(kind="identity", predicted=after - before, note="concurrent - serialized")
+            return Said("identity", after - before, note="concurrent - serialized")
         if at.column == "pct":
             growth = (after / before - 1.0) * 100.0
-            return Said(kind="identity", predicted=growth, note="delta over serialized")
+            return Said("identity", growth, note="delta over serialized")
         return rule(at)
 
     return both
@@ -164,11 +162,11 @@ def _cores() -> float:
 
 
 def _per_second(at: Cell) -> Interval:
-    return at.at("Tx/sec") / (at.at("total busy") * PERCENT)
+    return at["Tx/sec"] / (at["total busy"] * PERCENT)
 
 
 def _total_busy(at: Cell) -> Interval:
-    return at.at("guest busy") + at.at("c-CP busy") + at.at("nc-CP busy")
+    return at["guest busy"] + at["c-CP busy"] + at["nc-CP busy"]
 
 
 def _asked(run: str) -> tuple[PagingDevice, Origin, str]:
@@ -185,7 +183,7 @@ def _asked(run: str) -> tuple[PagingDevice, Origin, str]:
 def _page_rate(at: Cell) -> Said:
     device, kind, note = _asked(at.column)
     rate = library.read_source(FOLDER)["method"]["devices"] * float(device.closed(XIV_REQUESTS).page_rate)
-    return Said(kind=kind, predicted=known(rate), group=_group(kind), note=note)
+    return Said(kind, known(rate), _group(kind), note=note)
 
 
 def _cp_busy(at: Cell) -> Said:
@@ -193,9 +191,8 @@ def _cp_busy(at: Cell) -> Said:
     device = PagingDevice.from_model(library.read_model(f"paging-xiv-{at.column}"))
     system = device.cp_system_time or 0.0
     each = system if at.row == "nc-CP busy" else device.cp_time - system
-    predicted = at.at("DASD Page Rate") * (each / PERCENT)
-    return Said(kind="fitted", predicted=known(predicted.value), group="CP time",
-                note=f"model paging-xiv-{at.column}")  # fmt: skip
+    predicted = at["DASD Page Rate"] * (each / PERCENT)
+    return Said("fitted", known(predicted.value), "CP time", note=f"model paging-xiv-{at.column}")  # fmt: skip
 
 
 def _device(at: Cell) -> Said:
@@ -206,7 +203,7 @@ def _device(at: Cell) -> Said:
         if at.column == "transfers"
         else float(answer.page_rate) * FRAME / KILOBYTE
     )
-    return Said(kind=kind, predicted=known(value), group=_group(kind), note=note)
+    return Said(kind, known(value), _group(kind), note=note)
 
 
 def _group(kind: Origin) -> str:
@@ -219,7 +216,7 @@ def rate_over_requests() -> Axes:
     model = library.read_model("paging-xiv-serialized")
     devices = {"Serialized": PagingDevice.from_model(model), "Concurrent": predicted_concurrent()}
     printed_rates = table(FOLDER, "table-2")
-    requests = np.arange(1, MOST_REQUESTS + 1)
+    requests = np.arange(1, 5)
     asked = [
         {"outstanding": float(each), "think_time": 0.0, "arrival_rate": 0.0, "scv": 1.0} for each in requests
     ]

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from planner.doors import door
 
 if TYPE_CHECKING:
-    from planner.queueing.closed_queue import finite_source
     from planner.queueing.erlang import (
         erlang_b,
         erlang_b_load,
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
         log_erlang_c,
     )
     from planner.queueing.general_service import GeneralSteady, mgc
-    from planner.queueing.limited_queue import LimitedSteady, mmck
     from planner.queueing.multiclass import MulticlassSteady, closed_network
     from planner.queueing.network import (
         Bounds,
@@ -26,60 +24,31 @@ if TYPE_CHECKING:
         balanced_job_bounds,
         mva,
     )
-    from planner.queueing.open_queue import mmc
     from planner.queueing.overflow import OverflowGroup, overflow_group
     from planner.queueing.pools import PoolSteady, alias_pool
     from planner.queueing.scalability import Scalability, fit_usl, usl
     from planner.queueing.server_count import max_load, min_servers
-    from planner.queueing.steady import Steady
+    from planner.queueing.single_station import LimitedSteady, Steady, finite_source, mmc, mmck
 
 __all__ = [
-    "Bounds",
-    "GeneralSteady",
-    "LimitedSteady",
-    "MulticlassSteady",
-    "NetworkSteady",
-    "OverflowGroup",
-    "PoolSteady",
-    "Scalability",
-    "Steady",
-    "alias_pool",
-    "asymptotic_bounds",
-    "balanced_job_bounds",
-    "closed_network",
-    "erlang_b",
-    "erlang_b_load",
-    "erlang_c",
-    "erlang_c_load",
-    "finite_source",
-    "fit_usl",
-    "log_erlang_b",
-    "log_erlang_c",
-    "max_load",
-    "mgc",
-    "min_servers",
-    "mmc",
-    "mmck",
-    "mva",
-    "overflow_group",
-    "usl",
-]
+    "Bounds", "GeneralSteady", "LimitedSteady", "MulticlassSteady", "NetworkSteady", "OverflowGroup", "PoolSteady",
+    "Scalability", "Steady", "alias_pool", "asymptotic_bounds", "balanced_job_bounds", "closed_network", "erlang_b",
+    "erlang_b_load", "erlang_c", "erlang_c_load", "finite_source", "fit_usl", "log_erlang_b", "log_erlang_c",
+    "max_load", "mgc", "min_servers", "mmc", "mmck", "mva", "overflow_group", "usl",
+]  # fmt: skip
 
 # Each comes when it is asked for.
 __getattr__ = door(
     __name__,
     {
-        "closed_queue": "finite_source",
         "erlang": "erlang_b erlang_b_load erlang_c erlang_c_load log_erlang_b log_erlang_c",
         "general_service": "GeneralSteady mgc",
-        "limited_queue": "LimitedSteady mmck",
         "multiclass": "MulticlassSteady closed_network",
         "network": "Bounds NetworkSteady asymptotic_bounds balanced_job_bounds mva",
-        "open_queue": "mmc",
         "overflow": "OverflowGroup overflow_group",
         "pools": "PoolSteady alias_pool",
         "scalability": "Scalability fit_usl usl",
         "server_count": "max_load min_servers",
-        "steady": "Steady",
+        "single_station": "LimitedSteady Steady finite_source mmc mmck",
     },
 )

@@ -19,7 +19,6 @@ Indices = NDArray[np.int64]
 BLOCK: Final = 8192  # scenarios at a time: their vectors stay in the cache
 LARGEST_DIRECT: Final = 1000  # requesters; beyond, the terms relative to p(c) leave float64 as a rule
 RESCALE_ABOVE: Final = 1e200  # a term from which on all of them are scaled down, so that none overflows
-NEGLIGIBLE: Final = 1e-20  # share of a sum below which further terms are left out
 FORGOTTEN: Final = 1e-45  # of the most likely state: nothing even beside the few who think
 
 
@@ -175,7 +174,8 @@ def _walk(sums: Array, mode: Array, n: Array, load: Array, c: Array, i: Array, *
     present, term, added = mode, np.ones_like(n), np.zeros_like(sums)
     while True:
         if step > 0:
-            going = (present < n) & (term > 0) & ((present <= c) | (term * n > NEGLIGIBLE * added[2]))
+            # share of a sum below which further terms are left out
+            going = (present < n) & (term > 0) & ((present <= c) | (term * n > 1e-20 * added[2]))
         else:
             going = (present > 0) & (term > FORGOTTEN)
         if not going.all():

@@ -18,21 +18,16 @@ import numpy as np
 from scipy.special import gammainc, gammaln, lambertw, xlogy
 
 from planner.errors import ConvergenceError, InputError
-from planner.queueing._elimination import inverse_dominant
-from planner.queueing._phase_type import phase_type
+from planner.queueing._delay_laws import stage_quantile
+from planner.queueing._levels import inverse_dominant
 from planner.queueing._phases import Batch, open_in_phases, shapes
 from planner.queueing._roots import enclose, increasing_root
-from planner.queueing._stages import stage_quantile
+from planner.queueing._station import phase_type
 from planner.results import Array
 
-LARGEST_LEVEL: Final = 200  # states of a level: the law takes thousands of products of such matrices
-NEGLIGIBLE: Final = 1e-13  # of the tail at the quantile
 MOST_STAGES: Final = 200_000  # stages of a wait that are summed at most
-CHECK_EVERY: Final = 64  # stages after which the rest is held against what is enough
 LARGEST_CIRCLE: Final = 2**20  # points of a transform at most
-REACH: Final = 37.0  # exponent of what is left out beyond the largest number at the station
 SPREAD: Final = 12.0  # standard deviations of a Poisson variable, and as many units
-BATCH: Final = 2_000_000  # numbers that are held side by side
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +62,9 @@ class GeneralDelay:
         token = np.where(load > 0, load, np.finfo(np.float64).tiny)
         if index.size:
             chosen = token[index], np.ones(index.size), servers[index], scv[index]
-            for batch in open_in_phases(*chosen, LARGEST_LEVEL):
+            for batch in open_in_phases(
+                *chosen, 200
+            ):  # states of a level: the law takes thousands of products of such
                 rows = index[batch.index]
                 result[rows] = _phase_quantile(aim[rows], scv[rows], batch, own_service=own_service)
         return np.asarray((result * service).reshape(given[0].shape))
@@ -85,7 +82,7 @@ def _phase_quantile(aim: Array, scv: Array, batch: Batch, *, own_service: bool) 
     k = np.arange(states)
     stay[:, k, k] += 1 - leaving / pace[:, None]
     end = down / pace[:, None, None]
-    enough = NEGLIGIBLE * np.exp(-aim)
+    enough = 1e-13 * np.exp(-aim)  # of the tail at the quantile
     own = _ServiceStages.of(scv, station.law.phases, pace) if own_service else None
     stages = _stage_tails(solution.full, solution.ratio, stay, end, own, enough)
     return stage_quantile(aim, stages, np.zeros(len(aim))) / pace
@@ -116,7 +113,7 @@ def _stage_tails(
     serving = own.start * (1 - waiting)[:, None] if own else np.zeros((len(full), 1))
     tails = [waiting + serving.sum(-1)]
     for stage in range(1, MOST_STAGES):
-        if stage % CHECK_EVERY == 0 and (tails[-1] <= enough).all():
+        if stage % 64 == 0 and (tails[-1] <= enough).all():
             return np.stack(tails, axis=-1)
         state = state @ stay + ratio @ (state @ end)
         before, waiting = waiting, (full[:, None, :] @ state).sum((-1, -2))
@@ -129,7 +126,8 @@ def _stage_tails(
 def _deterministic_quantile(aim: Array, load: Array, servers: Array) -> Array:
     """Wait in units of the service time; scenarios with the same servers and the same reach side by side."""
     decay = _decay(load, servers)
-    reach = np.exp2(np.ceil(np.log2((REACH + aim) / decay + 2 * servers)))
+    # exponent of what is left out beyond the largest number at the station
+    reach = np.exp2(np.ceil(np.log2((37.0 + aim) / decay + 2 * servers)))
     if not (
         reach <= LARGEST_CIRCLE
     ).all():  # so near saturation some releases of scipy have no decay at all: nan
@@ -138,7 +136,7 @@ def _deterministic_quantile(aim: Array, load: Array, servers: Array) -> Array:
         raise InputError("arrival_rate", float(load[worst]), told, "erlang")
     result = np.empty_like(load)
     for index, (count, points) in shapes(servers, reach):
-        for part in np.array_split(index, max(1, index.size * points // BATCH)):
+        for part in np.array_split(index, max(1, index.size * points // 2_000_000)):
             above = _more_than(load[part], count, points)
             result[part] = _franx_quantile(aim[part], load[part], count, above)
     return result

@@ -1,4 +1,8 @@
-"""Chains of levels solved by blocks, without cancellation: closed stations, and open ones to any queue.
+"""Chains of levels, eliminated without a subtraction and solved by blocks.
+
+The diagonal of a generator is minus the sum of what leaves. Formed as that sum, and never as a difference, it keeps
+states that are too rare for the rounding of the others (Grassmann, Taksar and Heyman 1985). Every function takes the
+rates between different states, many chains side by side; what stands on the diagonal does not matter.
 
 With A_n the local block of level n, D_n its way down, U_n where an arrival leads and lambda_n the arrival rate,
 all that lies above level n acts on it through
@@ -17,9 +21,86 @@ from typing import Final
 import numpy as np
 
 from planner.errors import ConvergenceError
-from planner.queueing._elimination import closed_by, dwell_times, inverse_dominant, stationary
 from planner.queueing._station import Station
 from planner.results import Array
+
+LARGE: Final = 1e200
+"""Weight of a state, relative to the first, from which on a law is scaled so that it does not overflow."""
+
+
+def stationary(moves: Array) -> Array:
+    """Law of chains given by the rates between different states, by state reduction: it never subtracts.
+
+    A state that leads to none before it, directly or by later ones, is never left for them: they have no weight.
+    """
+    work = moves.copy()
+    back = np.ones(work.shape[:-1])
+    for last in range(work.shape[-1] - 1, 0, -1):
+        back[:, last] = work[:, last, :last].sum(-1)
+        work[:, :last, last] /= np.where(back[:, last] > 0.0, back[:, last], 1.0)[:, None]
+        work[:, :last, :last] += work[:, :last, last, None] * work[:, last, None, :last]
+    law = np.ones(work.shape[:-1])
+    for state in range(1, work.shape[-1]):
+        law[:, state] = (law[:, :state] * work[:, :state, state]).sum(-1)
+        kept = back[:, state] <= 0.0
+        law[kept, :state], law[kept, state] = 0.0, 1.0
+        if (law[:, state] > LARGE).any():
+            law[:, : state + 1] /= np.maximum(law[:, state, None], 1.0)  # what is so much rarer is nothing
+    return np.asarray(law / law.sum(-1, keepdims=True))
+
+
+def dwell_times(moves: Array, leaves: Array) -> Array:
+    """Mean times in the states of a level before it is left, by the state it is entered in.
+
+    The inverse of a matrix with `moves` off its diagonal and dominant rows. LAPACK serves unless the level is left
+    so rarely that a pivot is lost in rounding.
+    """
+    try:
+        times = inverse_dominant(closed_by(moves.copy(), leaves[..., None]))
+    except np.linalg.LinAlgError:
+        return _dwell_long(moves, leaves)
+    return times if (times >= 0).all() else _dwell_long(moves, leaves)
+
+
+def _dwell_long(moves: Array, leaves: Array) -> Array:
+    """As `dwell_times`, by elimination that knows what leaves and so never subtracts.
+
+    Grassmann, Taksar and Heyman (1985); Alfa, Xue and Ye (2002). A level that is hardly ever left keeps its digits.
+    """
+    size = moves.shape[-1]
+    work, leaves, pivots = moves.copy(), leaves.copy(), np.empty_like(leaves)
+    for k in range(size):
+        onward, pivot = work[:, k, k + 1 :], pivots[:, k]
+        pivot[:] = onward.sum(-1) + leaves[:, k]
+        share = work[:, k + 1 :, k]
+        share /= pivot[:, None]
+        work[:, k + 1 :, k + 1 :] += share[:, :, None] * onward[:, None, :]
+        leaves[:, k + 1 :] += share * leaves[:, k, None]
+    times = np.broadcast_to(np.eye(size), moves.shape).copy()
+    for k in range(1, size):
+        times[:, k] += (work[:, k, None, :k] @ times[:, :k])[:, 0]
+    for k in range(size - 1, -1, -1):
+        times[:, k] += (work[:, k, None, k + 1 :] @ times[:, k + 1 :])[:, 0]
+        times[:, k] /= pivots[:, k, None]
+    return times
+
+
+def inverse_dominant(dominant: Array) -> Array:
+    """Inverse of matrices with dominant rows, positive diagonal and nothing else positive: no term is negative.
+
+    Transposed, the dominance is by columns, elimination never swaps rows, and only like signs are added.
+    """
+    return np.asarray(np.linalg.inv(dominant.swapaxes(-1, -2)).swapaxes(-1, -2), dtype=np.float64)
+
+
+def closed_by(off_diagonal: Array, down: Array) -> Array:
+    """Minus S of a level: its diagonal is what leaves."""
+    k = np.arange(off_diagonal.shape[-1])
+    off_diagonal[:, k, k] = 0.0
+    closed = -off_diagonal
+    closed[:, k, k] = off_diagonal.sum(-1) + down.sum(-1)
+    return closed
+
 
 RESCALE_ABOVE: Final = 1e200  # a probability above which all are scaled down against overflow
 LEAST_THINK: Final = 1e-15  # of the service time: no think time at all is the limit, at working precision

@@ -13,17 +13,15 @@ from planner.queueing._product_form import StationGroup, copy_series
 from planner.results import Array
 
 LEVELS: Final = 8  # estimates of how the shares change with one requester less; Chandy and Neuse stop after 3
-STEPS: Final = 2000  # steps at most
-SETTLED: Final = 1e-10  # relative change of the queues
 NEWTON: Final = 60  # steps of Newton's method to the tilt of a law at most
 LONGEST_STEP: Final = 20.0  # of the mixing, in plain steps
 MOST_BACK: Final = 0.9  # share of the way back to the step before that mixing may go
+STEPS: Final = 2000  # steps at most
+SETTLED: Final = 1e-10  # relative change of the queues
 RESTART: Final = 25  # steps after which the mixing begins anew, with half steps from then on
 HALF: Final = 0.5  # share of a step where whole ones may swing
 FAR: Final = 800.0  # logarithms of odds that float64 still holds
 TINY: Final = 1e-300  # what divides in place of 0
-ROUNDING: Final = 1e-13  # relative error of a mean at which Newton's method ends
-LONGEST_LAW: Final = 2000  # requests at one copy that the law of a station with several servers reaches
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,7 +79,8 @@ def solve(full: Array, think: Array, groups: Sequence[StationGroup]) -> tuple[Ar
 def _station(group: StationGroup, most: int) -> _Station:
     if group.pace is None or group.pace.shape[-1] == 1:
         return _Station(group=group, simple=True, gain=None, log_weight=None)
-    length = min(most, LONGEST_LAW) + 1
+    # requests at one copy that the law of a station with several servers reaches
+    length = min(most, 2000) + 1
     settled = min(length, group.pace.shape[-1]) + 1  # from there on the weights are a geometric series
     weights = np.log(copy_series(group.pace, group.load, np.ones_like(group.load), settled))
     step = weights[:, -1:] - weights[:, -2:-1]
@@ -193,7 +192,8 @@ def _tilted(weight: Array, gain: Array, means: Array) -> Array:
         law = np.exp(log - log.max(-1, keepdims=True))
         law /= law.sum(-1, keepdims=True)
         mean = law @ counts
-        off = np.abs(mean - means) > ROUNDING * (1 + means)
+        # relative error of a mean at which Newton's method ends
+        off = np.abs(mean - means) > 1e-13 * (1 + means)
         if not off.any():
             break
         low, high = np.where(mean < means, tilt, low), np.where(mean < means, high, tilt)

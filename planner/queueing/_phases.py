@@ -12,13 +12,11 @@ from numpy.typing import NDArray
 from planner.errors import InputError
 from planner.queueing._birth_death import saturated_with_gaps
 from planner.queueing._levels import OpenSolution, solve_closed, solve_crowded, solve_open
-from planner.queueing._phase_type import phase_count, phase_type
-from planner.queueing._station import Station, state_count
+from planner.queueing._station import Station, phase_count, phase_type, state_count
 from planner.results import Array
 
 LARGEST_LEVEL: Final = 1_000  # states of one level: the solution inverts matrices of this size
 LARGEST_CHAIN: Final = 200_000  # states of all levels of a closed station
-BATCH: Final = 2_000_000  # matrix elements of one kind held side by side
 
 
 def closed_in_phases(n: Array, z: Array, s: Array, c: Array, scv: Array, i: Array, g: Array) -> Array:
@@ -109,7 +107,7 @@ def shapes(
 
 
 def _batches(index: NDArray[np.int64], states: int) -> Iterator[NDArray[np.int64]]:
-    size = max(1, BATCH // states**2)
+    size = max(1, 2_000_000 // states**2)  # matrix elements of one kind held side by side
     for start in range(0, len(index), size):
         yield index[start : start + size]
 

@@ -1,4 +1,12 @@
-"""Erlang's formulas of loss (B) and delay (C), their logarithms, and the loads that lead to a given probability."""
+"""Erlang's formulas of loss (B) and delay (C), their logarithms, and the loads that lead to a given probability.
+
+1/B(c, a) = sum over j of c!/(c - j)! a^-j. Three ways, each where it is exact to working precision:
+
+* few servers: that sum by Horner's rule, scenarios of equal c side by side, two operations a term;
+* many, loads up to c + 5 sqrt(c): the Poisson law, 1/B = P(X <= c) / P(X = c), with Loader's deviance (2000);
+* many, larger loads: the continued fraction of the incomplete gamma function (Legendre), which then needs
+  two dozen terms.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +14,122 @@ from typing import Final
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import gammaln
+from scipy.special import gammaincc, gammaln
 
 from planner.queueing import checks
-from planner.queueing._erlang import inverse_blocking, log_inverse_blocking
 from planner.queueing._roots import increasing_root
 from planner.results import Array
+
+FEW: Final = 128  # servers; their factorial stays within float64
+BLOCK: Final = 8192  # scenarios at a time: their vectors stay in the cache
+FRACTION_TERMS: Final = 30  # terms of the continued fraction of Erlang's B
+NEAR: Final = 0.1  # relative distance below which the deviance is taken from its series
+
+
+def inverse_blocking(load: Array, servers: Array) -> Array:
+    """1/B in the common shape of the arguments; inf where B underflows, servers 0 or more."""
+    shape = load.shape
+    load, servers = load.ravel(), servers.ravel()
+    result = np.empty(load.size)
+    with np.errstate(over="ignore", divide="ignore"):
+        if (servers > FEW).any():
+            many = servers > FEW
+            result[many] = np.exp(_log_inverse_many(load[many], servers[many]))
+            few = np.flatnonzero(~many)
+            result[few] = _few(load[few], servers[few])
+        else:
+            result = _few(load, servers)
+    return result.reshape(shape)
+
+
+def log_inverse_blocking(load: Array, servers: Array) -> Array:
+    """Logarithm of 1/B, finite also where B underflows; inf at no load."""
+    shape = load.shape
+    load, servers = load.ravel(), servers.ravel()
+    many = servers > FEW
+    result = np.empty(load.size)
+    with np.errstate(over="ignore", divide="ignore"):
+        result[many] = _log_inverse_many(load[many], servers[many])
+        result[~many] = np.log(_few(load[~many], servers[~many]))
+    lost = np.isinf(result) & (load > 0)  # Horner's rule overflowed: 1/B = c! a^-c e^a P(X <= c)
+    a, c = load[lost], servers[lost]
+    result[lost] = gammaln(c + 1) - c * np.log(a) + a + np.log(gammaincc(c + 1, a))
+    return result.reshape(shape)
+
+
+def _few(load: Array, servers: Array) -> Array:
+    """Horner's rule, grouped by the number of servers (a radix sort of bytes)."""
+    if servers.size == 0:
+        return np.empty(0)
+    if servers[0] == servers[-1] and (servers == servers[0]).all():
+        result = np.empty(load.size)
+        for start in range(0, load.size, BLOCK):
+            part = slice(start, start + BLOCK)
+            result[part] = _horner(load[part], int(servers[0]))
+        return result
+    result = np.empty(load.size)
+    keys = servers.astype(np.uint8)
+    order = np.argsort(keys, kind="stable")
+    ends = np.cumsum(np.bincount(keys))
+    for count in np.flatnonzero(np.diff(ends, prepend=0)):
+        first = ends[count - 1] if count else 0
+        for start in range(first, ends[count], BLOCK):
+            index = order[start : min(start + BLOCK, ends[count])]
+            result[index] = _horner(load.take(index), int(count))
+    return result
+
+
+def _horner(load: Array, count: int) -> Array:
+    """Sum of c!/(c - j)! a^-j, the powers of 1/a with coefficients c!/k!."""
+    if count == 0:
+        return np.ones_like(load)
+    inverse_load = np.reciprocal(load)
+    coefficient = [1.0]  # c!/k! for k = c down to 0
+    for k in range(count, 0, -1):
+        coefficient.append(coefficient[-1] * k)
+    value = inverse_load * coefficient[-1]
+    value += coefficient[-2]
+    for term in coefficient[-3::-1]:
+        value *= inverse_load
+        value += term
+    return value
+
+
+def _log_inverse_many(load: Array, servers: Array) -> Array:
+    result = np.full(load.size, np.inf)
+    # standard deviations above c from where the continued fraction takes FRACTION_TERMS
+    heavy = load > servers + 5.0 * np.sqrt(servers)
+    light = (load > 0) & ~heavy
+    a, c = load[light], servers[light]
+    result[light] = np.log(gammaincc(c + 1, a)) - log_poisson(c, a)
+    a, c = load[heavy], servers[heavy]
+    rest = np.zeros_like(a)
+    for i in range(FRACTION_TERMS, 0, -1):
+        rest = i * (c + 1 - i) / (a - c + 2 * i + rest)
+    result[heavy] = np.log(a / (a - c + rest))
+    return result
+
+
+def log_poisson(k: Array, mean: Array) -> Array:
+    """Logarithm of P(X = k), X Poisson and k above FEW: Loader's saddle point form, which cancels nowhere."""
+    return -_stirling_error(k) - deviance(k, mean) - 0.5 * np.log(2 * np.pi * k)
+
+
+def deviance(k: Array, mean: Array) -> Array:
+    """K ln(k / mean) + mean - k, accurate also where k is close to the mean."""
+    distance = (k - mean) / (k + mean)
+    square = distance * distance
+    series = np.zeros_like(square)
+    for j in range(9, 0, -1):  # terms of the series of the deviance
+        series = (series + 1 / (2 * j + 1)) * square
+    near = (k - mean) * distance + 2 * k * distance * series
+    return np.where(np.abs(distance) < NEAR, near, k * np.log(k / mean) + mean - k)
+
+
+def _stirling_error(k: Array) -> Array:
+    """Logarithm of k! - ln(sqrt(2 pi k) (k / e)^k) to 1e-16, for k above FEW."""
+    return (1 / 12 - (1 / 360 - 1 / 1260 / (k * k)) / (k * k)) / k
+
 
 WIDENING: Final = 1e-9  # by which the ends of a bracket are moved apart against rounding, in ln of the load
 

@@ -1,4 +1,17 @@
-"""M/G/c: Poisson arrivals, service of any variability, by the exact law or by a named closed form."""
+"""M/G/c: the mean wait by published closed forms and exactly, its law where it is known.
+
+All take waits in units of the service time, flat arrays, stable scenarios with at least two servers.
+
+At most half a unit of exponent per server group: the roots of z^c = exp(lambda (z - 1)) inside the unit circle,
+z_k = -W(-rho w_k e^-rho) / rho with Lambert's W and the c-th roots of one w_k (Crommelin 1932; Franx 2001),
+
+    Lq = lambda / (2 (c - lambda)) - lambda / 2 - (c - 1) / 2 + sum Re 1 / (1 - z_k),
+    P(no delay) = (c - lambda) / product (1 - z_k).
+
+They cancel at light load. There the random walk of arrivals less departures gives series of positive terms
+(Spitzer 1956): Lq = sum over m of E[(N_m - m c)^+] / m and -ln P(no delay) = sum P(N_m >= m c) / m with N_m
+Poisson of mean m lambda, whose terms fall like exp(-m c (rho - 1 - ln rho)).
+"""
 
 from __future__ import annotations
 
@@ -9,26 +22,171 @@ from typing import Any, Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import gammainc, gammaincc, gammaln, lambertw, poch, xlogy
 
 from planner.errors import InputError
-from planner.queueing import _closed_forms as forms
 from planner.queueing import checks
-from planner.queueing._deterministic import deterministic
 from planner.queueing._general_delay import GeneralDelay
 from planner.queueing._phases import open_in_phases
-from planner.queueing.erlang import erlang_c
-from planner.queueing.steady import Steady
+from planner.queueing._roots import increasing_root
+from planner.queueing._station import mixed_erlang
+from planner.queueing.erlang import FEW, erlang_c, log_poisson
+from planner.queueing.single_station import Steady
 from planner.results import Array, quantity
+
+NODES: Final = np.arange(-4.6, 8.6, 0.15)  # of the double exponential rule for half a line
+NEAR_ONE: Final = 1e-6  # distance of an exponent from 1, where the formula divides by 0, that is kept
+
+
+def allen_cunneen(exponential: Array, scv: Array) -> Array:
+    """W = (1 + scv)/2 W_M: Lee and Longton (1959), as Allen (1990) popularized it."""
+    return (1 + scv) / 2 * exponential
+
+
+def cosmetatos_1975(exponential: Array, scv: Array, load: Array, servers: Array) -> Array:
+    """W = scv W_M + (1 - scv) W_D with his explicit M/D/c wait; the mixture is of 1976."""
+    light: Array = (1 - load / servers) * (servers - 1) * (np.sqrt(4 + 5 * servers) - 2) / (16 * load)
+    return scv * exponential + (1 - scv) * exponential / 2 * (1 + light)
+
+
+def kimura_1986(exponential: Array, deterministic: Array, scv: Array) -> Array:
+    """W = (1 + scv) / ((1 - scv)/W_D + 2 scv/W_M)."""
+    return (1 + scv) / ((1 - scv) / deterministic + 2 * scv / exponential)
+
+
+def boxma_cohen_huffels_1979(exponential: Array, deterministic: Array, scv: Array, servers: Array) -> Array:
+    """W = (1 + scv) W_D W_M / (2 alpha W_D + (1 - alpha) W_M).
+
+    alpha = ((1 + scv) / gamma - c - 1) / (c - 1), gamma the mean of the least of c residual services.
+    """
+    alpha = ((1 + scv) / least_residual(scv, servers) - servers - 1) / (servers - 1)
+    return (1 + scv) * deterministic * exponential / (2 * alpha * deterministic + (1 - alpha) * exponential)
+
+
+def takahashi_1977(exponential: Array, deterministic: Array, scv: Array) -> Array:
+    """W = (E S^alpha / Gamma(1 + alpha))^(1 / (alpha - 1)) W_M, with the alpha that makes M/D/c exact."""
+    wanted = np.log(exponential / deterministic)
+    alpha = increasing_root(
+        lambda a, goal: gammaln(1 + a) / (a - 1) - goal,
+        np.full(scv.shape, 1e-9),
+        np.full(scv.shape, 3.0),
+        (wanted,),
+    )
+    alpha = np.where(np.abs(alpha - 1) < NEAR_ONE, 1 + NEAR_ONE, alpha)
+    return np.exp((_log_moment(alpha, scv) - gammaln(1 + alpha)) / (alpha - 1)) * exponential
+
+
+def _log_moment(alpha: Array, scv: Array) -> Array:
+    """Ln E S^alpha of the two-moment law with mean 1."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        first = (1 + np.sqrt((scv - 1) / (scv + 1))) / 2
+        branches = first * (2 * first) ** -alpha + (1 - first) * (2 - 2 * first) ** -alpha
+        above = gammaln(1 + alpha) + np.log(branches)
+    stages, short, rate = mixed_erlang(np.minimum(scv, 1.0))
+    shorter = np.maximum(stages - 1, 1)
+    below = np.log(short * poch(shorter, alpha) + (1 - short) * poch(stages, alpha))
+    below = below - alpha * np.log(rate)
+    return np.where(scv > 1, above, below)
+
+
+def least_residual(scv: Array, servers: Array) -> Array:
+    """Mean of the least of c residual services (mean service 1): integral of (1 - G_e)^c, by a trapezoid rule.
+
+    t = exp(v - exp(-v)) / c turns the half line into one on which the integrand falls doubly exponentially. G_e is
+    the law of what is left of a service that is seen under way.
+    """
+    time = np.exp(NODES - np.exp(-NODES))
+    weight = time * (1 + np.exp(-NODES)) * (NODES[1] - NODES[0])
+    result = np.empty_like(scv)
+    for chosen, tail in ((scv > 1, _residual_branches), (scv <= 1, _residual_stages)):
+        v, c = scv[chosen, None], servers[chosen, None]
+        result[chosen] = (tail(time / c, v) ** c) @ weight / servers[chosen]
+    return result
+
+
+def _residual_branches(time: Array, scv: Array) -> Array:
+    skew: Array = np.sqrt((scv - 1) / (scv + 1))
+    return (np.exp(-time * (1 + skew)) + np.exp(-time * (1 - skew))) / 2
+
+
+def _residual_stages(time: Array, scv: Array) -> Array:
+    stages, short, rate = mixed_erlang(scv)
+    x = time * rate
+    return (short * _integrated_tail(x, stages - 1) + (1 - short) * _integrated_tail(x, stages)) / rate
+
+
+def _integrated_tail(x: Array, stages: Array) -> Array:
+    """Integral from x of the tail of an Erlang law with unit rate; zero stages take no time."""
+    some = np.maximum(stages, 1)
+    fewer = np.where(stages > 1, gammaincc(np.maximum(stages - 1, 1), x), 0.0)
+    return np.where(stages > 0, np.maximum(stages * gammaincc(some, x) - x * fewer, 0.0), 0.0)
+
+
+SERIES_FROM: Final = 0.5  # exponent c (rho - 1 - ln rho) of the first term: e^-0.5 a term or better
+BATCH: Final = 500_000  # numbers held side by side
+MOST_TERMS: Final = 1_000_000  # roots, or terms of a series, of one scenario
+
+
+def deterministic(load: Array, servers: Array) -> tuple[Array, Array]:
+    """Queue length and delay probability of stable scenarios, 0 < load < servers, in flat arrays."""
+    queue, delay = np.empty_like(load), np.empty_like(load)
+    rho = load / servers
+    exponent = servers * (rho - 1 - np.log(rho))
+    for chosen, size, solve in (
+        # exponent beyond which a term is nothing beside the first
+        (exponent >= SERIES_FROM, 1 + np.ceil(42.0 / np.maximum(exponent, SERIES_FROM)), _by_series),
+        (exponent < SERIES_FROM, np.floor(servers / 2), _by_roots),
+    ):
+        index = np.flatnonzero(chosen)
+        if index.size and float(size[index].max()) > MOST_TERMS:
+            told = f"at most {2 * MOST_TERMS} with constant service near saturation"
+            raise InputError("servers", float(servers[index].max()), told)
+        order = index[np.argsort(size[index], kind="stable")]
+        start = 0
+        while start < order.size:
+            # The sizes rise: as many scenarios as the largest of them lets into a batch, at least one.
+            ahead = order[start : start + max(1, int(BATCH // max(size[order[start]], 1)))]
+            fits = np.arange(1, ahead.size + 1) * size[ahead] <= 2 * BATCH
+            part = ahead[: max(1, int(fits.sum()))]
+            queue[part], delay[part] = solve(load[part], servers[part], int(size[part].max()))
+            start += part.size
+    return queue, delay
+
+
+def _by_roots(load: Array, servers: Array, pairs: int) -> tuple[Array, Array]:
+    rho = load / servers
+    k = np.arange(1, pairs + 1)
+    c = servers[:, None]
+    # Roots come in conjugate pairs k and c - k; k = c / 2 stands alone, k above c / 2 belongs to nobody.
+    weight = np.where(2 * k < c, 2.0, np.where(2 * k == c, 1.0, 0.0))
+    unit = np.exp(2j * np.pi * k / c)
+    gap = 1 + lambertw(-(rho * np.exp(-rho))[:, None] * unit) / rho[:, None]  # 1 - z_k
+    inverse = (weight * (1 / gap).real).sum(1)
+    queue = load / (2 * (servers - load)) - load / 2 - (servers - 1) / 2 + inverse
+    no_delay = (servers - load) * np.exp(-(weight * np.log(np.abs(gap))).sum(1))
+    return queue, 1 - no_delay
+
+
+def _by_series(load: Array, servers: Array, terms: int) -> tuple[Array, Array]:
+    m = np.arange(1, terms + 1)
+    mean, k = load[:, None] * m, servers[:, None] * m
+    few = np.minimum(k, FEW)
+    at = np.where(k > FEW, log_poisson(np.maximum(k, FEW), mean), xlogy(few, mean) - mean - gammaln(few + 1))
+    equal, above = np.exp(at), gammainc(k + 1, mean)
+    excess = mean * equal - (k - mean) * above  # E (N - k)^+
+    queue = (np.maximum(excess, 0) / m).sum(1)
+    return queue, -np.expm1(-((equal + above) / m).sum(1))
+
 
 Names = NDArray[np.str_]
 
 # Every closed form takes W_M, W_D (or ones), scv, load and servers; waits in units of the service time.
 CLOSED_FORMS: Final[dict[str, tuple[bool, Callable[..., Array]]]] = {
-    "allen_cunneen": (False, lambda m, d, v, a, c: forms.allen_cunneen(m, v)),
-    "cosmetatos_1975": (False, lambda m, d, v, a, c: forms.cosmetatos_1975(m, v, a, c)),
-    "kimura_1986": (True, lambda m, d, v, a, c: forms.kimura_1986(m, d, v)),
-    "boxma_cohen_huffels_1979": (True, lambda m, d, v, a, c: forms.boxma_cohen_huffels_1979(m, d, v, c)),
-    "takahashi_1977": (True, lambda m, d, v, a, c: forms.takahashi_1977(m, d, v)),
+    "allen_cunneen": (False, lambda m, d, v, a, c: allen_cunneen(m, v)),
+    "cosmetatos_1975": (False, lambda m, d, v, a, c: cosmetatos_1975(m, v, a, c)),
+    "kimura_1986": (True, lambda m, d, v, a, c: kimura_1986(m, d, v)),
+    "boxma_cohen_huffels_1979": (True, lambda m, d, v, a, c: boxma_cohen_huffels_1979(m, d, v, c)),
+    "takahashi_1977": (True, lambda m, d, v, a, c: takahashi_1977(m, d, v)),
 }
 LEAST_WAIT: Final = 1e-280  # of the service time: below, W_D leaves float64 and the forms have no digits
 METHODS: Final = ("auto", "exact", *CLOSED_FORMS)
@@ -40,7 +198,6 @@ BEST_BELOW, BEST_ABOVE = "takahashi_1977", "boxma_cohen_huffels_1979"
 COMPARED_SCV: Final = (1.0, 2.0, 4.0, 10.0)
 LEAST_COMPARED_SCV: Final = 0.25
 MOST_COMPARED_SERVERS: Final = 16
-COMPARED_UTILIZATION: Final = (0.3, 0.99)
 KNOWN_ERRORS: Final[dict[str, tuple[float, ...]]] = {
     "exact": (0.0, 0.0, 0.0, 0.0),
     "allen_cunneen": (0.27, 0.41, 1.17, 3.32),
@@ -219,7 +376,7 @@ def _closed(load: Array, c: Array, scv: Array, method: str) -> tuple[Array, Arra
 
 def known_error(name: Names, utilization: Array, servers: Array, scv: Array) -> Array:
     """Largest error seen against the exact law, `KNOWN_ERRORS`."""
-    low, high = COMPARED_UTILIZATION
+    low, high = (0.3, 0.99)
     compared = (servers <= MOST_COMPARED_SERVERS) & (utilization >= low) & (utilization <= high)
     compared &= (scv >= LEAST_COMPARED_SCV) & (scv <= COMPARED_SCV[-1])
     column = np.searchsorted(COMPARED_SCV, np.minimum(scv, COMPARED_SCV[-1]))

@@ -17,7 +17,6 @@ from planner.results import Array, Result, quantity
 
 LARGEST_EXACT: Final = 1_000  # populations of a lattice, from none to the full one
 LARGEST_POPULATION: Final = 400  # requesters of an exact network: beyond it float64 overflows
-AT_ONCE: Final = 2_000_000  # numbers of one block of scenarios
 
 Method = Literal["auto", "exact", "linearizer"]
 
@@ -226,7 +225,7 @@ class _Case:
     def solve(self, *, exact: bool) -> tuple[Array, Array, Array]:
         """Block by block, so that memory stays bounded."""
         size = math.prod(int(n) + 1 for n in self.full.max(axis=0)) if exact else 64
-        block = max(1, AT_ONCE // size)
+        block = max(1, 2_000_000 // size)  # numbers of one block of scenarios
         parts: list[Sequence[Array]] = []
         for start in range(0, len(self.full), block):
             at = slice(start, start + block)

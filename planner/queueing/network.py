@@ -7,20 +7,128 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from planner import render
 from planner.errors import InputError
 from planner.queueing import checks
-from planner.queueing._lattice import Lattice, LatticeNetwork, solve
 from planner.results import Array, Result, quantity
+
+Indices = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lattice:
+    """Populations by class, shape (points, classes), the last class fastest; the step back of one requester."""
+
+    points: Indices
+    strides: Indices
+
+    @classmethod
+    def up_to(cls, full: Indices) -> Lattice:
+        """All populations from none to the full one."""
+        axes = np.meshgrid(*(np.arange(n + 1) for n in full), indexing="ij")
+        strides = np.cumprod(np.append(1, full[:0:-1] + 1))[::-1]
+        return cls(points=np.stack([axis.ravel() for axis in axes], axis=-1), strides=strides)
+
+    def levels(self) -> list[Indices]:
+        """Points of 1, 2, ... requesters in all."""
+        total = self.points.sum(-1)
+        order = np.argsort(total, kind="stable")
+        return np.split(order, np.cumsum(np.bincount(total))[:-1])[1:]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LatticeNetwork:
+    """Demands (scenarios, classes, stations), think times (scenarios, classes), servers (stations; inf a delay)."""
+
+    demands: Array
+    think: Array
+    servers: Array
+
+    def without(self, station: int) -> LatticeNetwork:
+        """The same network less one station."""
+        keep = np.arange(self.servers.size) != station
+        return LatticeNetwork(demands=self.demands[..., keep], think=self.think, servers=self.servers[keep])
+
+
+def solve(network: LatticeNetwork, lattice: Lattice) -> tuple[Array, Array]:
+    """Throughput (scenarios, points, classes) and residence times (scenarios, points, classes, stations)."""
+    return _solve(network, lattice, tuple(range(network.servers.size)), network, {})
+
+
+Known = dict[tuple[int, ...], tuple[Array, Array]]
+
+
+def _solve(
+    network: LatticeNetwork, lattice: Lattice, names: tuple[int, ...], part: LatticeNetwork, known: Known
+) -> tuple[Array, Array]:
+    """Solve the stations `names`; each network met on the way, by its stations, is solved once."""
+    if names not in known:
+        multiple = np.flatnonzero((part.servers > 1) & np.isfinite(part.servers))
+        fewer = {
+            int(k): _solve(network, lattice, names[:k] + names[k + 1 :], part.without(int(k)), known)[0]
+            for k in multiple
+        }
+        known[names] = _recursion(part, lattice, fewer)
+    return known[names]
+
+
+def _recursion(network: LatticeNetwork, lattice: Lattice, without: dict[int, Array]) -> tuple[Array, Array]:
+    """The recursion over populations; `without` is the throughput of the network less a multi-server station."""
+    scenarios, classes, stations = network.demands.shape
+    points = len(lattice.points)
+    throughput = np.zeros((scenarios, points, classes))
+    residence = np.zeros((scenarios, points, classes, stations))
+    queue = np.zeros((scenarios, points, stations))
+    queues = np.where(np.isinf(network.servers), 0.0, 1.0)
+    pace = np.where(np.isinf(network.servers), 1.0, network.servers)
+    idle = {k: _nobody(int(network.servers[k]), scenarios, points) for k in without}
+    for here in lattice.levels():
+        for r in range(classes):
+            at = here[lattice.points[here, r] > 0]
+            before = at - lattice.strides[r]
+            ahead = 1 + queues * queue[:, before]
+            for k, law in idle.items():
+                ahead[..., k] += law[:, before, :-1] @ np.arange(law.shape[-1] - 1, 0, -1)
+            residence[:, at, r] = network.demands[:, None, r] / pace * ahead
+            time = network.think[:, None, r] + residence[:, at, r].sum(-1)
+            with np.errstate(divide="ignore"):  # a part of a network may take no time at all
+                throughput[:, at, r] = lattice.points[at, r] / time
+        with np.errstate(invalid="ignore"):
+            flow = throughput[:, here, :, None] * residence[:, here]
+        queue[:, here] = np.where(np.isfinite(flow), flow, 0).sum(-2)
+        for k, law in idle.items():
+            _next_law(law, network.demands[..., k], throughput, without[k], lattice, here)
+    return throughput, residence
+
+
+def _nobody(servers: int, scenarios: int, points: int) -> Array:
+    """P(j requests at a station | population), j = 0..servers - 1; the empty network has none anywhere."""
+    law = np.zeros((scenarios, points, servers))
+    law[:, 0, 0] = 1.0
+    return law
+
+
+def _next_law(
+    law: Array, demand: Array, throughput: Array, without: Array, lattice: Lattice, here: Indices
+) -> None:
+    """P(j | n) = sum over classes of D X / j P(j - 1 | n - 1), and P(0 | n) from the network without the station."""
+    first = np.argmax(lattice.points[here] > 0, axis=-1)
+    before = here - lattice.strides[first]
+    law[:, here, 0] = law[:, before, 0] * (throughput[:, here, first] / without[:, here, first])
+    for r in range(lattice.strides.size):
+        at = here[lattice.points[here, r] > 0]
+        passing = demand[:, None, r] * throughput[:, at, r]
+        for j in range(1, law.shape[-1]):
+            law[:, at, j] += passing / j * law[:, at - lattice.strides[r], j - 1]
+
 
 LARGEST_LATTICE: Final = 5_000_000  # populations times stations times scenarios
 MOST_STEPS: Final = (
     100_000  # requesters times networks to be solved, 2 for each multi-server station: 10 s at most
 )
 MOST_MULTIPLE: Final = 8  # multi-server stations: the work doubles with each
-VANISHING: Final = 1e-290  # of the demands, far below what float64 resolves
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -54,13 +162,7 @@ class NetworkSteady(Result):
     utilization: Array = quantity("utilization")
 
     def table(self) -> render.Table:
-        """All numbers as columns, one row a population (or class) and station.
-
-        Returns
-        -------
-        render.Table
-            Columns in SI units; stations counted from 0.
-        """
+        """All numbers as columns, one row a population (or class) and station."""
         shape = self.queue_length.shape
         columns = [
             render.Column(
@@ -156,7 +258,8 @@ def mva(
     if ((full.sum(-1) + pause <= 0) & (classes > 0)).any():
         raise InputError("demands", 0.0, "some demand or think time in every class that has requesters", "s")
     # A think time that vanishes beside the demands is none: its reciprocal would overflow.
-    pause = np.where(pause > VANISHING * full.sum(-1), pause, 0.0)
+    # of the demands, far below what float64 resolves
+    pause = np.where(pause > 1e-290 * full.sum(-1), pause, 0.0)
     lattice = Lattice.up_to(classes)
     throughput, residence = solve(LatticeNetwork(demands=full, think=pause, servers=effective), lattice)
     return _result(throughput, residence, full, stations, lattice, shape, several=several)

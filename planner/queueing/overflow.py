@@ -1,5 +1,12 @@
 """A group of servers that takes what overflows from others, known only by its load and how bursty that is.
 
+The number of busy servers moves by single steps. In equilibrium as many requests lead from k to k + 1 as ends lead
+back, so the law p and the flow of requests that find k tell all: the mean time from k to k + 1 is
+``sum over j <= k of p(j) / flow(k)``, and from k + 1 to k it is ``sum over j > k of p(j) / flow(k)``. A level that is
+rarely reached is reached after an exponential time (Keilson, 1979, Markov Chain Models, chapter 8), so no request of an
+interval t finds n or more with probability ``P(n or fewer at the start) exp(-t / H(n + 1))``, H the mean time to the
+level: exact in the limit of rare levels.
+
 Let D be the requests that overflowed and are not yet served to the end, in service or waiting. They come at the rate
 ``r(D) = (m + (z - 1) D) / z`` for each mean holding time, and each leaves at rate 1: one in service ends, one that
 waits is taken by the group or by the server that it overflowed from, whichever is free first. So D has mean m and
@@ -28,14 +35,47 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from planner.errors import InputError
-from planner.queueing import checks, water_marks
+from planner.queueing import checks
 from planner.results import Array, Result, quantity
 
 TINY: Final = 1e-290  # below it a state is never seen
-LOWEST_LOG: Final = -650.0  # ln of a probability below which it is 0 in effect
-NEGLIGIBLE: Final = 1e-12  # share of fails whose variance rounding would decide
-TAIL_DEVIATIONS: Final = 9.0  # standard deviations of the load beyond which states are left out
-TAIL_PEAKS: Final = 30.0  # the same in peakednesses, for small loads
+NEVER: Final = 1e200  # mean time, in intervals, of what does not happen
+
+
+def most_found(law: Array, flow: Array, interval: ArrayLike, servers: int) -> Array:
+    """Law of the most busy servers that a request finds in an interval."""
+    below = np.maximum(np.cumsum(law, axis=-1), TINY)
+    rise = np.divide(below, flow, out=np.full_like(below, NEVER), where=flow > TINY)
+    reach = np.minimum(np.cumsum(rise * below, axis=-1) / below, NEVER)[..., : servers + 1]
+    none_from = below[..., : servers + 1] * _unreached(interval, reach)
+    none_from = np.minimum.accumulate(none_from[..., ::-1], axis=-1)[..., ::-1]
+    # chance of any try that is left where none is likely
+    none_at_all = np.minimum(none_from[..., :1], 1.0 - 1e-15)
+    return np.maximum(np.diff(none_from, axis=-1, append=1.0), 0.0) / (1.0 - none_at_all)
+
+
+def fewest_found(law: Array, flow: Array, interval: ArrayLike, servers: int) -> Array:
+    """Law of the fewest busy servers that a request finds in an interval."""
+    above = np.cumsum(law[..., ::-1], axis=-1)[..., ::-1]
+    back = np.concatenate([np.zeros_like(flow[..., :1]), flow[..., :-1]], axis=-1)
+    fall = np.divide(above, back, out=np.full_like(above, NEVER), where=back > TINY) * above
+    fall[..., 0] = 0.0
+    sums = np.cumsum(fall[..., ::-1], axis=-1)[..., ::-1]
+    over = above[..., 1 : servers + 1]
+    reach = np.minimum(sums[..., 1 : servers + 1] / np.maximum(over, TINY), NEVER)
+    more_than = np.minimum.accumulate(over * _unreached(interval, reach), axis=-1)
+    return np.maximum(-np.diff(more_than, axis=-1, prepend=1.0, append=0.0), 0.0)
+
+
+def _unreached(interval: ArrayLike, reach: Array) -> Array:
+    """Chance that a level is not reached in the interval."""
+    length = np.asarray(interval, dtype=np.float64)[..., None]
+    # mean time that divides in place of 0
+    # exponent beyond which a chance is 0
+    chance: Array = np.exp(-np.minimum(length / np.maximum(reach, 1e-12), 700.0))
+    return chance
+
+
 MOST_STATES: Final = 4096  # states at most
 
 
@@ -80,17 +120,7 @@ class OverflowGroup(Result):
         return share
 
     def dispersions(self) -> tuple[Array, Array, Array]:
-        """Variances of counts over long intervals.
-
-        Returns
-        -------
-        tries : ndarray
-            Variance of the tries over their mean [1].
-        fails : ndarray
-            Variance of the fails over their mean; 1 where there are none [1].
-        joint : ndarray
-            Covariance of tries and fails over the mean fails; 0 where there are none [1].
-        """
+        """Variances of counts over long intervals."""
         failing = self.flow.copy()
         failing[..., : self.servers] = 0.0
         tries, fails = self.flow.sum(axis=-1), failing.sum(axis=-1)
@@ -98,7 +128,7 @@ class OverflowGroup(Result):
         of_tries = tries + 2.0 * (self.flow * after_try).sum(axis=-1)
         of_fails = fails + 2.0 * (failing * after_fail).sum(axis=-1)
         both = fails + (self.flow * after_fail + failing * after_try).sum(axis=-1)
-        some = fails > NEGLIGIBLE * tries
+        some = fails > 1e-12 * tries  # share of fails whose variance rounding would decide
         safe = np.where(some, fails, 1.0)
         return of_tries / tries, np.where(some, of_fails / safe, 1.0), np.where(some, both / safe, 0.0)
 
@@ -127,7 +157,7 @@ class OverflowGroup(Result):
             Probability of 0, 1, ... servers; finding all busy is a fail [1].
         """
         interval = np.asarray(tries, dtype=np.float64) / self.load
-        return water_marks.most_found(self.law, self.flow, interval, self.servers)
+        return most_found(self.law, self.flow, interval, self.servers)
 
     def fewest_found(self, tries: ArrayLike) -> Array:
         """Law of the fewest busy servers that a request finds in an interval.
@@ -143,7 +173,7 @@ class OverflowGroup(Result):
             Probability of 0, 1, ... servers [1].
         """
         interval = np.asarray(tries, dtype=np.float64) / self.load
-        return water_marks.fewest_found(self.law, self.flow, interval, self.servers)
+        return fewest_found(self.law, self.flow, interval, self.servers)
 
 
 def overflow_group(load: ArrayLike, peakedness: ArrayLike, servers: int) -> OverflowGroup:
@@ -196,7 +226,9 @@ def overflow_group(load: ArrayLike, peakedness: ArrayLike, servers: int) -> Over
     if given.ndim:
         raise InputError("servers", given.tolist(), "one whole number")
     count = int(given)
-    most = float((mean + TAIL_DEVIATIONS * np.sqrt(mean * shape) + TAIL_PEAKS * np.maximum(shape, 1.0)).max())
+    # standard deviations of the load beyond which states are left out
+    # the same in peakednesses, for small loads
+    most = float((mean + 9.0 * np.sqrt(mean * shape) + 30.0 * np.maximum(shape, 1.0)).max())
     states = max(int(most), count) + 2
     if states > MOST_STATES:
         raise InputError(
@@ -207,7 +239,8 @@ def overflow_group(load: ArrayLike, peakedness: ArrayLike, servers: int) -> Over
     with np.errstate(divide="ignore"):
         step = np.log(rate[..., :-1]) - np.log(k[1:])
     logs = np.concatenate([np.zeros((*mean.shape, 1)), np.cumsum(step, axis=-1)], axis=-1)
-    law = np.exp(np.maximum(logs - logs.max(axis=-1, keepdims=True), LOWEST_LOG))
+    # ln of a probability below which it is 0 in effect
+    law = np.exp(np.maximum(logs - logs.max(axis=-1, keepdims=True), -650.0))
     law[logs == -np.inf] = 0.0
     law /= law.sum(axis=-1, keepdims=True)
     flow = law * rate

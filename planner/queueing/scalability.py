@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 # Free parameters after gamma: the special cases, from the simplest to the full law.
 LAWS: Final[dict[str, tuple[int, ...]]] = {"linear": (), "amdahl": (1,), "usl": (1, 2)}
 WORTH: Final = 0.95  # a richer law has to lower the leave-one-out error at least this far
-DRAWN: Final = 32.0  # concurrency up to which a law without a peak is drawn
 PERFECT: Final = 1e-9  # of the largest throughput: a law without error is not improved upon
 AT_BOUND: Final = 1e-10  # coefficient up to which it counts as 0
 STARTS: Final = ((0.0, 0.0), (0.05, 1e-4), (0.5, 1e-2))  # contention and coherency from which fits begin
@@ -78,29 +77,12 @@ class Scalability(Result):
         return usl(n, self.gamma, self.alpha, self.beta)
 
     def plot(self, x: str | None = None, y: str | None = None, axes: Axes | None = None) -> Axes:
-        """Draw throughput over concurrency with the error of predicting a measurement from the others.
-
-        Parameters
-        ----------
-        x, y : str, optional
-            Names of two columns of `table`, to draw these instead.
-        axes : matplotlib.axes.Axes, optional
-            Where to draw; new axes where None.
-
-        Returns
-        -------
-        matplotlib.axes.Axes
-            The law and its band, up to twice the concurrency of its peak or to 32.
-
-        Raises
-        ------
-        InputError
-            No column of that name.
-        """
+        """Draw throughput over concurrency with the error of predicting a measurement from the others."""
         if x is not None or y is not None or self.gamma.size != 1:
             return Result.plot(self, x, y, axes)
         axes = axes or style.new_axes()
-        n = np.linspace(1.0, min(2 * float(self.peak_concurrency), DRAWN), 100)
+        # concurrency up to which a law without a peak is drawn
+        n = np.linspace(1.0, min(2 * float(self.peak_concurrency), 32.0), 100)
         rate, error = self.throughput(n), self.leave_one_out[self.law]
         axes.fill_between(n, rate - error, rate + error, color=style.COLORS[0], alpha=style.BAND,
                           label="error of a point from the others")  # fmt: skip

@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from planner.errors import InfeasibleError, InputError
 from planner.queueing import checks
-from planner.queueing._erlang import inverse_blocking
-from planner.queueing._laws import log_response_tail
+from planner.queueing._delay_laws import log_response_tail
 from planner.queueing._roots import increasing_root
+from planner.queueing.erlang import inverse_blocking
 from planner.queueing.general_service import normalized_wait
 from planner.results import Array
 
@@ -21,10 +21,7 @@ Counts = NDArray[np.int64]
 BLOCK: Final = 8192  # scenarios at a time: their vectors stay in the cache
 LARGEST_LOAD: Final = 1e15  # erlang; beyond it a float does not tell a count of servers from the next one
 LIGHT: Final = 100.0  # erlang; up to here counting up is the fastest, above it halving an interval
-PATIENCE: Final = 64  # servers counted beyond the load before the interval is halved instead
-COMPACT_BELOW: Final = 0.6  # share of undecided scenarios at which the decided ones are dropped
 TIE: Final = 1e-11  # relative; closer to the target, the public law itself decides
-LEAST_LOG_RATE: Final = -650.0  # ln of the smallest share of the largest rate that is looked at
 
 
 def min_servers(
@@ -290,7 +287,7 @@ def _count_up(load: Array, s: Array, target: _Target) -> tuple[Array, Counts]:
     need, waiting = target.need(s) * (1 - TIE), np.ones(load.shape, dtype=bool)
     stable_from = int(load.min()) + 1
     with np.errstate(over="ignore"):
-        for k in range(1, stable_from + PATIENCE):
+        for k in range(1, stable_from + 64):
             inverse *= factor
             inverse *= k
             inverse += 1
@@ -302,7 +299,7 @@ def _count_up(load: Array, s: Array, target: _Target) -> tuple[Array, Counts]:
             unsure.append(index[done[reached[done] <= need[done] * (1 + 3 * TIE)]])
             waiting[done] = False
             left = np.flatnonzero(waiting)
-            if left.size < COMPACT_BELOW * waiting.size:
+            if left.size < 0.6 * waiting.size:
                 target = target.take(left)
                 index, waiting = index[left], waiting[left]
                 inverse, factor, load, s, need = (x[left] for x in (inverse, factor, load, s, need))
@@ -354,5 +351,6 @@ def _largest_rate(c: Array, s: Array, v: Array, target: _Target) -> Array:
 
     high = np.log(c / s)
     return np.exp(
-        increasing_root(excess, high + LEAST_LOG_RATE, high, (np.arange(c.size, dtype=np.float64),))
+        # ln of the smallest share of the largest rate that is looked at
+        increasing_root(excess, high - 650.0, high, (np.arange(c.size, dtype=np.float64),))
     )

@@ -32,30 +32,6 @@ def spread_pace(
     with any number of aliases. Exact without aliases, n volumes / (volumes + n - 1), and where nothing waits; else
     within 3 % of simulations, on the low side. Beyond 700 states the volumes count as independent.
 
-    Parameters
-    ----------
-    volumes : int
-        Volumes, each with its base.
-    aliases : int
-        Aliases that serve any of them.
-    most : int
-        Largest number of requests.
-    inflation : float, optional
-        Relative growth of the service time with each further request in service on the same volume.
-    gap : float, optional
-        Gap of a device that takes a waiting request, in service times.
-
-    Returns
-    -------
-    tuple of ndarray and int
-        Requests worked on, in those that are alone, with 1, 2, ..., `most` requests in the pool, shape (most,); and the
-        largest number that was solved by a chain.
-
-    Raises
-    ------
-    InputError
-        A count below its least.
-
     Examples
     --------
     >>> pace, _ = spread_pace(2, 0, 3)

@@ -10,8 +10,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from planner.calibrate.error_bar import central, smeared
-from planner.calibrate.spread import points
+from planner.calibrate.error_bar import central, points, smeared
 from planner.demand import Law, PredictedRows, Readings, Target
 from planner.interval import Interval
 from planner.measurements import Run

@@ -8,7 +8,9 @@ from typing import Any, ClassVar, Final
 
 from planner import render
 from planner.answer import Answer
+from planner.quantity import column
 from planner.reports.supply import PoolSupply
+from planner.tabular import tabled
 from planner.units import MILLISECOND, MOST_ALIASES
 
 MOST_NAMED: Final = 8
@@ -79,13 +81,7 @@ class PoolAnswer:
         return max(self.aliases - self.aliases_needed, 0) if self.aliases_needed is not None else 0
 
     def to_dict(self) -> dict[str, Any]:
-        """All numbers under the names that JSON has for them.
-
-        Returns
-        -------
-        dict
-            Times in milliseconds.
-        """
+        """All numbers under the names that JSON has for them."""
         needed = None if self.needed_low is None else [self.needed_low, self.needed_high]
         return {
             "pool": self.pool,
@@ -107,6 +103,16 @@ class PoolAnswer:
         }
 
 
+COLUMNS: Final = (
+    column("pool", "", "pool"), column("verdict", "", "verdict"), column("aliases", "", "aliases", 0),
+    column("aliases_needed", "", "needed", 0), column("needed_low", "", "from", 0),
+    column("needed_high", "", "to", 0), column("removable", "", "removable", 0),
+    column("removable_without_fails", "", "unused", 0, lambda pool: pool.unused),
+    column("tries_rate", "1/s", "tries"), column("fail_fraction", "share", "failed", 4),
+    column("fail_low", "share", "from", 4), column("fail_high", "share", "to", 4),
+)  # fmt: skip
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SupplyAnswer(Answer):
     """Verdicts on several pools: `pools`, and `no_alias`, the largest share of tries that may fail."""
@@ -117,43 +123,11 @@ class SupplyAnswer(Answer):
     no_alias: float
 
     def table(self) -> render.Table:
-        """One row a pool.
-
-        Returns
-        -------
-        render.Table
-            Shares as fractions.
-        """
-        rows = self.pools
-        columns = (
-            ("pool", "", [p.pool for p in rows], "pool", None),
-            ("verdict", "", [p.verdict for p in rows], "verdict", None),
-            ("aliases", "", [p.aliases for p in rows], "aliases", 0),
-            ("aliases_needed", "", [p.aliases_needed for p in rows], "needed", 0),
-            ("needed_low", "", [p.needed_low for p in rows], "from", 0),
-            ("needed_high", "", [p.needed_high for p in rows], "to", 0),
-            ("removable", "", [p.removable for p in rows], "removable", 0),
-            ("removable_without_fails", "", [p.unused for p in rows], "unused", 0),
-            ("tries_rate", "1/s", [p.tries_rate for p in rows], "tries", None),
-            ("fail_fraction", "share", [p.fail_fraction for p in rows], "failed", 4),
-            ("fail_low", "share", [p.fail_low for p in rows], "from", 4),
-            ("fail_high", "share", [p.fail_high for p in rows], "to", 4),
-        )
-        return render.Table(
-            columns=tuple(
-                render.Column(name=name, unit=unit, values=values, label=label, decimals=decimals)
-                for name, unit, values, label, decimals in columns
-            )
-        )
+        """One row a pool."""
+        return tabled(self.pools, COLUMNS)
 
     def to_dict(self) -> dict[str, Any]:
-        """The answer as JSON shows it.
-
-        Returns
-        -------
-        dict
-            `pools` and the target `no_alias`.
-        """
+        """The answer as JSON shows it."""
         return {"no_alias": self.no_alias, "pools": [pool.to_dict() for pool in self.pools]}
 
     @property
@@ -189,13 +163,7 @@ class SupplyAnswer(Answer):
         )
 
     def sections(self) -> tuple[render.Section, ...]:
-        """One row a pool.
-
-        Returns
-        -------
-        tuple of render.Section
-            One.
-        """
+        """One row a pool."""
         caption = (
             f"needed: fewest aliases with which at most {100 * self.no_alias:.3g}% of the tries find none free, and "
             "the range of what the counters allow. unused: could have been taken away without a single fail."

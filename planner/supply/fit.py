@@ -1,23 +1,259 @@
-"""The load behind supply counters: mean holding time and peakedness of the aliases, by maximum likelihood.
-
-Three kinds of evidence go together: the share of tries that failed, how much tries and fails vary from interval to
-interval (the aliases remember for about one holding time, so the variance of counts tells how long that is), and how
-busy the tries found the aliases at most and at least. The model is an approximation, so each kind is trusted to a
-stated degree only, however many intervals there are.
-"""
+"""The load behind supply counters: mean holding time and peakedness of the aliases, by maximum likelihood."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
+from planner.demand import Law, candidates_of_pool
+from planner.devices import Pool
+from planner.measurements import Run
 from planner.queueing import OverflowGroup, overflow_group
+from planner.reports.supply import PoolSupply
 from planner.results import Array
-from planner.supply.observed import Observed
+from planner.units import ADDRESSES
+
+LEVELS: Final = 5
+BLOCKS: Final = 24
+LEAST_FOR_DISPERSION: Final = 100  # intervals, with fails for that of the fails
+NORMAL_95: Final = 1.96
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dispersion:
+    """Variances of counts over their mean, from differences between adjacent intervals, and their standard errors.
+
+    `tries`, `fails` and `joint` (covariance over mean fails); errors likewise. Fails are None where too few intervals
+    have any.
+    """
+
+    tries: float
+    tries_error: float
+    fails: float | None
+    fails_error: float
+    joint: float
+    joint_error: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Observed:
+    """The counters of one pool with its present aliases."""
+
+    aliases: int  # aliases in use
+    tries: int  # counted with these aliases
+    fails: int
+    fail_error: float  # standard error of the share of fails, relative
+    level_tries: Array  # (levels,) tries of an interval at each level of load
+    level_intervals: Array  # (levels,) intervals at each level
+    most_found: Array
+    fewest_found: Array  # (levels, aliases + 1)
+    contradicting: int  # intervals whose MINCT is above 0 although a try failed, or 0 although none did
+    dispersion: Dispersion | None  # none where there are too few intervals
+    length: float  # usual length of an interval [s]; nan where there is none
+    never_busy: int  # aliases that could have been taken away without a single fail
+
+    @property
+    def fail_fraction(self) -> float:
+        """Fails over tries, 0 where nothing was tried."""
+        return self.fails / self.tries if self.tries else 0.0
+
+    def merged(self) -> Observed:
+        """All levels of load taken as one."""
+        intervals = self.level_intervals.sum()
+        return replace(
+            self,
+            level_tries=np.array([self.level_tries @ self.level_intervals / intervals]),
+            level_intervals=np.array([intervals]),
+            most_found=self.most_found.sum(axis=0, keepdims=True),
+            fewest_found=self.fewest_found.sum(axis=0, keepdims=True),
+        )
+
+
+def observe(supply: PoolSupply) -> Observed:
+    """Gather what the fit needs."""
+    now = _now(supply)
+    tries, fails = supply.tries[now].astype(float), supply.fails[now].astype(float)
+    plain = supply.plain & now
+    each = supply.tries[plain].astype(float)
+    level, level_tries = _load_levels(each)
+    with_tries = each > 0
+    agree = (supply.fails[plain] > 0) == (supply.fewest[plain] == 0)
+    marked = with_tries & agree
+    busy = [supply.in_use - marks[plain][marked] for marks in (supply.fewest, supply.most)]
+    counted = [_histogram(level[marked], found, level_tries.size, supply.in_use) for found in busy]
+    return Observed(
+        aliases=supply.in_use,
+        tries=int(tries.sum()),
+        fails=int(fails.sum()),
+        fail_error=_fail_error(tries, fails),
+        level_tries=level_tries,
+        level_intervals=np.bincount(level, minlength=level_tries.size).astype(float),
+        most_found=counted[0],
+        fewest_found=counted[1],
+        contradicting=int((with_tries & ~agree).sum()),
+        dispersion=_dispersion(supply, now),
+        length=float(np.median(supply.length[plain])) if plain.any() else float("nan"),
+        never_busy=_never_busy(supply, now),
+    )
+
+
+def _now(supply: PoolSupply) -> NDArray[np.bool_]:
+    """Intervals at the end of the file with the present number of aliases throughout."""
+    same = (supply.aliases == supply.in_use)[::-1]
+    since = len(same) if same.all() else int(np.argmin(same))
+    now = np.zeros(len(same), dtype=bool)
+    now[len(same) - since :] = True
+    if since < len(same):
+        now[len(same) - since] = False  # the change fell into this interval
+    return now
+
+
+def _never_busy(supply: PoolSupply, now: NDArray[np.bool_]) -> int:
+    """One less than the fewest free aliases that a try found: with that many fewer it would still have found one."""
+    asked = now & (supply.tries > 0)
+    if not now.any():
+        return 0
+    if not asked.any():
+        return supply.in_use
+    return max(int(supply.fewest[asked].min()) - 1, 0)
+
+
+def _load_levels(tries: Array) -> tuple[NDArray[np.int64], Array]:
+    """Level of load of each interval and tries of an interval at each level.
+
+    What adjacent intervals share is load; what they do not is chance, and is taken out of the tries of an interval.
+    """
+    if tries.size == 0 or tries.sum() == 0:
+        return np.zeros(tries.size, dtype=np.int64), np.zeros(1)
+    off = tries - tries.mean()
+    shared = (
+        float(np.clip((off[1:] @ off[:-1]) / max(off @ off, 1e-300), 0.0, 1.0)) if tries.size > 1 else 0.0
+    )
+    load = np.maximum(tries.mean() + shared * off, 0.0)
+    if load.std() < 0.02 * load.mean():  # it counts as constant
+        return np.zeros(tries.size, dtype=np.int64), np.array([tries.mean()])
+    order = np.argsort(load, kind="stable")
+    share = np.cumsum(load[order]) / load.sum()
+    level = np.empty(tries.size, dtype=np.int64)
+    level[order] = np.minimum((share * LEVELS).astype(np.int64), LEVELS - 1)
+    _, level = np.unique(level, return_inverse=True)
+    of_level = np.bincount(level, weights=load) / np.bincount(level)
+    return level, np.maximum(of_level, np.finfo(float).tiny)
+
+
+def _histogram(level: NDArray[np.int64], found: NDArray[np.int64], levels: int, aliases: int) -> Array:
+    counts = np.bincount(level * (aliases + 1) + found, minlength=levels * (aliases + 1))
+    return counts.reshape(levels, aliases + 1).astype(np.float64)
+
+
+def _fail_error(tries: Array, fails: Array) -> float:
+    """Relative standard error of fails over tries, by blocks of adjacent intervals; nan where there are too few."""
+    if not fails.sum() or tries.size < BLOCKS:
+        return float("nan")
+    edges = np.linspace(0, tries.size, BLOCKS + 1).astype(np.int64)[:-1]
+    off = np.add.reduceat(fails - fails.sum() / tries.sum() * tries, edges)
+    spread = BLOCKS / (BLOCKS - 1) * (off @ off)
+    return float(np.sqrt(spread) / fails.sum())
+
+
+def _dispersion(supply: PoolSupply, now: NDArray[np.bool_]) -> Dispersion | None:
+    """Half the mean square of differences: slow changes of the load drop out."""
+    both = (supply.plain & now)[1:] & (supply.plain & now)[:-1]
+    tries = supply.tries.astype(float)
+    fails = supply.fails.astype(float)
+    step_tries, step_fails = np.diff(tries)[both], np.diff(fails)[both]
+    count, mean = int(both.sum()), tries[supply.plain & now]
+    if count < LEAST_FOR_DISPERSION or mean.sum() == 0 or not step_tries.any():
+        return None
+    mean_tries, mean_fails = mean.mean(), fails[supply.plain & now].mean()
+    of_tries = 0.5 * float((step_tries**2).mean())
+    of_fails = 0.5 * float((step_fails**2).mean())
+    joint = 0.5 * float((step_tries * step_fails).mean())
+    error = np.sqrt(3.0 / count)  # of a variance from differences of normal numbers, relative
+    some = int((fails[supply.plain & now] > 0).sum()) >= LEAST_FOR_DISPERSION and of_fails > 0
+    joint_error = np.sqrt((of_tries * of_fails + joint**2) * 1.5 / count)
+    return Dispersion(
+        tries=of_tries / mean_tries,
+        tries_error=float(error * of_tries / mean_tries),
+        fails=of_fails / mean_fails if some else None,
+        fails_error=float(error * of_fails / mean_fails) if some else float("nan"),
+        joint=joint / mean_fails if some else float("nan"),
+        joint_error=float(joint_error / mean_fails) if some else float("nan"),
+    )
+
+
+TRIES_TRUST: Final = (
+    0.03  # relative errors of what a pool of equal volumes says of the tries and of the fails
+)
+FAILS_TRUST: Final = 0.1
+FAILS_FLOOR: Final = 1e-4
+CHI_SQUARE_95: Final = 3.84
+WORST: Final = 25.0  # squared distance beyond which the volumes do not explain the counters
+SWEEP: Final = 8
+NEGLIGIBLE: Final = 1e-4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FittedVolumes:
+    """Pools that explain both what the volumes did and what the counters show: `pools`, the likeliest first.
+
+    `words` says the demand of the first of them.
+    """
+
+    pools: tuple[Pool, ...]
+    words: str
+
+    def fail_fractions(self, most: int) -> Array:
+        """Share of tries that would fail with 0, 1, ... aliases."""
+        return np.array([_sweep(pool, most) for pool in self.pools])
+
+
+def fit_volumes(run: Run, law: Law, observed: Observed) -> FittedVolumes | None:
+    """Choose among the demands that the volumes allow those that give the tries and fails that were counted."""
+    if not observed.tries or not math.isfinite(observed.length) or not run.aliases:
+        return None
+    rate = (
+        float(observed.level_tries @ observed.level_intervals / observed.level_intervals.sum())
+        / observed.length
+    )
+    found = [(_distance(reading.pool, observed, rate), reading) for reading in candidates_of_pool(run, law)]
+    found.sort(key=lambda item: item[0])
+    least, best = found[0]
+    if not least <= WORST:
+        return None
+    near = tuple(reading.pool for distance, reading in found if distance <= least + CHI_SQUARE_95)
+    return FittedVolumes(pools=near, words=best.words())
+
+
+def _distance(pool: Pool, observed: Observed, rate: float) -> float:
+    """Squared distance of tries and fails, in the logarithm, over how far the pool is trusted."""
+    rows = pool.solve([observed.aliases])
+    tries, share = float(rows.tries[0]), float(rows.no_alias[0])
+    if tries <= 0.0:
+        return math.inf
+    off = math.log((share + FAILS_FLOOR) / (observed.fail_fraction + FAILS_FLOOR))
+    return (math.log(tries / rate) / TRIES_TRUST) ** 2 + (off / FAILS_TRUST) ** 2
+
+
+def _sweep(pool: Pool, most: int) -> Array:
+    """Solve more and more aliases until fails are negligible; 1 where the pool is not stable."""
+    shares = np.zeros(most + 1)
+    room = min(most, ADDRESSES - pool.bases)
+    for first in range(0, room + 1, SWEEP):
+        counts = np.arange(first, min(first + SWEEP, room + 1), dtype=np.float64)
+        rows = pool.solve(counts)
+        shares[first : first + counts.size] = np.where(np.isfinite(rows.queued), rows.no_alias, 1.0)
+        if shares[first + counts.size - 1] < NEGLIGIBLE:
+            return shares
+    shares[room + 1 :] = shares[room]
+    return shares
+
 
 # How far the model is trusted: relative errors of the fail fraction and the dispersions, intervals for the water marks.
 FAIL_TRUST: Final = 0.02
@@ -27,26 +263,15 @@ FLOOR: Final = 1e-4  # chance that a water mark is another than the model knows 
 PRIOR_PEAKEDNESS: Final = 1.0  # standard deviation of its logarithm around 0
 FEWEST_FAILS: Final = 20  # below, the water marks say it better
 
-LEAST_LOAD: Final = 3e-3
-LOADS: Final = 48
-PARTS: Final = 12  # of the grid: the smaller the load, the fewer states a part needs
 FLATTEST, MOST_PEAKED = 0.04, 4.0
-PEAKEDNESSES: Final = 20
-STARTS: Final = 12
 LOWEST, HIGHEST = np.log([1e-3, 1e-2]), np.log([2e3, 20.0])  # load and peakedness
-COARSEST: Final = 0.1
 FINEST: Final = 0.005
-REFINE: Final = 0.3
 SOFTEST: Final = 1e-9
 PRECISION: Final = 1e-3
-MOST_STEPS: Final = 40
 LENGTHS: Final = np.array([0.01, 0.03, 0.1, 0.3, 1.0])
 STENCIL: Final = np.array(
     [[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0], [1.0, 1.0], [-1.0, -1.0], [1.0, -1.0], [-1.0, 1.0]]
 )
-CHI_SQUARE_95: Final = 3.84
-NEARBY: Final = 0.02
-DIRECTIONS: Final = 16
 WIDEST: Final = 1.0
 
 _Misfit = Callable[[Array], Array]
@@ -54,76 +279,29 @@ _Misfit = Callable[[Array], Array]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fitted:
-    """The load of the aliases.
+    """The load of the aliases."""
 
-    Attributes
-    ----------
-    load : float
-        Mean requests in an infinite group at the mean rate of tries [erlang].
-    peakedness : float
-        Variance over mean of these requests.
-    shares : ndarray, shape (levels,)
-        Share of the tries at each level of load.
-    factors : ndarray, shape (levels,)
-        Load at each level over the mean.
-    also : tuple of tuple of float
-        Load and peakedness of other fits at the edge of what the counters allow, 95 %.
-    """
-
-    load: float
-    peakedness: float
-    shares: Array
-    factors: Array
+    load: float  # mean requests in an infinite group at the mean rate of tries [erlang]
+    peakedness: float  # variance over mean of these requests
+    shares: Array  # (levels,) share of the tries at each level of load
+    factors: Array  # (levels,) load at each level over the mean
     also: tuple[tuple[float, float], ...]
 
     def fail_fractions(self, most: int) -> Array:
-        """Share of tries that would fail with 0, 1, ... aliases, for the fit and those at the edge.
-
-        Parameters
-        ----------
-        most : int
-            Largest number of aliases.
-
-        Returns
-        -------
-        ndarray, shape (1 + edge, most + 1)
-            Fails over tries.
-        """
+        """Share of tries that would fail with 0, 1, ... aliases, for the fit and those at the edge."""
         load, peakedness = np.array([(self.load, self.peakedness), *self.also]).T
         group = overflow_group(load[:, None] * self.factors, peakedness[:, None], most)
         fails: Array = np.einsum("l,pls->ps", self.shares, group.fail_fraction_with(np.arange(most + 1)))
         return fails
 
     def fails_dispersion(self, aliases: int) -> float:
-        """Variance over mean of the fails counted with so many aliases.
-
-        Parameters
-        ----------
-        aliases : int
-            How many.
-
-        Returns
-        -------
-        float
-            At the mean load, at least 1.
-        """
+        """Variance over mean of the fails counted with so many aliases."""
         _, fails, _ = overflow_group(self.load, self.peakedness, aliases).dispersions()
         return max(float(fails), 1.0)
 
 
 def fit(observed: Observed) -> Fitted | None:
-    """Find the load that makes the counters likeliest.
-
-    Parameters
-    ----------
-    observed : Observed
-        What the counters show.
-
-    Returns
-    -------
-    Fitted or None
-        None where no interval with tries has the usual length.
-    """
+    """Find the load that makes the counters likeliest."""
     if observed.level_intervals @ observed.level_tries <= 0:
         return None
     shares, factors = _levels(observed)
@@ -191,14 +369,15 @@ def _start(observed: Observed) -> Array:
     """The best points of a grid, all levels of load taken as one, shape (points, 2)."""
     grid = _grid(observed.aliases)
     merged = observed.merged()
-    values = np.concatenate([_misfit(merged, part) for part in np.array_split(grid, PARTS)])
-    return grid[np.argsort(values, kind="stable")[:STARTS]]
+    # of the grid: the smaller the load, the fewer states a part needs
+    values = np.concatenate([_misfit(merged, part) for part in np.array_split(grid, 12)])
+    return grid[np.argsort(values, kind="stable")[:12]]
 
 
 def _grid(aliases: int) -> Array:
     """Logarithms of loads and peakednesses to begin with, shape (points, 2)."""
-    load = np.linspace(np.log(LEAST_LOAD), np.log(max(3.0 * aliases, 5.0)), LOADS)
-    peakedness = np.linspace(np.log(FLATTEST), np.log(MOST_PEAKED), PEAKEDNESSES)
+    load = np.linspace(np.log(3e-3), np.log(max(3.0 * aliases, 5.0)), 48)
+    peakedness = np.linspace(np.log(FLATTEST), np.log(MOST_PEAKED), 20)
     return np.stack(np.meshgrid(load, peakedness, indexing="ij"), axis=-1).reshape(-1, 2)
 
 
@@ -206,8 +385,8 @@ def _minimum(misfit: _Misfit, starts: Array) -> tuple[Array, float]:
     """The best point, from the best of several by steps along Newton's direction and along the softest one."""
     values = misfit(starts)
     best, least = starts[np.argmin(values)], float(values.min())
-    spacing = COARSEST
-    for _ in range(MOST_STEPS):
+    spacing = 0.1
+    for _ in range(40):
         slope, curvature = _derivatives(misfit, best, least, spacing)
         value, vector = np.linalg.eigh(curvature)
         newton = -vector @ ((vector.T @ slope) / np.maximum(np.abs(value), SOFTEST))
@@ -222,7 +401,7 @@ def _minimum(misfit: _Misfit, starts: Array) -> tuple[Array, float]:
         if gained < PRECISION:
             if spacing < FINEST:
                 break
-            spacing *= REFINE
+            spacing *= 0.3
     return best, least
 
 
@@ -237,10 +416,10 @@ def _derivatives(misfit: _Misfit, point: Array, least: float, spacing: float) ->
 
 def _edge(misfit: _Misfit, best: Array, least: float) -> Array:
     """Points around the best where the misfit is larger by 3.84, from its curvature; shape (directions, 2)."""
-    _, curvature = _derivatives(misfit, best, least, NEARBY)
+    _, curvature = _derivatives(misfit, best, least, 0.02)
     value, vector = np.linalg.eigh(curvature)
     reach = np.minimum(np.sqrt(2.0 * CHI_SQUARE_95 / np.maximum(value, SOFTEST)), WIDEST)
-    angle = np.linspace(0.0, 2.0 * np.pi, DIRECTIONS, endpoint=False)
+    angle = np.linspace(0.0, 2.0 * np.pi, 16, endpoint=False)
     circle = np.stack([np.cos(angle), np.sin(angle)])
     around: Array = best + (vector @ (reach[:, None] * circle)).T
     return around

@@ -13,16 +13,13 @@ from planner.errors import InputError
 from planner.measurements import Run
 from planner.reports.supply import PoolSupply
 from planner.supply.answer import ENOUGH, NOT_ENOUGH, TOO_MANY, PoolAnswer, SupplyAnswer
-from planner.supply.fit import Fitted, fit
-from planner.supply.observed import Observed, observe
-from planner.supply.volumes import FittedVolumes, fit_volumes
+from planner.supply.fit import NORMAL_95, Fitted, FittedVolumes, Observed, fit, fit_volumes, observe
 from planner.units import MOST_ALIASES
 
 DEFAULT_NO_ALIAS: Final = 0.01
 LEAST_SURPLUS: Final = 2
 SURPLUS_SHARE: Final = 0.1
 BLIND: Final = 0.9  # share of fails above which the counters hardly tell how many are missing
-NORMAL_95: Final = 1.96
 
 Needed = tuple[int | None, int | None, int | None]
 

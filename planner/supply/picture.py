@@ -18,26 +18,22 @@ if TYPE_CHECKING:
 
     from planner.supply.answer import PoolAnswer, SupplyAnswer
 
-MOST_POOLS: Final = 6
-PARTS: Final = 144  # of a day: ten minutes
 HOUR: Final = 3600.0
-MINUTE: Final = 60.0
 SHORT: Final = 2 * HOUR  # shorter times are shown in minutes
-LINEAR: Final = 0.1  # of the target: below, the scale is linear down to zero
-HEADROOM: Final = 1.15
 
 
 def draw(answer: SupplyAnswer, axes: Axes | None = None) -> Axes:
     """Share of tries that failed over time; below it the aliases of the pool where most is to be done."""
-    pools = sorted(answer.pools, key=lambda each: -each.fail_fraction)[:MOST_POOLS]
+    pools = sorted(answer.pools, key=lambda each: -each.fail_fraction)[:6]
     axes, *below = style.begin(axes, answer.headline, panels=2)
     length = max(each.supply.last - each.supply.first for each in pools)
-    name, unit = ("h", HOUR) if length >= SHORT else ("min", MINUTE)
+    name, unit = ("h", HOUR) if length >= SHORT else ("min", 60.0)
     target, named = 100 * answer.no_alias, []
-    style.logarithmic(axes, "y", linear_below=LINEAR * target)
+    # of the target: below, the scale is linear down to zero
+    style.logarithmic(axes, "y", linear_below=0.1 * target)
     top = target
     for each, color, line in zip(pools, cycle(style.COLORS), cycle(style.LINES), strict=False):
-        time, share = fail_shares(each.supply, PARTS)
+        time, share = fail_shares(each.supply, 144)  # of a day: ten minutes
         axes.plot(time / unit, 100 * share, line, color=color, clip_on=False)
         known = share[np.isfinite(share)]
         if known.size:
@@ -87,7 +83,7 @@ def _free(axes: Axes, pool: PoolAnswer, unit: float) -> None:
         beside = f" ({low} to {high})" if low < high else ""
         named.append((float(pool.aliases_needed), f"needed: {pool.aliases_needed}{beside}", style.COLORS[1]))
         top = max(top, float(high))
-    axes.set(ylabel=f"aliases of pool {pool.pool}", ylim=(0, HEADROOM * top))
+    axes.set(ylabel=f"aliases of pool {pool.pool}", ylim=(0, 1.15 * top))
     style.whole_numbers(axes, along="y")
     style.name_lines(axes, named)
     style.legend_below(axes)
@@ -98,22 +94,7 @@ def _since(start: datetime | None, unit: str) -> str:
 
 
 def fail_shares(supply: PoolSupply, parts: int) -> tuple[Array, Array]:
-    """Share of tries that failed over time.
-
-    Parameters
-    ----------
-    supply : PoolSupply
-        Counters of one pool.
-    parts : int
-        Intervals are joined to at most so many.
-
-    Returns
-    -------
-    time : ndarray
-        Middle of each part [s].
-    share : ndarray
-        Fails over tries, nan where nothing was tried.
-    """
+    """Share of tries that failed over time."""
     if supply.time.size == 0:
         return np.zeros(0), np.zeros(0)
     edges = np.unique(np.linspace(0, supply.time.size, min(parts, supply.time.size) + 1).astype(np.int64))[

@@ -10,32 +10,17 @@ from planner.system.answer import SystemAnswer
 from planner.system.description import System, is_system, parse_system, read_system
 from planner.system.figures import Found, Number, figures
 from planner.system.grid import SystemComparison, SystemGrid, compare, over
-from planner.system.measured import from_devices, from_measurements
+from planner.system.measured import from_devices, from_measurements, template
 from planner.system.schema import json_schema
 from planner.system.settings import apply, parse_range
-from planner.system.template import template
 from planner.units import FRAME, GIB, SEGMENT
 
 PER_PGMBK = SEGMENT / (2 * FRAME)  # bytes of virtual storage for each byte of its page tables
 
 __all__ = [
-    "Found",
-    "Number",
-    "System",
-    "SystemAnswer",
-    "SystemComparison",
-    "SystemGrid",
-    "compare",
-    "from_devices",
-    "from_measurements",
-    "is_system",
-    "json_schema",
-    "parse_system",
-    "read_system",
-    "solve",
-    "template",
-    "whatif",
-]
+    "Found", "Number", "System", "SystemAnswer", "SystemComparison", "SystemGrid", "compare", "from_devices",
+    "from_measurements", "is_system", "json_schema", "parse_system", "read_system", "solve", "template", "whatif",
+]  # fmt: skip
 
 
 def solve(system: System | Path | str, settings: Sequence[str] = ()) -> SystemAnswer:

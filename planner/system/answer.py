@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from planner import render
 from planner.answer import Answer
+from planner.quantity import column
 from planner.system.description import System
-from planner.system.figures import COSTS, STATION, Found, Number
+from planner.system.figures import COSTS, OUTSIDE, STATION, Found, Number
 from planner.system.spread import COST_FACTOR
+from planner.tabular import tabled
 from planner.units import GIB, MILLISECOND
 
 if TYPE_CHECKING:
@@ -27,7 +29,7 @@ COST_LABELS: Final = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class FigureLine:
     """One figure as people read it: what, number, unit, SI units in one of it."""
 
@@ -87,74 +89,57 @@ class SystemAnswer(Answer):
         found = self.found
         what = "Throughput"
         if found.throughput.value is not None or self.system.of("guests"):
-            yield what, FigureLine(what="throughput", number=found.throughput, unit=self.unit)
+            yield what, FigureLine("throughput", found.throughput, self.unit)
         if self.system.of("paging"):
-            yield what, FigureLine(what="page reads and writes", number=found.page_rate, unit="pages/s")
+            yield what, FigureLine("page reads and writes", found.page_rate, "pages/s")
         if self.system.of("volumes"):
-            yield what, FigureLine(what="I/Os of guests", number=found.io_rate, unit="/s")
+            yield what, FigureLine("I/Os of guests", found.io_rate, "/s")
         yield from (("Storage", row) for row in self._storage())
         for name, station in found.stations.items():
             count = found.devices[name]
             for key in STATION:
                 unit, factor = STATION_UNITS.get(key, ("/s" if key == "transfers" else "", 1.0))
                 what = f"{name} ({count}): {STATION_LABELS[key]}"
-                yield "Devices, each", FigureLine(what=what, number=station[key], unit=unit, factor=factor)
+                yield "Devices, each", FigureLine(what, station[key], unit, factor)
         if self.system.one("processors") is not None:
             for key in COSTS:
-                yield "Processors busy", FigureLine(what=COST_LABELS[key], number=found.processors[key])
+                yield "Processors busy", FigureLine(COST_LABELS[key], found.processors[key])
         for name, number in found.bounds.items():
-            yield f"Bounds, {self.unit}", FigureLine(what=name, number=number)
+            yield f"Bounds, {self.unit}", FigureLine(name, number)
         for name, number in found.elasticity.items():
-            yield "Elasticity: percent of throughput for one percent of", FigureLine(what=name, number=number)
+            yield "Elasticity: percent of throughput for one percent of", FigureLine(name, number)
 
     def _storage(self) -> Iterator[FigureLine]:
         found = self.found.storage
         if not found:
             return
-        yield FigureLine(what="overcommitment", number=found["overcommitment"])
-        yield FigureLine(
-            what="frames for pages", number=found["frames_for_pages"], unit="GiB", factor=PAGES_GIB
-        )
-        yield FigureLine(
-            what="pages without a frame", number=found["pages_without_frame"], unit="GiB", factor=PAGES_GIB
-        )
-        yield FigureLine(what="misses per page visit", number=self.found.miss_ratio, unit="%", factor=0.01)
-        yield FigureLine(
-            what="real storage without paging", number=found["storage_without_paging"], unit="GiB", factor=GIB
-        )
+        yield FigureLine("overcommitment", found["overcommitment"])
+        yield FigureLine("frames for pages", found["frames_for_pages"], "GiB", PAGES_GIB)
+        yield FigureLine("pages without a frame", found["pages_without_frame"], "GiB", PAGES_GIB)
+        yield FigureLine("misses per page visit", self.found.miss_ratio, "%", 0.01)
+        yield FigureLine("real storage without paging", found["storage_without_paging"], "GiB", GIB)
         for name, number in found.items():
             if name.startswith("guests_that_fit"):
-                yield FigureLine(what=f"guests that fit: {name.partition(' ')[2]}", number=number)
+                yield FigureLine(f"guests that fit: {name.partition(' ')[2]}", number)
 
     def sections(self) -> tuple[render.Section, ...]:
-        """Lay out one table a topic.
-
-        Returns
-        -------
-        tuple of render.Section
-            Throughput, storage, devices, processors, bounds, elasticities.
-        """
+        """Lay out one table a topic."""
         titles: dict[str, list[FigureLine]] = {}
         for title, row in self.rows():
             titles.setdefault(title, []).append(row)
         return tuple(render.Section(title=title, table=_shown(rows)) for title, rows in titles.items())
 
     def table(self) -> render.Table:
-        """All figures as ``--csv`` holds them, one a row.
-
-        Returns
-        -------
-        render.Table
-            Figure, unit, value, both ends of the 90 % interval, basis.
-        """
-        found = list(self.rows())
-        rows = [row for _, row in found]
-        numbers = [row.number.to_dict(row.factor) for row in rows]
-        columns = [render.Column(name="figure", unit="", values=[full_name(title, row) for title, row in found]),
-                   render.Column(name="unit", unit="", values=[row.unit for row in rows])]  # fmt: skip
-        keys = ("value", "low", "high", "basis")
-        columns += [render.Column(name=key, unit="", values=[n[key] for n in numbers]) for key in keys]
-        return render.Table(columns=tuple(columns))
+        """All figures as ``--csv`` holds them, one a row."""
+        columns = (
+            column("figure", of=lambda each: full_name(*each)),
+            column("unit", of=lambda each: each[1].unit),
+            column("value", of=lambda each: each[1].number.to_dict(each[1].factor)["value"]),
+            column("low", of=lambda each: each[1].number.to_dict(each[1].factor)["low"]),
+            column("high", of=lambda each: each[1].number.to_dict(each[1].factor)["high"]),
+            column("basis", of=lambda each: each[1].number.basis),
+        )
+        return tabled(self.rows(), columns)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -162,28 +147,11 @@ class SystemAnswer(Answer):
         return tuple(_notes(self.system, self.found))
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain data, as ``--json`` prints it.
-
-        Returns
-        -------
-        dict
-            Each number as value, low, high and basis; `throughput` in page touches (or I/Os) a second.
-        """
+        """Everything as plain data, as ``--json`` prints it."""
         return as_dict(self.system, self.found, self.notes)
 
     def plot(self, axes: Axes | None = None) -> Axes:
-        """Draw the throughput with its 90 % interval beside the bounds.
-
-        Parameters
-        ----------
-        axes : matplotlib.axes.Axes, optional
-            Where to draw; new axes where None.
-
-        Returns
-        -------
-        matplotlib.axes.Axes
-            One bar a bound, on a logarithmic scale.
-        """
+        """Draw the throughput with its 90 % interval beside the bounds."""
         from planner.system.pictures import bounds_picture
 
         return bounds_picture(self.headline, self.system.name, self.unit, self.found, axes)
@@ -215,16 +183,14 @@ def _shown(rows: Sequence[FigureLine]) -> render.Table:
     def cell(end: float | None, row: FigureLine) -> str:
         return "-" if end is None else _digits(end / row.factor)
 
-    columns = [
-        render.Column(name="figure", unit="", label="", values=[_labeled(row) for row in rows]),
-        render.Column(name="value", unit="", values=[cell(row.number.value, row) for row in rows]),
-        render.Column(
-            name="low", unit="", label="90 % from", values=[cell(row.number.low, row) for row in rows]
-        ),
-        render.Column(name="high", unit="", label="to", values=[cell(row.number.high, row) for row in rows]),
-    ]
-    columns.append(render.Column(name="basis", unit="", values=[row.number.basis for row in rows]))
-    return render.Table(columns=tuple(columns))
+    columns = (
+        column("figure", of=lambda row: f"{row.what} [{row.unit}]" if row.unit else row.what),
+        column("value", of=lambda row: cell(row.number.value, row)),
+        column("low", "", "90 % from", of=lambda row: cell(row.number.low, row)),
+        column("high", "", "to", of=lambda row: cell(row.number.high, row)),
+        column("basis", of=lambda row: row.number.basis),
+    )
+    return tabled(rows, columns)
 
 
 def full_name(title: str, row: FigureLine) -> str:
@@ -233,66 +199,44 @@ def full_name(title: str, row: FigureLine) -> str:
     return next((word for start, word in kind.items() if title.startswith(start)), "") + row.what
 
 
-def _labeled(row: FigureLine) -> str:
-    return f"{row.what} [{row.unit}]" if row.unit else row.what
-
-
 def as_dict(system: System, found: Found, notes: Sequence[str]) -> dict[str, Any]:
     """Figures as plain data."""
-    ranked = [name for name, _ in found.ranked()]
-    storage = {name: number.to_dict() for name, number in found.storage.items()}
-    outside = Number(None, None, None, "outside").to_dict()
-    fit = {
-        name.partition(" ")[2]: number
-        for name, number in found.storage.items()
-        if name.startswith("guests_that_fit")
-    }
-    nothing = Number(0.0, 0.0, 0.0, "arithmetic").to_dict()
+
+    def plain(numbers: Mapping[str, Number]) -> dict[str, Any]:
+        return {name: number.to_dict() for name, number in numbers.items()}
+
+    def station(numbers: Mapping[str, Number]) -> dict[str, Any]:
+        return {f"{key}_ms" if key in STATION_UNITS else key: number.to_dict(STATION_UNITS.get(key, ("", 1.0))[1])
+                for key, number in numbers.items()}  # fmt: skip
+
+    ranked = [*(name for name, _ in found.ranked()), None, None]
+    storage, outside = plain(found.storage), OUTSIDE.to_dict()
+    nothing = Number(0.0, 0.0, 0.0, "arithmetic")
+    needed = found.storage.get("storage_without_paging", OUTSIDE)
     return {
         "name": system.name,
         "throughput": found.throughput.to_dict(),
         "throughput_unit": throughput_unit(system),
         "miss_ratio": found.miss_ratio.to_dict(),
-        "frames_for_pages": storage.get("frames_for_pages", outside),
-        "pages_without_frame": storage.get("pages_without_frame", outside),
-        "overcommitment": storage.get("overcommitment", outside),
-        "storage_without_paging_gib": found.storage["storage_without_paging"].to_dict(GIB)
-        if storage
-        else outside,
-        "page_rate": found.page_rate.to_dict() if system.of("paging") else nothing,
+        **{key: storage.get(key, outside) for key in ("frames_for_pages", "pages_without_frame", "overcommitment")},
+        "storage_without_paging_gib": needed.to_dict(GIB),
+        "page_rate": (found.page_rate if system.of("paging") else nothing).to_dict(),
         "io_rate": found.io_rate.to_dict(),
         "guests": [
-            {
-                "name": guest.name,
-                "count": int(guest.numbers["count"]),
-                "throughput": found.guests[guest.name]["throughput"].to_dict()
-                if guest.name in found.guests
-                else outside,
-                "guests_that_fit": fit[guest.name].to_dict() if guest.name in fit else outside,
-            }
+            {"name": guest.name, "count": int(guest.numbers["count"]),
+             "throughput": found.guests.get(guest.name, {"throughput": OUTSIDE})["throughput"].to_dict(),
+             "guests_that_fit": storage.get(f"guests_that_fit {guest.name}", outside)}
             for guest in system.of("guests")
         ],
-        "stations": [
-            {
-                "name": name,
-                "devices": found.devices[name],
-                **{
-                    f"{key}_ms" if key in STATION_UNITS else key: number.to_dict(
-                        STATION_UNITS.get(key, ("", 1.0))[1]
-                    )
-                    for key, number in station.items()
-                },
-            }
-            for name, station in found.stations.items()
-        ],
-        "processors": {name: number.to_dict() for name, number in found.processors.items()},
-        "bounds": {name: number.to_dict() for name, number in found.bounds.items()},
-        "bottleneck": ranked[0] if ranked else None,
-        "next_bottleneck": ranked[1] if len(ranked) > 1 else None,
-        "elasticity": {name: number.to_dict() for name, number in found.elasticity.items()},
+        "stations": [{"name": name, "devices": found.devices[name], **station(numbers)}
+                     for name, numbers in found.stations.items()],
+        **{key: plain(getattr(found, key)) for key in ("processors", "bounds")},
+        "bottleneck": ranked[0],
+        "next_bottleneck": ranked[1],
+        "elasticity": plain(found.elasticity),
         "method": "exact" if found.exact else "linearizer",
         "notes": list(notes),
-    }
+    }  # fmt: skip
 
 
 def _notes(system: System, found: Found) -> Iterator[str]:

@@ -103,48 +103,15 @@ class System:
     source: str = ""
 
     def of(self, table: str) -> tuple[Entry, ...]:
-        """All tables of a kind.
-
-        Parameters
-        ----------
-        table : str
-            A name such as ``guests``.
-
-        Returns
-        -------
-        tuple of Entry
-            In the order of the file.
-        """
+        """All tables of a kind."""
         return tuple(entry for entry in self.entries if entry.table == table)
 
     def one(self, table: str) -> Entry | None:
-        """The only table of a kind.
-
-        Parameters
-        ----------
-        table : str
-            A name such as ``storage``.
-
-        Returns
-        -------
-        Entry or None
-            None where it is not there.
-        """
+        """The only table of a kind."""
         return next(iter(self.of(table)), None)
 
     def named(self, table: str, name: str) -> Entry:
-        """A table by its name, which has been checked.
-
-        Parameters
-        ----------
-        table, name : str
-            Kind and name.
-
-        Returns
-        -------
-        Entry
-            The table.
-        """
+        """A table by its name, which has been checked."""
         return next(entry for entry in self.of(table) if entry.name == name)
 
     @property
@@ -154,18 +121,7 @@ class System:
         return (entry.word("name") if entry else "") or self.source or "system"
 
     def changed(self, changes: Iterable[tuple[Entry, str, float | str, float]]) -> System:
-        """Give some values anew.
-
-        Parameters
-        ----------
-        changes : iterable of tuple
-            TomlTable, key, value (SI or a word) and what its digits leave open.
-
-        Returns
-        -------
-        System
-            The same with these values.
-        """
+        """Give some values anew."""
         found = {id(entry): entry for entry in self.entries}
         for entry, key, value, half in changes:
             old = found[id(entry)]
@@ -358,13 +314,7 @@ class _Reader:
 
 
 def value_of(key: Key, value: Any, factor: float, argument: str) -> tuple[float | str, float]:
-    """SI value of what was written, and what its digits leave open.
-
-    Raises
-    ------
-    InputError
-        Of another type, without its unit, or outside its bounds.
-    """
+    """SI value of what was written, and what its digits leave open."""
     if key.text:
         if not isinstance(value, str) or not value:
             raise InputError(
@@ -418,32 +368,12 @@ def bounded(key: Key, value: float, argument: str) -> float:
     if not key.low <= value <= key.high or not math.isfinite(value) or whole:
         noun = "a whole number" if key.whole else "a number"
         most = "" if key.high == float("inf") else f", at most {key.high:g}"
-        raise InputError(
-            argument, value, f"{noun} of at least {key.low:g}{most}", "" if key.unit == "share" else key.unit
-        )
+        raise InputError(argument, value, f"{noun} of at least {key.low:g}{most}", key.si_unit)
     return value
 
 
 def complete(system: System, reader: _Reader | None = None) -> System:
-    """Bring what `like`, models and defaults say, and check the whole.
-
-    Parameters
-    ----------
-    system : System
-        As written.
-
-    Returns
-    -------
-    System
-        Complete.
-
-    Raises
-    ------
-    ReportError
-        A name twice, a reference to nothing or in a circle, a key that is needed and missing.
-    InputError
-        There is no such model.
-    """
+    """Bring what `like`, models and defaults say, and check the whole."""
     del reader
     _names(system)
     models: dict[str, library.Model] = dict(system.models)

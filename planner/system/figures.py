@@ -16,7 +16,6 @@ from planner.system.spread import Direction, directions, law_error
 
 BASES: Final = ("given", "arithmetic", "calibrated", "predicted", "outside")
 STEP: Final = 0.01  # relative change that elasticities are taken of
-SAME: Final = 1e-6
 NOISE: Final = 1e-9  # elasticity that is none
 COSTS: Final = ("guest_busy", "cp_charged_busy", "cp_system_busy", "total_busy")
 STATION: Final = ("transfers", "utilization", "queue_length", "wait", "response")
@@ -43,18 +42,7 @@ class Number:
     basis: str
 
     def to_dict(self, factor: float = 1.0) -> dict[str, Any]:
-        """As ``--json`` shows it, in units of `factor`.
-
-        Parameters
-        ----------
-        factor : float, optional
-            SI units in one shown unit.
-
-        Returns
-        -------
-        dict
-            value, low, high, basis.
-        """
+        """As ``--json`` shows it, in units of `factor`."""
         ends = [
             None if end is None or not math.isfinite(end) else end / factor
             for end in (self.value, self.low, self.high)
@@ -108,13 +96,7 @@ class Found:
     shares: Mapping[str, float] = field(default_factory=dict)
 
     def ranked(self) -> list[tuple[str, float]]:
-        """Order the bounds that are known.
-
-        Returns
-        -------
-        list of tuple
-            Name and throughput, the lowest first.
-        """
+        """Order the bounds that are known."""
         known = [(name, each.value) for name, each in self.bounds.items() if each.value is not None]
         return sorted(((n, v) for n, v in known if math.isfinite(v)), key=lambda pair: pair[1])
 
@@ -202,15 +184,7 @@ def outside_mode(system: System) -> bool:
 
 
 def figures(systems: Sequence[System], *, elastic: bool) -> list[Found]:
-    """Numbers of systems of equal structure; elasticities where asked for.
-
-    Raises
-    ------
-    InfeasibleError
-        One of them cannot run.
-    ConvergenceError
-        The loop did not settle.
-    """
+    """Numbers of systems of equal structure; elasticities where asked for."""
     first = systems[0]
     outside = outside_mode(first)
     sets = _Sets(systems, directions(first, outside=outside))
@@ -464,6 +438,6 @@ def _as_measured(system: System) -> bool:
         and not paging[0].word("pool")
     )
     return plain and set(brought) == {paging[0].word("model")} and all(
-        key in model.validity and math.isclose(value, model.validity[key][0], rel_tol=SAME)
+        key in model.validity and math.isclose(value, model.validity[key][0], rel_tol=1e-6)
         for key, value in is_so.items()
     )  # fmt: skip

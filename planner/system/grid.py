@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING, Any, Final
@@ -11,28 +11,24 @@ from typing import TYPE_CHECKING, Any, Final
 from planner import render
 from planner.answer import Answer
 from planner.errors import InfeasibleError, InputError
+from planner.quantity import LARGEST_GRID, Quantity, column
 from planner.system.answer import LONG, SystemAnswer, as_dict, full_name, numbers_of, said, throughput_unit
 from planner.system.description import Entry, System
 from planner.system.figures import Found, figures, structure
-from planner.system.settings import LARGEST_GRID, Range, recheck
+from planner.system.settings import Range, recheck
+from planner.tabular import tabled
 from planner.units import GIB, MICROSECOND, MILLISECOND
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 BLOCK: Final = 512  # scenarios solved side by side: what they need stays in the cache
-SHOWN: Final = {"s": ("ms", MILLISECOND), "B": ("GiB", float(GIB))}
+SHOWN: Final = {"time": ("ms", MILLISECOND), "storage": ("GiB", float(GIB))}
 MOVED: Final = 1e-9
 
 
 def solve_all(systems: Sequence[System], *, elastic: bool = False) -> list[Found | str]:
-    """Figures of every system, or why it cannot run; those of one structure side by side.
-
-    Raises
-    ------
-    ConvergenceError
-        A loop did not settle.
-    """
+    """Figures of every system, or why it cannot run; those of one structure side by side."""
     groups: dict[Any, list[int]] = {}
     for k, system in enumerate(systems):
         groups.setdefault(structure(system), []).append(k)
@@ -121,48 +117,36 @@ class SystemGrid(Answer):
         return tuple(lines)
 
     def table(self) -> render.Table:
-        """One row a combination: what varied, throughput with its interval, misses, pages, each station.
+        """One row a combination: what varied, throughput with its interval, misses, pages, each station."""
 
-        Returns
-        -------
-        render.Table
-            Numbers in shown units.
-        """
-        rows = [each if isinstance(each, Found) else None for each in self.found]
+        def number(name: str, unit: str, of: Callable[[Found], float | None]) -> Quantity:
+            return column(name, unit, of=lambda row: of(row) if isinstance(row, Found) else None)
 
-        def column(name: str, unit: str, of: Any, factor: float = 1.0) -> render.Column:
-            values = [None if row is None or (value := of(row)) is None else value / factor for row in rows]
-            return render.Column(name=name, unit=unit, values=values)
+        def station(name: str, key: str, unit: str = "", factor: float = 1.0) -> Quantity:
+            def value(row: Found) -> float | None:
+                found = row.stations[name][key].value
+                return None if found is None else found / factor
 
-        columns = [self._setting(k) for k in range(len(self.ranges))]
-        columns += [
-            column("throughput", "1/s", lambda f: f.throughput.value),
-            column("throughput_low", "1/s", lambda f: f.throughput.low),
-            column("throughput_high", "1/s", lambda f: f.throughput.high),
-        ]
+            return number(f"{name}_{key}", unit, value)
+
+        columns = [number("throughput", "1/s", lambda f: f.throughput.value),
+                   number("throughput_low", "1/s", lambda f: f.throughput.low),
+                   number("throughput_high", "1/s", lambda f: f.throughput.high)]  # fmt: skip
         if self.system.one("storage"):
-            columns.append(column("miss_ratio", "", lambda f: f.miss_ratio.value))
+            columns.append(number("miss_ratio", "", lambda f: f.miss_ratio.value))
         if self.system.of("paging"):
-            columns.append(column("page_rate", "1/s", lambda f: f.page_rate.value))
+            columns.append(number("page_rate", "1/s", lambda f: f.page_rate.value))
         for name in [e.name for e in (*self.system.of("paging"), *self.system.of("volumes"))]:
-            columns += [
-                column(f"{name}_transfers", "1/s", lambda f, n=name: f.stations[n]["transfers"].value),
-                column(f"{name}_utilization", "", lambda f, n=name: f.stations[n]["utilization"].value),
-                column(
-                    f"{name}_response", "ms", lambda f, n=name: f.stations[n]["response"].value, MILLISECOND
-                ),
-            ]
-        names = [row.ranked()[0][0] if row is not None and row.ranked() else None for row in rows]
-        texts = [
-            name or ("cannot run" if row is None else "-") for name, row in zip(names, rows, strict=True)
-        ]
-        columns.append(render.Column(name="bottleneck", unit="", values=texts))
-        return render.Table(columns=tuple(columns))
+            columns += [station(name, "transfers", "1/s"), station(name, "utilization"),
+                        station(name, "response", "ms", MILLISECOND)]  # fmt: skip
+        columns.append(column("bottleneck", of=_bottleneck))
+        settings = [self._setting(k) for k in range(len(self.ranges))]
+        return render.Table(columns=(*settings, *tabled(self.found, columns).columns))
 
     def _setting(self, k: int) -> render.Column:
         target = self.ranges[k].target
-        unit, factor = SHOWN.get(target.key.unit, ("", 1.0))
-        if target.key.suffix == "us":
+        unit, factor = SHOWN.get(target.key.dimension or "", ("", 1.0))
+        if target.key.unit == "us":
             unit, factor = "us", MICROSECOND
         values = [
             row[k]
@@ -179,13 +163,7 @@ class SystemGrid(Answer):
         return render.Column(name=target.label, unit=unit, values=values)
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain data.
-
-        Returns
-        -------
-        dict
-            `scenarios`: what was set, and every figure as of a single system; `cannot_run` says why there are none.
-        """
+        """Everything as plain data."""
         scenarios: list[dict[str, Any]] = []
         for settings, system, each in zip(self.settings, self.systems, self.found, strict=True):
             where = {r.target.label: _plain(r, value) for r, value in zip(self.ranges, settings, strict=True)}
@@ -199,18 +177,7 @@ class SystemGrid(Answer):
                 "notes": list(self.notes)}  # fmt: skip
 
     def plot(self, axes: Axes | None = None) -> Axes:
-        """Draw the throughput over the first range with its 90 % band, one line for each value of the others.
-
-        Parameters
-        ----------
-        axes : matplotlib.axes.Axes, optional
-            Where to draw; new axes where None.
-
-        Returns
-        -------
-        matplotlib.axes.Axes
-            The axes.
-        """
+        """Draw the throughput over the first range with its 90 % band, one line for each value of the others."""
         from planner.system.pictures import grid_picture
 
         lines: dict[str, list[tuple[float, float, float, float]]] = {}
@@ -234,6 +201,12 @@ class SystemGrid(Answer):
         )
 
 
+def _bottleneck(found: Found | str) -> str:
+    if isinstance(found, str):
+        return "cannot run"
+    return found.ranked()[0][0] if found.ranked() else "-"
+
+
 def _plain(of: Range, value: float | str) -> float | str | int:
     if isinstance(value, str):
         return value
@@ -245,32 +218,12 @@ def _plain(of: Range, value: float | str) -> float | str | int:
 def _worded(of: Range, value: float | str) -> str:
     if isinstance(value, str) or math.isinf(value):
         return value if isinstance(value, str) else "unlimited"
-    unit, factor = SHOWN.get(of.target.key.unit, ("", 1.0))
+    unit, factor = SHOWN.get(of.target.key.dimension or "", ("", 1.0))
     return f"{value / factor:g} {unit}".rstrip()
 
 
 def over(system: System, ranges: Sequence[Range]) -> SystemGrid:
-    """Ask a system over a grid.
-
-    Parameters
-    ----------
-    system : System
-        As described.
-    ranges : sequence of Range
-        What varies; every combination is asked.
-
-    Returns
-    -------
-    SystemGrid
-        One row a combination.
-
-    Raises
-    ------
-    InputError
-        Too many combinations, or the same number twice.
-    ConvergenceError
-        A loop did not settle.
-    """
+    """Ask a system over a grid."""
     labels = [(e.table, e.name, r.target.key.key) for r in ranges for e in r.target.entries]
     if len(set(labels)) < len(labels):
         raise InputError("--over", "the same number twice", "each of them once")
@@ -349,13 +302,7 @@ class SystemComparison(Answer):
         return tuple(lines)
 
     def table(self) -> render.Table:
-        """All figures of both.
-
-        Returns
-        -------
-        render.Table
-            Figure, unit, both values, relative change, both bases.
-        """
+        """All figures of both."""
         first = {full_name(title, row): row for title, row in self.one.rows()}
         second = {full_name(title, row): row for title, row in self.two.rows()}
         rows = []
@@ -369,21 +316,10 @@ class SystemComparison(Answer):
             )
         heads = ("figure", "unit", "first", "second", "change", "basis_first", "basis_second")
         labels = ("", "unit", *self.names, "change", "basis", "basis")
-        return render.Table(
-            columns=tuple(
-                render.Column(name=head, unit="", label=label, values=list(values))
-                for head, label, values in zip(heads, labels, zip(*rows, strict=True), strict=True)
-            )
-        )
+        return tabled(rows, [column(head, "", label) for head, label in zip(heads, labels, strict=True)])
 
     def sections(self) -> tuple[render.Section, ...]:
-        """Lay out the figures, and what moved them.
-
-        Returns
-        -------
-        tuple of render.Section
-            Figures side by side; inputs that differ with the effect of each alone.
-        """
+        """Lay out the figures, and what moved them."""
         table = self.table()
         columns = {c.name: c for c in table.columns}
         texts = [
@@ -398,21 +334,12 @@ class SystemComparison(Answer):
         effects = [(label, old, new, "-" if e is None else f"{e:+.1%}") for label, old, new, e in self.inputs]
         heads = (("input", "what differs"), ("first", self.names[0]), ("second", self.names[1]),
                  ("effect", "throughput, alone"))  # fmt: skip
-        why = tuple(
-            render.Column(name=name, unit="", label=label, values=list(values))
-            for (name, label), values in zip(heads, zip(*effects, strict=True), strict=True)
-        ) if effects else ()  # fmt: skip
+        why = tabled(effects, [column(name, "", label) for name, label in heads] if effects else ())
         return (render.Section(table=render.Table(columns=shown)),
-                render.Section(title="Why", table=render.Table(columns=why)))  # fmt: skip
+                render.Section(title="Why", table=why))  # fmt: skip
 
     def to_dict(self) -> dict[str, Any]:
-        """Both answers, and what differs.
-
-        Returns
-        -------
-        dict
-            `first`, `second`, `differences` with the `effect` of each alone on the throughput.
-        """
+        """Both answers, and what differs."""
         return {
             "first": self.one.to_dict(),
             "second": self.two.to_dict(),
@@ -424,18 +351,7 @@ class SystemComparison(Answer):
         }
 
     def plot(self, axes: Axes | None = None) -> Axes:
-        """Draw the bounds and the throughput of both.
-
-        Parameters
-        ----------
-        axes : matplotlib.axes.Axes, optional
-            Where to draw; new axes where None.
-
-        Returns
-        -------
-        matplotlib.axes.Axes
-            The axes.
-        """
+        """Draw the bounds and the throughput of both."""
         from planner.system.pictures import comparison_picture
 
         pairs = [(name, each.found) for name, each in zip(self.names, (self.one, self.two), strict=True)]
@@ -495,5 +411,5 @@ def _value(label: str, value: float | str | None) -> str:
         return value or "-"
     table, key = label.partition(".")[0].partition("[")[0], label.rpartition(".")[2]
     declared = TABLES[table].bare(key)
-    unit, factor = SHOWN.get(declared.unit if declared else "", ("", 1.0))
+    unit, factor = SHOWN.get((declared and declared.dimension) or "", ("", 1.0))
     return "unlimited" if math.isinf(value) else f"{value / factor:g} {unit}".rstrip()

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from planner.devices.storage import FRAMES_PER_PGMBK
 from planner.errors import ConvergenceError, InfeasibleError
 from planner.queueing import usl
 from planner.queueing._roots import increasing_root
@@ -17,7 +18,6 @@ from planner.system.description import Entry, System
 from planner.system.stations import Cycle, Loads, PagingGroup, VolumeGroup, network
 from planner.units import FRAME, GIB
 
-FRAMES_PER_PGMBK: Final = 2
 SLACK: Final = 1e-9  # a guest that just fits is not refused for the rounding of floating point
 ROUNDS: Final = 60
 SETTLED: Final = 1e-10
@@ -176,15 +176,7 @@ def _check_storage(case: SystemScenarios, storage: Storage) -> None:
 
 
 def outcome_of(case: SystemScenarios) -> SystemFigures:
-    """Solve all scenarios.
-
-    Raises
-    ------
-    InfeasibleError
-        A scenario cannot run: storage, page space or open requests beyond what a station carries.
-    ConvergenceError
-        The loop did not settle.
-    """
+    """Solve all scenarios."""
     storage = storage_of(case)
     if storage is not None:
         _check_storage(case, storage)
@@ -256,13 +248,14 @@ def _cycle(case: SystemScenarios, guest: Entry, storage: Storage | None) -> Cycl
     )
 
 
-def _paging_group(case: SystemScenarios, entry: Entry) -> PagingGroup:
+def _timed(case: SystemScenarios, entry: Entry) -> tuple[Entry | None, Callable[[str], Array]]:
+    """The pool of a group of devices, and what takes its times: from the group, or else from the pool."""
     pool = case.system.named("pool", entry.word("pool")) if entry.word("pool") else None
+    return pool, lambda key: case.at(entry if pool is None or case.known(entry, key) else pool, key)
 
-    def time(key: str) -> Array:
-        of = entry if pool is None or case.known(entry, key) else pool
-        return case.at(of, key)
 
+def _paging_group(case: SystemScenarios, entry: Entry) -> PagingGroup:
+    pool, time = _timed(case, entry)
     return PagingGroup(
         name=entry.name,
         devices=case.at(entry, "devices"),
@@ -278,12 +271,7 @@ def _paging_group(case: SystemScenarios, entry: Entry) -> PagingGroup:
 
 
 def _volume_group(case: SystemScenarios, entry: Entry, cycles: Sequence[Cycle]) -> VolumeGroup:
-    pool = case.system.named("pool", entry.word("pool")) if entry.word("pool") else None
-
-    def time(key: str) -> Array:
-        of = entry if pool is None or case.known(entry, key) else pool
-        return case.at(of, key)
-
+    pool, time = _timed(case, entry)
     users = tuple(k for k, cycle in enumerate(cycles) if entry.name in cycle.volumes)
     return VolumeGroup(
         name=entry.name,

@@ -4,44 +4,32 @@ from __future__ import annotations
 
 import difflib
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Final
 
-from planner.units import FACTORS, Dimension
+from planner.quantity import Quantity
+from planner.units import FACTORS, UNITS, Dimension, suffix
 
 SCHEMA_DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
-DIMENSIONS: Final[Mapping[str, Dimension]] = {
-    "s": "time", "B": "storage", "1/s": "rate", "share": "share",
-}  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Key:
-    """One key of a table.
+@dataclass(frozen=True, slots=True)
+class Key(Quantity):
+    """One key of a table: `unit` is that of a file, "text" or "yes or no"; bounds are SI.
 
-    `unit` is SI (s, B, 1/s, share; empty for a bare number, "text" and "yes or no" for words); `suffix` is the unit
-    that a file carries in the key. `words` may stand instead of a number, `refers` names the table of the name that
-    stands here. `digits` says that the written digits are those of a measurement, good to half a unit of the last one.
+    `words` may stand instead of a number, `refers` names the table of the name that stands here. `digits` says that the
+    written digits are those of a measurement, good to half a unit of the last one.
     """
 
-    key: str
-    meaning: str
-    unit: str = ""
-    suffix: str = ""
-    low: float = 0.0
-    high: float = math.inf
-    whole: bool = False
-    words: tuple[str, ...] = ()
     refers: str = ""
     needed: bool = False
     digits: bool = False
-    default: float | str | bool | None = None
 
     @property
     def file_key(self) -> str:
         """Key in a file: name with its unit as a suffix."""
-        return f"{self.key}_{self.suffix}" if self.suffix else self.key
+        return self.key + (suffix(self.unit).lower() if self.dimension else "")
 
     @property
     def text(self) -> bool:
@@ -51,16 +39,24 @@ class Key:
     @property
     def spellings(self) -> dict[str, float]:
         """All file keys and the SI value of one unit of each."""
-        if not self.suffix:
+        if self.dimension is None or self.file_key == self.key:
             return {self.key: 1.0}
-        units = FACTORS[DIMENSIONS[self.unit]]
-        found = {f"{self.key}_{name.lower()}": factor for name, factor in units.items() if name.isalnum()}
-        return {name: factor for name, factor in found.items() if name.isascii()}
+        found = {f"{self.key}_{name.lower()}": factor for name, factor in FACTORS[self.dimension].items()}
+        return {
+            name: factor
+            for name, factor in found.items()
+            if name.isascii() and name.replace("_", "").isalnum()
+        }
 
     @property
     def dimension(self) -> Dimension | None:
         """What a quantity measures; None for bare numbers and words."""
-        return DIMENSIONS.get(self.unit)
+        return (UNITS[self.unit].dimension or None) if self.unit in UNITS else None
+
+    @property
+    def si_unit(self) -> str:
+        """Unit of its value."""
+        return {"time": "s", "storage": "B", "rate": "1/s"}.get(self.dimension or "", "")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,30 +81,15 @@ class TomlTable:
 
 
 def _name(meaning: str) -> Key:
-    return Key(key="name", unit="text", needed=True, meaning=meaning)
+    return Key("name", meaning, "text", needed=True)
 
 
-LIKE: Final = Key(
-    key="like", unit="text", meaning="name of another table of this kind; what is not said here is as there"
-)
-MODEL: Final = Key(
-    key="model", unit="text", meaning="calibrated model, shipped or a file, for what is not said here"
-)
-SERVICE: Final = Key(
-    key="service_time",
-    unit="s",
-    suffix="ms",
-    low=1e-9,
-    digits=True,
-    meaning="time of a transfer that waits for nothing",
-)
-INFLATION: Final = Key(
-    key="inflation", high=10.0, digits=True,
-    meaning="relative growth of the service time with each further I/O in service on the same volume",
-)  # fmt: skip
-GAP: Final = Key(
-    key="redrive_time", unit="s", suffix="ms", digits=True, meaning="gap of a device that takes a waiting I/O"
-)
+LIKE: Final = Key("like", "name of another table of this kind; what is not said here is as there", "text")
+MODEL: Final = Key("model", "calibrated model, shipped or a file, for what is not said here", "text")
+SERVICE: Final = Key("service_time", "time of a transfer that waits for nothing", "ms", low=1e-9, digits=True)
+INFLATION: Final = Key("inflation", "relative growth of the service time with each further I/O in service on the "
+    "same volume", high=10.0, digits=True)  # fmt: skip
+GAP: Final = Key("redrive_time", "gap of a device that takes a waiting I/O", "ms", digits=True)
 
 TABLES: Final = {
     table.name: table
@@ -116,68 +97,62 @@ TABLES: Final = {
         TomlTable(
             name="system", many=False, meaning="what this is",
             keys=(
-                Key(key="name", unit="text", meaning="name of the system"),
-                Key(key="release", unit="text", meaning="release of z/VM"),
-                Key(key="source", unit="text", meaning="where the numbers come from"),
+                Key("name", "name of the system", "text"),
+                Key("release", "release of z/VM", "text"),
+                Key("source", "where the numbers come from", "text"),
             ),
         ),
         TomlTable(
             name="processors", many=False, meaning="real processors of the partition",
             keys=(
-                Key(key="count", whole=True, low=1, high=1000, needed=True, meaning="processors"),
-                Key(key="guaranteed", low=0.01, high=1000,
-                    meaning="processors' worth that the weight of a partition with shared processors guarantees; leave "
-                    "it out where they are dedicated"),
-                Key(key="measured", whole=True, low=1, high=1000,
-                    meaning="processors of the system that the processor times were measured on"),
+                Key("count", "processors", whole=True, low=1, high=1000, needed=True),
+                Key("guaranteed", "processors' worth that the weight of a partition with shared processors "
+                    "guarantees; leave "
+                    "it out where they are dedicated", low=0.01, high=1000),
+                Key("measured", "processors of the system that the processor times were measured on", whole=True,
+                    low=1, high=1000),
                 MODEL,
             ),
         ),
         TomlTable(
             name="storage", many=False, meaning="real storage",
             keys=(
-                Key(key="real", unit="B", suffix="gib", low=1, needed=True, meaning="real storage"),
-                Key(key="other", unit="B", suffix="gib", default=0.0,
-                    meaning="what CP itself takes: frame table, nucleus"),
-                Key(key="minidisk_cache", unit="B", suffix="gib", default=0.0,
-                    meaning="real storage for minidisk cache"),
+                Key("real", "real storage", "GiB", low=1, needed=True),
+                Key("other", "what CP itself takes: frame table, nucleus", "GiB", default=0.0),
+                Key("minidisk_cache", "real storage for minidisk cache", "GiB", default=0.0),
             ),
         ),
         TomlTable(
             name="guests", many=True, meaning="equal guests",
             keys=(
                 _name("name of the group"), LIKE,
-                Key(key="count", whole=True, low=0, high=100_000, needed=True, meaning="guests"),
-                Key(key="processors", whole=True, low=1, high=1000, default=1, meaning="virtual processors of each"),
-                Key(key="dedicated", unit="yes or no", default=False,
-                    meaning="whether real processors are dedicated to it"),
-                Key(key="virtual", unit="B", suffix="gib", low=1, meaning="virtual storage of each"),
-                Key(key="instantiated", unit="share", high=1.0, low=1e-9, digits=True,
-                    meaning="share of it that exists because the guest touched it"),
-                Key(key="pages_per_segment", low=1, high=256, default=256,
-                    meaning="instantiated pages of each 1 MiB segment in use"),
-                Key(key="touching", unit="text", words=("uniform", "cyclic, random steal", "cyclic, oldest first"),
-                    default="uniform", meaning="how pages are touched, and which are stolen"),
-                Key(key="miss_ratio", unit="share", high=1.0, digits=True,
-                    meaning="measured instead: misses per page visit"),
-                Key(key="touches_per_visit", low=1, default=1, meaning="touches of a page while it is in use"),
-                Key(key="changed", high=10.0, digits=True,
-                    meaning="page writes per page read; left out: reads and writes are told only together"),
-                Key(key="touch_time", unit="s", suffix="us", digits=True, meaning="processor time per page touch"),
-                Key(key="cp_charged", unit="s", suffix="us", digits=True,
-                    meaning="processor time of CP per page transfer, charged to the guest"),
-                Key(key="pages_from", refers="paging", unit="text", meaning="paging devices"),
-                Key(key="io_to", refers="volumes", unit="text", meaning="volumes of its minidisks"),
-                Key(key="requesters", whole=True, low=1, high=10_000,
-                    meaning="I/Os of a guest outstanding or about to come; its virtual processors where left out"),
-                Key(key="think_time", unit="s", suffix="ms", digits=True, meaning="from the end of an I/O to the next"),
-                Key(key="io_rate", unit="1/s", digits=True, meaning="instead: I/Os of a guest that come at random"),
-                Key(key="io_time", unit="s", suffix="us", digits=True, default=0.0, meaning="processor time per I/O"),
-                Key(key="touches_per_io", digits=True, default=0.0, meaning="page touches between two I/Os"),
-                Key(key="reads", unit="share", high=1.0, digits=True, default=1.0,
-                    meaning="share of the I/Os that read"),
-                Key(key="cache_hit", unit="share", high=1.0, digits=True, default=0.0,
-                    meaning="share of the reads that minidisk cache answers"),
+                Key("count", "guests", whole=True, low=0, high=100_000, needed=True),
+                Key("processors", "virtual processors of each", whole=True, low=1, high=1000, default=1),
+                Key("dedicated", "whether real processors are dedicated to it", "yes or no", default=False),
+                Key("virtual", "virtual storage of each", "GiB", low=1),
+                Key("instantiated", "share of it that exists because the guest touched it", "share", high=1.0,
+                    low=1e-9, digits=True),
+                Key("pages_per_segment", "instantiated pages of each 1 MiB segment in use", low=1, high=256,
+                    default=256),
+                Key("touching", "how pages are touched, and which are stolen", "text", words=("uniform",
+                    "cyclic, random steal", "cyclic, oldest first"), default="uniform"),
+                Key("miss_ratio", "measured instead: misses per page visit", "share", high=1.0, digits=True),
+                Key("touches_per_visit", "touches of a page while it is in use", low=1, default=1),
+                Key("changed", "page writes per page read; left out: reads and writes are told only together",
+                    high=10.0, digits=True),
+                Key("touch_time", "processor time per page touch", "us", digits=True),
+                Key("cp_charged", "processor time of CP per page transfer, charged to the guest", "us", digits=True),
+                Key("pages_from", "paging devices", "text", refers="paging"),
+                Key("io_to", "volumes of its minidisks", "text", refers="volumes"),
+                Key("requesters", "I/Os of a guest outstanding or about to come; its virtual processors where "
+                    "left out", whole=True, low=1, high=10_000),
+                Key("think_time", "from the end of an I/O to the next", "ms", digits=True),
+                Key("io_rate", "instead: I/Os of a guest that come at random", "1/s", digits=True),
+                Key("io_time", "processor time per I/O", "us", digits=True, default=0.0),
+                Key("touches_per_io", "page touches between two I/Os", digits=True, default=0.0),
+                Key("reads", "share of the I/Os that read", "share", high=1.0, digits=True, default=1.0),
+                Key("cache_hit", "share of the reads that minidisk cache answers", "share", high=1.0, digits=True,
+                    default=0.0),
                 MODEL,
             ),
         ),
@@ -185,19 +160,16 @@ TABLES: Final = {
             name="paging", many=True, meaning="equal paging devices",
             keys=(
                 _name("name of the group"), LIKE,
-                Key(key="devices", whole=True, low=1, high=10_000, needed=True, meaning="paging devices"),
-                Key(key="depth", whole=True, low=1, high=10_000, words=("unlimited",), default=1,
-                    meaning="transfers that a device works on at a time; 1 is serialized"),
-                Key(key="pool", refers="pool", unit="text",
-                    meaning="HyperPAV pool whose aliases it uses (z/VM 6.4 and later)"),
+                Key("devices", "paging devices", whole=True, low=1, high=10_000, needed=True),
+                Key("depth", "transfers that a device works on at a time; 1 is serialized", whole=True, low=1,
+                    high=10_000, words=("unlimited",), default=1),
+                Key("pool", "HyperPAV pool whose aliases it uses (z/VM 6.4 and later)", "text", refers="pool"),
                 SERVICE,
-                Key(key="pages_per_transfer", low=1, high=10_000, digits=True, meaning="pages that a transfer moves"),
-                Key(key="cp_system", unit="s", suffix="us", digits=True,
-                    meaning="processor time of CP per transfer, charged to the system"),
+                Key("pages_per_transfer", "pages that a transfer moves", low=1, high=10_000, digits=True),
+                Key("cp_system", "processor time of CP per transfer, charged to the system", "us", digits=True),
                 INFLATION, GAP,
-                Key(key="space", unit="B", suffix="gib", low=1, meaning="page space of a device"),
-                Key(key="other_transfers", unit="1/s", default=0.0, digits=True,
-                    meaning="transfers of others, over all devices"),
+                Key("space", "page space of a device", "GiB", low=1),
+                Key("other_transfers", "transfers of others, over all devices", "1/s", default=0.0, digits=True),
                 MODEL,
             ),
         ),
@@ -205,7 +177,7 @@ TABLES: Final = {
             name="pool", many=True, meaning="a HyperPAV pool",
             keys=(
                 _name("name of the pool"),
-                Key(key="aliases", whole=True, high=10_000, needed=True, meaning="aliases of the pool"),
+                Key("aliases", "aliases of the pool", whole=True, high=10_000, needed=True),
                 SERVICE, INFLATION, GAP, MODEL,
             ),
         ),
@@ -213,10 +185,9 @@ TABLES: Final = {
             name="volumes", many=True, meaning="equal volumes with minidisks",
             keys=(
                 _name("name of the group"), LIKE,
-                Key(key="count", whole=True, low=1, high=10_000, needed=True, meaning="volumes"),
-                Key(key="pool", refers="pool", unit="text", meaning="HyperPAV pool whose aliases they use"),
-                Key(key="aliases", whole=True, high=1000, default=0,
-                    meaning="aliases of each volume, where there is no pool"),
+                Key("count", "volumes", whole=True, low=1, high=10_000, needed=True),
+                Key("pool", "HyperPAV pool whose aliases they use", "text", refers="pool"),
+                Key("aliases", "aliases of each volume, where there is no pool", whole=True, high=1000, default=0),
                 SERVICE, INFLATION, GAP, MODEL,
             ),
         ),
@@ -269,7 +240,7 @@ def _table_schema(table: TomlTable) -> dict[str, Any]:
     for key in table.keys:
         for spelling, factor in key.spellings.items():
             properties[spelling] = _key_schema(key, factor)
-        if key.suffix:
+        if key.file_key != key.key:
             properties[key.key] = {"type": "string", "description": f"{key.meaning}, with its unit"}
     one: dict[str, Any] = {
         "type": "object",

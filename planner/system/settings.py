@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
-import numpy as np
-
 from planner.errors import InputError
-from planner.system.description import Entry, System, value_of
+from planner.quantity import span
+from planner.system.description import GIVEN, Entry, System, complete, value_of
 from planner.system.schema import TABLES, Key, one_of
 
-LARGEST_GRID: Final = 10_000
-PARTS: Final = (2, 3)
 _SELECTOR: Final = re.compile(r"(?P<table>\w+)(\[(?P<name>[^\]]*)\])?\.(?P<key>\w+)")
 EXAMPLE: Final = "TABLE.key=value such as storage.real=1088GiB, or TABLE[name].key=value"
 
@@ -31,13 +27,7 @@ class Selected:
 
 
 def find(system: System, selector: str, option: str = "--set") -> Selected:
-    """Look up TABLE.key or TABLE[name].key, the key with or without its unit.
-
-    Raises
-    ------
-    InputError
-        No such table, name or key.
-    """
+    """Look up TABLE.key or TABLE[name].key, the key with or without its unit."""
     match = _SELECTOR.fullmatch(selector.strip())
     if match is None:
         raise InputError(option, selector, EXAMPLE)
@@ -51,7 +41,7 @@ def find(system: System, selector: str, option: str = "--set") -> Selected:
         raise InputError(option, selector, there)
     declared = TABLES[table]
     bare = declared.bare(match["key"])
-    found = declared.find(match["key"]) if bare is None or not bare.suffix else None
+    found = declared.find(match["key"]) if bare is None or bare.file_key == bare.key else None
     key, factor = (bare, None) if bare is not None else found if found is not None else (None, None)
     if key is None or key.key in {"name", "like"}:
         known = [each.key for each in declared.keys if each.key not in {"name", "like"}]
@@ -61,13 +51,7 @@ def find(system: System, selector: str, option: str = "--set") -> Selected:
 
 
 def read(target: Selected, text: str, option: str) -> tuple[float | str, float]:
-    """Value of a setting, SI, and what its digits leave open.
-
-    Raises
-    ------
-    InputError
-        No such value, or its unit is missing.
-    """
+    """Value of a setting, SI, and what its digits leave open."""
     text = text.strip()
     key = target.key
     if key.unit == "yes or no":
@@ -85,25 +69,7 @@ def read(target: Selected, text: str, option: str) -> tuple[float | str, float]:
 
 
 def apply(system: System, settings: Sequence[str]) -> System:
-    """Set what was asked; later settings of the same thing are refused.
-
-    Parameters
-    ----------
-    system : System
-        As described.
-    settings : sequence of str
-        As ``storage.real=1088GiB``.
-
-    Returns
-    -------
-    System
-        With these values, checked anew.
-
-    Raises
-    ------
-    InputError
-        No such table, key or value, or one twice.
-    """
+    """Set what was asked; later settings of the same thing are refused."""
     seen: set[tuple[str, str, str]] = set()
     for text in settings:
         selector, sign, value = text.partition("=")
@@ -122,10 +88,6 @@ def apply(system: System, settings: Sequence[str]) -> System:
 
 def recheck(system: System) -> System:
     """Complete and check a system that was changed: a new model brings its numbers, a reference has to exist."""
-    from dataclasses import replace
-
-    from planner.system.description import GIVEN, complete
-
     entries = []
     for entry in system.entries:
         said = {key for key, origin in entry.origin.items() if origin == GIVEN}
@@ -149,39 +111,21 @@ class Range:
 
 
 def parse_range(system: System, text: str) -> Range:
-    """Read ``guests.count=10:40:2``, ``storage.real=1024GiB:1280GiB:64GiB`` or ``paging.depth=1:unlimited``.
-
-    Raises
-    ------
-    InputError
-        No such key, no such range, or too many values.
-    """
+    """Read ``guests.count=10:40:2``, ``storage.real=1024GiB:1280GiB:64GiB`` or ``paging.depth=1:unlimited``."""
     selector, sign, value = text.partition("=")
     target = find(system, selector, "--over")
     parts = [part.strip() for part in value.split(":")]
     if sign and target.key.words and any(part in target.key.words for part in parts):
         return Range(target=target, values=tuple(read(target, part, "--over")[0] for part in parts))
-    counted = target.key.whole
-    if not sign or target.key.text or len(parts) not in PARTS or (len(parts) == PARTS[0] and not counted):
-        raise InputError(
-            "--over", text, "TABLE.key=first:last:step, as guests.count=10:40:2 (counts step by 1 without it)"
-        )
-    low, high = (float(read(target, part, "--over")[0]) for part in parts[:2])
-    step = _step(target, parts[2], text) if len(parts) == PARTS[1] else 1.0
-    if step <= 0 or high < low:
-        raise InputError("--over", text, "a range that runs upward by a step above zero")
-    count = math.floor((high - low) / step + 1e-9) + 1
-    if count > LARGEST_GRID:
-        raise InputError("--over", text, f"at most {LARGEST_GRID} values")
-    return Range(target=target, values=tuple((low + step * np.arange(count)).tolist()))
-
-
-def _step(target: Selected, text: str, whole: str) -> float:
-    """A step may lie below the bounds of the value itself."""
-    from dataclasses import replace
-
-    free = replace(target, key=replace(target.key, low=0.0))
-    try:
-        return float(read(free, text, "--over")[0])
-    except InputError as error:
-        raise InputError("--over", whole, f"a step with its unit; {error}") from error
+    example = "guests.count=10:40:2"
+    expected = f"TABLE.key=first:last:step, as {example} (counts step by 1 without it)"
+    if target.key.text:
+        raise InputError("--over", text, expected)
+    free = replace(
+        target, key=replace(target.key, low=0.0)
+    )  # a step may lie below the bounds of the value itself
+    values = span(
+        text, lambda part: read(target, part, "--over")[0], lambda part: read(free, part, "--over")[0],
+        whole=target.key.whole, expected=expected, example=example,
+    )  # fmt: skip
+    return Range(target=target, values=values)

@@ -20,7 +20,6 @@ from planner.results import Array
 from planner.system.description import Entry
 
 NEARLY: Final = 1 - 1e-9  # share of a station that open requests may take while a root is sought
-LEAST_PROCESSORS: Final = 1e-6
 PARTS: Final = 9  # decimals of inflation and gap by which two pools of paging volumes count as one
 SAME: Final = 11  # significant digits by which two pools count as one
 
@@ -366,7 +365,7 @@ class Solver:
         demand = np.stack(
             [zero if c.dedicated else c.own_time + c.charged_time for c in self.loop.cycles], axis=-1
         )[at]
-        left = np.maximum(self.loop.processors[at] - system, LEAST_PROCESSORS)
+        left = np.maximum(self.loop.processors[at] - system, 1e-6)
         nobody = np.zeros(len(at))
         pace = paces(left, self.most, nobody)
         if pace is not None and (left < 1).any():

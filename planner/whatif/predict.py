@@ -19,16 +19,101 @@ from planner.devices.parameters import Scenario
 from planner.errors import InputError
 from planner.interval import Interval
 from planner.library import Model
-from planner.quantity import Quantity, Value, listed
+from planner.quantity import LARGEST_GRID, Quantity, Value, listed, span
 from planner.results import Array
-from planner.whatif.settings import LARGEST_GRID, keys_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-COUNTS: Final = 9  # at most, at which a pool is asked around one scenario
-POINTS: Final = 25  # of what is no count
-FURTHER: Final = 1.25  # asked beyond what was set and measured
+
+def keys_of(kind: str) -> dict[str, Quantity]:
+    """What can be set of a kind of device."""
+    if kind not in KINDS:
+        raise InputError("kind of the model", kind, f"one of {', '.join(KINDS)}")
+    asked, fitted = (
+        {each.key: each for each in part} for part in (KINDS[kind].QUESTIONS, KINDS[kind].PARAMETERS)
+    )
+    return asked | {key: each for key, each in fitted.items() if key not in asked}
+
+
+def parse_setting(text: str, kind: str = "volume") -> tuple[str, Value]:
+    """Read one setting, such as ``aliases=2`` or ``think_time=0.2ms``.
+
+    Parameters
+    ----------
+    text : str
+        Key and value; a time carries its unit, a count is bare.
+    kind : str, optional
+        Kind of device that is asked.
+
+    Returns
+    -------
+    tuple
+        Key and SI value.
+
+    Raises
+    ------
+    InputError
+        No such key, or no such value.
+
+    Examples
+    --------
+    >>> parse_setting("think_time=0.2ms")
+    ('think_time', 0.0002)
+    """
+    key, sign, value = text.partition("=")
+    what = _known(key, kind)
+    if not sign:
+        raise InputError("--set", text, f"KEY=VALUE such as {_example(kind)}")
+    return key, what.read(value)
+
+
+def parse_range(text: str, kind: str = "volume") -> tuple[str, tuple[Value, ...]]:
+    """Read one range, such as ``aliases=0:24``, ``think_time=0.1ms:1ms:0.1ms`` or ``mode=off:cached``.
+
+    Parameters
+    ----------
+    text : str
+        Key, first and last value, step; counts step by 1 without it. Of words, all that are wanted.
+    kind : str, optional
+        Kind of device that is asked.
+
+    Returns
+    -------
+    tuple
+        Key and SI values, both ends included.
+
+    Raises
+    ------
+    InputError
+        No such key, no such range, or too many values.
+
+    Examples
+    --------
+    >>> parse_range("aliases=0:3")
+    ('aliases', (0.0, 1.0, 2.0, 3.0))
+    """
+    key, sign, value = text.partition("=")
+    what = _known(key, kind)
+    if what.words and sign:
+        return key, tuple(map(what.read, value.split(":")))
+    example = f"{key}=1:24 or {key}=1:24:4" if what.whole else f"{key}={what.span}"
+    step = Quantity(key, "step", what.unit, whole=what.whole)
+    expected = f"KEY=first:last:step, as {example}"
+    return key, span(text, what.read, step.read, whole=what.whole, expected=expected, example=example)
+
+
+def _known(key: str, kind: str) -> Quantity:
+    known = keys_of(kind)
+    if key not in known:
+        raise InputError("key", key, f"one of {listed(known)}")
+    return known[key]
+
+
+def _example(kind: str) -> str:
+    return str(KINDS[kind].QUESTIONS[0].example)
+
+
 OR_MORE: Final = "or more"
 
 
@@ -170,20 +255,7 @@ class Prediction(Answer):
         return records[0] if not self.keys else {"rows": records}
 
     def plot(self, axes: Axes | None = None, figure: str | None = None) -> Axes:
-        """Draw figures with their bands over what was varied first, one line for each value of the others.
-
-        Parameters
-        ----------
-        axes : matplotlib.axes.Axes, optional
-            Where to draw one figure; new axes where None, with the response time below where there is one.
-        figure : str, optional
-            Key of the only figure to draw.
-
-        Returns
-        -------
-        matplotlib.axes.Axes
-            The first panel. A single scenario is marked on a line through it.
-        """
+        """Draw figures with their bands over what was varied first, one line for each value of the others."""
         return style.drawn_by("planner.whatif.picture:draw", self, axes, figure=figure)
 
     def around(self) -> Prediction | None:
@@ -202,36 +274,12 @@ class Prediction(Answer):
         return None
 
     def scale(self, key: str) -> float:
-        """Convert a setting to the unit in which people see it.
-
-        Parameters
-        ----------
-        key : str
-            Its key.
-
-        Returns
-        -------
-        float
-            SI units in one of it.
-        """
+        """Convert a setting to the unit in which people see it."""
         what = self.known.get(key) or keys_of(self.kind)[key]
         return 1.0 if what.whole else units.shown(what.unit)[1]
 
     def worded(self, column: render.Column, place: int) -> str:
-        """Say one value of a column of settings.
-
-        Parameters
-        ----------
-        column : render.Column
-            The settings.
-        place : int
-            Its row.
-
-        Returns
-        -------
-        str
-            With name and unit.
-        """
+        """Say one value of a column of settings."""
         return _worded(column, place)
 
 
@@ -347,7 +395,7 @@ def _warnings(model: Model, asked: Sequence[Scenario]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _half(best: float, low: float, high: float, decimals: int) -> str:
+def _half(best: float, low: float, high: float, decimals: int | None) -> str:
     if np.isposinf(high) and np.isfinite(best):
         return OR_MORE
     return render.format_value((high - low) / 2 if np.isfinite(high) and np.isfinite(low) else None, decimals)
@@ -373,9 +421,10 @@ def _around(question: Quantity, value: float, measured: tuple[float, float] | No
         low, high = 0.0, 1.0
     else:
         low = min(low, value) if question.whole else min(low, 0.5 * value)
-        high = min(FURTHER * max(high, value), question.high)
+        high = min(1.25 * max(high, value), question.high)  # asked beyond what was set and measured
     if question.whole:
         low, high = max(question.low, math.floor(low)), math.ceil(high)
-        steps = {round(each) for each in np.linspace(low, high, COUNTS)}
+        # at most, at which a pool is asked around one scenario
+        steps = {round(each) for each in np.linspace(low, high, 9)}
         return [float(each) for each in sorted(steps | {int(value)})]
-    return [float(each) for each in np.linspace(low, high, POINTS)]
+    return [float(each) for each in np.linspace(low, high, 25)]  # of what is no count

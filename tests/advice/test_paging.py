@@ -9,8 +9,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from planner.advice.paging import LARGEST_COUNT, paging_devices
-from planner.advice.paging_capacity import Question, paging_capacity
-from planner.advice.paging_load import PAGING_KINDS, Load, carried_by, fewest, kinds, outcome
+from planner.advice.paging_capacity import (
+    PAGING_KINDS,
+    Load,
+    Question,
+    carried_by,
+    fewest,
+    kinds,
+    outcome,
+    paging_capacity,
+)
 from planner.devices import PagingDevice
 from planner.errors import InfeasibleError, InputError
 

@@ -9,11 +9,10 @@ import pytest
 
 from planner import whatif
 from planner.calibrate.channel_program import calibrate as fit_channel_program
-from planner.calibrate.cost_fit import fit_costs
-from planner.calibrate.cost_law import CostLaw, MeasuredFigure
+from planner.calibrate.cost_fit import CostLaw, MeasuredFigure, fit_costs
+from planner.calibrate.data_file import Measurements
 from planner.calibrate.disk import calibrate as fit_disk
-from planner.calibrate.model_file import model_of_costs
-from planner.calibrate.tables import Measurements
+from planner.calibrate.kinds import model_of_costs
 from planner.devices import ChannelProgram
 from planner.errors import CalibrationError, InputError
 from planner.quantity import Quantity

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from planner.calibrate.data_file import read_measurements
 from planner.calibrate.paging import HEADINGS, NEEDED
-from planner.calibrate.tables import read_measurements
 from planner.cli import main
 from planner.devices import PagingDevice
 from planner.errors import ReportError

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import chi2, norm, qmc
 
-from planner.calibrate.error_bar import stretch
-from planner.calibrate.spread import EDGE, SEED, _stretched, points
+from planner.calibrate.error_bar import EDGE, SEED, _stretched, points, stretch
 
 
 @pytest.mark.parametrize(("count", "width"), [(1, 1), (64, 3), (256, 2), (4096, 6)])

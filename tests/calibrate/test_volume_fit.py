@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from planner import calibrate, library
-from planner.calibrate.law import KEYS, totals
+from planner.calibrate.problem import KEYS, totals
 from planner.errors import CalibrationError, InputError
 from planner.interval import Interval
 from planner.measurements import Run, intervals, read, system_runs

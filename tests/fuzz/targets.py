@@ -230,7 +230,7 @@ VALUES: Final = (
 def _toml(random: Random, shelf: str) -> Case:
     from planner.library import model_names, models_path
     from planner.system import template
-    from planner.system.template import TEMPLATES
+    from planner.system.measured import TEMPLATES
 
     if shelf == "model":
         name = random.choice(model_names())

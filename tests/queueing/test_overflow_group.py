@@ -10,7 +10,7 @@ from scipy import linalg, stats
 
 from planner.errors import InputError
 from planner.queueing import alias_pool, overflow_group
-from planner.queueing.water_marks import fewest_found, most_found
+from planner.queueing.overflow import fewest_found, most_found
 
 LOADS = st.floats(0.01, 60.0)
 PEAKEDNESSES = st.floats(1.001, 5.0)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from mpmath import mp, mpf
 
-from planner.queueing._elimination import dwell_times, stationary
+from planner.queueing._levels import dwell_times, stationary
 from planner.queueing.pools.exact import closed_chain
 from planner.queueing.pools.exact.closed_chain import solve_lumped, stationary_law
 from planner.queueing.pools.exact.open_chain import solve_open_chain

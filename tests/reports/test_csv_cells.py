@@ -10,9 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from planner.advice.processors import read_configurations
-from planner.calibrate.data_file import read_observations
+from planner.calibrate.data_file import read_measurements, read_observations
 from planner.calibrate.disk import HEADINGS, NEEDED
-from planner.calibrate.tables import read_measurements
 from planner.cli import main
 from planner.errors import ReportError
 from planner.reports import read_table

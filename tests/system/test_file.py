@@ -10,8 +10,8 @@ import pytest
 from planner import InfeasibleError, InputError, PlannerError, ReportError
 from planner import system as model
 from planner.system.description import parse_system
+from planner.system.measured import TEMPLATES
 from planner.system.schema import TABLES
-from planner.system.template import TEMPLATES
 
 XIV = model.template("xiv")
 

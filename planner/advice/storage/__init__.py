@@ -6,14 +6,6 @@ from planner.advice.storage.limits import StorageBudget, StorageLimits
 from planner.advice.storage.usage import StorageUsage, storage_usage
 
 __all__ = [
-    "FrameBudget",
-    "StorageBudget",
-    "StorageFit",
-    "StorageLimits",
-    "StorageUsage",
-    "frame_budget",
-    "guest_frame_budget",
-    "guests_that_fit",
-    "resident_pages_that_fit",
-    "storage_usage",
-]
+    "FrameBudget", "StorageBudget", "StorageFit", "StorageLimits", "StorageUsage", "frame_budget",
+    "guest_frame_budget", "guests_that_fit", "resident_pages_that_fit", "storage_usage",
+]  # fmt: skip

@@ -36,10 +36,5 @@ from planner.queueing.pools.result import PoolSteady
 from planner.queueing.pools.solve import alias_pool
 
 __all__ = [
-    "GroupedPool",
-    "PoolSteady",
-    "VolumeGroups",
-    "alias_pool",
-    "alias_pool_of_volumes",
-    "group_volumes",
-]
+    "GroupedPool", "PoolSteady", "VolumeGroups", "alias_pool", "alias_pool_of_volumes", "group_volumes",
+]  # fmt: skip

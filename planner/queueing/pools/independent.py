@@ -7,13 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from planner.queueing.closed_queue import finite_source
-from planner.queueing.open_queue import mmc
 from planner.queueing.pools.exact.closed_chain import solve_lumped
 from planner.queueing.pools.exact.single_open import solve_single_open
 from planner.queueing.pools.field.elements import Elements
 from planner.queueing.pools.outcome import PER_CLASS, Outcome
 from planner.queueing.pools.pool import CheckedPool
+from planner.queueing.single_station import finite_source, mmc
 
 
 def without_aliases(elements: Elements) -> Outcome:

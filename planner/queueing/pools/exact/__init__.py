@@ -1,6 +1,6 @@
 """Exact chains of small pools, and of single volumes.
 
-Three chains, and one way to eliminate each (`planner.queueing._elimination`, sparse sweeps beyond a hundred states),
+Three chains, and one way to eliminate each (`planner.queueing._levels`, sparse sweeps beyond a hundred states),
 because one for all would cost what the split saves:
 
 * `closed_chain`, on `chain_states`: the states know no rate, so that every further solution of the same pool, as in a

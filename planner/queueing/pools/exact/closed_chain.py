@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.errors import ConvergenceError
-from planner.queueing._elimination import stationary
+from planner.queueing._levels import stationary
 from planner.queueing.pools.exact.chain_states import Drive, PoolLayout, lumped_states
 from planner.queueing.pools.outcome import Outcome
 from planner.queueing.pools.pool import CheckedPool

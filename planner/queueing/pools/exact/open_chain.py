@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from planner.errors import InputError
-from planner.queueing._elimination import dwell_times, stationary
+from planner.queueing._levels import dwell_times, stationary
 from planner.queueing.pools.exact.levels import Level, Levels
 from planner.queueing.pools.outcome import PER_CLASS, Outcome
 from planner.queueing.pools.pool import CheckedPool

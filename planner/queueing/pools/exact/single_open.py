@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.errors import ConvergenceError
-from planner.queueing._elimination import dwell_times, inverse_dominant
+from planner.queueing._levels import dwell_times, inverse_dominant
 from planner.queueing.pools.exact.chain_states import LumpedStates, PoolLayout, lumped_states
 from planner.queueing.pools.exact.closed_chain import drive_rate
 from planner.queueing.pools.outcome import Outcome

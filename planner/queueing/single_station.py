@@ -1,0 +1,517 @@
+"""Single stations in the long run: M/M/c, M/M/c/K, M/M/c//N and M/PH/c//N, with inflation and redrive gaps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Final, Protocol, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from planner.errors import InputError
+from planner.queueing import checks
+from planner.queueing._birth_death import closed_product_form, open_with_inflation
+from planner.queueing._delay_laws import ExponentialDelay, FiniteSourceDelay, LimitedRoomDelay
+from planner.queueing._phases import closed_in_phases, open_with_gaps
+from planner.queueing.erlang import inverse_blocking, log_inverse_blocking
+from planner.results import Array, Result, quantity
+
+
+class DelayLaw(Protocol):
+    """Distribution of the wait and of the response of a station; None where that one is not known."""
+
+    def wait_quantile(self, p: Array) -> Array | None:
+        """Wait that a share p of the requests does not exceed [s]."""
+
+    def response_quantile(self, p: Array) -> Array | None:
+        """Response time that a share p of the requests does not exceed [s]."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Steady(Result):
+    """Steady state of one queueing station, arrays in the broadcast shape of the arguments.
+
+    Attributes
+    ----------
+    throughput : ndarray
+        Requests completed [1/s].
+    utilization : ndarray
+        Share of time one server is in service (gaps do not count).
+    delay_probability : ndarray
+        Probability that a request, as it arrives, has to wait.
+    queue_length : ndarray
+        Mean number of requests waiting, those in a redrive gap included.
+    in_gap : ndarray
+        Mean number of requests in a redrive gap; part of `queue_length`.
+    in_service : ndarray
+        Mean number of requests in service.
+    wait_time : ndarray
+        Mean time from arrival to the start of service [s].
+    service_time : ndarray
+        Mean service time, inflated by concurrency where that was asked for [s].
+    stable : ndarray of bool
+        False where the load reaches the capacity; waits are infinite there.
+    law : Law or None
+        Distribution of waits and responses where it is known.
+    """
+
+    throughput: Array = quantity("throughput", "1/s")
+    utilization: Array = quantity("utilization")
+    delay_probability: Array = quantity("delay probability")
+    queue_length: Array = quantity("queue length")
+    in_gap: Array = quantity("in gap")
+    in_service: Array = quantity("in service")
+    wait_time: Array = quantity("wait time", "s")
+    service_time: Array = quantity("service time", "s")
+    stable: NDArray[np.bool_]
+    law: DelayLaw | None = None
+    derived: ClassVar[dict[str, tuple[str, str]]] = {"response_time": ("response time", "s")}
+
+    def __post_init__(self) -> None:
+        """Freeze `stable` as well."""
+        Result.__post_init__(self)
+        stable = np.asarray(self.stable, dtype=bool).view()
+        stable.flags.writeable = False
+        object.__setattr__(self, "stable", stable)
+
+    @property
+    def response_time(self) -> Array:
+        """Mean time from arrival to the end of service [s]: wait plus service."""
+        return self.wait_time + self.service_time
+
+    def wait_quantile(self, p: ArrayLike) -> Array:
+        """Time that a share p of the requests waits at most.
+
+        Parameters
+        ----------
+        p : array_like
+            Share of the requests, inside (0, 1); broadcasts against the result.
+
+        Returns
+        -------
+        ndarray
+            Wait [s]; 0 where so many do not wait at all, inf where saturated.
+
+        Raises
+        ------
+        InputError
+            p outside (0, 1), or the law of the wait is not known for this model.
+        """
+        share = self._checked_share(p)
+        return _known(self.law.wait_quantile(share) if self.law else None, "wait_quantile")
+
+    def response_quantile(self, p: ArrayLike) -> Array:
+        """Time within which a share p of the requests is answered.
+
+        Parameters
+        ----------
+        p : array_like
+            Share of the requests, inside (0, 1); broadcasts against the result.
+
+        Returns
+        -------
+        ndarray
+            Response time [s]; inf where saturated.
+
+        Raises
+        ------
+        InputError
+            p outside (0, 1), or the law of the response is not known for this model.
+        """
+        share = self._checked_share(p)
+        return _known(self.law.response_quantile(share) if self.law else None, "response_quantile")
+
+    def _checked_share(self, p: ArrayLike) -> Array:
+        return checks.broadcast(p=checks.probability("p", p), result=self.wait_time)[0]
+
+    @classmethod
+    def from_sums(cls, sums: Array, servers: Array, law: DelayLaw | None = None) -> Self:
+        """Assemble a stable steady state from what a chain was summed to.
+
+        Parameters
+        ----------
+        sums : ndarray, shape (6, ...)
+            Throughput [1/s], in service, waiting, in gap, delay probability, service time [s].
+        servers : ndarray, shape (...)
+            Servers.
+        law : Law, optional
+            Distribution of waits and responses where it is known.
+
+        Returns
+        -------
+        Steady
+            In the shape of `servers`.
+        """
+        throughput, busy, waiting, in_gap, delay, service = sums
+        return cls(
+            throughput=throughput,
+            utilization=busy / servers,
+            delay_probability=delay,
+            queue_length=waiting,
+            in_gap=in_gap,
+            in_service=busy,
+            wait_time=waiting / throughput,
+            service_time=service,
+            stable=np.ones(servers.shape, dtype=bool),
+            law=law,
+        )
+
+
+def _known(quantile: Array | None, name: str) -> Array:
+    if quantile is None:
+        known = (
+            "a model whose law is known: mmc, mmck, finite_source with scv 1 and no gap, or mgc by 'exact'"
+        )
+        raise InputError(name, "mean values only", known)
+    return quantile
+
+
+BLOCK: Final = 16_384  # scenarios at a time: their vectors stay in the cache
+
+
+def mmc(
+    arrival_rate: ArrayLike,
+    service_time: ArrayLike,
+    servers: ArrayLike,
+    *,
+    inflation: ArrayLike = 0.0,
+    redrive_time: ArrayLike = 0.0,
+) -> Steady:
+    """Steady state of M/M/c.
+
+    Lq = C rho / (1 - rho), W = C S / (c (1 - rho)) with rho = lambda S / c and Erlang's C. With inflation the
+    total rate of m requests in service is m / (S (1 + inflation (m - 1))); a redrive gap follows a service only
+    if a request waits.
+
+    Parameters
+    ----------
+    arrival_rate : array_like
+        Arrivals lambda [1/s]; 0 is allowed.
+    service_time : array_like
+        Mean service time S of a request served alone [s].
+    servers : array_like
+        Servers c.
+    inflation : array_like, optional
+        Relative growth of the service time with each further request in service.
+    redrive_time : array_like, optional
+        Mean gap before a server starts a request that had to wait [s].
+
+    Returns
+    -------
+    Steady
+        In the broadcast shape; where the load reaches the capacity `stable` is False, waits and queues are
+        infinite and the throughput is the capacity, that of servers that never idle.
+
+    Raises
+    ------
+    InputError
+        An argument outside its domain, or a gap with more than the servers its chain can hold.
+
+    References
+    ----------
+    Kleinrock, Queueing Systems vol. 1 (1975), section 3.5; for the gaps Neuts, Matrix-Geometric Solutions (1981).
+
+    Examples
+    --------
+    >>> steady = mmc(600, 1.3e-3, [1, 2])
+    >>> (steady.wait_time * 1e3).round(2).tolist()
+    [4.61, 0.23]
+    >>> (steady.response_quantile(0.9) * 1e3).round(2).tolist()
+    [13.61, 3.47]
+    """
+    rate, s, c, i, g = checks.broadcast(
+        arrival_rate=checks.nonnegative("arrival_rate", arrival_rate, "1/s"),
+        service_time=checks.positive("service_time", service_time, "s"),
+        servers=checks.count("servers", servers),
+        inflation=checks.nonnegative("inflation", inflation),
+        redrive_time=checks.nonnegative("redrive_time", redrive_time, "s"),
+    )
+    shape = rate.shape
+    rate, s, c = (a.ravel() for a in (rate, s, c))
+    values = _plain(rate, s, c)
+    in_gap = np.broadcast_to(0.0, c.shape)
+    inflated, gapped = bool(i.any()), bool(g.any())
+    if inflated or gapped:
+        in_gap = np.zeros(c.shape)
+        i, g = i.ravel(), g.ravel()
+        for index, solve, given in (
+            (np.flatnonzero((i > 0) & (g == 0) & (rate > 0)), open_with_inflation, (rate, s, c, i)),
+            (np.flatnonzero((g > 0) & (rate > 0)), open_with_gaps, (rate, s, c, i, g)),
+        ):
+            if index.size:
+                sums, stable = solve(*(a[index] for a in given))
+                in_gap[index] = sums[3]
+                values[:, index] = _fields(sums, c[index], stable)
+    throughput, in_service, utilization, delay, queue, wait, service = values.reshape(7, *shape)
+    law = None if gapped else ExponentialDelay(delay=delay, wait=wait, service=service, plain=not inflated)
+    return Steady(
+        throughput=throughput,
+        utilization=utilization,
+        delay_probability=delay,
+        queue_length=queue,
+        in_gap=in_gap.reshape(shape),
+        in_service=in_service,
+        wait_time=wait,
+        service_time=service,
+        stable=np.isfinite(wait),
+        law=law,
+    )
+
+
+def _plain(rate: Array, s: Array, c: Array) -> Array:
+    """Closed form without inflation and gaps.
+
+    Rows: throughput, in service, utilization, delay probability, queue length, wait, service time.
+    """
+    values = np.empty((7, rate.size))
+    load = np.multiply(rate, s, out=values[1])
+    inverse = inverse_blocking(load, c)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        for start in range(0, rate.size, BLOCK):
+            part = slice(start, start + BLOCK)
+            _plain_block(rate[part], s[part], c[part], inverse[part], values[:, part])
+    return values
+
+
+def _plain_block(rate: Array, s: Array, c: Array, inverse: Array, values: Array) -> None:
+    """Fill in the rows; a saturated scenario is one whose load is c and whose spare capacity is nothing."""
+    throughput, load, utilization, delay, queue, wait, service = values
+    np.minimum(load, c, out=load)
+    np.divide(c, s, out=throughput)
+    np.minimum(rate, throughput, out=throughput)
+    spare = np.subtract(c, load, out=utilization)
+    np.multiply(spare, inverse, out=delay)
+    delay += load
+    np.divide(c, delay, out=delay)
+    np.divide(delay, spare, out=queue)
+    np.multiply(queue, s, out=wait)
+    queue *= load
+    np.divide(load, c, out=utilization)
+    service[:] = s
+
+
+def _fields(sums: Array, c: Array, stable: NDArray[np.bool_]) -> Array:
+    """Rows of `_plain` from what a chain was summed to."""
+    throughput, busy, queue, _, delay, service = sums
+    wait = np.where(stable, queue / throughput, np.inf)
+    return np.stack([throughput, busy, busy / c, delay, queue, wait, service])
+
+
+def finite_source(
+    population: ArrayLike,
+    think_time: ArrayLike,
+    service_time: ArrayLike,
+    servers: ArrayLike,
+    *,
+    scv: ArrayLike = 1.0,
+    inflation: ArrayLike = 0.0,
+    redrive_time: ArrayLike = 0.0,
+) -> Steady:
+    """Closed queue of `population` requesters at `servers` servers (M/M/c//N, machine repair).
+
+    With n requesters at the station and m = min(n, c) of them in service,
+
+        (N - n + 1) / Z * p(n - 1) = m / S(m) * p(n),    S(m) = S0 (1 + inflation (m - 1)),
+
+    a product of positive terms. A redrive gap follows a service only if a request waits; it occupies the server,
+    its request still counts as waiting. With `scv` other than 1 service goes through exponential phases (Erlang
+    stages below 1, two balanced branches above) and the chain over all phases is solved exactly; so it is with a
+    gap. Those chains hold at most 1,000 states a level and 200,000 in all.
+
+    Parameters
+    ----------
+    population : array_like
+        Requesters N, each with at most one request outstanding.
+    think_time : array_like
+        Mean time Z between an answer and the next request of a requester [s]; 0 is allowed.
+    service_time : array_like
+        Mean service time S0 of a request served alone [s].
+    servers : array_like
+        Servers c.
+    scv : array_like, optional
+        Squared coefficient of variation of service, above 0; 1 is exponential.
+    inflation : array_like, optional
+        Relative growth of the service time with each further request in service.
+    redrive_time : array_like, optional
+        Mean gap before a server starts a request that had to wait [s].
+
+    Returns
+    -------
+    Steady
+        In the broadcast shape of the arguments; `delay_probability` is what an arrival sees (N - 1 others).
+
+    Raises
+    ------
+    InputError
+        An argument outside its domain, or a chain with phases or gaps that is too large.
+
+    References
+    ----------
+    Kleinrock, Queueing Systems vol. 1 (1975), section 3.8; the load-dependent form is Jackson (1963); the chains
+    are solved as in Gaver, Jacobs and Latouche (1984), section 3.
+
+    Examples
+    --------
+    >>> steady = finite_source(3, 0.2e-3, 1.3e-3, [1, 2, 3])
+    >>> steady.throughput.round(0).tolist()
+    [769.0, 1509.0, 2000.0]
+    """
+    n, z, s, c, cv, i, g = checks.broadcast(
+        population=checks.count("population", population),
+        think_time=checks.nonnegative("think_time", think_time, "s"),
+        service_time=checks.positive("service_time", service_time, "s"),
+        servers=checks.count("servers", servers),
+        scv=checks.nonnegative("scv", scv),
+        inflation=checks.nonnegative("inflation", inflation),
+        redrive_time=checks.nonnegative("redrive_time", redrive_time, "s"),
+    )
+    shape = n.shape
+    # service times; a shorter redrive gap changes nothing that a float64 holds
+    g = np.where(g < 1e-30 * s, 0.0, g)
+    flat = [a.ravel() for a in (n, z, s, c, cv, i, g)]
+    n, z, s, c, cv, i, g = flat
+    phased = ((cv != 1) | (g > 0)) if (cv != 1).any() or g.any() else None
+    if phased is None:
+        sums = closed_product_form(n, z, s, c, i if i.any() else None)
+    else:
+        sums = np.empty((6, n.size))
+        sums[:, phased] = closed_in_phases(*(a[phased] for a in flat))
+        if not phased.all():
+            sums[:, ~phased] = closed_product_form(*(a[~phased] for a in (n, z, s, c, i)))
+    sums, servers = sums.reshape(6, *shape), c.reshape(shape)
+    if phased is not None:
+        return Steady.from_sums(sums, servers)
+    # The law keeps its own numbers: the caller's arrays may change.
+    kept = {"n": n, "z": z, "s": s, "c": c, "inflation": i}
+    law = FiniteSourceDelay(**{key: a.reshape(shape).copy() for key, a in kept.items()}, delay=sums[4])
+    return Steady.from_sums(sums, servers, law)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class LimitedSteady(Steady):
+    """Steady state of a station with limited room; waits and delays are those of the admitted requests.
+
+    Attributes
+    ----------
+    blocking_probability : ndarray
+        Share of the arrivals that find the room full and are lost.
+    """
+
+    blocking_probability: Array = quantity("blocking probability")
+
+
+def mmck(
+    arrival_rate: ArrayLike, service_time: ArrayLike, servers: ArrayLike, capacity: ArrayLike
+) -> LimitedSteady:
+    """Steady state of M/M/c/K.
+
+    p(n) / p(c) = c! / n! a^(n - c) for n <= c and rho^(n - c) for c <= n <= K, with a = lambda S, rho = a / c. An
+    admitted request waits if it finds c or more.
+
+    Parameters
+    ----------
+    arrival_rate : array_like
+        Arrivals lambda, the lost ones included [1/s]; 0 is allowed.
+    service_time : array_like
+        Mean service time S [s].
+    servers : array_like
+        Servers c.
+    capacity : array_like
+        Places K, in service and waiting; at least the servers.
+
+    Returns
+    -------
+    LimitedSteady
+        In the broadcast shape of the arguments; always stable.
+
+    Raises
+    ------
+    InputError
+        An argument outside its domain, or less capacity than servers.
+
+    References
+    ----------
+    Kleinrock, Queueing Systems vol. 1 (1975), section 3.9; Gross and Harris, Fundamentals of Queueing Theory
+    (1998), section 2.5.
+
+    Examples
+    --------
+    >>> steady = mmck(600, 1.3e-3, 1, [1, 2, 10])
+    >>> steady.blocking_probability.round(4).tolist()
+    [0.4382, 0.2547, 0.0196]
+    """
+    rate, s, c, k = checks.broadcast(
+        arrival_rate=checks.nonnegative("arrival_rate", arrival_rate, "1/s"),
+        service_time=checks.positive("service_time", service_time, "s"),
+        servers=checks.count("servers", servers),
+        capacity=checks.count("capacity", capacity),
+    )
+    if (k < c).any():
+        raise InputError("capacity", float(k[k < c].flat[0]), "at least as many places as servers")
+    rate, s, c, k = (a.copy() for a in (rate, s, c, k))
+    below, partly, waiting, full = _weights(rate * s, c, k - c)
+    admitted = below + partly
+    total = admitted + full
+    throughput = rate * (admitted / total)
+    queue = waiting / total
+    delay = partly / np.where(admitted > 0, admitted, 1.0)
+    busy = throughput * s
+    return LimitedSteady(
+        throughput=throughput,
+        utilization=busy / c,
+        delay_probability=delay,
+        queue_length=queue,
+        in_gap=np.zeros(c.shape),
+        in_service=busy,
+        wait_time=queue / np.where(throughput > 0, throughput, 1.0),
+        service_time=s,
+        stable=np.ones(c.shape, dtype=bool),
+        law=LimitedRoomDelay(rate=rate, s=s, c=c, capacity=k, delay=delay),
+        blocking_probability=full / total,
+    )
+
+
+def _weights(load: Array, c: Array, room: Array) -> tuple[Array, Array, Array, Array]:
+    """Sums of p(n) over n < c and over c <= n < K, of (n - c) p(n), and p(K), in units of the largest of them.
+
+    The states from c on are counted from p(c) where they fall, from p(K) where they rise: powers of a ratio
+    sigma <= 1 either way.
+    """
+    with np.errstate(divide="ignore"):
+        # ln of sum over n < c of p(n)/p(c) = c/a 1/B(c - 1, a)
+        below = log_inverse_blocking(load, c - 1) + np.log(c) - np.log(load)
+        near = np.abs(load - c) < c / 2
+        slope = np.abs(np.where(near, np.log1p(np.where(near, load - c, 0) / c), np.log(load) - np.log(c)))
+    rises = load > c
+    slope_up = np.where(rises, slope, 0.0)
+    bottom = -room * slope_up  # ln of p(c) in those units
+    scale = np.maximum(below + bottom, 0.0)
+    unit = np.exp(-scale)
+    sums, moments = _geometric(slope, room)
+    last = _power(slope, room)
+    partly = np.where(rises, np.exp(-slope_up) * sums, sums) * unit
+    waiting = np.where(rises, room * sums - moments, moments + room * last) * unit
+    full = np.where(rises, 1.0, last) * unit
+    # Without load everything is below; there the difference would be that of two infinities.
+    below = np.where(np.isinf(below), 0.0, below)
+    return np.exp(below + bottom - np.where(np.isinf(scale), 0.0, scale)), partly, waiting, full
+
+
+def _geometric(slope: Array, terms: Array) -> tuple[Array, Array]:
+    """Sums of sigma^j and of j sigma^j over j < terms, sigma = exp(-slope): by doubling, all terms positive."""
+    sums, moments, length = np.zeros_like(slope), np.zeros_like(slope), np.zeros_like(slope)
+    for bit in range(int(terms.max()).bit_length() - 1, -1, -1):
+        power = _power(slope, length)
+        moments = moments * (1 + power) + length * power * sums
+        sums = sums * (1 + power)
+        length = 2 * length
+        odd = np.floor(terms / 2.0**bit) % 2 == 1
+        power = np.where(odd, _power(slope, length), 0.0)
+        moments, sums, length = moments + length * power, sums + power, length + odd
+    return sums, moments
+
+
+def _power(slope: Array, exponent: Array) -> Array:
+    """Sigma^exponent; to the power 0 it is 1 also at no load."""
+    with np.errstate(invalid="ignore"):
+        return np.where(exponent > 0, np.exp(-slope * exponent), 1.0)
