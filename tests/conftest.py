@@ -6,6 +6,10 @@ import os
 from collections import Counter
 from collections.abc import Iterator
 
+os.environ.setdefault(
+    "OMP_NUM_THREADS", "1"
+)  # before numpy is imported: tests run side by side, threads would wait
+
 import numpy as np
 import pytest
 from hypothesis import settings

@@ -32,6 +32,7 @@ IOZONE = [name for name in NAMES if name.startswith("disk-iozone")]
 
 LAST_DIGIT = 1e-5  # a unit of the sixth digit, the last one that a file has
 UNNOTICED = 1e-4  # of a standard deviation
+pytestmark = pytest.mark.long
 
 
 @pytest.fixture(scope="module")
@@ -151,7 +152,9 @@ def test_iozone_phases_are_met_by_one_parameter_set(name: str, fitted: dict[str,
 
 
 @pytest.mark.parametrize("name", IOZONE)
-def test_iozone_processor_time_of_the_four_phases_is_the_printed_one(name: str, fitted: dict[str, Model]) -> None:
+def test_iozone_processor_time_of_the_four_phases_is_the_printed_one(
+    name: str, fitted: dict[str, Model]
+) -> None:
     """An identity: the division over the phases is a convention, their sum is not."""
     from planner.devices import DiskPath
     from planner.published.emulated_fba import IOZONE_HIT_RATIO, IOZONE_RUNS

@@ -79,6 +79,7 @@ def two_pools(days: int = 15) -> pl.DataFrame:
     return pl.DataFrame(rows)
 
 
+@pytest.mark.long
 def test_the_need_of_today_is_that_of_the_site() -> None:
     """One of the pools is decided by its nights, and both answers say so."""
     frame = two_pools()
@@ -96,6 +97,7 @@ def test_the_need_of_today_is_that_of_the_site() -> None:
     assert "other days" not in growing.headline  # all of them were asked
 
 
+@pytest.mark.long
 def test_of_many_days_the_last_ones_count_and_that_is_said() -> None:
     growing = site_growth(read(SITE), GIVEN)
     needed = {need.pool: need.needed for need in site(SITE, start="2026-12-04").pools}
