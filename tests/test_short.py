@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import planner
-from tests.checkout import ROOT, modules, setup_list
+from tests.checkout import ROOT, modules, setup_list, trees
 from tests.test_docstrings import names_all
 
 LONG = re.compile(r"pytest\.mark\.(long|slow)\b")
@@ -48,8 +48,8 @@ def words(body: Iterable[ast.stmt]) -> set[str]:
 def public() -> set[str]:
     """Names that rooms hand out."""
     found = set(planner._HOME)
-    for path in modules().values():
-        for node in ast.parse(path.read_text(encoding="utf-8")).body if path.name == "__init__.py" else ():
+    for name, path in modules().items():
+        for node in trees()[name].body if path.name == "__init__.py" else ():
             if isinstance(node, ast.Assign) and names_all(node):
                 found |= set(ast.literal_eval(node.value))
     return found

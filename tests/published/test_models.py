@@ -105,7 +105,7 @@ def same_laws(found: Mapping[str, Mapping[str, float]], kept: Mapping[str, Mappi
 
 @pytest.mark.long
 def test_a_law_that_was_fitted_with_a_run_left_out_is_what_the_fit_gives() -> None:
-    """The quickest two of them; all in make test-all."""
+    """The quickest two of them; all in make nightly."""
     some = {"without pool-8-aliases.listing", "volume runs alone"}
     found = {each.name: hyperpav.fitted_without(each) for each in hyperpav.left_out() if each.name in some}
     assert found.keys() == some
