@@ -168,12 +168,13 @@ def test_a_pool_that_appears_or_ends_counts_its_own_days_and_is_named(site: Meas
     assert trend.low - 0.02 < 0.31 < trend.high + 0.02
 
 
+@pytest.mark.long
 def test_intervals_with_half_of_the_volumes_are_left_out_and_said(site: Measured, given: Given) -> None:
     rows = site.devices.filter((pl.col("pool") == "P1") & (pl.col("start") >= datetime(2026, 12, 1)))
     two = rows.filter((pl.col("device") == "0001") | (pl.col("start").dt.day() != 13))
     third = rows.filter((pl.col("device") == "0001") & (pl.col("start").dt.day() != 13))
     two = pl.concat([two, third.with_columns(pl.lit("00F1").alias("device"))])
-    notes = " ".join(site_growth(replace(site, devices=two), given).notes)
+    notes = " ".join(site_growth(replace(site, devices=two), given, horizon=30).notes)
     assert "intervals without half of its volumes are left out" in notes
 
 
