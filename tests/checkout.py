@@ -13,6 +13,7 @@ ROOT: Final = Path(__file__).resolve().parent.parent
 PACKAGE: Final = ROOT / "planner"
 
 
+@cache
 def repository_files() -> list[Path]:
     """Files that git tracks or would track; every file of an unpacked archive without git."""
     if not (ROOT / ".git").exists():
