@@ -249,7 +249,13 @@ class TestBounds:
 
 def test_no_import_warns() -> None:
     names = ("planner", "planner.queueing", "planner.cli")
-    command = [sys.executable, "-W", "error", "-c", "\n".join(f"import {name}; dir({name})" for name in names)]
+    command = [
+        sys.executable,
+        "-W",
+        "error",
+        "-c",
+        "\n".join(f"import {name}; dir({name})" for name in names),
+    ]
     subprocess.run(command, check=True, cwd=ROOT, capture_output=True)
 
 
