@@ -70,7 +70,7 @@ def calibrated(kind: str, *names: str) -> Any:
 @cache
 def archived() -> Any:
     folder = Path(tempfile.mkdtemp()) / "archive"
-    return collect([ROOT / "docs" / "examples" / "site.csv"], folder)
+    return collect([pool_rows("in use", seed=3, volumes=2, intervals=24)], folder)
 
 
 def tracked() -> Any:

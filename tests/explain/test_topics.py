@@ -51,6 +51,7 @@ SPREADS = (0, 0.05, 0.3, 0.5, 0.9, 1, 1.5, 4)
 CONDITION = 1e4  # of a wait at 99.95 % load: the relative error of c - a
 
 
+@pytest.mark.first(len(TOPICS))
 @pytest.mark.parametrize(("name", "numbers"), CASES, ids=str)
 def test_the_exact_value_is_the_numerical_one(name: str, numbers: dict[str, float]) -> None:
     told = explain(name, **numbers)
@@ -252,6 +253,7 @@ def test_many_requesters_are_an_open_queue_state_by_state(servers: int) -> None:
     assert sympy.simplify(found - mean / (head + tail)) == 0
 
 
+@pytest.mark.long
 def test_many_requesters_come_ever_nearer_to_the_open_wait() -> None:
     """By numbers: the error of the wait falls ever faster."""
     rate, open_wait = 755.0, explain("mmc").value("W")
