@@ -99,6 +99,7 @@ def test_open_volumes_ask_at_their_own_rates(tmp_path: Path) -> None:
     assert np.isnan(people).all()
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("aliases", [0, 3])
 def test_closed_volumes_meet_their_own_rates(aliases: int, tmp_path: Path) -> None:
     """The pool that was measured is our own; what is read from its rates must give them back."""
@@ -178,6 +179,7 @@ CLASSES = (
 )
 
 
+@pytest.mark.first(2)
 @pytest.mark.parametrize("gap", [0.0, 6e-5])
 @pytest.mark.parametrize(
     "target",

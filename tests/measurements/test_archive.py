@@ -80,6 +80,7 @@ def test_a_file_twice_adds_nothing(archive: Path) -> None:
 
 @settings(max_examples=10)
 @given(st.permutations(range(6)), st.integers(1, 5))
+@pytest.mark.long
 def test_the_order_and_the_number_of_runs_do_not_matter(
     tmp_path_factory: pytest.TempPathFactory, order: list[int], cut: int
 ) -> None:

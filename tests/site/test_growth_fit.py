@@ -173,6 +173,7 @@ def test_quantiles_are_drawn_days() -> None:
     assert quantiles(days, (0.05, 0.5, 0.95)).ravel().tolist() == [1.0, 3.0, np.inf]
 
 
+@pytest.mark.long
 def test_correlated_noise_widens_the_interval() -> None:
     """The same noise, once in order and once shuffled, the days of each weekday among themselves."""
     rough = make(8, series=60, days=300, phi=(0.9, 0.9), shifts=0.0)

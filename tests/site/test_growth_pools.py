@@ -121,6 +121,7 @@ def question(rows: pl.DataFrame, number: int = 1, reach: float = 1.6) -> PoolQue
     )  # fmt: skip
 
 
+@pytest.mark.long
 def test_loads_of_limits_are_where_one_alias_more_is_needed(rows: pl.DataFrame) -> None:
     asked = question(rows)
     (pool,) = decided_pools(PoolQuestions(name="", pools=(asked,), law=LAW, target=Target()))
@@ -141,6 +142,7 @@ def test_loads_of_limits_are_where_one_alias_more_is_needed(rows: pl.DataFrame) 
     assert addresses.load.value == np.inf  # no load that was asked about needs as many
 
 
+@pytest.mark.long
 def test_a_limit_that_is_passed_already_lies_below_the_load_of_today(rows: pl.DataFrame) -> None:
     none = rows.with_columns(pl.lit(1, pl.UInt16).alias("pool_aliases"))
     (found,) = answer_pools([question(none, reach=1.0)], LAW, Target())

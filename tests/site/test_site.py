@@ -87,6 +87,7 @@ def test_keys_and_verdicts(frame: pl.DataFrame) -> None:
     assert len(answer.table()) == 2
 
 
+@pytest.mark.long
 def test_worst_interval_is_the_worst_of_all_full_answers(frame: pl.DataFrame) -> None:
     """Counts of the worst interval and of 99 % are those of answering every interval in full."""
     answer = site(frame, pool="P1")
