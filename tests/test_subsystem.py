@@ -158,6 +158,7 @@ def test_one_less_does_not_meet_the_target(tmp_path: Path) -> None:
             )  # the classes, not the volumes
 
 
+@pytest.mark.long
 def test_many_pools_get_the_answer_that_each_gets_alone(tmp_path: Path) -> None:
     runs = runs_of(tmp_path, HEADER, *subsystem_lines(2))
     answer = sizing.subsystem(measured(runs), LAW, growth=0.2)
@@ -210,6 +211,7 @@ def test_classic_volumes_of_many_pools_are_those_that_each_volume_takes_alone(
     assert any(expected)
 
 
+@pytest.mark.long
 def test_a_volume_that_fails_leaves_the_other_pools_their_answers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -95,6 +95,7 @@ def test_a_fixed_parameter_stays() -> None:
     assert found.estimates["think_time"].standard_error == 0
 
 
+@pytest.mark.long
 def test_requesters_are_found_where_two_alias_counts_tell_them() -> None:
     values = {"service_time": 0.8e-3, "think_time": 0.4e-3, "inflation": 0.08, "redrive_time": 0.03e-3}
     found = calibrate.fit([made_up(values, 1, aliases, 4) for aliases in (0, 1, 5)])

@@ -135,6 +135,7 @@ def symbols_of(*names: str) -> tuple[Any, ...]:
     return tuple(known[name] for name in names)
 
 
+@pytest.mark.long
 def test_the_law_of_mgc_is_the_one_that_the_package_answers_with() -> None:
     for scv, servers in ((0.5, 3), (2.0, 3), (1.0, 3), (0.0, 3), (2.5, 1)):
         told = explain("mgc", scv=scv, servers=servers)

@@ -107,6 +107,7 @@ def test_the_busiest_weekday_has_factor_one_and_the_others_theirs(known: Known, 
     assert np.abs(fit.week.mean(axis=1) - known.week).mean() < 0.01
 
 
+@pytest.mark.long
 def test_unlike_days_are_named_and_move_nothing(known: Known, fit: TrendDraws) -> None:
     values = known.values.copy()
     values[:, 40] *= 0.3

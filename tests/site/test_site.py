@@ -150,6 +150,7 @@ def test_parts_pickle_and_join_to_the_same_answer(frame: pl.DataFrame) -> None:
     assert first == second
 
 
+@pytest.mark.long
 def test_an_archive_says_the_same_as_its_rows(frame: pl.DataFrame, tmp_path: Path) -> None:
     """Also by the command, whose exit code is 1 where a pool is short."""
     collect([frame], tmp_path / "archive")
@@ -230,6 +231,7 @@ def test_supply_counters_stand_beside(frame: pl.DataFrame) -> None:
     assert need.rules["in_use_plus_queue"] is not None
 
 
+@pytest.mark.long
 def test_track_record_compares_equal_loads() -> None:
     """A pool of Poisson arrivals that gets aliases: its response is told, and measured as the law has it."""
     before = pool_rows("steady", seed=8, volumes=2, intervals=6)
