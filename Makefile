@@ -6,6 +6,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 LISTINGS := data/hyperpav
+# Tests of a file stay together, since they share what it computes; notebooks have a target of their own.
+PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist loadfile -p no:nbmake
 
 DOCS := build/docs
 RUN := build/notebooks
@@ -25,18 +27,20 @@ demo: $(VENV)/core
 	$(BIN)/planner aliases pool $(LISTINGS)/pool-0-aliases.listing
 	$(BIN)/planner aliases volume $(LISTINGS)/522A-0-aliases.listing
 
+# The law of every public function, every command and every kind of bad input once: what to run before a commit.
 test: $(VENV)/test
-	$(BIN)/python -m pytest -n $(JOBS)
+	FUZZ_EXAMPLES=5 $(PYTEST) --hypothesis-profile=brief -m "not long and not slow"
+
+# Every case of them, simulations, fuzzing and pinned answers: what CI runs.
+test-all: $(VENV)/test
+	$(PYTEST)
 
 # What is too long for every change: accuracy of pools against simulation, slow tests, notebooks, oldest releases.
 nightly: $(VENV)/test
 	$(BIN)/python -m tests.queueing.alias_pool.accuracy
 	FUZZ_EXAMPLES=20000 $(BIN)/python -m pytest -n $(JOBS) tests/fuzz
-	$(MAKE) answers mutants audit
-	$(MAKE) test-all test-notebooks test-oldest
-
-test-all: $(VENV)/test
-	FUZZ_EXAMPLES=500 $(BIN)/python -m pytest -n $(JOBS) -m "slow or not slow"
+	FUZZ_EXAMPLES=500 $(PYTEST) -m "slow or not slow"
+	$(MAKE) answers mutants audit test-notebooks test-oldest
 
 # A wheel, installed into a fresh environment of each Python, and the tests without the code beside them.
 test-wheel: $(VENV)/test

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import subprocess
 from configparser import ConfigParser
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -11,6 +13,7 @@ ROOT: Final = Path(__file__).resolve().parent.parent
 PACKAGE: Final = ROOT / "planner"
 
 
+@cache
 def repository_files() -> list[Path]:
     """Files that git tracks or would track; every file of an unpacked archive without git."""
     if not (ROOT / ".git").exists():
@@ -27,6 +30,12 @@ def modules() -> dict[str, Path]:
         parts = path.relative_to(ROOT).with_suffix("").parts
         named[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
     return named
+
+
+@cache
+def trees() -> dict[str, ast.Module]:
+    """Every module, parsed once for all tests that read the code."""
+    return {name: ast.parse(path.read_text(encoding="utf-8")) for name, path in modules().items()}
 
 
 def setup_cfg() -> ConfigParser:

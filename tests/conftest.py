@@ -1,9 +1,14 @@
-"""What every test runs under: hypothesis profiles, and numpy that raises instead of warning."""
+"""What every test runs under: hypothesis profiles, numpy that raises instead of warning, and which cases are long."""
 
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterator
+
+os.environ.setdefault(
+    "OMP_NUM_THREADS", "1"
+)  # before numpy is imported: tests run side by side, threads would wait
 
 import numpy as np
 import pytest
@@ -12,7 +17,20 @@ from hypothesis import settings
 # No test depends on a clock, hence no deadline. On a build machine a failure must come back on the next run.
 settings.register_profile("dev", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True, max_examples=200, print_blob=True)
+settings.register_profile("brief", deadline=None, max_examples=10)  # of make test
 settings.load_profile("ci" if os.environ.get("CI") == "true" else "dev")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark as long what comes after the first cases of a test (`first` in setup.cfg)."""
+    met: Counter[str] = Counter()
+    for item in items:
+        if (mark := item.get_closest_marker("first")) is not None:
+            name = item.nodeid.partition("[")[0]
+            met[name] += 1
+            if met[name] > mark.args[0]:
+                item.add_marker("long")
 
 
 @pytest.fixture(autouse=True)

@@ -11,7 +11,16 @@ import pytest
 from tests.checkout import ROOT
 from tests.examples import PAGES, Example, examples
 
-EXAMPLES = [example for page in PAGES for example in examples(page)]
+COSTLY = (
+    "growth docs/examples/site.csv",
+    "site docs/examples/site.csv",
+    "aliases pool docs/examples/subsystem.csv",
+)
+EXAMPLES = [
+    pytest.param(example, marks=pytest.mark.long if example.command.endswith(COSTLY) else ())
+    for page in PAGES
+    for example in examples(page)
+]
 
 
 @pytest.fixture(autouse=True)

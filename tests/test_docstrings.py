@@ -19,7 +19,7 @@ from planner import queueing
 from planner.answer import Answer
 from planner.devices.kinds import DeviceKind
 from planner.tabular import Tabular
-from tests.checkout import PACKAGE, modules
+from tests.checkout import modules, trees
 
 Definition = ast.FunctionDef | ast.AsyncFunctionDef
 PARAMETER = re.compile(r"^(\*{0,2}\w+(?:, \*{0,2}\w+)*) : \S", re.MULTILINE)
@@ -106,9 +106,9 @@ def field_is_told(node: ast.AnnAssign, docstring: str) -> bool:
     return by_quantity or re.search(rf"\b{name}\b", docstring) is not None
 
 
-def faults(source: str, module: str, handed_out: set[str] | None = None) -> list[str]:
+def faults(source: str | ast.Module, module: str, handed_out: set[str] | None = None) -> list[str]:
     """All that is missing from the docstrings of a module; only of names `handed_out`, if there are such."""
-    tree = ast.parse(source)
+    tree = ast.parse(source) if isinstance(source, str) else source
     found = [] if ast.get_docstring(tree) else [f"{module}: no docstring"]
     for path, node, method in public(tree):
         if handed_out is not None and path.partition(".")[0] not in handed_out:
@@ -146,8 +146,11 @@ def handed_out(module: str) -> set[str] | None:
     _, package, *inside = module.split(".")
     if not inside or package == "cli":
         return None
-    tree = ast.parse((PACKAGE / package / "__init__.py").read_text(encoding="utf-8"))
-    lists = [node.value for node in tree.body if isinstance(node, ast.Assign) and names_all(node)]
+    lists = [
+        node.value
+        for node in trees()[f"planner.{package}"].body
+        if isinstance(node, ast.Assign) and names_all(node)
+    ]
     return {name for names in lists for name in ast.literal_eval(names)}
 
 
@@ -157,8 +160,7 @@ def names_all(node: ast.Assign) -> bool:
 
 @pytest.mark.parametrize("module", sorted(set(modules()) - {"planner"}))
 def test_docstrings_tell_the_whole_signature(module: str) -> None:
-    source = modules()[module].read_text(encoding="utf-8")
-    assert faults(source, module, handed_out(module)) == []
+    assert faults(trees()[module], module, handed_out(module)) == []
 
 
 @pytest.mark.parametrize("package", ["queueing", "devices", "reports"])

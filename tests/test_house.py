@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import planner
-from tests.checkout import PACKAGE, ROOT, modules, repository_files, setup_cfg, setup_list
+from tests.checkout import PACKAGE, ROOT, modules, repository_files, setup_cfg, setup_list, trees
 
 SHELVES = ("data", "models")
 LARGEST_FILE = 1_000_000  # bytes
@@ -220,8 +220,8 @@ def test_a_door_hands_out_just_what_it_names(name: str) -> None:
 def test_no_class_name_is_used_twice() -> None:
     """One name, one thing: who reads it in one room knows it in the next."""
     found: dict[str, list[str]] = {}
-    for name, path in modules().items():
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for name, tree in trees().items():
+        for node in ast.walk(tree):
             if isinstance(node, ast.ClassDef):
                 found.setdefault(node.name, []).append(name)
     assert not {each: where for each, where in found.items() if len(where) > 1}

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 
 import pytest
 
-from tests.checkout import modules
+from tests.checkout import modules, trees
 
 # From the top down, as DESIGN section 2 has them; a module may import from its own layer and from those below.
 LAYERS = (
@@ -54,12 +55,13 @@ def imported(tree: ast.Module, module: str, *, is_package: bool, known: Iterable
                     yield name if name in known else source
 
 
+@cache
 def edges() -> dict[str, set[str]]:
     known = modules()
     return {
         name: set(
             imported(
-                ast.parse(path.read_text(encoding="utf-8")),
+                trees()[name],
                 name,
                 is_package=path.name == "__init__.py",
                 known=known,

@@ -84,6 +84,7 @@ def test_no_simulation_stands_in_a_notebook(notebook: Path) -> None:
     assert not re.search(r"^(?:import|from) (?:heapq|random)\b", code(notebook), re.MULTILINE)
 
 
+@pytest.mark.long
 def test_the_counters_are_those_of_the_simulated_pool() -> None:
     assert notebook_counters.FILE.read_text(encoding="utf-8") == notebook_counters.text()
 

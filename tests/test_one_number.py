@@ -108,12 +108,14 @@ POOLS = {
 }
 
 
+@pytest.mark.long
 def test_the_pools_are_what_they_are_called() -> None:
     for name, found in zip(POOLS, read_as(POOLS.values()), strict=True):
         assert found.decided == ("bursty demand" if "bursty" in name else "steady demand"), name
         assert (found.residual > 1.0) is (name == "no demand fits"), name
 
 
+@pytest.mark.long
 def test_a_volume_with_aliases_of_its_own_is_a_pool_of_one() -> None:
     """Count, range, what they rest on, and the whole table: to the digit."""
     runs = volumes(1, 200)
@@ -134,7 +136,8 @@ def test_a_volume_with_aliases_of_its_own_is_a_pool_of_one() -> None:
             assert one.answer.range == (one.low, one.high) == other.answer.range
 
 
-@pytest.mark.parametrize("target", [Target(), Target(wait=2e-4), Target(queued=0.3)], ids=str)
+@pytest.mark.first(1)
+@pytest.mark.parametrize("target", [Target(queued=0.3), Target(), Target(wait=2e-4)], ids=str)
 def test_a_curve_goes_through_the_measured_row_and_is_monotone_about_it(target: Target) -> None:
     """Beside that row it is the model's, moved by what the model missed there, but never past what was measured."""
     runs = [*volumes(5, 36), *POOLS.values()] if target == Target() else [*volumes(6, 12), POOLS["bursty"]]
@@ -165,6 +168,7 @@ def test_a_curve_goes_through_the_measured_row_and_is_monotone_about_it(target: 
             assert rows.queued[used - 1] == pytest.approx(max(moved, queue), abs=1e-12)
 
 
+@pytest.mark.long
 def test_a_need_does_not_depend_on_what_else_is_asked() -> None:
     """Volumes and pools of every sort in one call, in another order, and each alone."""
     alone = volumes(8, 14)
@@ -193,7 +197,8 @@ def test_a_need_does_not_depend_on_what_else_is_asked() -> None:
 GROWTHS = (0.0, 1e-9, 0.02, 0.1, 0.3, 1.0)
 
 
-@pytest.mark.parametrize("sort", ["volumes", "pools", "pools in use"])
+@pytest.mark.first(1)
+@pytest.mark.parametrize("sort", ["pools", "volumes", "pools in use"])
 def test_a_demand_that_grows_needs_no_fewer_aliases(sort: str) -> None:
     """Nor does the need jump where growth begins, but by what the measured row decides about the aliases in use."""
     if sort == "volumes":

@@ -573,7 +573,9 @@ def pool_like(run: Run, volumes: int, *, bursty: bool = False) -> Run:
     return replace(found, queued=Interval(*(8.0 * end for end in found.queued))) if bursty else found
 
 
-@pytest.mark.parametrize("kind", ["volume", "pool", "bursty pool"])
+@pytest.mark.parametrize(
+    "kind", ["volume", *(pytest.param(each, marks=pytest.mark.long) for each in ("pool", "bursty pool"))]
+)
 @pytest.mark.parametrize("met", [False, True])
 def test_the_measurement_has_the_last_word_on_the_aliases_in_use(kind: str, met: bool) -> None:
     """A target that they just meet takes them at most, one that they just miss takes more; so does each less."""
@@ -585,7 +587,7 @@ def test_the_measurement_has_the_last_word_on_the_aliases_in_use(kind: str, met:
     response = wait + float(run.mean_service.value)
     share = 1.001 if met else 0.999
     for target in (Target(wait=wait * share), Target(response=response * share)):
-        (found,) = size([(run,)], PLAIN, target, [0.0])
+        (found,) = size([(run,)], PLAIN, target, [0.0], every=False)
         assert isinstance(found, Sized)
         assert found.decided == ("bursty demand" if kind == "bursty pool" else "steady demand")
         assert (found.count <= used) is met
@@ -692,7 +694,7 @@ def test_half_a_percent_of_the_response_is_no_gain(share: float, gains: bool) ->
     )
 
 
-@pytest.mark.parametrize("aliases", [0, 2])
+@pytest.mark.parametrize("aliases", [0, pytest.param(2, marks=pytest.mark.long)])
 @pytest.mark.parametrize("demand", [{"arrival_rate": 300.0}, {"population": 3, "think_time": 4e-3}])
 def test_readings_of_a_pool_are_of_all_its_volumes(aliases: int, demand: dict[str, float]) -> None:
     """A pool as the law itself has it: what it was asked is among the readings, and each gives the measured rate."""

@@ -99,6 +99,7 @@ def test_open_volumes_ask_at_their_own_rates(tmp_path: Path) -> None:
     assert np.isnan(people).all()
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("aliases", [0, 3])
 def test_closed_volumes_meet_their_own_rates(aliases: int, tmp_path: Path) -> None:
     """The pool that was measured is our own; what is read from its rates must give them back."""
@@ -157,6 +158,7 @@ def test_one_less_does_not_meet_the_target(tmp_path: Path) -> None:
             )  # the classes, not the volumes
 
 
+@pytest.mark.long
 def test_many_pools_get_the_answer_that_each_gets_alone(tmp_path: Path) -> None:
     runs = runs_of(tmp_path, HEADER, *subsystem_lines(2))
     answer = sizing.subsystem(measured(runs), LAW, growth=0.2)
@@ -178,6 +180,7 @@ CLASSES = (
 )
 
 
+@pytest.mark.first(2)
 @pytest.mark.parametrize("gap", [0.0, 6e-5])
 @pytest.mark.parametrize(
     "target",
@@ -208,6 +211,7 @@ def test_classic_volumes_of_many_pools_are_those_that_each_volume_takes_alone(
     assert any(expected)
 
 
+@pytest.mark.long
 def test_a_volume_that_fails_leaves_the_other_pools_their_answers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -69,7 +69,7 @@ def calibrated(kind: str, *names: str) -> Any:
 @cache
 def archived() -> Any:
     folder = Path(tempfile.mkdtemp()) / "archive"
-    return collect([ROOT / "docs" / "examples" / "site.csv"], folder)
+    return collect([pool_rows("in use", seed=3, volumes=2, intervals=24)], folder)
 
 
 def tracked() -> Any:
@@ -169,9 +169,12 @@ def test_every_result_is_here() -> None:
     assert CLASSES.keys() == MADE.keys()
 
 
+COSTLY = {"Scoreboard": pytest.mark.slow, "SiteAnswer": pytest.mark.long, "TrackRecord": pytest.mark.long}
+
+
 def costly_apart(names: Iterable[str]) -> list[Any]:
-    """Names to test, that of the scoreboard among the slow ones."""
-    return [pytest.param(name, marks=pytest.mark.slow) if name == "Scoreboard" else name for name in names]
+    """Names to test, the costly ones marked."""
+    return [pytest.param(name, marks=COSTLY.get(name, ())) for name in names]
 
 
 @pytest.mark.parametrize("name", costly_apart(MADE))

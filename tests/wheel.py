@@ -18,7 +18,7 @@ from tests.checkout import ROOT, repository_files
 
 LEFT_OUT: Final = (
     "tests/test_layers.py", "tests/test_docstrings.py", "tests/test_house.py", "tests/test_start.py",
-    "tests/test_notebooks.py", "tests/test_library.py", "tests/cli/test_startup.py",
+    "tests/test_notebooks.py", "tests/test_library.py", "tests/test_short.py", "tests/cli/test_startup.py",
 )  # fmt: skip
 
 

@@ -28,6 +28,7 @@ def row(words: dict[str, str], **numbers: float) -> Measurements:
     return Measurements(name="run", path=Path("runs.csv"), line=2, numbers=printed, words=words)
 
 
+@pytest.mark.long
 def test_intervals_of_parameters_and_predictions_hold_90_percent() -> None:
     """Made of known costs with an error of 4 % a run; the seed was set before the first look."""
     random = np.random.default_rng(SEED)

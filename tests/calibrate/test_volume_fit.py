@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import pytest
 
@@ -12,7 +14,7 @@ from planner.interval import Interval
 from planner.measurements import Run, intervals, read, system_runs
 from planner.published.hyperpav import FITTED
 
-SHIPPED = ("hyperpav", "hyperpav-volume-runs", "hyperpav-pool-runs")
+SHIPPED = ("hyperpav-volume-runs", "hyperpav-pool-runs", "hyperpav")
 
 
 def runs_of(model: library.Model) -> list[Run]:
@@ -20,12 +22,20 @@ def runs_of(model: library.Model) -> list[Run]:
     return [run for file in files for rows in intervals(read(file)) for run in system_runs(rows)]
 
 
+@cache
+def fitted(name: str) -> calibrate.Fit:
+    """A shipped model, fitted again with its number of requesters."""
+    model = library.read_model(name)
+    return calibrate.fit(runs_of(model), population=model.population or 0)
+
+
+@pytest.mark.first(2)
 @pytest.mark.parametrize("name", SHIPPED)
 def test_a_shipped_model_is_what_its_data_give(name: str) -> None:
     model = library.read_model(name)
     for source in model.source:
         assert library.sha256(library.data_path(source.file)) == source.sha256
-    found = calibrate.fit(runs_of(model), population=model.population or 0)
+    found = fitted(name)
     for estimate in found.estimates.values():
         shipped = model.parameters[estimate.parameter.file_key]
         assert estimate.value == pytest.approx(shipped.value, rel=1e-3)
@@ -85,6 +95,7 @@ def test_a_fixed_parameter_stays() -> None:
     assert found.estimates["think_time"].standard_error == 0
 
 
+@pytest.mark.long
 def test_requesters_are_found_where_two_alias_counts_tell_them() -> None:
     values = {"service_time": 0.8e-3, "think_time": 0.4e-3, "inflation": 0.08, "redrive_time": 0.03e-3}
     found = calibrate.fit([made_up(values, 1, aliases, 4) for aliases in (0, 1, 5)])
@@ -93,6 +104,7 @@ def test_requesters_are_found_where_two_alias_counts_tell_them() -> None:
     assert found.populations[4] > 0.9
 
 
+@pytest.mark.long
 def test_requesters_of_a_pool_are_found() -> None:
     found = calibrate.fit(runs_of(library.read_model("hyperpav-pool-runs")))
     assert (found.population, found.population_status) == (3, "fitted")
@@ -124,7 +136,7 @@ def test_more_in_the_system_than_requesters_is_a_contradiction() -> None:
 
 
 def test_the_outlier_is_named_with_its_lead_and_kept_in_the_report() -> None:
-    found = calibrate.fit(runs_of(library.read_model("hyperpav-volume-runs")), population=3)
+    found = fitted("hyperpav-volume-runs")
     assert found.outlier is not None
     assert found.outlier.run == "Y040181P 522A +1"
     assert found.outlier.gap > 0
@@ -141,7 +153,7 @@ def test_a_large_disagreement_widens_the_model_error() -> None:
 
 
 def test_text_data_and_notebook_say_the_same() -> None:
-    found = calibrate.fit(runs_of(library.read_model("hyperpav-pool-runs")), population=3)
+    found = fitted("hyperpav-pool-runs")
     data = found.to_dict()
     assert data["parameters"]["inflation"]["value"] == found.value("inflation")
     assert (

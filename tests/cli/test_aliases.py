@@ -89,6 +89,7 @@ def test_aliases_in_use_are_counted_in(capsys: pytest.CaptureFixture[str]) -> No
     assert answer["rows"][1]["io_rate"] == pytest.approx(942, rel=0.01)
 
 
+@pytest.mark.long
 def test_a_pool_with_aliases_in_use(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["aliases", "pool", POOL_8, "--bases", "522A-5231", "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)

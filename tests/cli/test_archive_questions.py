@@ -42,6 +42,7 @@ def test_the_mean_of_a_day_is_that_of_its_rows(archive: Path, capsys: pytest.Cap
         assert rate == pytest.approx(rows.filter(pool=pool)["io_rate"].sum() / hours, rel=1e-9)
 
 
+@pytest.mark.long
 def test_without_a_word_the_worst_interval_is_answered_and_said(
     archive: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -68,15 +69,25 @@ def test_what_is_not_there_is_bad_input(
     assert message in capsys.readouterr().err
 
 
-def test_two_systems_are_two_questions(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.fixture
+def both(tmp_path: Path) -> str:
+    """An archive of two systems."""
     head, *rows = SITE.read_text(encoding="utf-8").splitlines()
     other = tmp_path / "other.csv"
     other.write_text("\n".join([head, *(row.replace("SYS1", "SYS2") for row in rows)]), encoding="utf-8")
     folder = tmp_path / "both"
     collect([SITE, other], folder)
-    assert main(["aliases", "pool", str(folder)]) == 2
+    return str(folder)
+
+
+def test_two_systems_are_two_questions(both: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["aliases", "pool", both]) == 2
     assert "one of SYS1, SYS2" in capsys.readouterr().err
-    assert main(["aliases", "pool", str(folder), "--system", "SYS2"]) == 0
+
+
+@pytest.mark.long
+def test_one_of_two_systems_is_answered(both: str) -> None:
+    assert main(["aliases", "pool", both, "--system", "SYS2", "--interval", "mean"]) == 0
 
 
 HEADINGS = "system,start,interval_s,pool,volume,io_rate,service_ms,queued,pool_aliases"
@@ -88,6 +99,7 @@ MEASURED = (  # hour, rate, service [ms], queue, aliases: two counts, of each th
 )
 
 
+@pytest.mark.long
 def test_a_model_is_fitted_to_the_worst_interval_of_a_pool_at_each_count(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -89,6 +89,7 @@ def test_members_tell_the_pools_of_a_listing(tmp_path: Path, capsys: pytest.Capt
     assert any("1 device of" in note and "5231" in note for note in answer["notes"])
 
 
+@pytest.mark.long
 def test_two_listings_of_one_pool_are_one_pool(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["aliases", "pool", POOL, POOL_8, "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import shlex
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -13,57 +12,64 @@ from pathlib import Path
 import pytest
 
 from tests.checkout import ROOT
-from tests.cli.test_help import ALL, EXAMPLE, OWN
+from tests.cli.test_help import ALL, EXAMPLE, OWN, put
 
 SLOW = {"matplotlib", "pandas", "sympy", "IPython"}
-SHOW = (
-    "import sys; from planner.cli import main; main({arguments!r});"
-    "print(*sorted({slow!r} & {{name.partition('.')[0] for name in sys.modules}}), file=sys.stderr)"
-)
+CALCULATED = {"numpy", "scipy", "planner.queueing"}
+LIMITS = "storage limits --release 5.3 --real-storage 256GB --resident-pages 50"
+# One process runs them in this order: what one imports, the later ones have. After each, what must not be there.
+COMMANDS = {
+    "--help": SLOW,
+    LIMITS: SLOW | CALCULATED,
+    "explain --help": SLOW,
+    "explain no-such-topic": SLOW,
+    "figures --help": SLOW,
+    "aliases volume data/hyperpav/522A-2-aliases.listing": SLOW,
+    "paging --page-rate 1000/s": SLOW,
+    "explain usl": SLOW - {"sympy"},
+}
+RUN = """
+import contextlib, io, json, sys
+for line in json.loads(sys.argv[1]):
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+        exec(line)
+    files = (str(getattr(module, "__file__", None)) for module in list(sys.modules.values()))
+    print(json.dumps([list(sys.modules), sum(len(open(name, "rb").read()) for name in files if name.endswith(".py"))]))
+"""
 
 
-@pytest.mark.parametrize(
-    ("arguments", "expected"),
-    [
-        ("--help", ""),
-        ("explain --help", ""),
-        ("explain no-such-topic", ""),
-        ("figures --help", ""),
-        ("storage limits --release 5.3 --real-storage 256GB --resident-pages 50", ""),
-        ("aliases volume data/hyperpav/522A-2-aliases.listing", ""),
-        ("paging --page-rate 1000/s", ""),
-        ("explain usl", "sympy"),
-    ],
-)
-def test_slow_packages_wait_until_they_are_asked_for(arguments: str, expected: str) -> None:
-    code = SHOW.format(arguments=arguments.split(), slow=SLOW)
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert done.stderr.splitlines()[-1] == expected
+def imported(*lines: str) -> list[tuple[set[str], int]]:
+    """Modules, and bytes of their sources, that a fresh interpreter has after each line."""
+    command = [sys.executable, "-c", RUN, json.dumps(lines)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    return [(set(names), size) for names, size in map(json.loads, done.stdout.splitlines())]
 
 
-COUNT = (
-    "import sys, contextlib, io\n"
-    "with contextlib.redirect_stdout(io.StringIO()):\n    {run}\n"
-    "print(len(sys.modules), sum(len(open(m.__file__, 'rb').read()) for m in list(sys.modules.values()) "
-    "if str(getattr(m, '__file__', None)).endswith('.py')))"
-)
+@pytest.fixture(scope="module")
+def after() -> dict[str, tuple[set[str], int]]:
+    """What is there after each command."""
+    lines = [f"from planner.cli import main; main({shlex.split(command)!r})" for command in COMMANDS]
+    return dict(zip(COMMANDS, imported(*lines), strict=True))
 
 
-def imported(run: str) -> tuple[int, int]:
-    """Modules, and bytes of their sources, that a fresh interpreter has after `run`."""
-    done = subprocess.run(
-        [sys.executable, "-c", COUNT.format(run=run)], cwd=ROOT, capture_output=True, text=True, check=True
-    )
-    modules, size = map(int, done.stdout.split())
-    return modules, size
+@pytest.mark.parametrize("command", COMMANDS)
+def test_slow_packages_wait_until_they_are_asked_for(
+    command: str, after: dict[str, tuple[set[str], int]]
+) -> None:
+    assert not after[command][0] & COMMANDS[command]
 
 
-def test_help_costs_no_more_than_typer_and_numpy() -> None:
+def test_a_topic_is_explained_in_symbols(after: dict[str, tuple[set[str], int]]) -> None:
+    """What is looked for above is seen where it is there."""
+    assert "sympy" in after["explain usl"][0]
+    assert after[LIMITS][0] < after["explain usl"][0]
+
+
+def test_help_costs_no_more_than_typer_and_numpy(after: dict[str, tuple[set[str], int]]) -> None:
     """Held by what is imported, which no load of the machine changes; the time follows it."""
-    base = imported("import typer, numpy")
-    told = imported("from planner.cli import main; main(['--help'])")
-    assert told[0] <= 1.3 * base[0]
-    assert told[1] <= 1.3 * base[1]
+    ((modules, size),) = imported("import typer, numpy")
+    assert len(after["--help"][0]) <= 1.3 * len(modules)
+    assert after["--help"][1] <= 1.3 * size
 
 
 # Examples of the help draw, explain in symbols, or write where they are run; each is told apart here.
@@ -83,8 +89,8 @@ for words in json.load(sys.stdin):
 
 @pytest.mark.slow
 def test_no_example_of_the_help_imports_what_it_does_not_need(tmp_path: Path) -> None:
-    for name, source in OWN.items():
-        shutil.copy(source, tmp_path / name)
+    for name in OWN:
+        put(name, tmp_path)
     examples = [shlex.split(text) for command in ALL.values() for text in EXAMPLE.findall(command.help)]
     asked = [words for words in examples if words[0] not in ASKED_FOR and "--plot" not in words]
     assert len(asked) > len(examples) / 2

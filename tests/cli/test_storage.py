@@ -5,8 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +13,6 @@ import pytest
 from planner.cli import main
 from planner.library import data_path
 from planner.units import GIB
-from tests.checkout import ROOT
 
 LIMITS = ("limits", "--release", "5.3", "--real-storage", "256GB", "--resident-pages", "50")
 LISTINGS = {users: str(data_path("real-storage", f"{users}-users.listing")) for users in (4, 5, 128)}
@@ -168,13 +165,3 @@ def test_a_bad_listing(text: str, expected: str, tmp_path: Path, capsys: pytest.
     file.write_text(text)
     assert main(["storage", "usage", str(file)]) == 2
     assert expected in capsys.readouterr().err
-
-
-def test_the_calculator_starts_without_scientific_packages() -> None:
-    code = (
-        "import sys; from planner.cli import main; main(sys.argv[1:]);"
-        "print({'numpy', 'scipy', 'matplotlib', 'pandas', 'planner.queueing'} & set(sys.modules))"
-    )
-    command = [sys.executable, "-c", code, "storage", *LIMITS]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines()[-1] == "set()"

@@ -80,6 +80,7 @@ def test_volume_totals_feed_calibrate(tmp_path: Path, capsys: pytest.CaptureFixt
     assert capsys.readouterr().out
 
 
+@pytest.mark.long
 def test_the_forecast_shows_the_same_counters(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["aliases", "pool", str(data_path("hyperpav", "pool-8-aliases.listing")), "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)

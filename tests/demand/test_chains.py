@@ -152,6 +152,7 @@ def test_constant_service_serves_groups_in_rounds() -> None:
     assert found.queue[0, 0] == pytest.approx(alone.queue[0, 0])
 
 
+@pytest.mark.long
 def test_open_arrivals_beside_groups_against_simulation() -> None:
     rate, many, single, inflation, gap = 0.15, 7, 0.1, 0.1, 0.03
     groups = chains.groups(station(inflation, gap), np.array([rate]), np.array([float(many)]))

@@ -121,6 +121,7 @@ def test_more_aliases_never_lengthen_a_wait(load: float, wait: float, service: f
 @settings(max_examples=4, deadline=None)
 @given(load=st.floats(0.03, 0.99), law=st.sampled_from([LAW, PLAIN]))
 @example(load=0.96484375, law=PLAIN)  # the likeliest reading changes between the waits that bound the range
+@pytest.mark.long
 def test_the_high_end_never_falls_as_the_queue_grows(load: float, law: Law) -> None:
     queues = np.geomspace(0.02, 500.0, 16)
     counts = point_and_range(read(np.full(16, load / 1.3e-3), 1.3e-3, queues, law=law))

@@ -10,6 +10,7 @@ from planner.devices.pool import Pool, VolumeClass
 simulated = pytest.importorskip("tests.simulated_pool", exc_type=ImportError)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "demand", [{"population": 3, "think_time": 2.0}, {"arrival_rate": 0.4}], ids=["closed", "open"]
 )

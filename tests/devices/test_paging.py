@@ -132,6 +132,7 @@ def test_one_ratio_does_not_decide_between_request_structures() -> None:
     assert max(SPREAD.values()) / min(SPREAD.values()) > 1.7
 
 
+@pytest.mark.long
 def test_the_ratio_that_spread_requests_would_give() -> None:
     """1.6 to 3.2, as pages and notebooks say: reads alone or with page writes, service times from steady to uneven.
 

@@ -51,6 +51,7 @@ SPREADS = (0, 0.05, 0.3, 0.5, 0.9, 1, 1.5, 4)
 CONDITION = 1e4  # of a wait at 99.95 % load: the relative error of c - a
 
 
+@pytest.mark.first(len(TOPICS))
 @pytest.mark.parametrize(("name", "numbers"), CASES, ids=str)
 def test_the_exact_value_is_the_numerical_one(name: str, numbers: dict[str, float]) -> None:
     told = explain(name, **numbers)
@@ -134,6 +135,7 @@ def symbols_of(*names: str) -> tuple[Any, ...]:
     return tuple(known[name] for name in names)
 
 
+@pytest.mark.long
 def test_the_law_of_mgc_is_the_one_that_the_package_answers_with() -> None:
     for scv, servers in ((0.5, 3), (2.0, 3), (1.0, 3), (0.0, 3), (2.5, 1)):
         told = explain("mgc", scv=scv, servers=servers)
@@ -252,6 +254,7 @@ def test_many_requesters_are_an_open_queue_state_by_state(servers: int) -> None:
     assert sympy.simplify(found - mean / (head + tail)) == 0
 
 
+@pytest.mark.long
 def test_many_requesters_come_ever_nearer_to_the_open_wait() -> None:
     """By numbers: the error of the wait falls ever faster."""
     rate, open_wait = 755.0, explain("mmc").value("W")

@@ -22,6 +22,7 @@ def test_a_count_off_by_one_is_noticed(monkeypatch: pytest.MonkeyPatch, off: int
     assert len(found.wrong) > 1_000
 
 
+@pytest.mark.long
 def test_aliases_of_volumes_and_pools() -> None:
     for check in (answers.volumes, answers.pools):
         found = check(12, 5)

@@ -1,7 +1,7 @@
 """Fuzzing that stays: every target of `tests.fuzz.targets`, and every case that was ever found.
 
-`FUZZ_EXAMPLES` says how many inputs each target gets: 50 unless it is set, 500 in `make test-all`, 20,000 in `make
-nightly`. A case that fails is written to `tests/fuzz/corpus` by `python -m tests.fuzz.count --keep`.
+`FUZZ_EXAMPLES` says how many inputs each target gets: 50 unless it is set, 5 in `make test`, 20,000 in `make nightly`.
+A case that fails is written to `tests/fuzz/corpus` by `python -m tests.fuzz.count --keep`.
 """
 
 from __future__ import annotations

@@ -80,6 +80,7 @@ def test_a_file_twice_adds_nothing(archive: Path) -> None:
 
 @settings(max_examples=10)
 @given(st.permutations(range(6)), st.integers(1, 5))
+@pytest.mark.long
 def test_the_order_and_the_number_of_runs_do_not_matter(
     tmp_path_factory: pytest.TempPathFactory, order: list[int], cut: int
 ) -> None:
@@ -244,7 +245,15 @@ collect([Path(each) for each in sys.argv[4:]], top)
 @pytest.mark.parametrize("how", ["kill", "full"])
 @pytest.mark.parametrize("begin", ["none", "there", "old"])
 @pytest.mark.parametrize(
-    "when", [*SOME, *(pytest.param(k, marks=pytest.mark.slow) for k in range(2, 62) if k not in SOME)]
+    "when",
+    [
+        6,
+        *(
+            pytest.param(k, marks=pytest.mark.long if k in SOME else pytest.mark.slow)
+            for k in range(1, 62)
+            if k != 6
+        ),
+    ],
 )
 def test_a_run_that_ends_at_any_change_of_a_file_leaves_all_or_nothing(
     archive: Path, how: str, begin: str, when: int

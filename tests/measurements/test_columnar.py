@@ -68,6 +68,7 @@ def test_what_a_small_file_unpacks_to_is_bounded(tmp_path: Path, monkeypatch: py
         read_columnar(path)
 
 
+@pytest.mark.long
 def test_memory_is_bounded_where_a_file_does_not_say_what_it_holds(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

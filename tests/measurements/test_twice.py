@@ -75,6 +75,7 @@ def test_data_spaces_count_once() -> None:
         refuse_twice(pl.concat([rows, winter[:1]]))  # only one of them says its clock
 
 
+@pytest.mark.long
 def test_an_hour_that_clocks_repeat_adds_up_to_nothing_higher() -> None:
     """All hours have their offset, and clocks go back at three each night: the rate stays what each of them says."""
     days = [hours(1).with_columns(pl.col("start") + timedelta(days=day)) for day in range(20)]

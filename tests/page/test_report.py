@@ -149,6 +149,7 @@ def test_days_are_answered_as_site_does(
     assert ('class="growth"' in html) == (command == "report")
 
 
+@pytest.mark.long
 def test_what_breaks_first_stands_on_the_page_of_days_enough(tmp_path: Path) -> None:
     """Limits are those of `planner growth`; fewer days leave the section out."""
     from planner.site.example import example_volumes

@@ -8,10 +8,14 @@ from tests.pinned.figures import moved
 from tests.pinned.rooms import ROOMS, written
 
 TOGETHER = 4  # questions of a test
-PARTS = [(room, k) for room in ROOMS for k in range(0, len(written(room)), TOGETHER)]
+PARTS = [
+    pytest.param(room, k, id=f"{room}-{k}", marks=pytest.mark.long if k else ())
+    for room in ROOMS
+    for k in range(0, len(written(room)), TOGETHER)
+]
 
 
-@pytest.mark.parametrize(("room", "first"), PARTS, ids=[f"{room}-{k}" for room, k in PARTS])
+@pytest.mark.parametrize(("room", "first"), PARTS)
 def test_answers_are_what_they_were(room: str, first: int) -> None:
     expected = written(room)
     names = list(expected)[first : first + TOGETHER]

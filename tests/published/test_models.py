@@ -10,26 +10,41 @@ from typing import Any
 import numpy as np
 import pytest
 
-from planner import library
+from planner import library, published
 from planner.devices import KINDS, ChannelProgram
 from planner.devices.channel_program import WIDTHS
 from planner.devices.touching import KIND, PARAMETERS
+from planner.library import Model
 from planner.published import calibrate_all, hyperpav, write_left_out, write_models
 from planner.published.report import table
 from planner.units import MICROSECOND
+from tests.checkout import ROOT
 
-FITTED = calibrate_all()
-TABLES = [name for name in FITTED if not name.startswith("hyperpav")]  # those are fitted to listings
+NAMES = sorted(path.stem for path in (ROOT / "models").glob("*.toml"))
+TABLES = [name for name in NAMES if not name.startswith("hyperpav")]  # those are fitted to listings
 SPREAD = (
     "channel-program",
     "processors",
     "system-xiv-serialized",
 )  # no largest misfit
-IOZONE = [name for name in FITTED if name.startswith("disk-iozone")]
+REPORTS = published.reports()
+IOZONE = [name for name in NAMES if name.startswith("disk-iozone")]
 
 
 LAST_DIGIT = 1e-5  # a unit of the sixth digit, the last one that a file has
 UNNOTICED = 1e-4  # of a standard deviation
+
+
+@pytest.fixture(scope="module")
+def fitted() -> dict[str, Model]:
+    """All but those of volumes and pools, which take ten times as long as the others together."""
+    with pytest.MonkeyPatch.context() as patched:
+        without_hyperpav(patched)
+        return calibrate_all()
+
+
+def without_hyperpav(patched: pytest.MonkeyPatch) -> None:
+    patched.setattr(published, "reports", lambda: [each for each in REPORTS if each.folder != "hyperpav"])
 
 
 def numbers_and_words(content: Any, path: str = "") -> Iterator[tuple[str, Any]]:
@@ -42,15 +57,21 @@ def numbers_and_words(content: Any, path: str = "") -> Iterator[tuple[str, Any]]
         yield path, content
 
 
-def test_the_files_are_what_the_fits_write(tmp_path: Path) -> None:
+@pytest.mark.parametrize("whole", [False, pytest.param(True, marks=pytest.mark.long)])
+def test_the_files_are_what_the_fits_write(
+    whole: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Every word and number as it stands there, to a unit of the last digit: another linear algebra rounds otherwise.
 
     What is possible beside the values is compared with its own width, since entries of it are differences that vanish;
     an end of an interval that is a difference, with its standard error.
     """
+    if not whole:
+        without_hyperpav(monkeypatch)
     write_models(tmp_path)
     written = {path.stem: path for path in tmp_path.iterdir()}
-    assert len(written) == len(FITTED) == 16
+    assert sorted(written) == (NAMES if whole else TABLES)
+    assert len(NAMES) == 16
     for name, path in written.items():
         content, shipped = (
             tomllib.loads(each.read_text(encoding="utf-8")) for each in (path, library.models_path(name))
@@ -82,8 +103,9 @@ def same_laws(found: Mapping[str, Mapping[str, float]], kept: Mapping[str, Mappi
         assert law == pytest.approx(kept[name], rel=LAST_DIGIT), name
 
 
+@pytest.mark.long
 def test_a_law_that_was_fitted_with_a_run_left_out_is_what_the_fit_gives() -> None:
-    """The quickest two of them; all in make test-all."""
+    """The quickest two of them; all in make nightly."""
     some = {"without pool-8-aliases.listing", "volume runs alone"}
     found = {each.name: hyperpav.fitted_without(each) for each in hyperpav.left_out() if each.name in some}
     assert found.keys() == some
@@ -109,43 +131,45 @@ def test_no_law_has_seen_the_run_that_judges_it() -> None:
 
 
 @pytest.mark.parametrize("name", TABLES)
-def test_a_model_holds_parameters_of_its_kind_only(name: str) -> None:
-    kind = FITTED[name].kind
+def test_a_model_holds_parameters_of_its_kind_only(name: str, fitted: dict[str, Model]) -> None:
+    kind = fitted[name].kind
     declared = PARAMETERS if kind == KIND else KINDS[kind].PARAMETERS
     known = {parameter.file_key for parameter in declared}
-    assert set(FITTED[name].parameters) <= known
+    assert set(fitted[name].parameters) <= known
 
 
 @pytest.mark.parametrize("name", TABLES)
-def test_a_model_names_its_tables_and_where_they_were_measured(name: str) -> None:
-    model = FITTED[name]
+def test_a_model_names_its_tables_and_where_they_were_measured(name: str, fitted: dict[str, Model]) -> None:
+    model = fitted[name]
     for source in model.source:
         assert library.sha256(library.data_path(*source.file.split("/"))) == source.sha256
     assert {"machine", "release", "channel"} <= set(model.environment)
 
 
 @pytest.mark.parametrize("name", [name for name in TABLES if name not in SPREAD])
-def test_no_run_is_missed_by_more_than_the_model_error(name: str) -> None:
-    for run in FITTED[name].fit.runs:
-        assert run.predicted == pytest.approx(run.measured, rel=FITTED[name].fit.model_error)
+def test_no_run_is_missed_by_more_than_the_model_error(name: str, fitted: dict[str, Model]) -> None:
+    for run in fitted[name].fit.runs:
+        assert run.predicted == pytest.approx(run.measured, rel=fitted[name].fit.model_error)
 
 
 @pytest.mark.parametrize("name", IOZONE)
-def test_iozone_phases_are_met_by_one_parameter_set(name: str) -> None:
-    runs = FITTED[name].fit.runs
-    assert len(runs) == (8 if "cached" in str(FITTED[name].parameters.keys()) else 4)
+def test_iozone_phases_are_met_by_one_parameter_set(name: str, fitted: dict[str, Model]) -> None:
+    runs = fitted[name].fit.runs
+    assert len(runs) == (8 if "cached" in str(fitted[name].parameters.keys()) else 4)
     for run in runs:
         assert run.predicted == pytest.approx(run.measured, rel=0.05)
     assert max(abs(run.predicted / run.measured - 1) for run in runs) < 0.006
 
 
 @pytest.mark.parametrize("name", IOZONE)
-def test_iozone_processor_time_of_the_four_phases_is_the_printed_one(name: str) -> None:
+def test_iozone_processor_time_of_the_four_phases_is_the_printed_one(
+    name: str, fitted: dict[str, Model]
+) -> None:
     """An identity: the division over the phases is a convention, their sum is not."""
     from planner.devices import DiskPath
     from planner.published.emulated_fba import IOZONE_HIT_RATIO, IOZONE_RUNS
 
-    path, found = DiskPath.from_model(FITTED[name]), table("emulated-fba", "table-1")
+    path, found = DiskPath.from_model(fitted[name]), table("emulated-fba", "table-1")
     off, on = IOZONE_RUNS[name.removeprefix("disk-iozone-")]
     shown = {off: path.solve("off")}
     if on is not None:
@@ -156,38 +180,38 @@ def test_iozone_processor_time_of_the_four_phases_is_the_printed_one(name: str) 
 
 
 @pytest.mark.parametrize("name", IOZONE)
-def test_no_part_of_a_transaction_is_negative(name: str) -> None:
-    assert all(entry.value >= 0 for entry in FITTED[name].parameters.values())
+def test_no_part_of_a_transaction_is_negative(name: str, fitted: dict[str, Model]) -> None:
+    assert all(entry.value >= 0 for entry in fitted[name].parameters.values())
 
 
-def test_system_time_per_page_of_both_modes() -> None:
-    found = {kind: FITTED[f"paging-{kind}"].parameters["cp_system_time_s"].value for kind in
+def test_system_time_per_page_of_both_modes(fitted: dict[str, Model]) -> None:
+    found = {kind: fitted[f"paging-{kind}"].parameters["cp_system_time_s"].value for kind in
              ("xiv-serialized", "xiv-concurrent")}  # fmt: skip
     assert found == pytest.approx({"xiv-serialized": 3.2e-6, "xiv-concurrent": 7.2e-6}, abs=0.05e-6)
 
 
-def test_the_xiv_model_error_is_that_of_the_prediction_ahead() -> None:
+def test_the_xiv_model_error_is_that_of_the_prediction_ahead(fitted: dict[str, Model]) -> None:
     for kind in ("xiv-serialized", "xiv-concurrent"):
-        assert FITTED[f"paging-{kind}"].fit.model_error == pytest.approx(0.095, abs=0.0005)
+        assert fitted[f"paging-{kind}"].fit.model_error == pytest.approx(0.095, abs=0.0005)
 
 
-def test_the_sixteen_figures_of_fast_ccw_are_within_8_percent() -> None:
-    runs = FITTED["channel-program"].fit.runs
+def test_the_sixteen_figures_of_fast_ccw_are_within_8_percent(fitted: dict[str, Model]) -> None:
+    runs = fitted["channel-program"].fit.runs
     assert len(runs) == 16
     off = [run.predicted / run.measured - 1 for run in runs]
     assert max(map(abs, off)) < 0.08
     assert (min(off), max(off)) == pytest.approx((-0.073, 0.057), abs=0.001)  # from this fit
 
 
-def test_the_misfit_of_fast_ccw_is_neither_exceeded_nor_overstated() -> None:
-    fit = FITTED["channel-program"].fit
+def test_the_misfit_of_fast_ccw_is_neither_exceeded_nor_overstated(fitted: dict[str, Model]) -> None:
+    fit = fitted["channel-program"].fit
     off = [run.predicted / run.measured - 1 for run in fit.runs]
     rms = (sum(x * x for x in off) / len(off)) ** 0.5
     assert fit.model_error / 2 < rms <= fit.model_error
 
 
-def test_reductions_of_the_law_beside_those_of_the_table() -> None:
-    law = ChannelProgram.from_model(FITTED["channel-program"])
+def test_reductions_of_the_law_beside_those_of_the_table(fitted: dict[str, Model]) -> None:
+    law = ChannelProgram.from_model(fitted["channel-program"])
     published = {31: (58.5, 57.5), 64: (37.2, 32.4)}
     misfit = {bits: [100 * law.saving(bits) - value for value in published[bits]] for bits in WIDTHS}
     assert misfit[31] == pytest.approx(
@@ -196,14 +220,14 @@ def test_reductions_of_the_law_beside_those_of_the_table() -> None:
     assert misfit[64] == pytest.approx([-7.4, -2.6], abs=0.1)
 
 
-def test_reading_costs_what_writing_costs_within_its_error() -> None:
-    read = FITTED["channel-program"].parameters["read_factor"]
+def test_reading_costs_what_writing_costs_within_its_error(fitted: dict[str, Model]) -> None:
+    read = fitted["channel-program"].parameters["read_factor"]
     assert read.low is not None and read.high is not None
     assert read.low < 1 < read.high
     assert read.high - read.low < 0.2
 
 
-def test_the_costs_of_channel_programs_cannot_all_be_told() -> None:
-    entry = FITTED["channel-program"].parameters["fast_ccw_time_s_per_mb"]
+def test_the_costs_of_channel_programs_cannot_all_be_told(fitted: dict[str, Model]) -> None:
+    entry = fitted["channel-program"].parameters["fast_ccw_time_s_per_mb"]
     assert (entry.value, entry.status) == (0, "not determined")
-    assert entry.high == FITTED["channel-program"].parameters["ssch_time_s_per_mb"].value
+    assert entry.high == fitted["channel-program"].parameters["ssch_time_s_per_mb"].value

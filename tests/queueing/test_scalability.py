@@ -47,6 +47,7 @@ def test_simpler_laws_are_recognized(alpha: float, law: str) -> None:
     assert set(fit.leave_one_out) == {"linear", "amdahl", "usl"}
 
 
+@pytest.mark.long
 def test_standard_errors_are_those_of_repeated_experiments() -> None:
     generator = np.random.default_rng(13)
     truth = usl(CONCURRENCY, 100.0, 0.05, 0.002)

@@ -26,6 +26,7 @@ from planner.site.question import site
 from planner.site.unevenness import notes_of as notes_of_runs
 
 GIVEN = Given(law=Law.from_model("hyperpav"), target=Target())
+MONTH = 30  # days ahead: where the trend of a few days leads in five years takes minutes to solve
 JUMP = datetime(2026, 1, 12)
 NOT_MEASURED = "0005-0006"
 
@@ -124,19 +125,22 @@ def test_a_pool_whose_busy_time_has_no_answer_says_why_and_the_others_have_their
     assert "Next: correct what leaves SYS1/P1 without an answer" in site(changed, pool="P1").text()
 
 
+@pytest.mark.long
 def test_growth_says_that_the_unit_of_service_times_changed(days: Measured) -> None:
-    found = site_growth(altered(days, "P1", service=pl.col("service") * 1000), GIVEN)
+    found = site_growth(altered(days, "P1", service=pl.col("service") * 1000), GIVEN, horizon=MONTH)
     assert "service time of pool P1 of SYS1 is 1,000 times what it was" in " ".join(found.notes)
     assert "too many on a busy day" in found.headline
 
 
+@pytest.mark.long
 def test_a_shift_from_next_to_nothing_has_a_size(days: Measured) -> None:
-    found = site_growth(altered(days, "P2", io_rate=pl.col("io_rate") * 60), GIVEN)
+    found = site_growth(altered(days, "P2", io_rate=pl.col("io_rate") * 60), GIVEN, horizon=MONTH)
     sizes = [shift.size for each in found.limits for shift in each.shifts]
     assert sizes
     assert all(size.low >= -1 and size.high < 1e4 for size in sizes)
 
 
+@pytest.mark.long
 def test_a_clock_that_leaps_leaves_its_pool_out(days: Measured) -> None:
     leapt = altered(days, "P2", start=pl.col("start") + timedelta(days=3652))
     found = site_growth(leapt, GIVEN)
@@ -147,8 +151,9 @@ def test_a_clock_that_leaps_leaves_its_pool_out(days: Measured) -> None:
         site_growth(alone, GIVEN)
 
 
+@pytest.mark.long
 def test_what_was_read_with_notes_says_them(days: Measured) -> None:
-    assert "as told" in site_growth(replace(days, notes=("as told",)), GIVEN).notes
+    assert "as told" in site_growth(replace(days, notes=("as told",)), GIVEN, horizon=MONTH).notes
 
 
 def test_a_trend_that_may_be_none_or_everything_says_nothing() -> None:
@@ -158,6 +163,7 @@ def test_a_trend_that_may_be_none_or_everything_says_nothing() -> None:
     assert not _says_nothing(Interval(2.0, 8.0, 14.2))
 
 
+@pytest.mark.long
 def test_fewer_than_fourteen_days_have_no_trend_and_a_date_only_with_growth(days: Measured) -> None:
     few = replace(days, devices=days.devices.filter(pl.col("start") < datetime(2026, 1, 11)))
     found = site_growth(few, GIVEN)
@@ -167,6 +173,7 @@ def test_fewer_than_fourteen_days_have_no_trend_and_a_date_only_with_growth(days
     assert {each.verdict for each in given.limits} <= {"within horizon", "not within horizon"}
 
 
+@pytest.mark.long
 def test_a_limit_below_the_need_of_today_is_reached_already(days: Measured) -> None:
     one = replace(days, devices=days.devices.with_columns(pl.lit(1, pl.UInt16).alias("pool_aliases")))
     found = site_growth(one, GIVEN)

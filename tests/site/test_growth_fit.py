@@ -107,6 +107,7 @@ def test_the_busiest_weekday_has_factor_one_and_the_others_theirs(known: Known, 
     assert np.abs(fit.week.mean(axis=1) - known.week).mean() < 0.01
 
 
+@pytest.mark.long
 def test_unlike_days_are_named_and_move_nothing(known: Known, fit: TrendDraws) -> None:
     values = known.values.copy()
     values[:, 40] *= 0.3
@@ -173,6 +174,7 @@ def test_quantiles_are_drawn_days() -> None:
     assert quantiles(days, (0.05, 0.5, 0.95)).ravel().tolist() == [1.0, 3.0, np.inf]
 
 
+@pytest.mark.long
 def test_correlated_noise_widens_the_interval() -> None:
     """The same noise, once in order and once shuffled, the days of each weekday among themselves."""
     rough = make(8, series=60, days=300, phi=(0.9, 0.9), shifts=0.0)

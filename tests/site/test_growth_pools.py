@@ -79,6 +79,7 @@ def two_pools(days: int = 15) -> pl.DataFrame:
     return pl.DataFrame(rows)
 
 
+@pytest.mark.long
 def test_the_need_of_today_is_that_of_the_site() -> None:
     """One of the pools is decided by its nights, and both answers say so."""
     frame = two_pools()
@@ -96,6 +97,7 @@ def test_the_need_of_today_is_that_of_the_site() -> None:
     assert "other days" not in growing.headline  # all of them were asked
 
 
+@pytest.mark.long
 def test_of_many_days_the_last_ones_count_and_that_is_said() -> None:
     growing = site_growth(read(SITE), GIVEN)
     needed = {need.pool: need.needed for need in site(SITE, start="2026-12-04").pools}
@@ -119,6 +121,7 @@ def question(rows: pl.DataFrame, number: int = 1, reach: float = 1.6) -> PoolQue
     )  # fmt: skip
 
 
+@pytest.mark.long
 def test_loads_of_limits_are_where_one_alias_more_is_needed(rows: pl.DataFrame) -> None:
     asked = question(rows)
     (pool,) = decided_pools(PoolQuestions(name="", pools=(asked,), law=LAW, target=Target()))
@@ -139,6 +142,7 @@ def test_loads_of_limits_are_where_one_alias_more_is_needed(rows: pl.DataFrame) 
     assert addresses.load.value == np.inf  # no load that was asked about needs as many
 
 
+@pytest.mark.long
 def test_a_limit_that_is_passed_already_lies_below_the_load_of_today(rows: pl.DataFrame) -> None:
     none = rows.with_columns(pl.lit(1, pl.UInt16).alias("pool_aliases"))
     (found,) = answer_pools([question(none, reach=1.0)], LAW, Target())

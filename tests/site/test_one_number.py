@@ -82,6 +82,7 @@ def hold(folder: Path, seed: int, pools: int, volumes: int, most: int, *, satura
     assert answered >= (pools + volumes) // 2
 
 
+@pytest.mark.long
 def test_a_small_site_has_one_number_for_each_pool(tmp_path: Path) -> None:
     hold(tmp_path, 2, 2, 1, 6, saturated=False)
 

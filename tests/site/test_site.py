@@ -87,6 +87,7 @@ def test_keys_and_verdicts(frame: pl.DataFrame) -> None:
     assert len(answer.table()) == 2
 
 
+@pytest.mark.long
 def test_worst_interval_is_the_worst_of_all_full_answers(frame: pl.DataFrame) -> None:
     """Counts of the worst interval and of 99 % are those of answering every interval in full."""
     answer = site(frame, pool="P1")
@@ -149,6 +150,7 @@ def test_parts_pickle_and_join_to_the_same_answer(frame: pl.DataFrame) -> None:
     assert first == second
 
 
+@pytest.mark.long
 def test_an_archive_says_the_same_as_its_rows(frame: pl.DataFrame, tmp_path: Path) -> None:
     """Also by the command, whose exit code is 1 where a pool is short."""
     collect([frame], tmp_path / "archive")
@@ -229,6 +231,7 @@ def test_supply_counters_stand_beside(frame: pl.DataFrame) -> None:
     assert need.rules["in_use_plus_queue"] is not None
 
 
+@pytest.mark.long
 def test_track_record_compares_equal_loads() -> None:
     """A pool of Poisson arrivals that gets aliases: its response is told, and measured as the law has it."""
     before = pool_rows("steady", seed=8, volumes=2, intervals=6)

@@ -26,6 +26,7 @@ def shares(seeds: range) -> list[float]:
     return [sum(each) / len(found) for each in zip(*found, strict=True)]
 
 
+@pytest.mark.long
 def test_a_few_days() -> None:
     verdict, near, _ = shares(FEW)
     assert verdict >= 5 / 6

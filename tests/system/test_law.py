@@ -105,6 +105,7 @@ def random_settings(seed: int) -> list[str]:
     ]
 
 
+@pytest.mark.long
 def test_random_systems_keep_their_bounds_and_littles_law() -> None:
     """Sixty systems: no bound passed, busy and queues consistent, transfers what the pages need."""
     for seed in range(60):

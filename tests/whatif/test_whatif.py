@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -31,9 +32,14 @@ def test_every_kind_is_asked_here() -> None:
     assert {read_model(name).kind for name in ASKED} == set(KINDS)
 
 
+@cache
+def asked(name: str) -> whatif.Prediction:
+    return whatif.predict(read_model(name), ASKED[name])
+
+
 @pytest.mark.parametrize("name", ASKED)
 def test_every_number_lies_inside_its_interval(name: str) -> None:
-    answer = whatif.predict(read_model(name), ASKED[name])
+    answer = asked(name)
     row = answer.to_dict()
     assert answer.warnings == ()
     for shown in answer.figures:
@@ -46,7 +52,7 @@ def test_every_number_lies_inside_its_interval(name: str) -> None:
 
 @pytest.mark.parametrize("name", ASKED)
 def test_an_answer_shows_itself(name: str) -> None:
-    answer = whatif.predict(read_model(name), ASKED[name])
+    answer = asked(name)
     assert len(answer.to_frame()) == 1
     assert "<table>" in answer._repr_html_()
     assert "+/-" in answer.text()

@@ -124,6 +124,7 @@ def test_no_jump_where_inflation_or_gaps_begin(small, service):
     )
 
 
+@pytest.mark.long
 def test_what_does_not_converge_is_nan_and_named(monkeypatch):
     monkeypatch.setattr("planner.queueing.pools.field.mean_field.MOST_CELLS", 40_000)
     monkeypatch.setattr("planner.queueing.pools.field.mean_field.MOST_WORK", 3e5)

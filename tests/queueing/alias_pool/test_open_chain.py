@@ -128,6 +128,7 @@ def test_enough_aliases_leave_every_volume_to_itself():
     np.testing.assert_allclose(40.0 - outcome.free_aliases, held, rtol=1e-9)
 
 
+@pytest.mark.long
 def test_equal_volumes_in_one_class_or_in_several():
     one = solve_open_chain(open_pool([3], [0.7]), 1)
     for volumes in ([1, 2], [1, 1, 1]):
