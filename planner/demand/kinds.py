@@ -45,7 +45,12 @@ class Layout:
     def columns(self, kind: int) -> slice:
         """Columns of a kind."""
         where = np.flatnonzero(self.kind == kind)
-        return slice(int(where[0]), int(where[-1]) + 1)
+        return slice(int(where[0]), int(where[-1]) + 1) if where.size else slice(0, 0)
+
+    def only(self, kinds: tuple[int, ...]) -> Layout:
+        """The columns of some kinds."""
+        where = np.isin(self.kind, kinds)
+        return Layout(kind=self.kind[where], number=self.number[where], own=self.own[where])
 
 
 def _layout(
