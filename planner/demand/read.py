@@ -31,7 +31,13 @@ RATIO_ERROR: Final = 0.05  # of the ratio of two rates
 
 
 def read_volumes(
-    io_rate: Interval, service: Interval, queued: Interval, *, aliases: ArrayLike = 0, law: Law, layout: Layout = COARSE
+    io_rate: Interval,
+    service: Interval,
+    queued: Interval,
+    *,
+    aliases: ArrayLike = 0,
+    law: Law,
+    layout: Layout = COARSE,
 ) -> Readings:
     """Find every demand that gives the measured wait, one row of averages a volume.
 

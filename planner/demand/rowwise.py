@@ -170,7 +170,12 @@ def _inverted(
     offset = 1.0 if name == "batch" else 0.0
 
     def of(some: Indices) -> Callable[[Array], Array]:
-        theirs, devices, own_target, at = _some(part, some), rows.devices[some], target[some], station.of(some)
+        theirs, devices, own_target, at = (
+            _some(part, some),
+            rows.devices[some],
+            target[some],
+            station.of(some),
+        )
 
         def excess(free: Array) -> Array:
             theirs[name] = offset + np.exp(free)

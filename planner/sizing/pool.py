@@ -509,8 +509,7 @@ def _alone(unshared: Sequence[Unshared], law: Law) -> list[list[Candidate]]:
     columns, parts = joined([each[:3] for each in unshared])
     read = read_volumes(*columns, law=law, layout=COARSE.only(STEADY))
     return [
-        _of_readings(read.of(part), groups, law)
-        for part, (*_, groups) in zip(parts, unshared, strict=True)
+        _of_readings(read.of(part), groups, law) for part, (*_, groups) in zip(parts, unshared, strict=True)
     ]
 
 
