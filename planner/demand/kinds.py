@@ -124,12 +124,12 @@ def solve(
     """What every reading does with 1 to `most` devices, (devices, volumes, readings); nan where it is unused."""
     volumes, columns = gap.shape
     results = np.full((4, most, volumes, columns), np.nan)
-    for kind in range(len(KINDS)):
+    people = np.isin(layout.kind, (CLOSED, ACTIVE))
+    there = np.isfinite(np.where(people, demands.population, demands.load))
+    for kind in np.unique(layout.kind[there.any(axis=0)]).tolist():
         where = layout.columns(kind)
         part = {item.name: getattr(demands, item.name)[:, where].ravel() for item in fields(demands)}
-        used = np.isfinite(part["population" if kind in (CLOSED, ACTIVE) else "load"])
-        if not used.any():
-            continue
+        used = there[:, where].ravel()
         gaps = gap[:, where].ravel()[used]
         station = chains.DeviceStation(most=most, inflation=inflation, gap=gaps, inflated_to=inflated_to)
         found = one_kind(kind, station, {key: value[used] for key, value in part.items()})

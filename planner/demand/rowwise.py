@@ -77,9 +77,8 @@ def root(of: Callable[[Indices], Callable[[Array], Array]], low: Array, high: Ar
     open_yet = found
     for _ in range(STEPS):
         if open_yet.sum() < CROWDED * place.size:
-            place, a, b, c, at_a, at_b, at_c, share = (
-                each[open_yet] for each in (place, a, b, c, at_a, at_b, at_c, share)
-            )
+            place = place[open_yet]
+            a, b, c, at_a, at_b, at_c, share = (each[open_yet] for each in (a, b, c, at_a, at_b, at_c, share))
             function, open_yet = of(place), np.ones(place.size, dtype=bool)
         if not place.size:
             break

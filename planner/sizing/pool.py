@@ -367,9 +367,9 @@ def size_pools(
             except PlannerError as problem:
                 found[k] = problem
                 continue
-            read = [_of_fit(each, runs[-1], law) for each in fits]
+            of_fits = [_of_fit(each, runs[-1], law) for each in fits]
             found[k] = SizedPool(
-                runs, law, target, growth[k], candidates=read, fitted_=True, left_out=left_out
+                runs, law, target, growth[k], candidates=of_fits, fitted_=True, left_out=left_out
             )
         elif runs[-1].aliases and (runs[-1].queue_known or len(runs) == 1):
             together.append(k)
@@ -378,8 +378,8 @@ def size_pools(
         else:
             alone.append(k)
     present = [unshared[k] if len(cases[k]) == 1 else _unshared(cases[k][-1]) for k in alone]
-    for k, candidates in zip(alone, _alone(present, law), strict=True):
-        found[k] = SizedPool(cases[k], law, target, growth[k], candidates=candidates)
+    for k, read in zip(alone, _alone(present, law), strict=True):
+        found[k] = SizedPool(cases[k], law, target, growth[k], candidates=read)
     in_use = candidates_of_pools([cases[k][-1] for k in together], law, every=every)
     for k, candidates in zip(together, in_use, strict=True):
         run = cases[k][-1]
