@@ -13,6 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from planner.results import Array
 
@@ -55,6 +56,12 @@ class DeviceStation:
         self.steps = np.append(0.0, self.devices / self.growth)
         self.over = self.devices / (self.growth + gap)
         self.serving = self.growth / (self.growth + gap)
+
+    def of(self, some: NDArray[np.int64]) -> DeviceStation:
+        """Those of some elements."""
+        return DeviceStation(
+            most=self.most, inflation=self.inflation, gap=self.gap[some], inflated_to=self.inflated_to
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -47,7 +47,12 @@ class Layout:
     def columns(self, kind: int) -> slice:
         """Columns of a kind."""
         where = np.flatnonzero(self.kind == kind)
-        return slice(int(where[0]), int(where[-1]) + 1)
+        return slice(int(where[0]), int(where[-1]) + 1) if where.size else slice(0, 0)
+
+    def only(self, kinds: tuple[int, ...]) -> Layout:
+        """The columns of some kinds."""
+        where = np.isin(self.kind, kinds)
+        return Layout(kind=self.kind[where], number=self.number[where], own=self.own[where])
 
 
 def _layout(
@@ -121,12 +126,12 @@ def solve(
     """What every reading does with 1 to `most` devices, (devices, volumes, readings); nan where it is unused."""
     volumes, columns = gap.shape
     results = np.full((4, most, volumes, columns), np.nan)
-    for kind in range(len(KINDS)):
+    people = np.isin(layout.kind, (CLOSED, ACTIVE))
+    there = np.isfinite(np.where(people, demands.population, demands.load))
+    for kind in np.unique(layout.kind[there.any(axis=0)]).tolist():
         where = layout.columns(kind)
         part = {item.name: getattr(demands, item.name)[:, where].ravel() for item in fields(demands)}
-        used = np.isfinite(part["population" if kind in (CLOSED, ACTIVE) else "load"])
-        if not used.any():
-            continue
+        used = there[:, where].ravel()
         gaps = gap[:, where].ravel()[used]
         station = chains.DeviceStation(most=most, inflation=inflation, gap=gaps, inflated_to=inflated_to)
         found = one_kind(kind, station, {key: value[used] for key, value in part.items()})

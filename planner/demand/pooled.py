@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from math import log
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -307,19 +307,19 @@ def read_pools(
     return [found[k] for k in range(len(rows))]
 
 
-def _joined(rows: Sequence[PoolRow]) -> tuple[list[Interval], list[slice]]:
+def joined(rows: Sequence[tuple[Any, ...]]) -> tuple[list[Interval], list[slice]]:
     """Rate, service and queue of the volumes of all pools, and where those of each stand."""
     columns = [
         Interval(*(np.concatenate(ends) for ends in zip(*column, strict=True)))
         for column in list(zip(*rows, strict=True))[:3]
     ]
-    ends = np.cumsum([0, *(row.rate.value.size for row in rows)])
+    ends = np.cumsum([0, *(row[0].value.size for row in rows)])
     return columns, [slice(first, last) for first, last in pairwise(ends.tolist())]
 
 
 def _read_alone(rows: Sequence[PoolRow], law: Law, growth: Array, many: int) -> list[PoolReadings]:
     """Without aliases in use."""
-    columns, parts = _joined(rows)
+    columns, parts = joined(rows)
     read = _bounded(read_volumes(*columns, law=law))
     share = np.repeat(growth, [part.stop - part.start for part in parts])
     grown = read.grown(share) if share.any() else read
@@ -341,7 +341,7 @@ def _read_in_use(
     rows: Sequence[PoolRow], law: Law, growth: Array, many: int, *, tied: bool = True
 ) -> list[PoolReadings]:
     """Ten multiples of the wait of Poisson arrivals, so many draws of each, by how likely the measured queue is."""
-    columns, parts = _joined(rows)
+    columns, parts = joined(rows)
     rate, service, queued = columns
     measured = make_rows(rate, service, queued, 0)
     read = _as_without(measured, parts, law)

@@ -134,7 +134,7 @@ def _beside(layout: Layout) -> Array:
     """Shares of open arrivals together have a set part of the weight; so have the laws of service of groups."""
     found = np.where(layout.own < 1, OF_BESIDE / max(np.unique(layout.own).size - 1, 1), 1.0)
     periodic = layout.kind == kinds.PERIODIC
-    return np.asarray(np.where(periodic, found / np.unique(layout.number[periodic]).size, found))
+    return np.asarray(np.where(periodic, found / max(np.unique(layout.number[periodic]).size, 1), found))
 
 
 def _phases(demands: Demands, layout: Layout, wait: Array, scales: Scales) -> Array:
@@ -147,7 +147,7 @@ def _split(found: Array, layout: Layout) -> None:
     """Finer ladders of shares and loads carry together what the coarse ones do."""
     for kind, coarse in ((kinds.MIXED, kinds.SHARES), (kinds.ON_OFF, kinds.ON_LOADS)):
         where = layout.columns(kind)
-        found[:, where] *= len(coarse) / (where.stop - where.start)
+        found[:, where] *= len(coarse) / max(where.stop - where.start, 1)
 
 
 def steady_shares(demands: Demands, layout: Layout, strain: Array, variable: NDArray[np.bool_]) -> Array:

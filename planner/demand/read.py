@@ -31,7 +31,13 @@ RATIO_ERROR: Final = 0.05  # of the ratio of two rates
 
 
 def read_volumes(
-    io_rate: Interval, service: Interval, queued: Interval, *, aliases: ArrayLike = 0, law: Law
+    io_rate: Interval,
+    service: Interval,
+    queued: Interval,
+    *,
+    aliases: ArrayLike = 0,
+    law: Law,
+    layout: Layout = COARSE,
 ) -> Readings:
     """Find every demand that gives the measured wait, one row of averages a volume.
 
@@ -50,6 +56,8 @@ def read_volumes(
         In use at the time, (volumes,) or one for all.
     law : Law
         Inflation and redrive gap of the devices.
+    layout : Layout, optional
+        The readings that are looked for.
 
     Returns
     -------
@@ -61,7 +69,7 @@ def read_volumes(
     InputError
         A rate or service time that is not above zero, or a queue below zero.
     """
-    return read_rows(make_rows(io_rate, service, queued, aliases), law, COARSE, priors.ONE_ROW)
+    return read_rows(make_rows(io_rate, service, queued, aliases), law, layout, priors.ONE_ROW)
 
 
 def read_several(rows: Sequence[tuple[Interval, Interval, Interval, ArrayLike]], *, law: Law) -> Readings:

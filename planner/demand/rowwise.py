@@ -19,6 +19,7 @@ from planner.demand.kinds import Demands, Layout
 from planner.results import Array
 
 Flags = NDArray[np.bool_]
+Indices = NDArray[np.int64]
 
 FREE: Final = {
     kinds.BATCHES: ("batch", 1e-6, 1e4),
@@ -33,7 +34,8 @@ THINK: Final = (1e-7, 1e9)
 PASSES: Final = 3  # to the service time of a lone I/O, with aliases in use
 IDLE: Final = (1e-5, 1e7)  # idle capacity over load
 STEPS: Final = 60
-NEAR: Final = 1e-8  # in the logarithm of a queue, or in half digits
+NEAR: Final = 1e-10  # in the logarithm of a queue, or in half digits
+CROWDED: Final = 0.8  # share of the elements still sought below which the others are left out
 EDGE: Final = 1e-6  # strain within which what is found lies on the edge of the digits
 NARROW: Final = 1e-10  # in the logarithm of a free number
 SLACK: Final = 0.04  # a wait that requesters without think time reach but for rounding
@@ -59,18 +61,28 @@ class MeasuredRows:
         return MeasuredRows(**{item.name: getattr(self, item.name)[index] for item in fields(self)})
 
 
-def root(function: Callable[[Array], Array], low: Array, high: Array) -> tuple[Array, Flags]:
+def root(of: Callable[[Indices], Callable[[Array], Array]], low: Array, high: Array) -> tuple[Array, Flags]:
     """Where an increasing function is zero, and whether that lies between the ends; else the nearer end.
 
-    Bracketed inverse quadratic interpolation (Chandrupatla 1997), all elements at once.
+    Bracketed inverse quadratic interpolation (Chandrupatla 1997), all elements at once; `of` gives the function of some
+    of them. An element that is found leaves, so that none changes another.
     """
+    place = np.arange(low.size)
+    function = of(place)
     b, a = low.copy(), high.copy()
     at_b, at_a = function(b), function(a)
     found = (at_b <= 0) & (at_a >= 0)
     c, at_c = a.copy(), at_a.copy()
     best = np.where(at_b > 0, low, high)
     share = np.full(low.shape, 0.5)
+    open_yet = found
     for _ in range(STEPS):
+        if open_yet.sum() < CROWDED * place.size:
+            place = place[open_yet]
+            a, b, c, at_a, at_b, at_c, share = (each[open_yet] for each in (a, b, c, at_a, at_b, at_c, share))
+            function, open_yet = of(place), np.ones(place.size, dtype=bool)
+        if not place.size:
+            break
         guess = a + share * (b - a)
         value = function(guess)
         same = np.sign(value) == np.sign(at_a)
@@ -78,10 +90,9 @@ def root(function: Callable[[Array], Array], low: Array, high: Array) -> tuple[A
         b, at_b = np.where(same, b, a), np.where(same, at_b, at_a)
         a, at_a = guess, value
         nearer = np.abs(at_a) < np.abs(at_b)
-        best = np.where(found, np.where(nearer, a, b), best)
+        best[place[open_yet]] = np.where(nearer, a, b)[open_yet]
         width = np.abs(b - a)
-        if np.all(~found | (np.minimum(np.abs(at_a), np.abs(at_b)) < NEAR) | (width < NARROW)):
-            break
+        open_yet = open_yet & (np.where(nearer, np.abs(at_a), np.abs(at_b)) >= NEAR) & (width >= NARROW)
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             x, y = (a - b) / (c - b), (at_a - at_b) / (at_c - at_b)
             bent = (1 - np.sqrt(1 - x) < y) & (y < np.sqrt(x))
@@ -98,7 +109,7 @@ def invert(rows: MeasuredRows, layout: Layout, inflation: float, gap_time: float
     shape = (rows.rate.size, layout.kind.size)
     demands = Demands.empty(shape)
     service = np.broadcast_to(rows.service[:, None], shape).copy()
-    for kind in range(len(kinds.KINDS)):
+    for kind in np.unique(layout.kind).tolist():
         where = layout.columns(kind)
         width = where.stop - where.start
         number, own = (np.tile(each[where], shape[0]) for each in (layout.number, layout.own))
@@ -158,12 +169,22 @@ def _inverted(
     name, least, most = FREE[kind]
     offset = 1.0 if name == "batch" else 0.0
 
-    def excess(free: Array) -> Array:
-        part[name] = offset + np.exp(free)
-        _, queue, _ = kinds.one_kind(kind, station, part).at(rows.devices)
-        return np.minimum(np.log(np.maximum(queue, 1e-300)), 700.0) - target
+    def of(some: Indices) -> Callable[[Array], Array]:
+        theirs, devices, own_target, at = (
+            _some(part, some),
+            rows.devices[some],
+            target[some],
+            station.of(some),
+        )
 
-    free, found = root(excess, np.log(least) * one, np.log(most) * one)
+        def excess(free: Array) -> Array:
+            theirs[name] = offset + np.exp(free)
+            _, queue, _ = kinds.one_kind(kind, at, theirs).at(devices)
+            return np.asarray(np.minimum(np.log(np.maximum(queue, 1e-300)), 700.0) - own_target)
+
+        return excess
+
+    free, found = root(of, np.log(least) * one, np.log(most) * one)
     part[name] = offset + np.exp(free)
     return part, good & found
 
@@ -187,21 +208,25 @@ def _requesters(
         return _balanced(part, "think", rows, station)
     target = np.log(np.maximum(wait, 1e-12))
 
-    def excess(free: Array) -> Array:
-        part["think"] = np.exp(-free)
-        rate, queue = theirs()
-        return np.log(np.maximum(queue, 1e-300)) - np.log(np.maximum(rate, 1e-300)) - target
-
     longer = chains.with_open(station, single)[rows.devices.astype(np.int64) - 1, np.arange(load.size)]
 
-    def theirs() -> tuple[Array, Array]:
-        rate, queue, _ = chains.requesters(station, people, part["think"], one).at(rows.devices)
-        return rate, queue * longer
+    def theirs(think: Array, some: Indices, at: chains.DeviceStation) -> tuple[Array, Array]:
+        rate, queue, _ = chains.requesters(at, people[some], think, one[some]).at(rows.devices[some])
+        return rate, queue * longer[some]
+
+    def of(some: Indices) -> Callable[[Array], Array]:
+        at = station.of(some)
+
+        def excess(free: Array) -> Array:
+            rate, queue = theirs(np.exp(-free), some, at)
+            return np.log(np.maximum(queue, 1e-300)) - np.log(np.maximum(rate, 1e-300)) - target[some]
+
+        return excess
 
     low, high = (np.full(load.shape, np.log(end)) for end in THINK)
-    free, found = root(excess, -high, -low)
+    free, found = root(of, -high, -low)
     part["think"] = np.exp(-free)
-    rate, queue = theirs()
+    rate, queue = theirs(part["think"], np.arange(load.size), station)
     near = queue / np.maximum(rate, 1e-300) > wait * (1 - SLACK)
     part["active"] = own * load / np.maximum(rate, 1e-300)
     good = (found | near) & (part["active"] <= 1 + SLACK) & (wait > 0)
@@ -217,15 +242,29 @@ def _balanced(
     here = rows.devices.astype(np.int64) - 1, np.arange(rows.rate.size)
     most = station.over[here]
 
-    def excess(free: Array) -> Array:
-        part[name] = most / (1 + np.exp(-free)) if name == "load" else np.exp(-free)
-        of_service, of_queue = strains(*kinds.one_kind(kind, station, part).at(rows.devices), rows)
-        return np.clip(of_service + of_queue, -1e9, 1e9)
+    def number(free: Array, most: Array) -> Array:
+        return most / (1 + np.exp(-free)) if name == "load" else np.exp(-free)
+
+    def of(some: Indices) -> Callable[[Array], Array]:
+        theirs, at, measured, own_most = _some(part, some), station.of(some), rows.of(some), most[some]
+
+        def excess(free: Array) -> Array:
+            theirs[name] = number(free, own_most)
+            figures = kinds.one_kind(kind, at, theirs).at(measured.devices)
+            of_service, of_queue = strains(*figures, measured)
+            return np.clip(of_service + of_queue, -1e9, 1e9)
+
+        return excess
 
     low, high = (np.full(rows.rate.shape, np.log(end)) for end in (IDLE if name == "load" else THINK))
-    free, _ = root(excess, -high, -low)
-    excess(free)
+    free, _ = root(of, -high, -low)
+    part[name] = number(free, most)
     return part, np.ones(rows.rate.shape, dtype=bool)
+
+
+def _some(part: dict[str, Array], some: Indices) -> dict[str, Array]:
+    """Parameters of some elements."""
+    return {key: value[some] for key, value in part.items()}
 
 
 def strains(rate: Array, queue: Array, busy: Array, rows: MeasuredRows) -> tuple[Array, Array]:

@@ -190,7 +190,7 @@ def _of_requesters(population: Array, think: Array, active: Array, steps: Array)
 def _of_phases(load: Array, on_load: Array, on_time: Array, steps: Array) -> Array:
     alpha, share = 1 / on_time, np.minimum(load / on_load, 1 - 1e-9)
     beta = alpha * share / (1 - share)
-    laws = np.zeros((steps.size, load.size))
+    laws, scales = np.empty((2, steps.size, load.size))
     on, off = np.ones_like(load), np.zeros_like(load)
     for level in range(steps.size - 1, -1, -1):
         if level < steps.size - 1:
@@ -200,10 +200,10 @@ def _of_phases(load: Array, on_load: Array, on_time: Array, steps: Array) -> Arr
                 (alpha * down / on_load * (on + off) + down * off) / (beta + steps[level]),
             )
         laws[level] = on + off
-        large = np.maximum(on + off, 1.0)
+        scales[level] = large = np.maximum(on + off, 1.0)
         on, off = on / large, off / large
-        laws /= large
-    return _whole(laws)
+    with np.errstate(over="ignore"):  # far above nothing is left
+        return _whole(laws / np.cumprod(scales, axis=0))
 
 
 def _whole(laws: Array) -> Array:

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from planner.demand import Candidate, Law, Readings, Target, candidates_of_pools, read_volumes
-from planner.demand.pooled import read_pools
+from planner.demand.kinds import COARSE, STEADY
+from planner.demand.pooled import joined, read_pools
 from planner.demand.read import steady_volumes
 from planner.devices import Performance, Pool, solve_pools
 from planner.errors import ConvergenceError, PlannerError
@@ -367,9 +368,10 @@ def size_pools(
     Where not `every`, only the preferred candidate is found, which is all that a count takes.
     """
     found: list[SizedPool | PlannerError | None] = [None] * len(cases)
-    together = []
+    together, alone = [], []
+    unshared, steady = _read_steady(cases, law)
     for k, runs in enumerate(cases):
-        if not _is_steady(runs, law):
+        if not steady[k]:
             continue
         rates = [each.total_rate.value for each in runs]
         if len({each.aliases for each in runs}) > 1 and max(rates) > (1 + SAME_RATE) * min(rates):
@@ -378,16 +380,19 @@ def size_pools(
             except PlannerError as problem:
                 found[k] = problem
                 continue
-            read = [_of_fit(each, runs[-1], law) for each in fits]
+            of_fits = [_of_fit(each, runs[-1], law) for each in fits]
             found[k] = SizedPool(
-                runs, law, target, growth[k], candidates=read, fitted_=True, left_out=left_out
+                runs, law, target, growth[k], candidates=of_fits, fitted_=True, left_out=left_out
             )
         elif runs[-1].aliases and (runs[-1].queue_known or len(runs) == 1):
             together.append(k)
         elif not runs[-1].queue_known:
             found[k] = SizedPool(runs, law, target, growth[k], candidates=[_offered(runs[-1], law)])
         else:
-            found[k] = SizedPool(runs, law, target, growth[k], candidates=_alone(runs[-1], law))
+            alone.append(k)
+    present = [unshared[k] if len(cases[k]) == 1 else _unshared(cases[k][-1]) for k in alone]
+    for k, read in zip(alone, _alone(present, law), strict=True):
+        found[k] = SizedPool(cases[k], law, target, growth[k], candidates=read)
     in_use = candidates_of_pools([cases[k][-1] for k in together], law, every=every)
     for k, candidates in zip(together, in_use, strict=True):
         run = cases[k][-1]
@@ -398,28 +403,39 @@ def size_pools(
     return found
 
 
-def _is_steady(runs: Sequence[Run], law: Law) -> bool:
-    """Whether steady demand may explain the measurement that tells most, that with fewest aliases."""
-    known = [run for run in runs if run.queue_known]
-    if not known or known[-1].joined:
-        return not known
-    run = min(known, key=lambda each: each.aliases)
-    if not run.aliases:
-        rate, service, queued, _ = _unshared(run)
-        if not steady_volumes(rate, service, queued, law=law).all():
-            return False
-        return run.bases == 1 or not _denied(run, [each for each in known if each.aliases], law)
-    if run is runs[-1]:
-        return True  # decided by its candidates
-    (candidates,) = candidates_of_pools([run], law)
-    return run.total_queue.value <= 0 or candidates[0].fits
+def _read_steady(cases: Sequence[Sequence[Run]], law: Law) -> tuple[dict[int, Unshared], list[bool]]:
+    """Whether steady demand may explain the measurement of each case that tells most, that with fewest aliases.
+
+    Also the groups of volumes of those without aliases.
+    """
+    unshared: dict[int, Unshared] = {}
+    steady = [True] * len(cases)
+    for k, runs in enumerate(cases):
+        known = [run for run in runs if run.queue_known]
+        if known and known[-1].joined:
+            steady[k] = False
+            continue
+        run = min(known, key=lambda each: each.aliases, default=None)
+        if run is not None and not run.aliases:
+            unshared[k] = _unshared(run)
+        elif run is not None and run is not runs[-1]:  # else decided by its candidates
+            (candidates,) = candidates_of_pools([run], law)
+            steady[k] = run.total_queue.value <= 0 or candidates[0].fits
+    if unshared:
+        columns, parts = joined([each[:3] for each in unshared.values()])
+        calm = steady_volumes(*columns, law=law)
+        for k, part in zip(unshared, parts, strict=True):
+            steady[k] = bool(calm[part].all()) and not _denied(cases[k], law)
+    return unshared, steady
 
 
-def _denied(alone: Run, others: Sequence[Run], law: Law) -> bool:
+def _denied(runs: Sequence[Run], law: Law) -> bool:
     """Whether more waits with aliases than if the volumes, measured without, were independent."""
-    if not others:
+    known = [run for run in runs if run.queue_known]
+    others = [run for run in known if run.aliases]
+    if not others or known[-1].bases == 1:
         return False
-    (read,) = read_pools([row_of(alone)], law=law, many=1)
+    (read,) = read_pools([row_of(next(run for run in known if not run.aliases))], law=law, many=1)
     return any(read.denies(row_of(each)) for each in others)
 
 
@@ -503,23 +519,29 @@ def between(values: Array, chosen: Array, few: Indices) -> Array:
     return found
 
 
-def _unshared(run: Run) -> tuple[Interval, Interval, Interval, Indices]:
+Unshared = tuple[Interval, Interval, Interval, Indices]
+
+
+def _unshared(run: Run) -> Unshared:
     """Rate, service and queue of groups of volumes that the digits cannot tell apart, and the group of each volume."""
     groups = alike(run)
     rate, service, queued = (means(each, groups) for each in (run.io_rate, run.service, run.queued))
     return rate, service, spaced(queued), groups
 
 
-def _read_unshared(run: Run, law: Law) -> tuple[Readings, Indices]:
-    """Readings of the volumes of a pool without aliases, a row a group of volumes that the digits cannot tell apart."""
-    rate, service, queued, groups = _unshared(run)
-    return read_volumes(rate, service, queued, aliases=0, law=law), groups
-
-
-def _alone(run: Run, law: Law) -> list[Candidate]:
+def _alone(unshared: Sequence[Unshared], law: Law) -> list[list[Candidate]]:
     """Without aliases each volume is read for itself; volumes that the digits cannot tell apart, as their mean."""
-    read, groups = _read_unshared(run, law)
-    rate = means(run.io_rate, groups)
+    if not unshared:
+        return []
+    columns, parts = joined([each[:3] for each in unshared])
+    read = read_volumes(*columns, law=law, layout=COARSE.only(STEADY))
+    return [
+        _of_readings(read.of(part), groups, law) for part, (*_, groups) in zip(parts, unshared, strict=True)
+    ]
+
+
+def _of_readings(read: Readings, groups: Indices, law: Law) -> list[Candidate]:
+    """Candidates of one pool, a row a group of volumes that the digits cannot tell apart."""
     each = [_columns(read, row) for row in range(read.volumes)]
     most = max(map(len, each))
     # The smallest and the largest of many readings bound the answer; a few between them show the way.
@@ -534,7 +556,7 @@ def _alone(run: Run, law: Law) -> list[Candidate]:
         pool = pool_of(
             law, alone[groups], population=np.where(opened, np.nan, read.demands.population[here])[groups],
             think_time=np.where(opened, np.nan, think)[groups],
-            arrival_rate=np.where(opened, rate.value, np.nan)[groups],
+            arrival_rate=np.where(opened, read.rows.rate, np.nan)[groups],
         )  # fmt: skip
         strain = float(np.nanmax(np.nan_to_num(read.strain[here])))
         found.append(Candidate(pool=pool, residual=strain))

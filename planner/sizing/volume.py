@@ -127,11 +127,14 @@ class SizedVolume(Sized):
         solved = self.read.predict(np.arange(many))
         keep = counting(self.read)
         known = () if self.growth else self.runs
-        draws = Draws.of(self.read, self.chosen, self.law, np.arange(many))
+        draws = self.draws  # which has as many counts, as a rule
+        if draws.rate.shape[-1] < many:
+            draws = Draws.of(self.read, self.chosen, self.law, np.arange(many))
+        rates, responses = draws.rate[:, :many], draws.response[:, :many]
         return (
-            band(solved.rate[0, keep], rows.io_rate, draws.rate, self.law, self.residual, self.run.aliases,
+            band(solved.rate[0, keep], rows.io_rate, rates, self.law, self.residual, self.run.aliases,
                  {each.aliases: measured_rate(each) for each in known}, rising=True),
-            band((solved.queue / solved.rate + solved.service)[0, keep], rows.response_time, draws.response, self.law,
+            band((solved.queue / solved.rate + solved.service)[0, keep], rows.response_time, responses, self.law,
                  self.residual, self.run.aliases, {each.aliases: measured_response(each) for each in known}),
         )  # fmt: skip
 

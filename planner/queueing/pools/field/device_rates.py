@@ -18,32 +18,35 @@ def idle_base_alias_ends(elements: Elements, state: State, size: int) -> Array:
     return np.asarray(beyond / (service + growth * np.maximum(beyond - 1.0, 0.0) + gap))
 
 
-def busy_base_ends(elements: Elements, state: State, parts: Split, waits: Array) -> tuple[Array, Array]:
+def busy_base_ends(elements: Elements, state: State, parts: Split, empty: Array) -> tuple[Array, Array]:
     """Rates of the base and of the aliases of a busy-base volume with d I/Os beyond the base.
 
     The aliases it holds are hypergeometric with mean ``alias_share d``; the rates are their averages to second order,
     for a service time ``service (1 + inflation (n - 1))`` with n in service. While a gap lasts the device is not in
-    service. `waits` is the chance that one of the d waits, shape (elements, classes, D, d).
+    service. `empty` is the chance that none of the d waits, shape (elements, classes, D, d).
     """
     service = elements.service[..., None, None]
-    beyond, total = np.arange(float(waits.shape[-1])), np.arange(waits.shape[-2])
+    beyond, total = np.arange(float(empty.shape[-1])), np.arange(empty.shape[-2])
     any_waits = (total > elements.aliases[:, None])[:, None, :, None]
     base_gap, alias_gap = (each[..., None, None] for each in (state.base_gap, state.alias_gap))
     redrive, alias_redrive = (
         each[:, None, None, None] for each in (elements.redrive_time, elements.alias_redrive_time)
     )
-    on_base = service + gap_now(redrive, base_gap, waits) if elements.redrive_time.any() else service
+    on_base = service + gap_now(redrive, base_gap, True) if elements.redrive_time.any() else service
+    if elements.redrive_time.any():
+        on_base = on_base - 0.5 * redrive * empty
     on_alias = service + gap_now(alias_redrive, alias_gap, any_waits)
     share = parts.alias_share[..., None]
     held = share * beyond
     if not elements.inflation.any():
         held *= 1.0 / on_alias
-        return np.broadcast_to(1.0 / on_base, waits.shape), held
+        return np.broadcast_to(1.0 / on_base, empty.shape), held
     at_busy = parts.at_busy[:, None, :, None]
     spread = np.minimum(np.maximum(at_busy - beyond, 0.0) / np.maximum(at_busy - 1.0, CLOSE), 1.0)
     each = elements.inflation[:, None, None, None] * service**2
     growth = each / on_alias
-    alone = each / on_base + (on_alias - growth)
+    alone = each / on_base
+    alone = alone + (on_alias - growth)
     varies = (growth * (1.0 - share) * share) * (beyond * spread)
     base = growth * held  # by how much aliases slow down
     aliases = alone + base
@@ -51,14 +54,20 @@ def busy_base_ends(elements: Elements, state: State, parts: Split, waits: Array)
     np.reciprocal(base, out=base)
     np.reciprocal(aliases, out=aliases)
     # Multiplied one by one: the cube of a rate far from the solution would overflow.
-    held -= alone * varies * aliases * aliases
+    alone = alone * varies
+    alone *= aliases
+    alone *= aliases
+    held -= alone
     aliases *= held
     varies *= growth
-    base *= 1.0 + varies * base * base
+    varies *= base
+    varies *= base
+    varies += 1.0
+    base *= varies
     return base, aliases
 
 
-def gap_now(gap: Array, mean: Array, waits: Array | NDArray[np.bool_]) -> Array:
+def gap_now(gap: Array, mean: Array, waits: bool | NDArray[np.bool_]) -> Array:
     """Mean gap that an I/O in service had, where the chance that one waits now is known.
 
     Whether it was picked up was settled when it began, one service ago at most: halfway between what holds now and what

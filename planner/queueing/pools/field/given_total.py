@@ -20,6 +20,8 @@ NOTHING: Final = 1e-9
 """I/Os beyond the bases, as the volumes have them, up to which they are not scaled to D."""
 NEWTON: Final = 6
 """Steps of Newton's method to the split."""
+SAME: Final = 1e-13
+"""Step of its logarithm at which the split has converged."""
 LARGEST_EXPONENT: Final = 700.0
 ANY: Final = 2.0**60
 """I/Os of which all d hold an alias for certain, where none waits."""
@@ -131,11 +133,20 @@ def waiting_shares(at_busy: Array, log_odds: Array, waiting: Array) -> Array:
     target, weight, odds = _logit(inner), ratio(at_busy, whole[:, None]), log_odds[..., None]
     log_x = target - (odds * weight).sum(axis=1)
     low, high = target - log_odds.max(axis=1)[:, None], target - log_odds.min(axis=1)[:, None]
+    open_yet = np.ones(
+        log_x.shape[0], dtype=bool
+    )  # what has converged rests, so that no element changes another
     for _ in range(NEWTON):
         each = _logistic(log_x[:, None] + odds)
-        mean = np.clip((weight * each).sum(axis=1), CLOSE, 1.0 - CLOSE)
-        slope = (weight * each * (1.0 - each)).sum(axis=1) / (mean * (1.0 - mean))
-        log_x = np.clip(log_x + (target - _logit(mean)) / np.maximum(slope, CLOSE), low, high)
+        part = weight * each
+        mean = np.minimum(np.maximum(part.sum(axis=1), CLOSE), 1.0 - CLOSE)
+        slope = (part * (1.0 - each)).sum(axis=1) / (mean * (1.0 - mean))
+        found = log_x + (target - _logit(mean)) / np.maximum(slope, CLOSE)
+        found = np.minimum(np.maximum(found, low), high)
+        step, log_x = np.abs(found - log_x), np.where(open_yet[:, None], found, log_x)
+        open_yet = open_yet & ~(step <= SAME).all(axis=-1)
+        if not open_yet.any():
+            break
     alike = (share <= 0.0) | (log_odds == 0.0).all(axis=1, keepdims=True)
     return np.where(alike[:, None], share[:, None], _logistic(log_x[:, None] + odds))
 

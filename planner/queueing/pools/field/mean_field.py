@@ -183,7 +183,7 @@ def one_pass(elements: Elements, state: State) -> Pass:
         total = np.arange(float(busy.shape[-1]))
         waiting = np.maximum(total - elements.aliases[:, None], 0.0)
         empty = own_queue_empty(parts.alias_share, parts.at_busy, waiting, size)
-        base_ends, alias_ends = busy_base_ends(elements, state, parts, 1.0 - empty)
+        base_ends, alias_ends = busy_base_ends(elements, state, parts, empty)
         idles = base_ends * empty
         rates = alias_ends, base_ends - idles, idles
         flows = _flows(elements, given, parts, busy, rates)
@@ -310,13 +310,12 @@ def _seen_by_volume(
     beyond = np.arange(known.shape[-1])
     first, last = some.argmax(axis=-1), beyond[-1] - some[..., ::-1].argmax(axis=-1)
     nearest = np.clip(beyond, first[..., None], last[..., None])
-    seen: dict[str, Any] = {}
-    for name, rate in zip(("alias_ends", "base_picks", "base_idles"), rates, strict=True):
-        now = np.take_along_axis(np.einsum("ekij,ekij->ekj", weight, rate) * per, nearest, axis=-1)
-        now = np.where(some.any(axis=-1)[..., None], now, getattr(state, name))
-        half = state.damped[:, None, None]
-        seen[name] = np.where(half, 0.5 * (now + getattr(state, name)), now)
-    return seen
+    before = np.stack([state.alias_ends, state.base_picks, state.base_idles])
+    now = np.stack([np.einsum("ekij,ekij->ekj", weight, rate) for rate in rates]) * per
+    now = np.take_along_axis(now, nearest[None], axis=-1)
+    now = np.where(some.any(axis=-1)[..., None], now, before)
+    now = np.where(state.damped[:, None, None], 0.5 * (now + before), now)
+    return dict(zip(("alias_ends", "base_picks", "base_idles"), now, strict=True))
 
 
 def _edges(elements: Elements, given: GivenTotal, law: Array) -> tuple[Array, NDArray[np.bool_]]:

@@ -11,7 +11,6 @@ from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.fft import irfft, next_fast_len, rfft
 
 from planner.queueing.pools.field.elements import Elements, State
 from planner.queueing.pools.pool import TINY
@@ -26,6 +25,8 @@ EDGE: Final = 0.02
 STEEPEST: Final = 60.0
 """Largest logarithm of a tilt."""
 LEAST_VARIANCE: Final = 1e-9
+FAST: Final = np.unique([2**i * 3**j * 5**k for i in range(16) for j in range(10) for k in range(7)])
+"""Lengths that transforms are quick at."""
 
 
 def volume_law(
@@ -52,15 +53,23 @@ def volume_law(
             np.maximum(idle_arrivals + idle_ends, TINY),
         )
     )
-    idle_to_busy, ratio = np.zeros_like(rises), np.ones_like(rises)
-    idle_to_busy[-1] = np.where(last >= size - 1, idles[-1] / leaves[-1], 0.0)
+    beyond = np.arange(size)[:, None, None]
+    per_rise, per_leave = 1.0 / rises, np.where(beyond <= last, 1.0 / leaves, 0.0)
+    below = np.where(
+        beyond[:-1] < last, falls[1:] * per_rise[:-1], 1.0
+    )  # from the last d on nothing is above
+    idle_to_busy, ratio = np.empty_like(rises), np.ones_like(rises)
+    idle_to_busy[-1] = idles[-1] * per_leave[-1]
     for d in range(size - 2, -1, -1):
         from_idle = idle_to_busy[d + 1] * ends[d + 1]
-        step = np.where(last > d, (from_idle + falls[d + 1]) / rises[d], 1.0)
-        ratio[d] = step = np.maximum(step, TINY)
-        idle_to_busy[d] = np.where(last >= d, (idles[d] + from_idle / step) / leaves[d], 0.0)
+        step = ratio[d]
+        np.multiply(from_idle, per_rise[d], out=step)
+        step += below[d]
+        np.maximum(step, TINY, out=step)
+        from_idle /= step
+        from_idle += idles[d]
+        np.multiply(from_idle, per_leave[d], out=idle_to_busy[d])
     log_busy = np.cumsum(np.log(ratio[::-1]), axis=0)[::-1]
-    beyond = np.arange(size)[:, None, None]
     log_busy = np.where(beyond <= last, log_busy - log_busy.max(axis=0), -np.inf)
     return np.ascontiguousarray(np.moveaxis(log_busy, 0, -1)), np.ascontiguousarray(
         np.moveaxis(idle_to_busy, 0, -1)
@@ -84,14 +93,14 @@ def fitted_tilts(elements: Elements, state: State, log_law: Array) -> Array:
         )
     most = elements.most_beyond[:, None]
     wanted = np.clip(wanted, EDGE, np.maximum(np.where(np.isfinite(most), most * (1.0 - EDGE), wanted), EDGE))
-    beyond, tilt = np.arange(float(log_law.shape[-1])), state.log_tilt
+    tilt = state.log_tilt
+    powers = np.arange(float(log_law.shape[-1]))[:, None] ** [0.0, 1.0, 2.0]
     low, high = np.full(tilt.shape, -STEEPEST), np.full(tilt.shape, STEEPEST)
     begins = state.passes[:, None] == 0
     for step in range(NEWTON[0] if begins.any() else NEWTON[1]):
-        weight = tilted(log_law, tilt)
-        weight /= weight.sum(axis=-1, keepdims=True)
-        each = (weight * beyond).sum(axis=-1)
-        variance = (weight * beyond**2).sum(axis=-1) - each**2
+        whole, first, second = np.moveaxis(tilted(log_law, tilt) @ powers, -1, 0)
+        each = first / whole
+        variance = second / whole - each**2
         mean = (elements.volumes[:, None] * each).sum(axis=-1)
         slope = np.maximum((elements.volumes[:, None] * variance).sum(axis=-1), LEAST_VARIANCE)
         below = mean < wanted
@@ -120,17 +129,17 @@ def of_the_others(elements: Elements, log_law: Array, log_tilt: Array, totals: i
     Shape (elements, classes, size + totals - 1); 0 where rounding hides it.
     """
     size, classes = log_law.shape[-1], elements.volumes.shape[-1]
-    points = next_fast_len(totals + size + totals // 2, real=True)
+    points = int(FAST[np.searchsorted(FAST, totals + size + totals // 2)])
     laws = tilted(log_law, log_tilt)
     whole_law = laws.sum(axis=-1, keepdims=True)
-    transform = rfft(laws / whole_law, points)
+    transform = np.fft.rfft(laws / whole_law, points)
     count = elements.volumes[:, None]
     less = whole_power(transform, np.broadcast_to(np.maximum(count - 1.0, 0.0), transform.shape[:-1]))
     whole = np.where(count[..., None] > 0.0, less * transform, 1.0)
-    for k in range(1, classes):  # all before, times all after
-        less[:, :, k] *= whole[:, :, :k].prod(axis=2)
-        less[:, :, k - 1] *= whole[:, :, k:].prod(axis=2)
-    law = irfft(less, points)[..., :totals]
+    if classes > 1:  # all before, times all after
+        less[:, :, 1:] *= np.cumprod(whole[:, :, :-1], axis=2)
+        less[:, :, :-1] *= np.cumprod(whole[:, :, :0:-1], axis=2)[:, :, ::-1]
+    law = np.fft.irfft(less, points)[..., :totals]
     law = np.where(law > NOISE * law.max(axis=-1, keepdims=True), law, 0.0)
     law = _joined(law, elements, log_law, log_tilt, whole_law) if log_tilt.shape[-1] > 1 else law[:, 0]
     return np.concatenate([np.zeros((*law.shape[:2], size - 1)), law], axis=-1)
