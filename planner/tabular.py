@@ -8,6 +8,7 @@ from planner import render
 
 if TYPE_CHECKING:
     import pandas as pd
+    import polars as pl
 
 
 class Tabular:
@@ -44,6 +45,16 @@ class Tabular:
             pandas is not installed.
         """
         return render.to_frame(self.table())
+
+    def to_polars(self) -> pl.DataFrame:
+        """Return the same as a polars data frame, which needs no extra.
+
+        Returns
+        -------
+        polars.DataFrame
+            One row an element.
+        """
+        return render.to_polars(self.table())
 
     def _repr_html_(self) -> str:
         return render.to_html(self.table())

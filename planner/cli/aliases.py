@@ -63,6 +63,8 @@ class NumbersAsked:
         The law.
     system, start, end, interval : str or None
         Which of many measured intervals.
+    floor : float
+        I/Os below which a volume does not matter.
     """
 
     rate: Annotated[str | None, _option(metavar="RATE", help="I/O rate of one volume, as 755/s.")] = None
@@ -87,6 +89,13 @@ class NumbersAsked:
         str | None,
         _option(metavar="WHICH", help="One interval: worst, mean, or a time, as 2026-03-01T10:15."),
     ] = None
+    floor: Annotated[
+        float,
+        _option(
+            metavar="I/Os",
+            help="Volumes with fewer I/Os queued and in service are counted, not listed; 0 lists all.",
+        ),
+    ] = 0.05
 
     def target(self, files: list[Path] | None) -> Target:
         """What must be achieved; with files --response is the target."""
@@ -109,7 +118,7 @@ class NumbersAsked:
         return {
             "source": list(files) if files else None, **numbers, "target": self.target(files),
             "growth": self.growth or 0.0, "model": self.model, "system": self.system, "start": self.start,
-            "end": self.end, "interval": self.interval,
+            "end": self.end, "interval": self.interval, "floor": self.floor,
         }  # fmt: skip
 
 
@@ -121,13 +130,16 @@ def volume(
         str | None, typer.Option(metavar="LIST", help="Base devices or labels, as 522A or BWPVS0.")
     ] = None,
     exclude: Exclude = None,
+    curves: Annotated[
+        bool, typer.Option("--curves", help="CSV of many volumes: a row an alias count, not a row a volume.")
+    ] = False,
     *,
     question: NumbersAsked,
     form: options.PlotForm,
 ) -> None:
     """Aliases for volumes that have their own (classic PAV).
 
-    Without --device every base that did I/O has a line, longest wait first; --device shows one in full. Several
+    Without --device every base that did I/O has a line, largest queue first; --device shows one in full. Several
     listings with different alias counts of the same volumes decide more. With numbers, --response is the measurement;
     with files, the target.
 
@@ -137,8 +149,9 @@ def volume(
 
     with options.spelled(source="FILE", start="--from", end="--to"):
         answer = sizing.answer_for(
-            **question.asked(files), kind="volume", device=device, exclude=exclude, progress=options.progress
-        )
+            **question.asked(files), kind="volume", device=device, exclude=exclude, curves=curves,
+            progress=options.progress,
+        )  # fmt: skip
     options.show(answer, form)
 
 

@@ -11,11 +11,12 @@ import numpy as np
 
 from planner import render
 from planner.answer import Answer
-from planner.demand import Target
+from planner.demand import Law, Target
 from planner.devices import Performance
 from planner.interval import Interval
 from planner.results import Array
 from planner.sizing.comparison import Gain
+from planner.sizing.plausible import FLOOR, LOOK, reasons, small
 from planner.units import MILLISECOND
 
 SCOPE: Final = (
@@ -143,6 +144,10 @@ class AliasAnswer(Answer):
         not known.
     remarks : Remarks
         The demand in words, what to know, what to do next.
+    law : Law or None
+        What it was answered by.
+    floor : float
+        I/Os queued and I/Os in service below which a measurement says nothing.
     """
 
     PICTURE: ClassVar[str] = "planner.sizing.picture:draw"
@@ -168,6 +173,23 @@ class AliasAnswer(Answer):
     gains: tuple[Gain, ...]
     grouping_error: float
     remarks: Remarks
+    law: Law | None = None
+    floor: float = FLOOR
+
+    @property
+    def below_floor(self) -> bool:
+        """Whether so little is queued and in service that the digits cannot tell what aliases would bring."""
+        rows, k = self.rows, self.in_use
+        busy = float(rows.io_rate[k] * rows.service_time[k])
+        return self.recommended > k and not self.saturated and small(float(rows.queued[k]), busy, self.floor)
+
+    @property
+    def doubts(self) -> tuple[str, ...]:
+        """Why aliases may not be the problem, in a few words each; none where nothing speaks for that."""
+        if self.saturated:
+            return ()
+        before, after = (float(self.rows.service_time[k]) for k in (self.in_use, self.recommended))
+        return tuple(reasons(self.in_use, self.recommended, before, after))
 
     @property
     def rate_low(self) -> Array:
@@ -213,6 +235,17 @@ class AliasAnswer(Answer):
                 f"{_aliases(self.recommended)} and measure again ({low} to {high} may be needed)."
             )
         head = f"{self._who}: "
+        if self.below_floor:
+            rate, service, queued = (
+                float(each[self.in_use])
+                for each in (self.rows.io_rate, self.rows.service_time, self.rows.queued)
+            )
+            return (
+                f"{head}the digits cannot tell: {_rate(rate)}/s at {100 * rate * service:.2g} % busy with {queued:.2g} "
+                f"I/Os queued is no case for {_aliases(self.recommended)} ({self.spread} by the numbers)."
+            )
+        if self.doubts:
+            head += f"perhaps no alias problem ({'; '.join(self.doubts)}): "
         if self.strain > 1.0:
             head += f"no demand explains this measurement, the nearest is off by {self.strain:.2g} times its digits: "
         if not self.helps:
@@ -262,8 +295,15 @@ class AliasAnswer(Answer):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """The demand, what to know, what to do next."""
-        return (self.why, *self._more(), *filter(None, (self.remarks.step,)))
+        """Where else to look, the demand, what to know, what to do next."""
+        look = (LOOK,) if self.doubts and not self.below_floor else ()
+        return (*look, self.why, *self._more(), *filter(None, (self._step,)))
+
+    @property
+    def _step(self) -> str:
+        if self.below_floor:
+            return "Next: measure a busier interval; --floor 0 takes this one at its word."
+        return self.remarks.step
 
     def _more(self) -> tuple[str, ...]:
         rule: tuple[str, ...] = ()
@@ -272,7 +312,8 @@ class AliasAnswer(Answer):
             rule = (
                 f"By the rule of thumb {self.rule_of_thumb}: aliases in use plus the queue{grown}, rounded up.",
             )
-        return (*rule, *self.remarks.more, SCOPE)
+        model = () if self.law is None or not self.law.words else (self.law.words,)
+        return (*rule, *self.remarks.more, *model, SCOPE)
 
     def table(self) -> render.Table:
         """One row an alias count; the recommended one and those that were measured are marked.
@@ -407,7 +448,10 @@ class AliasAnswer(Answer):
             "classic_aliases": self.classic,
             "gains": [gain.to_dict() for gain in self.gains],
             "grouping_error": self.grouping_error,
-            "notes": [*self._more(), *filter(None, (self.remarks.step,))],
+            "below_floor": self.below_floor,
+            "doubts": list(self.doubts),
+            "model": None if self.law is None else self.law.words or None,
+            "notes": [*self._more(), *filter(None, (self._step,))],
         }
 
 

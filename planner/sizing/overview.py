@@ -11,6 +11,7 @@ from planner import render
 from planner.answer import Answer
 from planner.demand import Target
 from planner.sizing.answer import SCOPE
+from planner.sizing.plausible import LOOK, reasons
 from planner.sizing.pool_count import MeasuredPool, PoolCount, all_traffic, table_of
 from planner.sizing.wording import LEAST_ERROR
 
@@ -117,7 +118,7 @@ class Subsystem(Answer):
                 {**data(pool), "notes": list(pool.notes), "problem": pool.problem} for pool in self.pools
             ],
             "all": data(self.total()),
-            "notes": [*self.remarks, SCOPE],
+            "notes": [*self.remarks, *self._model(), SCOPE],
         }
 
     @property
@@ -150,6 +151,16 @@ class Subsystem(Answer):
         """What is wrong where, what it saves, what to move."""
         total = self.total()
         found = []
+        doubtful = {
+            pool.name: reasons(
+                pool.in_use, pool.recommended or 0, pool.now.service_time, pool.then.service_time
+            )
+            for pool in self.answered
+            if pool.now is not None and pool.then is not None
+        }
+        if shown := [f"{name} ({'; '.join(words)})" for name, words in doubtful.items() if words]:
+            rest = f" and {len(shown) - MOST_NAMED} more" if len(shown) > MOST_NAMED else ""
+            found.append(f"Perhaps no alias problem: {', '.join(shown[:MOST_NAMED])}{rest}. {LOOK}")
         if self.growth:
             found.append(f"Demand grown by {self.growth:.0%} first.")
         if total.saved is not None and total.saved > 0:
@@ -176,7 +187,10 @@ class Subsystem(Answer):
         if len(self.answered) < len(self.pools):
             missing = render.counted(len(self.pools) - len(self.answered), "pool")
             found.append(f"The sums leave out {missing} without an answer.")
-        return (*found, *self._pool_notes(), *self.remarks, SCOPE)
+        return (*found, *self._pool_notes(), *self.remarks, *self._model(), SCOPE)
+
+    def _model(self) -> tuple[str, ...]:
+        return () if self.law is None or not self.law.words else (self.law.words,)
 
     def _pool_notes(self) -> list[str]:
         """Notes of the pools, each once."""

@@ -208,7 +208,7 @@ class Sized(ABC):
             target=self.target, growth=self.growth, readings=named, rows=rows, rate=holding(rate, rows.io_rate),
             response=holding(response, rows.response_time), saturated=self.saturated, helps=helps,
             strain=self.residual, waiting=run.waiting, classic=parts.classic, gains=parts.gains,
-            grouping_error=self.grouping_error, remarks=self.remarks(parts),
+            grouping_error=self.grouping_error, remarks=self.remarks(parts), law=self.law,
         )  # fmt: skip
 
     def _out_of_reach(self, rows: Performance) -> str:

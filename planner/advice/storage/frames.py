@@ -220,7 +220,7 @@ def guest_frame_budget(
     Raises
     ------
     InputError
-        A number outside its domain, not as many sizes as numbers of guests, or more instantiated pages than the segments
+        A number outside its domain, other numbers of sizes and guests, or more instantiated pages than the segments
         have room for.
 
     Notes
