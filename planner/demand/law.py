@@ -16,7 +16,7 @@ from planner.library import DEFAULT_MODEL, Model, origin, read_model
 
 KINDS_WITH_ALIASES: Final = ("volume", "pool")
 NO_MODEL: Final = "none"
-WITHOUT: Final = "By no model (--model none): aliases neither lengthen the service time nor cost a gap; rates are upper bounds."
+WITHOUT: Final = "By no model (--model none): no inflation, no gap; rates with more aliases are upper bounds."
 SETS: Final = 64  # parameter sets of a model
 LEAST_STEP: Final = 1e-6  # in logarithms: what is known so well needs no axis
 
