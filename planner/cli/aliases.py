@@ -31,6 +31,7 @@ Files = Annotated[
         show_default=False,
     ),
 ]  # fmt: skip
+SPELLED = {"floor": "--floor", "commands": "--commands", "free": "--free"}
 NoAlias = Annotated[
     str | None,
     typer.Option("--no-alias", metavar="SHARE", help="Target: share of tries without alias, as 1%."),
@@ -65,6 +66,8 @@ class NumbersAsked:
         Which of many measured intervals.
     floor : float
         I/Os below which a volume does not matter.
+    commands, free : str or None
+        Platform whose commands are wanted, and the alias devices to take.
     """
 
     rate: Annotated[str | None, _option(metavar="RATE", help="I/O rate of one volume, as 755/s.")] = None
@@ -96,6 +99,12 @@ class NumbersAsked:
             help="Volumes with fewer I/Os queued and in service are counted, not listed; 0 lists all.",
         ),
     ] = 0.05
+    commands: Annotated[
+        str | None, _option(metavar="PLATFORM", help="Also print what to type: on zvm, linux or zos.")
+    ] = None
+    free: Annotated[
+        str | None, _option(metavar="LIST", help="With --commands: alias devices to take, as 5251-5258.")
+    ] = None
 
     def target(self, files: list[Path] | None) -> Target:
         """What must be achieved; with files --response is the target."""
@@ -147,11 +156,12 @@ def volume(
     """
     from planner import sizing
 
-    with options.spelled(source="FILE", start="--from", end="--to"):
+    with options.spelled(source="FILE", start="--from", end="--to", **SPELLED):
         answer = sizing.answer_for(
             **question.asked(files), kind="volume", device=device, exclude=exclude, curves=curves,
             progress=options.progress,
         )  # fmt: skip
+        answer = sizing.with_commands(answer, question.commands, question.free)
     options.show(answer, form)
 
 
@@ -189,11 +199,14 @@ def pool(
 
     options.exclusive({"--pools": members, "--bases": bases}, "each says which devices")
     options.exclusive({"--pools": members, "--aliases": alias_range}, "each says which devices")
-    with options.spelled(source="FILE", start="--from", end="--to", aliases="--aliases", members="--pools"):
+    with options.spelled(
+        source="FILE", start="--from", end="--to", aliases="--aliases", members="--pools", **SPELLED
+    ):  # fmt: skip
         answer = sizing.answer_for(
             **question.asked(files), kind="pool", bases=bases, alias_devices=alias_range, exclude=exclude,
             members=members, pool=only, volumes=volumes, progress=options.progress,
         )  # fmt: skip
+        answer = sizing.with_commands(answer, question.commands, question.free)
     options.show(answer, form)
 
 

@@ -15,6 +15,7 @@ from planner.demand import Law, Target
 from planner.devices import Performance
 from planner.interval import Interval
 from planner.results import Array
+from planner.sizing.commands import Command, section
 from planner.sizing.comparison import Gain
 from planner.sizing.plausible import FLOOR, LOOK, reasons, small
 from planner.units import MILLISECOND
@@ -148,6 +149,8 @@ class AliasAnswer(Answer):
         What it was answered by.
     floor : float
         I/Os queued and I/Os in service below which a measurement says nothing.
+    commands : tuple
+        What to type for the recommended count, and what it is for; empty where nobody asked.
     """
 
     PICTURE: ClassVar[str] = "planner.sizing.picture:draw"
@@ -175,6 +178,7 @@ class AliasAnswer(Answer):
     remarks: Remarks
     law: Law | None = None
     floor: float = FLOOR
+    commands: tuple[Command, ...] = ()
 
     @property
     def below_floor(self) -> bool:
@@ -376,7 +380,10 @@ class AliasAnswer(Answer):
             caption += "   * measured" if "measured" in marks else ""
         elif "in use" in marks:
             caption += "   * in use"
-        return (render.Section(table=render.Table(columns=columns, marks=marks), caption=caption),)
+        return (
+            render.Section(table=render.Table(columns=columns, marks=marks), caption=caption),
+            *section(self.commands),
+        )
 
     def _kept_rows(self, many: int) -> Sequence[int]:
         if many <= MOST_ROWS:
@@ -449,6 +456,7 @@ class AliasAnswer(Answer):
             "gains": [gain.to_dict() for gain in self.gains],
             "grouping_error": self.grouping_error,
             "below_floor": self.below_floor,
+            "commands": [command for command, _ in self.commands],
             "doubts": list(self.doubts),
             "model": None if self.law is None else self.law.words or None,
             "notes": [*self._more(), *filter(None, (self._step,))],

@@ -14,6 +14,7 @@ from planner.errors import PlannerError
 from planner.measurements import Run
 from planner.measurements.systems import NO_QUEUE, OWN_RESPONSE
 from planner.sizing.answer import SCOPE, AliasAnswer, together
+from planner.sizing.commands import Command, section
 from planner.sizing.comparison import helped
 from planner.sizing.need import Need
 from planner.sizing.plausible import FLOOR, LOOK, reasons
@@ -123,6 +124,8 @@ class VolumesAnswer(Answer):
         What it was answered by.
     remarks : tuple of str
         How the measurements were read.
+    commands : tuple
+        As of `AliasAnswer`.
     """
 
     PICTURE: ClassVar[str] = "planner.sizing.picture:draw_volumes"
@@ -134,6 +137,7 @@ class VolumesAnswer(Answer):
     curves: bool = False
     law: Law | None = None
     remarks: tuple[str, ...] = ()
+    commands: tuple[Command, ...] = ()
     _full: list[AliasAnswer] = field(default_factory=list, repr=False)
 
     @property
@@ -237,7 +241,8 @@ class VolumesAnswer(Answer):
             One; none where no volume is listed.
         """
         caption = f"aliases: {self.target}; then: with them. Largest queue first (I/O rate x wait)."
-        return (render.Section(table=self.overview(), caption=caption),) if self.listed else ()
+        rows = (render.Section(table=self.overview(), caption=caption),) if self.listed else ()
+        return (*rows, *section(self.commands))
 
     def table(self) -> render.Table:
         """One row a volume, those below the floor and without an answer as well; or the curves where they are wanted.
@@ -264,6 +269,7 @@ class VolumesAnswer(Answer):
             "floor": self.floor,
             "volumes": [{"device": a.name, "verdict": verdict(a), **a.to_dict()} for a in self.answers],
             "below_floor": [row.name for row in self.below],
+            "commands": [command for command, _ in self.commands],
             "problems": [{"device": row.name, "problem": row.problem} for row in self.unanswered],
             "notes": list(self.notes),
         }

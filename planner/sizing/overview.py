@@ -11,6 +11,7 @@ from planner import render
 from planner.answer import Answer
 from planner.demand import Target
 from planner.sizing.answer import SCOPE
+from planner.sizing.commands import Command, section
 from planner.sizing.plausible import LOOK, reasons
 from planner.sizing.pool_count import MeasuredPool, PoolCount, all_traffic, table_of
 from planner.sizing.wording import LEAST_ERROR
@@ -27,6 +28,7 @@ class Subsystem(Answer):
     """Answers for many `pools`: `target` and `growth` of each, and `remarks` on how they were read.
 
     `measured` and `law` are what they were answered from, for whoever asks more of them; none where that is not kept.
+    `commands` are as of `AliasAnswer`.
     """
 
     PICTURE: ClassVar[str] = "planner.sizing.picture:draw_pools"
@@ -37,6 +39,7 @@ class Subsystem(Answer):
     remarks: tuple[str, ...] = ()
     measured: tuple[MeasuredPool, ...] = ()
     law: Law | None = None
+    commands: tuple[Command, ...] = ()
 
     @property
     def answered(self) -> tuple[PoolCount, ...]:
@@ -95,7 +98,8 @@ class Subsystem(Answer):
             f"recommended: {self.target}; rule: aliases in use and the queue, rounded up; then: with the recommended "
             "aliases."
         )
-        return (render.Section(table=table_of([*self.pools, self.total()]), caption=caption),)
+        table = table_of([*self.pools, self.total()])
+        return (render.Section(table=table, caption=caption), *section(self.commands))
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain data, as `--json` prints it.
@@ -118,6 +122,7 @@ class Subsystem(Answer):
                 {**data(pool), "notes": list(pool.notes), "problem": pool.problem} for pool in self.pools
             ],
             "all": data(self.total()),
+            "commands": [command for command, _ in self.commands],
             "notes": [*self.remarks, *self._model(), SCOPE],
         }
 
