@@ -117,9 +117,9 @@ def test_nan_in_a_frame_is_an_empty_cell_of_a_file(tmp_path: Path) -> None:
     frame.fill_nan(None).write_csv(file)
     told = []
     for source in (frame, frame.to_dict(as_series=False), file):
-        source = source if not isinstance(source, dict) else pytest.importorskip("pandas").DataFrame(source)
+        asked = pytest.importorskip("pandas").DataFrame(source) if isinstance(source, dict) else source
         try:
-            told.append(planner.aliases(source).to_dict())
+            told.append(planner.aliases(asked).to_dict())
         except planner.PlannerError as error:
             told.append(str(error).rpartition(": ")[2])
     assert told[0] == told[1] == told[2]
@@ -243,7 +243,8 @@ def test_commands_are_for_the_recommended_count(capsys: pytest.CaptureFixture[st
         assert words in text and max(map(len, text.splitlines())) <= 80
     for more, problem in (
         (("--commands", "mvs"), "one of zvm, linux, zos"), (("--free", "5251"), "--commands with it"),
-        (("--commands", "zvm", "--free", "5251"), "4 alias device numbers"), (("--commands", "zvm", "--free", "x"), "5251-5258"),
+        (("--commands", "zvm", "--free", "5251"), "4 alias device numbers"),
+        (("--commands", "zvm", "--free", "x"), "5251-5258"),
     ):  # fmt: skip
         assert main([*given, *more]) == 2
         assert problem in capsys.readouterr().err
