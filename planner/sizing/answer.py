@@ -188,6 +188,12 @@ class AliasAnswer(Answer):
         return self.recommended > k and not self.saturated and small(float(rows.queued[k]), busy, self.floor)
 
     @property
+    def changes(self) -> list[tuple[str, int]]:
+        """The name, and how many aliases more it takes; none where those in use stay."""
+        change = 0 if self.below_floor else self.recommended - self.in_use
+        return [(self.name, change)] if change else []
+
+    @property
     def doubts(self) -> tuple[str, ...]:
         """Why aliases may not be the problem, in a few words each; none where nothing speaks for that."""
         if self.saturated:

@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import Any, Final, Protocol, TypeVar, cast
 
 from planner import render
 from planner.errors import InputError
-
-if TYPE_CHECKING:
-    from planner.sizing.answer import AliasAnswer
-    from planner.sizing.many import VolumesAnswer
-    from planner.sizing.overview import Subsystem
 
 PLATFORMS: Final = ("zvm", "linux", "zos")
 DEVICE: Final = re.compile(r"[0-9A-Fa-f]{4}")
@@ -21,9 +16,18 @@ Command = tuple[str, str]
 """What to type, and what it is for."""
 
 
-def with_commands(
-    answer: AliasAnswer | VolumesAnswer | Subsystem, platform: str | None, free: str | None = None
-) -> AliasAnswer | VolumesAnswer | Subsystem:
+class Changing(Protocol):
+    """An answer that changes counts of aliases."""
+
+    @property
+    def changes(self) -> Sequence[tuple[str, int]]:
+        """Names, and how many aliases more each takes; none of what stays."""
+
+
+Counted = TypeVar("Counted", bound=Changing)
+
+
+def with_commands(answer: Counted, platform: str | None, free: str | None = None) -> Counted:
     """Add to an answer the commands that bring its aliases from those in use to those recommended.
 
     Parameters
@@ -51,7 +55,7 @@ def with_commands(
         return answer
     if platform not in PLATFORMS:
         raise InputError("commands", platform, f"one of {', '.join(PLATFORMS)}")
-    wanted = list(_changes(answer))
+    wanted = answer.changes
     numbers = None if free is None else expanded(free)
     more = sum(max(change, 0) for _, change in wanted)
     if numbers is not None and len(numbers) < more:
@@ -64,7 +68,8 @@ def with_commands(
         found += _change(platform, name, change, devices)
     if found and platform == "zvm" and more:
         found.append(("DEFINE HYPERPAVALIAS <vdev> FOR BASE <vdev>", "in a guest with PAV of its own"))
-    return replace(answer, commands=tuple(found))
+    whole: Any = answer
+    return cast("Counted", replace(whole, commands=tuple(found)))
 
 
 _LOOK: Final[dict[str, tuple[Command, ...]]] = {
@@ -75,14 +80,6 @@ _LOOK: Final[dict[str, tuple[Command, ...]]] = {
         ("SETIOS HYPERPAV=YES", "on now; HYPERPAV=YES in IECIOSxx for IPL"),
     ),
 }
-
-
-def _changes(answer: AliasAnswer | VolumesAnswer | Subsystem) -> Iterator[tuple[str, int]]:
-    """Names, and how many aliases more each takes; none of what stays."""
-    for row in getattr(answer, "pools", ()) or getattr(answer, "listed", (answer,)):
-        quiet = getattr(row, "below_floor", False)
-        if row.recommended is not None and row.recommended != row.in_use and not quiet:
-            yield row.name, row.recommended - row.in_use
 
 
 def _change(platform: str, name: str, change: int, devices: Sequence[int] | None) -> list[Command]:

@@ -165,6 +165,12 @@ class VolumesAnswer(Answer):
         return tuple(row for row in self.rows if row.verdict == BELOW)
 
     @property
+    def changes(self) -> list[tuple[str, int]]:
+        """Names, and how many aliases more each takes; none of what stays."""
+        found = [(row.name, (row.recommended or 0) - row.in_use) for row in self.listed]
+        return [(name, change) for name, change in found if change]
+
+    @property
     def exit_code(self) -> int:
         """0 if every volume has an answer."""
         return max((row.exit_code for row in self.rows), default=0)

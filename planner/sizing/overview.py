@@ -47,6 +47,12 @@ class Subsystem(Answer):
         return tuple(pool for pool in self.pools if pool.recommended is not None)
 
     @property
+    def changes(self) -> list[tuple[str, int]]:
+        """Names, and how many aliases more each takes; none of what stays."""
+        found = [(pool.name, (pool.recommended or 0) - pool.in_use) for pool in self.answered]
+        return [(name, change) for name, change in found if change]
+
+    @property
     def exit_code(self) -> int:
         """0 if every pool has an answer, 1 if one has no feasible one, 2 if one could not be solved."""
         return max(pool.exit_code for pool in self.pools)
