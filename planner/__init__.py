@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from planner import supply as supply
     from planner import system as system
     from planner import whatif as whatif
+    from planner.demand.target import Target as Target
     from planner.errors import CalibrationError as CalibrationError
     from planner.errors import ConvergenceError as ConvergenceError
     from planner.errors import InfeasibleError as InfeasibleError
@@ -47,6 +48,7 @@ _HOME: Final = {
     "InputError": ("planner.errors", "InputError"),
     "PlannerError": ("planner.errors", "PlannerError"),
     "ReportError": ("planner.errors", "ReportError"),
+    "Target": ("planner.demand.target", "Target"),
     "read_model": ("planner.library", "read_model"),
     "write_model": ("planner.library", "write_model"),
 }

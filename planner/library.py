@@ -331,6 +331,33 @@ def read_source(publication: str) -> dict[str, Any]:
     return _read_toml(data_path(publication, "source.toml"))
 
 
+def origin(model: Model) -> str:
+    """Where and when the measurements of a shipped model were made.
+
+    Parameters
+    ----------
+    model : Model
+        Any model.
+
+    Returns
+    -------
+    str
+        As ``IBM DS8000 of 2007, ECKD``; empty where its sources are no shipped publication that says so.
+
+    Examples
+    --------
+    >>> origin(read_model("hyperpav"))
+    'IBM DS8000 of 2007, ECKD'
+    """
+    found = set()
+    for source in model.source:
+        about = _shelf("data") / source.file.partition("/")[0] / "source.toml"
+        told = _read_toml(about) if "/" in source.file and about.is_file() else {}
+        listed = {each.get("sha256") for each in told.get("listing", ())}
+        found.add(str(told.get("measured_on", "")) if source.sha256 in listed else "")
+    return found.pop() if len(found) == 1 else ""
+
+
 def model_names() -> list[str]:
     """Names of the shipped models.
 

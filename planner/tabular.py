@@ -10,6 +10,7 @@ from planner.quantity import Quantity
 
 if TYPE_CHECKING:
     import pandas as pd
+    import polars as pl
 
 
 class Tabular:
@@ -46,6 +47,16 @@ class Tabular:
             pandas is not installed.
         """
         return render.to_frame(self.table())
+
+    def to_polars(self) -> pl.DataFrame:
+        """Return the same as a polars data frame, which needs no extra.
+
+        Returns
+        -------
+        polars.DataFrame
+            One row an element.
+        """
+        return render.to_polars(self.table())
 
     def _repr_html_(self) -> str:
         return render.to_html(self.table())

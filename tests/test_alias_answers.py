@@ -177,11 +177,11 @@ def law() -> Law:
     return Law.from_model("hyperpav")
 
 
-def test_one_line_a_volume_the_longest_wait_first() -> None:
+def test_one_line_a_volume_the_largest_queue_first() -> None:
     answer = planner.aliases(data_path("hyperpav", "pool-0-aliases.listing"), kind="volume")
     assert isinstance(answer, sizing.VolumesAnswer)
-    waits = [float(each.rows.wait_time[0]) for each in answer.answers]
-    assert waits == sorted(waits, reverse=True)
+    queues = [float(each.rows.io_rate[0] * each.rows.wait_time[0]) for each in answer.answers]
+    assert queues == pytest.approx(sorted(queues, reverse=True), rel=1e-12)
     overview = answer.overview()
     assert len(overview) == 8
     for name, figures in (("recommended_low", 0), ("recommended_high", 1)):

@@ -31,6 +31,7 @@ Files = Annotated[
         show_default=False,
     ),
 ]  # fmt: skip
+SPELLED = {"floor": "--floor", "commands": "--commands", "free": "--free"}
 NoAlias = Annotated[
     str | None,
     typer.Option("--no-alias", metavar="SHARE", help="Target: share of tries without alias, as 1%."),
@@ -65,6 +66,10 @@ class NumbersAsked:
         The law.
     system, start, end, interval : str or None
         Which of many measured intervals.
+    floor : float
+        I/Os below which a volume does not matter.
+    commands, free : str or None
+        Platform whose commands are wanted, and the alias devices to take.
     """
 
     rate: Annotated[str | None, _option(metavar="RATE", help="I/O rate of one volume, as 755/s.")] = None
@@ -95,6 +100,19 @@ class NumbersAsked:
         str | None,
         _option(metavar="WHICH", help="One interval: worst, mean, or a time, as 2026-03-01T10:15."),
     ] = None
+    floor: Annotated[
+        float,
+        _option(
+            metavar="I/Os",
+            help="Volumes with fewer I/Os queued and in service are counted, not listed; 0 lists all.",
+        ),
+    ] = 0.05
+    commands: Annotated[
+        str | None, _option(metavar="PLATFORM", help="Also print what to type: on zvm, linux or zos.")
+    ] = None
+    free: Annotated[
+        str | None, _option(metavar="LIST", help="With --commands: alias devices to take, as 5251-5258.")
+    ] = None
 
     def target(self, files: list[Path] | None) -> Target:
         """What must be achieved; with files --response is the target."""
@@ -117,7 +135,7 @@ class NumbersAsked:
         return {
             "source": list(files) if files else None, **numbers, "target": self.target(files),
             "growth": self.growth or 0.0, "together": self.together, "model": self.model, "system": self.system,
-            "start": self.start, "end": self.end, "interval": self.interval,
+            "start": self.start, "end": self.end, "interval": self.interval, "floor": self.floor,
         }  # fmt: skip
 
 
@@ -129,13 +147,16 @@ def volume(
         str | None, typer.Option(metavar="LIST", help="Base devices or labels, as 522A or BWPVS0.")
     ] = None,
     exclude: Exclude = None,
+    curves: Annotated[
+        bool, typer.Option("--curves", help="CSV of many volumes: a row an alias count, not a row a volume.")
+    ] = False,
     *,
     question: NumbersAsked,
     form: options.PlotForm,
 ) -> None:
     """Aliases for volumes that have their own (classic PAV).
 
-    Without --device every base that did I/O has a line, longest wait first; --device shows one in full. Several
+    Without --device every base that did I/O has a line, largest queue first; --device shows one in full. Several
     listings with different alias counts of the same volumes decide more. With numbers, --response is the measurement;
     with files, the target.
 
@@ -143,10 +164,12 @@ def volume(
     """
     from planner import sizing
 
-    with options.spelled(source="FILE", start="--from", end="--to"):
+    with options.spelled(source="FILE", start="--from", end="--to", **SPELLED):
         answer = sizing.answer_for(
-            **question.asked(files), kind="volume", device=device, exclude=exclude, progress=options.progress
-        )
+            **question.asked(files), kind="volume", device=device, exclude=exclude, curves=curves,
+            progress=options.progress,
+        )  # fmt: skip
+        answer = sizing.with_commands(answer, question.commands, question.free)
     options.show(answer, form)
 
 
@@ -184,11 +207,14 @@ def pool(
 
     options.exclusive({"--pools": members, "--bases": bases}, "each says which devices")
     options.exclusive({"--pools": members, "--aliases": alias_range}, "each says which devices")
-    with options.spelled(source="FILE", start="--from", end="--to", aliases="--aliases", members="--pools"):
+    with options.spelled(
+        source="FILE", start="--from", end="--to", aliases="--aliases", members="--pools", **SPELLED
+    ):  # fmt: skip
         answer = sizing.answer_for(
             **question.asked(files), kind="pool", bases=bases, alias_devices=alias_range, exclude=exclude,
             members=members, pool=only, volumes=volumes, progress=options.progress,
         )  # fmt: skip
+        answer = sizing.with_commands(answer, question.commands, question.free)
     options.show(answer, form)
 
 

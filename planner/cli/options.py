@@ -35,7 +35,7 @@ Report = Annotated[
 ]
 DEFAULT_MODEL = "hyperpav"  # `planner.library.DEFAULT_MODEL`, which is not imported for a help page
 Model = Annotated[
-    str, typer.Option("--model", metavar="FILE", help="Model file, or the name of a shipped model.")
+    str, typer.Option("--model", metavar="FILE", help="Model file, name of a shipped model, or none.")
 ]
 System = Annotated[
     str | None, typer.Option("--system", metavar="NAME", help="Only this system of an archive.")

@@ -81,7 +81,10 @@ def frames(
     in_use: InUse = None,
     resident_pages: ResidentPages = None,
     guests: Annotated[
-        str | None, typer.Option(metavar="[N]xSIZE", help="Guests and the storage of each, as 20x88GB.")
+        str | None,
+        typer.Option(
+            metavar="[N]xSIZE,...", help="Guests and the storage of each, as 20x88GB or 60x16GB,4x128GB."
+        ),
     ] = None,
     instantiated: Annotated[
         str | None, typer.Option(metavar="SHARE", help="Share of guest storage that was touched, as 70%.")
@@ -99,7 +102,7 @@ def frames(
     The other way round: --guests 88GB without a count asks how many of them --real-storage holds, and --in-use
     with --real-storage but without --resident-pages how many pages of each segment.
 
-    Example: planner storage frames --guests 20x88GB --instantiated 70%
+    Example: planner storage frames --guests 60x16GB,4x128GB --instantiated 70%
 
     Example: planner storage frames --in-use 900GB --real-storage 256GB
     """
@@ -130,19 +133,23 @@ def frames(
     else:
         if instantiated is None:
             raise InputError("--guests", guests, "--instantiated with it, as 70%")
-        number, each = _guests(str(guests))
+        kinds = [_guests(part, str(guests)) for part in str(guests).split(",")]
+        numbers, sizes = [number for number, _ in kinds if number is not None], [each for _, each in kinds]
         touched = units.parse(instantiated, "share", argument="--instantiated")
-        if number is None:
-            if real is None:
-                raise InputError(
-                    "--guests", guests, "a count, as 20x88GB, or --real-storage to ask how many fit"
+        if len(numbers) < len(sizes):
+            if real is None or len(sizes) > 1:
+                way = (
+                    "of each size, as 60x16GB,4x128GB"
+                    if len(sizes) > 1
+                    else "as 20x88GB, or --real-storage to ask how many fit"
                 )
+                raise InputError("--guests", guests, f"a count, {way}")
             answer = guests_that_fit(
-                guest_storage=each, instantiated=touched, real_storage=real, resident_pages=pages
+                guest_storage=sizes[0], instantiated=touched, real_storage=real, resident_pages=pages
             )
         else:
             answer = guest_frame_budget(
-                guests=number, guest_storage=each, instantiated=touched, real_storage=real,
+                guests=numbers, guest_storage=sizes, instantiated=touched, real_storage=real,
                 **({} if pages is None else {"resident_pages": pages}),
             )  # fmt: skip
     options.show(answer, form)
@@ -197,13 +204,15 @@ def _size(text: str | None, argument: str) -> float | None:
     return None if text is None else units.parse(text, "storage", argument=argument)
 
 
-def _guests(text: str) -> tuple[int | None, float]:
-    """Number of guests (None without one) and storage of each, from text such as 20x88GB."""
+def _guests(text: str, whole: str) -> tuple[int | None, float]:
+    """Number of guests (None without one) and storage of each, from text such as 20x88GB, a part of `whole`."""
     from planner import units
 
     number, separator, each = text.partition("x")
     if not separator and not text.strip().isdecimal():
         number, each = "", text
     elif not separator or not number.strip().isdecimal() or int(number) < 1:
-        raise InputError("--guests", text, "a count of at least 1, an x and a size, such as 20x88GB")
+        raise InputError(
+            "--guests", whole, "a count of at least 1, an x and a size, such as 20x88GB or 60x16GB,4x128GB"
+        )
     return (int(number) if number else None), units.parse(each, "storage", argument="--guests")

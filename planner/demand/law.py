@@ -12,9 +12,11 @@ import numpy as np
 from planner.calibrate.error_bar import possible
 from planner.devices.parameters import INFLATION, REDRIVE_TIME
 from planner.errors import InputError, ReportError
-from planner.library import Model, read_model
+from planner.library import DEFAULT_MODEL, Model, origin, read_model
 
 KINDS_WITH_ALIASES: Final = ("volume", "pool")
+NO_MODEL: Final = "none"
+WITHOUT: Final = "By no model (--model none): no inflation, no gap; rates with more aliases are upper bounds."
 SETS: Final = 64  # parameter sets of a model
 LEAST_STEP: Final = 1e-6  # in logarithms: what is known so well needs no axis
 
@@ -34,12 +36,15 @@ class Law:
     axes : tuple
         What else the calibration allows: steps of one standard deviation in the logarithms of inflation and gap, each
         independent of the others; empty where nothing else is known.
+    words : str
+        Which model it is, of what devices and when they were measured, for whoever reads an answer.
     """
 
     inflation: float
     redrive_time: float
     model_error: float
     axes: tuple[tuple[float, float], ...] = ()
+    words: str = ""
 
     @classmethod
     def from_model(cls, model: Path | str) -> Self:
@@ -48,7 +53,7 @@ class Law:
         Parameters
         ----------
         model : Path or str
-            The file, or the name of a shipped model.
+            The file, the name of a shipped model, or ``none``: the measurement without inflation and gap.
 
         Returns
         -------
@@ -62,6 +67,9 @@ class Law:
         InputError
             The model is of another kind, or no shipped model has that name.
         """
+        if model == NO_MODEL:
+            error = read_model(DEFAULT_MODEL).fit.model_error
+            return cls(inflation=0.0, redrive_time=0.0, model_error=error, words=WITHOUT)
         found = read_model(model)
         if found.kind not in KINDS_WITH_ALIASES:
             raise InputError(
@@ -78,6 +86,7 @@ class Law:
             redrive_time=gap.value,
             model_error=found.fit.model_error,
             axes=_axes(found),
+            words=_words(found, model),
         )
 
     def moved(self, axis: tuple[float, float], steps: float) -> tuple[float, float]:
@@ -96,6 +105,16 @@ class Law:
             Inflation, and redrive gap [s].
         """
         return self.inflation * math.exp(axis[0] * steps), self.redrive_time * math.exp(axis[1] * steps)
+
+
+def _words(model: Model, given: Path | str) -> str:
+    """Name and age of a model: where a shipped one was measured, or what the file says of itself."""
+    where = origin(model)
+    if where:
+        own = "`planner calibrate` makes one of two of your listings"
+        return f"By model {Path(given).stem} ({where}), not your subsystem: {own}."
+    about = ", ".join((model.title, *model.environment.values()))
+    return f"By model {Path(given).name} ({about})."
 
 
 def _axes(model: Model) -> tuple[tuple[float, float], ...]:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from planner import units
+from planner.errors import InputError
 from planner.results import Array
 from planner.units import MILLISECOND
 
@@ -19,7 +22,7 @@ class Target:
     """What the aliases must achieve; all that are given must hold.
 
     With none given, the mean wait is at most 5 % of the service time. A wait is queue / I/O rate, as a listing has it:
-    the redrive gap is not in it.
+    the redrive gap is not in it. Each may be given as text with its unit: ``Target(wait="0.1ms", no_alias="1%")``.
 
     Attributes
     ----------
@@ -38,6 +41,33 @@ class Target:
     queued: float | None = None
     no_alias: float | None = None
     wait_share: float = WAIT_SHARE
+
+    if TYPE_CHECKING:  # what may be given; what is kept is SI
+
+        def __init__(
+            self, *, wait: float | str | None = None, response: float | str | None = None,
+            queued: float | str | None = None, no_alias: float | str | None = None,
+            wait_share: float | str = WAIT_SHARE,
+        ) -> None: ...  # fmt: skip
+
+    def __post_init__(self) -> None:
+        """Take text with a unit as SI; refuse what is no target."""
+        for name in ("wait", "response", "queued", "no_alias", "wait_share"):
+            given = getattr(self, name)
+            if isinstance(given, str):
+                if name in ("wait", "response"):
+                    value = units.parse(given, "time", argument=name, zero=name == "wait")
+                else:
+                    value = (
+                        units.parse_count(given, argument=name)
+                        if name == "queued"
+                        else units.share(given, name)
+                    )
+                object.__setattr__(self, name, value)
+            elif given is not None and not (math.isfinite(given) and given >= 0):
+                raise InputError(
+                    name, given, "a target of zero or more, such as wait='0.1ms' or no_alias='1%'"
+                )
 
     def excess(self, rate: Array, service: Array, queue: Array, no_alias: Array | float = np.nan) -> Array:
         """Tell by how much the target is missed.

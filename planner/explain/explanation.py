@@ -62,6 +62,12 @@ class Explanation(Tabular):
         )
 
     @property
+    def result(self) -> str:
+        """What is asked for, with its value, in a line."""
+        step = self.answer_step
+        return f"{_sentence(step.meaning)}: {step.left} = {Told(step, self.values).short}"
+
+    @property
     def steps(self) -> tuple[Equation, ...]:
         """The equations, for the counts at hand."""
         return self.topic.equations(self.numbers)
@@ -121,7 +127,7 @@ class Explanation(Tabular):
                 for k, column in enumerate(symbols.columns)
             )
         )
-        blocks = [self.topic.title, body(inputs)]
+        blocks = [powers(self.result, form), self.topic.title, body(inputs)]
         if lines := self._states():
             blocks.append("\n".join([hanging(lines[0], ""), *(hanging(line, "  ") for line in lines[1:])]))
         blocks += [Told(step, self.values).text(unicode=unicode) for step in self.steps]
@@ -192,6 +198,7 @@ class Explanation(Tabular):
         return {
             "topic": self.topic.name,
             "title": self.topic.title,
+            "result": self.result,
             "inputs": {
                 render.Column(name=item.key, unit=item.unit, values=()).key: float(self.numbers[item.key])
                 for item in self.topic.inputs
@@ -225,7 +232,11 @@ class Explanation(Tabular):
 
     def _repr_html_(self) -> str:
         # Jupyter prefers HTML to LaTeX, and renders math inside of it; a step a block, so that none is cut.
-        parts = [f"<p><b>{html.escape(self.topic.title)}</b></p>", render.to_html(self.symbols())]
+        parts = [
+            f"<p><b>{html.escape(self.result)}</b></p>",
+            f"<p>{html.escape(self.topic.title)}</p>",
+            render.to_html(self.symbols()),
+        ]
         parts += [f"<p>{html.escape(line)}</p>" for line in self._states()]
         for step in self.steps:
             math_lines = " \\\\\n".join(Told(step, self.values).latex())

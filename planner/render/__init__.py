@@ -1,6 +1,6 @@
 """Columns (name, unit, values) and answers to text, Markdown, CSV, JSON, HTML or a data frame; knows no model."""
 
-from planner.render.data import to_csv, to_frame, to_json
+from planner.render.data import to_csv, to_frame, to_json, to_polars
 from planner.render.markdown import answer_markdown, to_markdown
 from planner.render.page import answer_html, to_html
 from planner.render.table import Column, Section, Table, format_value
@@ -21,6 +21,7 @@ __all__ = [
     "to_html",
     "to_json",
     "to_markdown",
+    "to_polars",
     "to_text",
     "wrap",
 ]

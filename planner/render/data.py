@@ -1,4 +1,4 @@
-"""Tables for programs: CSV, JSON, and data frames of pandas."""
+"""Tables for programs: CSV, JSON, and data frames of pandas and polars."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from planner.render.table import Table, plain
 
 if TYPE_CHECKING:
     import pandas as pd
+    import polars as pl
 
 
 def to_csv(table: Table) -> str:
@@ -76,5 +77,27 @@ def to_frame(table: Table) -> pd.DataFrame:
         import pandas as pd
     except ImportError as error:
         raise MissingExtraError("pandas", "notebook") from error
+    return pd.DataFrame(_named(table))
+
+
+def to_polars(table: Table) -> pl.DataFrame:
+    """Turn a table into a polars data frame, units in the column names.
+
+    Parameters
+    ----------
+    table : Table
+        What to convert.
+
+    Returns
+    -------
+    polars.DataFrame
+        One row a row, columns named ``name [unit]``.
+    """
+    import polars as pl
+
+    return pl.DataFrame([pl.Series(name, values, strict=False) for name, values in _named(table).items()])
+
+
+def _named(table: Table) -> dict[str, list[Any]]:
     names = [f"{c.name} [{c.unit}]" if c.unit not in {"", "share"} else c.name for c in table.columns]
-    return pd.DataFrame({name: list(c.values) for name, c in zip(names, table.columns, strict=True)})
+    return {name: list(c.values) for name, c in zip(names, table.columns, strict=True)}

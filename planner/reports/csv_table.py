@@ -520,6 +520,8 @@ class FrameTable(CsvTable):
         column = super().series(name)
         if column.dtype == pl.Datetime:
             column = column.dt.to_string("iso:strict")
+        elif column.dtype.is_float():
+            column = column.fill_nan(None)
         return column.cast(pl.String).fill_null("")
 
     def column_at(self, line: int, index: int) -> int:

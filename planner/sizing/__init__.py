@@ -1,6 +1,7 @@
 """The inverse questions: the fewest aliases that meet a target, with what else the measurement allows."""
 
 from planner.sizing.answer import AliasAnswer, NamedReading, together
+from planner.sizing.commands import with_commands
 from planner.sizing.many import VolumesAnswer
 from planner.sizing.overview import Subsystem
 from planner.sizing.pool_count import MeasuredPool, PoolCount
@@ -19,4 +20,5 @@ __all__ = [
     "answer_for",
     "subsystem",
     "together",
+    "with_commands",
 ]

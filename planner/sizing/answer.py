@@ -11,11 +11,13 @@ import numpy as np
 
 from planner import render
 from planner.answer import Answer
-from planner.demand import Target
+from planner.demand import Law, Target
 from planner.devices import Performance
 from planner.interval import Interval
 from planner.results import Array
+from planner.sizing.commands import Command, section
 from planner.sizing.comparison import Gain
+from planner.sizing.plausible import FLOOR, LOOK, reasons, small
 from planner.units import MILLISECOND
 
 SCOPE: Final = (
@@ -148,6 +150,12 @@ class AliasAnswer(Answer):
         measurements show it.
     together_count : int or None
         Aliases that meet the target if the bursts of all volumes come together; None where the data decide.
+    law : Law or None
+        What it was answered by.
+    floor : float
+        I/Os queued and I/Os in service below which a measurement says nothing.
+    commands : tuple
+        What to type for the recommended count, and what it is for; empty where nobody asked.
     """
 
     PICTURE: ClassVar[str] = "planner.sizing.picture:draw"
@@ -175,6 +183,30 @@ class AliasAnswer(Answer):
     remarks: Remarks
     together: Interval | None = None
     together_count: int | None = None
+    law: Law | None = None
+    floor: float = FLOOR
+    commands: tuple[Command, ...] = ()
+
+    @property
+    def below_floor(self) -> bool:
+        """Whether so little is queued and in service that the digits cannot tell what aliases would bring."""
+        rows, k = self.rows, self.in_use
+        busy = float(rows.io_rate[k] * rows.service_time[k])
+        return self.recommended > k and not self.saturated and small(float(rows.queued[k]), busy, self.floor)
+
+    @property
+    def changes(self) -> list[tuple[str, int]]:
+        """The name, and how many aliases more it takes; none where those in use stay."""
+        change = 0 if self.below_floor else self.recommended - self.in_use
+        return [(self.name, change)] if change else []
+
+    @property
+    def doubts(self) -> tuple[str, ...]:
+        """Why aliases may not be the problem, in a few words each; none where nothing speaks for that."""
+        if self.saturated:
+            return ()
+        before, after = (float(self.rows.service_time[k]) for k in (self.in_use, self.recommended))
+        return tuple(reasons(self.in_use, self.recommended, before, after))
 
     @property
     def rate_low(self) -> Array:
@@ -220,6 +252,17 @@ class AliasAnswer(Answer):
                 f"{_aliases(self.recommended)} and measure again ({low} to {high} may be needed)."
             )
         head = f"{self._who}: "
+        if self.below_floor:
+            rate, service, queued = (
+                float(each[self.in_use])
+                for each in (self.rows.io_rate, self.rows.service_time, self.rows.queued)
+            )
+            return (
+                f"{head}the digits cannot tell: {_rate(rate)}/s at {100 * rate * service:.2g} % busy with {queued:.2g} "
+                f"I/Os queued is no case for {_aliases(self.recommended)} ({self.spread} by the numbers)."
+            )
+        if self.doubts:
+            head += f"perhaps no alias problem ({'; '.join(self.doubts)}): "
         if self.strain > 1.0:
             head += f"no demand explains this measurement, the nearest is off by {self.strain:.2g} times its digits: "
         if not self.helps:
@@ -251,7 +294,7 @@ class AliasAnswer(Answer):
         if self.together_count is not None and self.together_count > max(self.range[1], self.recommended + 1):
             said = (
                 f" if the volumes' I/Os are independent, {self.together_count} if they come together (striped file "
-                "systems, page writes)"
+                "systems, page writes; one listing with aliases decides)"
             )
         most = self.removes(0.9)
         if most is not None and self.recommended - most > most - self.in_use > 0:
@@ -301,8 +344,15 @@ class AliasAnswer(Answer):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """The demand, what to know, what to do next."""
-        return (self.why, *self._more(), *filter(None, (self.remarks.step,)))
+        """Where else to look, the demand, what to know, what to do next."""
+        look = (LOOK,) if self.doubts and not self.below_floor else ()
+        return (*look, self.why, *self._more(), *filter(None, (self._step,)))
+
+    @property
+    def _step(self) -> str:
+        if self.below_floor:
+            return "Next: measure a busier interval; --floor 0 takes this one at its word."
+        return self.remarks.step
 
     def _more(self) -> tuple[str, ...]:
         rule: tuple[str, ...] = ()
@@ -317,21 +367,17 @@ class AliasAnswer(Answer):
             steps = (
                 f"Of the wait, {_aliases(half)} {_verb(half)} half, {most} 90 %; the target takes {self.recommended}.",
             )
-        return (*rule, *steps, *self._of_together(), *self.remarks.more, SCOPE)
+        model = () if self.law is None or not self.law.words else (self.law.words,)
+        return (*rule, *steps, *self._of_together(), *self.remarks.more, *model, SCOPE)
 
     def _of_together(self) -> tuple[str, ...]:
-        """How much the bursts of volumes come together, where data say it or could."""
-        if self.together is not None:
-            low, value, high = self.together
-            return (
-                f"The volumes' I/Os come together to {value:.0%} ({low:.0%} to {high:.0%}; 0% independent, 100% all "
-                "at once), as what waits with aliases in use shows.",
-            )
-        if self.together_count is None:
+        """How much the bursts of volumes come together, where data say it."""
+        if self.together is None:
             return ()
+        low, value, high = self.together
         return (
-            "Without aliases in use nothing shows whether the volumes' I/Os come together "
-            f"({self.together_count} aliases if they do): one listing with aliases decides, or --together.",
+            f"The volumes' I/Os come together to {value:.0%} ({low:.0%} to {high:.0%}; 0% independent, 100% all at "
+            "once), as what waits with aliases in use shows.",
         )
 
     def table(self) -> render.Table:
@@ -395,7 +441,10 @@ class AliasAnswer(Answer):
             caption += "   * measured" if "measured" in marks else ""
         elif "in use" in marks:
             caption += "   * in use"
-        return (render.Section(table=render.Table(columns=columns, marks=marks), caption=caption),)
+        return (
+            render.Section(table=render.Table(columns=columns, marks=marks), caption=caption),
+            *section(self.commands),
+        )
 
     def _kept_rows(self, many: int) -> Sequence[int]:
         if many <= MOST_ROWS:
@@ -475,7 +524,11 @@ class AliasAnswer(Answer):
             "classic_aliases": self.classic,
             "gains": [gain.to_dict() for gain in self.gains],
             "grouping_error": self.grouping_error,
-            "notes": [*self._more(), *filter(None, (self.remarks.step,))],
+            "below_floor": self.below_floor,
+            "commands": [command for command, _ in self.commands],
+            "doubts": list(self.doubts),
+            "model": None if self.law is None else self.law.words or None,
+            "notes": [*self._more(), *filter(None, (self._step,))],
         }
 
 

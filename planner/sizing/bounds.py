@@ -79,6 +79,37 @@ class Draws:
         return [int(count) for count in found if math.isfinite(count)]
 
 
+def draw_counts(read: Readings, chosen: NDArray[np.int64], law: Law, target: Target) -> Array:
+    """Counts of many volumes at the ends of `Draws.of`, each by its own candidate, (ends, volumes); nan where none."""
+    rows = np.arange(chosen.size)
+    only = np.zeros_like(read.weight)
+    only[rows, chosen] = 1.0
+    alone = replace(read, weight=only)
+    ends: list[Array] = []
+    think = read.demands.think[rows, chosen]
+    moves = np.flatnonzero(np.isfinite(think))
+    if moves.size and law.model_error > 0:
+        some, place = alone.of(moves), (np.arange(moves.size), chosen[moves])
+        in_use, at = np.unique(some.rows.devices.astype(np.int64) - 1, return_inverse=True)
+        here = some.predict(in_use)
+        response = (here.queue / here.rate + here.service)[*place, at] / some.service_time[place]
+        for sign in (1.0, -1.0):
+            moved = np.maximum(
+                think[moves] + sign * NORMAL_90 * law.model_error * response, LEAST_THINK * think[moves]
+            )
+            times = some.demands.think.copy()
+            times[place] = moved
+            counts = np.full(chosen.size, np.nan)
+            counts[moves] = replace(some, demands=replace(some.demands, think=times)).counts(target)[place]
+            ends.append(counts)
+    for axis in law.axes:
+        for sign in (1.0, -1.0):
+            inflation, gap = law.moved(axis, sign * NORMAL_90)
+            end = replace(alone, law=replace(law, inflation=inflation, redrive_time=gap))
+            ends.append(end.counts(target)[rows, chosen])
+    return np.array(ends).reshape(-1, chosen.size)
+
+
 def _response(found: PredictedRows) -> Array:
     times: Array = found.queue / found.rate + found.service
     return times

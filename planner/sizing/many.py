@@ -1,17 +1,25 @@
-"""The answer for the volumes of a listing: one line each, who waits, who gains, who does not."""
+"""The answer for the volumes of a listing: one row each, who waits, who gains, who does not."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final
 
 from planner import render
 from planner.answer import Answer
-from planner.demand import Target
+from planner.demand import Law, Target
+from planner.errors import PlannerError
+from planner.measurements import Run
 from planner.measurements.systems import NO_QUEUE, OWN_RESPONSE
 from planner.sizing.answer import SCOPE, AliasAnswer, together
+from planner.sizing.commands import Command, section
+from planner.sizing.comparison import helped
+from planner.sizing.need import Need
+from planner.sizing.plausible import FLOOR, LOOK, reasons
+from planner.sizing.pool_count import Traffic
+from planner.sizing.sized import Sized
 from planner.units import MILLISECOND
 
 GAINS: Final = "gains"
@@ -21,131 +29,214 @@ CALM: Final = "does not wait"
 LITTLE: Final = "waits little"
 SATURATED: Final = "saturated"
 UNKNOWN: Final = "queue not measured"
+BELOW: Final = "below the floor"
+NO_ANSWER: Final = "no answer"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Unanswered:
-    """A volume without an answer: its `name`, the `problem`, and the `exit_code` that stands for it."""
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class VolumeRow:
+    """One of many volumes: what was measured, how many aliases it needs, and what they bring.
+
+    Without a count there is a `problem`, or the volume is below the floor; `then` is with the recommended aliases,
+    `sized` what the whole answer is made of.
+    """
 
     name: str
-    problem: str
-    exit_code: int
+    verdict: str
+    in_use: int = 0
+    recommended: int | None = None
+    range: tuple[int, int] | None = None
+    now: Traffic | None = None
+    then: Traffic | None = None
+    interval: str = ""
+    strain: float = 0.0
+    doubts: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    problem: str = ""
+    exit_code: int = 0
+    sized: Sized | None = field(default=None, repr=False)
+
+    @property
+    def rank(self) -> float:
+        """I/O rate x wait, which is the queue; inf where it grows without bound."""
+        queued = math.inf if self.now is None else self.now.queued
+        return math.inf if math.isnan(queued) else queued
+
+
+def volume_row(run: Run, found: Need | None) -> VolumeRow:
+    """The row of a volume: of what was found of it, below the floor where None."""
+    queued = float(run.total_queue.value) if run.queue_known else 0.0
+    measured = Traffic(
+        io_rate=float(run.total_rate.value), response_time=run.mean_response if run.queue_known else math.nan,
+        queued=queued,
+    )  # fmt: skip
+    if found is None:
+        return VolumeRow(
+            name=run.name, verdict=BELOW, in_use=run.aliases, now=measured, interval=run.interval
+        )
+    sized, count = found.sized, found.count
+    if sized is None or count is None or found.low is None or found.high is None:
+        return unanswered(run.name, found.problem, found.exit_code, in_use=run.aliases, now=measured)
+    try:
+        rows, _ = sized.sweep
+    except PlannerError as problem:
+        return unanswered(run.name, str(problem), problem.exit_code, in_use=run.aliases, now=measured)
+    at = [min(k, rows.aliases.size - 1) for k in (run.aliases, count)]
+    rates, responses, queues = (
+        [float(each[k]) for k in at] for each in (rows.io_rate, rows.response_time, rows.queued)
+    )
+    now, then = (Traffic(io_rate=rates[k], response_time=responses[k], queued=queues[k]) for k in (0, 1))
+    helps = helped(rows, *at)
+    return VolumeRow(
+        name=run.name, verdict=_verdict(sized.saturated, count, run.aliases, helps, run.waiting), in_use=run.aliases,
+        recommended=count, range=(found.low, found.high), now=now, then=then, interval=run.interval,
+        strain=sized.residual, notes=run.notes, sized=sized,
+        doubts=tuple(reasons(run.aliases, count, *(float(rows.service_time[k]) for k in at))),
+    )  # fmt: skip
+
+
+def unanswered(
+    name: str, problem: str, exit_code: int, in_use: int = 0, now: Traffic | None = None
+) -> VolumeRow:
+    """The row of a volume without an answer."""
+    return VolumeRow(
+        name=name, verdict=NO_ANSWER, problem=problem, exit_code=exit_code, in_use=in_use, now=now
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class VolumesAnswer(Answer):
-    """Answers for many volumes with aliases of their own, the longest wait first.
+    """Answers for many volumes with aliases of their own.
 
     Attributes
     ----------
-    answers : tuple of AliasAnswer
-        One a volume.
-    unanswered : tuple of Unanswered
-        Volumes without an answer.
+    rows : tuple of VolumeRow
+        One a volume: with an answer, below the floor, or with a problem.
     target : Target
         What was asked for.
     growth : float
         Share by which the demand grew first.
+    floor : float
+        I/Os queued and I/Os in service below which a volume is counted, not listed.
+    curves : bool
+        Whether `table` has a row an alias count in place of a row a volume.
+    law : Law or None
+        What it was answered by.
     remarks : tuple of str
         How the measurements were read.
+    commands : tuple
+        As of `AliasAnswer`.
     """
 
     PICTURE: ClassVar[str] = "planner.sizing.picture:draw_volumes"
 
-    answers: tuple[AliasAnswer, ...]
+    rows: tuple[VolumeRow, ...]
     target: Target
-    unanswered: tuple[Unanswered, ...] = ()
     growth: float = 0.0
+    floor: float = FLOOR
+    curves: bool = False
+    law: Law | None = None
     remarks: tuple[str, ...] = ()
+    commands: tuple[Command, ...] = ()
+    _full: list[AliasAnswer] = field(default_factory=list, repr=False)
+
+    @property
+    def listed(self) -> tuple[VolumeRow, ...]:
+        """Rows with a count, the largest queue first: I/O rate x wait."""
+        return tuple(
+            sorted((row for row in self.rows if row.recommended is not None), key=lambda row: -row.rank)
+        )
+
+    @property
+    def answers(self) -> tuple[AliasAnswer, ...]:
+        """The whole answer of each of `listed`, made once they are asked for."""
+        if not self._full:
+            self._full.extend(row.sized.answer() for row in self.listed if row.sized is not None)
+        return tuple(self._full)
+
+    @property
+    def unanswered(self) -> tuple[VolumeRow, ...]:
+        """Volumes without an answer: their `name`, `problem` and `exit_code`."""
+        return tuple(row for row in self.rows if row.verdict == NO_ANSWER)
+
+    @property
+    def below(self) -> tuple[VolumeRow, ...]:
+        """Volumes below the floor."""
+        return tuple(row for row in self.rows if row.verdict == BELOW)
+
+    @property
+    def changes(self) -> list[tuple[str, int]]:
+        """Names, and how many aliases more each takes; none of what stays."""
+        found = [(row.name, (row.recommended or 0) - row.in_use) for row in self.listed]
+        return [(name, change) for name, change in found if change]
 
     @property
     def exit_code(self) -> int:
         """0 if every volume has an answer."""
-        return max((each.exit_code for each in self.unanswered), default=0)
+        return max((row.exit_code for row in self.rows), default=0)
 
     @property
     def headline(self) -> str:
         """Who gains, who waits in vain, who does not wait."""
-        verdicts = [verdict(answer) for answer in self.answers]
-        gaining = [a for a, v in zip(self.answers, verdicts, strict=True) if v in (GAINS, SATURATED)]
+        verdicts = [row.verdict for row in self.rows]
+        gaining = [row for row in self.rows if row.verdict in (GAINS, SATURATED)]
         parts = []
         if gaining:
-            more = sum(a.recommended - a.in_use for a in gaining)
-            low, high = (sum(max(a.range[end] - a.in_use, 0) for a in gaining) for end in (0, 1))
+            more = sum((row.recommended or 0) - row.in_use for row in gaining)
+            low, high = (
+                sum(max((row.range or (0, 0))[end] - row.in_use, 0) for row in gaining) for end in (0, 1)
+            )
             word = "gains" if len(gaining) == 1 else "gain"
             parts.append(f"{len(gaining)} {word} from {more} aliases more in all ({low} to {high})")
         counts = (
-            (verdicts.count(SHIFTS), "waits, but aliases do not help", "wait, but aliases do not help"),
-            (verdicts.count(SPARES), "could spare some", "could spare some"),
-            (verdicts.count(LITTLE), "waits little", "wait little"),
-            (verdicts.count(CALM), "does not wait", "do not wait"),
-            (verdicts.count(UNKNOWN), "needs none at open arrivals", "need none at open arrivals"),
-            (len(self.unanswered), "has no answer", "have no answer"),
+            (SHIFTS, "waits, but aliases do not help", "wait, but aliases do not help"),
+            (SPARES, "could spare some", "could spare some"),
+            (LITTLE, "waits little", "wait little"),
+            (CALM, "does not wait", "do not wait"),
+            (UNKNOWN, "needs none at open arrivals", "need none at open arrivals"),
+            (BELOW, "is too quiet to matter", "are too quiet to matter"),
+            (NO_ANSWER, "has no answer", "have no answer"),
         )
-        parts += [f"{count} {one if count == 1 else many}" for count, one, many in counts if count]
-        total = render.counted(len(self.answers) + len(self.unanswered), "volume")
-        chosen = any(answer.interval for answer in self.answers)
-        when = ", each in the worst of its intervals" if chosen else ""
+        for name, one, many in counts:
+            if count := verdicts.count(name):
+                parts.append(f"{count} {one if count == 1 else many}")
+        total = render.counted(len(self.rows), "volume")
+        when = ", each in the worst of its intervals" if any(row.interval for row in self.rows) else ""
         return f"{total}{when}: {', '.join(parts)}."
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """How it was read, what has no answer, where to look closer."""
-        seen = [f"{each.name}: {each.problem}" for each in self.unanswered]
-        strained = [a.name for a in self.answers if a.strain > 1.0]
+        """Where aliases may not be the problem, what has no answer, how it was read, where to look closer."""
+        seen = [f"{row.name}: {row.problem}" for row in self.unanswered]
+        if doubtful := [row for row in self.listed if row.doubts]:
+            shown = _listed([f"{row.name} ({'; '.join(row.doubts)})" for row in doubtful])
+            seen.insert(0, f"Perhaps no alias problem: {shown}. {LOOK}")
+        strained = [row.name for row in self.listed if row.strain > 1.0]
         if strained:
             seen.append(f"No demand explains the measurement of {_listed(strained)}.")
+        if self.below:
+            seen.append(
+                f"Not listed: {render.counted(len(self.below), 'volume')} with fewer than {self.floor:g} I/Os queued "
+                f"and less than {self.floor:.0%} busy; --floor 0 answers them as well."
+            )
         common = dict.fromkeys(
-            note
-            for answer in self.answers
-            for note in answer.remarks.more
-            if note in (NO_QUEUE, OWN_RESPONSE)
+            note for row in self.listed for note in row.notes if note in (NO_QUEUE, OWN_RESPONSE)
         )
+        model = () if self.law is None or not self.law.words else (self.law.words,)
         return (
-            *seen, *self.remarks, *common, SCOPE,
+            *seen, *self.remarks, *common, *model, SCOPE,
             "Next: --device shows one in full, with what else its numbers could mean.",
         )  # fmt: skip
 
     def overview(self) -> render.Table:
-        """One row a volume.
+        """One row a volume of those that are listed.
 
         Returns
         -------
         render.Table
             Times in milliseconds.
         """
-        columns: tuple[tuple[str, str, str, int | None, Callable[[AliasAnswer], Any]], ...] = (
-            ("device", "", "device", None, lambda a: a.name),
-            ("in_use", "", "in use", 0, lambda a: a.in_use),
-            ("recommended", "", "aliases", 0, lambda a: a.recommended),
-            ("recommended_low", "", "from", 0, lambda a: a.range[0]),
-            ("recommended_high", "", "to", 0, lambda a: a.range[1]),
-            ("io_rate", "1/s", "I/O rate", self._decimals, lambda a: float(a.rows.io_rate[a.in_use])),
-            ("io_rate_after", "1/s", "then", self._decimals, lambda a: float(a.rows.io_rate[a.recommended])),
-            ("response", "ms", "response", 2, lambda a: float(a.rows.response_time[a.in_use]) / MILLISECOND),
-            (
-                "response_after",
-                "ms",
-                "then",
-                2,
-                lambda a: float(a.rows.response_time[a.recommended]) / MILLISECOND,
-            ),
-            ("queued", "", "queued", 2, lambda a: float(a.rows.queued[a.in_use])),
-            ("verdict", "", "", None, verdict),
-        )
-        return render.Table(
-            columns=tuple(
-                render.Column(
-                    name=name, unit=unit, values=[of(a) for a in self.answers], label=label or " ", decimals=digits
-                )
-                for name, unit, label, digits, of in columns
-            )
-        )  # fmt: skip
-
-    @property
-    def _decimals(self) -> int:
-        rates = [float(answer.rows.io_rate[answer.in_use]) for answer in self.answers]
-        return 0 if not rates or min(rates) >= 30.0 else 1  # noqa: PLR2004 - three digits or so
+        return _table(self.listed)
 
     def sections(self) -> tuple[render.Section, ...]:
         """One row a volume.
@@ -153,20 +244,21 @@ class VolumesAnswer(Answer):
         Returns
         -------
         tuple of render.Section
-            One.
+            One; none where no volume is listed.
         """
-        caption = f"aliases: {self.target}; then: with them. Longest wait first."
-        return (render.Section(table=self.overview(), caption=caption),)
+        caption = f"aliases: {self.target}; then: with them. Largest queue first (I/O rate x wait)."
+        rows = (render.Section(table=self.overview(), caption=caption),) if self.listed else ()
+        return (*rows, *section(self.commands))
 
     def table(self) -> render.Table:
-        """The rows of all volumes, a row an alias count, with a column that names the device.
+        """One row a volume, those below the floor and without an answer as well; or the curves where they are wanted.
 
         Returns
         -------
         render.Table
             Times in milliseconds.
         """
-        return together(self.answers)
+        return together(self.answers) if self.curves and self.listed else _table(self.rows)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain data, as ``--json`` prints it.
@@ -180,10 +272,46 @@ class VolumesAnswer(Answer):
             "headline": self.headline,
             "target": str(self.target),
             "growth": self.growth,
+            "floor": self.floor,
             "volumes": [{"device": a.name, "verdict": verdict(a), **a.to_dict()} for a in self.answers],
-            "problems": [{"device": each.name, "problem": each.problem} for each in self.unanswered],
+            "below_floor": [row.name for row in self.below],
+            "commands": [command for command, _ in self.commands],
+            "problems": [{"device": row.name, "problem": row.problem} for row in self.unanswered],
             "notes": list(self.notes),
         }
+
+
+def _table(rows: Sequence[VolumeRow]) -> render.Table:
+    """One row a volume."""
+
+    def traffic(of: Callable[[Traffic], float], when: str) -> Callable[[VolumeRow], float | None]:
+        def found(row: VolumeRow) -> float | None:
+            there: Traffic | None = getattr(row, when)
+            return None if there is None or math.isnan(value := of(there)) else value
+
+        return found
+
+    rates = [row.now.io_rate for row in rows if row.now is not None]
+    decimals = 0 if not rates or min(rates) >= 30.0 else 1  # noqa: PLR2004 - three digits or so
+    columns: tuple[tuple[str, str, str, int | None, Callable[[VolumeRow], Any]], ...] = (
+        ("device", "", "device", None, lambda row: row.name),
+        ("in_use", "", "in use", 0, lambda row: row.in_use),
+        ("recommended", "", "aliases", 0, lambda row: row.recommended),
+        ("recommended_low", "", "from", 0, lambda row: row.range and row.range[0]),
+        ("recommended_high", "", "to", 0, lambda row: row.range and row.range[1]),
+        ("io_rate", "1/s", "I/O rate", decimals, traffic(lambda t: t.io_rate, "now")),
+        ("io_rate_after", "1/s", "then", decimals, traffic(lambda t: t.io_rate, "then")),
+        ("response", "ms", "response", 2, traffic(lambda t: t.response_time / MILLISECOND, "now")),
+        ("response_after", "ms", "then", 2, traffic(lambda t: t.response_time / MILLISECOND, "then")),
+        ("queued", "", "queued", 2, traffic(lambda t: t.queued, "now")),
+        ("verdict", "", "", None, lambda row: row.verdict),
+    )
+    return render.Table(
+        columns=tuple(
+            render.Column(name=name, unit=unit, values=[of(row) for row in rows], label=label or " ", decimals=digits)
+            for name, unit, label, digits, of in columns
+        )
+    )  # fmt: skip
 
 
 def verdict(answer: AliasAnswer) -> str:
@@ -199,36 +327,19 @@ def verdict(answer: AliasAnswer) -> str:
     str
         For a column.
     """
-    if answer.saturated:
+    return _verdict(answer.saturated, answer.recommended, answer.in_use, answer.helps, answer.waiting)
+
+
+def _verdict(saturated: bool, recommended: int, in_use: int, helps: bool, waiting: bool | None) -> str:
+    if saturated:
         return SATURATED
-    if answer.recommended > answer.in_use:
-        return GAINS if answer.helps else SHIFTS
-    if answer.recommended < answer.in_use:
+    if recommended > in_use:
+        return GAINS if helps else SHIFTS
+    if recommended < in_use:
         return SPARES
-    if answer.waiting is None:
+    if waiting is None:
         return UNKNOWN
-    return LITTLE if answer.waiting else CALM
-
-
-def in_order(answers: Sequence[AliasAnswer]) -> tuple[AliasAnswer, ...]:
-    """The longest wait first.
-
-    Parameters
-    ----------
-    answers : sequence of AliasAnswer
-        In any order.
-
-    Returns
-    -------
-    tuple of AliasAnswer
-        Those that are saturated or wait longest first.
-    """
-
-    def wait(answer: AliasAnswer) -> float:
-        found = float(answer.rows.wait_time[answer.in_use])
-        return math.inf if math.isnan(found) else found
-
-    return tuple(sorted(answers, key=lambda answer: -wait(answer)))
+    return LITTLE if waiting else CALM
 
 
 def _listed(names: Sequence[str], most: int = 6) -> str:

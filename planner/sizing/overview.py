@@ -11,6 +11,8 @@ from planner import render
 from planner.answer import Answer
 from planner.demand import Target
 from planner.sizing.answer import SCOPE
+from planner.sizing.commands import Command, section
+from planner.sizing.plausible import LOOK, reasons
 from planner.sizing.pool_count import MeasuredPool, PoolCount, all_traffic, table_of
 from planner.sizing.wording import LEAST_ERROR
 
@@ -26,6 +28,7 @@ class Subsystem(Answer):
     """Answers for many `pools`: `target` and `growth` of each, and `remarks` on how they were read.
 
     `measured` and `law` are what they were answered from, for whoever asks more of them; none where that is not kept.
+    `commands` are as of `AliasAnswer`.
     """
 
     PICTURE: ClassVar[str] = "planner.sizing.picture:draw_pools"
@@ -36,11 +39,18 @@ class Subsystem(Answer):
     remarks: tuple[str, ...] = ()
     measured: tuple[MeasuredPool, ...] = ()
     law: Law | None = None
+    commands: tuple[Command, ...] = ()
 
     @property
     def answered(self) -> tuple[PoolCount, ...]:
         """Pools with a recommended count."""
         return tuple(pool for pool in self.pools if pool.recommended is not None)
+
+    @property
+    def changes(self) -> list[tuple[str, int]]:
+        """Names, and how many aliases more each takes; none of what stays."""
+        found = [(pool.name, (pool.recommended or 0) - pool.in_use) for pool in self.answered]
+        return [(name, change) for name, change in found if change]
 
     @property
     def exit_code(self) -> int:
@@ -94,7 +104,8 @@ class Subsystem(Answer):
             f"recommended: {self.target}; rule: aliases in use and the queue, rounded up; then: with the recommended "
             "aliases."
         )
-        return (render.Section(table=table_of([*self.pools, self.total()]), caption=caption),)
+        table = table_of([*self.pools, self.total()])
+        return (render.Section(table=table, caption=caption), *section(self.commands))
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain data, as `--json` prints it.
@@ -117,7 +128,8 @@ class Subsystem(Answer):
                 {**data(pool), "notes": list(pool.notes), "problem": pool.problem} for pool in self.pools
             ],
             "all": data(self.total()),
-            "notes": [*self.remarks, SCOPE],
+            "commands": [command for command, _ in self.commands],
+            "notes": [*self.remarks, *self._model(), SCOPE],
         }
 
     @property
@@ -150,6 +162,16 @@ class Subsystem(Answer):
         """What is wrong where, what it saves, what to move."""
         total = self.total()
         found = []
+        doubtful = {
+            pool.name: reasons(
+                pool.in_use, pool.recommended or 0, pool.now.service_time, pool.then.service_time
+            )
+            for pool in self.answered
+            if pool.now is not None and pool.then is not None
+        }
+        if shown := [f"{name} ({'; '.join(words)})" for name, words in doubtful.items() if words]:
+            rest = f" and {len(shown) - MOST_NAMED} more" if len(shown) > MOST_NAMED else ""
+            found.append(f"Perhaps no alias problem: {', '.join(shown[:MOST_NAMED])}{rest}. {LOOK}")
         if self.growth:
             found.append(f"Demand grown by {self.growth:.0%} first.")
         if total.saved is not None and total.saved > 0:
@@ -176,7 +198,10 @@ class Subsystem(Answer):
         if len(self.answered) < len(self.pools):
             missing = render.counted(len(self.pools) - len(self.answered), "pool")
             found.append(f"The sums leave out {missing} without an answer.")
-        return (*found, *self._pool_notes(), *self.remarks, SCOPE)
+        return (*found, *self._pool_notes(), *self.remarks, *self._model(), SCOPE)
+
+    def _model(self) -> tuple[str, ...]:
+        return () if self.law is None or not self.law.words else (self.law.words,)
 
     def _pool_notes(self) -> list[str]:
         """Notes of the pools, each once."""

@@ -42,6 +42,12 @@ class Traffic:
     response_time: float
     queued: float
 
+    @property
+    def service_time(self) -> float:
+        """Response time less wait [s]; nan where the queue grows without bound."""
+        bounded = math.isfinite(self.response_time) and self.io_rate > 0
+        return self.response_time - self.queued / self.io_rate if bounded else math.nan
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PoolCount:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
@@ -9,9 +10,11 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Final, Literal
 
+from numpy.typing import NDArray
+
 from planner import units
 from planner.demand import Law, Target
-from planner.errors import InputError, PlannerError
+from planner.errors import InputError
 from planner.interval import Interval
 from planner.library import DEFAULT_MODEL
 from planner.measurements import (
@@ -29,9 +32,10 @@ from planner.measurements.read import Measured, is_folder
 from planner.reports.membership import Membership, read_membership
 from planner.reports.schema import CLASSIC_ALIAS, VOLUME
 from planner.sizing.answer import AliasAnswer
-from planner.sizing.many import Unanswered, VolumesAnswer, in_order
-from planner.sizing.need import size
+from planner.sizing.many import VolumeRow, VolumesAnswer, unanswered, volume_row
+from planner.sizing.need import need
 from planner.sizing.overview import Subsystem
+from planner.sizing.plausible import FLOOR, below_floor, checked_floor
 from planner.sizing.pool_count import MeasuredPool
 from planner.sizing.search import aliases as search
 from planner.sizing.subsystem import subsystem
@@ -42,24 +46,56 @@ WORST_TAKEN: Final = (
     "Of several intervals the one is answered that needs most aliases; --interval names another, or the mean."
 )
 Quantity = str | float
+Quantities = Quantity | Sequence[Quantity] | NDArray[Any]
 Progress = Callable[[str, int], AbstractContextManager[Callable[[int], None]]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Numbers:
-    """Numbers of one volume instead of a file, as they were given: text with a unit, or SI."""
+    """Numbers of one volume instead of a file, as they were given: text with a unit, or SI; arrays of many volumes."""
 
-    rate: Quantity | None = None
-    service: Quantity | None = None
-    response: Quantity | None = None
-    queue: Quantity | None = None
-    in_use: int | None = None
-    volumes: int | None = None
+    rate: Any = None
+    service: Any = None
+    response: Any = None
+    queue: Any = None
+    in_use: Any = None
+    volumes: Any = None
 
     @property
     def given(self) -> list[str]:
         """Names of those that were given."""
         return [name for name in self.__slots__ if getattr(self, name) is not None]
+
+    @property
+    def many(self) -> int | None:
+        """Number of rows where arrays were given; None of single numbers.
+
+        Raises
+        ------
+        InputError
+            Arrays of different lengths.
+        """
+        lengths = {name: len(value) for name in self.given if _is_array(value := getattr(self, name))}
+        if len(set(lengths.values())) > 1:
+            found = ", ".join(f"{length} of {name}" for name, length in lengths.items())
+            raise InputError(
+                " and ".join(lengths), found, "arrays of one length, or single numbers beside them"
+            )
+        return next(iter(lengths.values()), None)
+
+    def rows(self, many: int) -> list[Numbers]:
+        """The numbers of each row; what is missing in an array (None, nan) was not measured."""
+        columns = {
+            name: list(value) if _is_array(value := getattr(self, name)) else [value] * many
+            for name in self.given
+        }
+        known = {
+            name: [None if _missing(value) else value for value in column] for name, column in columns.items()
+        }
+        for name in ("in_use", "volumes"):
+            if name in known:
+                known[name] = [_whole(value, name) for value in known[name]]
+        return [Numbers(**{name: column[k] for name, column in known.items()}) for k in range(many)]
 
     def run(self, *, pool: bool) -> Run:
         """The measurement that they are.
@@ -99,11 +135,26 @@ class Numbers:
         return found
 
 
+def _is_array(value: Any) -> bool:
+    return not isinstance(value, str) and hasattr(value, "__len__")
+
+
+def _missing(value: Any) -> bool:
+    return value is None or (not isinstance(value, str) and math.isnan(value))
+
+
+def _whole(value: Any, argument: str) -> int | None:
+    """A count of an array, which a missing one beside it may have made a float."""
+    if value is None or int(value) == value:
+        return None if value is None else int(value)
+    raise InputError(argument, value, "whole numbers")
+
+
 def quantity(given: Quantity, dimension: units.Dimension | None, argument: str, parts: int = 1) -> Interval:
     """A quantity with what its digits leave open; a number is SI, a count has no unit."""
     text = given if isinstance(given, str) else None
     if text is None:
-        value, half = float(given), units.half_digit(repr(given))
+        value, half = float(given), units.half_digit(repr(float(given)))
         if dimension is not None and not value > 0:
             raise InputError(argument, given, units.EXAMPLES[dimension] + ", greater than zero")
     elif dimension is None:
@@ -119,26 +170,32 @@ def aliases(
     source: Any = None,
     *,
     kind: Literal["volume", "pool"] | None = None,
-    rate: Quantity | None = None,
-    service: Quantity | None = None,
-    response: Quantity | None = None,
-    queue: Quantity | None = None,
-    in_use: int | None = None,
-    volumes: int | None = None,
+    rate: Quantities | None = None,
+    service: Quantities | None = None,
+    response: Quantities | None = None,
+    queue: Quantities | None = None,
+    in_use: int | Sequence[int] | None = None,
+    volumes: int | Sequence[int] | None = None,
     device: str | None = None,
     bases: str | None = None,
     alias_devices: str | None = None,
     exclude: str | None = None,
     members: Path | str | None = None,
-    pool: str | None = None,
+    pool: str | bool | None = None,
     system: str | None = None,
     start: datetime | str | None = None,
     end: datetime | str | None = None,
     interval: str | None = None,
     target: Target | None = None,
+    wait: Quantity | None = None,
+    queued: Quantity | None = None,
+    target_response: Quantity | None = None,
+    no_alias: Quantity | None = None,
     growth: Quantity = 0.0,
     together: Quantity | None = None,
     model: Path | str = DEFAULT_MODEL,
+    floor: float = FLOOR,
+    curves: bool = False,
     progress: Progress | None = None,
 ) -> AliasAnswer | VolumesAnswer | Subsystem:
     """Answer how many aliases a volume or a pool needs, from files, data frames or a few numbers.
@@ -152,31 +209,38 @@ def aliases(
         Whether each volume has aliases of its own (classic PAV) or all share them (HyperPAV). Told from what was
         measured where None: pools where it names some or HyperPAV aliases are at work, volumes where classic aliases
         are or there is one base only, else a pool.
-    rate, service, response, queue : str or float, optional
+    rate, service, response, queue : str or float, or arrays of these, optional
         Of one volume: ``"755/s"``, ``"1.3ms"``, ``"3.7ms"``, ``1.84``; numbers without a unit are SI
-        [1/s], [s], [s], [1].
-    in_use : int, optional
+        [1/s], [s], [s], [1]. Arrays are many volumes, answered together, a row each in their order; what is nan in them
+        was not measured.
+    in_use : int or array of int, optional
         With numbers: aliases at the time.
-    volumes : int, optional
+    volumes : int or array of int, optional
         With numbers: equal volumes that share the aliases.
     device, bases, alias_devices, exclude : str, optional
         Which devices: numbers, ranges and labels, as ``"522A"``, ``"522A-5231"``, ``"522A,522C"``.
     members : Path or str, optional
         Table of the members of all pools of a listing (CSV).
-    pool : str, optional
-        Only this pool.
+    pool : str or bool, optional
+        Only this pool. True is an old spelling of ``kind="pool"``.
     system, start, end, interval : optional
         Which intervals, as `planner.measurements.read` takes them; of an archive the worst interval of each pool where
         nothing is said.
     target : Target, optional
         What the aliases must achieve; by default queueing is gone.
+    wait, queued, target_response, no_alias : str or float, optional
+        The same one by one, as the command has it: ``"0.1ms"``, ``0.05``, ``"2ms"``, ``"1%"``.
     growth : str or float, optional
         Share by which the demand grows first, ``"30%"`` or 0.3.
     together : str or float, optional
         How much the I/Os of a pool's volumes come together: ``"none"`` (independent), ``"full"`` (all at once, as of
         striped file systems and page writes), or a share; of the measurements where not said.
     model : Path or str, optional
-        The law: a model file, or the name of a shipped model.
+        The law: a model file, the name of a shipped model, or ``"none"``, no inflation and no gap.
+    floor : float, optional
+        Volumes with fewer I/Os queued and fewer in service are counted, not listed.
+    curves : bool, optional
+        Of many volumes: whether the table has a row an alias count in place of a row a volume.
     progress : callable, optional
         Makes a context manager from a title and a number of parts, which is then told of the parts done.
 
@@ -205,14 +269,26 @@ def aliases(
     numbers = Numbers(
         rate=rate, service=service, response=response, queue=queue, in_use=in_use, volumes=volumes
     )
+    if isinstance(pool, bool):
+        kind, pool = kind or ("pool" if pool else "volume"), None
+    if kind not in (None, "volume", "pool"):
+        raise InputError("kind", kind, "volume or pool")
+    parts = {"wait": wait, "response": target_response, "queued": queued, "no_alias": no_alias}
+    wanted = {name: value for name, value in parts.items() if value is not None}
+    if target is not None and wanted:
+        raise InputError("target", str(target), f"it, or {', '.join(wanted)}: they exclude each other")
+    target = target or Target(**wanted)
     share = units.share(growth, "growth")
-    law, target = Law.from_model(model), target or Target()
+    law, checked = Law.from_model(model), checked_floor(floor)
     joined = None if together is None else share_together(together)
     if source is None:
         if not numbers.given:
             raise InputError("source", None, "files, or the numbers rate and service")
-        run = _declared(numbers.run(pool=kind == "pool" or volumes is not None), joined)
-        return search([run], law, target=target, growth=share)
+        pooled = kind == "pool" or volumes is not None
+        if (many := numbers.many) is not None:
+            return _rows(numbers.rows(many), pooled, law, target, share, checked, curves, joined)
+        answer = search([_declared(numbers.run(pool=pooled), joined)], law, target=target, growth=share)
+        return replace(answer, floor=checked)
     if numbers.given:
         given = " and ".join(numbers.given)
         raise InputError(given, "beside files", "either files or numbers: they exclude each other")
@@ -237,23 +313,15 @@ def aliases(
     if (kind or _kind(every)) == "volume":
         only = None if device is None else Devices(device, "device")
         return _volumes(
-            every,
-            only,
-            _devices(exclude, "exclude"),
-            law,
-            target,
-            share,
-            measured.notes,
-            progress,
-            alone=alone,
-            joined=joined,
-        )
+            every, only, _devices(exclude, "exclude"), law, target, share, measured.notes, progress, alone=alone,
+            floor=checked, curves=curves, joined=joined,
+        )  # fmt: skip
     chosen = (
         _devices(bases if bases is not None else device, "bases"),
         None if alias_devices is None else Devices(alias_devices, "aliases", labels=False),
         _devices(exclude, "exclude"),
     )
-    return _pools(
+    found = _pools(
         every,
         chosen,
         membership,
@@ -266,6 +334,7 @@ def aliases(
         alone=alone,
         joined=joined,
     )
+    return replace(found, floor=checked) if isinstance(found, AliasAnswer) else found
 
 
 def share_together(given: Quantity, argument: str = "together") -> float:
@@ -326,7 +395,8 @@ def _kind(every: Sequence[Rows]) -> str:
 
 def _volumes(
     every: Sequence[Rows], only: Devices | None, exclude: Devices | None, law: Law, target: Target, growth: float,
-    notes: Sequence[str], progress: Progress | None, *, alone: bool, joined: float | None,
+    notes: Sequence[str], progress: Progress | None, *, alone: bool, floor: float, curves: bool,
+    joined: float | None,
 ) -> AliasAnswer | VolumesAnswer:  # fmt: skip
     """Each volume with aliases of its own; one alone is answered in full."""
     systems: dict[str, list[tuple[str, Run]]] = {}
@@ -339,23 +409,67 @@ def _volumes(
     if len(several) == 1:
         (runs,) = several
         last = replace(runs[-1], notes=(*runs[-1].notes, *notes))
-        return search([*runs[:-1], last], law, target=target, growth=growth)
-    answers, unanswered = [], []
+        return replace(search([*runs[:-1], last], law, target=target, growth=growth), floor=floor)
     with (progress or _silent)("Volumes", len(several)) as done:
-        for runs, each in zip(several, size(several, law, target, [growth] * len(several)), strict=True):
-            try:
-                if isinstance(each, PlannerError):
-                    raise each
-                if each is not None:
-                    answers.append(each.answer())
-            except PlannerError as problem:
-                unanswered.append(
-                    Unanswered(name=runs[-1].name, problem=str(problem), exit_code=problem.exit_code)
-                )
-            done(1)
+        found = _volume_rows(several, law, target, growth, floor)
+        done(len(several))
+    ranked = sorted(found, key=lambda row: (row.recommended is None, -row.rank))
     return VolumesAnswer(
-        answers=in_order(answers), target=target, unanswered=tuple(unanswered), growth=growth, remarks=tuple(notes)
-    )  # fmt: skip
+        rows=tuple(ranked),
+        target=target,
+        growth=growth,
+        floor=floor,
+        curves=curves,
+        law=law,
+        remarks=tuple(notes),
+    )
+
+
+def _volume_rows(
+    cases: Sequence[Sequence[Run]], law: Law, target: Target, growth: float, floor: float
+) -> list[VolumeRow]:
+    """The row of each volume; those above the floor are answered together."""
+    large = [k for k, runs in enumerate(cases) if not all(below_floor(run, floor) for run in runs)]
+    needs = dict(zip(large, need([cases[k] for k in large], law, target, growth), strict=True))
+    return [volume_row(runs[-1], needs.get(k)) for k, runs in enumerate(cases)]
+
+
+def _rows(
+    numbers: Sequence[Numbers],
+    pooled: bool,
+    law: Law,
+    target: Target,
+    growth: float,
+    floor: float,
+    curves: bool,
+    joined: float | None,
+) -> VolumesAnswer | Subsystem:
+    """Many volumes or pools from arrays, in their order; a row that contradicts itself says so in its place."""
+    runs: dict[int, Run] = {}
+    wrong: dict[int, VolumeRow] = {}
+    for k, each in enumerate(numbers):
+        name = f"row {k + 1}"
+        try:
+            runs[k] = replace(_declared(each.run(pool=pooled), joined), name=name)
+        except InputError as problem:
+            if pooled:
+                raise InputError(
+                    f"{problem.argument} of {name}", problem.value, problem.expected, problem.unit
+                ) from None
+            wrong[k] = unanswered(name, str(problem), problem.exit_code)
+    if not numbers:
+        raise InputError("rate", "no rows", "arrays of one row or more")
+    if pooled:
+        pools = [
+            MeasuredPool(name=run.name, volumes=run.bases, aliases=run.aliases, runs=(run,))
+            for run in runs.values()
+        ]
+        return subsystem(pools, law, target=target, growth=growth)
+    found = dict(
+        zip(runs, _volume_rows([(run,) for run in runs.values()], law, target, growth, floor), strict=True)
+    )
+    rows = tuple((found | wrong)[k] for k in range(len(numbers)))
+    return VolumesAnswer(rows=rows, target=target, growth=growth, floor=floor, curves=curves, law=law)
 
 
 def _with_worst(notes: Sequence[str], cases: Sequence[Sequence[Run]]) -> list[str]:

@@ -128,6 +128,12 @@ class Sized(ABC):
         """The curve of a model through what was measured."""
         return self.correction.applied(model)
 
+    @property
+    def first_last(self) -> int:
+        """The count up to which the answer most likely lies."""
+        near = max(self.guess, self.run.rule_of_thumb or 0, *(run.aliases for run in self.runs))
+        return min(near + ROWS_BEYOND, self.run.most_aliases)
+
     @cached_property
     def sweep(self) -> tuple[Performance, Performance]:
         """Every count from 0 to beyond the answer: corrected, and as the model has it.
@@ -137,9 +143,7 @@ class Sized(ABC):
         InfeasibleError
             No count that there are addresses for meets the target.
         """
-        limit = self.run.most_aliases
-        rule = self.run.rule_of_thumb or 0
-        last = min(max(self.guess, rule, *(run.aliases for run in self.runs)) + ROWS_BEYOND, limit)
+        limit, last = self.run.most_aliases, self.first_last
         while True:
             model = self.model(np.arange(last + 1.0))
             rows = self.corrected(model)
@@ -219,7 +223,7 @@ class Sized(ABC):
             response=holding(response, rows.response_time), saturated=self.saturated, helps=helps,
             together=self.together, together_count=self.together_count, strain=self.residual,
             waiting=run.waiting, classic=parts.classic, gains=parts.gains,
-            grouping_error=self.grouping_error, remarks=self.remarks(parts),
+            grouping_error=self.grouping_error, remarks=self.remarks(parts), law=self.law,
         )  # fmt: skip
 
     def _out_of_reach(self, rows: Performance) -> str:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
@@ -22,13 +23,22 @@ from planner.demand import (
     read_several,
     read_volumes,
 )
+from planner.demand.readings import STAGES
 from planner.devices import Performance, Volume, VolumeClass
 from planner.errors import InputError, PlannerError
 from planner.interval import Interval
 from planner.measurements import Run
 from planner.results import Array
 from planner.sizing.answer import AnswerParts, NamedReading, Remarks
-from planner.sizing.bounds import NORMAL_90, Draws, band, measured_rate, measured_response, spaced
+from planner.sizing.bounds import (
+    NORMAL_90,
+    Draws,
+    band,
+    draw_counts,
+    measured_rate,
+    measured_response,
+    spaced,
+)
 from planner.sizing.pool import FAR_FROM_SATURATED, SAME_RATE, fitted
 from planner.sizing.sized import Sized, finite
 from planner.sizing.wording import volume_remarks
@@ -41,6 +51,8 @@ SHORT_WAIT: Final = 5.0  # service times up to which a wait speaks for few reque
 MOST_REQUESTERS: Final = 16  # of whom the tries are told
 MOST_EXACT: Final = 8  # requesters, of more of whom it hardly matters whom a gap follows
 LEAST_THINK: Final = 1e-6  # of the service time
+NO_QUEUE: Final = 1e-12  # I/Os queued, below which one alias more changes nothing
+AT_ONCE: Final = 8  # counts of an open station that are solved together
 NOTHING: Final = 1e-7  # I/Os queued, from which on no try fails
 
 
@@ -54,6 +66,9 @@ class SizedVolume(Sized):
         super().__init__(runs, law, target, growth)
         self.measured, self.read, self.fitted, self.left_out = measured, read, fitted_, left_out
         self.counts = _fewest_requesters(self.run, read, counts)
+        self.solved: Performance | None = (
+            None  # the curve from 0 on, where it was solved with that of other volumes
+        )
         self.saturated = bool(self.counts.saturated[0])
         self.residual = _residual(read)
         self.decided = (
@@ -80,7 +95,7 @@ class SizedVolume(Sized):
 
     def model(self, counts: Array) -> Performance:
         """By the chosen candidate."""
-        rows = _predicted(self.read, self.chosen, counts)
+        rows = self._curve(self.read, self.solved, counts)
         return rows if self.target.no_alias is None else self.with_tries(rows)
 
     def with_tries(self, rows: Performance) -> Performance:
@@ -105,12 +120,23 @@ class SizedVolume(Sized):
 
     def model_before(self, counts: Array) -> Performance:
         """The same, not grown."""
-        return _predicted(self.measured, self.chosen, counts)
+        return self._curve(self.measured, None if self.growth else self.solved, counts)
+
+    def _curve(self, read: Readings, solved: Performance | None, counts: Array) -> Performance:
+        """Rows of what was solved with other volumes, else solved here."""
+        if solved is not None and counts[-1] < solved.aliases.size:
+            return solved.some(counts.astype(np.int64))
+        return _predicted(read, self.chosen, counts)
 
     @cached_property
     def draws(self) -> Draws:
         """The chosen candidate at both ends of what the model leaves open, at every count of the sweep."""
         return Draws.of(self.read, self.chosen, self.law, np.arange(self.sweep[0].aliases.size))
+
+    @cached_property
+    def draw_counts(self) -> list[int]:
+        """Counts at both ends of what the model leaves open."""
+        return self.draws.counts(self.target)
 
     def others(self) -> list[int]:
         """All candidates that count for the range, and what the calibration leaves open."""
@@ -119,7 +145,7 @@ class SizedVolume(Sized):
         ends = finite(self.counts.each[0, counting(self.read)].tolist())
         if not self.fitted:
             ends += [int(self.counts.low[0]), int(self.counts.high[0])]
-        return ends if self.saturated else [*ends, *self.draws.counts(self.target)]
+        return ends if self.saturated else [*ends, *self.draw_counts]
 
     def bands(self, rows: Performance, model: Performance) -> tuple[Interval, Interval]:
         """Over the candidates that count, widened by the errors of the model."""
@@ -173,6 +199,7 @@ def size_volumes(
     waits = replace(target, no_alias=None)  # candidates say nothing of tries
     found: list[SizedVolume | PlannerError] = []
     read: dict[int, tuple[Readings, Readings, Counts]] = {}
+    every: Readings | None = None
     if alone:
         runs = [cases[k][-1] for k in alone]
         measured = read_volumes(
@@ -180,11 +207,11 @@ def size_volumes(
             spaced(_joined([run.queued for run in runs])), aliases=[run.aliases for run in runs], law=law,
         )  # fmt: skip
         shares = np.array([growth[k] for k in alone])
-        later = measured.grown(shares) if shares.any() else measured
-        counts = point_and_range(later, waits)
+        every = measured.grown(shares) if shares.any() else measured
+        counts = point_and_range(every, waits)
         for place, k in enumerate(alone):
             one = np.array([place])
-            read[k] = measured.of(one), later.of(one), counts.of(one)
+            read[k] = measured.of(one), every.of(one), counts.of(one)
     for k, case in enumerate(cases):
         try:
             is_fit = False
@@ -202,7 +229,72 @@ def size_volumes(
             )  # fmt: skip
         except PlannerError as problem:
             found.append(problem)
+    if every is not None and len(alone) > 1:
+        places = {place: found[k] for place, k in enumerate(alone)}
+        _solve_together(
+            {place: each for place, each in places.items() if isinstance(each, SizedVolume)}, every
+        )
     return found
+
+
+def _solve_together(volumes: Mapping[int, SizedVolume], read: Readings) -> None:
+    """Curves of many volumes, by their places in `read`, and their counts at the ends of what the model leaves open."""
+    stages = {place: bisect_left(STAGES, each.first_last + 1) for place, each in volumes.items()}
+    for stage in set(stages.values()):
+        some = [place for place in volumes if stages[place] == stage]
+        chosen = np.array([volumes[place].chosen for place in some])
+        curves = _predicted_together(read.of(np.array(some)), chosen, STAGES[stage])
+        for place, rows in zip(some, curves, strict=True):
+            volumes[place].solved = rows
+    some = [place for place, each in volumes.items() if not each.saturated and each.target.no_alias is None]
+    if some:
+        chosen, first = np.array([volumes[place].chosen for place in some]), volumes[some[0]]
+        ends = draw_counts(read.of(np.array(some)), chosen, first.law, first.target)
+        for place, counts in zip(some, ends.T, strict=True):
+            volumes[place].__dict__["draw_counts"] = finite(counts.tolist())
+
+
+def _predicted_together(read: Readings, chosen: NDArray[np.int64], many: int) -> list[Performance]:
+    """The curve of the chosen candidate of each volume at 0 to `many` - 1 aliases."""
+    counts = np.arange(float(many))
+    rate, service, queued = (np.empty((chosen.size, many)) for _ in range(3))
+    alone = read.service_time[np.arange(chosen.size), chosen]
+    classes = [_steady_class(read, int(column), k) for k, column in enumerate(chosen)]
+    steady = [None if part is None or part.population > MOST_EXACT else part for part in classes]
+    for where, given in (
+        ([k for k, part in enumerate(steady) if part is not None and math.isnan(part.population)], "open"),
+        (
+            [k for k, part in enumerate(steady) if part is not None and not math.isnan(part.population)],
+            "closed",
+        ),
+        ([k for k, part in enumerate(steady) if part is None], "other"),
+    ):
+        if not where:
+            continue
+        index = np.array(where)
+        if given == "other":
+            only = np.zeros_like(read.weight[index])
+            only[np.arange(index.size), chosen[index]] = 1.0
+            solved = replace(read.of(index), weight=only).predict(np.arange(many))
+            place = (np.arange(index.size), chosen[index])
+            rate[index], service[index], queued[index] = (
+                each[place] for each in (solved.rate, solved.service, solved.queue)
+            )
+            continue
+        parts = [
+            part for part in steady if part is not None and math.isnan(part.population) == (given == "open")
+        ]
+        solve = _open_station if given == "open" else _closed_station
+        rate[index], service[index], queued[index] = solve(read.law, parts, alone[index], counts)
+    nothing = np.full(counts.shape, np.nan)
+    return [
+        Performance(
+            aliases=counts, io_rate=rate[k], service_time=service[k], queued=queued[k], no_alias=nothing, tries=nothing,
+            fails=nothing, fewest_free=nothing, most_free=nothing, volume_rates=rate[k][:, None],
+            volume_responses=(queued[k] / rate[k] + service[k])[:, None],
+        )
+        for k in range(chosen.size)
+    ]  # fmt: skip
 
 
 def _joined(intervals: Sequence[Interval]) -> Interval:
@@ -281,20 +373,9 @@ def _residual(read: Readings) -> float:
 
 def _predicted(read: Readings, column: int, counts: Array) -> Performance:
     """The curve of one candidate; steady demand by the law of a station, in which a gap follows only what waited."""
-    part = _steady_class(read, column)
-    if part is None or part.population > MOST_EXACT:
-        only = np.zeros_like(read.weight)
-        only[:, column] = 1.0
-        solved = replace(read, weight=only).predict(counts.astype(np.int64))
-        rate, service, queued = (each[0, column] for each in (solved.rate, solved.service, solved.queue))
-    else:
-        rate, service, queued = _station(read, part, float(read.service_time[0, column]), counts)
-    nothing = np.full(counts.shape, np.nan)
-    return Performance(
-        aliases=counts, io_rate=rate, service_time=service, queued=queued, no_alias=nothing, tries=nothing,
-        fails=nothing, fewest_free=nothing, most_free=nothing, volume_rates=rate[:, None],
-        volume_responses=(queued / rate + service)[:, None],
-    )  # fmt: skip
+    many = int(counts[-1]) + 1
+    (rows,) = _predicted_together(read, np.array([column]), many)
+    return rows.some(counts.astype(np.int64))
 
 
 def _followed(population: float) -> bool:
@@ -302,34 +383,59 @@ def _followed(population: float) -> bool:
     return population.is_integer() and population <= MOST_REQUESTERS
 
 
-def _station(read: Readings, part: VolumeClass, alone: float, counts: Array) -> tuple[Array, Array, Array]:
-    """Rate, service time and queue of steady demand; between whole numbers of requesters linear in rate and numbers."""
-    law = {"inflation": read.law.inflation, "redrive_time": read.law.redrive_time}
-    if math.isnan(part.population):
-        steady = queueing.mmc(part.arrival_rate, alone, 1.0 + counts, **law)
-        return steady.throughput, steady.service_time, np.maximum(steady.queue_length - steady.in_gap, 0.0)
-    few = max(math.floor(part.population), 1)
-    whole = np.array([[few], [few + 1.0]])
-    devices, of = np.unique(
-        np.minimum(1.0 + counts, few + 1.0), return_inverse=True
-    )  # more of them stay idle
-    steady = queueing.finite_source(whole, part.think_time, alone, np.minimum(devices, whole), **law)
-    many = min(max(part.population - few, 0.0), 1.0)
-    share = np.array([[1.0 - many], [many]]) * min(part.population, 1.0)
-    rate = (share * steady.throughput).sum(axis=0)
-    queued = (share * np.maximum(steady.queue_length - steady.in_gap, 0.0)).sum(axis=0)
-    service = (share * steady.throughput * steady.service_time).sum(axis=0) / rate
-    return rate[of], service[of], queued[of]
+def _open_station(
+    law: Law, parts: Sequence[VolumeClass], alone: Array, counts: Array
+) -> tuple[Array, Array, Array]:
+    """Rate, service time, queue of Poisson arrivals, (volumes, counts); where none queues, one alias more is idle."""
+    arrivals = np.array([part.arrival_rate for part in parts])
+    found = np.empty((3, alone.size, counts.size))
+    left = np.arange(alone.size)
+    for first in range(0, counts.size, AT_ONCE):
+        some = slice(first, min(first + AT_ONCE, counts.size))
+        steady = queueing.mmc(
+            arrivals[left, None], alone[left, None], 1.0 + counts[some], inflation=law.inflation,
+            redrive_time=law.redrive_time,
+        )  # fmt: skip
+        queued = np.maximum(steady.queue_length - steady.in_gap, 0.0)
+        for k, each in enumerate((steady.throughput, steady.service_time, queued)):
+            found[k][left, some] = each
+            found[k][left, some.stop :] = each[:, -1:]
+        left = left[queued[:, -1] > NO_QUEUE]
+        if not left.size:
+            break
+    return found[0], found[1], found[2]
 
 
-def _steady_class(read: Readings, column: int) -> VolumeClass | None:
+def _closed_station(
+    law: Law, parts: Sequence[VolumeClass], alone: Array, counts: Array
+) -> tuple[Array, Array, Array]:
+    """The same of requesters; between whole numbers of them linear in rate and numbers."""
+    population = np.array([part.population for part in parts])
+    think = np.array([part.think_time for part in parts])[:, None, None]
+    few = np.maximum(np.floor(population), 1.0)
+    whole = few[:, None, None] + np.array([[0.0], [1.0]])  # (volumes, 2, 1)
+    devices = 1.0 + np.arange(min(counts.size, int(few.max()) + 1))  # more of them stay idle
+    steady = queueing.finite_source(
+        whole, think, alone[:, None, None], np.minimum(devices, whole), inflation=law.inflation,
+        redrive_time=law.redrive_time,
+    )  # fmt: skip
+    many = np.clip(population - few, 0.0, 1.0)
+    share = (np.stack([1.0 - many, many], axis=1) * np.minimum(population, 1.0)[:, None])[:, :, None]
+    rate = (share * steady.throughput).sum(axis=1)
+    queued = (share * np.maximum(steady.queue_length - steady.in_gap, 0.0)).sum(axis=1)
+    service = (share * steady.throughput * steady.service_time).sum(axis=1) / rate
+    of = np.minimum(np.arange(counts.size), devices.size - 1)
+    return rate[:, of], service[:, of], queued[:, of]
+
+
+def _steady_class(read: Readings, column: int, row: int = 0) -> VolumeClass | None:
     """Steady demand as the law of a station takes it; None of any other kind."""
-    kind, service = read.kind(column), float(read.service_time[0, column])
+    kind, service = read.kind(column), float(read.service_time[row, column])
     if kind == "poisson":
-        return VolumeClass(arrival_rate=float(read.demands.load[0, column]) / service)
-    people = float(read.demands.population[0, column])
+        return VolumeClass(arrival_rate=float(read.demands.load[row, column]) / service)
+    people = float(read.demands.population[row, column])
     if kind != "closed":
         return None
     return VolumeClass(
-        population=people, think_time=max(float(read.demands.think[0, column]), LEAST_THINK) * service
+        population=people, think_time=max(float(read.demands.think[row, column]), LEAST_THINK) * service
     )

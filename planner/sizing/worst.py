@@ -8,17 +8,26 @@ from dataclasses import replace
 from planner.demand import Law, Target
 from planner.measurements import Run
 from planner.sizing.need import Case, Need, need
+from planner.sizing.plausible import below_floor
 
 FromSources = Sequence[tuple[str, Run]]
 """Measurements of one volume or pool, each with the source that it comes from, in the order of time."""
 
 
 def worst_by_need(found: Sequence[Need], cases: Sequence[Case]) -> int | None:
-    """Place of the interval that needs most; of equals the busiest, then the first; None where none has a count."""
+    """Place of the interval that needs most; of equals the busiest, then the first; None where none has a count.
 
-    def rank(k: int) -> tuple[int, float]:
+    What is below the floor is the worst only where all is.
+    """
+
+    def rank(k: int) -> tuple[bool, int, float]:
         run = cases[k][-1] if cases[k] else None
-        return found[k].count or 0, 0.0 if run is None else float(run.io_rate.value @ run.service.value)
+        matters = run is not None and not below_floor(run)
+        return (
+            matters,
+            found[k].count or 0,
+            0.0 if run is None else float(run.io_rate.value @ run.service.value),
+        )
 
     return max((k for k, each in enumerate(found) if each.count is not None), key=rank, default=None)
 

@@ -101,6 +101,14 @@ def limits(**changed: str | None) -> tuple[str, ...]:
 
 
 GUESTS = ("frames", "--guests")
+
+
+def test_guests_of_several_sizes_in_one_question(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["storage", *GUESTS, "60x16GB,4x128GB", "--instantiated", "70%", "--json"]) == 0
+    pages = json.loads(capsys.readouterr().out)["page_frames"]
+    assert pages == pytest.approx(0.7 * (60 * 16 + 4 * 128) * 2**18, abs=2)
+
+
 BAD = {
     "no unit": (limits(**{"--real-storage": "256"}), "a unit is missing"),
     "unknown unit": (limits(**{"--real-storage": "256PB"}), "no such unit"),
@@ -129,6 +137,8 @@ BAD = {
     "above 100 %": ((*GUESTS, "20x88GB", "--instantiated", "101%"), "at most 1 (100%)"),
     "share without unit": ((*GUESTS, "20x88GB", "--instantiated", "0.7"), "a unit is missing"),
     "no share": ((*GUESTS, "20x88GB"), "--instantiated with it"),
+    "one size without a count": ((*GUESTS, "60x16GB,128GB", "--instantiated", "70%"), "a count, of each size"),
+    "a size missing": ((*GUESTS, "60x16GB,", "--instantiated", "70%"), "--guests"),
     "no guests": ((*GUESTS, "0x88GB", "--instantiated", "70%"), "20x88GB"),
     "guests without size": ((*GUESTS, "20", "--instantiated", "70%"), "20x88GB"),
     "guests without unit": ((*GUESTS, "20x88", "--instantiated", "70%"), "a unit is missing"),

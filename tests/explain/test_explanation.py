@@ -26,6 +26,16 @@ def test_text_fits_a_terminal(told: Explanation) -> None:
         assert max(map(len, told.text(unicode=unicode).splitlines())) <= 80
 
 
+def test_the_result_stands_before_its_derivation(told: Explanation) -> None:
+    first, _, rest = told.text().partition("\n")
+    value = next(step for step in told.steps if step.left == told.topic.answer)
+    assert (
+        first.startswith(value.meaning[:1].upper() + value.meaning[1:]) and f"{told.topic.answer} = " in first
+    )
+    assert rest.strip().startswith(told.topic.title)
+    assert told.to_dict()["result"] == told.result
+
+
 def test_plain_text_is_ascii_where_asked(told: Explanation) -> None:
     assert told.text(unicode=False).isascii()
 

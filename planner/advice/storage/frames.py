@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final
@@ -189,20 +190,20 @@ def frame_budget(
 
 def guest_frame_budget(
     *,
-    guests: int,
-    guest_storage: float | str,
+    guests: int | Sequence[int],
+    guest_storage: float | str | Sequence[float | str],
     instantiated: float,
     resident_pages: float = PAGES_PER_SEGMENT,
     real_storage: float | str | None = None,
 ) -> FrameBudget:
-    """Count the frames for equal guests that have touched a share of their storage.
+    """Count the frames for guests, of one size or of several, that have touched a share of their storage.
 
     Parameters
     ----------
-    guests : int
-        Number of guests.
-    guest_storage : float or str
-        Virtual storage of each [bytes], or text such as ``88GB``.
+    guests : int or sequence of int
+        Number of guests, of each size.
+    guest_storage : float or str, or sequence of these
+        Virtual storage of each [bytes], or text such as ``88GB``; as many sizes as numbers of guests.
     instantiated : float
         Share of it that exists because the guest touched it [share].
     resident_pages : float, optional
@@ -219,7 +220,8 @@ def guest_frame_budget(
     Raises
     ------
     InputError
-        A number outside its domain, or more instantiated pages than the segments have room for.
+        A number outside its domain, other numbers of sizes and guests, or more instantiated pages than the segments
+        have room for.
 
     Notes
     -----
@@ -232,9 +234,23 @@ def guest_frame_budget(
     >>> round(budget.overcommit, 3)
     1.203
     """
-    storage = size("guest_storage", guest_storage)
+    sizes = guest_storage if isinstance(guest_storage, (list, tuple)) else [guest_storage]
+    numbers = guests if isinstance(guests, (list, tuple)) else [guests]
+    if not sizes or len(sizes) != len(numbers):
+        raise InputError(
+            "guests", guests, f"one number for each size of guests: there are {len(sizes)} sizes"
+        )
     exact, dense = share("instantiated", instantiated), pages_per_segment("resident_pages", resident_pages)
-    pages = math.ceil(count("guests", guests) * storage * exact / FRAME)
+    pages = segments = 0
+    for number, each in zip(numbers, sizes, strict=True):
+        more = _touched(count("guests", number), size("guest_storage", each), exact, dense)
+        pages, segments = pages + more[0], segments + more[1]
+    return _budget(segments, Fraction(pages), real_storage)
+
+
+def _touched(guests: int, storage: int, exact: Fraction, dense: Fraction) -> tuple[int, int]:
+    """Pages and segments of equal guests."""
+    pages = math.ceil(guests * storage * exact / FRAME)
     segments = math.ceil(pages / dense)
     if segments > guests * -(-storage // SEGMENT):
         least = float(PAGES_PER_SEGMENT * exact)
@@ -243,7 +259,7 @@ def guest_frame_budget(
             f"at least {least:.4g}: {float(exact):.0%} of all pages lie that densely even when they are spread over "
             "all segments",
         )  # fmt: skip
-    return _budget(segments, Fraction(pages), real_storage)
+    return pages, segments
 
 
 def _budget(segments: int, pages: Fraction, real_storage: float | str | None) -> FrameBudget:

@@ -55,6 +55,19 @@ def test_spread_pages_need_more_pgmbks() -> None:
         guest_frame_budget(**GUESTS, resident_pages=179)
 
 
+def test_guests_of_several_sizes_are_the_sum_of_each_size() -> None:
+    together = guest_frame_budget(guests=[60, 4], guest_storage=["16GB", "128GB"], instantiated=0.7)
+    alone = [
+        guest_frame_budget(guests=n, guest_storage=each, instantiated=0.7)
+        for n, each in ((60, "16GB"), (4, "128GB"))
+    ]
+    assert together.page_frames == sum(each.page_frames for each in alone)
+    assert together.pgmbk_frames == sum(each.pgmbk_frames for each in alone)
+    for numbers in ([60], [60, 4, 1], 60):
+        with pytest.raises(InputError, match="one number for each size"):
+            guest_frame_budget(guests=numbers, guest_storage=["16GB", "128GB"], instantiated=0.7)
+
+
 def test_without_real_storage_there_is_no_ratio() -> None:
     budget = frame_budget(in_use="900GB", resident_pages=1)
     assert budget.overcommit is None and budget.overcommit_with_pgmbks is None
