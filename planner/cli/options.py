@@ -29,7 +29,7 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Csv = Annotated[bool, typer.Option("--csv", help="Print CSV.")]
 Output = Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write to FILE.")]
 Force = Annotated[bool, typer.Option("--force", help="Write over existing files.")]
-Plot = Annotated[Path | None, typer.Option("--plot", metavar="FILE", help="Draw to FILE.png or FILE.svg.")]
+Plot = Annotated[Path | None, typer.Option("--plot", metavar="FILE", help="Draw to FILE.png, .svg or .pdf.")]
 Report = Annotated[
     Path | None, typer.Option("--report", metavar="FILE.html", help="Write a page that stands alone to FILE.")
 ]
@@ -371,6 +371,20 @@ def width() -> int:
     return min(max(shutil.get_terminal_size((render.WIDTH, 24)).columns, 60), 200)
 
 
+def colored() -> bool:
+    """Whether standard output is a terminal that shows color, and color is wanted (no NO_COLOR).
+
+    Returns
+    -------
+    bool
+        False for pipes and files.
+    """
+    import os
+
+    wanted = not os.environ.get("NO_COLOR") and os.environ.get("TERM", "dumb") != "dumb"
+    return wanted and sys.stdout is not None and sys.stdout.isatty()
+
+
 def show(answer: Answer | Tabular, form: Form) -> None:
     """Draw an answer where a picture is wanted, print it or write it to a file, and end as it says.
 
@@ -391,7 +405,8 @@ def show(answer: Answer | Tabular, form: Form) -> None:
     found: Any = answer
     if isinstance(form, PlotForm):
         beside(found, form)
-    text = found.text(width()) if isinstance(answer, Answer) and form.output is None else found.text()
+    on_screen = isinstance(answer, Answer) and form.output is None
+    text = found.text(width(), color=colored()) if on_screen else found.text()
     emit(text, found.to_dict(), found.table(), form)
     code = getattr(answer, "exit_code", 0)
     if code:

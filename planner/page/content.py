@@ -192,7 +192,15 @@ def grid(
         )
         for c, number in zip(columns, numbers, strict=True)
     )
-    return Grid(ident=ident, caption=caption, heads=heads, rows=tuple(rows), title=title, sortable=sortable, legend=legend(heads, limits))
+    return Grid(
+        ident=ident,
+        caption=caption,
+        heads=heads,
+        rows=tuple(rows),
+        title=title,
+        sortable=sortable,
+        legend=legend(heads, limits),
+    )
 
 
 def _ends(limit: float | tuple[str, float] | None, names: Sequence[str], orders: Any) -> list[float]:

@@ -65,7 +65,9 @@ class Volumes:
     """All volumes, for a table that the page draws when it is looked at: its columns, rows, and CSV."""
 
     def __init__(self, table: Table, caption: str, limits: Limits, csv: str) -> None:
-        laid_out = grid(Table(columns=tuple(_first(c) for c in table.columns)), "volumes", caption, limits=limits)
+        laid_out = grid(
+            Table(columns=tuple(_first(c) for c in table.columns)), "volumes", caption, limits=limits
+        )
         self.caption, self.csv = caption, csv
         kinds = [any(isinstance(v, (int, float)) for v in c.values) for c in table.columns]
         self.heads = [
@@ -75,7 +77,9 @@ class Volumes:
         self.rows = plain([list(row) for row in zip(*(_rounded(c) for c in table.columns), strict=True)])
         names = [c.name for c in table.columns]
         self.legend = laid_out.legend
-        self.limits: list[Any] = []  # of each column: None, a number, or place of another column and times that
+        self.limits: list[
+            Any
+        ] = []  # of each column: None, a number, or place of another column and times that
         for limit in map(limits.get, names):
             self.limits.append([names.index(limit[0]), limit[1]] if isinstance(limit, tuple) else limit)
 

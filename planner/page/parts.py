@@ -170,10 +170,13 @@ def item_of(answer: AliasAnswer, ident: str, state: str = "") -> Item:
 def limits_of(target: Target) -> Limits:
     """Above what the columns of a target are shaded."""
     given = {
-        "wait": target.wait and target.wait / MILLISECOND, "response": target.response and target.response / MILLISECOND,
+        "wait": target.wait and target.wait / MILLISECOND,
+        "response": target.response and target.response / MILLISECOND,
         "queued": target.queued, "no_alias": target.no_alias,
     }  # fmt: skip
-    return {key: limit for key, limit in given.items() if limit is not None} or {"wait": ("service", target.wait_share)}
+    return {key: limit for key, limit in given.items() if limit is not None} or {
+        "wait": ("service", target.wait_share)
+    }
 
 
 def _ranged(low: int, high: int) -> str:
@@ -197,7 +200,10 @@ def _alias(answer: AliasAnswer, ident: str, grown: Later) -> Part:
     """One volume or pool: tiles, curves, readings, the table."""
     state = compared(answer.recommended, answer.in_use)
     later = [(0.0, answer), *((share, each) for share, each in grown if isinstance(each, AliasAnswer))]
-    growth = tuple(AfterGrowth(share=share, tiles=_alias_tiles(each), counts={}, headline=each.headline) for share, each in later)
+    growth = tuple(
+        AfterGrowth(share=share, tiles=_alias_tiles(each), counts={}, headline=each.headline)
+        for share, each in later
+    )
     now = growth[0].tiles
     tiles = (
         Tile(label="aliases needed", value=now["needed"], detail=now["range"], state=STATES[state], follows="needed"),
@@ -335,13 +341,16 @@ def _over_time(need: PoolNeed, answer: AliasAnswer | None, ident: str) -> Item:
     notes = [solved, *need.notes, *([f"Rules of the field: {', '.join(rules)}."] if rules else ())]
     notes += [f"Supply counters: {need.supply}."] if need.supply else []
     plain = Item(
-        ident=ident, name=need.name, headline=said, verdict=word(need.verdict), figures=tuple(figures), notes=tuple(notes)
+        ident=ident, name=need.name, headline=said, verdict=word(need.verdict), figures=tuple(figures),
+        notes=tuple(notes),
     )  # fmt: skip
     if answer is None:
         return plain
     whole = item_of(answer, ident, word(need.verdict))
     if answer.in_use != need.in_use:
-        notes.append(f"{answer.in_use} aliases were in use in the interval that decides, {need.in_use} are in the last.")
+        notes.append(
+            f"{answer.in_use} aliases were in use in the interval that decides, {need.in_use} are in the last."
+        )
         plain = replace(plain, notes=tuple(notes))
     return replace(
         plain, figures=(*whole.figures, *plain.figures), grids=whole.grids, decides=whole.decides,
@@ -454,7 +463,9 @@ def _volumes(answer: VolumesAnswer, ident: str, grown: Later) -> Part:
     (said,) = (column for column in overview.columns if column.name == "verdict")
     others = [column for column in overview.columns if column is not said]
     words = replace(said, label="verdict", values=list(map(word, said.values)))
-    overview = replace(overview, columns=(others[0], words, *others[1:], replace(said, name="why", label="why")))
+    overview = replace(
+        overview, columns=(others[0], words, *others[1:], replace(said, name="why", label="why"))
+    )
     rows = grid(
         overview, f"{ident}-volumes", f"One row a volume. aliases: {answer.target}; then: with them.", title="Volumes",
         verdict="verdict", items=places, named_by="device", sortable=True,
@@ -510,7 +521,8 @@ def _supply(answer: SupplyAnswer, ident: str) -> Part:
     (section,) = answer.sections()
     caption = f"{section.caption} Ranges here hold 95 %."
     rows = grid(
-        replace(table, columns=columns), f"{ident}-supply", caption, title="Supply counters", limits={"fail_fraction": answer.no_alias},
+        replace(table, columns=columns), f"{ident}-supply", caption, title="Supply counters",
+        limits={"fail_fraction": answer.no_alias},
         verdict="verdict", sortable=True,
     )  # fmt: skip
     add = sum(max((p.aliases_needed or p.aliases) - p.aliases, 0) for p in answer.pools)

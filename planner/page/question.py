@@ -448,7 +448,9 @@ def joined(
     names = ", ".join(path.name for path in sources[:3]) + (" and others" if len(sources) > 3 else "")  # noqa: PLR2004
     first = answers[0]
     if isinstance(first, SiteAnswer):
-        states = {need.name: (need.needed, need.needed_low, need.needed_high, need.in_use) for need in first.pools}
+        states = {
+            need.name: (need.needed, need.needed_low, need.needed_high, need.in_use) for need in first.pools
+        }
         lead = replace(parts[0], headline=what_to_do(states), further=first_words(answers, states))
         parts, title = [lead, *parts[1:]], title or period(first)
     html = page(

@@ -66,9 +66,17 @@ def by_when(growth: Growth, states: Mapping[str, Count]) -> str:
     years = f"{growth.horizon / 365.25:.3g} years"
     if not found:
         far = any(each.verdict == BEYOND for each in growth.limits)
-        return f"By the trend nothing else runs out within {years}." if far else "There is no trend to date it by."
+        return (
+            f"By the trend nothing else runs out within {years}."
+            if far
+            else "There is no trend to date it by."
+        )
     more = len(found) - NAMED
-    rest = f"; {more} more {'limit is' if more == 1 else 'limits are'} reached within {years}" if more > 0 else ""
+    rest = (
+        f"; {more} more {'limit is' if more == 1 else 'limits are'} reached within {years}"
+        if more > 0
+        else ""
+    )
     return f"By the trend {'; '.join(found[:NAMED])}{rest}."
 
 
@@ -109,8 +117,13 @@ def how_sure(answer: SiteAnswer) -> str:
     intervals = sum(each.intervals for each in known)
     wide = max(((each.needed_high or 0) - (each.needed_low or 0) for each in known), default=0)
     queue = sum(bool(np.isnan(each.series.queued).all()) for each in known)
-    ends = "each count is sure to the alias" if not wide else f"the widest range of a count spans {wide + 1} counts"
-    blind = f"; {'no queue was' if queue == len(known) else f'in {queue} pools no queue was'} measured, so requests count as independent"
+    ends = (
+        "each count is sure to the alias"
+        if not wide
+        else f"the widest range of a count spans {wide + 1} counts"
+    )
+    where = "" if queue == len(known) else f"in {counted(queue, 'pool')} "
+    blind = f"; {where}no queue was measured, so requests count as independent"
     return (
         f"Sure at 90 %: {ends}, from {intervals:,} measured intervals in {100 * answer.meet:.4g} % of the busy time"
         f"{blind if queue else ''}."

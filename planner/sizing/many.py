@@ -116,6 +116,7 @@ class VolumesAnswer(Answer):
         """
         columns: tuple[tuple[str, str, str, int | None, Callable[[AliasAnswer], Any]], ...] = (
             ("device", "", "device", None, lambda a: a.name),
+            ("verdict", "", "verdict", None, verdict),
             ("in_use", "", "in use", 0, lambda a: a.in_use),
             ("recommended", "", "aliases", 0, lambda a: a.recommended),
             ("recommended_low", "", "from", 0, lambda a: a.range[0]),
@@ -131,7 +132,6 @@ class VolumesAnswer(Answer):
                 lambda a: float(a.rows.response_time[a.recommended]) / MILLISECOND,
             ),
             ("queued", "", "queued", 2, lambda a: float(a.rows.queued[a.in_use])),
-            ("verdict", "", "", None, verdict),
         )
         return render.Table(
             columns=tuple(

@@ -208,7 +208,9 @@ def step_to(page: Page, step: int) -> None:
 def test_the_page_shows_the_answers_of_every_step(page: Page, step: int) -> None:
     """Sentence, tiles, rows, order and badges are those of the answer that `--json` prints for that growth."""
     found, share = made.site(POOLS), (0.0, 0.2, 0.5, 1.0)[step]
-    states = {each.name: (each.needed, each.needed_low, each.needed_high, each.in_use) for each in found.pools}
+    states = {
+        each.name: (each.needed, each.needed_low, each.needed_high, each.in_use) for each in found.pools
+    }
     if share:
         states |= {pool.name: (pool.recommended, *(pool.range or (None, None)), states[pool.name][3])
                    for pool in made.grown(found, share).pools}  # fmt: skip
@@ -232,7 +234,9 @@ def test_the_page_shows_the_answers_of_every_step(page: Page, step: int) -> None
     assert tiles["pools short"] == str(list(verdicts.values()).count("short"))
     assert tiles["aliases needed"] == str(sum(state[0] or 0 for state in states.values()))
     assert tiles["in use"] == str(sum(state[3] for state in states.values()))
-    dimmed = page.run("return [...document.querySelectorAll('#part0 .still')].map((e) => getComputedStyle(e).opacity);")
+    dimmed = page.run(
+        "return [...document.querySelectorAll('#part0 .still')].map((e) => getComputedStyle(e).opacity);"
+    )
     assert {float(each) < 1 for each in dimmed} == {step > 0}
 
 

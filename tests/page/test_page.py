@@ -147,8 +147,8 @@ def test_ids_are_unique_and_references_lead_somewhere() -> None:
     assert len(ids) == len(set(ids))
     for _, attrs, _ in elements().found:
         for name in ("aria-labelledby", "for", "list"):
-            for word in attrs.get(name, "").split():
-                assert word in ids, (name, attrs)
+            for each in attrs.get(name, "").split():
+                assert each in ids, (name, attrs)
         if attrs.get("href", "").startswith("#"):
             assert attrs["href"][1:] in ids
 
