@@ -7,7 +7,7 @@ import functools
 import inspect
 import shlex
 import sys
-import time
+import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -63,7 +63,7 @@ CONTEXT: Final[dict[str, Any]] = {"help_option_names": ["-h", "--help"]}
 WRITTEN: Final = ("output", "plot", "report")
 _WORDS: ContextVar[tuple[str, ...]] = ContextVar("words", default=())
 _GIVEN: ContextVar[Mapping[str, Any]] = ContextVar("given", default={})  # noqa: B039 - nobody writes to it
-PATIENCE: Final = 2.0  # seconds before a progress bar shows
+PATIENCE: Final = 1.0  # seconds before a progress bar shows
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,14 +134,14 @@ def working(what: str) -> Iterator[None]:
 
 @contextmanager
 def progress(what: str, total: int, *, of_bytes: bool = False) -> Iterator[Callable[[int], None]]:
-    """Show on a terminal how far a long work is, once it has taken more than two seconds.
+    """Show on a terminal how far a long work is and how long it will take, from the first second on.
 
     Parameters
     ----------
     what : str
         What is being done.
     total : int
-        Its parts.
+        Its parts; 0 where they are not known yet: those of work that is shared out (`planner.parallel`) are added.
     of_bytes : bool, optional
         Whether the parts are bytes, whose rate is shown.
 
@@ -156,19 +156,27 @@ def progress(what: str, total: int, *, of_bytes: bool = False) -> Iterator[Calla
     from rich.console import Console
     from rich.progress import Progress, TransferSpeedColumn
 
+    from planner.parallel import watched
+
     columns = [*Progress.get_default_columns(), *([TransferSpeedColumn()] if of_bytes else [])]
     bar = Progress(*columns, console=Console(stderr=True), transient=True)
-    task = bar.add_task(what, total=total)
-    begin = time.monotonic()
+    task = bar.add_task(what, total=total or None)
+    timer = threading.Timer(PATIENCE, bar.start)
+    timer.daemon = True
+    timer.start()
 
     def done(parts: int) -> None:
         bar.advance(task, parts)
-        if time.monotonic() - begin > PATIENCE:
-            bar.start()
+
+    def more(parts: int) -> None:
+        bar.update(task, total=(bar.tasks[0].total or 0) + parts)
 
     try:
-        yield done
+        with watched(more, done):
+            yield done
     finally:
+        timer.cancel()
+        timer.join()
         bar.stop()
 
 

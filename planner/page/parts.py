@@ -460,12 +460,8 @@ def _volumes(answer: VolumesAnswer, ident: str, grown: Later) -> Part:
     names = [each.name for each in answer.answers]
     places = {name: f"{ident}-i{k}" for k, name in enumerate(names)}
     overview = answer.overview()
-    (said,) = (column for column in overview.columns if column.name == "verdict")
-    others = [column for column in overview.columns if column is not said]
-    words = replace(said, label="verdict", values=list(map(word, said.values)))
-    overview = replace(
-        overview, columns=(others[0], words, *others[1:], replace(said, name="why", label="why"))
-    )
+    why = render.Column(name="why", unit="", values=[verdict(each) for each in answer.answers])
+    overview = replace(overview, columns=(*overview.columns, why))
     rows = grid(
         overview, f"{ident}-volumes", f"One row a volume. aliases: {answer.target}; then: with them.", title="Volumes",
         verdict="verdict", items=places, named_by="device", sortable=True,
@@ -514,14 +510,10 @@ def _grown_volumes(share: float, answer: VolumesAnswer) -> AfterGrowth:
 def _supply(answer: SupplyAnswer, ident: str) -> Part:
     """Verdicts of supply counters, with the shares of fails over time."""
     states = [word(pool.verdict) for pool in answer.pools]
-    table = answer.table()
-    columns = tuple(
-        replace(column, values=states) if column.name == "verdict" else column for column in table.columns
-    )
     (section,) = answer.sections()
     caption = f"{section.caption} Ranges here hold 95 %."
     rows = grid(
-        replace(table, columns=columns), f"{ident}-supply", caption, title="Supply counters",
+        section.table, f"{ident}-supply", caption, title="Supply counters",
         limits={"fail_fraction": answer.no_alias},
         verdict="verdict", sortable=True,
     )  # fmt: skip

@@ -331,10 +331,11 @@ class Answered:
 
 def _over_days(asked: PageQuestion) -> Answered:
     """What every pool needs over its days."""
-    answer = site(
-        asked.source, members=asked.members, system=asked.system, start=asked.start, end=asked.end,
-        target=asked.target, model=asked.model, scheduler=asked.scheduler, workers=asked.workers,
-    )  # fmt: skip
+    with asked.progress("Need over time", 0):
+        answer = site(
+            asked.source, members=asked.members, system=asked.system, start=asked.start, end=asked.end,
+            target=asked.target, model=asked.model, scheduler=asked.scheduler, workers=asked.workers,
+        )  # fmt: skip
     pools, law = pools_of(answer)
     return _further(answer, pools, law, asked)
 
@@ -349,12 +350,11 @@ def _growing(asked: PageQuestion) -> list[Answered]:
         end=asked.end,
     )  # fmt: skip
     given = Given(law=Law.from_model(asked.model), target=asked.target)
-    with asked.progress("What breaks first", 1) as done:
+    with asked.progress("What breaks first", 0):
         try:
             answer = site_growth(measured, given)
         except InputError:  # no load with a limit: the page has the rest
             return []
-        done(1)
     return [Answered(answer=answer)]
 
 

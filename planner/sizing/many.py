@@ -11,6 +11,7 @@ from planner import render
 from planner.answer import Answer
 from planner.demand import Target
 from planner.measurements.systems import NO_QUEUE, OWN_RESPONSE
+from planner.render.verdict import word
 from planner.sizing.answer import SCOPE, AliasAnswer, together
 from planner.units import MILLISECOND
 
@@ -116,7 +117,7 @@ class VolumesAnswer(Answer):
         """
         columns: tuple[tuple[str, str, str, int | None, Callable[[AliasAnswer], Any]], ...] = (
             ("device", "", "device", None, lambda a: a.name),
-            ("verdict", "", "verdict", None, verdict),
+            ("verdict", "", "verdict", None, lambda a: word(verdict(a))),
             ("in_use", "", "in use", 0, lambda a: a.in_use),
             ("recommended", "", "aliases", 0, lambda a: a.recommended),
             ("recommended_low", "", "from", 0, lambda a: a.range[0]),
@@ -131,7 +132,6 @@ class VolumesAnswer(Answer):
                 2,
                 lambda a: float(a.rows.response_time[a.recommended]) / MILLISECOND,
             ),
-            ("queued", "", "queued", 2, lambda a: float(a.rows.queued[a.in_use])),
         )
         return render.Table(
             columns=tuple(
@@ -155,7 +155,7 @@ class VolumesAnswer(Answer):
         tuple of render.Section
             One.
         """
-        caption = f"aliases: {self.target}; then: with them. Longest wait first."
+        caption = f"aliases: {self.target}; then: with them. Longest wait first; --csv has the queues."
         return (render.Section(table=self.overview(), caption=caption),)
 
     def table(self) -> render.Table:
