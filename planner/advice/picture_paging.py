@@ -107,6 +107,8 @@ def _over_rates(axes: Axes, found: PagingAnswer, count: int) -> None:
         if load.requests is not None:
             full = min(full, load.requests * device.pages_per_transfer / device.service_time)
         rates = full * np.append(np.linspace(0.05, 0.9, RATES), [0.95, 0.98, NEARLY])
+        if load.page_rate < rates[-1]:
+            rates = np.unique(np.append(rates, load.page_rate))
         _line(
             axes,
             k,

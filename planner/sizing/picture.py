@@ -9,7 +9,7 @@ import numpy as np
 
 from planner import render, style
 from planner.interval import Interval
-from planner.render.verdict import SHORT, judged
+from planner.render.verdict import SHORT, SPARE, judged
 from planner.results import Array
 from planner.units import MILLISECOND
 
@@ -111,6 +111,7 @@ def draw_many(
     verdicts: Sequence[str] = (),
 ) -> Axes:
     """A row each, those that lack most first: aliases in use and needed, with range, in the color of the verdict."""
+    sure = bool(verdicts)  # what is to spare is then what the range leaves for sure
     verdicts = verdicts or [judged(count, used) for count, used in zip(counts, in_use, strict=True)]
     order = sorted(
         range(len(names)), key=lambda k: (list(style.VERDICTS).index(verdicts[k]), in_use[k] - counts[k])
@@ -136,7 +137,8 @@ def draw_many(
         axes.plot(
             [in_use[k]], [row], "D", color=style.MEASURED, markersize=6, fillstyle="none", zorder=style.ABOVE
         )
-        words = f"{verdicts[k]} {abs(counts[k] - in_use[k])}" if counts[k] != in_use[k] else verdicts[k]
+        many = max(counts[k] - in_use[k], in_use[k] - (high if sure else counts[k]))
+        words = f"{verdicts[k]} {many}" if verdicts[k] in {SHORT, SPARE} else verdicts[k]
         axes.annotate(
             words, (max(counts[k], in_use[k], high), row), xytext=(9, 0), textcoords="offset points", va="center",
             color=color, fontsize="small",

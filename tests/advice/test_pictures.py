@@ -28,7 +28,7 @@ def points(axes: Axes, style_of: str = "") -> list[tuple[float, float]]:
             continue
         assert all(marks.get_zorder() > line.get_zorder() for line in lines)
         found += list(zip(np.ravel(marks.get_xdata()), np.ravel(marks.get_ydata()), strict=True))
-    (left, right), (bottom, top) = axes.get_xlim(), axes.get_ylim()
+    (left, right), (bottom, top) = axes.get_xlim(), sorted(axes.get_ylim())
     assert all(left <= x <= right and bottom <= y <= top for x, y in found)
     return found
 
