@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from planner.errors import InputError
 
@@ -280,6 +280,6 @@ def save_axes(axes: Axes, path: Path, *, force: bool = False) -> None:
         for text in figure.findobj(Text):
             text.set_parse_math(False)  # a dollar in a name is a dollar
         kind = path.suffix.lower().removeprefix(".")
-        about = {} if kind == "png" else {"metadata": {"Title": title_of(axes)}}
+        about: Any = {} if kind == "png" else {"metadata": {"Title": title_of(axes)}}
         with rc_context({"text.parse_math": False, "svg.fonttype": "none", "pdf.fonttype": 42}):
             figure.savefig(beside, dpi=150, format=kind, **about)

@@ -85,7 +85,7 @@ def to_text(table: Table, width: int = WIDTH, *, color: bool = False) -> str:
         Lines without a trailing line feed.
     """
     units = [column.unit if column.unit != "share" else "" for column in table.columns]
-    cells = []
+    cells: list[list[str]] = []
     for column, unit in zip(table.columns, units, strict=True):
         texts = [safe.line(text) for text in column.texts()]
         heads = [column.label or column.name] + ([unit] if any(units) else [])

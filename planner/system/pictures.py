@@ -27,8 +27,8 @@ def comparison_picture(
     """Bounds as hollow points and the throughput as a full one with its interval, for one system or two."""
     names = [n for n in dict.fromkeys(n for _, f in pairs for n, _ in f.ranked())]
     labels, several = ["throughput", *names], len(pairs) > 1
-    rate = pairs[0][1].throughput.value
-    title = "" if several or rate is None else f"{style.rounded(rate)} {unit}, most limited by {names[0]}"
+    most = pairs[0][1].throughput.value
+    title = "" if several or most is None else f"{style.rounded(most)} {unit}, most limited by {names[0]}"
     title = title if len(title) <= style.LONGEST else ""
     (axes,) = style.begin(axes, headline, title=title, height=1.7 + 0.4 * len(labels))
     named = _apart([name for name, _ in pairs])

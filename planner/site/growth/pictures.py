@@ -138,7 +138,7 @@ def draw_limits(limits: Sequence[Limit], horizon: int, axes: Axes | None = None)
     axes.set_yticks(range(len(shown)), [_row(limit, several=several) for limit in shown])
     axes.set(
         ylim=(max(len(shown), 2) - 0.4, -0.8), xlim=(begin - timedelta(days=30), end + timedelta(days=45))
-    )  # type: ignore[arg-type]
+    )
     style.dated(axes)
     style.legend_below(axes)
     return axes
