@@ -44,7 +44,9 @@ class PageCell:
     @property
     def look(self) -> str:
         """Class of the style; a zero is muted."""
-        return "hot" if self.over else "zero" if self.order == 0 else ""
+        return (
+            "hot" if self.over else "zero" if self.order is not None and set(self.text) <= {"0", "."} else ""
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,7 +163,10 @@ def grid(
     columns = table.columns
     texts = [column.texts() for column in columns]
     orders = [[_order(value) for value in column.values] for column in columns]
-    numbers = [any(each is not None for each in order) for order in orders]
+    numbers = [
+        any(each is not None for each in order) or bool(k and not sortable and not column.words)
+        for k, (order, column) in enumerate(zip(orders, columns, strict=True))
+    ]
     names = [column.name for column in columns]
     limits = {name: limit for name, limit in (limits or {}).items() if name in names}
     ends = [_ends(limits.get(name), names, orders) for name in names]

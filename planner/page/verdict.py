@@ -45,12 +45,16 @@ def what_to_do(states: Mapping[str, Count], share: float = 0.0) -> str:
     enough = len(states) - len(short) - len(spare) - len(unknown)
     if enough:
         alone = next(name for name in states if judged(states[name]) == ENOUGH)
-        who = alone if enough == 1 else f"all {enough}" if enough == len(states) else f"{enough} others"
+        who = alone if enough == 1 else _every(enough) if enough == len(states) else f"{enough} others"
         parts.append(f"{who} {'has' if enough == 1 else 'have'} enough")
     if unknown:
         parts.append(f"{counted(len(unknown), 'has', 'have')} no answer")
     said = "; ".join(parts)
     return f"{'Today' if not share else f'At {100 * share:.4g} % more load'}: {said}."
+
+
+def _every(count: int) -> str:
+    return "both" if count == 2 else f"all {count}"  # noqa: PLR2004 - both are two
 
 
 def _lacks(name: str, state: Count) -> str:
@@ -89,7 +93,7 @@ def _one(limit: Limit, states: Mapping[str, Count]) -> str:
         if limit.verdict == ALREADY:
             return "" if judged(state) == SHORT else f"{who} is short over the last days alone"
         some = f"has {used - (state[2] or 0)} to spare today and " if judged(state) == SPARE else ""
-        return f"{who} {some}is short of its {used} from {month(limit.reached)} on ({_between(limit)})"
+        return f"{who} {some}needs more than its {used} from {month(limit.reached)} on ({_between(limit)})"
     if limit.verdict == ALREADY:
         return f"{who} is past its limit already"
     return f"{who} reaches its limit in {month(limit.reached)} ({_between(limit)})"

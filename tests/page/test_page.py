@@ -279,3 +279,9 @@ def test_the_kept_accuracy_is_that_of_the_scoreboard() -> None:
     assert provenance.ACCURACY.read_text(encoding="utf-8") == render.to_csv(
         provenance.rounded(scoreboard().summary())
     )
+
+
+@pytest.mark.parametrize(("intervals", "drawn"), [(9, 0), (10, 2)])
+def test_fewer_than_ten_intervals_have_no_chart_over_time(intervals: int, drawn: int) -> None:
+    part = part_of(made.site(2, intervals), "p0")
+    assert [len(item.figures) for item in part.items] == [drawn, drawn]
