@@ -93,20 +93,22 @@ class Answer(Tabular):
             raise NotImplementedError
         return style.drawn_by(self.PICTURE, self, axes)
 
-    def text(self, width: int = render.WIDTH) -> str:
+    def text(self, width: int = render.WIDTH, *, color: bool = False) -> str:
         """Say it in a terminal.
 
         Parameters
         ----------
         width : int, optional
             Columns of the terminal.
+        color : bool, optional
+            Whether it may use bold type and color.
 
         Returns
         -------
         str
             Headline, tables and notes.
         """
-        return render.answer_text(self.headline, self.sections(), self.notes, width)
+        return render.answer_text(self.headline, self.sections(), self.notes, width, color=color)
 
     def to_markdown(self) -> str:
         """Say it in a document.

@@ -9,14 +9,14 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from planner.errors import InputError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-PICTURES: Final = (".png", ".svg")
+PICTURES: Final = (".png", ".svg", ".pdf")
 
 
 def save(text: str, path: Path, *, force: bool = False) -> None:
@@ -244,7 +244,7 @@ def drawable(path: Path, *, force: bool = False) -> None:
     Raises
     ------
     InputError
-        Another ending than .png or .svg, the file exists and `force` is not given, or its folder does not exist.
+        Another ending than .png, .svg or .pdf, the file exists and `force` is not given, or its folder does not exist.
     """
     if path.suffix.lower() not in PICTURES:
         raise InputError("plot", str(path), f"a file name that ends in {' or '.join(PICTURES)}")
@@ -252,14 +252,14 @@ def drawable(path: Path, *, force: bool = False) -> None:
 
 
 def save_axes(axes: Axes, path: Path, *, force: bool = False) -> None:
-    """Write a picture as PNG or SVG, by the ending of its name.
+    """Write a picture as PNG, SVG (its text as text) or PDF, by the ending of its name.
 
     Parameters
     ----------
     axes : matplotlib.axes.Axes
         What was drawn.
     path : Path
-        Where, ending in .png or .svg.
+        Where, ending in .png, .svg or .pdf.
     force : bool, optional
         Whether an existing file may be written over.
 
@@ -271,11 +271,15 @@ def save_axes(axes: Axes, path: Path, *, force: bool = False) -> None:
     from matplotlib import rc_context
     from matplotlib.text import Text
 
+    from planner.style import title_of
+
     drawable(path, force=force)
     figure = axes.get_figure(root=True)
     assert figure is not None
     with replacing(path, "plot") as beside:
         for text in figure.findobj(Text):
             text.set_parse_math(False)  # a dollar in a name is a dollar
-        with rc_context({"text.parse_math": False}):
-            figure.savefig(beside, dpi=150, format=path.suffix.lower().removeprefix("."))
+        kind = path.suffix.lower().removeprefix(".")
+        about: Any = {} if kind == "png" else {"metadata": {"Title": title_of(axes)}}
+        with rc_context({"text.parse_math": False, "svg.fonttype": "none", "pdf.fonttype": 42}):
+            figure.savefig(beside, dpi=150, format=kind, **about)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from multiprocessing import active_children, get_context
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -33,6 +34,7 @@ SAME: Final = (
 SCHEMES: Final = ("tcp://", "tls://", "ucx://", "ws://", "wss://")
 Part = TypeVar("Part")
 Value = TypeVar("Value")
+Tell = Callable[[int], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +44,30 @@ class Failed:
     name: str
     problem: str
     exit_code: int = PlannerError.exit_code
+
+
+_WATCH: ContextVar[tuple[Tell, Tell] | None] = ContextVar("watch", default=None)
+
+
+@contextmanager
+def watched(more: Tell, done: Tell) -> Iterator[None]:
+    """Let somebody watch the work that is shared out meanwhile, unless it has its own `done`.
+
+    Parameters
+    ----------
+    more, done : callable
+        Told of the number of parts that are about to be worked on, and of those that are done.
+
+    Yields
+    ------
+    None
+        While the work is done.
+    """
+    token = _WATCH.set((more, done))
+    try:
+        yield
+    finally:
+        _WATCH.reset(token)
 
 
 def run(
@@ -84,6 +110,10 @@ def run(
     MissingExtraError
         A scheduler is named and Dask is not installed.
     """
+    watch = _WATCH.get()
+    if done is None and watch is not None:
+        watch[0](len(parts))
+        done = watch[1]
     if workers is not None and workers < 1:
         raise InputError("workers", workers, "a count of at least 1")
     if scheduler is not None and workers is not None:

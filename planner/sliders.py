@@ -234,8 +234,10 @@ def _told(shown: Shown) -> tuple[str, Axes | None]:
         return shown.headline, None
     figure = axes.get_figure(root=True)
     assert figure is not None
-    if " ".join(figure.get_suptitle().split()) == " ".join(shown.headline.split()):
-        figure.suptitle("")  # the line above says it
+    if figure.get_label() == shown.headline:  # the line above says it
+        figure.suptitle("")
+        for text in list(figure.texts):
+            text.remove()
     return shown.headline, axes
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
@@ -15,6 +17,12 @@ COLORS: Final = ("#0072b2", "#d55e00", "#009e73", "#cc79a7")
 MARKERS: Final = (("o", 12), ("s", 6), ("^", 7), ("D", 6))  # a small one stays visible on a large one
 LINES: Final = ("-", "--", ":", "-.")
 HATCHES: Final = ("", "///", "...", "xx")
+VERDICTS: Final = {
+    "short": "#b3261e",
+    "enough": "#1a7f37",
+    "spare": "#0550ae",
+    "unknown": "#57606a",
+}  # contrast 5 or more
 MEASURED: Final = "black"
 BAND: Final = 0.25  # opacity of the interval of a model
 RANGE: Final = "0.9"  # gray of the strip behind a range of counts
@@ -23,18 +31,21 @@ ABOVE: Final = 10  # measured points are drawn over everything
 WIDTH: Final = 8.0  # inches
 HEIGHT: Final = 4.6
 PANEL: Final = 3.0  # inches of each of several panels
-CHARACTERS: Final = 12.0  # of a title in an inch
-MOST_LINES: Final = 3  # of a title before it is set smaller
-TITLE_SIZES: Final = (11.0, 9.0)  # points
+LONGEST: Final = 70  # characters of a headline; what else there is to say stands below it, in gray
+SOFT: Final = "#57606a"  # contrast of 6 on white
+SIZES: Final = (12.0, 9.0)  # points of the headline and of what stands below it
+CHARACTERS: Final = 15.0  # of the smaller one in an inch
 APART: Final = 11.0  # points between two labels
 MILLION: Final = 1e6
 POINTS: Final = 72.0  # in an inch
+LEADING: Final = 1.3  # height of a line, in sizes of its type
 
 
 def begin(
     axes: Axes | None,
     headline: str,
     *,
+    title: str = "",
     panels: int = 1,
     width: float = WIDTH,
     height: float | None = None,
@@ -47,7 +58,9 @@ def begin(
     axes : matplotlib.axes.Axes or None
         Axes of the user, which hold the first panel alone; a picture of its own where None.
     headline : str
-        What the picture shows, in a sentence; broken at the width of the picture.
+        What the picture shows: its first clause in bold, the rest in gray below.
+    title : str, optional
+        What stands in bold in place of the first clause; the headline is then whole in gray.
     panels : int, optional
         Panels, one below the other.
     width, height : float, optional
@@ -60,24 +73,58 @@ def begin(
     list of matplotlib.axes.Axes
         The panels from above; one where axes were given.
     """
+    title, more = (title, headline) if title else parted(headline)
     if axes is not None:
-        figure = axes.get_figure(root=True)
-        width = WIDTH if figure is None else figure.get_figwidth()
-        axes.set_title(textwrap.fill(headline, round(0.9 * CHARACTERS * width)))
-        axes.title.set_fontsize("medium")
+        axes.set_title(
+            textwrap.fill(title, round(0.6 * CHARACTERS * _width(axes))), loc="left", fontweight="bold"
+        )
+        axes.set_label(headline)
         return [axes]
     if height is None:
         height = HEIGHT if panels == 1 else PANEL * panels
-    lines = textwrap.wrap(headline, round(CHARACTERS * width))
-    size = TITLE_SIZES[0]
-    if len(lines) > MOST_LINES:
-        size = TITLE_SIZES[1]
-        lines = textwrap.wrap(headline, round(0.95 * CHARACTERS * width * TITLE_SIZES[0] / size))
-    found = _axes(panels, width, height + size * max(len(lines) - 1, 0) / POINTS, shared=shared)
+    lines = textwrap.wrap(more, round(CHARACTERS * width))
+    large, small = SIZES
+    room = math.ceil(len(lines) * small / large)
+    found = _axes(panels, width, height + LEADING * large * room / POINTS, shared=shared)
     whole = found[0].get_figure(root=True)
     assert whole is not None
-    whole.suptitle("\n".join(lines), x=0.01, ha="left", fontsize=size)
+    whole.set_label(headline)
+    size = min(large, large * LONGEST * width / WIDTH / max(len(title), 1))
+    whole.suptitle(title + "\n" * room, x=0.01, ha="left", fontsize=size, fontweight="bold")
+    whole.text(
+        0.01, 1.0 - (LEADING * size + 5.0) / POINTS / whole.get_figheight(), "\n".join(lines), va="top", color=SOFT,
+        fontsize=small,
+    )  # fmt: skip
     return found
+
+
+def parted(headline: str) -> tuple[str, str]:
+    """Part a sentence into what stands in bold, at most `LONGEST` characters, and the rest.
+
+    Parameters
+    ----------
+    headline : str
+        A sentence or more.
+
+    Returns
+    -------
+    tuple of str
+        The headline without its full stop, and what follows; empty where nothing does.
+    """
+    if len(headline) <= LONGEST + 1:
+        return headline.removesuffix("."), ""
+    for signs in (r"\. (?=[A-Z])", "; ", ": ", ", ", r" (?=\()", " "):
+        ends = [each for each in re.finditer(signs, headline) if LONGEST / 3 <= each.start() <= LONGEST]
+        if ends:
+            at = ends[-1]
+            more = headline[at.end() :]
+            return headline[: at.start()], f"{more[0].upper()}{more[1:]}" if signs != " " else f"... {more}"
+    return f"{headline[: LONGEST - 1]}\N{HORIZONTAL ELLIPSIS}", headline
+
+
+def _width(axes: Axes) -> float:
+    figure = axes.get_figure(root=True)
+    return WIDTH if figure is None else figure.get_figwidth()
 
 
 def drawn_by(where: str, answer: object, axes: Axes | None, **options: object) -> Axes:
@@ -115,11 +162,11 @@ def title_of(axes: Axes) -> str:
     Returns
     -------
     str
-        The headline.
+        The whole headline.
     """
     figure = axes.get_figure(root=True)
     assert figure is not None
-    return " ".join((axes.get_title() or figure.get_suptitle()).split())
+    return axes.get_label() or figure.get_label() or " ".join(axes.get_title().split())  # type: ignore[return-value]
 
 
 def new_axes(width: float = 6.4, height: float = 4.4) -> Axes:
@@ -145,6 +192,10 @@ def _axes(rows: int, width: float, height: float, *, shared: bool = True) -> lis
     grid = figure.subplots(rows, sharex=shared, squeeze=False)
     for axes in grid[:, 0]:
         axes.spines[["top", "right"]].set_visible(False)
+        axes.spines[["left", "bottom"]].set_color("0.6")
+        axes.tick_params(color="0.6", labelcolor="0.2", labelsize="small")
+        axes.grid(color="0.92", linewidth=0.7)
+        axes.set_axisbelow(True)
         axes.title.set_fontsize("medium")
     return list(grid[:, 0])
 
@@ -180,7 +231,7 @@ def number(value: float) -> str:
     return f"{value / MILLION:,.10g} M" if abs(value) >= MILLION else f"{value:,.10g}"
 
 
-def rounded(value: float, digits: int = 4) -> str:
+def rounded(value: float, digits: int = 3) -> str:
     """Number in a sentence or beside a point: a few digits, thousands set apart.
 
     Parameters
@@ -193,9 +244,28 @@ def rounded(value: float, digits: int = 4) -> str:
     Returns
     -------
     str
-        As 31,960 or 0.0513.
+        As 32,000 or 0.0513.
     """
     return f"{float(f'{value:.{digits}g}'):,.10g}"
+
+
+def shortened(name: str, most: int) -> str:
+    """Cut the middle of a name that is too long for an axis.
+
+    Parameters
+    ----------
+    name : str
+        A name.
+    most : int
+        Characters there is room for.
+
+    Returns
+    -------
+    str
+        At most so many.
+    """
+    half = (most - 1) // 2
+    return name if len(name) <= most else f"{name[:half]}\N{HORIZONTAL ELLIPSIS}{name[-half:]}"
 
 
 def plain(axes: Axes, along: Literal["x", "y"] = "y") -> None:
@@ -235,6 +305,22 @@ def logarithmic(axes: Axes, along: Literal["x", "y"], *, linear_below: float | N
         axis.set_major_locator(SymmetricalLogLocator(base=10, linthresh=linear_below, subs=(1.0, 2.0, 5.0)))
     axis.set_minor_formatter(NullFormatter())
     plain(axes, along)
+
+
+def dated(axes: Axes) -> None:
+    """Write dates and times of day along an axis as briefly as they can be told apart.
+
+    Parameters
+    ----------
+    axes : matplotlib.axes.Axes
+        Axes over time.
+    """
+    from matplotlib import dates
+
+    untyped: Any = dates
+    locator = untyped.AutoDateLocator()
+    axes.xaxis.set_major_locator(locator)
+    axes.xaxis.set_major_formatter(untyped.ConciseDateFormatter(locator))
 
 
 def doubling(axes: Axes, along: Literal["x", "y"]) -> None:

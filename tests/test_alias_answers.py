@@ -188,7 +188,7 @@ def test_one_line_a_volume_the_largest_queue_first() -> None:
         (column,) = (each for each in overview.columns if each.name == name)
         assert list(column.values) == [each.range[figures] for each in answer.answers]
     assert answer.headline.startswith("8 volumes: 8 gain from 16 aliases more in all")
-    assert answer.plot().get_xlabel() == "volume"
+    assert answer.plot().get_xlabel() == "aliases"
     labeled = planner.aliases(
         data_path("hyperpav", "pool-0-aliases.listing"), kind="volume", device="BWPVS0,522C", exclude="522C"
     )

@@ -49,8 +49,8 @@ def test_a_picture_is_a_png_or_an_svg(tmp_path: Path) -> None:
         files.save_axes(axes, tmp_path / f"out{ending}")
         with pytest.raises(InputError, match="--force"):
             files.save_axes(axes, tmp_path / f"out{ending}")
-    with pytest.raises(InputError, match=r"ends in .png or .svg"):
-        files.save_axes(axes, tmp_path / "out.pdf")
+    with pytest.raises(InputError, match=r"ends in .png or .svg or .pdf"):
+        files.save_axes(axes, tmp_path / "out.gif")
     assert (tmp_path / "out.png").read_bytes().startswith(b"\x89PNG")
     assert "<svg" in (tmp_path / "out.svg").read_text(encoding="utf-8")
 

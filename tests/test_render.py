@@ -13,7 +13,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner.render import Column, Table, format_value, to_csv, to_frame, to_html, to_json, to_text
+from planner.render import (
+    Column,
+    Section,
+    Table,
+    answer_text,
+    format_value,
+    to_csv,
+    to_frame,
+    to_html,
+    to_json,
+    to_text,
+)
 
 INF, NAN = math.inf, math.nan
 TABLE = Table(
@@ -162,3 +173,35 @@ def test_a_wide_table_goes_on_below_behind_its_first_column() -> None:
     assert max(map(len, text.splitlines())) <= 80
     assert all(block.splitlines()[1].startswith("eckd") for block in blocks)
     assert all(text.count(f"column number {k}") == 1 for k in range(9))
+
+
+@pytest.mark.parametrize("width", range(40, 100, 7))
+def test_a_value_and_its_interval_stand_in_one_table(width: int) -> None:
+    names = (
+        "pool",
+        "io_rate",
+        "needed",
+        "needed_low",
+        "needed_high",
+        "response",
+        "response_low",
+        "response_high",
+    )
+    table = Table(columns=tuple(Column(name=name, unit="", values=[1000, 2]) for name in names))
+    for block in to_text(table, width).split("\n\n"):
+        heads = block.splitlines()[0].split()
+        for name in ("needed", "response"):
+            assert {name, f"{name}_low", f"{name}_high"} <= set(heads) or name not in heads
+
+
+def test_sentences_end_at_a_hundred_columns_and_numbers_stand_to_the_right() -> None:
+    table = Table(
+        columns=(
+            Column(name="pool", unit="", values=["A", "B"]),
+            Column(name="trend", unit="", values=["34 % (32 to 36)", "5 %"]),
+            Column(name="when", unit="", values=["Mon 10", "-"]),
+        )
+    )
+    shown = answer_text("A word. " * 40, (Section(table=table),), ("A note. " * 40,), 160)
+    assert max(map(len, shown.splitlines())) <= 100
+    assert "B                 5 %  -" in shown

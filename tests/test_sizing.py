@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from planner import calibrate, queueing, sizing
+from planner import calibrate, queueing, sizing, style
 from planner.demand import Law, Target
 from planner.demand.steady import candidates_of_pool
 from planner.devices import Performance, Pool, VolumeClass
@@ -632,39 +632,37 @@ def test_a_rate_that_stays_is_told_with_how_far_it_may_rise(above: float, said: 
 
 
 def test_many_answers_are_drawn_in_the_order_of_what_they_want() -> None:
-    """Those that lack the most stand left, those that have too many right."""
+    """Those that lack most stand above, those with some to spare below; a row: in use, needed, its range."""
     names, counts, in_use = ["a", "b", "c", "d"], [4, 9, 1, 3], [4, 2, 8, 0]
     spans = [(3, 6), (8, 12), (1, 2), (2, 3)]
     axes = draw_many("headline", names, counts, spans, in_use, "pool", None)
-    assert [each.get_text() for each in axes.get_xticklabels()] == ["b", "d", "a", "c"]
-    (recommended,) = axes.containers
-    assert recommended.lines[0].get_ydata().tolist() == [9, 3, 4, 1]
-    ends = [segment[:, 1].tolist() for segment in recommended.lines[2][0].get_segments()]
-    assert ends == [[8, 12], [2, 3], [3, 6], [1, 2]]
-    assert next(each for each in axes.lines if each.get_label() == "in use").get_ydata().tolist() == [
-        2,
-        0,
-        4,
-        8,
-    ]
-    assert [each.get_text() for each in axes.texts] == ["9", "3", "4", "1"]
-    assert axes.get_xlabel() == "pool" and axes.get_ylim()[0] == 0.0
+    assert [each.get_text() for each in axes.get_yticklabels()] == ["b", "d", "a", "c"]
+    rows = [[each.get_xdata() for each in axes.lines[first : first + 4]] for first in range(0, 16, 4)]
+    assert [(link[0], link[-1], *ends, *needed, *used) for link, ends, needed, used in rows] == [
+        (2, 9, 8, 12, 9, 2), (0, 3, 2, 3, 3, 0), (4, 4, 3, 6, 4, 4), (8, 1, 1, 2, 1, 8),
+    ]  # fmt: skip
+    assert [each.get_text() for each in axes.texts] == ["short 7", "short 3", "enough", "spare 7"]
+    colors = [line.get_color() for line in axes.lines[2:16:4]]
+    assert colors == [style.VERDICTS[each] for each in ("short", "short", "enough", "spare")]
+    assert axes.get_figure(root=True).get_suptitle().strip() == "b, d need 10 more aliases"
+    assert axes.get_ylim()[0] > axes.get_ylim()[1]
 
 
-@pytest.mark.parametrize(("longest", "turned"), [(LONG, 0.0), (LONG + 1, 45.0)])
-def test_long_names_are_turned(longest: int, turned: float) -> None:
-    names = ["a", "b" * longest]
-    axes = draw_many("headline", names, [1, 2], [(1, 1), (2, 2)], [0, 0], "volume", None)
-    assert {each.get_rotation() for each in axes.get_xticklabels()} == {turned}
-    assert {each.get_ha() for each in axes.get_xticklabels()} == {"right" if turned else "center"}
+def test_what_a_site_has_to_spare_is_what_its_range_leaves_for_sure() -> None:
+    axes = draw_many(
+        "headline", ["a", "b"], [4, 4], [(3, 6), (3, 9)], [8, 8], "pool", None, ["spare", "enough"]
+    )
+    assert [each.get_text() for each in axes.texts] == ["enough", "spare 2"]
+    assert axes.get_figure(root=True).get_suptitle().strip() == "No pool is short of aliases"
 
 
 @pytest.mark.parametrize("many", [MOST_NAMED, MOST_NAMED + 1])
-def test_few_answers_are_named_and_more_are_not(many: int) -> None:
-    axes = draw_many("headline", ["a"] * many, [1] * many, [(1, 1)] * many, [0] * many, "volume", None)
-    named = many == MOST_NAMED
-    assert len(axes.texts) == (many if named else 0)
-    assert axes.get_xlabel() == ("volume" if named else "volumes, those that want most first")
+def test_of_many_the_first_are_drawn_and_the_rest_counted(many: int) -> None:
+    axes = draw_many("Words.", ["a" * 50] * many, [1] * many, [(1, 1)] * many, [0] * many, "volume", None)
+    names = [each.get_text() for each in axes.get_yticklabels()]
+    assert len(names) == MOST_NAMED
+    assert max(map(len, names)) <= LONG
+    assert (f"of {many}." in style.title_of(axes)) == (many > MOST_NAMED)
 
 
 def test_what_was_not_measured_or_is_not_shown_does_not_touch_a_band() -> None:

@@ -60,7 +60,8 @@ def test_the_headline_stands_once_in_the_line_above_the_picture(monkeypatch: pyt
     answer = planner.aliases(rate="755/s", service="1.3ms", queue=1.84)
     axes = answer.plot()
     figure = axes.get_figure(root=True)
-    assert " ".join(figure.get_suptitle().split()) == answer.headline
+    assert figure.get_label() == answer.headline
+    assert answer.headline.startswith(figure.get_suptitle().strip())
     monkeypatch.setattr(type(answer), "plot", lambda self: axes)
     assert answer.headline in explore(lambda k: answer, k=count("k", 1, 0, 8)).words
     assert not figure.get_suptitle()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from planner import library, style
-from planner.advice.paging_capacity import Load, PagingKind, carried_by, curve
+from planner.advice.paging_capacity import Load, PagingKind, curve
 from planner.calibrate.error_bar import interval
 from planner.devices.channel_program import WIDTHS
 from planner.devices.disk import DiskPath
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from planner.advice.channel_program import CcwAnswer
     from planner.advice.disk import DiskAnswer, DiskRow
-    from planner.advice.paging import Choice, PagingAnswer
+    from planner.advice.paging import PagingAnswer
     from planner.advice.paging_capacity import PagingCapacity
     from planner.advice.processors import Scaling
 
@@ -177,7 +177,12 @@ PUBLISHED: Final = "page rate of one device [1/s]; points: published rates, resp
 
 def draw_paging(found: PagingAnswer, axes: Axes | None) -> Axes:
     """Response over the devices to buy, or over the page rate of those there are; below what it rests on."""
-    axes, *below = style.begin(axes, found.headline, panels=2, shared=False, height=7.0)
+    counts = [
+        f"{at.count} {each.kind.name}" for each in found.choices if each.feasible and (at := each.outcome)
+    ]
+    title = " or ".join(filter(None, (", ".join(counts[:-1]), *counts[-1:])))
+    title = title if found.devices is None and len(title) <= style.LONGEST else ""
+    axes, *below = style.begin(axes, found.headline, title=title, panels=2, shared=False, height=7.0)
     if found.devices is None:
         _over_counts(axes, found)
     else:
@@ -220,20 +225,26 @@ def draw_capacity(found: PagingCapacity, axes: Axes | None) -> Axes:
 
 
 def _over_counts(axes: Axes, found: PagingAnswer) -> None:
-    """Response over the number of devices, with the band of what one carries; the answer of each kind marked."""
-    load, drawn = found.load, []
+    """A row each kind: how many devices, the interval of that, and what they do beside the target."""
     for k, choice in enumerate(found.choices):
-        at = choice.outcome
+        at, color = choice.outcome, _look(k)[0]
+        target = style.rounded(found.load.target_of(choice.kind.device) / MILLISECOND)
         if at is None or not choice.feasible:
+            axes.annotate(f"no count meets {target} ms", (0.02, k), xycoords=("axes fraction", "data"), va="center",
+                          color=style.SOFT, fontsize="small")  # fmt: skip
             continue
-        counts = _counts(choice, load)
-        drawn += counts
-        _paging_line(axes, k, choice.kind, counts, [load] * len(counts), counts)
-        ends = [at.count - (choice.least or at.count), (choice.most or counts[-1]) - at.count]
-        name = f"{at.count} {choice.kind.name}"
-        _paging_answer(axes, k, at.count, at.response_time, np.maximum(np.reshape(ends, (2, 1)), 0), name)
-    _finish(axes, "devices", load, [choice.kind for choice in found.choices if choice.feasible])
-    axes.set_xlim(0.9 * min(drawn), 1.15 * max(drawn))
+        low, high = choice.least or at.count, choice.most or at.count
+        axes.plot([low, high], [k, k], color=color, linewidth=9, alpha=style.BAND, solid_capstyle="round",
+                  label=None if k else f"its range, {style.NINETY}")  # fmt: skip
+        axes.plot([at.count], [k], "D", color=color, markersize=8, zorder=style.ABOVE, linestyle="None")
+        ends = f", {style.NINETY}: {low} to {high}" if low < high else ""
+        words = f"{at.count}{ends}; {style.rounded(at.response_time / MILLISECOND)} ms, at most {target} ms"
+        axes.annotate(words, (max(high, at.count), k), xytext=(10, 0), textcoords="offset points", va="center",
+                      fontsize="small")  # fmt: skip
+    most = max((choice.most or choice.outcome.count for choice in found.choices if choice.outcome), default=1)
+    axes.set_yticks(range(len(found.choices)), [choice.kind.name for choice in found.choices])
+    axes.set(xlabel="devices", xlim=(0, 1.9 * most + 1), ylim=(len(found.choices) - 0.5, -0.5))
+    style.whole_numbers(axes)
 
 
 def _over_rates(axes: Axes, found: PagingAnswer, count: int) -> None:
@@ -245,6 +256,8 @@ def _over_rates(axes: Axes, found: PagingAnswer, count: int) -> None:
         if load.requests is not None:
             full = min(full, load.requests * device.pages_per_transfer / device.service_time)
         rates = full * np.append(np.linspace(0.05, 0.9, RATES), [0.95, 0.98, 0.995])
+        if load.page_rate < rates[-1]:
+            rates = np.unique(np.append(rates, load.page_rate))
         _paging_line(
             axes,
             k,
@@ -262,17 +275,6 @@ def _over_rates(axes: Axes, found: PagingAnswer, count: int) -> None:
             )  # fmt: skip
     axes.axvline(load.page_rate, color=style.MEASURED, linewidth=1, label="page rate asked for")
     _finish(axes, "page rate of all devices [1/s]", load, [choice.kind for choice in found.choices])
-
-
-def _counts(choice: Choice, load: Load) -> list[int]:
-    """From the fewest devices that carry the page rate at all to twice the answer."""
-    assert choice.outcome is not None
-    least = max(1, int(carried_by(choice.kind.device, load.times(1 / choice.kind.error[1]))))
-    most = max(math.ceil(2.0 * choice.outcome.count), least + 3)
-    if load.requests is not None:
-        most = min(most, load.requests)
-    grid = {round(count) for count in np.geomspace(least, max(most, least), 14)}
-    return sorted({*grid, choice.outcome.count})
 
 
 def _look(k: int) -> tuple[str, str]:

@@ -98,7 +98,7 @@ def growth(
         measured = read(list(files), pools, system=system, start=start, end=end)
         notes = checked_members(pools, measured.devices.lazy())
         measured = replace(measured, notes=(*measured.notes, *notes))
-    with options.working("Fitting every load, sizing every pool"):
+    with options.progress("Fitting every load, sizing every pool", 0):
         answer = site_growth(measured, given, horizon=ahead, rate=rate, events=events)
     options.show(answer, form)
 

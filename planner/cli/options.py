@@ -7,7 +7,7 @@ import functools
 import inspect
 import shlex
 import sys
-import time
+import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -29,7 +29,7 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Csv = Annotated[bool, typer.Option("--csv", help="Print CSV.")]
 Output = Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write to FILE.")]
 Force = Annotated[bool, typer.Option("--force", help="Write over existing files.")]
-Plot = Annotated[Path | None, typer.Option("--plot", metavar="FILE", help="Draw to FILE.png or FILE.svg.")]
+Plot = Annotated[Path | None, typer.Option("--plot", metavar="FILE", help="Draw to FILE.png, .svg or .pdf.")]
 Report = Annotated[
     Path | None, typer.Option("--report", metavar="FILE.html", help="Write a page that stands alone to FILE.")
 ]
@@ -63,7 +63,7 @@ CONTEXT: Final[dict[str, Any]] = {"help_option_names": ["-h", "--help"]}
 WRITTEN: Final = ("output", "plot", "report")
 _WORDS: ContextVar[tuple[str, ...]] = ContextVar("words", default=())
 _GIVEN: ContextVar[Mapping[str, Any]] = ContextVar("given", default={})  # noqa: B039 - nobody writes to it
-PATIENCE: Final = 2.0  # seconds before a progress bar shows
+PATIENCE: Final = 1.0  # seconds before a progress bar shows
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,14 +134,14 @@ def working(what: str) -> Iterator[None]:
 
 @contextmanager
 def progress(what: str, total: int, *, of_bytes: bool = False) -> Iterator[Callable[[int], None]]:
-    """Show on a terminal how far a long work is, once it has taken more than two seconds.
+    """Show on a terminal how far a long work is and how long it will take, from the first second on.
 
     Parameters
     ----------
     what : str
         What is being done.
     total : int
-        Its parts.
+        Its parts; 0 where they are not known yet: those of work that is shared out (`planner.parallel`) are added.
     of_bytes : bool, optional
         Whether the parts are bytes, whose rate is shown.
 
@@ -156,19 +156,27 @@ def progress(what: str, total: int, *, of_bytes: bool = False) -> Iterator[Calla
     from rich.console import Console
     from rich.progress import Progress, TransferSpeedColumn
 
+    from planner.parallel import watched
+
     columns = [*Progress.get_default_columns(), *([TransferSpeedColumn()] if of_bytes else [])]
     bar = Progress(*columns, console=Console(stderr=True), transient=True)
-    task = bar.add_task(what, total=total)
-    begin = time.monotonic()
+    task = bar.add_task(what, total=total or None)
+    timer = threading.Timer(PATIENCE, bar.start)
+    timer.daemon = True
+    timer.start()
 
     def done(parts: int) -> None:
         bar.advance(task, parts)
-        if time.monotonic() - begin > PATIENCE:
-            bar.start()
+
+    def more(parts: int) -> None:
+        bar.update(task, total=(bar.tasks[0].total or 0) + parts)
 
     try:
-        yield done
+        with watched(more, done):
+            yield done
     finally:
+        timer.cancel()
+        timer.join()
         bar.stop()
 
 
@@ -371,6 +379,20 @@ def width() -> int:
     return min(max(shutil.get_terminal_size((render.WIDTH, 24)).columns, 60), 200)
 
 
+def colored() -> bool:
+    """Whether standard output is a terminal that shows color, and color is wanted (no NO_COLOR).
+
+    Returns
+    -------
+    bool
+        False for pipes and files.
+    """
+    import os
+
+    wanted = not os.environ.get("NO_COLOR") and os.environ.get("TERM", "dumb") != "dumb"
+    return wanted and sys.stdout is not None and sys.stdout.isatty()
+
+
 def show(answer: Answer | Tabular, form: Form) -> None:
     """Draw an answer where a picture is wanted, print it or write it to a file, and end as it says.
 
@@ -391,7 +413,8 @@ def show(answer: Answer | Tabular, form: Form) -> None:
     found: Any = answer
     if isinstance(form, PlotForm):
         beside(found, form)
-    text = found.text(width()) if isinstance(answer, Answer) and form.output is None else found.text()
+    on_screen = isinstance(answer, Answer) and form.output is None
+    text = found.text(width(), color=colored()) if on_screen else found.text()
     emit(text, found.to_dict(), found.table(), form)
     code = getattr(answer, "exit_code", 0)
     if code:

@@ -82,7 +82,7 @@ def site(
             scheduler="--scheduler",
             workers="--workers",
         ),
-        options.working("Answering every pool over its days"),
+        options.progress("Answering every pool over its days", 0),
     ):
         asked: dict[str, Any] = {
             "members": pools, "system": system, "start": start, "end": end, "pool": pool, "target": target,

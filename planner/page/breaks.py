@@ -6,12 +6,12 @@ from dataclasses import replace
 from typing import Final
 
 from planner.page.content import Part, Tile
+from planner.page.verdict import ALREADY, WITHIN
 from planner.site.growth import Growth
 from planner.site.growth.limit import Limit
 
 TITLE: Final = "What breaks first"
 FEW: Final = 8  # rows that are seen at a glance
-ALREADY, WITHIN = "already", "within horizon"
 
 
 def breaks(answer: Growth, part: Part) -> Part:

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from planner import render
-from planner.page.drawing import shade
 from planner.render.table import plain
+from planner.render.verdict import STATES
 
 if TYPE_CHECKING:
     from markupsafe import Markup
 
-SHORT, ENOUGH, MANY, UNKNOWN = "short", "enough", "too many", "unknown"
-STATES: Final = {SHORT: "bad", ENOUGH: "good", MANY: "spare", UNKNOWN: "open"}  # verdict: class of the style
+FIRST: Final = {"pool", "device", "volumes", "in_use"}  # columns that hold at any growth
+Limits = Mapping[str, "float | tuple[str, float]"]
+"""Above what a cell of a column is shaded: a number, or so many times what stands in another column."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,11 +35,18 @@ class Tile:
 
 @dataclass(frozen=True, slots=True)
 class PageCell:
-    """A cell: what is read, by what it is sorted (None: by the text), its level of heat (0: none)."""
+    """A cell: what is read, by what it is sorted (None: by the text), whether it is above its limit."""
 
     text: str
     order: float | None = None
-    heat: int = 0
+    over: bool = False
+
+    @property
+    def look(self) -> str:
+        """Class of the style; a zero is muted."""
+        return (
+            "hot" if self.over else "zero" if self.order is not None and set(self.text) <= {"0", "."} else ""
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +71,7 @@ class PageRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grid:
-    """A table of the page; `sortable` ones can be sorted and filtered."""
+    """A table of the page; `sortable` ones can be sorted and filtered; `legend` says which cells are shaded."""
 
     ident: str
     caption: str
@@ -71,6 +79,7 @@ class Grid:
     rows: tuple[PageRow, ...]
     title: str = ""
     sortable: bool = False
+    legend: str = ""
 
     @property
     def verdicts(self) -> list[str]:
@@ -116,12 +125,13 @@ class Input:
 class AfterGrowth:
     """What holds when the demand grew by `share`: values of tiles by what they follow, counts by item.
 
-    `counts` has the texts of the columns that follow, by key of the column, for each item.
+    `counts` has the texts of the columns that follow, by key of the column, for each item; `headline` is what is said.
     """
 
     share: float
     tiles: Mapping[str, str]
     counts: Mapping[str, Mapping[str, str]]
+    headline: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,6 +140,7 @@ class Part:
 
     title: str
     headline: str
+    further: tuple[str, ...] = ()  # sentences that no growth moves
     tiles: tuple[Tile, ...] = ()
     grids: tuple[Grid, ...] = ()
     items: tuple[Item, ...] = ()
@@ -142,26 +153,30 @@ class Part:
 
 
 def grid(
-    table: render.Table, ident: str, caption: str = "", *, title: str = "", heat: Collection[str] = (),
+    table: render.Table, ident: str, caption: str = "", *, title: str = "", limits: Limits | None = None,
     verdict: str = "", items: Mapping[str, str] | None = None, named_by: str = "", sortable: bool = False,
 ) -> Grid:  # fmt: skip
-    """Lay a table out: numbers are sorted as numbers, columns named in `heat` are shaded by their largest.
+    """Lay a table out: numbers are sorted as numbers, cells above their limit are shaded.
 
     `verdict` is the column that holds one; `items` the full answers by what stands in the column `named_by`.
     """
     columns = table.columns
     texts = [column.texts() for column in columns]
     orders = [[_order(value) for value in column.values] for column in columns]
-    largest = [max((v for v in order if v is not None and math.isfinite(v)), default=0.0) for order in orders]
-    numbers = [any(each is not None for each in order) for order in orders]
+    numbers = [
+        any(each is not None for each in order) or bool(k and not sortable and not column.words)
+        for k, (order, column) in enumerate(zip(orders, columns, strict=True))
+    ]
     names = [column.name for column in columns]
+    limits = {name: limit for name, limit in (limits or {}).items() if name in names}
+    ends = [_ends(limits.get(name), names, orders) for name in names]
     rows = []
     for k in range(len(table)):
         cells = tuple(
             PageCell(
                 texts[c][k],
                 orders[c][k],
-                shade(orders[c][k], largest[c]) if names[c] in heat and orders[c][k] is not None else 0,  # type: ignore[arg-type]
+                (orders[c][k] or 0.0) > ends[c][k],
             )
             for c in range(len(columns))
         )
@@ -182,7 +197,33 @@ def grid(
         )
         for c, number in zip(columns, numbers, strict=True)
     )
-    return Grid(ident=ident, caption=caption, heads=heads, rows=tuple(rows), title=title, sortable=sortable)
+    return Grid(
+        ident=ident,
+        caption=caption,
+        heads=heads,
+        rows=tuple(rows),
+        title=title,
+        sortable=sortable,
+        legend=legend(heads, limits),
+    )
+
+
+def _ends(limit: float | tuple[str, float] | None, names: Sequence[str], orders: Any) -> list[float]:
+    """The limit of each row of a column."""
+    if isinstance(limit, tuple):
+        return [math.inf if each is None else limit[1] * each for each in orders[names.index(limit[0])]]
+    return [math.inf if limit is None else limit] * len(orders[0])
+
+
+def legend(heads: Sequence[Head], limits: Limits) -> str:
+    """Which cells are shaded, in words."""
+    labels = {head.key: head.label for head in heads}
+    units = {head.key: {"percent": " %", "": ""}.get(head.unit, f" {head.unit}") for head in heads}
+    return ", ".join(
+        f"{labels[key]} above {limit[1]:.4g} times {labels[limit[0]]}" if isinstance(limit, tuple)
+        else f"{labels[key]} above {limit:.4g}{units[key]}"
+        for key, limit in limits.items()
+    )  # fmt: skip
 
 
 def _order(value: Any) -> float | None:
@@ -193,10 +234,10 @@ def _order(value: Any) -> float | None:
     return float(value)
 
 
-def sections(found: Sequence[render.Section], ident: str) -> tuple[Grid, ...]:
+def sections(found: Sequence[render.Section], ident: str, limits: Limits | None = None) -> tuple[Grid, ...]:
     """The tables of an answer as people see them elsewhere."""
     return tuple(
-        grid(each.table, f"{ident}-{k}", each.caption, title=each.title)
+        grid(each.table, f"{ident}-{k}", each.caption, title=each.title, limits=limits)
         for k, each in enumerate(found)
         if len(each.table)
     )

@@ -18,7 +18,7 @@ LEFT, RIGHT, TOP, BOTTOM = 58.0, 18.0, 12.0, 34.0
 TALLEST: Final = 2.5  # the axis ends at so many times the largest value; a band may reach beyond
 STEPS: Final = (1.0, 2.0, 2.5, 5.0, 10.0)
 PLACES: Final = 360  # across a picture over time; more intervals are drawn as the largest of each place
-LEVELS: Final = 7  # shades of heat
+HALF_USED: Final = 0.5  # of the aliases in use: up to there an hour has the first shade
 DAYS: Final = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 DAY: Final = 86_400.0
 HOUR: Final = 3_600.0
@@ -325,13 +325,12 @@ class Week:
 
     def draw(self, ident: str) -> Markup:
         """Draw a path a shade; hours that need more than are in use have a dot."""
-        largest = float(np.nanmax(self.hours)) if np.isfinite(self.hours).any() else 0.0
         left, above = 34.0, 18.0
         shades: dict[int, list[str]] = {}
         dots = []
         for (day, hour), value in np.ndenumerate(self.hours):
             x, y = left + CELL * hour, above + CELL * day
-            level = shade(value, largest)
+            level = shade(value, self.in_use)
             side = CELL - 1
             shades.setdefault(level, []).append(f"M{place(x)} {place(y)}h{side:g}v{side:g}h-{side:g}z")
             if value > self.in_use:
@@ -363,10 +362,8 @@ class Week:
         )
 
 
-def shade(value: float, largest: float) -> int:
-    """Level of heat from 1 to 7; 0 where nothing is known."""
+def shade(value: float, in_use: float) -> int:
+    """Level of a need: 0 not known, 1 up to half of what is in use, 2 up to all of it, 3 more."""
     if math.isnan(value):
         return 0
-    if math.isinf(value):
-        return LEVELS
-    return 1 + round((LEVELS - 1) * min(max(value / largest, 0.0), 1.0)) if largest > 0 else 1
+    return 3 if value > in_use else 2 if value > HALF_USED * in_use else 1

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -13,10 +12,11 @@ from typing import Any, Final
 from markupsafe import Markup
 
 from planner import __version__
-from planner.page.content import STATES, Grid, Input, Part, grid
+from planner.page.content import FIRST, Grid, Input, Limits, Part, grid
 from planner.render import Column, Table
 from planner.render.table import plain
 from planner.render.text import MARKS
+from planner.render.verdict import STATES
 
 HERE: Final = Path(__file__).parent
 MOST_OPEN: Final = 4  # items that are shown in full at first
@@ -24,7 +24,7 @@ DATA_NAME: Final = "report.json"
 
 
 def page(
-    parts: Sequence[Part], *, title: str, command: str, inputs: Sequence[Input], accuracy: Table | None,
+    parts: Sequence[Part], *, title: str, names: str, command: str, inputs: Sequence[Input], accuracy: Table | None,
     accuracy_words: str, volumes: Volumes | None = None,
 ) -> str:  # fmt: skip
     """Lay out the page; every text that comes from files is escaped."""
@@ -34,6 +34,7 @@ def page(
         loader=FileSystemLoader(HERE), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
         lstrip_blocks=True,
     )  # fmt: skip
+    environment.filters["prose"] = prose
     style, script = (_text(name) for name in ("report.css", "report.js"))
     csv = {name: text for part in parts for name, text in part.csv.items()}
     if volumes is not None:
@@ -42,11 +43,12 @@ def page(
         "answers": [part.data for part in parts],
         "csv": csv,
         "states": STATES,
+        "first": sorted(FIRST),
         "growth": [_steps(part) for part in parts],
-        "volumes": None if volumes is None else {"rows": volumes.rows, "heat": volumes.heat},
+        "volumes": None if volumes is None else {"rows": volumes.rows, "limits": volumes.limits},
     }
     return environment.get_template("report.html.jinja").render(
-        title=title, version=__version__, parts=parts, volumes=volumes, command=command,
+        title=title, names=names, version=__version__, parts=parts, volumes=volumes, command=command,
         inputs=_inputs(inputs) if inputs else None, accuracy_words=accuracy_words,
         accuracy=None if accuracy is None else grid(accuracy, "accuracy", "Published figures of this kind."),
         downloads=[DATA_NAME, *csv], data=embedded(data), style=style, script=script,
@@ -54,11 +56,18 @@ def page(
     )  # fmt: skip
 
 
+def prose(text: str) -> str:
+    """A sentence without the marks of a terminal."""
+    return text.replace("`", "")
+
+
 class Volumes:
     """All volumes, for a table that the page draws when it is looked at: its columns, rows, and CSV."""
 
-    def __init__(self, table: Table, caption: str, heat: Sequence[str], csv: str) -> None:
-        laid_out = grid(Table(columns=tuple(_first(c) for c in table.columns)), "volumes", caption)
+    def __init__(self, table: Table, caption: str, limits: Limits, csv: str) -> None:
+        laid_out = grid(
+            Table(columns=tuple(_first(c) for c in table.columns)), "volumes", caption, limits=limits
+        )
         self.caption, self.csv = caption, csv
         kinds = [any(isinstance(v, (int, float)) for v in c.values) for c in table.columns]
         self.heads = [
@@ -66,12 +75,13 @@ class Volumes:
             for head, number in zip(laid_out.heads, kinds, strict=True)
         ]
         self.rows = plain([list(row) for row in zip(*(_rounded(c) for c in table.columns), strict=True)])
-        self.heat = [
-            max((v for v in c.values if isinstance(v, (int, float)) and math.isfinite(v)), default=0.0)
-            if c.name in heat
-            else 0
-            for c in table.columns
-        ]
+        names = [c.name for c in table.columns]
+        self.legend = laid_out.legend
+        self.limits: list[
+            Any
+        ] = []  # of each column: None, a number, or place of another column and times that
+        for limit in map(limits.get, names):
+            self.limits.append([names.index(limit[0]), limit[1]] if isinstance(limit, tuple) else limit)
 
 
 def _first(column: Column) -> Column:
@@ -119,7 +129,7 @@ def _shares(part: Part) -> list[str]:
 def _steps(part: Part) -> list[dict[str, Any]]:
     """Steps of the growth slider."""
     return [
-        {"words": words, "tiles": each.tiles, "counts": each.counts}
+        {"words": words, "headline": prose(each.headline), "tiles": each.tiles, "counts": each.counts}
         for words, each in zip(_shares(part), part.growth, strict=True)
     ]
 

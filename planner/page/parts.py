@@ -13,45 +13,35 @@ import numpy as np
 
 from planner import render
 from planner.answer import Answer
+from planner.demand import Target
 from planner.page.breaks import breaks
-from planner.page.content import (
-    ENOUGH,
-    MANY,
-    SHORT,
-    STATES,
-    UNKNOWN,
-    AfterGrowth,
-    Grid,
-    Item,
-    PagePicture,
-    Part,
-    Tile,
-    grid,
-    sections,
-)
+from planner.page.content import AfterGrowth, Grid, Item, Limits, PagePicture, Part, Tile, grid, sections
 from planner.page.drawing import Course, Curve, Week
+from planner.page.verdict import Count, judged, what_to_do
+from planner.render.verdict import ENOUGH, SHORT, SPARE, STATES, UNKNOWN, word
+from planner.render.verdict import judged as compared
 from planner.site.growth import Growth
 from planner.site.pool_need import PoolNeed
 from planner.site.site_answer import SiteAnswer
 from planner.sizing import AliasAnswer, PoolCount, Subsystem, VolumesAnswer
-from planner.sizing.many import GAINS, SATURATED, SPARES, verdict
+from planner.sizing.many import verdict
 from planner.sizing.pool_count import table_of
 from planner.style import NINETY
 from planner.supply import SupplyAnswer
-from planner.supply.answer import NOT_ENOUGH, TOO_MANY
 from planner.units import MILLISECOND
 
-HEAT: Final = frozenset({"io_rate", "response", "queued", "fail_fraction", "short_share"})
+LIMITS: Final[Limits] = {"short_share": 1.0}  # percent of the busy intervals
+FEWEST: Final = 10  # intervals that are drawn over time
 COUNTS: Final = ("recommended", "recommended_low", "recommended_high")
 CURVE_KEY: Final = (
-    ("line", "chosen reading"),
+    ("line", "chosen demand"),
     ("band", NINETY),
     ("measured", "measured"),
     ("pick", "recommended"),
     ("strip", "range of the count"),
 )
 COURSE_KEY: Final = (("need", "needed"), ("used", "in use"))
-WEEK_KEY: Final = (("much", "much is needed"), ("over", "more than in use"))
+WEEK_KEY: Final = (("half", "up to half of those in use"), ("much", "up to all"), ("over", "more: short"))
 RULES: Final = {
     "in_use_plus_queue": "in use plus queue",
     "high_water": "high water",
@@ -172,20 +162,25 @@ def item_of(answer: AliasAnswer, ident: str, state: str = "") -> Item:
     """A pool or volume in full."""
     return Item(
         ident=ident, name=answer.name, headline=answer.headline, verdict=state, figures=_curves(answer, ident),
-        grids=(_readings(answer, ident), *sections(answer.sections(), ident)),
+        grids=(_readings(answer, ident), *sections(answer.sections(), ident, limits_of(answer.target))),
         notes=tuple(note for note in answer.notes if note != answer.remarks.step), decides=answer.remarks.step,
     )  # fmt: skip
 
 
-def _compared(recommended: int | None, in_use: int) -> str:
-    """The verdict on a count."""
-    if recommended is None:
-        return UNKNOWN
-    return SHORT if recommended > in_use else MANY if recommended < in_use else ENOUGH
+def limits_of(target: Target) -> Limits:
+    """Above what the columns of a target are shaded."""
+    given = {
+        "wait": target.wait and target.wait / MILLISECOND,
+        "response": target.response and target.response / MILLISECOND,
+        "queued": target.queued, "no_alias": target.no_alias,
+    }  # fmt: skip
+    return {key: limit for key, limit in given.items() if limit is not None} or {
+        "wait": ("service", target.wait_share)
+    }
 
 
 def _ranged(low: int, high: int) -> str:
-    return f"range {low} to {high}" if high > low else "range of one count"
+    return f"range {low} to {high}" if high > low else "no other in the range"
 
 
 def _number(value: float, digits: int) -> str:
@@ -203,13 +198,16 @@ def _change(now: float, then: float, digits: int) -> str:
 
 def _alias(answer: AliasAnswer, ident: str, grown: Later) -> Part:
     """One volume or pool: tiles, curves, readings, the table."""
-    state = _compared(answer.recommended, answer.in_use)
+    state = compared(answer.recommended, answer.in_use)
     later = [(0.0, answer), *((share, each) for share, each in grown if isinstance(each, AliasAnswer))]
-    growth = tuple(AfterGrowth(share=share, tiles=_alias_tiles(each), counts={}) for share, each in later)
+    growth = tuple(
+        AfterGrowth(share=share, tiles=_alias_tiles(each), counts={}, headline=each.headline)
+        for share, each in later
+    )
     now = growth[0].tiles
     tiles = (
         Tile(label="aliases needed", value=now["needed"], detail=now["range"], state=STATES[state], follows="needed"),
-        Tile(label="in use", value=str(answer.in_use), detail=state),
+        Tile(label="in use", value=str(answer.in_use)),
         Tile(label="I/O rate [1/s]", value=now["rate"], detail="with the needed aliases", follows="rate"),
         Tile(label="response [ms]", value=now["response"], detail="with the needed aliases", follows="response"),
     )  # fmt: skip
@@ -244,7 +242,7 @@ def _site(answer: SiteAnswer, ident: str, full: Mapping[str, AliasAnswer], grown
         f"One row a pool, those that are short first. needed: {answer.target} in {100 * answer.meet:.4g} % of the busy "
         "time; from, to: its range; worst, 99 %, 95 %: in the worst interval, in these shares of the busy time; short: "
         "share of the busy intervals that need more than was in use.",
-        title="Pools", heat=HEAT, verdict="verdict", items=places, named_by="pool", sortable=True,
+        title="Pools", limits=LIMITS, verdict="verdict", items=places, named_by="pool", sortable=True,
     )  # fmt: skip
     states = {
         need.name: (need.needed, need.needed_low, need.needed_high, need.in_use) for need in answer.pools
@@ -275,11 +273,11 @@ def _site(answer: SiteAnswer, ident: str, full: Mapping[str, AliasAnswer], grown
 
 
 def _pool_tiles(now: Mapping[str, str]) -> tuple[Tile, ...]:
-    """How many pools are short, enough, too many; aliases needed."""
+    """How many pools are short, have enough, have some to spare; aliases needed."""
     return (
         Tile(label="pools short", value=now["short"], detail=now["to add"], state="bad", follows="short"),
         Tile(label="enough", value=now["enough"], state="good", follows="enough"),
-        Tile(label="too many", value=now["spare"], detail=now["to give"], state="spare", follows="spare"),
+        Tile(label="spare", value=now["spare"], detail=now["to give"], state="spare", follows="spare"),
         Tile(label="aliases needed", value=now["needed"], detail=now["range"], follows="needed"),
     )
 
@@ -289,7 +287,7 @@ def _needs(answer: SiteAnswer) -> render.Table:
     needs = answer.pools
     columns: tuple[tuple[str, str, str, list[Any], int | None], ...] = (
         ("pool", "", "pool", [n.name for n in needs], None),
-        ("verdict", "", "verdict", [n.verdict for n in needs], None),
+        ("verdict", "", "verdict", [word(n.verdict) for n in needs], None),
         ("volumes", "", "volumes", [n.volumes for n in needs], 0),
         ("in_use", "", "in use", [n.in_use for n in needs], 0),
         ("recommended", "", "needed", [n.needed for n in needs], 0),
@@ -326,7 +324,7 @@ def _over_time(need: PoolNeed, answer: AliasAnswer | None, ident: str) -> Item:
     """A pool over its days, and its whole answer in the interval that decides."""
     series = need.series
     figures: list[PagePicture] = []
-    if not np.isnat(series.start).any():
+    if not np.isnat(series.start).any() and series.start.size >= FEWEST:
         course = Course(
             start=series.start, seconds=series.seconds, needed=series.needed, in_use=series.in_use
         )
@@ -343,40 +341,34 @@ def _over_time(need: PoolNeed, answer: AliasAnswer | None, ident: str) -> Item:
     notes = [solved, *need.notes, *([f"Rules of the field: {', '.join(rules)}."] if rules else ())]
     notes += [f"Supply counters: {need.supply}."] if need.supply else []
     plain = Item(
-        ident=ident, name=need.name, headline=said, verdict=need.verdict, figures=tuple(figures), notes=tuple(notes)
+        ident=ident, name=need.name, headline=said, verdict=word(need.verdict), figures=tuple(figures),
+        notes=tuple(notes),
     )  # fmt: skip
     if answer is None:
         return plain
-    whole = item_of(answer, ident, need.verdict)
+    whole = item_of(answer, ident, word(need.verdict))
+    if answer.in_use != need.in_use:
+        notes.append(
+            f"{answer.in_use} aliases were in use in the interval that decides, {need.in_use} are in the last."
+        )
+        plain = replace(plain, notes=tuple(notes))
     return replace(
         plain, figures=(*whole.figures, *plain.figures), grids=whole.grids, decides=whole.decides,
         notes=(f"The interval that decides: {whole.headline}", *plain.notes, *whole.notes),
     )  # fmt: skip
 
 
-Counted = tuple[int | None, int | None, int | None, int]
-"""A count, its range, and the aliases in use."""
-
-
-def _judged(state: Counted) -> str:
-    """The verdict of a site on a pool: too many only where even the upper end of the range is below what is in use."""
-    needed, _, high, used = state
-    if needed is None or high is None:
-        return UNKNOWN
-    return SHORT if needed > used else MANY if high < used else ENOUGH
-
-
-def _grown_site(share: float, states: Mapping[str, Counted]) -> AfterGrowth:
+def _grown_site(share: float, states: Mapping[str, Count]) -> AfterGrowth:
     """Sums and counts at a growth."""
-    verdicts = {name: _judged(state) for name, state in states.items()}
+    verdicts = {name: judged(state) for name, state in states.items()}
     found = list(verdicts.values())
     add = sum((n or 0) - used for name, (n, _, _, used) in states.items() if verdicts[name] == SHORT)
-    give = sum(used - (high or 0) for name, (_, _, high, used) in states.items() if verdicts[name] == MANY)
+    give = sum(used - (high or 0) for name, (_, _, high, used) in states.items() if verdicts[name] == SPARE)
     tiles = {
         "short": str(found.count(SHORT)),
         "to add": f"{add} to add",
         "enough": str(found.count(ENOUGH)),
-        "spare": str(found.count(MANY)),
+        "spare": str(found.count(SPARE)),
         "to give": f"{give} could serve elsewhere",
         "needed": str(sum(state[0] or 0 for state in states.values())),
         "range": _ranged(*(sum(state[end] or 0 for state in states.values()) for end in (1, 2))),
@@ -388,7 +380,7 @@ def _grown_site(share: float, states: Mapping[str, Counted]) -> AfterGrowth:
         }
         for name, state in states.items()
     }
-    return AfterGrowth(share=share, tiles=tiles, counts=counts)
+    return AfterGrowth(share=share, tiles=tiles, counts=counts, headline=what_to_do(states, share))
 
 
 # Many pools.
@@ -403,16 +395,16 @@ def _pools(answer: Subsystem, ident: str, full: Mapping[str, AliasAnswer], grown
     places = {name: f"{ident}-i{k}" for k, name in enumerate(shown)}
     table = table_of(order)
     table = replace(table, columns=tuple(c for c in table.columns if c.name not in LEFT_OUT))
-    states = [_compared(pool.recommended, pool.in_use) for pool in order]
+    states = [compared(pool.recommended, pool.in_use) for pool in order]
     verdicts = render.Column(name="verdict", unit="", values=states, label="verdict")
     rows = grid(
         render.Table(columns=(table.columns[0], verdicts, *table.columns[1:])), f"{ident}-pools",
         f"One row a pool. recommended: {answer.target}; from, to: its range; rule: aliases in use and the queue, "
         "rounded up; then: with the recommended aliases.",
-        title="Pools", heat=HEAT, verdict="verdict", items=places, named_by="pool", sortable=True,
+        title="Pools", limits=LIMITS, verdict="verdict", items=places, named_by="pool", sortable=True,
     )  # fmt: skip
     items = tuple(
-        item_of(full[name], places[name], _compared(full[name].recommended, full[name].in_use))
+        item_of(full[name], places[name], compared(full[name].recommended, full[name].in_use))
         for name in shown
     )
     later = [(0.0, answer), *((share, each) for share, each in grown if isinstance(each, Subsystem))]
@@ -432,7 +424,7 @@ def _pools(answer: Subsystem, ident: str, full: Mapping[str, AliasAnswer], grown
 
 def _grown_pools(share: float, answer: Subsystem) -> AfterGrowth:
     """Sums and counts at a growth."""
-    states = {pool.name: _compared(pool.recommended, pool.in_use) for pool in answer.pools}
+    states = {pool.name: compared(pool.recommended, pool.in_use) for pool in answer.pools}
     total = answer.total()
 
     def moved(state: str) -> int:
@@ -444,13 +436,13 @@ def _grown_pools(share: float, answer: Subsystem) -> AfterGrowth:
         "short": str(list(states.values()).count(SHORT)),
         "to add": f"{moved(SHORT)} to add",
         "enough": str(list(states.values()).count(ENOUGH)),
-        "spare": str(list(states.values()).count(MANY)),
-        "to give": f"{moved(MANY)} could serve elsewhere",
+        "spare": str(list(states.values()).count(SPARE)),
+        "to give": f"{moved(SPARE)} could serve elsewhere",
         "needed": str(total.recommended),
         "range": _ranged(*(total.range or (0, 0))),
     }
     return AfterGrowth(
-        share=share, tiles=tiles,
+        share=share, tiles=tiles, headline=answer.headline,
         counts={pool.name: {**_count_texts(pool), "verdict": states[pool.name]} for pool in answer.pools},
     )  # fmt: skip
 
@@ -468,27 +460,22 @@ def _volumes(answer: VolumesAnswer, ident: str, grown: Later) -> Part:
     names = [each.name for each in answer.answers]
     places = {name: f"{ident}-i{k}" for k, name in enumerate(names)}
     overview = answer.overview()
-    overview = replace(
-        overview,
-        columns=tuple(
-            replace(column, label="verdict") if column.name == "verdict" else column
-            for column in overview.columns
-        ),
-    )
+    why = render.Column(name="why", unit="", values=[verdict(each) for each in answer.answers])
+    overview = replace(overview, columns=(*overview.columns, why))
     rows = grid(
         overview, f"{ident}-volumes", f"One row a volume. aliases: {answer.target}; then: with them.", title="Volumes",
-        heat=HEAT, verdict="verdict", items=places, named_by="device", sortable=True,
+        verdict="verdict", items=places, named_by="device", sortable=True,
     )  # fmt: skip
     later = [(0.0, answer), *((share, each) for share, each in grown if isinstance(each, VolumesAnswer))]
     growth = tuple(_grown_volumes(share, each) for share, each in later)
     now = growth[0].tiles
     tiles = (
-        Tile(label="volumes gain", value=now["gain"], detail=now["to add"], state="bad", follows="gain"),
-        Tile(label="could spare some", value=now["spare"], state="spare", follows="spare"),
-        Tile(label="others", value=now["others"], state="good", follows="others"),
+        Tile(label="volumes short", value=now["gain"], detail=now["to add"], state="bad", follows="gain"),
+        Tile(label="enough", value=now["others"], state="good", follows="others"),
+        Tile(label="spare", value=now["spare"], state="spare", follows="spare"),
         Tile(label="no answer", value=str(len(answer.unanswered)), state="open"),
     )
-    items = tuple(item_of(each, places[each.name], verdict(each)) for each in answer.answers)
+    items = tuple(item_of(each, places[each.name], word(verdict(each))) for each in answer.answers)
     return replace(
         _base(answer, ident, "Volumes", "aliases"), tiles=tiles[: 4 if answer.unanswered else 3], grids=(rows,),
         items=items, growth=growth if len(growth) > 1 else (), growth_of="the measured demand of every volume",
@@ -497,9 +484,9 @@ def _volumes(answer: VolumesAnswer, ident: str, grown: Later) -> Part:
 
 def _grown_volumes(share: float, answer: VolumesAnswer) -> AfterGrowth:
     """Sums and counts at a growth."""
-    states = {each.name: verdict(each) for each in answer.answers}
-    gaining = [each for each in answer.answers if states[each.name] in {GAINS, SATURATED}]
-    spare = list(states.values()).count(SPARES)
+    states = {each.name: word(verdict(each)) for each in answer.answers}
+    gaining = [each for each in answer.answers if states[each.name] == SHORT]
+    spare = list(states.values()).count(SPARE)
     tiles = {
         "gain": str(len(gaining)),
         "to add": f"{sum(each.recommended - each.in_use for each in gaining)} aliases to add",
@@ -510,10 +497,11 @@ def _grown_volumes(share: float, answer: VolumesAnswer) -> AfterGrowth:
         each.name: {
             **dict(zip(COUNTS, map(str, (each.recommended, *each.range)), strict=True)),
             "verdict": states[each.name],
+            "why": verdict(each),
         }
         for each in answer.answers
     }
-    return AfterGrowth(share=share, tiles=tiles, counts=counts)
+    return AfterGrowth(share=share, tiles=tiles, counts=counts, headline=answer.headline)
 
 
 # Supply counters.
@@ -521,16 +509,12 @@ def _grown_volumes(share: float, answer: VolumesAnswer) -> AfterGrowth:
 
 def _supply(answer: SupplyAnswer, ident: str) -> Part:
     """Verdicts of supply counters, with the shares of fails over time."""
-    said = {NOT_ENOUGH: SHORT, TOO_MANY: MANY, "enough": ENOUGH, None: UNKNOWN}
-    states = [said[pool.verdict] for pool in answer.pools]
-    table = answer.table()
-    columns = tuple(
-        replace(column, values=states) if column.name == "verdict" else column for column in table.columns
-    )
+    states = [word(pool.verdict) for pool in answer.pools]
     (section,) = answer.sections()
     caption = f"{section.caption} Ranges here hold 95 %."
     rows = grid(
-        replace(table, columns=columns), f"{ident}-supply", caption, title="Supply counters", heat=HEAT,
+        section.table, f"{ident}-supply", caption, title="Supply counters",
+        limits={"fail_fraction": answer.no_alias},
         verdict="verdict", sortable=True,
     )  # fmt: skip
     add = sum(max((p.aliases_needed or p.aliases) - p.aliases, 0) for p in answer.pools)
@@ -538,7 +522,7 @@ def _supply(answer: SupplyAnswer, ident: str) -> Part:
     tiles = (
         Tile(label="pools short", value=str(states.count(SHORT)), detail=f"{add} to add", state="bad"),
         Tile(label="enough", value=str(states.count(ENOUGH)), state="good"),
-        Tile(label="too many", value=str(states.count(MANY)), detail=f"{give} could serve elsewhere", state="spare"),
+        Tile(label="spare", value=str(states.count(SPARE)), detail=f"{give} could serve elsewhere", state="spare"),
         Tile(label="target", value=f"{100 * answer.no_alias:.3g} %", detail="of the tries without alias, at most"),
     )  # fmt: skip
     return replace(

@@ -20,6 +20,7 @@ from planner.page import provenance
 from planner.page.content import Part
 from planner.page.layout import Volumes, page
 from planner.page.parts import MOST_ITEMS, part_of
+from planner.page.verdict import first_words, period, what_to_do
 from planner.page.volumes import volumes_of
 from planner.parallel import Failed, run
 from planner.site.growth.goals import FEWEST_DAYS
@@ -330,10 +331,11 @@ class Answered:
 
 def _over_days(asked: PageQuestion) -> Answered:
     """What every pool needs over its days."""
-    answer = site(
-        asked.source, members=asked.members, system=asked.system, start=asked.start, end=asked.end,
-        target=asked.target, model=asked.model, scheduler=asked.scheduler, workers=asked.workers,
-    )  # fmt: skip
+    with asked.progress("Need over time", 0):
+        answer = site(
+            asked.source, members=asked.members, system=asked.system, start=asked.start, end=asked.end,
+            target=asked.target, model=asked.model, scheduler=asked.scheduler, workers=asked.workers,
+        )  # fmt: skip
     pools, law = pools_of(answer)
     return _further(answer, pools, law, asked)
 
@@ -348,12 +350,11 @@ def _growing(asked: PageQuestion) -> list[Answered]:
         end=asked.end,
     )  # fmt: skip
     given = Given(law=Law.from_model(asked.model), target=asked.target)
-    with asked.progress("What breaks first", 1) as done:
+    with asked.progress("What breaks first", 0):
         try:
             answer = site_growth(measured, given)
         except InputError:  # no load with a limit: the page has the rest
             return []
-        done(1)
     return [Answered(answer=answer)]
 
 
@@ -445,8 +446,15 @@ def joined(
     """Lay out parts with where they came from."""
     table, words = provenance.accuracy(answers)
     names = ", ".join(path.name for path in sources[:3]) + (" and others" if len(sources) > 3 else "")  # noqa: PLR2004
+    first = answers[0]
+    if isinstance(first, SiteAnswer):
+        states = {
+            need.name: (need.needed, need.needed_low, need.needed_high, need.in_use) for need in first.pools
+        }
+        lead = replace(parts[0], headline=what_to_do(states), further=first_words(answers, states))
+        parts, title = [lead, *parts[1:]], title or period(first)
     html = page(
-        parts, title=title or names or parts[0].title, command=command, inputs=provenance.inputs(sources),
+        parts, title=title or names or parts[0].title, names=names, command=command, inputs=provenance.inputs(sources),
         accuracy=table, accuracy_words=words, volumes=volumes,
     )  # fmt: skip
     return Report(

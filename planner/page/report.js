@@ -77,17 +77,32 @@
       table, places: Object.fromEntries([...table.tHead.rows[0].cells].map((head) => [head.dataset.key, head.cellIndex])),
       rows: new Map([...table.tBodies[0].rows].map((row) => [row.cells[0].textContent, row])),
     }));
+    const items = new Map(every("details.item", part).map((item) => [item.dataset.name, item]));
+    const rank = (row) => Object.keys(states).indexOf(row.dataset.verdict);
+    const badge = (element, text) => {
+      element.textContent = text;
+      element.className = `verdict ${states[text] || "open"}`;
+    };
+    for (const { table, rows } of tables) [...rows.values()].forEach((row, k) => { row.dataset.place = k; });
     function move() {
       const step = steps[Number(slider.value)];
       said.textContent = step.words;
       slider.setAttribute("aria-valuetext", step.words);
+      part.querySelector("[data-says]").textContent = step.headline || part.querySelector("[data-says]").textContent;
+      part.classList.toggle("grown", slider.value !== "0");
       for (const tile of every(".tile[data-follows]", part)) {
-        tile.querySelector(".value").textContent = step.tiles[tile.dataset.follows];
+        const text = step.tiles[tile.dataset.follows];
+        tile.querySelector(".value").textContent = text;
+        tile.className = `tile ${text === "0" ? "" : tile.dataset.state}`;
         const detail = tile.querySelector(".detail");
         const more = { short: "to add", gain: "to add", spare: "to give", needed: "range" }[tile.dataset.follows];
         if (detail && more && step.tiles[more] !== undefined) detail.textContent = step.tiles[more];
       }
-      for (const { places, rows } of tables) {
+      for (const [name, texts] of Object.entries(step.counts)) {
+        const item = items.get(name);
+        if (item) badge(item.querySelector("summary .verdict"), texts.verdict);
+      }
+      for (const { table, places, rows } of tables) {
         for (const [name, texts] of Object.entries(step.counts)) {
           const row = rows.get(name);
           if (!row) continue;
@@ -95,15 +110,23 @@
             if (places[key] === undefined) continue;
             const cell = row.cells[places[key]];
             if (key === "verdict") {
-              cell.firstElementChild.textContent = text;
-              cell.firstElementChild.className = `verdict ${states[text] || "open"}`;
+              badge(cell.firstElementChild, text);
               row.dataset.verdict = text;
             } else {
               cell.textContent = text;
               delete cell.dataset.v;
             }
           }
+          for (const [key, place] of Object.entries(places)) {
+            if (!(key in texts) && !data.first.includes(key)) row.cells[place].classList.add("still");
+          }
         }
+        // The worst first, as the answer has it, unless the reader chose another order.
+        if (every("[aria-sort=ascending], [aria-sort=descending]", table).length) continue;
+        const lack = (row) => Number(row.cells[places.in_use].textContent) - Number(row.cells[places.recommended].textContent);
+        const order = [...rows.values()].sort((a, b) => slider.value === "0" ? a.dataset.place - b.dataset.place :
+          rank(a) - rank(b) || lack(a) - lack(b) || a.dataset.place - b.dataset.place);
+        table.tBodies[0].append(...order);
       }
       for (const form of every("form.filter[data-for]", part)) form.dispatchEvent(new Event("filter"));
     }
@@ -115,7 +138,7 @@
   const lazy = document.querySelector("form[data-lazy]");
   if (lazy) {
     const AT_ONCE = 100;
-    const { rows, heat } = data.volumes;
+    const { rows, limits } = data.volumes;
     const table = document.getElementById("volumes");
     const heads = [...table.tHead.rows[0].cells];
     const body = table.tBodies[0];
@@ -134,9 +157,9 @@
           if (!c) cell.scope = "row";
           const classes = [];
           if (heads[c].classList.contains("n")) classes.push("n");
-          if (heat[c] > 0 && typeof value === "number") {
-            classes.push(`h${1 + Math.round(6 * Math.min(Math.max(value / heat[c], 0), 1))}`);
-          }
+          const limit = Array.isArray(limits[c]) ? rows[k][limits[c][0]] * limits[c][1] : limits[c];
+          if (limit !== null && typeof value === "number" && value > limit) classes.push("hot");
+          if (value === 0) classes.push("zero");
           if (classes.length) cell.className = classes.join(" ");
           cell.textContent = value === null ? "-" : value;
           line.append(cell);
@@ -201,5 +224,10 @@
     }
   });
   open();
+  // Tables that do not fit say that they scroll.
+  const fit = () => every(".scroll").forEach((box) => box.classList.toggle("wide", box.scrollWidth > box.clientWidth + 1));
+  new ResizeObserver(fit).observe(document.body);
+  document.addEventListener("toggle", fit, true);
+  fit();
   document.documentElement.dataset.ready = "yes";
 })();

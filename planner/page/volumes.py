@@ -6,6 +6,8 @@ import math
 from typing import TYPE_CHECKING, Any, Final
 
 from planner import render
+from planner.demand.target import WAIT_SHARE
+from planner.page.content import Limits
 from planner.page.layout import Volumes
 from planner.reports.schema import BASE, VOLUME
 from planner.units import MILLISECOND
@@ -13,7 +15,7 @@ from planner.units import MILLISECOND
 if TYPE_CHECKING:
     import polars as pl
 
-HEAT: Final = ("io_rate", "busy", "service", "response", "queued")
+LIMITS: Final[Limits] = {"busy": 0.7, "response": ("service", 1.0 + WAIT_SHARE)}
 CAPTION: Final = (
     "One row a volume, the busiest first. I/O rate, service and response are means over its intervals; busy (I/O rate "
     "times service: I/Os in service) and queued are those of its worst interval."
@@ -68,4 +70,4 @@ def volumes_of(devices: pl.DataFrame | pl.LazyFrame) -> Volumes | None:
         if name == "device" or any(value is not None for value in values):
             shown.append(render.Column(name=name, unit=unit, values=values, label=label, decimals=decimals))
     table = render.Table(columns=tuple(shown))
-    return Volumes(table, CAPTION, HEAT, render.to_csv(table))
+    return Volumes(table, CAPTION, LIMITS, render.to_csv(table))

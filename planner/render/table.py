@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
@@ -10,6 +11,9 @@ from typing import Any, Final
 from planner import units
 
 SIGNIFICANT_DIGITS: Final = 4
+NUMBER: Final = re.compile(
+    r"[-+<]?\d[\d.,]*(?:e[-+]?\d+)?(?: ?%|/s| [A-Za-z]+)?(?: ?(?:\(.*\)|(?:to|-) ?\S+))?$"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +34,12 @@ class Column:
     def key(self) -> str:
         """Name with its unit as a suffix, as CSV and JSON show it."""
         return self.name + units.suffix(self.unit)
+
+    @property
+    def words(self) -> bool:
+        """Whether it holds words, which stand to the left; numbers with a unit or a range stand to the right."""
+        found = [value for value in self.values if isinstance(value, str)]
+        return any(not NUMBER.match(value) for value in found)
 
     def texts(self) -> list[str]:
         """All values as people read them, with equal decimals."""

@@ -6,10 +6,14 @@ import textwrap
 from collections.abc import Sequence
 from typing import Final
 
-from planner.render import safe
+from planner.render import safe, verdict
 from planner.render.table import Section, Table
 
 WIDTH: Final = 80
+LONGEST: Final = 100  # of a line of a sentence
+ENDS: Final = ("_low", "_high", "range")  # names of columns that belong to the one before
+BOLD: Final = "1"
+INK: Final = {"recommended": "1;32"}  # of a row with a mark
 HARD_SPACE: Final = "\N{NO-BREAK SPACE}"
 MARKS: Final = {
     "recommended": ">",
@@ -21,7 +25,14 @@ MARKS: Final = {
 }
 
 
-def answer_text(headline: str, sections: Sequence[Section], notes: Sequence[str], width: int = WIDTH) -> str:
+def answer_text(
+    headline: str,
+    sections: Sequence[Section],
+    notes: Sequence[str],
+    width: int = WIDTH,
+    *,
+    color: bool = False,
+) -> str:
     """Say an answer in plain text: headline, tables with their captions, notes.
 
     Parameters
@@ -33,25 +44,28 @@ def answer_text(headline: str, sections: Sequence[Section], notes: Sequence[str]
     notes : sequence of str
         Whole sentences.
     width : int, optional
-        Columns of the terminal.
+        Columns of the terminal; sentences take at most 100 of them.
+    color : bool, optional
+        Whether the headline is bold, and verdicts and the recommended row are colored.
 
     Returns
     -------
     str
         Lines without a trailing line feed.
     """
-    lines = [wrap(headline, width), ""]
+    narrow = min(width, LONGEST)
+    lines = [_inked(wrap(headline, narrow), BOLD if color else ""), ""]
     shown = [section for section in sections if len(section.table)]
     for section in shown:
-        lines += [wrap(section.title, width)] if section.title else []
-        lines += [to_text(section.table, width), ""]
-        lines += [wrap(section.caption, width)] if section.caption else []
+        lines += [wrap(section.title, narrow)] if section.title else []
+        lines += [to_text(section.table, width, color=color), ""]
+        lines += [wrap(section.caption, narrow)] if section.caption else []
         lines += [""] if section.caption and section is not shown[-1] else []
-    lines += [wrap(note, width) for note in notes]
+    lines += [wrap(note, narrow) for note in notes]
     return "\n".join(lines).rstrip("\n")
 
 
-def to_text(table: Table, width: int = WIDTH) -> str:
+def to_text(table: Table, width: int = WIDTH, *, color: bool = False) -> str:
     """Render a table in plain text: labels, units, rows; numbers to the right, marked rows with a sign.
 
     What is wider than a terminal is broken into blocks; each begins with the columns that tell the rows apart.
@@ -62,6 +76,8 @@ def to_text(table: Table, width: int = WIDTH) -> str:
         What to show.
     width : int, optional
         Columns of the terminal.
+    color : bool, optional
+        Whether verdicts and the recommended row are colored.
 
     Returns
     -------
@@ -69,20 +85,29 @@ def to_text(table: Table, width: int = WIDTH) -> str:
         Lines without a trailing line feed.
     """
     units = [column.unit if column.unit != "share" else "" for column in table.columns]
-    cells = []
+    cells: list[list[str]] = []
     for column, unit in zip(table.columns, units, strict=True):
         texts = [safe.line(text) for text in column.texts()]
         heads = [column.label or column.name] + ([unit] if any(units) else [])
         widest = max(map(len, heads + texts))
-        left = any(isinstance(value, str) for value in column.values)
+        left = column.words if cells else any(isinstance(value, str) for value in column.values)
         cells.append([text.ljust(widest) if left else text.rjust(widest) for text in heads + texts])
     if any(table.marks):
         signs = [" "] * (len(cells[0]) - len(table)) + [MARKS.get(mark, " ") for mark in table.marks]
         cells[0] = [f"{sign} {cell}" for sign, cell in zip(signs, cells[0], strict=True)]
     above = len(cells[0]) - len(table)  # lines of labels and units
+    keys = _telling_apart(cells, above, width)
+    joined = [column.name.endswith(ENDS) for column in table.columns]
     blocks = []
-    for block in _blocks(cells, _telling_apart(cells, above, width), width):
+    inks = [INK.get(mark, "") for mark in ("",) * above + (table.marks or ("",) * len(table))]
+    if color:
+        cells = [
+            _verdicts(each, above) if c.name == "verdict" else each
+            for c, each in zip(table.columns, cells, strict=True)
+        ]
+    for block in _blocks(cells, joined, keys, width):
         lines = ["  ".join(row).rstrip() for row in zip(*block, strict=True)]
+        lines = [_inked(line, ink) for line, ink in zip(lines, inks, strict=True)] if color else lines
         labels = filter(None, lines[:above])  # no line of units without units
         blocks.append("\n".join([*labels, *lines[above:]]))
     return "\n\n".join(blocks)
@@ -99,18 +124,39 @@ def _telling_apart(cells: list[list[str]], heads: int, width: int) -> int:
     return 1
 
 
-def _blocks(cells: list[list[str]], keys: int, most: int) -> list[list[list[str]]]:
-    """Columns that fit a terminal side by side; further ones go below, behind the first `keys` columns again."""
-    first, others = cells[:keys], cells[keys:]
+def _blocks(cells: list[list[str]], joined: Sequence[bool], keys: int, most: int) -> list[list[list[str]]]:
+    """Columns that fit a terminal side by side; further ones go below, behind the first `keys` columns again.
+
+    A column that is `joined`, as the ends of an interval are, stands beside the one before it.
+    """
+    first = cells[:keys]
+    groups: list[list[list[str]]] = []
+    for column, join in zip(cells[keys:], joined[keys:], strict=True):
+        if join and groups:
+            groups[-1].append(column)
+        else:
+            groups.append([column])
     used = sum(len(column[0]) + 2 for column in first) - 2
     blocks, width = [list(first)], used
-    for column in others:
-        if width + 2 + len(column[0]) > most and len(blocks[-1]) > keys:
+    for group in groups:
+        wide = sum(len(column[0]) + 2 for column in group)
+        if width + wide > most and len(blocks[-1]) > keys:
             blocks.append(list(first))
             width = used
-        blocks[-1].append(column)
-        width += 2 + len(column[0])
+        blocks[-1] += group
+        width += wide
     return blocks
+
+
+def _verdicts(column: list[str], above: int) -> list[str]:
+    """Cells of a column of verdicts, in the color of their words."""
+    inks = [verdict.INK.get(verdict.word(cell.strip()).split(" ")[0], "") for cell in column[above:]]
+    return column[:above] + [_inked(cell, ink) for cell, ink in zip(column[above:], inks, strict=True)]
+
+
+def _inked(text: str, ink: str) -> str:
+    """Every line of a text in bold or in a color of a terminal, if there is one."""
+    return "\n".join(f"\x1b[{ink}m{line}\x1b[0m" for line in text.split("\n")) if ink else text
 
 
 def counted(number: float, noun: str, plural: str = "") -> str:

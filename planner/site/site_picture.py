@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from planner import style
+from planner.render.verdict import word
 from planner.sizing.picture import draw_many
 from planner.units import MILLISECOND
 
@@ -31,6 +32,7 @@ def draw(answer: SiteAnswer, axes: Axes | None) -> Axes:
     return draw_many(
         answer.headline, [each.name for each in known], [each.needed or 0 for each in known],
         [(a or 0, b or 0) for a, b in spans], [each.in_use for each in known], noun, axes,
+        [word(each.verdict) for each in known],
     )  # fmt: skip
 
 
@@ -55,13 +57,13 @@ def _over_time(answer: SiteAnswer, axes: Axes | None) -> Axes:
     style.whole_numbers(axes, "y")
     axes.set(ylabel="aliases", ylim=(0, None), xlabel="" if dated else "interval")
     if dated:
-        axes.tick_params(axis="x", rotation=30)
+        style.dated(axes)
     style.legend_below(axes)
     return axes
 
 
 def draw_track(record: TrackRecord, axes: Axes | None) -> Axes:
-    """Response times told, with their ranges, and measured."""
+    """Response times predicted, with their ranges, and measured."""
     (axes,) = style.begin(axes, record.headline)
     pairs = [(each.pool, pair) for each in record.pools for pair in each.pairs]
     places = np.arange(1, len(pairs) + 1)
@@ -71,7 +73,7 @@ def draw_track(record: TrackRecord, axes: Axes | None) -> Axes:
     )
     high = np.where(np.isfinite(high), high, np.nan)
     axes.vlines(places, low, high, color=style.COLORS[0], alpha=style.BAND, linewidth=6, label=style.NINETY)
-    axes.plot(places, told, "_", color=style.COLORS[0], markersize=10, label="told")
+    axes.plot(places, told, "_", color=style.COLORS[0], markersize=10, label="predicted")
     axes.plot(places, measured, "D", color=style.MEASURED, fillstyle="none", label="measured")
     axes.set_xticks(places, [name for name, _ in pairs], rotation=45, ha="right")
     axes.set(ylabel="response time [ms]", ylim=(0, None))

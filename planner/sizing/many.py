@@ -13,6 +13,7 @@ from planner.demand import Law, Target
 from planner.errors import PlannerError
 from planner.measurements import Run
 from planner.measurements.systems import NO_QUEUE, OWN_RESPONSE
+from planner.render.verdict import word
 from planner.sizing.answer import SCOPE, AliasAnswer, together
 from planner.sizing.commands import Command, section
 from planner.sizing.comparison import helped
@@ -236,7 +237,7 @@ class VolumesAnswer(Answer):
         render.Table
             Times in milliseconds.
         """
-        return _table(self.listed)
+        return _table(self.listed, shown=True)
 
     def sections(self) -> tuple[render.Section, ...]:
         """One row a volume.
@@ -246,7 +247,9 @@ class VolumesAnswer(Answer):
         tuple of render.Section
             One; none where no volume is listed.
         """
-        caption = f"aliases: {self.target}; then: with them. Largest queue first (I/O rate x wait)."
+        caption = (
+            f"aliases: {self.target}; then: with them. Largest I/O rate x wait first; --csv has the queues."
+        )
         rows = (render.Section(table=self.overview(), caption=caption),) if self.listed else ()
         return (*rows, *section(self.commands))
 
@@ -281,8 +284,8 @@ class VolumesAnswer(Answer):
         }
 
 
-def _table(rows: Sequence[VolumeRow]) -> render.Table:
-    """One row a volume."""
+def _table(rows: Sequence[VolumeRow], *, shown: bool = False) -> render.Table:
+    """One row a volume; as `shown`, what fits a terminal: the verdict in a word, second, and no queue."""
 
     def traffic(of: Callable[[Traffic], float], when: str) -> Callable[[VolumeRow], float | None]:
         def found(row: VolumeRow) -> float | None:
@@ -306,6 +309,9 @@ def _table(rows: Sequence[VolumeRow]) -> render.Table:
         ("queued", "", "queued", 2, traffic(lambda t: t.queued, "now")),
         ("verdict", "", "", None, lambda row: row.verdict),
     )
+    if shown:
+        said = ("verdict", "", "verdict", None, lambda row: word(row.verdict))
+        columns = (columns[0], said, *(each for each in columns[1:] if each[0] not in ("queued", "verdict")))
     return render.Table(
         columns=tuple(
             render.Column(name=name, unit=unit, values=[of(row) for row in rows], label=label or " ", decimals=digits)

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from planner import style
+from planner import render, style
 from planner.interval import Interval
+from planner.render.verdict import SHORT, SPARE, judged
 from planner.results import Array
 from planner.units import MILLISECOND
 
@@ -19,8 +20,9 @@ if TYPE_CHECKING:
     from planner.sizing.many import VolumesAnswer
     from planner.sizing.overview import Subsystem
 
-MOST_NAMED: Final = 20  # names on the axis of a picture
-LONG: Final = 5  # characters of a name that is turned
+MOST_NAMED: Final = 40  # rows of a picture
+MOST_IN_TITLE: Final = 2  # pools that a title names
+LONG: Final = 30  # characters of a name
 
 
 def draw(answer: AliasAnswer, axes: Axes | None) -> Axes:
@@ -48,7 +50,7 @@ def _panel(answer: AliasAnswer, panel: Axes, values: Array, band: Interval, unit
         counts[bounded], np.asarray(band.low)[bounded] / unit, np.asarray(band.high)[bounded] / unit,
         color=style.COLORS[0], alpha=style.BAND, label=style.NINETY, linewidth=0,
     )  # fmt: skip
-    panel.plot(counts, values / unit, "o-", color=style.COLORS[0], markersize=3, label="chosen reading")
+    panel.plot(counts, values / unit, "o-", color=style.COLORS[0], markersize=3, label="chosen demand")
     panel.axvline(
         answer.recommended, color=style.COLORS[0], linestyle="--", label=f"recommended: {answer.recommended}"
     )
@@ -106,34 +108,49 @@ def draw_many(
     in_use: Sequence[int],
     what: str,
     axes: Axes | None,
+    verdicts: Sequence[str] = (),
 ) -> Axes:
-    """Recommended aliases of each with their range, beside those in use; most wanting first."""
-    (axes,) = style.begin(axes, headline)
-    order = sorted(range(len(names)), key=lambda k: in_use[k] - counts[k])
-    places = np.arange(1, len(order) + 1)
-    few = len(order) <= MOST_NAMED
-    room = 1.0 / max(len(order), 1)
-    size = max(1.0, min(6.0, 300.0 * room))
-    chosen = np.array([counts[k] for k in order])
-    ends = np.array([spans[k] for k in order]).reshape(-1, 2).T
-    axes.errorbar(
-        places, chosen, np.abs(ends - chosen), fmt="o", color=style.COLORS[0], markersize=size, capsize=3 if few else 0,
-        elinewidth=max(0.5, min(2.0, 200.0 * room)), label="recommended, with its range",
-    )  # fmt: skip
+    """A row each, those that lack most first: aliases in use and needed, with range, in the color of the verdict."""
+    sure = bool(verdicts)  # what is to spare is then what the range leaves for sure
+    verdicts = verdicts or [judged(count, used) for count, used in zip(counts, in_use, strict=True)]
+    order = sorted(
+        range(len(names)), key=lambda k: (list(style.VERDICTS).index(verdicts[k]), in_use[k] - counts[k])
+    )
+    shown = order[:MOST_NAMED]
+    short = [k for k in order if verdicts[k] == SHORT]
+    missing = sum(counts[k] - in_use[k] for k in short)
+    few = ", ".join(names[k] for k in short[:MOST_IN_TITLE])
+    who = (
+        few
+        if 0 < len(short) <= MOST_IN_TITLE and len(few) <= LONG
+        else f"{len(short)} of {len(names)} {what}s"
+    )
+    lack = f"{who} {'needs' if len(short) == 1 else 'need'} {render.counted(missing, 'more alias', 'more aliases')}"
+    title = lack if short else f"No {what} is short of aliases"
+    left = f" The {MOST_NAMED} shortest of {len(names)}." if len(order) > MOST_NAMED else ""
+    (axes,) = style.begin(axes, f"{headline}{left}", title=title, height=1.5 + 0.26 * max(len(shown), 3))
+    for row, k in enumerate(shown):
+        color, (low, high) = style.VERDICTS[verdicts[k]], spans[k]
+        axes.plot([in_use[k], counts[k]], [row, row], color=color, linewidth=1.5, alpha=0.6)
+        axes.plot([low, high], [row, row], color=color, linewidth=7, alpha=style.BAND, solid_capstyle="butt")
+        axes.plot([counts[k]], [row], "o", color=color, markersize=7)
+        axes.plot(
+            [in_use[k]], [row], "D", color=style.MEASURED, markersize=6, fillstyle="none", zorder=style.ABOVE
+        )
+        many = max(counts[k] - in_use[k], in_use[k] - (high if sure else counts[k]))
+        words = f"{verdicts[k]} {many}" if verdicts[k] in {SHORT, SPARE} else verdicts[k]
+        axes.annotate(
+            words, (max(counts[k], in_use[k], high), row), xytext=(9, 0), textcoords="offset points", va="center",
+            color=color, fontsize="small",
+        )  # fmt: skip
     axes.plot(
-        places, [in_use[k] for k in order], "D", color=style.MEASURED, markersize=size, fillstyle="none", clip_on=False,
-        zorder=style.ABOVE, label="in use",
-    )  # fmt: skip
-    style.whole_numbers(axes, "y")
-    if few:
-        shown = [names[k] for k in order]
-        turned = max(map(len, shown), default=0) > LONG
-        axes.set_xticks(places, shown, rotation=45 if turned else 0, ha="right" if turned else "center")
-        for place, count in zip(places, chosen, strict=True):
-            style.name_point(axes, f"{count}", (place, count), style.COLORS[0])
-    else:
-        style.whole_numbers(axes)
-        what = f"{what}s, those that want most first"
-    axes.set(xlabel=what, ylabel="aliases", ylim=(0, None))
+        [], [], "D", color=style.MEASURED, markersize=6, fillstyle="none", linestyle="none", label="in use"
+    )
+    axes.plot([], [], "o", color="0.4", markersize=7, linestyle="none", label="needed")
+    axes.plot([], [], color="0.4", linewidth=7, alpha=style.BAND, label=f"its range, {style.NINETY}")
+    axes.set_yticks(range(len(shown)), [style.shortened(names[k], LONG) for k in shown])
+    most = max((max(*spans[k], in_use[k]) for k in shown), default=1)
+    axes.set(xlabel="aliases", xlim=(-0.02 * most, 1.15 * most + 1), ylim=(max(len(shown), 3) - 0.4, -0.6))
+    style.whole_numbers(axes)
     style.legend_below(axes)
     return axes

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Final
 
 from planner import render
 from planner.answer import Answer
 from planner.quantity import column
+from planner.render.verdict import word
 from planner.reports.supply import PoolSupply
 from planner.tabular import tabled
 from planner.units import MILLISECOND, MOST_ALIASES
@@ -141,13 +142,11 @@ class SupplyAnswer(Answer):
         if short := count[NOT_ENOUGH]:
             missing = [None if p.aliases_needed is None else p.aliases_needed - p.aliases for p in short]
             more = "" if None in missing else f" ({sum(n or 0 for n in missing)} to add)"
-            parts.append(f"not enough aliases in {_named(short)}{more}")
+            parts.append(f"short of aliases: {_named(short)}{more}")
         if many := count[TOO_MANY]:
-            parts.append(
-                f"too many in {_named(many)} ({sum(p.removable for p in many)} could serve elsewhere)"
-            )
+            parts.append(f"to spare: {_named(many)} ({sum(p.removable for p in many)} could serve elsewhere)")
         if fine := count[ENOUGH]:
-            parts.append(f"enough in {_named(fine)}")
+            parts.append(f"enough: {_named(fine)}")
         if unknown := [p for p in self.pools if p.verdict is None]:
             parts.append(f"no interval to judge {_named(unknown)} by")
         text = "; ".join(parts)
@@ -168,7 +167,11 @@ class SupplyAnswer(Answer):
             f"needed: fewest aliases with which at most {100 * self.no_alias:.3g}% of the tries find none free, and "
             "the range of what the counters allow. unused: could have been taken away without a single fail."
         )
-        return (render.Section(table=self.table(), caption=caption),)
+        table = self.table()
+        columns = tuple(
+            replace(c, values=list(map(word, c.values))) if c.name == "verdict" else c for c in table.columns
+        )
+        return (render.Section(table=replace(table, columns=columns), caption=caption),)
 
 
 def _named(pools: Sequence[PoolAnswer]) -> str:
@@ -184,11 +187,11 @@ def _advice(pool: PoolAnswer, no_alias: float) -> tuple[str, ...]:
     target = f"{100 * no_alias:.3g}%"
     if pool.verdict == NOT_ENOUGH:
         if pool.aliases_needed is None:
-            return (f"not enough; no count up to {MOST_ALIASES} brings the fails under {target}.",)
+            return (f"short; no count up to {MOST_ALIASES} brings the fails under {target}.",)
         more = pool.aliases_needed - pool.aliases
-        return (f"not enough; {more} more would bring the fails under {target}.",)
+        return (f"short; {more} more would bring the fails under {target}.",)
     if pool.verdict == TOO_MANY:
         return (
-            f"too many; {pool.removable} could serve elsewhere, {pool.unused} of them without a single fail.",
+            f"spare; {pool.removable} could serve elsewhere, {pool.unused} of them without a single fail.",
         )
     return ("enough.",)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
+from dataclasses import dataclass
 from itertools import cycle
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -26,15 +26,15 @@ def draw(answer: SupplyAnswer, axes: Axes | None = None) -> Axes:
     """Share of tries that failed over time; below it the aliases of the pool where most is to be done."""
     pools = sorted(answer.pools, key=lambda each: -each.fail_fraction)[:6]
     axes, *below = style.begin(axes, answer.headline, panels=2)
-    length = max(each.supply.last - each.supply.first for each in pools)
-    name, unit = ("h", HOUR) if length >= SHORT else ("min", 60.0)
+    clock = _clock(pools)
     target, named = 100 * answer.no_alias, []
     # of the target: below, the scale is linear down to zero
     style.logarithmic(axes, "y", linear_below=0.1 * target)
     top = target
     for each, color, line in zip(pools, cycle(style.COLORS), cycle(style.LINES), strict=False):
-        time, share = fail_shares(each.supply, 144)  # of a day: ten minutes
-        axes.plot(time / unit, 100 * share, line, color=color, clip_on=False)
+        # of a day: ten minutes
+        time, share = fail_shares(each.supply, 144)
+        axes.plot(clock.at(time), 100 * share, line, color=color, clip_on=False)
         known = share[np.isfinite(share)]
         if known.size:
             top = max(top, 100 * float(known.max()))
@@ -43,26 +43,52 @@ def draw(answer: SupplyAnswer, axes: Axes | None = None) -> Axes:
     axes.set(ylabel="tries without alias [%]", ylim=(0, 1.3 * top))
     style.name_lines(axes, [*named, (target, f"target: {target:.3g} %", style.MEASURED)])
     for panel in below:
-        _free(panel, _one_that_matters(answer.pools), unit)
+        _free(panel, _worst(answer.pools), clock)
     last = below[0] if below else axes
-    last.set_xlabel(_since(pools[0].supply.start, name))
+    last.set_xlabel(clock.words)
+    if clock.start is not None:
+        style.dated(last)
     return axes
 
 
-def _one_that_matters(pools: Sequence[PoolAnswer]) -> PoolAnswer:
-    """The pool with most aliases to give away, else the one with most to add."""
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """From seconds to the time of day, or since the `start` where no date is known: in so many `unit` [s]."""
 
-    def change(pool: PoolAnswer) -> tuple[int, float]:
-        missing = np.inf if pool.aliases_needed is None else pool.aliases_needed - pool.aliases
-        return pool.removable, missing
+    start: np.datetime64 | None
+    unit: float
+    words: str
+
+    def at(self, seconds: Any) -> Any:
+        """What an axis shows."""
+        if self.start is None:
+            return seconds / self.unit
+        return self.start + np.round(np.asarray(seconds) * 1e6).astype("timedelta64[us]")
+
+
+def _clock(pools: Sequence[PoolAnswer]) -> Clock:
+    length = max(each.supply.last - each.supply.first for each in pools)
+    name, unit = ("h", HOUR) if length >= SHORT else ("min", 60.0)
+    start = pools[0].supply.start
+    if start is None:
+        return Clock(None, unit, f"time [{name}]")
+    return Clock(np.datetime64(start.replace(tzinfo=None), "us"), unit, "")
+
+
+def _worst(pools: Sequence[PoolAnswer]) -> PoolAnswer:
+    """The pool that lacks most, else the one with most to spare."""
+
+    def change(pool: PoolAnswer) -> tuple[float, int]:
+        missing = np.inf if pool.aliases_needed is None else max(pool.aliases_needed - pool.aliases, 0)
+        return missing, pool.removable
 
     return max(pools, key=change)
 
 
-def _free(axes: Axes, pool: PoolAnswer, unit: float) -> None:
+def _free(axes: Axes, pool: PoolAnswer, clock: Clock) -> None:
     """Fewest and most free aliases that a try found, how many there are, and how many are needed."""
     supply, named = pool.supply, []
-    time = supply.time / unit
+    time = clock.at(supply.time)
     most = np.maximum(supply.most, supply.fewest)
     axes.fill_between(
         time, supply.fewest, most, color="0.85", step="pre", label="free, fewest to most a try found"
@@ -87,10 +113,6 @@ def _free(axes: Axes, pool: PoolAnswer, unit: float) -> None:
     style.whole_numbers(axes, along="y")
     style.name_lines(axes, named)
     style.legend_below(axes)
-
-
-def _since(start: datetime | None, unit: str) -> str:
-    return f"time [{unit}]" if start is None else f"time since {start:%Y-%m-%d %H:%M} [{unit}]"
 
 
 def fail_shares(supply: PoolSupply, parts: int) -> tuple[Array, Array]:

@@ -5,13 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from itertools import cycle
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from planner import style
 from planner.system.figures import Found
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+ASIDE: Final = 0.3  # of a row: two systems side by side
 
 
 def bounds_picture(headline: str, name: str, unit: str, found: Found, axes: Axes | None) -> Axes:
@@ -22,38 +24,48 @@ def bounds_picture(headline: str, name: str, unit: str, found: Found, axes: Axes
 def comparison_picture(
     headline: str, pairs: Sequence[tuple[str, Found]], unit: str, axes: Axes | None
 ) -> Axes:
-    """Bounds as bars and the throughput as a point with its interval, for one system or two."""
-    (axes,) = style.begin(axes, headline, height=1.8 + 0.45 * max(2, len(pairs) * 3))
+    """Bounds as hollow points and the throughput as a full one with its interval, for one system or two."""
     names = [n for n in dict.fromkeys(n for _, f in pairs for n, _ in f.ranked())]
-    labels = ["throughput", *names]
-    height, several = 0.8 / len(pairs), len(pairs) > 1
-    for k, ((name, found), color, hatch) in enumerate(
-        zip(pairs, cycle(style.COLORS), cycle(style.HATCHES), strict=False)
+    labels, several = ["throughput", *names], len(pairs) > 1
+    most = pairs[0][1].throughput.value
+    title = "" if several or most is None else f"{style.rounded(most)} {unit}, most limited by {names[0]}"
+    title = title if len(title) <= style.LONGEST else ""
+    (axes,) = style.begin(axes, headline, title=title, height=1.7 + 0.4 * len(labels))
+    named = _apart([name for name, _ in pairs])
+    for k, (name, (_, found), color, (marker, size)) in enumerate(
+        zip(named, pairs, cycle(style.COLORS), cycle(style.MARKERS), strict=False)
     ):
-        bounds = dict(found.ranked())
-        places = [labels.index(n) + k * height for n in bounds]
-        bars = axes.barh(
-            places, list(bounds.values()), height=0.9 * height, color=color, hatch=hatch, alpha=0.6,
-            label=f"most that a part allows, {name}" if several else "most that a part allows",
+        bounds, off = dict(found.ranked()), (k - (len(pairs) - 1) / 2) * ASIDE
+        places = [labels.index(n) + off for n in bounds]
+        axes.plot(
+            list(bounds.values()), places, marker, color=color, markersize=min(size, 8), fillstyle="none",
+            label=f"{name}: most that a part allows" if several else "most that a part allows",
         )  # fmt: skip
-        axes.bar_label(
-            bars, [style.rounded(value, 3) for value in bounds.values()], padding=4, fontsize="small"
-        )
+        for value, place in zip(bounds.values(), places, strict=True):
+            style.name_point(axes, style.rounded(value), (value, place), color, above=not k)
         rate = found.throughput
         if rate.value is not None and rate.low is not None and rate.high is not None:
-            off = [[rate.value - rate.low], [rate.high - rate.value]]
-            axes.errorbar(
-                [rate.value], [k * height], xerr=off, fmt="o", color=color, capsize=4, zorder=style.ABOVE,
-                label=f"{name}, {style.NINETY}" if several else f"throughput, {style.NINETY}",
-            )  # fmt: skip
-            style.name_point(axes, style.rounded(rate.value, 3), (rate.high, k * height), color)
-    axes.set_yticks([k + 0.4 - 0.4 / len(pairs) if several else k for k in range(len(labels))], labels)
-    axes.invert_yaxis()
+            axes.plot([rate.low, rate.high], [off, off], color=color, linewidth=7, alpha=style.BAND,
+                      label=None if k else style.NINETY)  # fmt: skip
+            axes.plot([rate.value], [off], marker, color=color, markersize=min(size, 8), zorder=style.ABOVE,
+                      label=f"{name}: throughput" if several else "throughput")  # fmt: skip
+            style.name_point(axes, style.rounded(rate.value), (rate.value, off), color, above=not k)
+    axes.set_yticks(range(len(labels)), labels)
+    axes.set_ylim(len(labels) - 0.5, -0.6)
     style.logarithmic(axes, "x")
     axes.set_xlabel(f"throughput [{unit}]")
     axes.margins(x=0.15)
     style.legend_below(axes, 2)
     return axes
+
+
+def _apart(names: Sequence[str]) -> list[str]:
+    """Names without the words that all of them have."""
+    words = [name.replace(",", "").split() for name in names]
+    common = set.intersection(*map(set, words)) if len(names) > 1 else set()
+    return [
+        " ".join(w for w in each if w not in common) or name for each, name in zip(words, names, strict=True)
+    ]
 
 
 def grid_picture(
@@ -85,7 +97,7 @@ def grid_picture(
             fillstyle="none",
             zorder=style.ABOVE,
         )
-        style.name_point(axes, f"most: {style.rounded(best[0], 3)}", (-best[1], best[0]), best[2])
+        style.name_point(axes, f"most: {style.rounded(best[0])}", (-best[1], best[0]), best[2])
     places = [at for points in lines.values() for at, *_ in points]
     if words is not None:
         axes.set_xticks(range(len(words)), words)

@@ -38,7 +38,7 @@ FORMS = {
     "-o .": "a file in a folder that exists",
     "-o there": "a new file; --force writes over an existing one",
     "--json --csv": "one of them",
-    "--plot picture.pdf": "a file name that ends in .png or .svg",
+    "--plot picture.gif": "a file name that ends in .png or .svg or .pdf",
 }
 CASES = [
     (command, words)

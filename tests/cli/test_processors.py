@@ -78,7 +78,7 @@ def test_a_picture_of_own_measurements(tmp_path: Path) -> None:
         (("--processors", "16", "--real-storage", "512"), "a unit is missing"),
         (("nowhere.csv",), "cannot be read"),
         (("--json", "--csv"), "one of them"),
-        (("--plot", "itr.pdf"), ".png or .svg"),
+        (("--plot", "itr.gif"), ".png or .svg or .pdf"),
     ],
 )
 def test_bad_input(words: tuple[str, ...], expected: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -10,8 +10,10 @@ from typing import Any
 
 import pytest
 
+from planner import parallel
 from planner.cli import main, options
 from planner.errors import MissingExtraError
+from tests.checkout import ROOT
 
 COLOR = re.compile(r"\x1b\[[0-9;]*3[0-9][0-9;]*m")
 
@@ -109,3 +111,47 @@ def test_a_missing_extra_is_one_line_and_exit_code_two(
     assert (
         capsys.readouterr().err == "planner: pandas is not installed: pip install 'zvm-planner[notebook]'\n"
     )
+
+
+def test_work_that_is_shared_out_is_counted_without_being_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A bar from the first second on, with the share of the parts that are done."""
+    shown = Terminal()
+    monkeypatch.setattr(options, "PATIENCE", 0.0)
+    monkeypatch.setenv("TERM", "xterm-256color")
+    with monkeypatch.context() as inside:
+        inside.setattr(sys, "stderr", shown)
+        with options.progress("Solving", 0):
+            assert parallel.run(abs, [-1, -2, -3, -4], workers=1) == [1, 2, 3, 4]
+    assert "Solving" in shown.getvalue()
+    assert "100%" in shown.getvalue()
+
+
+def answered(monkeypatch: pytest.MonkeyPatch, words: list[str], **environment: str) -> str:
+    """What a command prints on a terminal."""
+    shown = Terminal()
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    with monkeypatch.context() as inside:
+        inside.setattr(sys, "stdout", shown)
+        inside.setattr(options, "width", lambda: 80)
+        main(words)
+    return shown.getvalue()
+
+
+SUPPLY = ["aliases", "supply", str(ROOT / "docs" / "examples" / "supply-counters.csv")]
+
+
+def test_headline_and_verdicts_stand_out_on_a_terminal_alone(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shown = answered(monkeypatch, SUPPLY)
+    assert shown.startswith("\x1b[1m")
+    assert re.search("\x1b\\[31mshort +\x1b\\[0m", shown)
+    assert "\x1b" not in answered(monkeypatch, SUPPLY, NO_COLOR="1")
+    assert "\x1b" not in answered(monkeypatch, [*SUPPLY, "--json"])
+    main(SUPPLY)
+    plain = capsys.readouterr().out
+    assert "\x1b" not in plain
+    assert re.sub("\x1b\\[[0-9;]*m", "", shown) == plain

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from planner import render
+from planner.page.verdict import judged, what_to_do
 from tests.page import made
 from tests.page.browser import OWN, Page, missing, opened
 
@@ -165,12 +166,12 @@ def test_nothing_lies_beside_a_narrow_screen_or_a_sheet_of_paper(page: Page) -> 
 
 
 def test_both_schemes_can_be_read(page: Page) -> None:
-    """Text against its ground: 4.5 to 1 (WCAG 2.2, 1.4.3), the seven shades of heat and every verdict among them."""
+    """Text against its ground: 4.5 to 1 (WCAG 2.2, 1.4.3), the shades and every verdict among them."""
     script = (
         "const sheet = getComputedStyle(document.documentElement);"
         "return Object.fromEntries(arguments[0].map((name) => [name, sheet.getPropertyValue(name).trim()]));"
     )
-    names = ["--paper", "--ink", "--soft", "--link", "--card", *(f"--h{k}" for k in range(1, 8))]
+    names = ["--paper", "--ink", "--soft", "--link", "--card", *(f"--h{k}" for k in range(1, 4))]
     states = ["bad", "good", "spare", "open"]
     names += [f"--{state}" for state in states] + [f"--{state}-ground" for state in states]
     for scheme in ("light", "dark"):
@@ -178,7 +179,7 @@ def test_both_schemes_can_be_read(page: Page) -> None:
             "Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
         )
         colors = page.driver.execute_script(script, names)
-        pairs = [("--ink", f"--h{k}") for k in range(1, 8)] + [(f"--{s}", f"--{s}-ground") for s in states]
+        pairs = [("--ink", f"--h{k}") for k in range(1, 4)] + [(f"--{s}", f"--{s}-ground") for s in states]
         pairs += [("--ink", "--paper"), ("--soft", "--paper"), ("--link", "--paper"), ("--soft", "--card")]
         for text, ground in pairs:
             assert contrast(colors[text], colors[ground]) >= 4.5, (scheme, text, ground)
@@ -196,3 +197,66 @@ def luminance(color: str) -> float:
     parts = [int(digits[k : k + 2], 16) / 255 for k in (0, 2, 4)]
     red, green, blue = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts)
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def step_to(page: Page, step: int) -> None:
+    page.run(f"const s = document.getElementById('growth0'); s.value = {step};"
+             "s.dispatchEvent(new Event('input', {bubbles: true}));")  # fmt: skip
+
+
+@pytest.mark.parametrize("step", [0, 1, 2, 3])
+def test_the_page_shows_the_answers_of_every_step(page: Page, step: int) -> None:
+    """Sentence, tiles, rows, order and badges are those of the answer that `--json` prints for that growth."""
+    found, share = made.site(POOLS), (0.0, 0.2, 0.5, 1.0)[step]
+    states = {
+        each.name: (each.needed, each.needed_low, each.needed_high, each.in_use) for each in found.pools
+    }
+    if share:
+        states |= {pool.name: (pool.recommended, *(pool.range or (None, None)), states[pool.name][3])
+                   for pool in made.grown(found, share).pools}  # fmt: skip
+    place = heads(page, "p0-pools")
+    step_to(page, step)
+    shown = {key: page.column("p0-pools", place[key]) for key in
+             ("pool", "recommended", "recommended_low", "recommended_high", "in_use", "verdict")}  # fmt: skip
+    verdicts = dict(zip(shown["pool"], shown["verdict"], strict=True))
+    assert verdicts == {name: judged(state) for name, state in states.items()}
+    for name, *counts in zip(shown["pool"], *list(shown.values())[1:5], strict=True):
+        assert tuple(map(int, counts)) == states[name]
+    ranks = [("short", "enough", "spare").index(each) for each in shown["verdict"]]
+    assert step == 0 or ranks == sorted(ranks)
+    badges = page.run("return [...document.querySelectorAll('details.item')].map((item) =>"
+                      "[item.dataset.name, item.querySelector('summary .verdict').textContent]);")  # fmt: skip
+    assert dict(badges) == verdicts
+    said = page.one("#part0 [data-says]").text
+    assert said == what_to_do(states, share)
+    tiles = {tile.find_element("css selector", "dt").text: tile.find_element("css selector", ".value").text
+             for tile in page.all(".tile")}  # fmt: skip
+    assert tiles["pools short"] == str(list(verdicts.values()).count("short"))
+    assert tiles["aliases needed"] == str(sum(state[0] or 0 for state in states.values()))
+    assert tiles["in use"] == str(sum(state[3] for state in states.values()))
+    dimmed = page.run(
+        "return [...document.querySelectorAll('#part0 .still')].map((e) => getComputedStyle(e).opacity);"
+    )
+    assert {float(each) < 1 for each in dimmed} == {step > 0}
+
+
+def test_a_table_that_does_not_fit_says_so_and_keeps_its_names(page: Page) -> None:
+    page.driver.execute_cdp_cmd(
+        "Emulation.setDeviceMetricsOverride", {"width": 390, "height": 800, "deviceScaleFactor": 1, "mobile": False}
+    )  # fmt: skip
+    box = page.one("#p0-pools").find_element("xpath", "..")
+    for _ in range(50):
+        if "wide" in box.get_attribute("class"):
+            break
+        time.sleep(0.1)
+    assert box.find_element("css selector", ".wider").is_displayed()
+    place = "return document.querySelector('#p0-pools tbody th').getBoundingClientRect().left"
+    before = page.run(place)
+    page.run("document.querySelector('#p0-pools').parentElement.scrollLeft = 200")
+    assert page.run(place) == before
+
+
+def test_on_paper_no_control_is_left(page: Page) -> None:
+    page.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    assert not [each for each in page.all(".filter, .growth input, .all, nav") if each.is_displayed()]
+    assert page.one("#part0 [data-says]").is_displayed()

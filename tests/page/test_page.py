@@ -18,11 +18,12 @@ import pytest
 
 from planner import render
 from planner.page import provenance
-from planner.page.content import MANY, SHORT, grid
+from planner.page.content import grid
 from planner.page.layout import embedded
 from planner.page.parts import part_of
 from planner.page.question import growths, joined
 from planner.published import scoreboard
+from planner.render.verdict import SHORT, SPARE, word
 from planner.site.site_answer import SiteAnswer
 from tests.page import made
 from tests.page.made import HOSTILE
@@ -146,8 +147,8 @@ def test_ids_are_unique_and_references_lead_somewhere() -> None:
     assert len(ids) == len(set(ids))
     for _, attrs, _ in elements().found:
         for name in ("aria-labelledby", "for", "list"):
-            for word in attrs.get(name, "").split():
-                assert word in ids, (name, attrs)
+            for each in attrs.get(name, "").split():
+                assert each in ids, (name, attrs)
         if attrs.get("href", "").startswith("#"):
             assert attrs["href"][1:] in ids
 
@@ -200,9 +201,9 @@ def test_tiles_are_sums_of_the_table() -> None:
     values = {tile.label: tile.value for tile in part.tiles}
     verdicts = [each.verdict for each in found.pools]
     assert values["pools short"] == str(verdicts.count("short"))
-    assert values["too many"] == str(verdicts.count("too many"))
+    assert values["spare"] == str(verdicts.count("too many"))
     assert values["in use"] == str(sum(each.in_use for each in found.pools))
-    assert {row.verdict for row in part.grids[0].rows} == set(verdicts)
+    assert {row.verdict for row in part.grids[0].rows} == set(map(word, verdicts))
 
 
 def test_growth_is_answered_beforehand_and_moves_every_count() -> None:
@@ -214,14 +215,14 @@ def test_growth_is_answered_beforehand_and_moves_every_count() -> None:
         assert first.counts[each.name]["recommended"] == str(each.needed)
         assert later.counts[each.name]["recommended"] == str((each.needed or 0) + 5)
     assert int(later.tiles["needed"]) == int(first.tiles["needed"]) + 5 * POOLS
-    assert next(iter(later.counts.values()))["verdict"] in {SHORT, MANY, "enough"}
+    assert next(iter(later.counts.values()))["verdict"] in {SHORT, SPARE, "enough"}
 
 
 def test_the_verdict_after_growth_is_that_of_the_site() -> None:
     """At no growth both say the same, pool by pool."""
     found = made.site(POOLS)
     (first,) = part_of(found, "p0", grown=[(0.2, made.grown(found, 0.2))]).growth[:1]
-    assert {each.name: each.verdict for each in found.pools} == {
+    assert {each.name: word(each.verdict) for each in found.pools} == {
         name: texts["verdict"] for name, texts in first.counts.items()
     }
 
@@ -244,9 +245,10 @@ def test_numbers_are_sorted_as_numbers() -> None:
             render.Column(name="wait", unit="ms", values=[9.0, float("inf"), None]),
         )
     )
-    laid_out = grid(table, "g", heat={"wait"})
+    laid_out = grid(table, "g", limits={"wait": 9.5})
     assert [row.cells[1].order for row in laid_out.rows] == [9.0, float("inf"), None]
-    assert [row.cells[1].heat for row in laid_out.rows] == [7, 7, 0]
+    assert [row.cells[1].over for row in laid_out.rows] == [False, True, False]
+    assert laid_out.legend == "wait above 9.5 ms"
     assert [row.cells[0].order for row in laid_out.rows] == [None] * 3
 
 
@@ -277,3 +279,9 @@ def test_the_kept_accuracy_is_that_of_the_scoreboard() -> None:
     assert provenance.ACCURACY.read_text(encoding="utf-8") == render.to_csv(
         provenance.rounded(scoreboard().summary())
     )
+
+
+@pytest.mark.parametrize(("intervals", "drawn"), [(9, 0), (10, 2)])
+def test_fewer_than_ten_intervals_have_no_chart_over_time(intervals: int, drawn: int) -> None:
+    part = part_of(made.site(2, intervals), "p0")
+    assert [len(item.figures) for item in part.items] == [drawn, drawn]

@@ -124,7 +124,7 @@ def test_text_and_picture() -> None:
     answer: SupplyAnswer = judge([ENOUGH, NOT_ENOUGH, TOO_MANY])
     text = answer.text()
     assert max(map(len, text.splitlines())) <= 100
-    for words in ("not enough;", "too many;", "Pool 3: enough."):
+    for words in ("short;", "spare;", "Pool 3: enough."):
         assert words in text
     assert len(answer.plot().lines) == 4  # three pools and the target
     assert "<table>" in answer._repr_html_()

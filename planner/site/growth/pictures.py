@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from planner import style
-from planner.site.growth.wording import amount
+from planner.site.growth.wording import MANY, amount
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -34,7 +34,7 @@ def draw_series(
     axes: Axes | None = None,
 ) -> Axes:
     """Measured days, the busy-day level with its 90 % band, the limit and the date it is reached."""
-    (axes,) = style.begin(axes, _title(limit))
+    (axes,) = style.begin(axes, f"{_title(limit)}. Busy hour of each day, its level and trend.")
     measured = np.flatnonzero(np.isfinite(daily.values[series])).tolist()
     points: Any = axes  # matplotlib converts dates; its types do not say so
     points.plot([daily.day(at) for at in measured], daily.values[series, measured], ".", color=style.MEASURED,
@@ -59,7 +59,7 @@ def draw_series(
         ylim=(0, 1.25 * top),
         ylabel=f"{limit.grows.what}{f' [{unit}]' if unit else ''}",
     )
-    _dated(axes)
+    style.dated(axes)
     axes.legend(frameon=False, loc="lower right", fontsize="small")
     return axes
 
@@ -95,23 +95,31 @@ def _title(limit: Limit) -> str:
     return f"{limit.measured.name} above {at}: {words[limit.verdict or '']}"
 
 
-def _dated(axes: Axes) -> None:
-    from matplotlib import dates
-
-    untyped: Any = dates
-    locator = untyped.AutoDateLocator()
-    axes.xaxis.set_major_locator(locator)
-    axes.xaxis.set_major_formatter(untyped.ConciseDateFormatter(locator))
-
-
 def draw_limits(limits: Sequence[Limit], horizon: int, axes: Axes | None = None) -> Axes:
     """What breaks first: one row a limit, its date as a mark and the 90 % range as a bar."""
-    shown = limits[:MOST_LIMITS]
-    more = len(limits) - len(shown)
-    title = "What breaks first" + (f" ({more} later ones not shown)" if more else "")
-    (axes,) = style.begin(axes, title, height=1.6 + 0.3 * len(shown))
+    dated = [limit for limit in limits if limit.reached_low is not None or limit.reached is not None]
+    shown = dated[:MOST_LIMITS]
+    first = next((limit for limit in shown if limit.reached is not None), None)
+    title = "No limit is reached within the horizon"
+    if first is not None and first.reached is not None:
+        name = style.shortened(first.measured.what, 40)
+        many = first.measured.unit in MANY
+        title = (
+            f"{name[:1].upper()}{name[1:]} {'run' if many else 'runs'} out first, in {first.reached:%B %Y}"
+        )
+        if first.verdict == "already":
+            title = f"{name[:1].upper()}{name[1:]} {'are' if many else 'is'} past the limit already"
+    rest, later = len(limits) - len(dated), len(dated) - len(shown)
+    more = [
+        f"{later} later ones are not drawn." if later else "",
+        f"{rest} more without a date." if rest else "",
+    ]
+    words = " ".join(
+        filter(None, (f"When each limit is reached, by the trend, with its {style.NINETY} range.", *more))
+    )
+    (axes,) = style.begin(axes, words, title=title, height=1.8 + 0.32 * max(len(shown), 2))
     points: Any = axes
-    begin = max(limit.last for limit in shown)
+    begin = max(limit.last for limit in limits)
     end = begin + timedelta(days=horizon)
     several = len({limit.measured.system for limit in shown}) > 1
     for row, limit in enumerate(shown):
@@ -120,17 +128,19 @@ def draw_limits(limits: Sequence[Limit], horizon: int, axes: Axes | None = None)
                         linewidth=6, alpha=0.4, solid_capstyle="butt")  # fmt: skip
             if limit.reached_high is None:
                 points.plot([end], [row], ">", color=style.COLORS[0], markersize=7)
-        elif limit.verdict is not None:
-            points.annotate(limit.verdict, (end, row), ha="right", va="center", fontsize="small")
         if limit.reached is not None:
             points.plot([limit.reached], [row], "D", color=style.COLORS[1], markersize=6)
+            points.annotate(f"{limit.reached:%b %Y}", (limit.reached, row), xytext=(0, 6), textcoords="offset points",
+                            ha="center", fontsize="small")  # fmt: skip
     points.axvline(begin, color=style.MEASURED, linewidth=1, label="last measured day")
     points.plot([], [], "D", color=style.COLORS[1], linestyle="none", label="limit reached")
     points.plot([], [], color=style.COLORS[0], linewidth=6, alpha=0.4, label="90 %; arrow: or later")
     axes.set_yticks(range(len(shown)), [_row(limit, several=several) for limit in shown])
-    axes.set(ylim=(len(shown) - 0.4, -0.6))
-    _dated(axes)
-    axes.legend(frameon=False, loc="upper center", bbox_to_anchor=(0.4, -0.08), ncols=3, fontsize="small")
+    axes.set(
+        ylim=(max(len(shown), 2) - 0.4, -0.8), xlim=(begin - timedelta(days=30), end + timedelta(days=45))
+    )
+    style.dated(axes)
+    style.legend_below(axes)
     return axes
 
 

@@ -1,0 +1,154 @@
+"""What a page says first, in three sentences: what to do, by when, how sure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import date
+from typing import Final
+
+import numpy as np
+
+from planner.render.text import counted
+from planner.render.verdict import ENOUGH, SHORT, SPARE, UNKNOWN
+from planner.site.growth import Growth
+from planner.site.growth.limit import Limit
+from planner.site.site_answer import SiteAnswer
+
+NAMED: Final = 2  # pools that a sentence names
+ALREADY, WITHIN, BEYOND = "already", "within horizon", "not within horizon"
+Count = tuple[int | None, int | None, int | None, int]
+"""A count, its range, and the aliases in use."""
+
+
+def judged(state: Count) -> str:
+    """The verdict on a count: spare only where even the upper end of its range is below what is in use."""
+    needed, _, high, used = state
+    if needed is None or high is None:
+        return UNKNOWN
+    return SHORT if needed > used else SPARE if high < used else ENOUGH
+
+
+def what_to_do(states: Mapping[str, Count], share: float = 0.0) -> str:
+    """The first sentence: who needs more and who has some to spare, at a demand that grew by `share`."""
+    by = {verdict: [name for name in states if judged(states[name]) == verdict] for verdict in (SHORT, SPARE)}
+    short = sorted(by[SHORT], key=lambda name: states[name][3] - (states[name][0] or 0))
+    spare = sorted(by[SPARE], key=lambda name: (states[name][2] or 0) - states[name][3])
+    parts = [_lacks(name, states[name]) for name in short[:NAMED]]
+    if len(short) > NAMED:
+        rest = sum((states[name][0] or 0) - states[name][3] for name in short[NAMED:])
+        parts.append(f"{len(short) - NAMED} more are short of {rest} in all")
+    parts += [f"{name} has {states[name][3] - (states[name][2] or 0)} to spare" for name in spare[:NAMED]]
+    if len(spare) > NAMED:
+        rest = sum(states[name][3] - (states[name][2] or 0) for name in spare[NAMED:])
+        parts.append(f"{len(spare) - NAMED} more have {rest} to spare")
+    unknown = [name for name in states if judged(states[name]) == UNKNOWN]
+    enough = len(states) - len(short) - len(spare) - len(unknown)
+    if enough:
+        alone = next(name for name in states if judged(states[name]) == ENOUGH)
+        who = alone if enough == 1 else _every(enough) if enough == len(states) else f"{enough} others"
+        parts.append(f"{who} {'has' if enough == 1 else 'have'} enough")
+    if unknown:
+        parts.append(f"{counted(len(unknown), 'has', 'have')} no answer")
+    said = "; ".join(parts)
+    return f"{'Today' if not share else f'At {100 * share:.4g} % more load'}: {said}."
+
+
+def _every(count: int) -> str:
+    return "both" if count == 2 else f"all {count}"  # noqa: PLR2004 - both are two
+
+
+def _lacks(name: str, state: Count) -> str:
+    needed, low, high, used = state
+    ends = f", 90 %: {low} to {high}" if low != high else ""
+    return f"{name} needs {(needed or 0) - used} more ({needed} in place of {used}{ends})"
+
+
+def by_when(growth: Growth, states: Mapping[str, Count]) -> str:
+    """The second sentence: from when on which limits no longer hold; what is spare today and short later as one."""
+    found = [_one(each, states) for each in growth.limits if each.verdict in {ALREADY, WITHIN}]
+    found = [each for each in found if each]
+    years = f"{growth.horizon / 365.25:.3g} years"
+    if not found:
+        far = any(each.verdict == BEYOND for each in growth.limits)
+        return (
+            f"By the trend nothing else runs out within {years}."
+            if far
+            else "There is no trend to date it by."
+        )
+    more = len(found) - NAMED
+    rest = (
+        f"; {more} more {'limit is' if more == 1 else 'limits are'} reached within {years}"
+        if more > 0
+        else ""
+    )
+    return f"By the trend {'; '.join(found[:NAMED])}{rest}."
+
+
+def _one(limit: Limit, states: Mapping[str, Count]) -> str:
+    """What one limit does; empty where the first sentence has said it."""
+    label, state = limit.measured, states.get(limit_name(limit))
+    who = f"{label.what} of {label.system}" if label.system else label.what
+    if label.unit == "aliases" and state is not None:
+        used, who = state[3], limit_name(limit)
+        if limit.verdict == ALREADY:
+            return "" if judged(state) == SHORT else f"{who} is short over the last days alone"
+        some = f"has {used - (state[2] or 0)} to spare today and " if judged(state) == SPARE else ""
+        return f"{who} {some}needs more than its {used} from {month(limit.reached)} on ({_between(limit)})"
+    if limit.verdict == ALREADY:
+        return f"{who} is past its limit already"
+    return f"{who} reaches its limit in {month(limit.reached)} ({_between(limit)})"
+
+
+def limit_name(limit: Limit) -> str:
+    """The pool or volume of a limit as a site calls it."""
+    name = limit.measured.what.partition(" of pool ")[2]
+    return f"{limit.measured.system}/{name}" if limit.measured.system else name
+
+
+def month(day: date | None) -> str:
+    """A date as precisely as a trend gives it."""
+    return f"{day:%B %Y}" if day else "later"
+
+
+def _between(limit: Limit) -> str:
+    low, high = (month(day) for day in (limit.reached_low, limit.reached_high))
+    return f"90 %: {low} to {high}" if low != high else f"90 %: within {low}"
+
+
+def how_sure(answer: SiteAnswer) -> str:
+    """The third sentence: over what, in which share of the time, and what was not measured."""
+    known = [each for each in answer.pools if each.needed is not None]
+    intervals = sum(each.intervals for each in known)
+    wide = max(((each.needed_high or 0) - (each.needed_low or 0) for each in known), default=0)
+    queue = sum(bool(np.isnan(each.series.queued).all()) for each in known)
+    ends = (
+        "each count is sure to the alias"
+        if not wide
+        else f"the widest range of a count spans {wide + 1} counts"
+    )
+    where = "" if queue == len(known) else f"in {counted(queue, 'pool')} "
+    blind = f"; {where}no queue was measured, so requests count as independent"
+    return (
+        f"Sure at 90 %: {ends}, from {intervals:,} measured intervals in {100 * answer.meet:.4g} % of the busy time"
+        f"{blind if queue else ''}."
+    )
+
+
+def period(answer: SiteAnswer) -> str:
+    """Systems and days, as a title."""
+    systems = sorted({each.system for each in answer.pools if each.system})
+    starts = [each.series.start for each in answer.pools if each.series.start.size]
+    days = np.concatenate(starts) if starts else np.zeros(0, dtype="datetime64[us]")
+    days = days[~np.isnat(days)]
+    who = ", ".join(systems[:3]) + (f" and {len(systems) - 3} more" if len(systems) > 3 else "")  # noqa: PLR2004
+    when = ""
+    if days.size:
+        first, last = (str(day)[:10] for day in (days.min(), days.max()))
+        when = first if first == last else f"{first} to {last}"
+    return ", ".join(filter(None, (who, when)))
+
+
+def first_words(answers: Sequence[object], states: Mapping[str, Count]) -> tuple[str, ...]:
+    """The sentences that no slider moves: by when, how sure."""
+    found = [by_when(each, states) for each in answers if isinstance(each, Growth)]
+    return (*found, *(how_sure(each) for each in answers if isinstance(each, SiteAnswer)))
