@@ -49,7 +49,7 @@ def read_iostat(path: Path | str, data: bytes | None = None) -> schema.Tables:
     """
     path = Path(path)
     data = read_bytes(path) if data is None else data
-    how = iostat_json if iostat_json.is_json(data[:65536]) else iostat_text
+    how = iostat_json if data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{") else iostat_text
     runs, notes = how.read_runs(path, data)
     frames = [_run(path, run, k if len(runs) > 1 else 0, notes) for k, run in enumerate(runs, 1)]
     return schema.Tables(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Final
 
@@ -143,6 +143,8 @@ class AliasAnswer(Answer):
         not known.
     remarks : Remarks
         The demand in words, what to know, what to do next.
+    assumed : str
+        What was taken for a service time that was not measured, as a sentence; empty where it was.
     """
 
     PICTURE: ClassVar[str] = "planner.sizing.picture:draw"
@@ -168,6 +170,7 @@ class AliasAnswer(Answer):
     gains: tuple[Gain, ...]
     grouping_error: float
     remarks: Remarks
+    assumed: str = ""
 
     @property
     def rate_low(self) -> Array:
@@ -202,8 +205,8 @@ class AliasAnswer(Answer):
 
     @property
     def headline(self) -> str:
-        """Count, range, gain and cost."""
-        return self._headline()
+        """Count, range, gain and cost, and what was taken for a service time that was not measured."""
+        return f"{self._headline()} {self.assumed}".rstrip()
 
     def _headline(self) -> str:  # noqa: PLR0911 - one sentence a case
         if self.saturated:
@@ -385,6 +388,7 @@ class AliasAnswer(Answer):
         return {
             "headline": self.headline,
             "interval": self.interval or None,
+            "assumed": self.assumed or None,
             "recommended": self.recommended,
             "range": [int(end) for end in self.range],
             "saturated": self.saturated,
@@ -433,6 +437,11 @@ def together(answers: Sequence[AliasAnswer]) -> render.Table:
         for k, column in enumerate(tables[0].columns)
     ]
     return render.Table(columns=(render.Column(name="device", unit="", values=names), *joined))
+
+
+def unmeasured(sentences: Iterable[str]) -> str:
+    """Say in the first line of many answers that service times were not measured; nothing where they were."""
+    return " Service times were not measured, but taken from response and utilization." if any(sentences) else ""
 
 
 def _list(values: Array | Sequence[Any]) -> list[Any]:

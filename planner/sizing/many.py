@@ -11,7 +11,7 @@ from planner import render
 from planner.answer import Answer
 from planner.demand import Target
 from planner.measurements.systems import NO_QUEUE, OWN_RESPONSE
-from planner.sizing.answer import SCOPE, AliasAnswer, together
+from planner.sizing.answer import SCOPE, AliasAnswer, together, unmeasured
 from planner.units import MILLISECOND
 
 GAINS: Final = "gains"
@@ -86,7 +86,7 @@ class VolumesAnswer(Answer):
         total = render.counted(len(self.answers) + len(self.unanswered), "volume")
         chosen = any(answer.interval for answer in self.answers)
         when = ", each in the worst of its intervals" if chosen else ""
-        return f"{total}{when}: {', '.join(parts)}."
+        return f"{total}{when}: {', '.join(parts)}.{unmeasured(answer.assumed for answer in self.answers)}"
 
     @property
     def notes(self) -> tuple[str, ...]:

@@ -24,9 +24,12 @@ from planner.measurements import (
     read,
     volume_runs,
 )
+from planner.measurements.bracket import with_service
 from planner.measurements.choose import WORST
 from planner.measurements.read import Measured, is_folder
-from planner.reports.membership import Membership, read_membership
+from planner.measurements.read import membership as members_of
+from planner.reports.linux import LinuxDevices
+from planner.reports.membership import Membership
 from planner.reports.schema import CLASSIC_ALIAS, VOLUME
 from planner.sizing.answer import AliasAnswer
 from planner.sizing.many import Unanswered, VolumesAnswer, in_order
@@ -153,7 +156,7 @@ def aliases(
         are or there is one base only, else a pool.
     rate, service, response, queue : str or float, optional
         Of one volume: ``"755/s"``, ``"1.3ms"``, ``"3.7ms"``, ``1.84``; numbers without a unit are SI
-        [1/s], [s], [s], [1].
+        [1/s], [s], [s], [1]. `service` may stand beside files that do not say it (iostat).
     in_use : int, optional
         With numbers: aliases at the time.
     volumes : int, optional
@@ -209,20 +212,23 @@ def aliases(
         return search(
             [numbers.run(pool=kind == "pool" or volumes is not None)], law, target=target, growth=share
         )
-    if numbers.given:
+    if numbers.given and numbers.given != ["service"]:
         given = " and ".join(numbers.given)
         raise InputError(given, "beside files", "either files or numbers: they exclude each other")
     if members is not None and (bases is not None or alias_devices is not None):
         raise InputError("members", str(members), "it, or the bases and aliases: each says which devices")
-    membership = None if members is None else read_membership(members)
+    membership = members_of(members)
     sources = source if isinstance(source, (list, tuple)) else [source]
     archive = any(isinstance(each, (str, Path)) and is_folder(Path(each)) for each in sources)
     which = None if interval == WORST else interval
     measured = read(source, membership, system=system, start=start, end=end, interval=which)
+    if service is not None:
+        measured = with_service(measured, quantity(service, "time", "service"))
     _one_system(measured)
     alone = archive or len(sources) == 1
     every = intervals(measured)
-    if members is not None and every and all(rows.of_kind(VOLUME).all() for rows in every):
+    table = bool(every) and all(rows.of_kind(VOLUME).all() for rows in every)
+    if members is not None and table and not isinstance(membership, LinuxDevices):
         raise InputError(
             "members", str(members), "it with a listing only; a table has pools and aliases in its columns"
         )
