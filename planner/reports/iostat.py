@@ -61,7 +61,8 @@ def _run(path: Path, run: Run, number: int, notes: list[str]) -> pl.DataFrame:
     """Rows of one run, in order; `number` is 0 where it is the only one."""
     reports = run.reports
     if not any(report.rows for report in reports):
-        raise ReportError(path, f"no disks; {iostat_json.WANTED}")
+        problem = "no disks, or none that did I/O (iostat -z leaves out the others)"
+        raise ReportError(path, f"{problem}; {iostat_json.WANTED}")
     starts, clocks = moments([report.time for report in reports])
     seconds = lengths(path, clocks, [report.line for report in reports])
     of = f" of {run.host}" if run.host else ""
@@ -124,14 +125,16 @@ def _first(path: Path, reports: Sequence[Report], seconds: Sequence[float | None
             f"{path}: the first report{of} counts whole I/Os of an interval as the others do (iostat -y): it is kept"
         )
         return 0
-    notes.append(f"{path}: the first report{of}, since the system was started, is left out")
+    off = tried and any(_on_grid(reports[0], each) is False for each in tried)
+    unless = "" if off else "; it could as well be of an interval, were iostat called with -y"
+    notes.append(f"{path}: the first report{of}, since the system was started, is left out{unless}")
     return 1
 
 
 def _on_grid(report: Report, seconds: float) -> bool | None:
     """Whether all rates are whole counts over an interval, which chance cannot explain; None where it could."""
     chance = 1.0
-    for row in report.rows.values():
+    for row in (row for row in report.rows.values() if not row.group):
         for name in RATES:
             cell = row.cells.get(name, "0")
             value, half = float(cell), half_digit(cell)

@@ -188,7 +188,7 @@ class _Reader:
             line, name, group = self.alone
             cells, self.alone = words, None
         numbers = sum(bool(_UNIT.fullmatch(word)) for word in cells)
-        if numbers < min(ROW_LIKE, count) and (number != self.last or numbers < len(cells)):
+        if numbers < min(ROW_LIKE, count) and (numbers < len(cells) or not cells):
             return False
         if number == self.last and len(cells) <= count and not self._ends_well(cells):
             self.cut = number
