@@ -13,6 +13,8 @@ from planner.reports.listing import read_text
 
 WANTED: Final = "expected what iostat -x -t -o JSON 60 prints, with S_TIME_FORMAT=ISO set"
 
+REPORT: Final = frozenset({"timestamp", "avg-cpu", "disk"})
+
 _BEGIN: Final = re.compile(r'\{\s*"sysstat"\s*:')
 _STRAY: Final = re.compile(r",(?=\s*[,}\]])")
 _STATISTICS: Final = re.compile(r'"statistics"\s*:\s*\[')
@@ -127,6 +129,8 @@ class _Reader:
                 raise ReportError(self.path, f"{key} is {host[key]!r:.60}: expected a text; {WANTED}")
         run = Run(host.get("nodename"), host.get("release"), in_lines=False)
         for number, each in enumerate(self._objects("statistics", host.get("statistics", [])), 1):
+            if unknown := each.keys() - REPORT:
+                raise ReportError(self.path, f"report {number}: {min(unknown)!r:.40} is none of iostat; {WANTED}")
             time = each.get("timestamp")
             if time is not None and not isinstance(time, str):
                 raise ReportError(self.path, f"timestamp is {time!r:.60}: expected a text; {WANTED}")

@@ -110,7 +110,8 @@ class _Reader:
 
     def __init__(self, path: Path, text: str) -> None:
         self.path, self.runs = path, list[Run]()
-        self.last = text.count("\n") + 1 if text and not text.endswith("\n") else 0  # line without an end
+        self.last = text.rstrip().count("\n") + 1  # line with anything on it
+        self.open = not text.endswith("\n")  # has no end
         self.whole = _other(text)
         self.columns: list[str] = []  # of the open table
         self.name_first, self.indent = True, 0
@@ -190,7 +191,7 @@ class _Reader:
         numbers = sum(bool(_UNIT.fullmatch(word)) for word in cells)
         if numbers < min(ROW_LIKE, count) and (numbers < len(cells) or not cells):
             return False
-        if number == self.last and len(cells) <= count and not self._ends_well(cells):
+        if number == self.last and (len(cells) < count or (self.open and not self._ends_well(cells))):
             self.cut = number
             return True
         if len(cells) != count:
@@ -228,9 +229,9 @@ class _Reader:
 
     def _other_line(self, number: int, text: str, words: list[str]) -> None:
         """A line that is not iostat's; one that looks like numbers of a device is refused."""
-        inside = bool(self.columns) and number == self.last
+        inside = bool(self.columns) and number == self.last and self.open
         self._close()
-        if sum(bool(_UNIT.fullmatch(word)) for word in words) >= ROW_LIKE:
+        if sum(bool(_UNIT.fullmatch(word)) for word in words) >= max(ROW_LIKE, len(words) / 2):
             raise self.error(f"numbers without the headings of iostat above them; {WANTED}", number)
         if inside:
             self.cut = number
@@ -239,7 +240,7 @@ class _Reader:
 
     def end(self) -> tuple[list[Run], list[str]]:
         """What was read; refused where there is no table with response times."""
-        if self.alone is not None and self.alone[0] == self.last:
+        if self.alone is not None and self.alone[0] == self.last and self.open:
             self.cut = self.last
         elif self.alone is not None:
             self.ignored.append(self.alone[:2])

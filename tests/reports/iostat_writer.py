@@ -81,10 +81,15 @@ class Writing:
 
 @dataclass
 class Printed:
-    """A file, and what it says: (time, name, rate, response [s] or None, utilization) of each row that counts."""
+    """A file, and what it says: (time, name, rate, response [s] or None, utilization) of each row that counts.
+
+    `spans` are the lines of the report of each row, `every` the rows of the report since the start too.
+    """
 
     lines: list[str] = field(default_factory=list)
-    rows: list[tuple[datetime | None, str, float, float | None, float, int]] = field(default_factory=list)
+    rows: list[tuple[datetime | None, str, float, float | None, float]] = field(default_factory=list)
+    spans: list[range] = field(default_factory=list)
+    every: list[tuple[datetime | None, str, float, float | None, float]] = field(default_factory=list)
 
     @property
     def text(self) -> str:
@@ -120,7 +125,7 @@ def printed(
     return out
 
 
-def _row(out: Printed, how: Writing, time: datetime, disk: Disk, seconds: float, line: int) -> None:
+def _row(out: Printed, how: Writing, time: datetime, disk: Disk, seconds: float, *, counts: bool) -> None:
     """What the reader must say of a row, by the numbers as they are printed."""
     columns = LAYOUTS[how.layout] if not how.parts else sum(PARTS, ())
     cells = dict(zip(columns, map(float, disk.cells(seconds, columns, how.decimals)), strict=True))
@@ -131,7 +136,10 @@ def _row(out: Printed, how: Writing, time: datetime, disk: Disk, seconds: float,
         total = sum(cells.get(f"{kind}/s", 0.0) * cells.get(f"{kind}_await", 0.0) for kind in KINDS)
         total = rate * cells["await"] if "await" in cells else total
     response = total / rate / 1000 if rate else None
-    out.rows.append((time if how.times else None, disk.name, rate, response, min(cells["%util"] / 100, 1.0), line))
+    row = (time if how.times else None, disk.name, rate, response, min(cells["%util"] / 100, 1.0))
+    out.every.append(row)
+    if counts:
+        out.rows.append(row)
 
 
 def _text(out: Printed, how: Writing, kept: list[tuple[datetime, list[Disk]]], seconds: float) -> None:
@@ -141,6 +149,7 @@ def _text(out: Printed, how: Writing, kept: list[tuple[datetime, list[Disk]]], s
     columns = LAYOUTS[how.layout]
     for k, (time, every) in enumerate(kept):
         counts = how.skip_first or k > 0
+        top = len(out.lines)
         if how.times:
             add(f"{time:{how.times}}\n")
         if how.cpu:
@@ -162,12 +171,13 @@ def _text(out: Printed, how: Writing, kept: list[tuple[datetime, list[Disk]]], s
                     add(f"{'':<13}{cells}\n")
                 else:
                     add(f"{cells} {disk.name}\n" if how.parts else f"{disk.name:<13}{cells}\n")
-                if counts and part is (PARTS[0] if how.parts else columns):
-                    _row(out, how, time - timedelta(seconds=seconds), disk, seconds, len(out.lines))
+                if part is (PARTS[0] if how.parts else columns):
+                    _row(out, how, time - timedelta(seconds=seconds), disk, length, counts=counts)
             if how.groups:
                 cells = "".join(f"{'9,99' if how.comma else '9.99':>10}" for _ in part)
                 add(f"{cells}  every\n" if how.parts else f"{' every':<13}{cells}\n")
             add("\n")
+        out.spans += [range(top, len(out.lines))] * (len(out.rows) - len(out.spans))
 
 
 def _human(name: str, cell: str, how: Writing) -> str:
@@ -189,7 +199,7 @@ def _json(out: Printed, how: Writing, kept: list[tuple[datetime, list[Disk]]], s
     add('\t\t\t"statistics": [\n')
     for k, (time, every) in enumerate(kept):
         counts = how.skip_first or k > 0
-        length = seconds if counts else 86_400.0
+        length, top = seconds if counts else 86_400.0, len(out.lines)
         add("\t\t\t\t{" + (f'"timestamp": {json.dumps(f"{time:{how.times}}")},\n' if how.times else "\n"))
         if how.cpu:
             add('\t\t\t\t\t"avg-cpu":  {"user": 1.49, "nice": 0.00, "system": 1.67, "iowait": 0.94},\n')
@@ -200,9 +210,9 @@ def _json(out: Printed, how: Writing, kept: list[tuple[datetime, list[Disk]]], s
             pairs = "".join(f', "{name.lstrip("%")}": {cell}' for name, cell in cells.items())
             more = "," if j + 1 < len(shown) or how.stray else ""
             add(f'\t\t\t\t\t\t{{"disk_device": "{disk.name}"{pairs}}}{more}\n')
-            if counts:
-                _row(out, how, time - timedelta(seconds=seconds), disk, seconds, k + 1)
+            _row(out, how, time - timedelta(seconds=seconds), disk, length, counts=counts)
         add("\t\t\t\t\t]\n")
+        out.spans += [range(top, len(out.lines) + 1)] * (len(out.rows) - len(out.spans))
         add("\t\t\t\t}" + ("," if k + 1 < len(kept) or how.stray else "") + "\n")
     add("\t\t\t]\n\t\t}\n\t]\n}}\n")
 
