@@ -205,8 +205,8 @@ def _iostat_keys(measured: Measured) -> list[Key]:
 
 
 def _exactly(*numbers: float | None) -> tuple[float | None, ...]:
-    """To twelve digits: a tie of printed numbers does not depend on the order of a sum."""
-    return tuple(None if each is None else float(f"{each:.12g}") for each in numbers)
+    """To ten digits, ties upwards: what is printed does not depend on the order of a sum."""
+    return tuple(None if each is None else float(f"{each * (1 + 1e-12):.10g}") for each in numbers)
 
 
 def dasd(random: Random) -> Content:
