@@ -67,7 +67,8 @@ class NumbersAsked:
 
     rate: Annotated[str | None, _option(metavar="RATE", help="I/O rate of one volume, as 755/s.")] = None
     service: Annotated[
-        str | None, _option(metavar="TIME", help="Service time, as 1.3ms; with files, of those that say none.")
+        str | None,
+        _option(metavar="TIME", help="Service time, as 1.3ms; with files, of those that say none."),
     ] = None
     response: Annotated[str | None, _option(metavar="TIME", help="Response time, as 3.7ms.")] = None
     queue: Annotated[str | None, _option(metavar="I/Os", help="I/Os queued at one volume, as 1.84.")] = None

@@ -58,6 +58,9 @@ def service_bracket(
     Interval
         Lower end, value at random arrivals, and upper end [s].
     """
+    longest = response.high  # a time that prints as nothing is some part of what it may be
+    value = np.where(response.value > 0, response.value, longest / 2)
+    response = Interval(np.where(response.low > 0, response.low, longest / 4), value, longest)
     most = 1.0 + np.asarray(aliases, dtype=np.float64)
     busy = np.where(np.isnan(utilization.high), 1.0, np.minimum(utilization.high, 1.0))
     high = np.minimum(response.high, most * busy / np.maximum(rate.low, np.nextafter(0.0, 1.0)))
@@ -86,7 +89,9 @@ def with_service(measured: Measured, service: Interval) -> Measured:
     devices = measured.devices
     if not devices.select(missing.any()).item():
         given = float(service.value) / MILLISECOND
-        raise InputError("service", f"{given:g} ms", "files that say no service time; these have measured ones")
+        raise InputError(
+            "service", f"{given:g} ms", "files that say no service time; these have measured ones"
+        )
     ends = zip(("_low", "", "_high"), service, strict=True)
     return replace(
         measured,

@@ -59,7 +59,7 @@ class Run:
     assumed : str
         What was taken for a service time that was not measured, as a sentence; empty where it was.
     ends : tuple of Run
-        The same measurement with the shortest and the longest service time that it may have; empty where it was measured.
+        The same with the shortest and the longest service time that it may have; empty where it was measured.
     """
 
     name: str

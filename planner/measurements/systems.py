@@ -391,7 +391,7 @@ def _run(rows: Rows, name: str, *, pool: bool, aliases: int, idle: int = 0) -> R
 def _bracket(rows: Rows, *, aliases: int, pool: bool) -> Interval | None:
     """Between what the service time of each row lies; None where all were measured, or one has no response either."""
     numbers = rows.numbers
-    service, missing = numbers["service"], np.isnan(numbers["service"].value)
+    missing = np.isnan(numbers["service"].value)
     if not missing.any() or np.isnan(numbers["response"].value[missing]).any():
         return None
     shared = aliases / len(rows) if pool else aliases

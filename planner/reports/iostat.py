@@ -28,7 +28,9 @@ BLOCK_DEVICE: Final = re.compile(r"dasd[a-z]{1,4}")
 BY_PATH: Final = re.compile(r"ccw-0\.0\.([0-9a-f]{4})")  # with -j PATH
 EXACT_BEFORE, EXACT_FROM = (4, 17), (6, 10)
 """Kernels between these count a whole tick (10 ms on IBM Z) as busy for an I/O of any length: %util is too large."""
-TIMES: Final = "no times, or none in a form with one meaning: expected what iostat -x -t prints, with S_TIME_FORMAT=ISO set"
+TIMES: Final = (
+    "no times, or none with one meaning: expected what iostat -x -t prints, with S_TIME_FORMAT=ISO set"
+)
 CHANCE: Final = 0.01  # of numbers that lie on the grid of an interval by chance, below which they are of one
 INTERVALS: Final = (1, 2, 3, 4, 5, 6, 10, 12, 15, 20, 30, 60)  # s, that are tried where there are no times
 LATE: Final = 0.02  # s, by which an interval may be longer or shorter
@@ -97,7 +99,9 @@ def _run(path: Path, run: Run, number: int, notes: list[str]) -> pl.DataFrame:
     }
     for _, row in rows:
         _check(path, row, in_lines=run.in_lines)
-    return schema.frame(schema.DEVICES, data | _numbers([row.cells for _, row in rows], run.release), len(rows))
+    return schema.frame(
+        schema.DEVICES, data | _numbers([row.cells for _, row in rows], run.release), len(rows)
+    )
 
 
 def _kind(row: Row) -> str:
@@ -105,7 +109,9 @@ def _kind(row: Row) -> str:
     return schema.VOLUME if disk and not row.group else schema.OTHER
 
 
-def _first(path: Path, reports: Sequence[Report], seconds: Sequence[float | None], of: str, notes: list[str]) -> int:
+def _first(
+    path: Path, reports: Sequence[Report], seconds: Sequence[float | None], of: str, notes: list[str]
+) -> int:
     """Index of the first report that is of an interval: 1 where the first counts since the system was started."""
     if len(reports) == 1:
         notes.append(
@@ -118,7 +124,9 @@ def _first(path: Path, reports: Sequence[Report], seconds: Sequence[float | None
         tried = [float(np.median(known))]
     else:
         later = [report for report in reports[1:] if report.rows]
-        tried = [float(each) for each in INTERVALS if all(_on_grid(report, each) is not False for report in later)]
+        tried = [
+            float(each) for each in INTERVALS if all(_on_grid(report, each) is not False for report in later)
+        ]
         tried = tried if any(_on_grid(report, each) for report in later for each in tried) else []
     if tried and all(_on_grid(reports[0], each) for each in tried):
         notes.append(
@@ -153,7 +161,9 @@ def _plausible(path: Path, row: Row, notes: list[str]) -> bool:
     for name, cell in row.cells.items():
         limit = schema.LARGEST["1/s"] if name in RATES else schema.LARGEST["s"] / MILLISECOND
         if float(cell) > limit:
-            notes.append(f"{path}, line {row.line}: {row.name} left out: {name} = {float(cell):.3g} is of no disk")
+            notes.append(
+                f"{path}, line {row.line}: {row.name} left out: {name} = {float(cell):.3g} is of no disk"
+            )
             return False
     return True
 
@@ -176,7 +186,8 @@ def _numbers(cells: Sequence[Mapping[str, str]], release: str | None) -> dict[st
     has_await = np.array(["await" in each for each in cells], dtype=bool)
     rate = [np.where(has_tps, one, total) for one, total in zip(short, np.sum(rates, axis=0), strict=True)]
     response = [
-        np.where(rate[1] > 0, np.where(has_await, one, mean), np.nan) for one, mean in zip(single, mixed, strict=True)
+        np.where(rate[1] > 0, np.where(has_await, one, mean), np.nan)
+        for one, mean in zip(single, mixed, strict=True)
     ]
     busy = list(_column(cells, "%util", PERCENT))
     if not exact_utilization(release):

@@ -1,4 +1,4 @@
-"""What iostat prints as JSON: the same runs of reports as its text; also cut off, several in one file, with a stray comma."""
+"""What iostat prints as JSON: runs of reports as in its text; cut off, several in one file, with a stray comma."""
 
 from __future__ import annotations
 
@@ -31,7 +31,11 @@ class _TwiceError(ValueError):
 
 def is_json(head: bytes) -> bool:
     """Tell by its first bytes whether a file is what iostat prints as JSON."""
-    return head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{") and b'"sysstat"' in head[:1000] and b'"hosts"' in head
+    return (
+        head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{")
+        and b'"sysstat"' in head[:1000]
+        and b'"hosts"' in head
+    )
 
 
 def read_runs(path: Path, data: bytes) -> tuple[list[Run], list[str]]:
@@ -98,7 +102,8 @@ class _Reader:
             for key in ("nodename", "release")
             if (match := re.search(rf'"{key}"\s*:\s*"([^"\\]*)"', text[: places[0].start()]))
         }
-        reports, at = [], places[0].end()
+        reports: list[dict[str, Any]] = []
+        at = places[0].end()
         while True:
             at += len(text[at:]) - len(text[at:].lstrip(" \t\r\n,"))
             if at >= len(text) or text[at] in "]}":
@@ -130,7 +135,9 @@ class _Reader:
         run = Run(host.get("nodename"), host.get("release"), in_lines=False)
         for number, each in enumerate(self._objects("statistics", host.get("statistics", [])), 1):
             if unknown := each.keys() - REPORT:
-                raise ReportError(self.path, f"report {number}: {min(unknown)!r:.40} is none of iostat; {WANTED}")
+                raise ReportError(
+                    self.path, f"report {number}: {min(unknown)!r:.40} is none of iostat; {WANTED}"
+                )
             time = each.get("timestamp")
             if time is not None and not isinstance(time, str):
                 raise ReportError(self.path, f"timestamp is {time!r:.60}: expected a text; {WANTED}")
@@ -152,7 +159,9 @@ class _Reader:
         for key, cell in disk.items():
             used = {"util": "%util", "avgqu-sz": "aqu-sz"}.get(key, key)
             if not _KNOWN.fullmatch(key):
-                raise ReportError(self.path, f"report {number}, {name}: {key!r:.40} is none of iostat; {WANTED}")
+                raise ReportError(
+                    self.path, f"report {number}, {name}: {key!r:.40} is none of iostat; {WANTED}"
+                )
             if used not in USED:
                 continue
             if not isinstance(cell, str) or not re.fullmatch(r"[0-9]{1,30}(?:\.[0-9]{1,4})?", cell):

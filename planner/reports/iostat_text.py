@@ -1,6 +1,6 @@
 """What iostat prints as text: runs of reports, each with its devices, by the headings of any release of sysstat.
 
-A report is a table below a heading line, ``Device`` first or last; with ``--human`` of older releases it comes in parts.
+A report is a table below a heading line, ``Device`` first or last; with ``--human`` of some releases in parts.
 Text between reports (shell prompts, messages) is named in a note; a row without headings, or that does not fit those
 above it, is refused.
 """
@@ -93,7 +93,9 @@ def _heading(words: list[str]) -> bool:
 
 
 def _other(text: str) -> str | None:
-    return next((name for mark, name in _OTHERS.items() if f"\n{mark}" in f"\n{text}" or f"  {mark}" in text), None)
+    return next(
+        (name for mark, name in _OTHERS.items() if f"\n{mark}" in f"\n{text}" or f"  {mark}" in text), None
+    )
 
 
 def read_runs(path: Path, data: bytes) -> tuple[list[Run], list[str]]:
@@ -179,7 +181,11 @@ class _Reader:
     def _row(self, number: int, text: str, words: list[str]) -> bool:
         """A row of the open table; False for any other line."""
         count = len(self.columns)
-        group = len(text) - len(text.lstrip()) > self.indent if self.name_first else bool(re.search(r"  \S+$", text))
+        group = (
+            len(text) - len(text.lstrip()) > self.indent
+            if self.name_first
+            else bool(re.search(r"  \S+$", text))
+        )
         if self.name_first and len(words) == 1 and not _UNIT.fullmatch(words[0]) and self.alone is None:
             self.alone = number, words[0], group
             return True
@@ -202,7 +208,10 @@ class _Reader:
 
     def _ends_well(self, cells: list[str]) -> bool:
         """Whether the last line of the file, which has no end, is whole: as many cells, as many decimals."""
-        decimals = [len(re.split("[.,]", cell.rstrip("%"))[-1]) if re.search("[.,]", cell) else 0 for cell in cells[-2:]]
+        decimals = [
+            len(re.split("[.,]", cell.rstrip("%"))[-1]) if re.search("[.,]", cell) else 0
+            for cell in cells[-2:]
+        ]
         return len(cells) == len(self.columns) and len(set(decimals)) == 1
 
     def _add(self, report: Report, row: Row, number: int, text: str, cells: list[str]) -> None:
@@ -210,11 +219,15 @@ class _Reader:
             match = (_NUMBER if name in USED - {"%util"} else _UNIT).fullmatch(cell)
             if match is None:
                 column = text.find(cell) + 1
-                raise self.error(f"{row.name}: {name} is {cell!r:.40}: expected a number; {WANTED}", number, column)
+                raise self.error(
+                    f"{row.name}: {name} is {cell!r:.40}: expected a number; {WANTED}", number, column
+                )
             digits = match[0] if name != "%util" else match["number"]
             for mark in re.findall("[.,]", digits):
                 if self.mark not in (None, mark):
-                    raise self.error(f"{row.name}: {name} is {cell!r}: decimals with {self.mark!r} before", number)
+                    raise self.error(
+                        f"{row.name}: {name} is {cell!r}: decimals with {self.mark!r} before", number
+                    )
                 self.mark = mark
             if name in USED:
                 row.cells["aqu-sz" if name == "avgqu-sz" else name] = digits.replace(",", ".")
@@ -223,7 +236,9 @@ class _Reader:
             report.rows[row.name] = row
             return
         if known is None or known.parts + 1 != len(report.parts):
-            raise self.error(f"{row.name} {'a second time' if known else 'only'} in this report; {WANTED}", number)
+            raise self.error(
+                f"{row.name} {'a second time' if known else 'only'} in this report; {WANTED}", number
+            )
         known.cells |= row.cells
         known.parts += 1
 
@@ -250,13 +265,19 @@ class _Reader:
             raise ReportError(self.path, f"{what}; {WANTED}, of Linux (sysstat)")
         for report in (report for run in self.runs for report in run.reports):
             for row in report.rows.values():
-                if row.parts != len(report.parts) and (self.cut is None or report is not self.runs[-1].reports[-1]):
-                    raise self.error(f"{row.name} stands in some parts of the report only; {WANTED}", row.line)
+                if row.parts != len(report.parts) and (
+                    self.cut is None or report is not self.runs[-1].reports[-1]
+                ):
+                    raise self.error(
+                        f"{row.name} stands in some parts of the report only; {WANTED}", row.line
+                    )
         notes = []
         if self.ignored:
             number, text = self.ignored[0]
             lines = f"{len(self.ignored)} line{'s' if len(self.ignored) > 1 else ''}"
-            notes.append(f"{self.path}: {lines} not of iostat ignored, the first in line {number}: {text:.60}")
+            notes.append(
+                f"{self.path}: {lines} not of iostat ignored, the first in line {number}: {text:.60}"
+            )
         self._without_cut(notes)
         return self.runs, notes
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
@@ -52,12 +53,12 @@ def moments(texts: Sequence[str | None]) -> tuple[list[datetime | None], list[da
         return [None] * len(texts), [None] * len(texts)
     found = {order: dates for order in ORDERS if (dates := _dated(parts, order)) is not None}  # type: ignore[arg-type]
     several = list(dict.fromkeys(map(tuple, found.values())))
-    rising = [each for each in several if all(now > before for before, now in zip(each, each[1:], strict=False))]
+    rising = [each for each in several if all(now > before for before, now in pairwise(each))]
     near = [
         each
         for each in rising
         if len({moment.date() for moment in each}) > 1
-        and all(now.date() - before.date() <= DAY for before, now in zip(each, each[1:], strict=False))
+        and all(now.date() - before.date() <= DAY for before, now in pairwise(each))
     ]
     for choice in (several, rising, near):
         if len(choice) == 1:
@@ -87,9 +88,12 @@ def _dated(parts: Sequence[tuple[str, str, int]], order: str) -> list[datetime] 
     found = []
     for date, sign, seconds in parts:
         numbers = re.split("[./-]", date)
-        if len(numbers) < len(order) or (sign == "." and order != "dmy" and len(numbers[0]) < 4):  # noqa: PLR2004
+        if len(numbers) < len(order):
             return None
-        if (sign == "12" and order != "mdy") or (sign in ("/", "12") and order == "ymd" and len(numbers[0]) < 4):  # noqa: PLR2004
+        whole_year = len(numbers[0]) > 2  # noqa: PLR2004 - digits
+        if not whole_year and ((sign == "." and order != "dmy") or (sign in ("/", "12") and order == "ymd")):
+            return None
+        if sign == "12" and order != "mdy":
             return None
         of = dict(zip(order, numbers, strict=True))
         if len(of["d"]) > 2 or len(of["m"]) > 2:  # noqa: PLR2004
@@ -125,7 +129,6 @@ def lengths(path: Path, clocks: Sequence[datetime | None], lines: Sequence[int])
             raise ReportError(path, problem, line=lines[k])
         found[k] = (now - before).total_seconds()
         if (now - before).total_seconds() <= 0:
-            raise ReportError(
-                path, f"report {k + 1} at {now} follows one at {before}: expected reports in order of time", line=lines[k]
-            )  # fmt: skip
+            problem = f"report {k + 1} at {now} follows one at {before}: expected reports in order of time"
+            raise ReportError(path, problem, line=lines[k])
     return found

@@ -1,4 +1,4 @@
-"""Linux on Z: which devices share a pool, and which block device is which, by `lsdasd` plain, ``-u``, ``-l`` or ``-c``."""
+"""Linux on Z: which devices share a pool, and which block device is which, by `lsdasd` in any of its forms."""
 
 from __future__ import annotations
 
@@ -26,7 +26,9 @@ WANTED_LSDASD: Final = "expected what lsdasd -u prints: bus id, name, uid"
 _BUS_ID: Final = re.compile(r"([0-9a-f])\.([0-3])\.([0-9a-f]{4})")
 _HEAD: Final = re.compile(r"Bus-ID|=+$")
 _NAME: Final = re.compile(r"dasd[a-z]{1,4}")
-_SECTION: Final = re.compile(r"(?P<bus>[0-9a-f]\.[0-3]\.[0-9a-f]{4})(?:/(?P<name>dasd[a-z]{1,4})?/[0-9]*:?[0-9]*)?")
+_SECTION: Final = re.compile(
+    r"(?P<bus>[0-9a-f]\.[0-3]\.[0-9a-f]{4})(?:/(?P<name>dasd[a-z]{1,4})?/[0-9]*:?[0-9]*)?"
+)
 _ATTRIBUTE: Final = re.compile(r"\s+(?P<key>[a-z_]+):\s*(?P<value>.*)")
 _STATUS: Final = ("active", "n/f", "offline", "alias", "secondary")
 _COMPATIBLE: Final = re.compile(
@@ -49,13 +51,13 @@ class LinuxDevices(Membership):
 
 @dataclass(slots=True)
 class _Device:
-    """One device as it is listed: `status` alias or another, `kind` ECKD or FBA, empty where it is not said."""
+    """One device as it is listed: `status` alias or another, `type` ECKD or FBA, empty where it is not said."""
 
     line: int
     bus: str
     status: str = ""
     name: str = ""
-    kind: str = ""
+    type: str = ""
     uid: str = ""
 
     @property
@@ -92,11 +94,11 @@ def read_lsdasd(path: Path | str, data: bytes | None = None) -> LinuxDevices:
         is_alias, uid = each.status == ALIAS, each.uid.split(".")
         if each.name:
             names[each.name] = each.number
-        if each.kind in ECKD and (is_alias or each.name):
+        if each.type in ECKD and (is_alias or each.name):
             online.append(each)
         if len(uid) < UID_PARTS or (is_alias and uid[3] != HYPERPAV) or not (is_alias or each.name):
             skipped.append(each.number)  # without a uid, or an alias of one base, not of a pool
-            others += [each.name] if each.name and each.kind not in ECKD else []
+            others += [each.name] if each.name and each.type not in ECKD else []
         else:
             members[each.number] = Member("alias" if is_alias else "base", ".".join(uid[:3]))
     notes = []
@@ -125,15 +127,12 @@ def _devices(path: Path, text: str) -> Iterator[_Device]:
                 yield section
             section = _Device(number, match["bus"], name=match["name"] or "")
         elif section is not None:
-            attribute = _ATTRIBUTE.fullmatch(line)
-            if attribute is None:
-                raise ReportError(path, f"{words[0]!r:.40} is no attribute of {section.bus}; {WANTED_LSDASD}", line=number)
-            if attribute["key"] in ("status", "type", "uid"):
-                value = attribute["value"].strip()
-                if attribute["key"] == "type":
-                    section.kind = value.split()[0] if value else ""
-                else:
-                    setattr(section, attribute["key"], value)
+            if (match := _ATTRIBUTE.fullmatch(line)) is None:
+                problem = f"{words[0]!r:.40} is no attribute of {section.bus}; {WANTED_LSDASD}"
+                raise ReportError(path, problem, line=number)
+            key, value = match["key"], match["value"].strip()
+            if key in ("status", "type", "uid"):
+                setattr(section, key, value.partition(" ")[0])
         else:
             found = _listed(number, line.strip())
             if found is None:
@@ -163,7 +162,7 @@ def _listed(number: int, line: str) -> _Device | None:
         device.status = plain.pop(0)
     rest = [word for word in plain if _NAME.fullmatch(word)]
     device.name = rest[0] if rest and device.status in ("", "active", "n/f") else ""
-    device.kind = next((word for word in plain if word in ("ECKD", "FBA", "DIAG")), "")
+    device.type = next((word for word in plain if word in ("ECKD", "FBA", "DIAG")), "")
     return device if device.status or device.name else None
 
 

@@ -50,7 +50,9 @@ def checked_members(members: Membership | Path | str | None, devices: pl.LazyFra
                 f"({_shown(aliases)}): counted as in use."
             )
     if missing and len(missing) == len(known.pools):
-        raise ReportError(known.path, f"{missing[0]}: expected devices that were measured; correct their numbers")
+        raise ReportError(
+            known.path, f"{missing[0]}: expected devices that were measured; correct their numbers"
+        )
     return [*(f"{known.path}: {each}: it is left out." for each in missing), *notes]
 
 

@@ -441,7 +441,9 @@ def together(answers: Sequence[AliasAnswer]) -> render.Table:
 
 def unmeasured(sentences: Iterable[str]) -> str:
     """Say in the first line of many answers that service times were not measured; nothing where they were."""
-    return " Service times were not measured, but taken from response and utilization." if any(sentences) else ""
+    return (
+        " Service times were not measured, but taken from response and utilization." if any(sentences) else ""
+    )
 
 
 def _list(values: Array | Sequence[Any]) -> list[Any]:

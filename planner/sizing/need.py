@@ -149,7 +149,7 @@ def size(
 def _with_ends(
     found: list[Sized | PlannerError | None], cases: Sequence[Case], law: Law, target: Target, growth: Sequence[float]
 ) -> None:  # fmt: skip
-    """Read those whose service time was not measured at both ends of what it may be, and let their ranges hold these."""
+    """Read those without a measured service time at both ends of what it may be; their ranges hold what comes of it."""
     asked = [
         (k, tuple(run.ends[side] if run.ends else run for run in case))
         for k, case in enumerate(cases)

@@ -270,9 +270,17 @@ def lsdasd(random: Random) -> Content:
         if form == "u":
             lines.append(f"{bus}   {'alias' if alias else name:<8} {uid}")
         elif form == "p":
-            lines.append(f"{bus}   alias {'ECKD':>26}" if alias else f"{bus}   active  {name}  94:0  ECKD  4096  7042MB  1")
+            lines.append(
+                f"{bus}   alias {'ECKD':>26}"
+                if alias
+                else f"{bus}   active  {name}  94:0  ECKD  4096  7042MB  1"
+            )
         else:
-            lines += [bus if alias else f"{bus}/{name}/94:0", f"  status:\t{'alias' if alias else 'active'}", f"  uid:\t{uid}"]
+            lines += [
+                bus if alias else f"{bus}/{name}/94:0",
+                f"  status:\t{'alias' if alias else 'active'}",
+                f"  uid:\t{uid}",
+            ]
     return Content([line + "\n" for line in lines], [])
 
 

@@ -108,7 +108,9 @@ class TestLaw:
 
     @pytest.mark.parametrize("batch", [1.0, BUNCHED])
     @given(st.floats(0.01, 0.97))
-    def test_the_ends_are_the_response_of_batches_solved_for_the_service_time(self, batch: float, load: float) -> None:
+    def test_the_ends_are_the_response_of_batches_solved_for_the_service_time(
+        self, batch: float, load: float
+    ) -> None:
         """R = b S / (1 - X S) with one device, inverted."""
         service, rate = 0.001, load / 0.001
         response = batch * service / (1 - load)
@@ -117,9 +119,17 @@ class TestLaw:
         assert (found.value if batch == 1.0 else found.low)[0] == pytest.approx(service, rel=1e-9)
 
     @given(st.floats(1.0, 5000.0), st.floats(1e-5, 1.0), st.floats(0.001, 1.0), st.integers(0, 50))
-    def test_ends_are_in_order_and_possible(self, rate: float, response: float, used: float, aliases: int) -> None:
-        for busy in (exactly(used), exactly(np.nan), Interval(np.zeros(1), np.array([used]), np.array([used]))):
-            found = service_bracket(exactly(rate), exactly(response), busy, aliases=aliases, shared=aliases / 3)
+    def test_ends_are_in_order_and_possible(
+        self, rate: float, response: float, used: float, aliases: int
+    ) -> None:
+        for busy in (
+            exactly(used),
+            exactly(np.nan),
+            Interval(np.zeros(1), np.array([used]), np.array([used])),
+        ):
+            found = service_bracket(
+                exactly(rate), exactly(response), busy, aliases=aliases, shared=aliases / 3
+            )
             assert 0 < found.low[0] <= found.value[0] <= found.high[0] <= response
             assert rate * found.high[0] <= (1 + aliases) * (1 + 1e-9)
 
@@ -135,13 +145,16 @@ def iostat(rate: str, wait: str, util: str, release: str = "5.14.0", name: str =
 
 class TestAnswers:
     def test_iostat_alone_is_answered_and_the_first_line_says_what_was_taken(self) -> None:
-        """The published volume without aliases: 755/s, 3.7 ms; its service time, 1.3 ms, and its 2 aliases lie within."""
+        """The published volume without aliases: 755/s, 3.7 ms; its 1.3 ms of service and its 2 aliases lie within."""
         answer = answer_for(iostat("755.00", "3.70", "98.00"), kind="volume")
         (run,) = volume_runs(intervals(read(iostat("755.00", "3.70", "98.00")))[0])
         low, high = (end.service.value[0] for end in run.ends)
         assert low < 0.0013 * 0.98 < high <= 0.98 / 755 * 1.01  # and 98 % busy is 1.298 ms at most
         assert answer.range[0] <= 2 <= answer.range[1]
-        assert "Service time was not measured: " in answer.headline and answer.to_dict()["assumed"] in answer.headline
+        assert (
+            "Service time was not measured: " in answer.headline
+            and answer.to_dict()["assumed"] in answer.headline
+        )
 
     def test_a_kernel_that_counts_exactly_gives_the_service_time_itself(self) -> None:
         (run,) = volume_runs(intervals(read(iostat("755.00", "3.70", "98.00", "6.12.0")))[0])
@@ -149,7 +162,11 @@ class TestAnswers:
         assert "by rate and utilization" in run.assumed
 
     def test_the_range_holds_the_answers_at_both_ends(self) -> None:
-        for rate, wait, util in (("755.00", "3.70", "98.00"), ("50.00", "2.00", "30.00"), ("300.00", "9.00", "99.00")):
+        for rate, wait, util in (
+            ("755.00", "3.70", "98.00"),
+            ("50.00", "2.00", "30.00"),
+            ("300.00", "9.00", "99.00"),
+        ):
             source = iostat(rate, wait, util)
             (run,) = volume_runs(intervals(read(source))[0])
             answer = answer_for(source, kind="volume")

@@ -12,7 +12,19 @@ from datetime import datetime, timedelta
 from random import Random
 from typing import Final
 
-OLD: Final = ("rrqm/s", "wrqm/s", "r/s", "w/s", "rsec/s", "wsec/s", "avgrq-sz", "avgqu-sz", "await", "svctm", "%util")
+OLD: Final = (
+    "rrqm/s",
+    "wrqm/s",
+    "r/s",
+    "w/s",
+    "rsec/s",
+    "wsec/s",
+    "avgrq-sz",
+    "avgqu-sz",
+    "await",
+    "svctm",
+    "%util",
+)
 OLD_KB: Final = tuple({"rsec/s": "rkB/s", "wsec/s": "wkB/s"}.get(name, name) for name in OLD)
 SPLIT: Final = (*OLD_KB[:9], "r_await", "w_await", *OLD_KB[9:])
 V11: Final = (
@@ -48,7 +60,9 @@ class Disk:
         """Numbers as printed below some headings."""
         rates = [count / seconds for count in self.ios]
         total = sum(rates[:3])
-        mixed = sum(rate * wait for rate, wait in zip(rates[:3], self.waits[:3], strict=True)) / (total or 1.0)
+        mixed = sum(rate * wait for rate, wait in zip(rates[:3], self.waits[:3], strict=True)) / (
+            total or 1.0
+        )
         found = {"tps": total, "await": mixed, "%util": 100 * self.busy}
         found |= dict.fromkeys(("aqu-sz", "avgqu-sz"), total * mixed / 1000)
         found["svctm"] = 1000 * self.busy / (total or 1.0)
@@ -102,7 +116,9 @@ def disks(random: Random, names: list[str], seconds: float, busiest: float = 400
     found = []
     for name in names:
         some = random.random() > 1 / 3
-        ios = tuple(random.randrange(1, int(busiest * seconds)) * some * (random.random() > 0.3) for _ in range(4))
+        ios = tuple(
+            random.randrange(1, int(busiest * seconds)) * some * (random.random() > 0.3) for _ in range(4)
+        )
         waits = tuple(round(random.uniform(0.05, 40), 3) for _ in range(4))
         found.append(Disk(name, ios, waits, round(random.random(), 4) if any(ios) else 0.0))  # type: ignore[arg-type]
     return found
@@ -117,7 +133,12 @@ def printed(
     out = Printed()
     kept: list[tuple[datetime, list[Disk]]] = []
     for k in range(how.skip_first, reports):
-        kept.append((begin + timedelta(seconds=k * seconds), disks(random, names, seconds if k else 86_400.0, busiest)))
+        kept.append(
+            (
+                begin + timedelta(seconds=k * seconds),
+                disks(random, names, seconds if k else 86_400.0, busiest),
+            )
+        )
     if how.json:
         _json(out, how, kept, seconds)
     else:

@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - lines as they are printed
 """iostat of any release: what is printed is read back, whatever the layout; what is damaged or cut off is named."""
 
 from __future__ import annotations
@@ -25,7 +26,9 @@ def rows(content: str) -> list[tuple[object, ...]]:
     """What is read: time, name, rate, response, utilization."""
     found = read_iostat("given", content.encode()).devices
     assert found is not None
-    some = found.filter(pl.col("label") != "every").select("start", "label", "io_rate", "response", "utilization")
+    some = found.filter(pl.col("label") != "every").select(
+        "start", "label", "io_rate", "response", "utilization"
+    )
     return some.rows()
 
 
@@ -98,7 +101,10 @@ class TestLayouts:
         content = f"$ iostat -x 60\n{DEVICE}{row}[...]\n{DEVICE}{row}\n^C\n"
         found = read_iostat("given", content.encode())
         assert found.devices is not None and found.devices.height == 1
-        assert any("3 lines not of iostat ignored, the first in line 1: $ iostat -x 60" in note for note in found.notes)
+        assert any(
+            "3 lines not of iostat ignored, the first in line 1: $ iostat -x 60" in note
+            for note in found.notes
+        )
 
     def test_disks_by_path_have_device_numbers(self) -> None:
         content = f"{DEVICE}ccw-0.0.c28a  300.00  100.00  1.00 1.00 2.00 6.00 1.20 80.00\n\n"
@@ -121,7 +127,9 @@ class TestUtilization:
         [("3.10.0-1062.el7", True), ("4.12.14-lp", True), ("4.18.0-305.el8.s390x", False), ("5.14.0", False),
          ("6.8.0", False), ("6.12.0", True), (None, False), ("x", False)],
     )  # fmt: skip
-    def test_kernels_that_count_whole_ticks_give_an_upper_end_only(self, release: str | None, exact: bool) -> None:
+    def test_kernels_that_count_whole_ticks_give_an_upper_end_only(
+        self, release: str | None, exact: bool
+    ) -> None:
         assert exact_utilization(release) is exact
         head = "" if release is None else f"Linux {release} (lnx1) 2024-05-14\n\n"
         content = f"{head}{DEVICE}dasda  300.00  100.00  1.00 1.00 2.00 6.00 1.20 80.00\n\n"

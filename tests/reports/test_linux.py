@@ -80,7 +80,9 @@ class TestLsdasd:
         assert found.names == {"dasda": "C28A"} and "0190" in found.notes[0]
 
     @pytest.mark.parametrize("content", [PLAIN, COMPATIBLE])
-    def test_without_uids_all_eckd_devices_are_one_pool_and_that_is_said(self, tmp_path: Path, content: str) -> None:
+    def test_without_uids_all_eckd_devices_are_one_pool_and_that_is_said(
+        self, tmp_path: Path, content: str
+    ) -> None:
         assert is_lsdasd(content.encode())
         found = read_lsdasd(file(tmp_path, content))
         assert found.of("all", "base") == ["C28A", "C28B", "C28C"] and found.of("all", "alias") == ["C2FE"]
@@ -340,18 +342,29 @@ class TestDasdStatistics:
 
     def test_tunedasd_prints_one_device(self, tmp_path: Path) -> None:
         """Its scale is written small; its name is not printed, so that of the file stands for it."""
-        (found,) = read_dasd_statistics(file(tmp_path, PROC.replace("Scale Factor is  2", "Scale factor is 2 ")))
+        (found,) = read_dasd_statistics(
+            file(tmp_path, PROC.replace("Scale Factor is  2", "Scale factor is 2 "))
+        )
         assert not found.all_devices and found.histograms["queue"].tolist()[:3] == [0, 4, 2]
 
     def test_reads_and_writes_of_the_long_form_do_not_count_twice(self, tmp_path: Path) -> None:
         part = DASDSTAT.split("\n\n", 1)[1]
-        reads = part.replace("7 dasd I/O requests", "5 dasd I/O read requests").replace("3 requests used a PAV", "2 requests used a PAV")
-        writes = part.replace("7 dasd I/O requests", "2 dasd I/O write requests").replace("3 requests used a PAV", "1 requests used a PAV")
+        reads = part.replace("7 dasd I/O requests", "5 dasd I/O read requests").replace(
+            "3 requests used a PAV", "2 requests used a PAV"
+        )
+        writes = part.replace("7 dasd I/O requests", "2 dasd I/O write requests").replace(
+            "3 requests used a PAV", "1 requests used a PAV"
+        )
         second = DASDSTAT.replace("dasdc", "dasdd")
         long = f"{DASDSTAT}\n{reads}\n{writes}\n{second}\n{reads}\n{writes}"
         short = read_dasd_statistics(file(tmp_path, f"{DASDSTAT}\n{second}"))
         for one, other in zip(read_dasd_statistics(file(tmp_path, long)), short, strict=True):
-            assert (one.name, one.requests, one.via_alias, one.sectors) == (other.name, other.requests, 3, 4000)
+            assert (one.name, one.requests, one.via_alias, one.sectors) == (
+                other.name,
+                other.requests,
+                3,
+                4000,
+            )
             assert all((one.histograms[key] == other.histograms[key]).all() for key in other.histograms)
 
     def test_statistics_that_were_off_are_named(self, tmp_path: Path) -> None:
