@@ -13,7 +13,7 @@ import numpy as np
 
 from planner.errors import ReportError
 from planner.reports import iostat_json, iostat_text, schema
-from planner.reports.iostat_text import RATES, Report, Row, Run
+from planner.reports.iostat_text import RATES, DiskReport, DiskRow
 from planner.reports.iostat_times import lengths, moments
 from planner.reports.listing import read_bytes
 from planner.reports.moments import clock
@@ -59,7 +59,7 @@ def read_iostat(path: Path | str, data: bytes | None = None) -> schema.Tables:
     )
 
 
-def _run(path: Path, run: Run, number: int, notes: list[str]) -> pl.DataFrame:
+def _run(path: Path, run: IostatRun, number: int, notes: list[str]) -> pl.DataFrame:
     """Rows of one run, in order; `number` is 0 where it is the only one."""
     reports = run.reports
     if not any(report.rows for report in reports):
@@ -104,13 +104,13 @@ def _run(path: Path, run: Run, number: int, notes: list[str]) -> pl.DataFrame:
     )
 
 
-def _kind(row: Row) -> str:
+def _kind(row: DiskRow) -> str:
     disk = BLOCK_DEVICE.fullmatch(row.name) or BY_PATH.fullmatch(row.name)
     return schema.VOLUME if disk and not row.group else schema.OTHER
 
 
 def _first(
-    path: Path, reports: Sequence[Report], seconds: Sequence[float | None], of: str, notes: list[str]
+    path: Path, reports: Sequence[DiskReport], seconds: Sequence[float | None], of: str, notes: list[str]
 ) -> int:
     """Index of the first report that is of an interval: 1 where the first counts since the system was started."""
     if len(reports) == 1:
@@ -139,7 +139,7 @@ def _first(
     return 1
 
 
-def _on_grid(report: Report, seconds: float) -> bool | None:
+def _on_grid(report: DiskReport, seconds: float) -> bool | None:
     """Whether all rates are whole counts over an interval, which chance cannot explain; None where it could."""
     chance = 1.0
     for row in (row for row in report.rows.values() if not row.group):
@@ -156,7 +156,7 @@ def _on_grid(report: Report, seconds: float) -> bool | None:
     return True if chance < CHANCE else None
 
 
-def _plausible(path: Path, row: Row, notes: list[str]) -> bool:
+def _plausible(path: Path, row: DiskRow, notes: list[str]) -> bool:
     """Whether the numbers of a row are of a disk; a counter that ran backwards prints others."""
     for name, cell in row.cells.items():
         limit = schema.LARGEST["1/s"] if name in RATES else schema.LARGEST["s"] / MILLISECOND
@@ -208,7 +208,7 @@ def exact_utilization(release: str | None) -> bool:
     return version < EXACT_BEFORE or version >= EXACT_FROM
 
 
-def _check(path: Path, row: Row, *, in_lines: bool) -> None:
+def _check(path: Path, row: DiskRow, *, in_lines: bool) -> None:
     """Refuse a row without a rate or a response time; name what would print it."""
     cells, missing = row.cells, []
     line = row.line if in_lines else None

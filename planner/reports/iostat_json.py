@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from planner.errors import ReportError
-from planner.reports.iostat_text import USED, Report, Row, Run
+from planner.reports.iostat_text import USED, DiskReport, DiskRow
 from planner.reports.listing import read_text
 
 WANTED: Final = "expected what iostat -x -t -o JSON 60 prints, with S_TIME_FORMAT=ISO set"
@@ -17,6 +17,7 @@ REPORT: Final = frozenset({"timestamp", "avg-cpu", "disk"})
 
 _BEGIN: Final = re.compile(r'\{\s*"sysstat"\s*:')
 _STRAY: Final = re.compile(r",(?=\s*[,}\]])")
+_COMMA: Final = re.compile(r"(?<=: )([0-9]+),([0-9]+)(?=\s*[,}\]])")  # of a language with decimal commas
 _STATISTICS: Final = re.compile(r'"statistics"\s*:\s*\[')
 _STRUCTURE: Final = re.compile(r"[\[\]{}:,]")
 _KNOWN: Final = re.compile(
@@ -38,21 +39,21 @@ def is_json(head: bytes) -> bool:
     )
 
 
-def read_runs(path: Path, data: bytes) -> tuple[list[Run], list[str]]:
+def read_runs(path: Path, data: bytes) -> tuple[list[IostatRun], list[str]]:
     """Read all runs of a file, and notes on what was lost."""
     text = read_text(path, data)
     begins = [match.start() for match in _BEGIN.finditer(text)]
     if not begins or text[: begins[0]].strip():
         raise ReportError(path, f"no hosts; {WANTED}")
-    runs: list[Run] = []
+    runs: list[IostatRun] = []
     notes: list[str] = []
     for begin, end in zip(begins, [*begins[1:], len(text)], strict=True):
-        reader = _Reader(path, text.count("\n", 0, begin) + 1, notes)
-        runs += reader.runs(_STRAY.sub(" ", text[begin:end].rstrip()))
+        reader = _JsonReader(path, text.count("\n", 0, begin) + 1, notes)
+        runs += reader.runs(_STRAY.sub(" ", _COMMA.sub(r"\1.\2", text[begin:end].rstrip())))
     return runs, notes
 
 
-class _Reader:
+class _JsonReader:
     """One document, from a `line` of the file on."""
 
     def __init__(self, path: Path, line: int, notes: list[str]) -> None:
@@ -67,7 +68,7 @@ class _Reader:
             raise _TwiceError(next(key for k, (key, _) in enumerate(pairs) if key in dict(pairs[:k])))
         return found
 
-    def runs(self, text: str) -> list[Run]:
+    def runs(self, text: str) -> list[IostatRun]:
         """Its runs; of one that is cut off the reports before that."""
         try:
             document, end = self.decoder.raw_decode(text)
@@ -92,7 +93,7 @@ class _Reader:
         problem = f"{error.msg}: {WANTED}; the run was perhaps cut off"
         return ReportError(self.path, problem, line=self.line + error.lineno - 1, column=column)
 
-    def _cut(self, text: str, error: json.JSONDecodeError) -> Run:
+    def _cut(self, text: str, error: json.JSONDecodeError) -> IostatRun:
         """Reports of a document that ends too early."""
         places = list(_STATISTICS.finditer(text))
         if len(places) != 1:
@@ -128,11 +129,11 @@ class _Reader:
             raise ReportError(self.path, f"{name} is {value!r:.60}: expected a list of objects; {WANTED}")
         return value
 
-    def _run(self, host: dict[str, Any]) -> Run:
+    def _run(self, host: dict[str, Any]) -> IostatRun:
         for key in ("nodename", "release"):
             if not isinstance(host.get(key, ""), str):
                 raise ReportError(self.path, f"{key} is {host[key]!r:.60}: expected a text; {WANTED}")
-        run = Run(host.get("nodename"), host.get("release"), in_lines=False)
+        run = IostatRun(host.get("nodename"), host.get("release"), in_lines=False)
         for number, each in enumerate(self._objects("statistics", host.get("statistics", [])), 1):
             if unknown := each.keys() - REPORT:
                 raise ReportError(
@@ -141,7 +142,7 @@ class _Reader:
             time = each.get("timestamp")
             if time is not None and not isinstance(time, str):
                 raise ReportError(self.path, f"timestamp is {time!r:.60}: expected a text; {WANTED}")
-            report = Report(number, time)
+            report = DiskReport(number, time)
             for disk in self._objects("disk", each.get("disk", [])):
                 row = self._row(disk, number)
                 if row.name in report.rows:
@@ -151,7 +152,7 @@ class _Reader:
                 run.reports.append(report)
         return run
 
-    def _row(self, disk: dict[str, Any], number: int) -> Row:
+    def _row(self, disk: dict[str, Any], number: int) -> DiskRow:
         name = disk.get("disk_device")
         if not isinstance(name, str) or not name.strip():
             raise ReportError(self.path, f"report {number}: a disk without disk_device; {WANTED}")
@@ -168,4 +169,4 @@ class _Reader:
                 problem = f"report {number}, {name}: {key} is {cell!r:.60}: expected a number; {WANTED}"
                 raise ReportError(self.path, problem)
             cells[used] = cell
-        return Row(number, name.strip(), name.startswith(" "), cells)
+        return DiskRow(number, name.strip(), name.startswith(" "), cells)

@@ -32,16 +32,16 @@ _COLOR: Final = re.compile(r"\x1b\[[0-9;]*m")
 _NUMBER: Final = re.compile(r"[0-9]{1,30}(?:[.,][0-9]{1,4})?")
 _UNIT: Final = re.compile(r"(?P<number>[0-9]{1,30}(?:[.,][0-9]{1,4})?)[kMGTP%]?")
 _OTHERS: Final = {
-    "extended device statistics": "iostat of Solaris or FreeBSD",
-    "Filesystem": "cifsiostat or nfsiostat",
-    "DEV  ": "sar -d",
-    "KB/t": "iostat of FreeBSD or macOS",
-    "% tm_act": "iostat of AIX",
+    r"extended device statistics": "iostat of Solaris or FreeBSD",
+    r"^Filesystem:? .*\bk?B/s": "cifsiostat or nfsiostat",
+    r"\bDEV +tps\b": "sar -d",
+    r"\bKB/t +(?:tps|xfrs)\b": "iostat of FreeBSD or macOS",
+    r"% tm_act": "iostat of AIX",
 }
 
 
 @dataclass(slots=True)
-class Row:
+class DiskRow:
     """A device of a report: `line`, `name`, whether it is a `group` of several, and its `cells` by heading."""
 
     line: int
@@ -52,17 +52,17 @@ class Row:
 
 
 @dataclass(slots=True)
-class Report:
+class DiskReport:
     """The devices of one interval, and its `time` as printed; `line` is that of its heading, or its number."""
 
     line: int
     time: str | None
-    rows: dict[str, Row] = field(default_factory=dict)
+    rows: dict[str, DiskRow] = field(default_factory=dict)
     parts: list[frozenset[str]] = field(default_factory=list)
 
 
 @dataclass(slots=True)
-class Run:
+class IostatRun:
     """One start of iostat on a `host` with a kernel `release`, None where its head is missing.
 
     Where not `in_lines`, places are numbers of reports.
@@ -71,7 +71,7 @@ class Run:
     host: str | None = None
     release: str | None = None
     in_lines: bool = True
-    reports: list[Report] = field(default_factory=list)
+    reports: list[DiskReport] = field(default_factory=list)
 
 
 def is_text(head: bytes) -> bool:
@@ -93,25 +93,24 @@ def _heading(words: list[str]) -> bool:
 
 
 def _other(text: str) -> str | None:
-    return next(
-        (name for mark, name in _OTHERS.items() if f"\n{mark}" in f"\n{text}" or f"  {mark}" in text), None
-    )
+    """Name a program whose tables look much like these."""
+    return next((name for mark, name in _OTHERS.items() if re.search(mark, text, re.MULTILINE)), None)
 
 
-def read_runs(path: Path, data: bytes) -> tuple[list[Run], list[str]]:
+def read_runs(path: Path, data: bytes) -> tuple[list[IostatRun], list[str]]:
     """Read all runs of a file, and notes on what else it holds."""
     text = read_text(path, data)
-    reader = _Reader(path, text)
+    reader = _TextReader(path, text)
     for number, line in enumerate(text.splitlines(), 1):
         reader.take(number, _COLOR.sub("", line).rstrip())
     return reader.end()
 
 
-class _Reader:
+class _TextReader:
     """Lines one by one into runs."""
 
     def __init__(self, path: Path, text: str) -> None:
-        self.path, self.runs = path, list[Run]()
+        self.path, self.runs = path, list[IostatRun]()
         self.last = text.rstrip().count("\n") + 1  # line with anything on it
         self.open = not text.endswith("\n")  # has no end
         self.whole = _other(text)
@@ -139,7 +138,7 @@ class _Reader:
         self.blank_after = False
         if match := _HEADER.match(text):
             self._close()
-            self.runs.append(Run(match["host"], match["release"]))
+            self.runs.append(IostatRun(match["host"], match["release"]))
             self.fresh, self.time = True, None
         elif words[0] == "avg-cpu:":
             self._close()
@@ -169,11 +168,11 @@ class _Reader:
                 problem = f"heading {name!r:.40} is none of iostat, or stands there twice; {WANTED}"
                 raise self.error(problem, number, text.index(name) + 1)
         if not self.runs:
-            self.runs.append(Run())
+            self.runs.append(IostatRun())
         self._close()
         reports, there = self.runs[-1].reports, frozenset(columns)
         if self.fresh or not reports or any(there & part for part in reports[-1].parts):
-            reports.append(Report(number, self.time))
+            reports.append(DiskReport(number, self.time))
             self.time, self.fresh = None, False
         reports[-1].parts.append(there)
         self.columns, self.indent = columns, len(text) - len(text.lstrip())
@@ -203,7 +202,7 @@ class _Reader:
         if len(cells) != count:
             raise self.error(f"{len(cells)} numbers below {count} headings; {WANTED}", number)
         report = self.runs[-1].reports[-1]
-        self._add(report, Row(line, name, group, {}), number, text, cells)
+        self._add(report, DiskRow(line, name, group, {}), number, text, cells)
         return True
 
     def _ends_well(self, cells: list[str]) -> bool:
@@ -214,7 +213,7 @@ class _Reader:
         ]
         return len(cells) == len(self.columns) and len(set(decimals)) == 1
 
-    def _add(self, report: Report, row: Row, number: int, text: str, cells: list[str]) -> None:
+    def _add(self, report: DiskReport, row: DiskRow, number: int, text: str, cells: list[str]) -> None:
         for name, cell in zip(self.columns, cells, strict=True):
             match = (_NUMBER if name in USED - {"%util"} else _UNIT).fullmatch(cell)
             if match is None:
@@ -253,7 +252,7 @@ class _Reader:
         else:
             self.ignored.append((number, text.strip()))
 
-    def end(self) -> tuple[list[Run], list[str]]:
+    def end(self) -> tuple[list[IostatRun], list[str]]:
         """What was read; refused where there is no table with response times."""
         if self.alone is not None and self.alone[0] == self.last and self.open:
             self.cut = self.last

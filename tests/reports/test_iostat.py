@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -96,6 +97,10 @@ class TestLayouts:
         assert rows(content) == [(None, "dasda", 400.0, pytest.approx(0.003), 0.8)]
         assert any("one report of lnx1 only" in note for note in read_iostat("given", content.encode()).notes)
 
+    def test_decimal_commas_of_json_are_points(self) -> None:
+        out = printed(Random(5), replace(TEXT, json=True)).text
+        assert rows(re.sub(r"(?<=[0-9])\.(?=[0-9]{2}[,}])", ",", out)) == rows(out)
+
     def test_what_stands_between_reports_is_named(self) -> None:
         row = "dasda  300.00  100.00  1.00 1.00 2.00 6.00 1.20 80.00\n"
         content = f"$ iostat -x 60\n{DEVICE}{row}[...]\n{DEVICE}{row}\n^C\n"
@@ -167,7 +172,8 @@ class TestDamage:
         ("content", "match"),
         [
             ("Device             tps    kB_read/s\ndasda  1.00 2.00\n\n", "iostat without -x: response times are missing; use -x"),
-            (f"{DEVICE}dasda 1.00 1.00\n\n", "line 2: 2 numbers below 8 headings|numbers without"),
+            (f"{DEVICE}dasda 1.00 1.00\ndasdb  1 1 1 1 1 1 1 1\n\n", "line 2: 2 numbers below 8 headings"),
+            (f"{DEVICE}dasda  1 1 1 1 1 1 1 1\ndasdb 1.00 1.00\n\n", "line 3: the file is cut off in its only report"),
             (f"{DEVICE}dasda  300.00  1x0.00  1.00 1.00 2.00 6.00 1.20 80.00\n\n", "line 2, column 16: dasda: w/s is '1x0.00'"),
             (f"{DEVICE}dasda  300,00  100.00  1.00 1.00 2.00 6.00 1.20 80.00\n\n", "decimals with ',' before"),
             (f"{DEVICE}dasda  1 1 1 1 1 1 1 1\ndasda  1 1 1 1 1 1 1 1\n\n", "line 3: dasda a second time"),
