@@ -13,7 +13,7 @@ import numpy as np
 
 from planner.errors import ReportError
 from planner.reports import iostat_json, iostat_text, schema
-from planner.reports.iostat_text import RATES, DiskReport, DiskRow
+from planner.reports.iostat_text import RATES, DiskLine, DiskReport, IostatRun
 from planner.reports.iostat_times import lengths, moments
 from planner.reports.listing import read_bytes
 from planner.reports.moments import clock
@@ -104,7 +104,7 @@ def _run(path: Path, run: IostatRun, number: int, notes: list[str]) -> pl.DataFr
     )
 
 
-def _kind(row: DiskRow) -> str:
+def _kind(row: DiskLine) -> str:
     disk = BLOCK_DEVICE.fullmatch(row.name) or BY_PATH.fullmatch(row.name)
     return schema.VOLUME if disk and not row.group else schema.OTHER
 
@@ -156,7 +156,7 @@ def _on_grid(report: DiskReport, seconds: float) -> bool | None:
     return True if chance < CHANCE else None
 
 
-def _plausible(path: Path, row: DiskRow, notes: list[str]) -> bool:
+def _plausible(path: Path, row: DiskLine, notes: list[str]) -> bool:
     """Whether the numbers of a row are of a disk; a counter that ran backwards prints others."""
     for name, cell in row.cells.items():
         limit = schema.LARGEST["1/s"] if name in RATES else schema.LARGEST["s"] / MILLISECOND
@@ -208,7 +208,7 @@ def exact_utilization(release: str | None) -> bool:
     return version < EXACT_BEFORE or version >= EXACT_FROM
 
 
-def _check(path: Path, row: DiskRow, *, in_lines: bool) -> None:
+def _check(path: Path, row: DiskLine, *, in_lines: bool) -> None:
     """Refuse a row without a rate or a response time; name what would print it."""
     cells, missing = row.cells, []
     line = row.line if in_lines else None

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from planner.errors import ReportError
-from planner.reports.iostat_text import USED, DiskReport, DiskRow
+from planner.reports.iostat_text import USED, DiskLine, DiskReport, IostatRun
 from planner.reports.listing import read_text
 
 WANTED: Final = "expected what iostat -x -t -o JSON 60 prints, with S_TIME_FORMAT=ISO set"
@@ -152,7 +152,7 @@ class _JsonReader:
                 run.reports.append(report)
         return run
 
-    def _row(self, disk: dict[str, Any], number: int) -> DiskRow:
+    def _row(self, disk: dict[str, Any], number: int) -> DiskLine:
         name = disk.get("disk_device")
         if not isinstance(name, str) or not name.strip():
             raise ReportError(self.path, f"report {number}: a disk without disk_device; {WANTED}")
@@ -169,4 +169,4 @@ class _JsonReader:
                 problem = f"report {number}, {name}: {key} is {cell!r:.60}: expected a number; {WANTED}"
                 raise ReportError(self.path, problem)
             cells[used] = cell
-        return DiskRow(number, name.strip(), name.startswith(" "), cells)
+        return DiskLine(number, name.strip(), name.startswith(" "), cells)

@@ -41,7 +41,7 @@ _OTHERS: Final = {
 
 
 @dataclass(slots=True)
-class DiskRow:
+class DiskLine:
     """A device of a report: `line`, `name`, whether it is a `group` of several, and its `cells` by heading."""
 
     line: int
@@ -57,7 +57,7 @@ class DiskReport:
 
     line: int
     time: str | None
-    rows: dict[str, DiskRow] = field(default_factory=dict)
+    rows: dict[str, DiskLine] = field(default_factory=dict)
     parts: list[frozenset[str]] = field(default_factory=list)
 
 
@@ -202,7 +202,7 @@ class _TextReader:
         if len(cells) != count:
             raise self.error(f"{len(cells)} numbers below {count} headings; {WANTED}", number)
         report = self.runs[-1].reports[-1]
-        self._add(report, DiskRow(line, name, group, {}), number, text, cells)
+        self._add(report, DiskLine(line, name, group, {}), number, text, cells)
         return True
 
     def _ends_well(self, cells: list[str]) -> bool:
@@ -213,7 +213,7 @@ class _TextReader:
         ]
         return len(cells) == len(self.columns) and len(set(decimals)) == 1
 
-    def _add(self, report: DiskReport, row: DiskRow, number: int, text: str, cells: list[str]) -> None:
+    def _add(self, report: DiskReport, row: DiskLine, number: int, text: str, cells: list[str]) -> None:
         for name, cell in zip(self.columns, cells, strict=True):
             match = (_NUMBER if name in USED - {"%util"} else _UNIT).fullmatch(cell)
             if match is None:
