@@ -394,6 +394,8 @@ def _bracket(rows: Rows, *, aliases: int, pool: bool) -> Interval | None:
     missing = np.isnan(numbers["service"].value)
     if not missing.any() or np.isnan(numbers["response"].value[missing]).any():
         return None
+    if not rows.of_kind(VOLUME)[missing].all():  # of a listing, which prints it
+        return None
     shared = aliases / len(rows) if pool else aliases
     found = service_bracket(
         numbers["io_rate"], numbers["response"], numbers["utilization"], aliases=aliases, shared=shared
