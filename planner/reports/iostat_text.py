@@ -136,6 +136,7 @@ class _TextReader:
             self.blank_after = True
             return
         self.blank_after = False
+        cpu, self.cpu = self.cpu, False
         if match := _HEADER.match(text):
             self._close()
             self.runs.append(IostatRun(match["host"], match["release"]))
@@ -143,8 +144,8 @@ class _TextReader:
         elif words[0] == "avg-cpu:":
             self._close()
             self.cpu = self.fresh = True
-        elif self.cpu and all(map(_UNIT.fullmatch, words)):
-            self.cpu = False
+        elif cpu and all(map(_UNIT.fullmatch, words)):
+            pass
         elif _heading(words):
             self._begin(number, text, words)
         elif is_time(text):
@@ -160,7 +161,6 @@ class _TextReader:
 
     def _begin(self, number: int, text: str, words: list[str]) -> None:
         """A heading: of a new report, or of a further part of the last one."""
-        self.cpu = False
         self.name_first = words[0].rstrip(":") == "Device"
         columns = words[1:] if self.name_first else words[:-1]
         for k, name in enumerate(columns):
