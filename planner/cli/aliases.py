@@ -73,7 +73,10 @@ class NumbersAsked:
     """
 
     rate: Annotated[str | None, _option(metavar="RATE", help="I/O rate of one volume, as 755/s.")] = None
-    service: Annotated[str | None, _option(metavar="TIME", help="Service time, as 1.3ms.")] = None
+    service: Annotated[
+        str | None,
+        _option(metavar="TIME", help="Service time, as 1.3ms; with files, of those that say none."),
+    ] = None
     response: Annotated[str | None, _option(metavar="TIME", help="Response time, as 3.7ms.")] = None
     queue: Annotated[str | None, _option(metavar="I/Os", help="I/Os queued at one volume, as 1.84.")] = None
     in_use: Annotated[int | None, _option("--in-use", metavar="N", help="With numbers: aliases in use.")] = (
@@ -185,7 +188,7 @@ def pool(
     ] = None,
     exclude: Exclude = None,
     members: Annotated[
-        Path | None, typer.Option("--pools", metavar="FILE", help="Members of all pools of a listing (CSV).")
+        Path | None, typer.Option("--pools", metavar="FILE", help="Members of all pools: CSV, or lsdasd -u.")
     ] = None,
     only: Annotated[str | None, typer.Option("--pool", metavar="NAME", help="Only this pool.")] = None,
     volumes: Annotated[

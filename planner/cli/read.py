@@ -104,11 +104,11 @@ def _volume_totals(
 ) -> None:
     """Volume counters to rates and times of whole volumes."""
     from planner import render
-    from planner.reports.membership import read_membership
+    from planner.measurements.read import membership
     from planner.reports.volume_counters import read_volume_totals
     from planner.reports.volume_totals import totals_table
 
-    members = None if pools is None else read_membership(pools)
+    members = membership(pools)
     totals = read_volume_totals(report, members, deltas=deltas)
     table = totals_table(totals.volumes)
     text = "\n".join([render.to_text(table), "", *map(render.wrap, totals.notes)]).rstrip()

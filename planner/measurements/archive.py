@@ -28,9 +28,10 @@ from planner.reports.moments import before
 if TYPE_CHECKING:
     import polars as pl
 
-VERSION: Final = 2
+VERSION: Final = 3  # 2 has no utilization
 ABOUT: Final = "archive.toml"  # makes a folder an archive
 PARTS: Final = "parts.sha256"  # the list of its parts, as sha256sum writes it
+SINCE_VERSION_3: Final = "utilization"
 UNLISTED: Final = 1  # version whose parts are the files that there are
 JOURNAL: Final = (
     ".journal"  # of that version: moves that are still to be made, if a run was killed while it made them
@@ -391,7 +392,9 @@ def _damage(file: Path, part: StoredPart, _size: int, _changed: int) -> str:
         columns = pl.read_parquet_schema(file)
     except schema.damage() as error:
         return f"damaged ({str(error).splitlines()[0][:80]})"
-    return "" if columns == stored_columns(part.folder[0]) else "has other columns"
+    wanted = stored_columns(part.folder[0])
+    before = {name: dtype for name, dtype in wanted.items() if name.partition("_")[0] != SINCE_VERSION_3}
+    return "" if columns in (wanted, before) else "has other columns"
 
 
 def scan_files(table: str, files: Sequence[Path]) -> pl.LazyFrame:
@@ -400,6 +403,7 @@ def scan_files(table: str, files: Sequence[Path]) -> pl.LazyFrame:
 
     return pl.scan_parquet(
         list(files), hive_partitioning=True, hive_schema={"system": pl.String, "date": pl.Date}, glob=False,
+        schema=stored_columns(table), missing_columns="insert",
     )  # fmt: skip
 
 

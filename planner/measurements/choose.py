@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 WORST: Final = "worst"
 MEAN: Final = "mean"
-BY_TIME: Final = ("io_rate", "alias_rate", "avoided", "queued")  # the others are means over I/Os
+BY_TIME: Final = ("io_rate", "alias_rate", "avoided", "queued", "utilization")
+"""The others are means over I/Os."""
 _WANTED: Final = "worst, mean, or a time such as 2026-03-01T10:15"
 
 

@@ -24,6 +24,7 @@ from planner.measurements.archive import (
     SUFFIX,
     UNKNOWN,
     UNLISTED,
+    VERSION,
     Archive,
     Folder,
     StoredPart,
@@ -211,6 +212,8 @@ def _locked(path: Path) -> Iterator[Archive]:
         if archive.version == UNLISTED:
             _upgrade(archive)
             archive = open_archive(path)
+        if archive.version < VERSION:  # columns that it does not know come with the first new part
+            _replace(path, ABOUT, about_text())
     except OSError as error:
         raise InputError(
             "output", str(path), f"a folder that can be written to ({error.strerror})"

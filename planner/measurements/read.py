@@ -203,7 +203,7 @@ def _monitor(source: Source, options: Options) -> Iterator[schema.Tables]:
 
 def _iostat(source: Source, options: Options) -> schema.Tables:
     """Linux, iostat."""
-    from planner.reports.linux import read_iostat
+    from planner.reports.iostat import read_iostat
 
     return read_iostat(source.path, source.data)
 
@@ -230,7 +230,7 @@ def _is_monitor(source: Source) -> bool:
 
 
 def _is_iostat(source: Source) -> bool:
-    from planner.reports.linux import is_iostat
+    from planner.reports.iostat import is_iostat
 
     return source.frame is None and is_iostat(source.head)
 

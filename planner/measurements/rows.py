@@ -21,7 +21,7 @@ from planner.reports.schema import ALIAS, BASE, VOLUME
 from planner.results import Array
 
 NUMBERS: Final = (
-    "io_rate", "alias_rate", "pend", "disconnect", "connect", "service", "response", "cu_wait", "queued",
+    "io_rate", "alias_rate", "pend", "disconnect", "connect", "service", "response", "cu_wait", "queued", "utilization",
 )  # fmt: skip
 WORDS: Final = ("device", "label", "kind", "type", "alias_of", "pool")
 

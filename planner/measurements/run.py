@@ -59,6 +59,10 @@ class Run:
         Which of several intervals it is, in a few words; empty where there is one.
     notes : tuple of str
         What the user should know of how it was read.
+    assumed : str
+        What was taken for a service time that was not measured, as a sentence; empty where it was.
+    ends : tuple of Run
+        The same with the shortest and the longest service time that it may have; empty where it was measured.
     """
 
     name: str
@@ -78,6 +82,8 @@ class Run:
     start: datetime | None = None
     interval: str = ""
     notes: tuple[str, ...] = field(default=())
+    assumed: str = ""
+    ends: tuple[Run, ...] = field(default=(), repr=False)
 
     @property
     def bases(self) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from planner.errors import InputError, ReportError
 from planner.interval import Interval
+from planner.measurements.bracket import KNOWN, in_words, service_bracket
 from planner.measurements.rows import Devices, Index, Rows, shown
 from planner.measurements.run import (
     Run,
@@ -360,6 +361,8 @@ def _same_aliases(rows: Rows, pool: str, members: Index) -> int:
 def _run(rows: Rows, name: str, *, pool: bool, aliases: int, idle: int = 0) -> Run:
     """Volumes whose rows hold all that was done for them."""
     _rate(rows)
+    if (taken := _bracket(rows, aliases=aliases, pool=pool)) is not None:
+        return _bracketed(rows, taken, name, pool=pool, aliases=aliases, idle=idle)
     _service(rows)
     in_use = aliases > 0
     wrong = rows.column(f"contradicts {in_use}", lambda whole: contradicts(*_asked(whole, in_use=in_use)))
@@ -383,6 +386,46 @@ def _run(rows: Rows, name: str, *, pool: bool, aliases: int, idle: int = 0) -> R
         idle=idle, together=rows.together, path_share=share, cu_wait=wait, source=rows.source, start=rows.start,
         notes=_notes(idle, unknown=missing.size > 0, mean=False, in_use=False),
     )  # fmt: skip
+
+
+def _bracket(rows: Rows, *, aliases: int, pool: bool) -> Interval | None:
+    """Between what the service time of each row lies; None where all were measured, or one has no response either."""
+    numbers = rows.numbers
+    missing = np.isnan(numbers["service"].value)
+    if not missing.any() or np.isnan(numbers["response"].value[missing]).any():
+        return None
+    if not rows.of_kind(VOLUME)[missing].all():  # of a listing, which prints it
+        return None
+    shared = aliases / len(rows) if pool else aliases
+    found = service_bracket(
+        numbers["io_rate"], numbers["response"], numbers["utilization"], aliases=aliases, shared=shared
+    )
+    return Interval(
+        *(np.where(missing, each, known) for each, known in zip(found, _printed_service(rows), strict=True))
+    )
+
+
+def _bracketed(rows: Rows, bracket: Interval, name: str, *, pool: bool, aliases: int, idle: int) -> Run:
+    """Volumes whose service times were not measured: at the value, and at both ends."""
+    numbers, rate = rows.numbers, _widened(rows, rows.numbers["io_rate"])
+
+    def at(end: Array) -> tuple[Interval, Interval]:
+        service = _widened(rows, Interval(end, end, end))
+        return service, _widened(rows, queue_of(numbers["queued"], rate, service, numbers["response"]))
+
+    service, queue = at(bracket.value)
+    run = Run(
+        name=name, pool=pool, aliases=aliases, volumes=tuple(rows.names), io_rate=rate, service=service, queued=queue,
+        queue_shown=queue.value, idle=idle, source=rows.source, start=rows.start,
+        notes=_notes(idle, unknown=False, mean=False, in_use=False), assumed=in_words(bracket, rate.value),
+    )  # fmt: skip
+    if (bracket.high - bracket.low <= KNOWN * bracket.value).all():
+        return run
+    ends = []
+    for end in (bracket.low, bracket.high):
+        service, queue = at(end)
+        ends.append(replace(run, service=service, queued=queue, queue_shown=queue.value))
+    return replace(run, ends=tuple(ends))
 
 
 def _asked(rows: Rows, *, in_use: bool) -> tuple[Interval, Interval, Interval, Interval]:

@@ -90,6 +90,8 @@ class DasdStatistics:
         Mean times since the start [s], truncated to microseconds, with their ends; newer kernels only.
     line : int
         Line of the file that they begin in.
+    all_devices : bool
+        Whether they are the sum over all DASDs.
     """
 
     name: str
@@ -101,6 +103,7 @@ class DasdStatistics:
     histograms: dict[str, NDArray[np.int64]]
     averages: dict[str, Interval]
     line: int
+    all_devices: bool = False
 
     @property
     def alias_share(self) -> float | None:
@@ -172,7 +175,12 @@ def _since(now: DasdStatistics, before: DasdStatistics) -> dict[str, Interval]:
 
 def is_dasd_statistics(head: bytes) -> bool:
     """Tell by its first bytes whether a file holds such statistics."""
-    marks = (b"histogram_io_times", b"dasd I/O requests", b"statistics data for statistic:")
+    marks = (
+        b"histogram_io_times",
+        b"dasd I/O requests",
+        b"statistics data for statistic:",
+        b"Statistics are off",
+    )
     return b"\0" not in head and any(mark in head for mark in marks)
 
 
@@ -181,6 +189,8 @@ def read_dasd_statistics(path: Path | str, data: bytes | None = None) -> tuple[D
     path = Path(path)
     content = read_bytes(path) if data is None else data
     sections = list(_sections(path, content.decode("utf-8", "replace").splitlines()))
+    if b"Statistics are off" in content[:1000]:
+        raise ReportError(path, "the statistics of the DASD driver were off; dasdstat -e starts them")
     if not sections:
         raise ReportError(
             path, "no statistics: expected files of /sys/kernel/debug/dasd/*/statistics, or dasdstat"
@@ -197,6 +207,8 @@ class _Section:
     values: dict[str, list[int]]
     scale: int = 1
     start: float | None = None
+    printed: bool = False  # by /proc/dasd/statistics, tunedasd or dasdstat
+    part: bool = False  # its reads and writes alone follow (dasdstat -l)
 
 
 def _sections(path: Path, lines: list[str]) -> Iterator[_Section]:
@@ -231,6 +243,9 @@ def _place(text: str) -> tuple[str | None, str]:
 def _line(path: Path, section: _Section, number: int, text: str, open_key: str | None) -> str | None:
     """Take one line; the histogram whose numbers may follow is returned."""
     words = text.split()
+    section.part |= re.fullmatch(r"[0-9]{1,20} dasd I/O (?:read|write) requests", text.strip()) is not None
+    if section.part:
+        return None
     if words[0] == "start_time" and len(words) == 2:  # noqa: PLR2004 - label and value
         if not _START.match(words[1]):
             raise ReportError(
@@ -248,8 +263,10 @@ def _line(path: Path, section: _Section, number: int, text: str, open_key: str |
     for pattern, key in PRINTED_TOTALS.items():
         if match := re.fullmatch(pattern, text.strip()):
             section.values[key] = [int(match[1])]
-    if match := re.match(r"Scale Factor is\s+([0-9]{1,9})\s*\Z", text.strip()):
-        section.scale = int(match[1])
+            section.printed = True
+    if match := re.match(r"Scale ([Ff])actor is\s+([0-9]{1,9})\s*\Z", text.strip()):
+        section.scale = int(match[2])
+        section.printed = match[1] == "F"  # tunedasd -P, of one device, prints it small
     title = re.sub(r"\([0-9]+\.\.[0-9]+\)$", "", text.strip()).rstrip()
     if text.lstrip().startswith("_"):  # headings of the classes
         return open_key
@@ -305,15 +322,22 @@ def _statistics(path: Path, section: _Section) -> DasdStatistics:
         name=section.name, start=section.start, requests=requests, via_alias=total["via_alias"],
         sectors=total["sectors"], high_performance=total["high_performance"], histograms=histograms,
         averages=averages, line=section.line,
+        all_devices=section.printed and not section.name,
     )  # fmt: skip
 
 
 def tables(path: Path | str, data: bytes | None = None, *, interval: float | None = None) -> schema.Tables:
     """Read block devices as rows of the one table; rates need the `interval` [s] that the counters cover."""
     found = read_dasd_statistics(path, data)
-    blocks = [each for each in found if BLOCK_DEVICE.fullmatch(each.name) or not each.name]
-    others = [each.name for each in found if each.name and not BLOCK_DEVICE.fullmatch(each.name)]
+    named = [each for each in found if not each.all_devices]
+    blocks = [each for each in named if BLOCK_DEVICE.fullmatch(each.name) or not each.name]
+    others = [each.name for each in named if each.name and not BLOCK_DEVICE.fullmatch(each.name)]
     notes = []
+    if len(named) < len(found):
+        notes.append(
+            f"{path}: the statistics of all DASDs together are left out: a sum over volumes is none; "
+            "/sys/kernel/debug/dasd/dasdX/statistics and tunedasd -P /dev/dasdX are of one"
+        )
     if others:
         notes.append(
             f"{path}: {', '.join(others)} left out of the table: their requests are those of block devices"

@@ -80,6 +80,7 @@ DEVICE_NUMBERS: Final = {  # name: unit, meaning
     "response": ("s", "mean response time of an I/O as the source says it: service and queue"),
     "cu_wait": ("s", "mean wait of an I/O for the control unit, part of pending"),
     "queued": ("", "mean number of I/Os waiting for the device"),
+    "utilization": ("", "share of the time in which an I/O was under way, from 0 to 1"),
 }
 DEVICES: Final = (
     *WHEN,

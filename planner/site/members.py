@@ -19,28 +19,25 @@ NAMED: Final = 4  # devices of a message
 
 
 def checked_members(members: Membership | Path | str | None, devices: pl.LazyFrame) -> list[str]:
-    """Name the members of pools that no interval has a row of.
+    """Name the members of pools that no interval has a row of, and pools without any.
 
     Raises
     ------
     ReportError
-        A pool none of whose members was measured.
+        No member of any pool was measured.
     """
     known = membership(members)
     if known is None:
         return []
     there = set(devices.select("device").unique().collect()["device"].drop_nulls())
-    notes = []
+    notes, missing = [], []
     for pool in known.pools:
         every = {role: known.of(pool, role) for role in ("base", "alias")}
         gone = {role: [device for device in some if device not in there] for role, some in every.items()}
         if gone == every:
-            none = _shown([*every["base"], *every["alias"]])
-            raise ReportError(
-                known.path,
-                f"pool {pool}: no interval has rows of any of its devices ({none}): expected devices that were "
-                "measured; correct their numbers, or leave the pool out",
-            )
+            missing.append(f"pool {pool}: no interval has rows of any of its devices "
+                           f"({_shown([*every['base'], *every['alias']])})")  # fmt: skip
+            continue
         bases, aliases = gone["base"], gone["alias"]
         if bases:
             notes.append(
@@ -52,7 +49,11 @@ def checked_members(members: Membership | Path | str | None, devices: pl.LazyFra
                 f"{known.path}: no interval has rows of {counted(len(aliases), 'alias', 'aliases')} of pool {pool} "
                 f"({_shown(aliases)}): counted as in use."
             )
-    return notes
+    if missing and len(missing) == len(known.pools):
+        raise ReportError(
+            known.path, f"{missing[0]}: expected devices that were measured; correct their numbers"
+        )
+    return [*(f"{known.path}: {each}: it is left out." for each in missing), *notes]
 
 
 def _shown(devices: Iterable[str]) -> str:

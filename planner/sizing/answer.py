@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Final
 
@@ -156,6 +156,8 @@ class AliasAnswer(Answer):
         I/Os queued and I/Os in service below which a measurement says nothing.
     commands : tuple
         What to type for the recommended count, and what it is for; empty where nobody asked.
+    assumed : str
+        What was taken for a service time that was not measured, as a sentence; empty where it was.
     """
 
     PICTURE: ClassVar[str] = "planner.sizing.picture:draw"
@@ -208,6 +210,8 @@ class AliasAnswer(Answer):
         before, after = (float(self.rows.service_time[k]) for k in (self.in_use, self.recommended))
         return tuple(reasons(self.in_use, self.recommended, before, after))
 
+    assumed: str = ""
+
     @property
     def rate_low(self) -> Array:
         """Lower end of the I/O rate of each row [1/s]."""
@@ -241,8 +245,8 @@ class AliasAnswer(Answer):
 
     @property
     def headline(self) -> str:
-        """Count, range, gain and cost."""
-        return self._headline()
+        """Count, range, gain and cost, and what was taken for a service time that was not measured."""
+        return f"{self._headline()} {self.assumed}".rstrip()
 
     def _headline(self) -> str:  # noqa: PLR0911 - one sentence a case
         if self.saturated:
@@ -494,6 +498,7 @@ class AliasAnswer(Answer):
         return {
             "headline": self.headline,
             "interval": self.interval or None,
+            "assumed": self.assumed or None,
             "recommended": self.recommended,
             "range": [int(end) for end in self.range],
             "recommended_low": int(self.range[0]),
@@ -558,6 +563,13 @@ def together(answers: Sequence[AliasAnswer]) -> render.Table:
         for k, column in enumerate(tables[0].columns)
     ]
     return render.Table(columns=(render.Column(name="device", unit="", values=names), *joined))
+
+
+def unmeasured(sentences: Iterable[str]) -> str:
+    """Say in the first line of many answers that service times were not measured; nothing where they were."""
+    return (
+        " Service times were not measured, but taken from response and utilization." if any(sentences) else ""
+    )
 
 
 def _list(values: Array | Sequence[Any]) -> list[Any]:

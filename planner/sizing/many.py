@@ -14,7 +14,7 @@ from planner.errors import PlannerError
 from planner.measurements import Run
 from planner.measurements.systems import NO_QUEUE, OWN_RESPONSE
 from planner.render.verdict import word
-from planner.sizing.answer import SCOPE, AliasAnswer, together
+from planner.sizing.answer import SCOPE, AliasAnswer, together, unmeasured
 from planner.sizing.commands import Command, section
 from planner.sizing.comparison import helped
 from planner.sizing.need import Need
@@ -203,7 +203,8 @@ class VolumesAnswer(Answer):
                 parts.append(f"{count} {one if count == 1 else many}")
         total = render.counted(len(self.rows), "volume")
         when = ", each in the worst of its intervals" if any(row.interval for row in self.rows) else ""
-        return f"{total}{when}: {', '.join(parts)}."
+        said = unmeasured(row.sized.run.assumed for row in self.rows if row.sized is not None)
+        return f"{total}{when}: {', '.join(parts)}.{said}"
 
     @property
     def notes(self) -> tuple[str, ...]:

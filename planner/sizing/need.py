@@ -141,7 +141,28 @@ def size(
     read = [k for k in unsolved if measured[k][-1].queue_known and target.no_alias is None]
     for k, each in zip(read, size_bursty_pools(*of(read)), strict=True):
         found[k] = each  # candidates of each volume alone need no solution of the pool
+    if every:
+        _with_ends(found, measured, law, target, growth)
     return found
+
+
+def _with_ends(
+    found: list[Sized | PlannerError | None], cases: Sequence[Case], law: Law, target: Target, growth: Sequence[float]
+) -> None:  # fmt: skip
+    """Read those without a measured service time at both ends of what it may be; their ranges hold what comes of it."""
+    asked = [
+        (k, tuple(run.ends[side] if run.ends else run for run in case))
+        for k, case in enumerate(cases)
+        if isinstance(found[k], Sized) and case[-1].ends
+        for side in (0, 1)
+    ]
+    if not asked:
+        return
+    ends = size([case for _, case in asked], law, target, [growth[k] for k, _ in asked])
+    for (k, _), end in zip(asked, ends, strict=True):
+        sized = found[k]
+        assert isinstance(sized, Sized)
+        sized.at_ends = (*sized.at_ends, end)
 
 
 def ordered(run: Run) -> Run:

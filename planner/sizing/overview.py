@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 from planner import render
 from planner.answer import Answer
 from planner.demand import Target
-from planner.sizing.answer import SCOPE
+from planner.sizing.answer import SCOPE, unmeasured
 from planner.sizing.commands import Command, section
 from planner.sizing.plausible import LOOK, reasons
 from planner.sizing.pool_count import MeasuredPool, PoolCount, all_traffic, table_of
@@ -148,7 +148,7 @@ class Subsystem(Answer):
         return (
             f"{render.counted(len(self.pools), 'pool')}, {render.counted(volumes, 'volume')}{self._when}: "
             f"{total.recommended} aliases (range {low}{f' to {high}' if high > low else ''}), {total.in_use} in "
-            f"use.{gain}"
+            f"use.{gain}" + unmeasured(run.assumed for pool in self.measured for run in pool.runs)
         )
 
     @property

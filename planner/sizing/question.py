@@ -27,9 +27,12 @@ from planner.measurements import (
     read,
     volume_runs,
 )
+from planner.measurements.bracket import with_service
 from planner.measurements.choose import WORST
 from planner.measurements.read import Measured, is_folder
-from planner.reports.membership import Membership, read_membership
+from planner.measurements.read import membership as members_of
+from planner.reports.linux import LinuxDevices
+from planner.reports.membership import Membership
 from planner.reports.schema import CLASSIC_ALIAS, VOLUME
 from planner.sizing.answer import AliasAnswer
 from planner.sizing.many import VolumeRow, VolumesAnswer, unanswered, volume_row
@@ -212,7 +215,7 @@ def aliases(
     rate, service, response, queue : str or float, or arrays of these, optional
         Of one volume: ``"755/s"``, ``"1.3ms"``, ``"3.7ms"``, ``1.84``; numbers without a unit are SI
         [1/s], [s], [s], [1]. Arrays are many volumes, answered together, a row each in their order; what is nan in them
-        was not measured.
+        was not measured; `service` may stand beside files that do not say it (iostat).
     in_use : int or array of int, optional
         With numbers: aliases at the time.
     volumes : int or array of int, optional
@@ -289,20 +292,25 @@ def aliases(
             return _rows(numbers.rows(many), pooled, law, target, share, checked, curves, joined)
         answer = search([_declared(numbers.run(pool=pooled), joined)], law, target=target, growth=share)
         return replace(answer, floor=checked)
-    if numbers.given:
+    if numbers.given and numbers.given != ["service"]:
         given = " and ".join(numbers.given)
         raise InputError(given, "beside files", "either files or numbers: they exclude each other")
     if members is not None and (bases is not None or alias_devices is not None):
         raise InputError("members", str(members), "it, or the bases and aliases: each says which devices")
-    membership = None if members is None else read_membership(members)
+    membership = members_of(members)
     sources = source if isinstance(source, (list, tuple)) else [source]
     archive = any(isinstance(each, (str, Path)) and is_folder(Path(each)) for each in sources)
     which = None if interval == WORST else interval
     measured = read(source, membership, system=system, start=start, end=end, interval=which)
+    if service is not None:
+        if not isinstance(service, (str, float, int)):
+            raise InputError("service", "an array", "one service time beside files, as 1.3ms")
+        measured = with_service(measured, quantity(service, "time", "service"))
     _one_system(measured)
     alone = archive or len(sources) == 1
     every = intervals(measured)
-    if members is not None and every and all(rows.of_kind(VOLUME).all() for rows in every):
+    table = bool(every) and all(rows.of_kind(VOLUME).all() for rows in every)
+    if members is not None and table and not isinstance(membership, LinuxDevices):
         raise InputError(
             "members", str(members), "it with a listing only; a table has pools and aliases in its columns"
         )

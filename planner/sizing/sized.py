@@ -12,7 +12,7 @@ import numpy as np
 
 from planner.demand import Law, Target
 from planner.devices import Performance
-from planner.errors import InfeasibleError
+from planner.errors import InfeasibleError, PlannerError
 from planner.interval import Interval
 from planner.measurements import Run
 from planner.results import Array
@@ -51,6 +51,9 @@ class Sized(ABC):
 
     def __init__(self, runs: tuple[Run, ...], law: Law, target: Target, growth: float) -> None:
         self.runs, self.law, self.target, self.growth = runs, law, target, growth
+        self.at_ends: tuple[
+            Sized | PlannerError | None, ...
+        ] = ()  # at both ends of a service time that was not measured
 
     @property
     def run(self) -> Run:
@@ -196,6 +199,13 @@ class Sized(ABC):
         low, high = min(ends), max(ends)
         if self.residual > 1.0:
             low, high = low - 1, high + 1
+        for end in self.at_ends:
+            try:
+                if not isinstance(end, Sized):
+                    raise InfeasibleError(str(end))
+                low, high = min(low, end.range[0]), max(high, end.range[1])
+            except PlannerError:
+                high = self.run.most_aliases  # no count answers it
         return max(low, 0), max(min(high, self.run.most_aliases), self.count)
 
     def answer(self) -> AliasAnswer:
@@ -222,7 +232,7 @@ class Sized(ABC):
             target=self.target, growth=self.growth, readings=named, rows=rows, rate=holding(rate, rows.io_rate),
             response=holding(response, rows.response_time), saturated=self.saturated, helps=helps,
             together=self.together, together_count=self.together_count, strain=self.residual,
-            waiting=run.waiting, classic=parts.classic, gains=parts.gains,
+            waiting=run.waiting, assumed=run.assumed, classic=parts.classic, gains=parts.gains,
             grouping_error=self.grouping_error, remarks=self.remarks(parts), law=self.law,
         )  # fmt: skip
 

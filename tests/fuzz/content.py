@@ -5,9 +5,8 @@ A generator takes a `Random`, so that hypothesis can choose (and shrink) as well
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import zip_longest
 from random import Random
@@ -189,21 +188,25 @@ def smf(random: Random) -> Content:
 
 
 def iostat(random: Random) -> Content:
-    """JSON of iostat, two reports of some disks."""
-    reports = []
-    for k in range(2):
-        disks = [
-            {"disk_device": f"dasd{chr(97 + d)}", "r/s": random.randrange(999) + 0.25, "w/s": 1.0, "r_await": 1.5,
-             "w_await": 2.25, "aqu-sz": 1.0}
-            for d in range(random.randrange(1, 4))
-        ]  # fmt: skip
-        reports.append({"timestamp": f"2024-05-14T10:1{2 + k}:33+0200", "disk": disks})
-    host = {"nodename": "lnx1", "sysname": "Linux", "number-of-cpus": 4, "statistics": reports}
-    text = json.dumps({"sysstat": {"hosts": [host]}}, indent=random.choice((None, 1)))
-    lines = [line + "\n" for line in text.split("\n")]
-    every = frozenset(range(len(lines)))
-    rows = [((None, *_rounded(disk["r/s"] + disk["w/s"])), every) for disk in reports[1]["disk"]]
-    return Content(lines, rows)
+    """Text and JSON of any iostat, some reports of some disks; a row stands and falls with its report."""
+    from tests.reports.iostat_writer import any_writing, printed
+
+    how = replace(any_writing(random), skip_first=False, groups=False, idle_left_out=False)
+    out = printed(random, how, reports=random.randrange(2, 4))
+    heads = frozenset(range(3 if out.lines[0].startswith("{") else 1))
+    rows = [((name, *_exactly(*numbers)), heads | frozenset(span))
+            for (_, name, *numbers), span in zip(out.rows, out.spans, strict=True)]  # fmt: skip
+    return Content(out.lines, rows)
+
+
+def _iostat_keys(measured: Measured) -> list[Key]:
+    rows = measured.devices.select("label", "io_rate", "response", "utilization").rows()
+    return [(row[0], *_exactly(*row[1:])) for row in rows]
+
+
+def _exactly(*numbers: float | None) -> tuple[float | None, ...]:
+    """To ten digits, ties upwards: what is printed does not depend on the order of a sum."""
+    return tuple(None if each is None else float(f"{each * (1 + 1e-12):.10g}") for each in numbers)
 
 
 def dasd(random: Random) -> Content:
@@ -257,13 +260,27 @@ def members(random: Random) -> Content:
 
 
 def lsdasd(random: Random) -> Content:
-    """What lsdasd -u prints."""
-    lines = ["Bus-ID     Name     UID", "=" * 78]
+    """What lsdasd prints, plain, -u or -l."""
+    form = random.choice("pul")
+    lines = [] if form == "l" else ["Bus-ID     Status     Name     Device", "=" * 78]
     for number in _numbered(random, random.randrange(1, 6)):
-        name = random.choice((f"dasd{chr(97 + len(lines))}", "alias"))
-        lines.append(
-            f"0.0.{number.lower()}   {name:<8} IBM.750000000TH031.c280.{'xx' if name == 'alias' else '0a'}"
-        )
+        alias = random.random() < 0.4
+        name, bus = f"dasd{chr(97 + len(lines) % 26)}", f"0.0.{number.lower()}"
+        uid = f"IBM.750000000TH031.c280.{'xx' if alias else '0a'}"
+        if form == "u":
+            lines.append(f"{bus}   {'alias' if alias else name:<8} {uid}")
+        elif form == "p":
+            lines.append(
+                f"{bus}   alias {'ECKD':>26}"
+                if alias
+                else f"{bus}   active  {name}  94:0  ECKD  4096  7042MB  1"
+            )
+        else:
+            lines += [
+                bus if alias else f"{bus}/{name}/94:0",
+                f"  status:\t{'alias' if alias else 'active'}",
+                f"  uid:\t{uid}",
+            ]
     return Content([line + "\n" for line in lines], [])
 
 
@@ -290,7 +307,7 @@ FORMATS: Final[dict[str, Format]] = {
     "supply": Format(supply, _supply_keys),
     "counters": Format(counters, _devices("io_rate")),
     "smf": Format(smf, _devices("io_rate")),
-    "iostat": Format(iostat, _devices("io_rate")),
+    "iostat": Format(iostat, _iostat_keys),
     "dasd": Format(dasd, _devices()),
 }
 """What `measurements.read` takes as text."""

@@ -26,7 +26,7 @@ def _reader(name: str) -> Callable[[bytes], None]:
     """Read bytes by one format, or by the door to all; a `ReportError` is an answer."""
     from planner.errors import ReportError
     from planner.measurements import read as read_any
-    from planner.reports import any_listing, dasd_statistics, linux
+    from planner.reports import any_listing, dasd_statistics, iostat
     from planner.reports.monitor import reader
 
     path = Path("given")
@@ -34,7 +34,7 @@ def _reader(name: str) -> Callable[[bytes], None]:
         "device": lambda data: any_listing.read_tables(path, data),
         "dspacesh": lambda data: any_listing.read_tables(path, data),
         "dasd": lambda data: dasd_statistics.tables(path, data),
-        "iostat": lambda data: linux.read_iostat(path, data),
+        "iostat": lambda data: iostat.read_iostat(path, data),
         "monitor": lambda data: list(reader.batches(path, data)),
         "any": read_any,
     }

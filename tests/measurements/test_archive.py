@@ -545,3 +545,31 @@ def test_headings_of_the_schema_are_documented() -> None:
                 assert f"| `{column.name}` | {column.dtype} | {column.unit} | {column.meaning} |" in text, (
                     column.name
                 )
+
+
+def test_an_archive_of_before_the_utilization_is_read_and_added_to(archive: Path) -> None:
+    """Its parts lack three columns, null in what is read; a part that lacks another is damaged."""
+    collect([volumes()], archive)
+    before = rows(archive)
+
+    def without(name: str) -> None:
+        (file,) = archive.rglob("*.parquet")
+        found = pl.read_parquet(file, hive_partitioning=False)
+        found.drop([each for each in found.columns if each.startswith(name)]).write_parquet(file)
+        digest = hashlib.sha256(file.read_bytes()).hexdigest()
+        old = open_archive(archive).parts[0]
+        place = file.rename(
+            file.with_name(file.name.replace(old.digest[: len(file.stem)], digest[: len(file.stem)]))
+        )
+        (archive / "parts.sha256").write_text(f"{digest}  {place.relative_to(archive).as_posix()}\n")
+
+    without("utilization")
+    (archive / "archive.toml").write_text("schema = 2\n")
+    assert_frame_equal(rows(archive), before)
+    collect([volumes(intervals=1).with_columns(start=FIRST + timedelta(days=1))], archive)
+    assert open_archive(archive).version == 3 and rows(archive).height == before.height + 2
+    shutil.rmtree(archive)
+    collect([volumes()], archive)
+    without("pend")
+    with pytest.raises(ReportError, match="has other columns"):
+        rows(archive)

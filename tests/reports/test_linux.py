@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +13,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from planner.errors import InputError, ReportError
+from planner.measurements.read import read
 from planner.reports import schema
 from planner.reports.dasd_statistics import EDGES, is_dasd_statistics, read_dasd_statistics, tables
-from planner.reports.linux import is_iostat, is_lsdasd, name_devices, read_iostat, read_lsdasd
+from planner.reports.iostat import is_iostat, read_iostat
+from planner.reports.linux import is_lsdasd, name_devices, read_lsdasd
 from planner.reports.membership import Member
+from planner.sizing import answer_for
+from planner.sizing.answer import AliasAnswer
 
 UIDS = """\
 Bus-ID     Name     UID
@@ -42,9 +47,82 @@ class TestLsdasd:
         assert found.of(pool, "alias") == ["0.1.C2FF", "C2FE"]
         assert found.members["C300"] == Member("base", "IBM.750000000TH031.c300")
         assert found.names == {"dasda": "C28A", "dasdb": "C28B", "dasdc": "C300"}
-        assert is_lsdasd(UIDS.encode()) and not is_lsdasd(
-            b"0.0.c28a active dasda 94:0 ECKD 4096 7042MB 1802880"
-        )
+        assert is_lsdasd(UIDS.encode()) and not is_lsdasd(b"device,role,pool\n0.0.c28a,base,A\n")
+
+    LONG = (
+        "0.0.c28a/dasda/94:0\n  status:\t\t\t\tactive\n  type: \t\t\t\tECKD (ESE)\n  blksz:\t\t\t\t4096\n"
+        "  uid:  \t\t\t\tIBM.750000000TH031.c280.0a\n  paths_installed: \t\t\t12 13\n\n"
+        "0.0.c2fe\n  status:\t\t\t\talias\n  type: \t\t\t\tECKD\n  uid:  \t\t\t\tIBM.750000000TH031.c280.xx\n\n"
+        "0.0.0190\n  status:\t\t\t\toffline\n  uid:  \t\t\t\t\n"
+    )
+    PLAIN = (
+        "Bus-ID    Status    Name      Device  Type         BlkSz  Size      Blocks\n" + "=" * 80 + "\n"
+        "0.0.c28a  active    dasda     94:0    ECKD         4096   7043MB    1803060\n"
+        "0.0.c28b  active(ro)  dasdb     94:4    ECKD (ESE)   4096   7043MB    1803060\n"
+        "0.0.c28c  n/f       dasdd     94:12   ECKD                          \n"
+        "0.0.c2fe  alias                       ECKD\n"
+        "0.0.e000  active    dasdc     94:8    FBA          512    100MB     204800\n"
+        "0.0.0190  offline\n"
+    )
+    COMPATIBLE = (
+        "0.0.c28a(ECKD) at ( 94:  0) is dasda      : active at blocksize 4096, 1803060 blocks, 7043 MB\n"
+        "0.0.c28b(ECKD) at ( 94:  4) is dasdb  (ro): active at blocksize 4096, 1803060 blocks, 7043 MB\n"
+        "0.0.c28c(ECKD) at ( 94: 12) is dasdd      : n/f\n0.0.c2fe(ECKD) : alias\n"
+        "0.0.e000(FBA ) at ( 94:  8) is dasdc      : active at blocksize 512, 204800 blocks, 100 MB\n"
+        "0.0.0190(none) : offline\n"
+    )
+
+    def test_the_long_form_says_what_uids_say(self, tmp_path: Path) -> None:
+        assert is_lsdasd(self.LONG.encode())
+        found = read_lsdasd(file(tmp_path, self.LONG))
+        pool = "IBM.750000000TH031.c280"
+        assert found.of(pool, "base") == ["C28A"] and found.of(pool, "alias") == ["C2FE"]
+        assert found.names == {"dasda": "C28A"} and "0190" in found.notes[0]
+
+    @pytest.mark.parametrize("content", [PLAIN, COMPATIBLE])
+    def test_without_uids_all_eckd_devices_are_one_pool_and_that_is_said(
+        self, tmp_path: Path, content: str
+    ) -> None:
+        assert is_lsdasd(content.encode())
+        found = read_lsdasd(file(tmp_path, content))
+        assert found.of("all", "base") == ["C28A", "C28B", "C28C"] and found.of("all", "alias") == ["C2FE"]
+        assert found.names == {"dasda": "C28A", "dasdb": "C28B", "dasdc": "E000", "dasdd": "C28C"}
+        assert "no uids" in found.notes[0] and "with 1 aliases; lsdasd -u" in found.notes[0]
+
+    def test_an_fba_disk_is_no_volume_of_a_pool(self, tmp_path: Path) -> None:
+        disk = numbers("300.00", "100.00", "2.00", "6.00")
+        second = report("2024-05-14T10:13:33+0200", dasda=disk, dasdb=disk, dasdc=disk)
+        measured = read(file(tmp_path, iostat(BOOT, second)), self.written(tmp_path))
+        assert measured.devices.select("label", "device", "kind", "pool", "pool_aliases").rows() == [
+            ("dasda", "C28A", "volume", "all", 1), ("dasdb", "C28B", "volume", "all", 1),
+            ("dasdc", "E000", "other", None, None),
+        ]  # fmt: skip
+
+    def written(self, tmp_path: Path) -> Path:
+        """The plain form as a file."""
+        path = tmp_path / "lsdasd"
+        path.write_text(self.PLAIN, encoding="utf-8")
+        return path
+
+    def test_members_answer_a_pool_question(self, tmp_path: Path) -> None:
+        """What the command does: --pools takes lsdasd where it takes CSV."""
+        disk = numbers("300.00", "100.00", "2.00", "6.00")
+        second = report("2024-05-14T10:13:33+0200", dasda=disk, dasdb=disk)
+        answer = answer_for(file(tmp_path, iostat(BOOT, second)), kind="pool", members=self.written(tmp_path))
+        assert isinstance(answer, AliasAnswer)
+        assert answer.name == "pool all" and answer.in_use == 1 and answer.range[0] <= answer.recommended
+
+    @pytest.mark.parametrize(
+        ("old", "new", "match"),
+        [
+            ("0.0.c28b", "0.0.c28a", "line 4, column 1: 0.0.c28a a second time"),
+            ("0.0.c2fe", "0.0.c2f", "line 6, column 1: '0.0.c2f' is no bus id"),
+            ("offline", "of line", "line 8, column 1: 'of line' is no status, name or uid of 0.0.0190"),
+        ],
+    )
+    def test_damage_to_the_plain_form(self, tmp_path: Path, old: str, new: str, match: str) -> None:
+        with pytest.raises(ReportError, match=match):
+            read_lsdasd(file(tmp_path, self.PLAIN.replace(old, new)))
 
     def test_devices_without_uid_and_aliases_of_one_base_are_named(self, tmp_path: Path) -> None:
         more = UIDS + "0.0.0190 offline\n0.0.c2fd alias IBM.750000000TH031.c280.0b\n"
@@ -56,7 +134,7 @@ class TestLsdasd:
         [
             (UIDS + "0.0.c28a dasdz IBM.7.c.01\n", "line 8, column 1: 0.0.c28a a second time"),
             (UIDS + "garbage\n", "line 8, column 1: 'garbage' is no bus id"),
-            ("", "no device with a uid"),
+            ("Bus-ID Name UID\n", "no device with a uid"),
         ],
     )
     def test_refusals(self, tmp_path: Path, content: str, match: str) -> None:
@@ -126,12 +204,27 @@ class TestIostat:
         named = name_devices(found.devices, read_lsdasd(file(tmp_path, UIDS)))
         assert named["device"].to_list() == ["C28A"]
 
-    @pytest.mark.parametrize("time", ["14.05.2024 10:12:33", "05/06/24 10:12:33", None])
-    def test_times_with_two_meanings_are_none(self, tmp_path: Path, time: str | None) -> None:
+    @pytest.mark.parametrize(
+        ("times", "start", "seconds"),
+        [
+            (("05/06/24 10:12:33", "05/06/24 10:13:33"), None, 60.0),  # May or June, a minute in any case
+            (("05/06/24 23:59:33", "05/07/24 00:00:33"), datetime(2024, 5, 6, 23, 59, 33), 60.0),  # else it is a month
+            (("14.05.2024 10:12:33", "14.05.2024 10:13:33"), datetime(2024, 5, 14, 10, 12, 33), 60.0),
+            (("05.06.24 10:12:33", "05.06.24 10:13:33"), datetime(2024, 6, 5, 10, 12, 33), 60.0),
+            (("14/05/24 10:12:33", "14/05/24 10:13:33"), datetime(2024, 5, 14, 10, 12, 33), 60.0),
+            (("2024年05月14日 10时12分33秒", "2024年05月14日 10时13分33秒"), datetime(2024, 5, 14, 10, 12, 33), 60.0),
+            (("Time: 11:59:30 PM", "Time: 12:00:30 AM"), None, 60.0),
+            ((None, None), None, None),
+        ],
+    )  # fmt: skip
+    def test_dates_of_several_languages(
+        self, tmp_path: Path, times: tuple[str, str], start: datetime | None, seconds: float | None
+    ) -> None:
         disk = numbers("3.00", "1.00", "2.00", "6.00")
-        found = read_iostat(file(tmp_path, iostat(report(time, dasda=disk), report(time, dasda=disk))))
-        assert found.devices is not None and found.devices["start"].null_count() == 1
-        assert "S_TIME_FORMAT=ISO" in found.notes[-1]
+        found = read_iostat(file(tmp_path, iostat(*(report(time, dasda=disk) for time in times))))
+        assert found.devices is not None
+        assert found.devices.select("start", "interval").row(0) == (start, seconds)
+        assert (start is None) == any("S_TIME_FORMAT=ISO" in note for note in found.notes)
 
     def test_american_times_have_one_meaning(self, tmp_path: Path) -> None:
         disk = numbers("3.00", "1.00", "2.00", "6.00")
@@ -142,11 +235,10 @@ class TestIostat:
     @pytest.mark.parametrize(
         ("content", "match"),
         [
-            (iostat(BOOT), "1 report of lnx1: the first counts since"),
-            (iostat(BOOT, BOOT)[:-20], "line 1, column .* perhaps cut off"),
+            (iostat(BOOT)[:-20], "perhaps cut off"),
             (iostat(BOOT, BOOT), "expected reports in order of time"),
             (iostat(BOOT, report(None, dasda={"r/s": "x"})), "r/s is 'x': expected a number"),
-            (iostat(BOOT, report(None, dasda={"r/s": "#1.00#"})), "r_await is None"),
+            (iostat(BOOT, report(None, dasda={"r/s": "#1.00#"})), "without -x: response times are missing; use -x"),
             *(
                 (iostat(BOOT, report(None, dasda=numbers("1.00", "1.00", wrong, "9.00"))), "r_await is .*: expected")
                 for wrong in ("true", "null", "[1.00]", "{}", "NaN", "-1.00")
@@ -221,7 +313,66 @@ Histogram of I/O time between ssch and irq
 """
 
 
+PROC = f"""\
+7 dasd I/O requests
+with 4000 sectors(512B each)
+Scale Factor is  2
+   __<4    ___8    __16    __32
+Histogram of sizes (512B secs)
+{printed(at_8=3)}
+Histogram of I/O times (microseconds)
+{printed(at_9=3)}
+Histogram of I/O times per sector
+{printed(at_2=3)}
+Histogram of I/O time between ssch and irq
+{printed(at_7=3)}
+# of req in chanq at enqueuing (1..32)
+{printed(at_1=2, at_2=1)}
+"""
+
+
 class TestDasdStatistics:
+    def test_the_sum_over_all_devices_is_no_volume(self, tmp_path: Path) -> None:
+        assert is_dasd_statistics(PROC.encode())
+        (found,) = read_dasd_statistics(file(tmp_path, PROC))
+        assert found.all_devices and found.requests == 7 and found.histograms["service"][7] == 6
+        table = tables(file(tmp_path, PROC))
+        assert table.devices is not None and not table.devices.height
+        assert "a sum over volumes is none" in table.notes[0]
+
+    def test_tunedasd_prints_one_device(self, tmp_path: Path) -> None:
+        """Its scale is written small; its name is not printed, so that of the file stands for it."""
+        (found,) = read_dasd_statistics(
+            file(tmp_path, PROC.replace("Scale Factor is  2", "Scale factor is 2 "))
+        )
+        assert not found.all_devices and found.histograms["queue"].tolist()[:3] == [0, 4, 2]
+
+    def test_reads_and_writes_of_the_long_form_do_not_count_twice(self, tmp_path: Path) -> None:
+        part = DASDSTAT.split("\n\n", 1)[1]
+        reads = part.replace("7 dasd I/O requests", "5 dasd I/O read requests").replace(
+            "3 requests used a PAV", "2 requests used a PAV"
+        )
+        writes = part.replace("7 dasd I/O requests", "2 dasd I/O write requests").replace(
+            "3 requests used a PAV", "1 requests used a PAV"
+        )
+        second = DASDSTAT.replace("dasdc", "dasdd")
+        long = f"{DASDSTAT}\n{reads}\n{writes}\n{second}\n{reads}\n{writes}"
+        short = read_dasd_statistics(file(tmp_path, f"{DASDSTAT}\n{second}"))
+        for one, other in zip(read_dasd_statistics(file(tmp_path, long)), short, strict=True):
+            assert (one.name, one.requests, one.via_alias, one.sectors) == (
+                other.name,
+                other.requests,
+                3,
+                4000,
+            )
+            assert all((one.histograms[key] == other.histograms[key]).all() for key in other.histograms)
+
+    def test_statistics_that_were_off_are_named(self, tmp_path: Path) -> None:
+        off = "Statistics are off - they might be switched on using 'echo set on > /proc/dasd/statistics'\n"
+        assert is_dasd_statistics(off.encode())
+        with pytest.raises(ReportError, match="were off; dasdstat -e starts them"):
+            read_dasd_statistics(file(tmp_path, off))
+
     def test_alias_use_and_queue_lengths_come_straight_out(self, tmp_path: Path) -> None:
         (found,) = read_dasd_statistics(file(tmp_path, DEBUGFS))
         assert found.alias_share == 0.25 and found.start == 1283518578.085869197

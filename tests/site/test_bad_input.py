@@ -69,12 +69,17 @@ def test_members_without_rows_are_named(days: Measured, tmp_path: Path) -> None:
     assert checked_members(None, days.devices.lazy()) == []
 
 
-def test_a_pool_none_of_whose_members_was_measured_is_refused(days: Measured, tmp_path: Path) -> None:
+def test_a_pool_none_of_whose_members_was_measured_is_named_and_left_out(
+    days: Measured, tmp_path: Path
+) -> None:
     path = members(tmp_path, "0001,base,A", f"{NOT_MEASURED},base,B", "9000,alias,B")
+    (note,) = checked_members(path, days.devices.lazy())
+    assert "pool B: no interval has rows of any of its devices (0005, 0006, 9000): it is left out" in note
+    alone = members(tmp_path, f"{NOT_MEASURED},base,B")
     with pytest.raises(
-        ReportError, match=r"pool B: no interval has rows of any of its devices \(0005, 0006, 9000\)"
+        ReportError, match=r"pool B: no interval has rows of any of its devices \(0005, 0006\): exp"
     ):
-        checked_members(path, days.devices.lazy())
+        checked_members(alone, days.devices.lazy())
 
 
 @pytest.mark.parametrize("command", ["site", "growth"])

@@ -1,0 +1,249 @@
+"""Linux: rates, response times and utilization of disks by `iostat -x`, as text or JSON, of any release of sysstat."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from itertools import product
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from planner.errors import ReportError
+from planner.reports import iostat_json, iostat_text, schema
+from planner.reports.iostat_text import RATES, DiskLine, DiskReport, IostatRun
+from planner.reports.iostat_times import lengths, moments
+from planner.reports.listing import read_bytes
+from planner.reports.moments import clock
+from planner.results import Array
+from planner.units import MILLISECOND, half_digit
+
+if TYPE_CHECKING:
+    import polars as pl
+
+KINDS_OF_REQUEST: Final = {"r/s": "r_await", "w/s": "w_await", "d/s": "d_await", "f/s": "f_await"}
+BLOCK_DEVICE: Final = re.compile(r"dasd[a-z]{1,4}")
+BY_PATH: Final = re.compile(r"ccw-0\.0\.([0-9a-f]{4})")  # with -j PATH
+EXACT_BEFORE, EXACT_FROM = (4, 17), (6, 10)
+"""Kernels between these count a whole tick (10 ms on IBM Z) as busy for an I/O of any length: %util is too large."""
+TIMES: Final = (
+    "no times, or none with one meaning: expected what iostat -x -t prints, with S_TIME_FORMAT=ISO set"
+)
+CHANCE: Final = 0.01  # of numbers that lie on the grid of an interval by chance, below which they are of one
+INTERVALS: Final = (1, 2, 3, 4, 5, 6, 10, 12, 15, 20, 30, 60)  # s, that are tried where there are no times
+LATE: Final = 0.02  # s, by which an interval may be longer or shorter
+PERCENT: Final = 0.01
+LARGEST_GRID: Final = 40  # I/Os of an interval, of more of which the grid is too fine
+
+
+def is_iostat(head: bytes) -> bool:
+    """Tell by its first bytes whether a file holds what iostat prints."""
+    return iostat_json.is_json(head) or (b"\0" not in head and iostat_text.is_text(head))
+
+
+def read_iostat(path: Path | str, data: bytes | None = None) -> schema.Tables:
+    """Read the reports of iostat; the first of each run is left out where it counts since the system was started.
+
+    The response time is the mean of the waits of reads, writes, discards and flushes, by their rates; it includes the
+    queue in Linux. Service time and queue are not in it: `aqu-sz` counts requests in service too.
+    """
+    path = Path(path)
+    data = read_bytes(path) if data is None else data
+    how = iostat_json if data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{") else iostat_text
+    runs, notes = how.read_runs(path, data)
+    frames = [_run(path, run, k if len(runs) > 1 else 0, notes) for k, run in enumerate(runs, 1)]
+    return schema.Tables(
+        devices=schema.join(schema.DEVICES, frames), notes=tuple(dict.fromkeys(notes)), what="iostat"
+    )
+
+
+def _run(path: Path, run: IostatRun, number: int, notes: list[str]) -> pl.DataFrame:
+    """Rows of one run, in order; `number` is 0 where it is the only one."""
+    reports = run.reports
+    if not any(report.rows for report in reports):
+        problem = "no disks, or none that did I/O (iostat -z leaves out the others)"
+        raise ReportError(path, f"{problem}; {iostat_json.WANTED}")
+    starts, clocks = moments([report.time for report in reports])
+    seconds = lengths(path, clocks, [report.line for report in reports])
+    of = f" of {run.host}" if run.host else ""
+    first = _first(path, reports, seconds, of, notes)
+    if None in starts:
+        notes.append(f"{path}: {TIMES}; the reports are in the order of the file")
+    every = [(k, row) for k, report in enumerate(reports) if k >= first for row in report.rows.values()]
+    rows = [(k, row) for k, row in every if _plausible(path, row, notes)]
+    known = [each for each in seconds if each is not None]
+    usual = float(np.median(known)) if known else None
+    told = [usual if k == 0 else seconds[k] for k in range(len(reports))]
+    begins: list[datetime | None] = [None] * len(reports)
+    for k in range(first, len(reports)):
+        now = starts[k - 1] if k else None
+        if k == 0 and starts[0] is not None and usual is not None:
+            now = starts[0] - timedelta(seconds=usual)
+        begins[k] = now
+    shown, offsets = clock(begins)
+    where = [f"run {number}, report {k + 1}" if number else f"report {k + 1}" for k in range(len(reports))]
+    matches = [BY_PATH.fullmatch(row.name) for _, row in rows]
+    data: dict[str, Any] = {
+        "start": [shown[k] for k, _ in rows],
+        "utc_offset": [offsets[k] for k, _ in rows],
+        "interval": [told[k] for k, _ in rows],
+        "source": [None if shown[k] is not None else where[k] for k, _ in rows],
+        "system": run.host,
+        "device": [None if match is None else match[1].upper() for match in matches],
+        "label": [row.name for _, row in rows],
+        "kind": [_kind(row) for _, row in rows],
+        "file": str(path),
+        "line": [row.line for _, row in rows],
+    }
+    for _, row in rows:
+        _check(path, row, in_lines=run.in_lines)
+    return schema.frame(
+        schema.DEVICES, data | _numbers([row.cells for _, row in rows], run.release), len(rows)
+    )
+
+
+def _kind(row: DiskLine) -> str:
+    disk = BLOCK_DEVICE.fullmatch(row.name) or BY_PATH.fullmatch(row.name)
+    return schema.VOLUME if disk and not row.group else schema.OTHER
+
+
+def _first(
+    path: Path, reports: Sequence[DiskReport], seconds: Sequence[float | None], of: str, notes: list[str]
+) -> int:
+    """Index of the first report that is of an interval: 1 where the first counts since the system was started."""
+    if len(reports) == 1:
+        notes.append(
+            f"{path}: one report{of} only: unless iostat -y printed it, its rates and times are means since the system "
+            "was started; iostat -x -t 60 61 measures an hour"
+        )
+        return 0
+    known = [each for each in seconds if each is not None]
+    if known:
+        tried = [float(np.median(known))]
+    else:
+        later = [report for report in reports[1:] if report.rows]
+        tried = [
+            float(each) for each in INTERVALS if all(_on_grid(report, each) is not False for report in later)
+        ]
+        tried = tried if any(_on_grid(report, each) for report in later for each in tried) else []
+    if tried and all(_on_grid(reports[0], each) for each in tried):
+        notes.append(
+            f"{path}: the first report{of} counts whole I/Os of an interval as the others do (iostat -y): it is kept"
+        )
+        return 0
+    off = tried and any(_on_grid(reports[0], each) is False for each in tried)
+    unless = "" if off else "; it could as well be of an interval, were iostat called with -y"
+    notes.append(f"{path}: the first report{of}, since the system was started, is left out{unless}")
+    return 1
+
+
+def _on_grid(report: DiskReport, seconds: float) -> bool | None:
+    """Whether all rates are whole counts over an interval, which chance cannot explain; None where it could."""
+    chance = 1.0
+    for row in (row for row in report.rows.values() if not row.group):
+        for name in RATES:
+            cell = row.cells.get(name, "0")
+            value, half = float(cell), half_digit(cell)
+            count = round(value * seconds)
+            if value == 0 or count > LARGEST_GRID:
+                continue
+            late = count * LATE / seconds**2
+            if not count or abs(value - count / seconds) > half + late + 1e-9:
+                return False
+            chance *= min(2 * (half + late) * seconds, 1.0)
+    return True if chance < CHANCE else None
+
+
+def _plausible(path: Path, row: DiskLine, notes: list[str]) -> bool:
+    """Whether the numbers of a row are of a disk; a counter that ran backwards prints others."""
+    for name, cell in row.cells.items():
+        limit = schema.LARGEST["1/s"] if name in RATES else schema.LARGEST["s"] / MILLISECOND
+        if float(cell) > limit:
+            notes.append(
+                f"{path}, line {row.line}: {row.name} left out: {name} = {float(cell):.3g} is of no disk"
+            )
+            return False
+    return True
+
+
+def _numbers(cells: Sequence[Mapping[str, str]], release: str | None) -> dict[str, Any]:
+    """Rate, response time and utilization of each row, with what their digits leave open."""
+    rates = [_column(cells, rate, 1.0) for rate in KINDS_OF_REQUEST]
+    awaits = [_column(cells, wait, MILLISECOND) for wait in KINDS_OF_REQUEST.values()]
+    corners = [
+        _mix([each[end] for each, end in zip(rates, ends, strict=True)], [each[side] for each in awaits])
+        for side in (0, 2)
+        for ends in product((0, 2), repeat=len(rates))
+    ]
+    mixed = (
+        np.fmin.reduce(corners), _mix([each[1] for each in rates], [each[1] for each in awaits]),
+        np.fmax.reduce(corners),
+    )  # fmt: skip
+    short, single = _column(cells, "tps", 1.0), _column(cells, "await", MILLISECOND)
+    has_tps = np.array(["tps" in each for each in cells], dtype=bool)
+    has_await = np.array(["await" in each for each in cells], dtype=bool)
+    rate = [np.where(has_tps, one, total) for one, total in zip(short, np.sum(rates, axis=0), strict=True)]
+    response = [
+        np.where(rate[1] > 0, np.where(has_await, one, mean), np.nan)
+        for one, mean in zip(single, mixed, strict=True)
+    ]
+    busy = list(_column(cells, "%util", PERCENT))
+    if not exact_utilization(release):
+        busy[0] = np.zeros_like(busy[0])
+    unknown = np.array(["%util" not in each for each in cells], dtype=bool)
+    found: dict[str, Any] = {}
+    for k, end in enumerate(("_low", "", "_high")):
+        found[f"io_rate{end}"] = rate[k]
+        found[f"response{end}"] = _null(response[k])
+        found[f"utilization{end}"] = _null(np.where(unknown, np.nan, np.minimum(busy[k], 1.0)))
+    return found
+
+
+def exact_utilization(release: str | None) -> bool:
+    """Whether a kernel counts as busy only the time in which an I/O is under way."""
+    match = re.match(r"([0-9]{1,4})\.([0-9]{1,4})", release or "")
+    version = (int(match[1]), int(match[2])) if match else EXACT_BEFORE
+    return version < EXACT_BEFORE or version >= EXACT_FROM
+
+
+def _check(path: Path, row: DiskLine, *, in_lines: bool) -> None:
+    """Refuse a row without a rate or a response time; name what would print it."""
+    cells, missing = row.cells, []
+    line = row.line if in_lines else None
+    if "tps" not in cells:
+        missing = [name for name in ("r/s", "w/s") if name not in cells]
+        missing += [rate for rate, wait in KINDS_OF_REQUEST.items() if wait in cells and rate not in cells]
+    waits = [] if "await" in cells else [wait for rate, wait in KINDS_OF_REQUEST.items() if rate in cells]
+    if "await" not in cells and (not waits or "tps" in cells or not any(wait in cells for wait in waits)):
+        problem = "iostat without -x: response times are missing; use -x"
+        raise ReportError(path, problem, line=line)
+    missing += [wait for wait in waits if wait not in cells]
+    if missing:
+        of = row.name if in_lines else f"report {row.line}, {row.name}"
+        raise ReportError(path, f"{of}: {missing[0]} is missing; {iostat_text.WANTED}", line=line)
+
+
+def _mix(rates: list[Array], awaits: list[Array]) -> Array:
+    """Mean of waits by their rates; NaN without any."""
+    total = np.sum(rates, axis=0)
+    busy = np.sum([rate * wait for rate, wait in zip(rates, awaits, strict=True)], axis=0)
+    return np.asarray(np.divide(busy, total, out=np.full(total.shape, np.nan), where=total > 0))
+
+
+def _null(values: Array) -> pl.Series:
+    import polars as pl
+
+    return pl.Series(values, nan_to_null=True)
+
+
+def _column(rows: Sequence[Mapping[str, str]], name: str, unit: float) -> tuple[Array, Array, Array]:
+    """A number of each row between what its digits leave open; exactly zero where its release does not print it."""
+    known: dict[str, tuple[float, float]] = {"": (0.0, 0.0)}
+    cells = [row.get(name, "") for row in rows]
+    for cell in set(cells) - known.keys():
+        value, half = float(cell), half_digit(cell)
+        known[cell] = (value, 0.0 if value == 0 and name in ("d/s", "f/s") else half)
+    found = np.array([known[cell] for cell in cells]).T.reshape(2, -1) * unit
+    return np.maximum(found[0] - found[1], 0.0), found[0], found[0] + found[1]

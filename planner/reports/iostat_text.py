@@ -1,0 +1,296 @@
+"""What iostat prints as text: runs of reports, each with its devices, by the headings of any release of sysstat.
+
+A report is a table below a heading line, ``Device`` first or last; with ``--human`` of some releases in parts.
+Text between reports (shell prompts, messages) is named in a note; a row without headings, or that does not fit those
+above it, is refused.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from planner.errors import ReportError
+from planner.reports.iostat_times import is_time
+from planner.reports.listing import read_text
+
+WANTED: Final = "expected what iostat -x -t 60 prints, or with -o JSON"
+RATES: Final = ("r/s", "w/s", "d/s", "f/s", "tps", "rrqm/s", "wrqm/s", "drqm/s", "rqm/s")
+USED: Final = frozenset(
+    (*RATES, "await", "r_await", "w_await", "d_await", "f_await", "aqu-sz", "avgqu-sz", "%util")
+)
+ROW_LIKE: Final = 3  # numbers that make a line look like a row of a table
+
+_KNOWN: Final = re.compile(
+    r"tps|[rwdf]/s|[rwd]?rqm/s|%[rwd]rqm|(?:[rwdf]_)?await|[rwd]?areq-sz|avg[rq]q-sz|avgqu-sz|aqu-sz|svctm|%util"
+    r"|[rwd]?(?:sec|kB|MB|GB)/s|(?:Blk|kB|MB|GB|sec)_(?:read|wrtn|dscd|w\+d)(?:/s)?"
+)
+_HEADER: Final = re.compile(r"\s*Linux (?P<release>\S+) \((?P<host>[^)]*)\)\s*(?P<date>\S*)")
+_COLOR: Final = re.compile(r"\x1b\[[0-9;]*m")
+_NUMBER: Final = re.compile(r"[0-9]{1,30}(?:[.,][0-9]{1,4})?")
+_UNIT: Final = re.compile(r"(?P<number>[0-9]{1,30}(?:[.,][0-9]{1,4})?)[kMGTP%]?")
+_OTHERS: Final = {
+    r"extended device statistics": "iostat of Solaris or FreeBSD",
+    r"^Filesystem:? .*\bk?B/s": "cifsiostat or nfsiostat",
+    r"\bDEV +tps\b": "sar -d",
+    r"\bKB/t +(?:tps|xfrs)\b": "iostat of FreeBSD or macOS",
+    r"% tm_act": "iostat of AIX",
+}
+
+
+@dataclass(slots=True)
+class DiskLine:
+    """A device of a report: `line`, `name`, whether it is a `group` of several, and its `cells` by heading."""
+
+    line: int
+    name: str
+    group: bool
+    cells: dict[str, str]
+    parts: int = 1
+
+
+@dataclass(slots=True)
+class DiskReport:
+    """The devices of one interval, and its `time` as printed; `line` is that of its heading, or its number."""
+
+    line: int
+    time: str | None
+    rows: dict[str, DiskLine] = field(default_factory=dict)
+    parts: list[frozenset[str]] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class IostatRun:
+    """One start of iostat on a `host` with a kernel `release`, None where its head is missing.
+
+    Where not `in_lines`, places are numbers of reports.
+    """
+
+    host: str | None = None
+    release: str | None = None
+    in_lines: bool = True
+    reports: list[DiskReport] = field(default_factory=list)
+
+
+def is_text(head: bytes) -> bool:
+    """Tell by its first bytes whether a file holds reports of iostat, or of a program much like it."""
+    text = _COLOR.sub("", head.decode("utf-8", "replace"))
+    if "FCX" in text:
+        return False
+    lines = [line.split() for line in text.splitlines()]
+    return any(_heading(words) or words[:1] == ["avg-cpu:"] for words in lines) or (
+        _other(text) is not None and "," not in text.partition("\n")[0]
+    )
+
+
+def _heading(words: list[str]) -> bool:
+    """Tell the line above a table."""
+    names = words[1:] if words and words[0].rstrip(":") == "Device" else words[:-1]
+    named = bool(words) and "Device" in (words[0].rstrip(":"), words[-1])
+    return named and any(name in ("tps", "r/s", "w/s", "d/s", "f/s", "%util") for name in names)
+
+
+def _other(text: str) -> str | None:
+    """Name a program whose tables look much like these."""
+    return next((name for mark, name in _OTHERS.items() if re.search(mark, text, re.MULTILINE)), None)
+
+
+def read_runs(path: Path, data: bytes) -> tuple[list[IostatRun], list[str]]:
+    """Read all runs of a file, and notes on what else it holds."""
+    text = read_text(path, data)
+    reader = _TextReader(path, text)
+    for number, line in enumerate(text.splitlines(), 1):
+        reader.take(number, _COLOR.sub("", line).rstrip())
+    return reader.end()
+
+
+class _TextReader:
+    """Lines one by one into runs."""
+
+    def __init__(self, path: Path, text: str) -> None:
+        self.path, self.runs = path, list[IostatRun]()
+        self.last = text.rstrip().count("\n") + 1  # line with anything on it
+        self.open = not text.endswith("\n")  # has no end
+        self.whole = _other(text)
+        self.columns: list[str] = []  # of the open table
+        self.name_first, self.indent = True, 0
+        self.time: str | None = None
+        self.fresh, self.cpu = True, False  # the next heading begins a report; numbers of the CPU follow
+        self.alone: tuple[int, str, bool] | None = None  # a name on a line of its own, with -h
+        self.mark: str | None = None
+        self.ignored: list[tuple[int, str]] = []
+        self.cut: int | None = None
+        self.blank_after = False
+        self.basic = False
+
+    def error(self, problem: str, line: int, column: int | None = None) -> ReportError:
+        return ReportError(self.path, problem, line=line, column=column)
+
+    def take(self, number: int, text: str) -> None:
+        """One line."""
+        words = text.split()
+        if not words:
+            self._close()
+            self.blank_after = True
+            return
+        self.blank_after = False
+        cpu, self.cpu = self.cpu, False
+        if match := _HEADER.match(text):
+            self._close()
+            self.runs.append(IostatRun(match["host"], match["release"]))
+            self.fresh, self.time = True, None
+        elif words[0] == "avg-cpu:":
+            self._close()
+            self.cpu = self.fresh = True
+        elif cpu and all(map(_UNIT.fullmatch, words)):
+            pass
+        elif _heading(words):
+            self._begin(number, text, words)
+        elif is_time(text):
+            self._close()
+            self.time, self.fresh = text.strip(), True
+        elif not (self.columns and self._row(number, text, words)):
+            self._other_line(number, text, words)
+
+    def _close(self) -> None:
+        if self.alone is not None:
+            self.ignored.append(self.alone[:2])
+        self.columns, self.alone = [], None
+
+    def _begin(self, number: int, text: str, words: list[str]) -> None:
+        """A heading: of a new report, or of a further part of the last one."""
+        self.name_first = words[0].rstrip(":") == "Device"
+        columns = words[1:] if self.name_first else words[:-1]
+        for k, name in enumerate(columns):
+            if not _KNOWN.fullmatch(name) or name in columns[:k]:
+                problem = f"heading {name!r:.40} is none of iostat, or stands there twice; {WANTED}"
+                raise self.error(problem, number, text.index(name) + 1)
+        if not self.runs:
+            self.runs.append(IostatRun())
+        self._close()
+        reports, there = self.runs[-1].reports, frozenset(columns)
+        if self.fresh or not reports or any(there & part for part in reports[-1].parts):
+            reports.append(DiskReport(number, self.time))
+            self.time, self.fresh = None, False
+        reports[-1].parts.append(there)
+        self.columns, self.indent = columns, len(text) - len(text.lstrip())
+
+    def _row(self, number: int, text: str, words: list[str]) -> bool:
+        """A row of the open table; False for any other line."""
+        count = len(self.columns)
+        group = (
+            len(text) - len(text.lstrip()) > self.indent
+            if self.name_first
+            else bool(re.search(r"  \S+$", text))
+        )
+        if self.name_first and len(words) == 1 and not _UNIT.fullmatch(words[0]) and self.alone is None:
+            self.alone = number, words[0], group
+            return True
+        line, name = number, words[0] if self.name_first else words[-1]
+        cells = words[1:] if self.name_first else words[:-1]
+        if self.alone is not None:
+            line, name, group = self.alone
+            cells, self.alone = words, None
+        numbers = sum(bool(_UNIT.fullmatch(word)) for word in cells)
+        if numbers < min(ROW_LIKE, count) and (numbers < len(cells) or not cells):
+            return False
+        if number == self.last and (len(cells) < count or (self.open and not self._ends_well(cells))):
+            self.cut = number
+            return True
+        if len(cells) != count:
+            raise self.error(f"{len(cells)} numbers below {count} headings; {WANTED}", number)
+        report = self.runs[-1].reports[-1]
+        self._add(report, DiskLine(line, name, group, {}), number, text, cells)
+        return True
+
+    def _ends_well(self, cells: list[str]) -> bool:
+        """Whether the last line of the file, which has no end, is whole: as many cells, as many decimals."""
+        decimals = [
+            len(re.split("[.,]", cell.rstrip("%"))[-1]) if re.search("[.,]", cell) else 0
+            for cell in cells[-2:]
+        ]
+        return len(cells) == len(self.columns) and len(set(decimals)) == 1
+
+    def _add(self, report: DiskReport, row: DiskLine, number: int, text: str, cells: list[str]) -> None:
+        for name, cell in zip(self.columns, cells, strict=True):
+            match = (_NUMBER if name in USED - {"%util"} else _UNIT).fullmatch(cell)
+            if match is None:
+                column = text.find(cell) + 1
+                raise self.error(
+                    f"{row.name}: {name} is {cell!r:.40}: expected a number; {WANTED}", number, column
+                )
+            digits = match[0] if name != "%util" else match["number"]
+            for mark in re.findall("[.,]", digits):
+                if self.mark not in (None, mark):
+                    raise self.error(
+                        f"{row.name}: {name} is {cell!r}: decimals with {self.mark!r} before", number
+                    )
+                self.mark = mark
+            if name in USED:
+                row.cells["aqu-sz" if name == "avgqu-sz" else name] = digits.replace(",", ".")
+        known = report.rows.get(row.name)
+        if known is None and len(report.parts) == 1:
+            report.rows[row.name] = row
+            return
+        if known is None or known.parts + 1 != len(report.parts):
+            raise self.error(
+                f"{row.name} {'a second time' if known else 'only'} in this report; {WANTED}", number
+            )
+        known.cells |= row.cells
+        known.parts += 1
+
+    def _other_line(self, number: int, text: str, words: list[str]) -> None:
+        """A line that is not iostat's; one that looks like numbers of a device is refused."""
+        inside = bool(self.columns) and number == self.last and self.open
+        self._close()
+        if sum(bool(_UNIT.fullmatch(word)) for word in words) >= max(ROW_LIKE, len(words) / 2):
+            raise self.error(f"numbers without the headings of iostat above them; {WANTED}", number)
+        if inside:
+            self.cut = number
+        else:
+            self.ignored.append((number, text.strip()))
+
+    def end(self) -> tuple[list[IostatRun], list[str]]:
+        """What was read; refused where there is no table with response times."""
+        if self.alone is not None and self.alone[0] == self.last and self.open:
+            self.cut = self.last
+        elif self.alone is not None:
+            self.ignored.append(self.alone[:2])
+        self.runs = [run for run in self.runs if run.reports]
+        if not self.runs:
+            what = "iostat -c prints no devices" if self.whole is None else f"this is {self.whole}"
+            raise ReportError(self.path, f"{what}; {WANTED}, of Linux (sysstat)")
+        for report in (report for run in self.runs for report in run.reports):
+            for row in report.rows.values():
+                if row.parts != len(report.parts) and (
+                    self.cut is None or report is not self.runs[-1].reports[-1]
+                ):
+                    raise self.error(
+                        f"{row.name} stands in some parts of the report only; {WANTED}", row.line
+                    )
+        notes = []
+        if self.ignored:
+            number, text = self.ignored[0]
+            lines = f"{len(self.ignored)} line{'s' if len(self.ignored) > 1 else ''}"
+            notes.append(
+                f"{self.path}: {lines} not of iostat ignored, the first in line {number}: {text:.60}"
+            )
+        self._without_cut(notes)
+        return self.runs, notes
+
+    def _without_cut(self, notes: list[str]) -> None:
+        """Leave out the last report where it is cut off: within a row, or after the first devices of the one before."""
+        reports = self.runs[-1].reports
+        names = list(reports[-1].rows)
+        before = list(reports[-2].rows) if len(reports) > 1 else []
+        short = not self.blank_after and 0 < len(names) < len(before) and before[: len(names)] == names
+        if self.cut is None and not short:
+            return
+        line = self.cut or reports[-1].line
+        where = f"{self.path}, line {line}: the file is cut off in report {len(reports)}"
+        if len(reports) == 1:
+            raise self.error(f"the file is cut off in its only report; {WANTED}", line)
+        reports.pop()
+        notes.append(f"{where}, which is left out; the reports before it are whole")

@@ -1,0 +1,202 @@
+# ruff: noqa: E501 - lines as they are printed
+"""iostat of any release: what is printed is read back, whatever the layout; what is damaged or cut off is named."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from itertools import product
+from pathlib import Path
+from random import Random
+
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from planner.errors import ReportError
+from planner.measurements.read import read
+from planner.reports.iostat import exact_utilization, is_iostat, read_iostat
+from tests.reports.iostat_writer import LAYOUTS, Printed, Writing, any_writing, printed
+
+TEXT = Writing(times="%Y-%m-%dT%H:%M:%S+0200")
+DEVICE = "Device            r/s     w/s     rkB/s     wkB/s r_await w_await aqu-sz  %util\n"
+
+
+def rows(content: str) -> list[tuple[object, ...]]:
+    """What is read: time, name, rate, response, utilization."""
+    found = read_iostat("given", content.encode()).devices
+    assert found is not None
+    some = found.filter(pl.col("label") != "every").select(
+        "start", "label", "io_rate", "response", "utilization"
+    )
+    return some.rows()
+
+
+def same(found: list[tuple[object, ...]], out: Printed) -> None:
+    """Hold what was read against what was printed."""
+    assert [row[:2] for row in found] == [row[:2] for row in out.rows]
+    for got, wanted in zip(found, out.rows, strict=True):
+        numbers = [[-1.0 if each is None else each for each in row[2:5]] for row in (got, wanted)]
+        assert numbers[0] == pytest.approx(numbers[1], rel=1e-9)
+
+
+class TestLayouts:
+    @settings(max_examples=200, deadline=None)
+    @given(st.randoms(use_true_random=False))
+    def test_what_any_release_prints_is_read_back(self, random: Random) -> None:
+        how = replace(any_writing(random), skip_first=False)
+        out = printed(random, how, seconds=random.choice((1.0, 10.0, 60.0, 300.0)))
+        if not out.rows:
+            return
+        assert is_iostat(out.text.encode())
+        same(rows(out.text), out)
+
+    @pytest.mark.parametrize("layout", LAYOUTS)
+    def test_text_and_json_of_a_release_say_the_same(self, layout: str) -> None:
+        text, as_json = (
+            printed(Random(5), replace(TEXT, layout=layout, json=json)) for json in (False, True)
+        )
+        assert rows(text.text) == rows(as_json.text) and len(text.rows) > 3
+
+    def test_a_report_of_an_interval_is_kept_where_its_counts_show_it(self) -> None:
+        """iostat -y prints no report since the system was started; rates of 10 s are whole tenths, others are not."""
+        kept = 0
+        for seed, json, times in product(range(10), (False, True), (TEXT.times, None)):
+            how = replace(TEXT, json=json, times=times, layout="12.0")
+            out = printed(Random(seed), replace(how, skip_first=True), seconds=10.0, busiest=3.0)
+            found = read_iostat("given", out.text.encode())
+            if any("-y" in note and "is kept" in note for note in found.notes):
+                same(rows(out.text), out)
+                kept += 1
+            else:
+                assert any("it could as well be of an interval" in note for note in found.notes)
+            boot = printed(Random(seed), how, seconds=10.0, busiest=3.0)
+            notes = read_iostat("given", boot.text.encode()).notes
+            assert any("since the system was started, is left out" in note for note in notes)
+            same(rows(boot.text), boot)
+        assert kept >= 10  # of 40: the others have too few disks at work
+
+    def test_two_runs_of_one_file_each_begin_with_a_report_since_the_start(self) -> None:
+        for json in (False, True):
+            out = printed(Random(3), replace(TEXT, json=json))
+            later = out.text.replace("2026-03-0", "2026-04-0")
+            found = read_iostat("given", (out.text + later).encode()).devices
+            assert found is not None and found.height == 2 * len(out.rows)
+            assert found["start"].dt.month().unique().sort().to_list() == [3, 4]
+
+    def test_without_times_the_order_stands_for_them(self) -> None:
+        out = printed(Random(3), replace(TEXT, times=None), reports=3)
+        measured = read(out.text.encode())
+        assert measured.devices["source"].unique(maintain_order=True).to_list() == ["report 2", "report 3"]
+        assert measured.devices["start"].null_count() == measured.devices.height
+        assert any("no times" in note for note in measured.notes)
+
+    def test_a_single_report_is_read_and_said_to_be_one(self) -> None:
+        content = f"Linux 5.14.0 (lnx1) \t05/06/24\n\n{DEVICE}dasda  300.00  100.00  1.00 1.00 2.00 6.00 1.20 80.00\n\n"
+        assert rows(content) == [(None, "dasda", 400.0, pytest.approx(0.003), 0.8)]
+        assert any("one report of lnx1 only" in note for note in read_iostat("given", content.encode()).notes)
+
+    def test_decimal_commas_of_json_are_points(self) -> None:
+        out = printed(Random(5), replace(TEXT, json=True)).text
+        assert rows(re.sub(r"(?<=[0-9])\.(?=[0-9]{2}[,}])", ",", out)) == rows(out)
+
+    def test_what_stands_between_reports_is_named(self) -> None:
+        row = "dasda  300.00  100.00  1.00 1.00 2.00 6.00 1.20 80.00\n"
+        content = f"$ iostat -x 60\n{DEVICE}{row}[...]\n{DEVICE}{row}\n^C\n"
+        found = read_iostat("given", content.encode())
+        assert found.devices is not None and found.devices.height == 1
+        assert any(
+            "3 lines not of iostat ignored, the first in line 1: $ iostat -x 60" in note
+            for note in found.notes
+        )
+
+    def test_disks_by_path_have_device_numbers(self) -> None:
+        content = f"{DEVICE}ccw-0.0.c28a  300.00  100.00  1.00 1.00 2.00 6.00 1.20 80.00\n\n"
+        found = read_iostat("given", content.encode()).devices
+        assert found is not None and found.select("device", "kind").row(0) == ("C28A", "volume")
+
+    def test_a_counter_that_ran_backwards_leaves_its_row_out(self) -> None:
+        content = (
+            f"{DEVICE}dasda  300.00  100.00  1.00 1.00 2.00 6.00 1.20 80.00\n"
+            "dasdb 590484765483660416.00 0.00 1.00 1.00 2.00 6.00 1.20 80.00\n\n"
+        )
+        found = read_iostat("given", content.encode())
+        assert found.devices is not None and found.devices["label"].to_list() == ["dasda"]
+        assert any("line 3: dasdb left out: r/s = 5.9e+17" in note for note in found.notes)
+
+
+class TestUtilization:
+    @pytest.mark.parametrize(
+        ("release", "exact"),
+        [("3.10.0-1062.el7", True), ("4.12.14-lp", True), ("4.18.0-305.el8.s390x", False), ("5.14.0", False),
+         ("6.8.0", False), ("6.12.0", True), (None, False), ("x", False)],
+    )  # fmt: skip
+    def test_kernels_that_count_whole_ticks_give_an_upper_end_only(
+        self, release: str | None, exact: bool
+    ) -> None:
+        assert exact_utilization(release) is exact
+        head = "" if release is None else f"Linux {release} (lnx1) 2024-05-14\n\n"
+        content = f"{head}{DEVICE}dasda  300.00  100.00  1.00 1.00 2.00 6.00 1.20 80.00\n\n"
+        found = read_iostat("given", content.encode()).devices
+        assert found is not None
+        low, high = found.select("utilization_low", "utilization_high").row(0)
+        assert high == pytest.approx(0.80005) and low == pytest.approx(0.79995 if exact else 0.0)
+
+
+class TestDamage:
+    def test_a_file_that_is_cut_anywhere_gives_whole_reports_or_none(self) -> None:
+        """At every place: only rows that were printed, all of each report before the cut, and a note of the loss."""
+        for json in (False, True):
+            out = printed(Random(11), replace(TEXT, json=json), reports=5)
+            whole = rows(out.text)
+            by_time = {time: [row for row in whole if row[0] == time] for time, *_ in whole}
+            for at in range(len(out.text) // 3, len(out.text) - 1, 7):
+                try:
+                    found = read_iostat("given", out.text[:at].encode())
+                except ReportError:
+                    continue
+                if any("one report of lnx1 only" in note for note in found.notes):
+                    continue
+                assert found.devices is not None
+                got = found.devices.select("start", "label", "io_rate", "response", "utilization").rows()
+                for time in dict.fromkeys(row[0] for row in got):
+                    assert [row for row in got if row[0] == time] == by_time[time]
+                    expected = [row for row in whole if row[0] <= time]
+                assert got == expected
+                last = out.text[:at].splitlines()[-1]
+                if last.startswith(("dasd", "sda")) and out.text[at] != "\n":
+                    assert any("cut off" in note for note in found.notes)
+
+    @pytest.mark.parametrize(
+        ("content", "match"),
+        [
+            ("Device             tps    kB_read/s\ndasda  1.00 2.00\n\n", "iostat without -x: response times are missing; use -x"),
+            (f"{DEVICE}dasda 1.00 1.00\ndasdb  1 1 1 1 1 1 1 1\n\n", "line 2: 2 numbers below 8 headings"),
+            (f"{DEVICE}dasda  1 1 1 1 1 1 1 1\ndasdb 1.00 1.00\n\n", "line 3: the file is cut off in its only report"),
+            (f"{DEVICE}dasda  300.00  1x0.00  1.00 1.00 2.00 6.00 1.20 80.00\n\n", "line 2, column 16: dasda: w/s is '1x0.00'"),
+            (f"{DEVICE}dasda  300,00  100.00  1.00 1.00 2.00 6.00 1.20 80.00\n\n", "decimals with ',' before"),
+            (f"{DEVICE}dasda  1 1 1 1 1 1 1 1\ndasda  1 1 1 1 1 1 1 1\n\n", "line 3: dasda a second time"),
+            ("\ndasda  1 1 1 1 1 1 1 1\n" + DEVICE, "line 2: numbers without the headings"),
+            (DEVICE.replace("w/s", "wx/s") + "dasda 1 1 1 1 1 1 1 1\n\n", "heading 'wx/s' is none of iostat"),
+            (DEVICE.replace("w/s", "r/s") + "dasda 1 1 1 1 1 1 1 1\n\n", "heading 'r/s' .* stands there twice"),
+            (DEVICE.replace("w_await", "f_await") + "dasda 1 1 1 1 1 1 1 1\n\n", "dasda: f/s is missing|w_await is missing"),
+            ("avg-cpu:  %user   %nice %system %iowait  %steal   %idle\n 1.0 2.0 3.0 4.0 5.0 6.0\n", "iostat -c prints no devices"),
+            ("                    extended device statistics\nr/s w/s kr/s kw/s wait actv wsvc_t asvc_t %w %b device\n",
+             "this is iostat of Solaris or FreeBSD; .* of Linux"),
+            (f"{DEVICE}\n", "no disks"),
+            ('{"sysstat": {"hosts": [{"nodename": "a", "statistics": [{"disk": [{"disk_device": "dasda", "tps": 1.00}]}]}]}}',
+             "without -x: response times are missing; use -x"),
+            ('{"sysstat": {"hosts": [{"nodename": "a", "statistics": [{"disk": [{"disk_device": "dasda", "r/s": 1.00, '
+             '"r/s": 2.00}]}]}]}}', "'r/s' twice"),
+            ('{"sysstat": {"hosts": [{"nodename": "a", "statistics": [{"disk": [{"disk_device": "dasda", "rx/s": 1.00}]}]}]}}',
+             "'rx/s' is none of iostat"),
+        ],
+    )  # fmt: skip
+    def test_refusals_say_where_and_what_would_do(self, content: str, match: str) -> None:
+        with pytest.raises(ReportError, match=match):
+            read(content.encode())
+
+    def test_a_file_that_cannot_be_opened(self, tmp_path: Path) -> None:
+        with pytest.raises(ReportError, match="no such file"):
+            read_iostat(tmp_path / "none")
