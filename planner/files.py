@@ -130,20 +130,22 @@ def say(text: str) -> None:
         raise InputError("output", "standard output", wanted) from error
 
 
-def complain(text: str) -> None:
-    """Write a line to standard error; where that cannot be written, nobody can be told.
+def complain(text: str, width: int = 80) -> None:
+    """Write a paragraph to standard error; where that cannot be written, nobody can be told.
 
     Parameters
     ----------
     text : str
-        One line.
+        One paragraph.
+    width : int, optional
+        Columns to break it at.
     """
     if sys.stderr is None:
         return
-    from planner.render import safe
+    from planner.render import safe, wrap
 
     try:
-        print(safe.line(text), file=sys.stderr, flush=True)
+        print(wrap(safe.line(text), width), file=sys.stderr, flush=True)
     except OSError:
         silence("stderr")
 

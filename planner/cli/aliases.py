@@ -63,6 +63,10 @@ class NumbersAsked:
         The law.
     system, start, end, interval : str or None
         Which of many measured intervals.
+    map : str or None
+        Which column of a table is which field.
+    allow_missing : bool
+        Whether it is known that volumes could not be read.
     """
 
     rate: Annotated[str | None, _option(metavar="RATE", help="I/O rate of one volume, as 755/s.")] = None
@@ -87,6 +91,10 @@ class NumbersAsked:
         str | None,
         _option(metavar="WHICH", help="One interval: worst, mean, or a time, as 2026-03-01T10:15."),
     ] = None
+    map: options.Map = None
+    allow_missing: Annotated[
+        bool, typer.Option("--allow-missing", help="It is known that volumes could not be read.")
+    ] = False
 
     def target(self, files: list[Path] | None) -> Target:
         """What must be achieved; with files --response is the target."""
@@ -109,7 +117,7 @@ class NumbersAsked:
         return {
             "source": list(files) if files else None, **numbers, "target": self.target(files),
             "growth": self.growth or 0.0, "model": self.model, "system": self.system, "start": self.start,
-            "end": self.end, "interval": self.interval,
+            "end": self.end, "interval": self.interval, "map": self.map, "allow_missing": self.allow_missing,
         }  # fmt: skip
 
 

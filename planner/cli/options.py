@@ -44,6 +44,10 @@ From = Annotated[
     str | None, typer.Option("--from", metavar="TIME", help="Only intervals from then on, as 2026-03-01.")
 ]
 To = Annotated[str | None, typer.Option("--to", metavar="TIME", help="Only intervals before then.")]
+Map = Annotated[
+    str | None,
+    typer.Option("--map", metavar="LIST", help="Columns of a table, as io_rate=IOPS,service_ms=Svc."),
+]
 Value = TypeVar("Value")
 STANDARD_OUTPUT: Final = "-"
 ARGUMENTS: Final = (
@@ -356,8 +360,13 @@ def sources() -> list[Path]:
     return found
 
 
-def width() -> int:
+def width(stream: Any = None) -> int:
     """Columns to print in: those of the terminal, 80 where there is none.
+
+    Parameters
+    ----------
+    stream : file object, optional
+        Where; standard output if None.
 
     Returns
     -------
@@ -366,7 +375,8 @@ def width() -> int:
     """
     import shutil
 
-    if sys.stdout is None or not sys.stdout.isatty():
+    stream = sys.stdout if stream is None else stream
+    if stream is None or not stream.isatty():
         return render.WIDTH
     return min(max(shutil.get_terminal_size((render.WIDTH, 24)).columns, 60), 200)
 

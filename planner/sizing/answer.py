@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Final
 
 import numpy as np
@@ -16,6 +16,7 @@ from planner.devices import Performance
 from planner.interval import Interval
 from planner.results import Array
 from planner.sizing.comparison import Gain
+from planner.sizing.gaps import Gaps
 from planner.units import MILLISECOND
 
 SCOPE: Final = (
@@ -168,6 +169,12 @@ class AliasAnswer(Answer):
     gains: tuple[Gain, ...]
     grouping_error: float
     remarks: Remarks
+    gaps: Gaps = field(default_factory=Gaps)
+
+    @property
+    def exit_code(self) -> int:
+        """2 where members could not be read."""
+        return self.gaps.exit_code
 
     @property
     def rate_low(self) -> Array:
@@ -202,8 +209,10 @@ class AliasAnswer(Answer):
 
     @property
     def headline(self) -> str:
-        """Count, range, gain and cost."""
-        return self._headline()
+        """Count, range, gain and cost; first of all what could not be read."""
+        if not self.gaps:
+            return self._headline()
+        return f"{self.gaps.words}: at least {_aliases(self.recommended)}. {_capital(self._headline())}"
 
     def _headline(self) -> str:  # noqa: PLR0911 - one sentence a case
         if self.saturated:
@@ -263,7 +272,7 @@ class AliasAnswer(Answer):
     @property
     def notes(self) -> tuple[str, ...]:
         """The demand, what to know, what to do next."""
-        return (self.why, *self._more(), *filter(None, (self.remarks.step,)))
+        return (*self.gaps.notes, self.why, *self._more(), *filter(None, (self.remarks.step,)))
 
     def _more(self) -> tuple[str, ...]:
         rule: tuple[str, ...] = ()
@@ -392,6 +401,7 @@ class AliasAnswer(Answer):
             "strain": self.strain,
             "rule_of_thumb": self.rule_of_thumb,
             "in_use": self.in_use,
+            "volumes_missing": len(self.gaps.volumes),
             "measured": list(self.measured),
             "growth": self.growth,
             "target": str(self.target),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final
 
 from planner import render
@@ -12,6 +12,7 @@ from planner.answer import Answer
 from planner.demand import Target
 from planner.measurements.systems import NO_QUEUE, OWN_RESPONSE
 from planner.sizing.answer import SCOPE, AliasAnswer, together
+from planner.sizing.gaps import Gaps
 from planner.units import MILLISECOND
 
 GAINS: Final = "gains"
@@ -48,6 +49,8 @@ class VolumesAnswer(Answer):
         Share by which the demand grew first.
     remarks : tuple of str
         How the measurements were read.
+    gaps : Gaps
+        Volumes that could not be read.
     """
 
     PICTURE: ClassVar[str] = "planner.sizing.picture:draw_volumes"
@@ -57,11 +60,12 @@ class VolumesAnswer(Answer):
     unanswered: tuple[Unanswered, ...] = ()
     growth: float = 0.0
     remarks: tuple[str, ...] = ()
+    gaps: Gaps = field(default_factory=Gaps)
 
     @property
     def exit_code(self) -> int:
-        """0 if every volume has an answer."""
-        return max((each.exit_code for each in self.unanswered), default=0)
+        """0 if every volume could be read and has an answer."""
+        return max([each.exit_code for each in self.unanswered] + [self.gaps.exit_code])
 
     @property
     def headline(self) -> str:
@@ -86,7 +90,8 @@ class VolumesAnswer(Answer):
         total = render.counted(len(self.answers) + len(self.unanswered), "volume")
         chosen = any(answer.interval for answer in self.answers)
         when = ", each in the worst of its intervals" if chosen else ""
-        return f"{total}{when}: {', '.join(parts)}."
+        first = f"{self.gaps.words}. " if self.gaps else ""
+        return f"{first}{total}{when}: {', '.join(parts)}."
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -102,7 +107,7 @@ class VolumesAnswer(Answer):
             if note in (NO_QUEUE, OWN_RESPONSE)
         )
         return (
-            *seen, *self.remarks, *common, SCOPE,
+            *self.gaps.notes, *seen, *self.remarks, *common, SCOPE,
             "Next: --device shows one in full, with what else its numbers could mean.",
         )  # fmt: skip
 
@@ -180,6 +185,7 @@ class VolumesAnswer(Answer):
             "headline": self.headline,
             "target": str(self.target),
             "growth": self.growth,
+            "volumes_missing": len(self.gaps.volumes),
             "volumes": [{"device": a.name, "verdict": verdict(a), **a.to_dict()} for a in self.answers],
             "problems": [{"device": each.name, "problem": each.problem} for each in self.unanswered],
             "notes": list(self.notes),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -26,9 +26,12 @@ from planner.measurements import (
 )
 from planner.measurements.choose import WORST
 from planner.measurements.read import Measured, is_folder
-from planner.reports.membership import Membership, read_membership
-from planner.reports.schema import CLASSIC_ALIAS, VOLUME
+from planner.measurements.read import membership as read_members
+from planner.render.text import counted
+from planner.reports.membership import Membership
+from planner.reports.schema import CLASSIC_ALIAS, VOLUME, Missing
 from planner.sizing.answer import AliasAnswer
+from planner.sizing.gaps import gaps
 from planner.sizing.many import Unanswered, VolumesAnswer, in_order
 from planner.sizing.need import size
 from planner.sizing.overview import Subsystem
@@ -138,6 +141,8 @@ def aliases(
     target: Target | None = None,
     growth: Quantity = 0.0,
     model: Path | str = DEFAULT_MODEL,
+    map: str | Mapping[str, str] | None = None,
+    allow_missing: bool = False,
     progress: Progress | None = None,
 ) -> AliasAnswer | VolumesAnswer | Subsystem:
     """Answer how many aliases a volume or a pool needs, from files, data frames or a few numbers.
@@ -173,6 +178,10 @@ def aliases(
         Share by which the demand grows first, ``"30%"`` or 0.3.
     model : Path or str, optional
         The law: a model file, or the name of a shipped model.
+    map : str or mapping, optional
+        Which column of a table is which field, as `planner.measurements.read` takes it.
+    allow_missing : bool, optional
+        Whether it is known that members could not be read: they do not change the exit code then.
     progress : callable, optional
         Makes a context manager from a title and a number of parts, which is then told of the parts done.
 
@@ -214,11 +223,11 @@ def aliases(
         raise InputError(given, "beside files", "either files or numbers: they exclude each other")
     if members is not None and (bases is not None or alias_devices is not None):
         raise InputError("members", str(members), "it, or the bases and aliases: each says which devices")
-    membership = None if members is None else read_membership(members)
+    membership = read_members(members)
     sources = source if isinstance(source, (list, tuple)) else [source]
     archive = any(isinstance(each, (str, Path)) and is_folder(Path(each)) for each in sources)
     which = None if interval == WORST else interval
-    measured = read(source, membership, system=system, start=start, end=end, interval=which)
+    measured = read(source, membership, system=system, start=start, end=end, interval=which, map=map)
     _one_system(measured)
     alone = archive or len(sources) == 1
     every = intervals(measured)
@@ -230,25 +239,40 @@ def aliases(
         raise InputError(
             "source", str(source), f"devices or volumes; found {', '.join(measured.what) or 'none'}"
         )
-    if (kind or _kind(every)) == "volume":
-        only = None if device is None else Devices(device, "device")
-        return _volumes(
-            every,
-            only,
+    lost = Lost(measured.missing, allow_missing)
+    try:
+        if (kind or _kind(every)) == "volume":
+            only = None if device is None else Devices(device, "device")
+            return _volumes(
+                every, only, _devices(exclude, "exclude"), law, target, share, measured.notes, progress, lost,
+                alone=alone,
+            )  # fmt: skip
+        chosen = (
+            _devices(bases if bases is not None else device, "bases"),
+            None if alias_devices is None else Devices(alias_devices, "aliases", labels=False),
             _devices(exclude, "exclude"),
-            law,
-            target,
-            share,
-            measured.notes,
-            progress,
-            alone=alone,
         )
-    chosen = (
-        _devices(bases if bases is not None else device, "bases"),
-        None if alias_devices is None else Devices(alias_devices, "aliases", labels=False),
-        _devices(exclude, "exclude"),
-    )
-    return _pools(every, chosen, membership, pool, law, target, share, measured.notes, progress, alone=alone)
+        return _pools(
+            every, chosen, membership, pool, law, target, share, measured.notes, progress, lost, alone=alone
+        )
+    except InputError as error:
+        if not lost.missing:
+            raise
+        rows = f"{counted(len(lost.missing), 'row')} could not be read, see planner read"
+        raise InputError(error.argument, error.value, f"{error.expected}; {rows}", error.unit) from None
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """Rows that could not be `read`, and whether the user `allowed` that."""
+
+    missing: Sequence[Missing]
+    allowed: bool
+
+
+def _names(every: Sequence[Rows]) -> set[str]:
+    """Devices, and labels of volumes without a number, of all intervals."""
+    return {name for rows in every for name in rows.names}
 
 
 def _one_system(measured: Measured) -> None:
@@ -277,7 +301,7 @@ def _kind(every: Sequence[Rows]) -> str:
 
 def _volumes(
     every: Sequence[Rows], only: Devices | None, exclude: Devices | None, law: Law, target: Target, growth: float,
-    notes: Sequence[str], progress: Progress | None, *, alone: bool,
+    notes: Sequence[str], progress: Progress | None, lost: Lost, *, alone: bool,
 ) -> AliasAnswer | VolumesAnswer:  # fmt: skip
     """Each volume with aliases of its own; one alone is answered in full."""
     systems: dict[str, list[tuple[str, Run]]] = {}
@@ -286,10 +310,11 @@ def _volumes(
             systems.setdefault(run.name, []).append(("" if alone else str(rows.file), run))
     several = list(present_cases(systems, law, target, growth).values())
     notes = _with_worst(notes, several)
+    short = gaps(lost.missing, _names(every), len(several), only=only, exclude=exclude, allowed=lost.allowed)
     if len(several) == 1:
         (runs,) = several
         last = replace(runs[-1], notes=(*runs[-1].notes, *notes))
-        return search([*runs[:-1], last], law, target=target, growth=growth)
+        return replace(search([*runs[:-1], last], law, target=target, growth=growth), gaps=short)
     answers, unanswered = [], []
     with (progress or _silent)("Volumes", len(several)) as done:
         for runs, each in zip(several, size(several, law, target, [growth] * len(several)), strict=True):
@@ -304,7 +329,8 @@ def _volumes(
                 )
             done(1)
     return VolumesAnswer(
-        answers=in_order(answers), target=target, unanswered=tuple(unanswered), growth=growth, remarks=tuple(notes)
+        answers=in_order(answers), target=target, unanswered=tuple(unanswered), growth=growth, remarks=tuple(notes),
+        gaps=short,
     )  # fmt: skip
 
 
@@ -320,7 +346,7 @@ def _silent(title: str, parts: int) -> AbstractContextManager[Callable[[int], No
 def _pools(
     every: Sequence[Rows], chosen: tuple[Devices | None, Devices | None, Devices | None],
     membership: Membership | None, name: str | None, law: Law, target: Target, growth: float, said: Sequence[str],
-    progress: Progress | None, *, alone: bool,
+    progress: Progress | None, lost: Lost, *, alone: bool,
 ) -> AliasAnswer | Subsystem:  # fmt: skip
     """One pool in full, or a row for each of several."""
     bases, aliases_, exclude = chosen
@@ -329,6 +355,7 @@ def _pools(
             "aliases", aliases_.text, "it with a listing only; a table has pools and aliases in its columns"
         )
     pools: dict[str, MeasuredPool] = {}
+    present = _names(every)
     measured: dict[str, list[tuple[str, Run]]] = {}
     notes = list(said)
     for rows in every:
@@ -339,6 +366,7 @@ def _pools(
             run = each.run
             if membership is not None:  # members that the listing does not show are devices without I/O
                 volumes = max(volumes, len(membership.of(each.name, "base")))
+                volumes -= len(set(membership.of(each.name, "base")) - present)
                 run = None if run is None else replace(run, idle=volumes - run.bases)
             pools[each.name] = MeasuredPool(name=each.name, volumes=volumes, aliases=each.aliases, runs=())
             measured.setdefault(each.name, [])
@@ -351,11 +379,20 @@ def _pools(
     several = [replace(pools[each], runs=cases.get(each, ())) for each in wanted]
     several = [replace(each, aliases=each.runs[-1].aliases) if each.runs else each for each in several]
     notes = _with_worst(notes, list(cases.values()))
+    short = {
+        each.name: gaps(
+            lost.missing, present, each.volumes, pool=each.name, membership=membership, only=bases, exclude=exclude,
+            allowed=lost.allowed,
+        )
+        for each in several
+    }  # fmt: skip
     if len(several) == 1:
         (only,) = several
         if not only.runs:
             raise InputError("io_rate", 0.0, f"a volume of pool {only.name} with I/O; there is none", "1/s")
         last = replace(only.runs[-1], notes=(*only.runs[-1].notes, *notes))
-        return search([*only.runs[:-1], last], law, target=target, growth=growth)
+        found = search([*only.runs[:-1], last], law, target=target, growth=growth)
+        return replace(found, gaps=short[only.name])
     with (progress or _silent)("Pools", len(several)) as done:
-        return subsystem(several, law, target=target, growth=growth, notes=notes, done=done)
+        answer = subsystem(several, law, target=target, growth=growth, notes=notes, done=done)
+    return replace(answer, gaps={name: each for name, each in short.items() if each})
