@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 PICTURES: Final = (".png", ".svg")
+WIDTH: Final = 80  # columns of a message where there is no terminal
+LEAST_WIDTH: Final = 40
 
 
 def save(text: str, path: Path, *, force: bool = False) -> None:
@@ -130,22 +132,29 @@ def say(text: str) -> None:
         raise InputError("output", "standard output", wanted) from error
 
 
-def complain(text: str, width: int = 80) -> None:
+def complain(text: str) -> None:
     """Write a paragraph to standard error; where that cannot be written, nobody can be told.
 
     Parameters
     ----------
     text : str
-        One paragraph.
-    width : int, optional
-        Columns to break it at.
+        One paragraph; it is broken at the columns of the terminal, at 80 without one, or at what COLUMNS says.
     """
     if sys.stderr is None:
         return
-    from planner.render import safe, wrap
+    import textwrap
 
+    from planner.render import safe
+
+    width = (
+        shutil.get_terminal_size((WIDTH, 24)).columns
+        if sys.stderr.isatty() or "COLUMNS" in os.environ
+        else WIDTH
+    )
+    lines = textwrap.wrap(safe.line(text), max(width, LEAST_WIDTH), subsequent_indent="  ", break_long_words=False,
+                          break_on_hyphens=False)  # fmt: skip
     try:
-        print(wrap(safe.line(text), width), file=sys.stderr, flush=True)
+        print("\n".join(lines), file=sys.stderr, flush=True)
     except OSError:
         silence("stderr")
 

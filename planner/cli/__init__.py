@@ -173,7 +173,7 @@ def _run(arguments: list[str] | None) -> int:
     except SystemExit as done:
         return int(done.code or 0)
     except PlannerError as error:
-        files.complain(f"planner: {error}", width=options.width(sys.stderr))
+        files.complain(f"planner: {error}")
         return error.exit_code
     except OSError:
         if files.heard():

@@ -360,13 +360,8 @@ def sources() -> list[Path]:
     return found
 
 
-def width(stream: Any = None) -> int:
+def width() -> int:
     """Columns to print in: those of the terminal, 80 where there is none.
-
-    Parameters
-    ----------
-    stream : file object, optional
-        Where; standard output if None.
 
     Returns
     -------
@@ -375,8 +370,7 @@ def width(stream: Any = None) -> int:
     """
     import shutil
 
-    stream = sys.stdout if stream is None else stream
-    if stream is None or not stream.isatty():
+    if sys.stdout is None or not sys.stdout.isatty():
         return render.WIDTH
     return min(max(shutil.get_terminal_size((render.WIDTH, 24)).columns, 60), 200)
 

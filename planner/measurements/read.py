@@ -259,6 +259,19 @@ def _zos(source: Source, options: Options) -> schema.Tables:
     return zos.read_frame(source.path, frame)
 
 
+def _rmf_xml(source: Source, options: Options) -> schema.Tables:
+    """z/OS, XML of the RMF postprocessor."""
+    from planner.reports.rmf import read_rmf
+
+    return read_rmf(source.path, source.data)
+
+
+def _is_rmf_xml(source: Source) -> bool:
+    from planner.reports.rmf_xml import is_rmf_xml
+
+    return source.frame is None and is_rmf_xml(source.head)
+
+
 def _is_monitor(source: Source) -> bool:
     from planner.reports.monitor.blocks import is_monitor
 
@@ -348,6 +361,7 @@ TABLE: Final = Reader(name="a table of volumes", recognizes=_is_volumes, read=_v
 READERS: Final = (
     Reader(name="an archive", recognizes=_is_archive, read=_archive),
     Reader(name="pages of Performance Toolkit", recognizes=_has_page_head, read=_listings),  # needs no other reader
+    Reader(name="RMF reports in XML", recognizes=_is_rmf_xml, read=_rmf_xml),
     Reader(name="a table of this planner", recognizes=lambda source: _schema_of(source) is not None, read=_ready),
     Reader(name="supply counters", recognizes=_has("IODHPP_HPPTRIES", "IODHPP_HPPFAILS"), read=_supply),
     Reader(name="volume counters", recognizes=_has("device", "IODDEV_SCGSSCH"), read=_counters),
@@ -360,8 +374,8 @@ READERS: Final = (
 )  # fmt: skip
 WANTED: Final = (
     "expected measurements: DEVICE (FCX108) or DSPACESH (FCX134) listings, z/VM monitor data, volume or supply "
-    "counters, SMF 74-1 or 78-3 of SMF Explorer, iostat as JSON, statistics of the DASD driver of Linux, or a table of "
-    "volumes with the columns device or volume, io_rate and service_ms"
+    "counters, SMF 74-1 or 78-3 of SMF Explorer, RMF reports in XML, iostat as JSON, statistics of the DASD driver of "
+    "Linux, or a table of volumes with the columns device or volume, io_rate and service_ms"
 )
 
 

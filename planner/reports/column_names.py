@@ -18,14 +18,14 @@ NAMES: Final = {  # field: headings, the likeliest first
     "device": "device devicenumber devnum dev devno devnr devnumber deviceno deviceaddress devaddress devaddr address "
     "addr rdev realdevice",
     "volume": "volume volser volumeserial volumeserialnumber vol volumelabel volumename volid volumeid label "
-    "dasdvolume disk diskname",
+    "dasdvolume disk diskname labelid volumelabelid",
     "pool": "pool aliaspool hyperpavpool hpavpool lcu logicalcontrolunit lcunumber lcuid lculcu lss ssid",
     "aliases": "poolaliases aliases hyperpavaliases hpavaliases aliascount hyperpavaliascount numberofaliases "
-    "nraliases numaliases numberaliases aliasdevices",
+    "nraliases nralias naliases numaliases numberaliases aliasdevices",
     "type": "type devicetype devtype",
     "system": "system systemid sysid smfid sid systemname snm lpar host hostname nodename mvssystemid",
     "run": "run",
-    "start": "start timestamp datetime starttime startdatetime intervalstart intervalbegin begin dateandtime",
+    "start": "start timestamp datetime starttime startime startdatetime intervalstart intervalbegin begin dateandtime",
     "date": "date startdate intervaldate day",
     "time": "time timeofday intervaltime clock",
 }

@@ -72,7 +72,7 @@ def _rows(table: CsvTable, plan: Plan, notes: list[str]) -> tuple[pl.DataFrame, 
     key = "device" if "device" in taken else "label"
     if key == "device":
         columns["device"] = device_series(table, taken["device"].heading)
-    columns["kind"] = _kinds(table)
+    columns["kind"] = _kinds(table, plan)
     columns |= _times(table, plan, notes)
     for field, most in (("aliases", MOST_ALIASES), ("links", _MOST), ("paths", _MOST)):
         if field in taken:
@@ -269,19 +269,22 @@ def _count(table: CsvTable, heading: str, most: float) -> pl.Series:
     return table.printed(heading, Allowed(whole=True, most=most))[0]
 
 
-def _kinds(table: CsvTable) -> str | pl.Series:
-    """What each row is: as the column kind says, as type and label tell, else a volume."""
+def _kinds(table: CsvTable, plan: Plan) -> str | pl.Series:
+    """What each row is: as the column kind says, as type and label tell in rows of a listing, else a volume."""
     import polars as pl
 
-    if table.has("kind"):
+    if "kind" in plan.taken:
         wanted = f"expected one of {', '.join(schema.KINDS)}"
         return mapped(
             table, "kind", lambda cell: cell if cell in schema.KINDS else refuse(), wanted, pl.String
         )
-    if not (table.has("type") and table.has("label")):
+    if not {"type", "volume"} <= plan.taken.keys():
+        return schema.VOLUME
+    type_, label = (table.series(plan.taken[field].heading) for field in ("type", "volume"))
+    if not (table.has("type") and table.has("label")) and not type_.str.starts_with("->").any():
         return schema.VOLUME
     return (
-        pl.DataFrame({"type": table.series("type"), "label": table.series("label")})
+        pl.DataFrame({"type": type_, "label": label})
         .select(kind_of(pl.col("type"), pl.col("label")))
         .to_series()
     )
