@@ -196,8 +196,11 @@ def pool(
 @options.expanded
 def supply(
     counters: Annotated[
-        Path,
-        typer.Argument(metavar="COUNTERS", help="Supply counters (MRIODHPP): CSV, or z/VM monitor data."),
+        list[Path],
+        typer.Argument(
+            metavar="COUNTERS...",
+            help="Supply counters (MRIODHPP), monitor data, SMF 78-3 and 74-1, RMF XML.",
+        ),
     ],
     pool: Annotated[str | None, typer.Option(metavar="NAME", help="Only this pool.")] = None,
     no_alias: NoAlias = "1%",
@@ -215,6 +218,8 @@ def supply(
     """Whether running pools have enough, from counters.
 
     Enough aliases, too few or too many, for each HyperPAV pool.
+
+    Of z/OS: SMF 78-3, best with 74-1 beside it, or RMF reports IOQ and DEVICE in XML.
 
     CSV has one row a record: time, pool, IODHPP_HPPTRIES, IODHPP_HPPFAILS, IODHPP_HPPMINCT, IODHPP_HPPMAXCT, aliases.
 

@@ -6,7 +6,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 from pathlib import Path
@@ -193,10 +193,11 @@ def collect(
 @contextmanager
 def _locked(path: Path) -> Iterator[Archive]:
     """Make the archive where there is none, and keep others from writing to it meanwhile."""
-    lock = None
+    lock, made, new = None, False, False
     try:
         if not path.exists():
             path.mkdir(parents=True, exist_ok=True)
+            made = True
         if not _is_new(path):
             open_archive(path)  # what is none is refused before anything is written
         place = own(path, LOCK)
@@ -204,7 +205,8 @@ def _locked(path: Path) -> Iterator[Archive]:
             raise ReportError(place, "no file: expected the empty file that `planner collect` wrote")
         lock = place.open("ab")
         _lock(lock, path)
-        if _is_new(path):
+        new = _is_new(path)
+        if new:
             own(path, PARTS).touch()
             _replace(path, ABOUT, about_text())
         archive = open_archive(path)
@@ -216,10 +218,24 @@ def _locked(path: Path) -> Iterator[Archive]:
             "output", str(path), f"a folder that can be written to ({error.strerror})"
         ) from error
     else:
-        yield archive
+        try:
+            yield archive
+        except BaseException:
+            if new and not own(path, PARTS).stat().st_size:
+                _unmake(path, folder=made)
+            raise
     finally:
         if lock is not None:
             lock.close()
+
+
+def _unmake(path: Path, *, folder: bool) -> None:
+    """Take away an archive that was made for measurements that were then refused."""
+    with suppress(OSError):
+        for name in (ABOUT, PARTS, LOCK):
+            own(path, name).unlink(missing_ok=True)
+        if folder:
+            path.rmdir()
 
 
 def _is_new(path: Path) -> bool:

@@ -65,7 +65,7 @@ def gaps(
     """What is missing of some volumes, or of a pool; a member without any row is missing as one with a damaged row."""
     lost: list[str] = []
     aliases: list[str] = []
-    if membership is not None and pool is not None:
+    if membership is not None and pool is not None and pool in membership.pools:
         lost = [name for name in membership.of(pool, "base") if name not in present]
         aliases = [name for name in membership.of(pool, "alias") if name not in present]
         volumes = len(membership.of(pool, "base"))

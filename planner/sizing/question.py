@@ -237,8 +237,16 @@ def aliases(
         )
     if not every:
         raise InputError(
-            "source", str(source), f"devices or volumes; found {', '.join(measured.what) or 'none'}"
+            "source",
+            ", ".join(map(str, sources)),
+            f"devices or volumes; found {', '.join(measured.what) or 'none'}",
         )
+    if membership is not None and not any(
+        name in membership.members for rows in every for name in rows.names
+    ):
+        some = ", ".join(list(membership.members)[:3])
+        there = f"devices of {', '.join(map(str, sources))} among its members; it names {some}"
+        raise InputError("members", str(membership.path), there)
     lost = Lost(measured.missing, allow_missing)
     try:
         if (kind or _kind(every)) == "volume":
