@@ -12,11 +12,13 @@ from hypothesis import settings
 # No test depends on a clock, hence no deadline. On a build machine a failure must come back on the next run.
 settings.register_profile("dev", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True, max_examples=200, print_blob=True)
-os.environ["COLUMNS"] = "100000"  # a message is one line, whatever its length; tests of its lines say another width
 settings.load_profile("ci" if os.environ.get("CI") == "true" else "dev")
 
 
 @pytest.fixture(autouse=True)
-def strict_numpy() -> Iterator[None]:
+def strict_numpy_and_whole_messages() -> Iterator[None]:
+    before = os.environ.get("COLUMNS")
+    os.environ["COLUMNS"] = "100000"  # a message is one line, whatever its length
     with np.errstate(divide="raise", over="raise", invalid="raise"):
         yield
+    os.environ.pop("COLUMNS") if before is None else os.environ.__setitem__("COLUMNS", before)

@@ -564,6 +564,8 @@ def _from_pandas(frame: pd.DataFrame) -> pl.DataFrame:
     import polars as pl
 
     columns = []
+    if any(name is not None for name in frame.index.names):  # a column that was made the index
+        frame = frame.reset_index()
     for name in frame.columns:
         column = frame[name]
         if column.dtype.kind in "fiub":

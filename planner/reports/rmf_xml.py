@@ -112,7 +112,7 @@ class _Parser:
             raise ReportError(
                 self.path, problem, line=self.before + error.lineno, column=error.offset + 1
             ) from None
-        except ValueError as error:  # an encoding that there is no codec for
+        except (ValueError, LookupError) as error:  # an encoding that there is no codec for
             raise ReportError(self.path, f"{error}: {WANTED}") from None
         return self.found
 

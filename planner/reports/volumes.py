@@ -29,6 +29,7 @@ OFFSET: Final = "utc_offset_s"
 DAY: Final = 86_400  # seconds
 FASTEST: Final = 5e-6  # s; no disk serves an I/O faster
 SLOWEST: Final = 10.0  # s; a mean service time that no disk has
+MOST: Final = 0.9  # share of rows that must agree on a unit
 SAME: Final = 0.2  # relative difference of two sums of times that are meant to be one
 SUMS: Final = ("total", "total/average", "sum", "average", "avg", "grand total", "all", "total/avg")
 SHOWN: Final = 5  # names that a note lists
@@ -180,11 +181,10 @@ def _as_seconds(table: CsvTable, plan: Plan, frame: pl.DataFrame) -> Plan | None
         No disk is so fast or slow, and nothing says what the unit is.
     """
     busy = frame.filter(pl_busy())
-    rate, service = busy["io_rate"].sum(), (busy["io_rate"] * busy["service"]).sum()
+    mean = float(busy["service"].median() or 0.0)  # type: ignore[arg-type] # of numbers
     times = {field: each for field, each in plan.taken.items() if field in NUMBERS and NUMBERS[field] == "ms"}
-    if not times or not rate or not service:
+    if not times or not mean:
         return None
-    mean = service / rate
     said = plan.plain or plan.taken.get("service", next(iter(times.values()))).unit
     if mean >= FASTEST and (mean <= SLOWEST or said):
         return None
@@ -194,14 +194,14 @@ def _as_seconds(table: CsvTable, plan: Plan, frame: pl.DataFrame) -> Plan | None
     if fast and len(whole) > len(PARTS) and ("iosq" in times or "queued" in plan.taken):
         parts = sum((busy[part] for part in PARTS[1:]), busy[PARTS[0]])
         wait = busy["queued"] / busy["io_rate"]
-        total, response = ((busy["io_rate"] * each).sum() for each in (parts + wait, busy["response"]))
-        if abs(total - response) <= SAME * response and mean / MILLISECOND >= FASTEST:
+        alike = ((parts + wait - busy["response"]).abs() <= SAME * busy["response"]).mean() or 0.0
+        if alike > MOST and mean / MILLISECOND >= FASTEST:
             changed = {field: Taken(each.heading, "s") for field, each in times.items()}
             return Plan({**plan.taken, **changed}, plan.unused, False, plan.doubts)
     heading = next(iter(shown.values()))
     raise ReportError(
-        table.path, f"a mean service time of {mean / MILLISECOND:.3g} ms ({', '.join(shown.values())}): no disk is so "
-        f"{'fast' if fast else 'slow'}; expected milliseconds, or the unit by --map {next(iter(shown))}_"
+        table.path, f"a median service time of {mean / MILLISECOND:.3g} ms ({', '.join(shown.values())}): no disk is "
+        f"so {'fast' if fast else 'slow'}; expected milliseconds, or the unit by --map {next(iter(shown))}_"
         f"{'s' if fast else 'us'}={_quoted(heading)} and so on", line=table.header_line,
     )  # fmt: skip
 

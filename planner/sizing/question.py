@@ -225,6 +225,7 @@ def aliases(
         raise InputError("members", str(members), "it, or the bases and aliases: each says which devices")
     membership = read_members(members)
     sources = source if isinstance(source, (list, tuple)) else [source]
+    named = ", ".join(str(each) for each in sources)
     archive = any(isinstance(each, (str, Path)) and is_folder(Path(each)) for each in sources)
     which = None if interval == WORST else interval
     measured = read(source, membership, system=system, start=start, end=end, interval=which, map=map)
@@ -238,14 +239,14 @@ def aliases(
     if not every:
         raise InputError(
             "source",
-            ", ".join(map(str, sources)),
+            named,
             f"devices or volumes; found {', '.join(measured.what) or 'none'}",
         )
     if membership is not None and not any(
         name in membership.members for rows in every for name in rows.names
     ):
         some = ", ".join(list(membership.members)[:3])
-        there = f"devices of {', '.join(map(str, sources))} among its members; it names {some}"
+        there = f"devices of {named} among its members; it names {some}"
         raise InputError("members", str(membership.path), there)
     lost = Lost(measured.missing, allow_missing)
     try:

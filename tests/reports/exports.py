@@ -60,7 +60,7 @@ def _lines(header: str, rows: Sequence[Sequence[object]], separator: str = ",") 
 
 
 def rmf_spreadsheet(rows: Sequence[Volume]) -> str:
-    """RMF Spreadsheet Reporter: titles above the headings, dates as in the United States, tenths of the times rounded."""
+    """RMF Spreadsheet Reporter: titles above the headings, dates as in the United States."""
     header = ("Date,Time,System,LCU,Volume Serial,Device Number,Device Type,PAV,Device Activity Rate,Avg Resp Time,"
               "Avg IOSQ Time,Avg Pend Time,Avg Disc Time,Avg Conn Time,% Device Util")  # fmt: skip
     body = [
@@ -80,8 +80,8 @@ def smf_explorer(rows: Sequence[Volume]) -> str:
         times = [round(each * ssc / 0.128) for each in (v.connect, v.pend, v.disconnect)]
         que = round(v.iosq / 1000 * v.rate * 900)
         clock = v.start.strftime("%H:%M:%S")
-        body.append((k, "SYSA", "SYSA", v.start.date(), f"0 days {clock}", "0 days 00:15:00", 900, v.device, v.lcu, v.label,
-                     "3010200F", "33909", ssc, ssc, *times, que, True, v.aliases))  # fmt: skip
+        body.append((k, "SYSA", "SYSA", v.start.date(), f"0 days {clock}", "0 days 00:15:00", 900, v.device, v.lcu,
+                     v.label, "3010200F", "33909", ssc, ssc, *times, que, True, v.aliases))  # fmt: skip
     return _lines(header, body)
 
 
@@ -197,8 +197,9 @@ def rmf_xml(
     for start in dict.fromkeys(v.start for v in rows):
         there = [v for v in rows if v.start == start]
         body = [
-            _cells(("PRIME", f"0{v.device}", "33909", 10017, v.label, "1.3H", v.lcu, f"{v.rate:.3f}", f"{v.response:.3f}",
-                    f"{v.iosq:.3f}", ".000", ".000", ".000", f"{v.pend:.3f}", f"{v.disconnect:.3f}", f"{v.connect:.3f}",
+            _cells(("PRIME", f"0{v.device}", "33909", 10017, v.label, "1.3H", v.lcu, f"{v.rate:.3f}",
+                    f"{v.response:.3f}", f"{v.iosq:.3f}", ".000", ".000", ".000",
+                    f"{v.pend:.3f}", f"{v.disconnect:.3f}", f"{v.connect:.3f}",
                     "1.00", "1.00"), number=k) for k, v in enumerate(there, 1)
         ]  # fmt: skip
         body += [_cells(("", f"08B{k:02X}", "33909", "", "", "", "0045", *[""] * 11)) for k in range(offline)]
