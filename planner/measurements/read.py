@@ -209,7 +209,8 @@ def _volumes(source: Source, options: Options) -> schema.Tables:
 
 def _layout(source: Source) -> Layout | None:
     """Where the headings of a table of volumes stand."""
-    from planner.reports.any_table import Layout, layout_of, plan_of
+    from planner.reports.any_table import Layout, layout_of
+    from planner.reports.column_names import plan_of
 
     if source.frame is not None:
         return Layout(0, "", plan_of(source.frame.columns))

@@ -40,7 +40,7 @@ def read_dates(cells: Sequence[str]) -> list[datetime | None] | None:
     Returns None where a day and a month could change places in all of them. ValueError names a cell that is no date.
     """
     try:
-        return [read_moment(cell) if cell and not cell.isdigit() else _none(cell) for cell in cells]
+        return [_iso(cell) for cell in cells]
     except ValueError:
         pass
     parts = [_parts(cell) if cell else None for cell in cells]
@@ -66,9 +66,10 @@ def read_dates(cells: Sequence[str]) -> list[datetime | None] | None:
     return found
 
 
-def _none(cell: str) -> None:
-    if cell:
+def _iso(cell: str) -> datetime | None:
+    if cell.isdigit():
         raise ValueError(cell)
+    return read_moment(cell) if cell else None
 
 
 def _parts(cell: str) -> tuple[str, tuple[int, int, int], timedelta]:

@@ -204,7 +204,7 @@ def plan_of(headings: Sequence[str], given: Mapping[str, str] | None = None) -> 
         unit = ("s" if field == "interval" else "ms") if field in TIMES else ""
         if field is None:
             words, unit = heading_words(heading)
-            field, rank = BY_WORDS.get(words, (None, 0.0))
+            field, rank = BY_WORDS.get(words) or (None, 0.0)
         if field is None or heading in used or not _fits(field, unit):
             continue
         plain &= rank < 0

@@ -41,7 +41,8 @@ def read_rmf(path: Path, data: bytes) -> schema.Tables:
     every = list(reports(path, data))
     notes: dict[str, None] = {}
     missing: list[schema.Missing] = []
-    parts, columns = [], {}
+    parts: list[pl.DataFrame | None] = []
+    columns: dict[str, None] = {}
     for report in every:
         for table in report.tables if report.metric == "DEVICE" else ():
             plan = plan_of(table.headings)
@@ -146,7 +147,7 @@ def _unlike_sums(
         except ValueError:
             continue
         some = devices.filter(pl.col("pool") == pool) if pool else devices
-        low, high = some["io_rate_low"].sum(), some["io_rate_high"].sum()
+        low, high = float(some["io_rate_low"].sum()), float(some["io_rate_high"].sum())
         if low - half > said or said > high + half:
             of = f"LCU {pool}" if pool else "all"
             notes[
@@ -189,7 +190,7 @@ def _supply(
     ] = None
     if untold:
         notes[f"{path}: no I/O rate of LCU {listed(sorted(set(untold)))}: give its DEVICE report."] = None
-    most_of = {}
+    most_of: dict[str, int] = {}
     for lcu, most in zip(columns["pool"], columns["most_used"], strict=True):
         most_of[lcu] = max(most_of.get(lcu, 0), most or 0)
     aliases = [most_of[lcu] for lcu in columns["pool"]]

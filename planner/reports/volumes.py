@@ -194,8 +194,8 @@ def _as_seconds(table: CsvTable, plan: Plan, frame: pl.DataFrame) -> Plan | None
     if fast and len(whole) > len(PARTS) and ("iosq" in times or "queued" in plan.taken):
         parts = sum((busy[part] for part in PARTS[1:]), busy[PARTS[0]])
         wait = busy["queued"] / busy["io_rate"]
-        alike = ((parts + wait - busy["response"]).abs() <= SAME * busy["response"]).mean() or 0.0
-        if alike > MOST and mean / MILLISECOND >= FASTEST:
+        alike = int(((parts + wait - busy["response"]).abs() <= SAME * busy["response"]).sum())
+        if alike > MOST * busy.height and mean / MILLISECOND >= FASTEST:
             changed = {field: Taken(each.heading, "s") for field, each in times.items()}
             return Plan({**plan.taken, **changed}, plan.unused, False, plan.doubts)
     heading = next(iter(shown.values()))

@@ -348,8 +348,8 @@ def _unit_of_times(path: Path, frame: pl.DataFrame, notes: list[str]) -> float:
     ReportError
         No disk is so fast, nor so slow.
     """
-    events = frame["mec"].sum()
-    mean = (frame["cnn"].sum() + frame["pen"].sum() + frame["dis"].sum()) / events if events else 0.0
+    events, *times = (float(frame[name].sum()) for name in ("mec", "cnn", "pen", "dis"))
+    mean = sum(times) / events if events else 0.0
     if not mean or mean * MONITOR_TIME >= FASTEST:
         return MONITOR_TIME
     if FASTEST <= mean <= SLOWEST:

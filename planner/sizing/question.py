@@ -400,8 +400,8 @@ def _pools(
         if not only.runs:
             raise InputError("io_rate", 0.0, f"a volume of pool {only.name} with I/O; there is none", "1/s")
         last = replace(only.runs[-1], notes=(*only.runs[-1].notes, *notes))
-        found = search([*only.runs[:-1], last], law, target=target, growth=growth)
-        return replace(found, gaps=short[only.name])
+        in_full = search([*only.runs[:-1], last], law, target=target, growth=growth)
+        return replace(in_full, gaps=short[only.name])
     with (progress or _silent)("Pools", len(several)) as done:
         answer = subsystem(several, law, target=target, growth=growth, notes=notes, done=done)
     return replace(answer, gaps={name: each for name, each in short.items() if each})
