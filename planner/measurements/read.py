@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
 
-    from planner.reports.any_table import Layout
+    from planner.reports.any_table import TableHead
     from planner.reports.csv_table import CsvTable
     from planner.reports.membership import Membership
 
@@ -207,13 +207,13 @@ def _volumes(source: Source, options: Options) -> schema.Tables:
     return read_any_table(source.path, source.data, options.map)
 
 
-def _layout(source: Source) -> Layout | None:
+def _layout(source: Source) -> TableHead | None:
     """Where the headings of a table of volumes stand."""
-    from planner.reports.any_table import Layout, layout_of
+    from planner.reports.any_table import TableHead, layout_of
     from planner.reports.column_names import plan_of
 
     if source.frame is not None:
-        return Layout(0, "", plan_of(source.frame.columns))
+        return TableHead(0, "", plan_of(source.frame.columns))
     text = source.head.removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     return layout_of(text.decode("utf-8", "replace"))
 

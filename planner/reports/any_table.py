@@ -34,7 +34,7 @@ _GROUPS: Final = {mark: re.compile(rf"\d{{1,3}}(?:\{mark}\d{{3}})+") for mark in
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class TableHead:
     """Where the headings stand: `line` from 1, what `separator` cells have, and the `plan` of the columns."""
 
     line: int
@@ -42,9 +42,9 @@ class Layout:
     plan: Plan
 
 
-def layout_of(text: str, given: Mapping[str, str] | None = None) -> Layout | None:
+def layout_of(text: str, given: Mapping[str, str] | None = None) -> TableHead | None:
     """Find the headings of a table of volumes among the first lines; where none is whole, the most promising ones."""
-    best: Layout | None = None
+    best: TableHead | None = None
     for number, line in enumerate(text.split("\n")[: 3 * MOST_TITLES], 1):
         separator = max(SEPARATORS, key=line.count)
         if not line.strip(" ,;\t") or separator not in line:
@@ -57,7 +57,7 @@ def layout_of(text: str, given: Mapping[str, str] | None = None) -> Layout | Non
             continue
         here = {heading.lower() for heading in headings}
         asked = {name: each for name, each in (given or {}).items() if each.strip().lower() in here}
-        found = Layout(number, separator, plan_of(headings, asked))
+        found = TableHead(number, separator, plan_of(headings, asked))
         if not found.plan.missing and len(asked) == len(given or {}):
             return found
         if best is None or len(found.plan.taken) > len(best.plan.taken):

@@ -200,12 +200,8 @@ def plan_of(headings: Sequence[str], given: Mapping[str, str] | None = None) -> 
     used = {each.heading for each in taken.values()}
     plain = True
     for heading in headings:
-        field, rank = OWN.get(heading.lower()), SECOND.get(heading.lower(), -1.0)
-        unit = ("s" if field == "interval" else "ms") if field in TIMES else ""
-        if field is None:
-            words, unit = heading_words(heading)
-            field, rank = BY_WORDS.get(words) or (None, 0.0)
-        if field is None or heading in used or not _fits(field, unit):
+        field, rank, unit = _field_of(heading)
+        if not field or heading in used or not _fits(field, unit):
             continue
         plain &= rank < 0
         if field not in taken or rank < ranks[field]:
@@ -219,6 +215,17 @@ def plan_of(headings: Sequence[str], given: Mapping[str, str] | None = None) -> 
         if heading and heading not in used and "_resolution" not in heading.lower()
     )  # fmt: skip
     return Plan(taken, unused, plain and not given, tuple(doubts))
+
+
+def _field_of(heading: str) -> tuple[str, float, str]:
+    """Field of a heading, empty where it is none; how likely, least first; and the unit that it says."""
+    own = OWN.get(heading.lower())
+    if own is not None:
+        unit = ("s" if own == "interval" else "ms") if own in TIMES else ""
+        return own, SECOND.get(heading.lower(), -1.0), unit
+    words, unit = heading_words(heading)
+    field, rank = BY_WORDS.get(words, ("", 0))
+    return field, rank, unit
 
 
 def _settle_times(taken: dict[str, Taken], ranks: Mapping[str, float]) -> None:

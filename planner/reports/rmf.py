@@ -18,7 +18,7 @@ from planner.reports import schema
 from planner.reports.any_table import NOTHING, cleaned
 from planner.reports.column_names import Plan, heading_words, listed, plan_of
 from planner.reports.csv_table import Allowed, CsvTable, shown
-from planner.reports.rmf_xml import WANTED, Report, XmlTable, reports
+from planner.reports.rmf_xml import WANTED, RmfReport, XmlTable, reports
 from planner.reports.volumes import NUMBERS, SHOWN, read_volumes
 from planner.units import half_digit
 
@@ -82,7 +82,7 @@ class _XmlRows(CsvTable):
 
 
 def _devices(
-    path: Path, report: Report, table: XmlTable, plan: Plan, notes: dict[str, None]
+    path: Path, report: RmfReport, table: XmlTable, plan: Plan, notes: dict[str, None]
 ) -> schema.Tables:
     """Rows of volumes of a DEVICE report; devices without any number are offline, sums are compared."""
     import polars as pl
@@ -159,7 +159,7 @@ def _unlike_sums(
 
 
 def _supply(
-    path: Path, reports: Sequence[Report], devices: Sequence[pl.DataFrame], notes: dict[str, None]
+    path: Path, reports: Sequence[RmfReport], devices: Sequence[pl.DataFrame], notes: dict[str, None]
 ) -> pl.DataFrame | None:
     """Rows of the table of pools from IOQ reports: the ratio of I/Os that found no alias, of the I/Os of the unit."""
     found = [

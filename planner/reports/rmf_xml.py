@@ -38,7 +38,7 @@ class XmlTable:
 
 
 @dataclass(slots=True)
-class Report:
+class RmfReport:
     """One report of an interval: its `metric` such as DEVICE, and what its head says."""
 
     metric: str = ""
@@ -70,7 +70,7 @@ def is_rmf_xml(head: bytes) -> bool:
     return head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<") and ROOT in head
 
 
-def reports(path: Path, data: bytes) -> Iterator[Report]:
+def reports(path: Path, data: bytes) -> Iterator[RmfReport]:
     """Reports of one document, or of several one behind the other."""
     if len(data) > MOST_BYTES:
         raise ReportError(
@@ -90,7 +90,7 @@ class _Parser:
     def __init__(self, path: Path, before: int) -> None:
         self.path, self.before = path, before
         self.open: list[str] = []
-        self.found: list[Report] = []
+        self.found: list[RmfReport] = []
         self.text: list[str] = []
         self.size = 0
         self.segment = ""
@@ -103,7 +103,7 @@ class _Parser:
         self.expat.CharacterDataHandler = self.add
         self.expat.StartDoctypeDeclHandler = self.doctype
 
-    def reports(self, data: bytes) -> list[Report]:
+    def reports(self, data: bytes) -> list[RmfReport]:
         """What it holds."""
         try:
             self.expat.Parse(data, True)
@@ -136,7 +136,7 @@ class _Parser:
         self.open.append(name)
         self.text, self.size = [], 0
         if name == "postprocessor":
-            self.found.append(Report())
+            self.found.append(RmfReport())
             self.segment = ""
         elif not self.found:
             return

@@ -144,6 +144,8 @@ class AliasAnswer(Answer):
         not known.
     remarks : Remarks
         The demand in words, what to know, what to do next.
+    gaps : Gaps
+        Members that could not be read.
     """
 
     PICTURE: ClassVar[str] = "planner.sizing.picture:draw"
