@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import date, timedelta
@@ -144,6 +144,7 @@ def collect(
     members: Membership | Path | str | None = None,
     system: str | None = None,
     names: Names | None = None,
+    map: str | Mapping[str, str] | None = None,
     done: Callable[[int], None] = lambda size: None,
 ) -> Collected:
     """Add measurements to an archive; it is made where there is none.
@@ -160,6 +161,8 @@ def collect(
         Name of the system, for rows whose source does not say it; ``unknown`` where None.
     names : Names, optional
         Replaces names and shifts dates.
+    map : str or mapping, optional
+        Which column of a table is which field, as `planner.measurements.read` takes it.
     done : callable, optional
         Told of each source that is read, by its size [bytes].
 
@@ -180,7 +183,7 @@ def collect(
         run = _Run(archive, staging)
         notes: dict[str, None] = {}
         for source in sources:
-            for measured in read_parts(source, members):
+            for measured in read_parts(source, members, map=map):
                 _add(run, measured, system, names, notes)
             done(size_of(source))
         _commit(run)

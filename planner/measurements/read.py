@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from planner.reports.membership import Membership
 
 STANDARD_INPUT: Final = "-"
+TWO_BYTES: Final = (b"\xff\xfe", b"\xfe\xff")  # first bytes of text with two bytes a character
+WORKBOOK: Final = b"PK\x03\x04"
 HEAD: Final = 65_536  # bytes that tell what a file is
 Data = Any
 """A path, ``-`` for standard input, a file object, bytes, a data frame of polars or pandas, or several of these."""
@@ -204,7 +206,12 @@ def _volumes(source: Source, options: Options) -> schema.Tables:
 
     if source.frame is not None:
         return read_any_frame(source.cells("a table of volumes"), options.map)
-    return read_any_table(source.path, source.data, options.map)
+    return read_any_table(source.path, _utf_8(source.data), options.map)
+
+
+def _utf_8(data: bytes) -> bytes:
+    """Text as it is, or from two bytes a character, as spreadsheets save "Unicode text"."""
+    return data.decode("utf-16", "replace").encode() if data.startswith(TWO_BYTES) else data
 
 
 def _layout(source: Source) -> TableHead | None:
@@ -214,7 +221,7 @@ def _layout(source: Source) -> TableHead | None:
 
     if source.frame is not None:
         return TableHead(0, "", plan_of(source.frame.columns))
-    text = source.head.removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    text = _utf_8(source.head).removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     return layout_of(text.decode("utf-8", "replace"))
 
 
@@ -222,6 +229,10 @@ def _unknown(source: Source) -> ReportError:
     """Say of a table that is none of volumes which columns it has, which are missing, and which may be them."""
     from planner.reports.column_names import listed
 
+    if source.frame is None and source.head.startswith(WORKBOOK):
+        return ReportError(
+            source.path, "a workbook (.xlsx) or another zip file: expected it saved as CSV, or unpacked"
+        )
     layout = _layout(source)
     if layout is None:
         return ReportError(source.path, f"of no known format; {WANTED}")
@@ -318,7 +329,8 @@ def _has(*names: str) -> Callable[[Source], bool]:
 
 
 def _is_volumes(source: Source) -> bool:
-    layout = _layout(source) if source.frame is not None or b"\x00" not in source.head else None
+    text = source.frame is not None or b"\x00" not in source.head or source.head.startswith(TWO_BYTES)
+    layout = _layout(source) if text else None
     return layout is not None and not layout.plan.missing
 
 
@@ -353,8 +365,7 @@ def _has_page_head(source: Source) -> bool:
 
 
 def _is_listing(source: Source) -> bool:
-    two_bytes = source.head.startswith((b"\xff\xfe", b"\xfe\xff"))
-    return source.frame is None and (two_bytes or b"\x00" not in source.head)
+    return source.frame is None and (source.head.startswith(TWO_BYTES) or b"\x00" not in source.head)
 
 
 TABLE: Final = Reader(name="a table of volumes", recognizes=_is_volumes, read=_volumes)

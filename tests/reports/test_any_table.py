@@ -146,3 +146,13 @@ def test_headings_and_maps_on_their_own() -> None:
     assert heading_words("Avg. Disc Time [msec]") == ("disctime", "ms")
     assert plan_of(["LCU", "Volser", "IOPS", "Resp"]).missing == ()
     assert read_map("io_rate=IOPS") == {"io_rate": "IOPS"}
+
+
+def test_what_a_spreadsheet_saves_otherwise() -> None:
+    table = "Volser\tIOPS\tSvc\r\nÄ1\t700,5\t1,3\r\n"
+    row = read(table.encode("utf-16")).devices.row(0, named=True)
+    assert (row["label"], row["io_rate"]) == ("Ä1", 700.5)
+    with pytest.raises(
+        ReportError, match=r"a workbook \(.xlsx\) or another zip file: expected it saved as CSV"
+    ):
+        read(b"PK\x03\x04" + bytes(100))
