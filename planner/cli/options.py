@@ -58,6 +58,7 @@ ARGUMENTS: Final = (
     "in_use",
     "volumes",
     "growth",
+    "map",
     "device",
     "bases",
     "exclude",

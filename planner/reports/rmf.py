@@ -214,7 +214,8 @@ def _rates(devices: Sequence[pl.DataFrame]) -> dict[tuple[Any, Any, Any], float]
 
     if not devices:
         return {}
-    sums = pl.concat(devices).group_by("system", "start", "pool").agg(pl.col("io_rate").sum())
+    pool = pl.col("pool").str.to_uppercase().str.zfill(4)
+    sums = pl.concat(devices).group_by("system", "start", pool).agg(pl.col("io_rate").sum())
     return {(system, start, pool): rate for system, start, pool, rate in sums.iter_rows()}
 
 

@@ -62,13 +62,17 @@ def gaps(
     missing: Sequence[Missing], present: Collection[str], volumes: int, *, pool: str | None = None, allowed: bool,
     membership: Membership | None = None, only: Devices | None = None, exclude: Devices | None = None,
 ) -> Gaps:  # fmt: skip
-    """What is missing of some volumes, or of a pool; a member without any row is missing as one with a damaged row."""
+    """What is missing of some volumes, or of a pool; a base without any row is missing as one with a damaged row."""
     lost: list[str] = []
     aliases: list[str] = []
     if membership is not None and pool is not None and pool in membership.pools:
-        lost = [name for name in membership.of(pool, "base") if name not in present]
-        aliases = [name for name in membership.of(pool, "alias") if name not in present]
-        volumes = len(membership.of(pool, "base"))
+        names = {each.name for each in missing}
+        bases, members = membership.of(pool, "base"), membership.of(pool, "alias")
+        lost = [name for name in bases if name not in present or name in names]
+        aliases = [name for name in members if name in names]  # one without any row may have been idle
+        if sum(each.name is None for each in missing) > len([name for name in bases if name not in present]):
+            aliases += [name for name in members if name not in present]
+        volumes = len(bases)
     else:
         for number, each in enumerate(missing, 1):
             if pool is not None and each.pool not in (None, pool):
