@@ -23,7 +23,7 @@ Example: planner read monday.listing --json
 
 Example: planner read VOLUMES.csv --volume-totals --pools POOLS.csv
 
-Example: planner read EXPORT.csv --map io_rate=IOPS,service_ms="Svc Time\""""
+Example: planner read EXPORT.csv --map io_rate=IOPS,volume=Volser"""
 
 
 @options.expanded
