@@ -223,7 +223,7 @@ def _locked(path: Path) -> Iterator[Archive]:
     else:
         try:
             yield archive
-        except BaseException:
+        except ReportError:  # a source was refused; whatever ends a run otherwise leaves an empty archive
             if new and not own(path, PARTS).stat().st_size:
                 _unmake(path, folder=made)
             raise
