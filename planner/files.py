@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 PICTURES: Final = (".png", ".svg", ".pdf")
+WIDTH: Final = 80  # columns of a message where there is no terminal
+LEAST_WIDTH: Final = 40
 
 
 def save(text: str, path: Path, *, force: bool = False) -> None:
@@ -131,19 +133,28 @@ def say(text: str) -> None:
 
 
 def complain(text: str) -> None:
-    """Write a line to standard error; where that cannot be written, nobody can be told.
+    """Write a paragraph to standard error; where that cannot be written, nobody can be told.
 
     Parameters
     ----------
     text : str
-        One line.
+        One paragraph; it is broken at the columns of the terminal, at 80 without one, or at what COLUMNS says.
     """
     if sys.stderr is None:
         return
+    import textwrap
+
     from planner.render import safe
 
+    width = (
+        shutil.get_terminal_size((WIDTH, 24)).columns
+        if sys.stderr.isatty() or "COLUMNS" in os.environ
+        else WIDTH
+    )
+    lines = textwrap.wrap(safe.line(text), max(width, LEAST_WIDTH), subsequent_indent="  ", break_long_words=False,
+                          break_on_hyphens=False)  # fmt: skip
     try:
-        print(safe.line(text), file=sys.stderr, flush=True)
+        print("\n".join(lines), file=sys.stderr, flush=True)
     except OSError:
         silence("stderr")
 

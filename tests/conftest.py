@@ -34,6 +34,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(autouse=True)
-def strict_numpy() -> Iterator[None]:
+def strict_numpy_and_whole_messages() -> Iterator[None]:
+    before = os.environ.get("COLUMNS")
+    os.environ["COLUMNS"] = "100000"  # a message is one line, whatever its length
     with np.errstate(divide="raise", over="raise", invalid="raise"):
         yield
+    os.environ.pop("COLUMNS") if before is None else os.environ.__setitem__("COLUMNS", before)

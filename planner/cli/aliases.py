@@ -70,6 +70,10 @@ class NumbersAsked:
         I/Os below which a volume does not matter.
     commands, free : str or None
         Platform whose commands are wanted, and the alias devices to take.
+    map : str or None
+        Which column of a table is which field.
+    allow_missing : bool
+        Whether it is known that volumes could not be read.
     """
 
     rate: Annotated[str | None, _option(metavar="RATE", help="I/O rate of one volume, as 755/s.")] = None
@@ -116,6 +120,10 @@ class NumbersAsked:
     free: Annotated[
         str | None, _option(metavar="LIST", help="With --commands: alias devices to take, as 5251-5258.")
     ] = None
+    map: options.Map = None
+    allow_missing: Annotated[
+        bool, typer.Option("--allow-missing", help="It is known that volumes could not be read.")
+    ] = False
 
     def target(self, files: list[Path] | None) -> Target:
         """What must be achieved; with files --response is the target."""
@@ -138,7 +146,8 @@ class NumbersAsked:
         return {
             "source": list(files) if files else None, **numbers, "target": self.target(files),
             "growth": self.growth or 0.0, "together": self.together, "model": self.model, "system": self.system,
-            "start": self.start, "end": self.end, "interval": self.interval, "floor": self.floor,
+            "start": self.start, "end": self.end, "interval": self.interval, "floor": self.floor, "map": self.map,
+            "allow_missing": self.allow_missing,
         }  # fmt: skip
 
 
@@ -225,8 +234,11 @@ def pool(
 @options.expanded
 def supply(
     counters: Annotated[
-        Path,
-        typer.Argument(metavar="COUNTERS", help="Supply counters (MRIODHPP): CSV, or z/VM monitor data."),
+        list[Path],
+        typer.Argument(
+            metavar="COUNTERS...",
+            help="Supply counters (MRIODHPP), monitor data, SMF 78-3 and 74-1, RMF XML.",
+        ),
     ],
     pool: Annotated[str | None, typer.Option(metavar="NAME", help="Only this pool.")] = None,
     no_alias: NoAlias = "1%",
@@ -244,6 +256,8 @@ def supply(
     """Whether running pools have enough, from counters.
 
     Enough aliases, too few or too many, for each HyperPAV pool.
+
+    Of z/OS: SMF 78-3, best with 74-1 beside it, or RMF reports IOQ and DEVICE in XML.
 
     CSV has one row a record: time, pool, IODHPP_HPPTRIES, IODHPP_HPPFAILS, IODHPP_HPPMINCT, IODHPP_HPPMAXCT, aliases.
 

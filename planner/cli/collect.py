@@ -36,6 +36,7 @@ def collect(
             "--anonymize", help="Replace names of systems, volumes, owners; shift dates; key beside ARCHIVE."
         ),
     ] = False,
+    map: options.Map = None,
     json: options.Json = False,
     csv: options.Csv = False,
 ) -> None:
@@ -46,6 +47,6 @@ def collect(
 
     form = options.Form(json=json, csv=csv)
     names = names_of(archive) if anonymize else None
-    with options.progress("Collecting", sum(map(size_of, sources)), of_bytes=True) as done:
-        answer = add(sources, archive, members=pools, system=system, names=names, done=done)
+    with options.progress("Collecting", sum(size_of(source) for source in sources), of_bytes=True) as done:
+        answer = add(sources, archive, members=pools, system=system, names=names, map=map, done=done)
     options.show(answer, form)

@@ -44,6 +44,10 @@ From = Annotated[
     str | None, typer.Option("--from", metavar="TIME", help="Only intervals from then on, as 2026-03-01.")
 ]
 To = Annotated[str | None, typer.Option("--to", metavar="TIME", help="Only intervals before then.")]
+Map = Annotated[
+    str | None,
+    typer.Option("--map", metavar="LIST", help="Columns of a table, as io_rate=IOPS,service_ms=Svc."),
+]
 Value = TypeVar("Value")
 STANDARD_OUTPUT: Final = "-"
 ARGUMENTS: Final = (
@@ -54,6 +58,7 @@ ARGUMENTS: Final = (
     "in_use",
     "volumes",
     "growth",
+    "map",
     "device",
     "bases",
     "exclude",

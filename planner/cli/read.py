@@ -21,7 +21,9 @@ Example: planner read DEVICE.listing --csv
 
 Example: planner read monday.listing --json
 
-Example: planner read VOLUMES.csv --volume-totals --pools POOLS.csv"""
+Example: planner read VOLUMES.csv --volume-totals --pools POOLS.csv
+
+Example: planner read EXPORT.csv --map io_rate=IOPS,volume=Volser"""
 
 
 @options.expanded
@@ -40,6 +42,7 @@ def read(
         bool | None,
         typer.Option("--deltas/--cumulative", help="Rows count since the row before, or only rise."),
     ] = None,
+    map: options.Map = None,
     *,
     form: options.PlotForm,
 ) -> None:
@@ -63,13 +66,13 @@ def read(
         from planner.measurements.shown import overview
 
         options.show(overview(open_archive(file)), form)
-    elif pools is None and is_listing(source):
+    elif pools is None and map is None and is_listing(source):
         _listings(file, content, form)
     else:
         from planner.measurements.read import read as read_any
         from planner.measurements.shown import MeasuredAnswer
 
-        options.show(MeasuredAnswer(read_any(source, pools, deltas=deltas)), form)
+        options.show(MeasuredAnswer(read_any(source, pools, deltas=deltas, map=map)), form)
 
 
 def _listings(report: Path, content: bytes | None, form: options.PlotForm) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 from pathlib import Path
@@ -145,6 +145,7 @@ def collect(
     members: Membership | Path | str | None = None,
     system: str | None = None,
     names: Names | None = None,
+    map: str | Mapping[str, str] | None = None,
     done: Callable[[int], None] = lambda size: None,
 ) -> Collected:
     """Add measurements to an archive; it is made where there is none.
@@ -161,6 +162,8 @@ def collect(
         Name of the system, for rows whose source does not say it; ``unknown`` where None.
     names : Names, optional
         Replaces names and shifts dates.
+    map : str or mapping, optional
+        Which column of a table is which field, as `planner.measurements.read` takes it.
     done : callable, optional
         Told of each source that is read, by its size [bytes].
 
@@ -181,7 +184,7 @@ def collect(
         run = _Run(archive, staging)
         notes: dict[str, None] = {}
         for source in sources:
-            for measured in read_parts(source, members):
+            for measured in read_parts(source, members, map=map):
                 _add(run, measured, system, names, notes)
             done(size_of(source))
         _commit(run)
@@ -194,10 +197,11 @@ def collect(
 @contextmanager
 def _locked(path: Path) -> Iterator[Archive]:
     """Make the archive where there is none, and keep others from writing to it meanwhile."""
-    lock = None
+    lock, made, new = None, False, False
     try:
         if not path.exists():
             path.mkdir(parents=True, exist_ok=True)
+            made = True
         if not _is_new(path):
             open_archive(path)  # what is none is refused before anything is written
         place = own(path, LOCK)
@@ -205,7 +209,8 @@ def _locked(path: Path) -> Iterator[Archive]:
             raise ReportError(place, "no file: expected the empty file that `planner collect` wrote")
         lock = place.open("ab")
         _lock(lock, path)
-        if _is_new(path):
+        new = _is_new(path)
+        if new:
             own(path, PARTS).touch()
             _replace(path, ABOUT, about_text())
         archive = open_archive(path)
@@ -219,10 +224,24 @@ def _locked(path: Path) -> Iterator[Archive]:
             "output", str(path), f"a folder that can be written to ({error.strerror})"
         ) from error
     else:
-        yield archive
+        try:
+            yield archive
+        except ReportError:  # a source was refused; whatever ends a run otherwise leaves an empty archive
+            if new and not own(path, PARTS).stat().st_size:
+                _unmake(path, folder=made)
+            raise
     finally:
         if lock is not None:
             lock.close()
+
+
+def _unmake(path: Path, *, folder: bool) -> None:
+    """Take away an archive that was made for measurements that were then refused."""
+    with suppress(OSError):
+        for name in (ABOUT, PARTS, LOCK):
+            own(path, name).unlink(missing_ok=True)
+        if folder:
+            path.rmdir()
 
 
 def _is_new(path: Path) -> bool:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import io
 import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final
@@ -20,10 +20,13 @@ if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
 
+    from planner.reports.any_table import TableHead
     from planner.reports.csv_table import CsvTable
     from planner.reports.membership import Membership
 
 STANDARD_INPUT: Final = "-"
+TWO_BYTES: Final = (b"\xff\xfe", b"\xfe\xff")  # first bytes of text with two bytes a character
+WORKBOOK: Final = b"PK\x03\x04"
 HEAD: Final = 65_536  # bytes that tell what a file is
 Data = Any
 """A path, ``-`` for standard input, a file object, bytes, a data frame of polars or pandas, or several of these."""
@@ -45,6 +48,10 @@ class Measured:
         Whole sentences: rows that were damaged, and how a file was understood where it leaves that open.
     what : tuple of str
         What each source was.
+    missing : tuple of planner.reports.schema.Missing
+        Rows that could not be read: device, pool, system, begin.
+    columns : tuple of str
+        For each table, what every column was taken for.
     """
 
     devices: pl.DataFrame
@@ -52,6 +59,8 @@ class Measured:
     storage: pl.DataFrame
     notes: tuple[str, ...] = ()
     what: tuple[str, ...] = ()
+    missing: tuple[schema.Missing, ...] = ()
+    columns: tuple[str, ...] = ()
 
     @property
     def frame(self) -> pl.DataFrame:
@@ -126,11 +135,15 @@ EVERYTHING: Final = Span()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """What a caller says beside the source: `members` of pools, whether counters are `deltas`, and the `span`."""
+    """What a caller says beside the source: `members` of pools, whether counters are `deltas`, the `span`, the `map`.
+
+    `map` says which column of a table is which field.
+    """
 
     members: Membership | None = None
     deltas: bool | None = None
     span: Span = EVERYTHING
+    map: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,7 +175,7 @@ def _listings(source: Source, options: Options) -> schema.Tables:
         return read_tables(source.path, source.content)
     except ReportError as error:
         if error.line is None and source.headings and b"FCX" not in source.head:
-            raise ReportError(source.path, f"of no known format; {WANTED}") from error
+            raise _unknown(source) from error
         raise
 
 
@@ -189,9 +202,44 @@ def _supply(source: Source, options: Options) -> schema.Tables:
 
 def _volumes(source: Source, options: Options) -> schema.Tables:
     """Tables of volumes."""
-    from planner.reports.volumes import read_volumes
+    from planner.reports.any_table import read_any_frame, read_any_table
 
-    return read_volumes(source.cells("a table of volumes"))
+    if source.frame is not None:
+        return read_any_frame(source.cells("a table of volumes"), options.map)
+    return read_any_table(source.path, _utf_8(source.data), options.map)
+
+
+def _utf_8(data: bytes) -> bytes:
+    """Text as it is, or from two bytes a character, as spreadsheets save "Unicode text"."""
+    return data.decode("utf-16", "replace").encode() if data.startswith(TWO_BYTES) else data
+
+
+def _layout(source: Source) -> TableHead | None:
+    """Where the headings of a table of volumes stand."""
+    from planner.reports.any_table import TableHead, layout_of
+    from planner.reports.column_names import plan_of
+
+    if source.frame is not None:
+        return TableHead(0, "", plan_of(source.frame.columns))
+    text = _utf_8(source.head).removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    return layout_of(text.decode("utf-8", "replace"))
+
+
+def _unknown(source: Source) -> ReportError:
+    """Say of a table that is none of volumes which columns it has, which are missing, and which may be them."""
+    from planner.reports.column_names import listed
+
+    if source.frame is None and source.head.startswith(WORKBOOK):
+        return ReportError(
+            source.path, "a workbook (.xlsx) or another zip file: expected it saved as CSV, or unpacked"
+        )
+    layout = _layout(source)
+    if layout is None:
+        return ReportError(source.path, f"of no known format; {WANTED}")
+    if not layout.plan.taken:
+        found = f"found are the columns {listed(layout.plan.unused)}"
+        return ReportError(source.path, f"of no known format; {WANTED}; {found}: --map says which is which")
+    return ReportError(source.path, f"of no known format: {layout.plan.refusal()}", line=layout.line or None)
 
 
 def _monitor(source: Source, options: Options) -> Iterator[schema.Tables]:
@@ -221,6 +269,19 @@ def _zos(source: Source, options: Options) -> schema.Tables:
 
     frame = source.frame if source.frame is not None else zos.read_csv(source.path, source.data)
     return zos.read_frame(source.path, frame)
+
+
+def _rmf_xml(source: Source, options: Options) -> schema.Tables:
+    """z/OS, XML of the RMF postprocessor."""
+    from planner.reports.rmf import read_rmf
+
+    return read_rmf(source.path, source.data)
+
+
+def _is_rmf_xml(source: Source) -> bool:
+    from planner.reports.rmf_xml import is_rmf_xml
+
+    return source.frame is None and is_rmf_xml(source.head)
 
 
 def _is_monitor(source: Source) -> bool:
@@ -268,9 +329,9 @@ def _has(*names: str) -> Callable[[Source], bool]:
 
 
 def _is_volumes(source: Source) -> bool:
-    from planner.reports.volumes import is_table_of_volumes
-
-    return is_table_of_volumes(source.headings)
+    text = source.frame is not None or b"\x00" not in source.head or source.head.startswith(TWO_BYTES)
+    layout = _layout(source) if text else None
+    return layout is not None and not layout.plan.missing
 
 
 def is_listing(source: Data) -> bool:
@@ -304,19 +365,20 @@ def _has_page_head(source: Source) -> bool:
 
 
 def _is_listing(source: Source) -> bool:
-    two_bytes = source.head.startswith((b"\xff\xfe", b"\xfe\xff"))
-    return source.frame is None and (two_bytes or b"\x00" not in source.head)
+    return source.frame is None and (source.head.startswith(TWO_BYTES) or b"\x00" not in source.head)
 
 
+TABLE: Final = Reader(name="a table of volumes", recognizes=_is_volumes, read=_volumes)
 # A new format is one module of `planner.reports` and one line here; the first that recognizes a source reads it.
 READERS: Final = (
     Reader(name="an archive", recognizes=_is_archive, read=_archive),
     Reader(name="pages of Performance Toolkit", recognizes=_has_page_head, read=_listings),  # needs no other reader
+    Reader(name="RMF reports in XML", recognizes=_is_rmf_xml, read=_rmf_xml),
     Reader(name="a table of this planner", recognizes=lambda source: _schema_of(source) is not None, read=_ready),
     Reader(name="supply counters", recognizes=_has("IODHPP_HPPTRIES", "IODHPP_HPPFAILS"), read=_supply),
     Reader(name="volume counters", recognizes=_has("device", "IODDEV_SCGSSCH"), read=_counters),
-    Reader(name="a table of volumes", recognizes=_is_volumes, read=_volumes),
     Reader(name="SMF 74-1 or 78-3 of SMF Explorer", recognizes=_is_zos, read=_zos),
+    TABLE,
     Reader(name="z/VM monitor data", recognizes=_is_monitor, read=_monitor),
     Reader(name="iostat", recognizes=_is_iostat, read=_iostat),
     Reader(name="statistics of the DASD driver", recognizes=_is_dasd_statistics, read=_dasd_statistics),
@@ -324,8 +386,8 @@ READERS: Final = (
 )  # fmt: skip
 WANTED: Final = (
     "expected measurements: DEVICE (FCX108) or DSPACESH (FCX134) listings, z/VM monitor data, volume or supply "
-    "counters, SMF 74-1 or 78-3 of SMF Explorer, iostat as JSON, statistics of the DASD driver of Linux, or a table of "
-    "volumes with the columns device or volume, io_rate and service_ms"
+    "counters, SMF 74-1 or 78-3 of SMF Explorer, RMF reports in XML, iostat as JSON, statistics of the DASD driver of "
+    "Linux, or a table of volumes with the columns device or volume, io_rate and service_ms"
 )
 
 
@@ -338,6 +400,7 @@ def read(
     end: datetime | str | None = None,
     interval: str | None = None,
     deltas: bool | None = None,
+    map: str | Mapping[str, str] | None = None,
 ) -> Measured:
     """Read measurements, whatever their format: the content says what they are, not the name of the file.
 
@@ -357,6 +420,9 @@ def read(
         such as ``2026-03-01T10:15``.
     deltas : bool, optional
         Whether rows of volume counters hold what was counted since the row before; decided by their numbers where None.
+    map : str or mapping, optional
+        Which column of a table is which field, where its heading does not say it: ``{"io_rate": "IOPS", "service_us":
+        "Svc"}``, or ``"io_rate=IOPS,service_us=Svc"``.
 
     Returns
     -------
@@ -377,7 +443,7 @@ def read(
     ('522A', 'base', 552.0, 552.5)
     """
     span = Span(system, choose.moment(start, "start"), choose.moment(end, "end"))
-    parts = list(read_parts(source, members, span, deltas=deltas))
+    parts = list(read_parts(source, members, span, deltas=deltas, map=map))
     if not parts:
         raise InputError("source", source, "at least one file or data frame")
     frames = {
@@ -392,7 +458,9 @@ def read(
     what = dict.fromkeys(each for part in parts for each in part.what)
     if interval is not None:
         frames["devices"] = choose.at_interval(frames["devices"], interval)
-    return Measured(**frames, notes=tuple(notes), what=tuple(what))
+    missing = tuple(each for part in parts for each in part.missing)
+    columns = tuple(dict.fromkeys(each for part in parts for each in part.columns))
+    return Measured(**frames, notes=tuple(notes), what=tuple(what), missing=missing, columns=columns)
 
 
 def read_parts(
@@ -401,10 +469,13 @@ def read_parts(
     span: Span = EVERYTHING,
     *,
     deltas: bool | None = None,
+    map: str | Mapping[str, str] | None = None,
 ) -> Iterator[Measured]:
     """Read as `read` does, a part at a time: one a source, more where a file is read by and by."""
     known = membership(members)
-    options = Options(members=known, deltas=deltas, span=span)
+    from planner.reports.column_names import read_map
+
+    options = Options(members=known, deltas=deltas, span=span, map=read_map(map))
     for each in _sources(source):
         for tables in _read_one(each, options):
             frames = {
@@ -429,16 +500,19 @@ def read_parts(
                 frames = {name: frame.with_columns(filled) for name, frame in frames.items()}
             if span.start is not None or span.end is not None:
                 frames = {name: choose.within(frame, span.start, span.end) for name, frame in frames.items()}
-            yield Measured(**frames, notes=notes, what=(tables.what,) if tables.what else ())
+            yield Measured(
+                **frames, notes=notes, what=(tables.what,) if tables.what else (), missing=tables.missing,
+                columns=(tables.columns,) if tables.columns else (),
+            )  # fmt: skip
 
 
 def _read_one(source: Source, options: Options) -> Iterator[schema.Tables]:
-    for reader in READERS:
-        if reader.recognizes(source):
+    for reader in (TABLE,) if options.map else READERS:
+        if options.map or reader.recognizes(source):
             found = reader.read(source, options)
             yield from (found,) if isinstance(found, schema.Tables) else found
             return
-    raise ReportError(source.path, f"of no known format; {WANTED}")
+    raise _unknown(source)
 
 
 def membership(members: Membership | Path | str | None) -> Membership | None:
@@ -502,6 +576,8 @@ def _from_pandas(frame: pd.DataFrame) -> pl.DataFrame:
     import polars as pl
 
     columns = []
+    if any(name is not None for name in frame.index.names):  # a column that was made the index
+        frame = frame.reset_index()
     for name in frame.columns:
         column = frame[name]
         if column.dtype.kind in "fiub":

@@ -65,8 +65,8 @@ class MeasuredAnswer(Answer):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Damaged rows, and how the sources were understood."""
-        return self.measured.notes
+        """Damaged rows, and how the sources were understood: what each column of a table was taken for."""
+        return (*self.measured.notes, *self.measured.columns)
 
     @property
     def kind(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from datetime import time
 from pathlib import Path
@@ -109,8 +110,15 @@ def read_tables(path: Path, data: bytes | None = None) -> schema.Tables:
         devices=devices,
         storage=spaces,
         notes=tuple(notes),
+        missing=tuple(_missing(text) for listing in scanned.listings for _, text in listing.damaged),
         what=" and ".join(READERS[report][0] for report in found) + " listings",
     )
+
+
+def _missing(text: str) -> schema.Missing:
+    """What a damaged row was of: its device, or the base of a classic alias, since that cannot be read whole."""
+    base = re.search(r"->([0-9A-F]{4})\b", text) or re.match(r"([0-9A-F]{4})\s", text)
+    return schema.Missing(name=base[1] if base else None)
 
 
 def damage_notes(scanned: Scanned) -> list[str]:

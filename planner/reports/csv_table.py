@@ -135,6 +135,7 @@ class CsvTable:
     ) -> None:  # fmt: skip
         self.path, self.header, self.header_line = path, tuple(header), header_line
         self.cells, self.line_numbers, self._data = cells, line_numbers, data
+        self.separator = ","
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -188,7 +189,7 @@ class CsvTable:
     def column_at(self, line: int, index: int) -> int:
         """Find the character, counted from 1, where a cell of a line begins; one behind the last is the line's end."""
         text = self._data.split(b"\n", line)[line - 1].decode()
-        return _cell_start(text, index) + 1
+        return _cell_start(text, index, self.separator) + 1
 
     def error_at(self, line: int, index: int, problem: str) -> ReportError:
         """Make the error of a place: a line of the file and a cell of it, counted from 0."""
@@ -359,15 +360,15 @@ def read_cells(
     another length.
     """
     path = Path(path)
-    data = _normal(path, expected, data)
+    data = normal(path, expected, data)
     table = _by_columns(path, data)
     if table is not None:
         _check_header(table, expected, required)
         return table
-    return _by_lines(path, data, expected, required)
+    return by_lines(path, data, expected, required)
 
 
-def _normal(path: Path, expected: str, data: bytes | None) -> bytes:
+def normal(path: Path, expected: str, data: bytes | None) -> bytes:
     """Content of a file in UTF-8, without byte order mark, lines ended by line feeds alone."""
     if data is None:
         try:
@@ -425,9 +426,13 @@ def _is_plain(data: bytes, content: bytes) -> bool:
     return bool((by_line[1:, 0] > ends).all() and (by_line[:-1, -1] < ends).all())
 
 
-def _by_lines(path: Path, data: bytes, expected: str, required: Sequence[str]) -> CsvTable:
+def by_lines(
+    path: Path, data: bytes, expected: str, required: Sequence[str] = (), separator: str = ","
+) -> CsvTable:
     """Take any table apart line by line, and say where it is none."""
-    found = [(line, cells) for line, cells in _parsed(path, data.decode().split("\n")) if any(cells)]
+    found = [
+        (line, cells) for line, cells in parsed(path, data.decode().split("\n"), separator) if any(cells)
+    ]
     if not found:
         raise ReportError(path, f"an empty file: expected {expected}", line=1, column=1)
     (first, header), *body = found
@@ -436,6 +441,7 @@ def _by_lines(path: Path, data: bytes, expected: str, required: Sequence[str]) -
     cells = _frame(rows, len(header))
     lines = np.array([line for line, row in body if len(row) == len(header)], dtype=np.int64)
     table = CsvTable(path, data, header, first, cells, lines)
+    table.separator = separator
     _check_header(table, expected, required)
     if not body:
         raise table.error_at(first, len(header), f"no rows below the header: expected {expected}")
@@ -453,9 +459,9 @@ def _frame(rows: Sequence[Sequence[str]], width: int) -> pl.DataFrame:
     return pl.DataFrame([pl.Series(f"{k}", cells, dtype=pl.String) for k, cells in enumerate(columns)])
 
 
-def _parsed(path: Path, text: list[str]) -> list[tuple[int, list[str]]]:
+def parsed(path: Path, text: list[str], separator: str = ",") -> list[tuple[int, list[str]]]:
     """Cells of each line; a cell may not run over a line end."""
-    reader = csv.reader(text, strict=True)
+    reader = csv.reader(text, strict=True, delimiter=separator)
     rows: list[tuple[int, list[str]]] = []
     open_quote = "a quotation mark that is not closed in its line: expected a second one"
     try:
@@ -491,12 +497,12 @@ def _line(table: CsvTable, line: int) -> str:
     return table._data.split(b"\n", line)[line - 1].decode()
 
 
-def _cell_start(text: str, index: int) -> int:
+def _cell_start(text: str, index: int, separator: str) -> int:
     """Position in a line where a cell begins, blanks ignored; the end of the line where there is none."""
     position = 0
     while index and position < len(text):
         quoted, inside = text[position] == '"', False
-        while position < len(text) and (inside or text[position] != ","):
+        while position < len(text) and (inside or text[position] != separator):
             inside ^= quoted and text[position] == '"'
             position += 1
         position, index = position + 1, index - 1

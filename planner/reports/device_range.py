@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import Final
 
-LAST_DEVICE: Final = 0xFFFF
+LAST_DEVICE: Final = 0x3FFFF  # z/OS writes the subchannel set, 0 to 3, before four digits
 _DIGITS: Final = re.compile(
-    r"[0-9A-Fa-f]{1,4}"
+    r"[0-9A-Fa-f]{1,5}"
 )  # not all that int() takes: 0x522A, 5_22A, +5, digits of other scripts
 
 
@@ -40,5 +40,5 @@ def device_range(text: str) -> tuple[int, int]:
         raise ValueError("device numbers in hexadecimal such as 522A-5231")
     low, high = int(first, 16), int(last, 16)
     if not low <= high <= LAST_DEVICE:
-        raise ValueError("a range from a lower to a higher device number, 0000 to FFFF")
+        raise ValueError("a range from a lower to a higher device number, 0000 to 3FFFF")
     return low, high

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -39,14 +40,30 @@ class Heading:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Missing:
+    """A row that could not be read: its device or volume `name` and its `pool`, None where that is not known either."""
+
+    name: str | None
+    pool: str | None = None
+    system: str | None = None
+    alias: bool = False
+    start: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Tables:
-    """What a reader makes of a source: the tables that it fills, `notes` in whole sentences, and `what` it was."""
+    """What a reader makes of a source: the tables that it fills, `notes` in whole sentences, and `what` it was.
+
+    `missing` are rows that it could not read; `columns` says what each column of a table was taken for.
+    """
 
     devices: pl.DataFrame | None = None
     supply: pl.DataFrame | None = None
     storage: pl.DataFrame | None = None
     notes: tuple[str, ...] = ()
     what: str = ""
+    missing: tuple[Missing, ...] = ()
+    columns: str = ""
 
 
 def measured(name: str, unit: str, meaning: str) -> tuple[Heading, Heading, Heading]:

@@ -59,6 +59,12 @@ class PoolSupply:
         marks belong together.
     first, last : float
         Times of the first and the last record [s].
+    marked : bool
+        Whether `most` was counted.
+    borrowed, loaned : ndarray of int or None
+        Aliases borrowed from other control units and loaned to them (SuperPAV); None where the source does not say.
+    notes : tuple of str
+        How the counters were read.
     """
 
     pool: str
@@ -75,6 +81,10 @@ class PoolSupply:
     plain: NDArray[np.bool_]
     first: float
     last: float
+    marked: bool = True
+    borrowed: Counts | None = None
+    loaned: Counts | None = None
+    notes: tuple[str, ...] = ()
 
 
 def read_supply(path: Path | str, table: CsvTable | None = None) -> tuple[PoolSupply, ...]:

@@ -3,76 +3,218 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
+from planner.errors import ReportError
+from planner.render.text import counted
 from planner.reports import schema
-from planner.reports.csv_table import CsvTable, date, refuse
+from planner.reports.clock_forms import is_time_of_day, read_dates, read_length
+from planner.reports.column_names import Plan, Taken, plan_of
+from planner.reports.csv_table import Allowed, CsvTable, refuse
 from planner.reports.device_range import device_range
 from planner.reports.moments import MOMENT, clock, with_moments
-from planner.units import MILLISECOND, MOST_ALIASES
+from planner.units import MICROSECOND, MILLISECOND, MOST_ALIASES
 
 if TYPE_CHECKING:
     import polars as pl
 
-NEEDED: Final = ("io_rate", "service_ms")
-NUMBERS: Final = {  # column of the table: heading, SI units in one
-    "io_rate": ("io_rate", 1.0),
-    "alias_rate": ("alias_rate", 1.0),
-    "avoided": ("avoided", 1.0),
-    "pend": ("pend_ms", MILLISECOND),
-    "disconnect": ("disconnect_ms", MILLISECOND),
-    "connect": ("connect_ms", MILLISECOND),
-    "service": ("service_ms", MILLISECOND),
-    "response": ("response_ms", MILLISECOND),
-    "cu_wait": ("cu_wait_ms", MILLISECOND),
-    "queued": ("queued", 1.0),
-}
-WORDS: Final = {"system": "system", "source": "run", "label": "label", "type": "type", "alias_of": "alias_of",
+NUMBERS: Final = {  # field: its usual unit; that of a count is empty
+    "io_rate": "1/s", "alias_rate": "1/s", "avoided": "1/s", "pend": "ms", "disconnect": "ms", "connect": "ms",
+    "service": "ms", "response": "ms", "cu_wait": "ms", "iosq": "ms", "queued": "",
+}  # fmt: skip
+PARTS: Final = ("pend", "disconnect", "connect")
+WORDS: Final = {"system": "system", "run": "source", "volume": "label", "type": "type", "alias_of": "alias_of",
                 "pool": "pool"}  # fmt: skip
-COUNTS: Final = {"links": "links", "paths": "paths"}
-ALIASES: Final = ("pool_aliases", "aliases")
 OFFSET: Final = "utc_offset_s"
 DAY: Final = 86_400  # seconds
-WANTED: Final = "a table of volumes (volume or device)"
+FASTEST: Final = 5e-6  # s; no disk serves an I/O faster
+SLOWEST: Final = 10.0  # s; a mean service time that no disk has
+MOST: Final = 0.9  # share of rows that must agree on a unit
+SAME: Final = 0.2  # relative difference of two sums of times that are meant to be one
+SUMS: Final = ("total", "total/average", "sum", "average", "avg", "grand total", "all", "total/avg")
+SHOWN: Final = 5  # names that a note lists
+WANTED_TIME: Final = "expected a time such as 2007-05-27T15:01:00 or 2007-05-27T15:01:00+02:00"
 _MOST: Final = 2**32 - 1
 
 
-def is_table_of_volumes(names: frozenset[str]) -> bool:
-    """Tell whether headings, in lower case, are those of such a table."""
-    return bool({"device", "volume"} & names) and {"io_rate", "service_ms"} <= names
+def read_volumes(table: CsvTable, plan: Plan | None = None) -> schema.Tables:
+    """Read devices or volumes, one a row and interval; what is printed is returned, contradictions and all.
+
+    A row without a number that it needs is left out and named; other rows are read.
+    """
+    plan = plan_of(table.header) if plan is None else plan
+    if plan.missing or plan.doubts:
+        raise table.error_at(table.header_line, len(table.header), plan.refusal())
+    notes: list[str] = []
+    frame, lost = _rows(table, plan, notes)
+    seconds = _as_seconds(table, plan, frame)
+    if seconds is not None:
+        frame, lost = _rows(table, seconds, notes := [])
+        plan = seconds
+        notes.append(
+            f"{table.path}: its times are read as seconds: as milliseconds a disk would serve an I/O in less than "
+            f"{FASTEST / MICROSECOND:.0f} us."
+        )
+    missing, frame = _without_lost(table, frame, lost, notes)
+    columns = f"{table.path}: {plan.words}"
+    return schema.Tables(
+        devices=frame, notes=tuple(notes), what="a table of volumes", missing=missing, columns=columns
+    )
 
 
-def read_volumes(table: CsvTable) -> schema.Tables:
-    """Read devices or volumes, one a row and interval; what is printed is returned, contradictions and all."""
+def _rows(table: CsvTable, plan: Plan, notes: list[str]) -> tuple[pl.DataFrame, pl.Series]:
+    """Every row as the schema has it, and which of them say too little; a sum below the rows is none."""
     import polars as pl
 
-    key = next((name for name in ("device", "volume") if table.has(name)), None)
-    if key is None:
-        raise table.missing("device or volume", f"{WANTED} with the columns {', '.join(NEEDED)}")
-    table.require(NEEDED, WANTED)
+    taken = plan.taken
     columns: dict[str, Any] = {
-        name: _words(table, heading) for name, heading in WORDS.items() if table.has(heading)
+        name: _words(table, taken[field].heading) for field, name in WORDS.items() if field in taken
     }
-    name = device_series(table) if key == "device" else _words(table, "volume", needed=True)
-    columns["device" if key == "device" else "label"] = name
-    columns["kind"] = _kinds(table)
-    columns |= _times(table)
-    columns |= {each: _count(table, heading, _MOST) for each, heading in COUNTS.items() if table.has(heading)}
-    for heading in ALIASES:
-        if table.has(heading):
-            columns["pool_aliases"] = _count(table, heading, MOST_ALIASES)
-            break
-    for each, (heading, factor) in NUMBERS.items():
-        if table.has(heading):
-            columns |= measured(table, each, heading, factor)
-    rate = columns["io_rate"]
-    if rate.null_count():
-        raise table.error(int(rate.is_null().arg_max() or 0), "io_rate", "is empty: expected a number")
+    key = "device" if "device" in taken else "label"
+    if key == "device":
+        columns["device"] = device_series(table, taken["device"].heading)
+    columns["kind"] = _kinds(table, plan)
+    columns |= _times(table, plan, notes)
+    for field, most in (("aliases", MOST_ALIASES), ("links", _MOST), ("paths", _MOST)):
+        if field in taken:
+            columns["pool_aliases" if field == "aliases" else field] = _count(
+                table, taken[field].heading, most
+            )
+    for field, unit in NUMBERS.items():
+        if field in taken:
+            columns |= measured(table, field, taken[field].heading, taken[field].factor(unit))
+    derive(columns)
     columns |= {"file": str(table.path), "line": pl.Series(table.line_numbers)}
     frame = schema.frame(schema.DEVICES, columns, len(table))
-    _check_twice(table, frame, key)
-    return schema.Tables(devices=frame, what="a table of volumes")
+    sums = frame["label" if "label" in columns else key].str.to_lowercase().is_in(SUMS).fill_null(False)
+    if sums.any() and not sums.all():
+        notes.append(f"{table.path}: {counted(int(sums.sum()), 'row')} of sums left out.")
+        frame = frame.filter(~sums)
+    _check_twice(
+        table,
+        frame,
+        "device" if key == "device" else "volume",
+        taken[key if key == "device" else "volume"].heading,
+    )
+    return frame, _too_little(frame)
+
+
+def derive(columns: dict[str, Any]) -> None:
+    """What follows from other times: service, response and queue from pending, disconnect, connect and IOSQ time."""
+
+    def end(name: str, which: str) -> pl.Series:
+        found: pl.Series = columns[f"{name}{which}"]
+        return found
+
+    for which, other in zip(schema.ENDS, ("", "_high", "_low"), strict=True):
+        if f"service{which}" not in columns:
+            if all(part in columns for part in PARTS):
+                columns[f"service{which}"] = sum(
+                    (end(part, which) for part in PARTS[1:]), end(PARTS[0], which)
+                )
+            elif "response" in columns and "iosq" in columns:
+                columns[f"service{which}"] = (end("response", which) - end("iosq", other)).clip(0.0)
+    if "iosq" in columns:
+        for which in schema.ENDS:
+            if f"queued{which}" not in columns:
+                columns[f"queued{which}"] = end("iosq", which) * end("io_rate", which)
+            if f"response{which}" not in columns and "service" in columns:
+                columns[f"response{which}"] = end("service", which) + end("iosq", which)
+    for which in schema.ENDS:
+        columns.pop(f"iosq{which}", None)
+
+
+def _too_little(frame: pl.DataFrame) -> pl.Series:
+    """Which rows lack a rate or, with I/O, a service time or queue that others of their pool have."""
+    import polars as pl
+
+    busy = (pl.col("io_rate") > 0) & (pl.col("kind") == schema.VOLUME)
+    group = ["system", "pool"]
+    served = pl.col("service").is_not_null().any()
+    queued = pl.any_horizontal(pl.col("queued").is_not_null(), pl.col("response").is_not_null())
+    return frame.select(
+        pl.col("io_rate").is_null() | pl.coalesce("device", "label").is_null()
+        | (busy & served & pl.col("service").is_null())
+        | (busy & ~queued & (queued & busy).any().over(group))
+    ).to_series()  # fmt: skip
+
+
+def _without_lost(
+    table: CsvTable, frame: pl.DataFrame, lost: pl.Series, notes: list[str]
+) -> tuple[tuple[schema.Missing, ...], pl.DataFrame]:
+    """Leave rows out that say too little, and name them."""
+    rows = frame.filter(lost)
+    if not rows.height:
+        return (), frame
+    if rows.height == frame.height:
+        line = int(frame["line"][0])
+        raise ReportError(table.path, "no row has all the numbers that it needs: expected a rate and a service time "
+                          "or response", line=line)  # fmt: skip
+    missing = missing_of(rows)
+    shown = ", ".join(f"{each.name or 'no name'} in line {line}"
+                      for each, line in zip(missing[:SHOWN], rows["line"].to_list(), strict=False))  # fmt: skip
+    more = f" and {rows.height - SHOWN} more" if rows.height > SHOWN else ""
+    notes.append(
+        f"{table.path}: {counted(rows.height, 'row')} without a number that is needed left out: {shown}{more}."
+    )
+    return missing, frame.filter(~lost)
+
+
+def missing_of(rows: pl.DataFrame) -> tuple[schema.Missing, ...]:
+    """Rows of the schema as what is missing."""
+    return tuple(
+        schema.Missing(
+            name=device or label, pool=pool, system=system, start=start, alias=kind == schema.ALIAS
+        )
+        for device, label, pool, system, start, kind in rows.select(
+            "device", "label", "pool", "system", "start", "kind"
+        ).iter_rows()
+    )
+
+
+def _as_seconds(table: CsvTable, plan: Plan, frame: pl.DataFrame) -> Plan | None:
+    """The plan with times in seconds where milliseconds cannot be meant, and IOSQ and parts add up to the response.
+
+    Raises
+    ------
+    ReportError
+        No disk is so fast or slow, and nothing says what the unit is.
+    """
+    busy = frame.filter(pl_busy())
+    mean = float(busy["service"].median() or 0.0)  # type: ignore[arg-type] # of numbers
+    times = {field: each for field, each in plan.taken.items() if field in NUMBERS and NUMBERS[field] == "ms"}
+    if not times or not mean:
+        return None
+    said = plan.plain or plan.taken.get("service", next(iter(times.values()))).unit
+    if mean >= FASTEST and (mean <= SLOWEST or said):
+        return None
+    shown = {field: each.heading for field, each in times.items()}
+    fast = mean < FASTEST
+    whole = [field for field in (*PARTS, "response") if field in times]
+    if fast and len(whole) > len(PARTS) and ("iosq" in times or "queued" in plan.taken):
+        parts = sum((busy[part] for part in PARTS[1:]), busy[PARTS[0]])
+        wait = busy["queued"] / busy["io_rate"]
+        alike = int(((parts + wait - busy["response"]).abs() <= SAME * busy["response"]).sum())
+        if alike > MOST * busy.height and mean / MILLISECOND >= FASTEST:
+            changed = {field: Taken(each.heading, "s") for field, each in times.items()}
+            return Plan({**plan.taken, **changed}, plan.unused, False, plan.doubts)
+    heading = next(iter(shown.values()))
+    raise ReportError(
+        table.path, f"a median service time of {mean / MILLISECOND:.3g} ms ({', '.join(shown.values())}): no disk is "
+        f"so {'fast' if fast else 'slow'}; expected milliseconds, or the unit by --map {next(iter(shown))}_"
+        f"{'s' if fast else 'us'}={_quoted(heading)} and so on", line=table.header_line,
+    )  # fmt: skip
+
+
+def _quoted(heading: str) -> str:
+    return heading if heading.isalnum() else f'"{heading}"'
+
+
+def pl_busy() -> pl.Expr:
+    """Rows of volumes with I/O and a service time."""
+    import polars as pl
+
+    return (pl.col("io_rate") > 0) & pl.col("service").is_not_null() & (pl.col("kind") == schema.VOLUME)
 
 
 def measured(table: CsvTable, name: str, heading: str, factor: float) -> dict[str, pl.Series]:
@@ -91,18 +233,20 @@ def _resolution(heading: str) -> str:
     return f"{stem}_resolution{unit}"
 
 
-def device_series(table: CsvTable) -> pl.Series:
-    """Device numbers of a table whose rows are one device each, four hexadecimal digits."""
+def device_series(table: CsvTable, heading: str = "device") -> pl.Series:
+    """Device numbers of a table whose rows are one device each, in hexadecimal; null where there is none."""
     import polars as pl
 
-    def number(cell: str) -> str:
+    def number(cell: str) -> str | None:
+        if not cell:
+            return None
         try:
             low, high = device_range(cell)
         except ValueError:
             refuse()
         return f"{low:04X}" if low == high else refuse()
 
-    return mapped(table, "device", number, "expected device numbers in hexadecimal such as 522A", pl.String)
+    return mapped(table, heading, number, "expected device numbers in hexadecimal such as 522A", pl.String)
 
 
 def mapped(table: CsvTable, name: str, convert: Any, wanted: str, dtype: Any) -> pl.Series:
@@ -112,36 +256,35 @@ def mapped(table: CsvTable, name: str, convert: Any, wanted: str, dtype: Any) ->
     return column.replace_strict(list(known), list(known.values()), return_dtype=dtype)
 
 
-def _words(table: CsvTable, heading: str, *, needed: bool = False) -> pl.Series:
+def _words(table: CsvTable, heading: str) -> pl.Series:
     """Words of a column, null where a cell is empty."""
     import polars as pl
 
     column = table.text_series(heading)
     empty = column == ""
-    if needed and empty.any():
-        raise table.error(int(empty.arg_max() or 0), heading, "'': expected a name")
     return column.set(empty, None) if empty.any() else column.cast(pl.String)
 
 
 def _count(table: CsvTable, heading: str, most: float) -> pl.Series:
-    from planner.reports.csv_table import Allowed
-
     return table.printed(heading, Allowed(whole=True, most=most))[0]
 
 
-def _kinds(table: CsvTable) -> str | pl.Series:
-    """What each row is: as the column kind says, as type and label tell, else a volume."""
+def _kinds(table: CsvTable, plan: Plan) -> str | pl.Series:
+    """What each row is: as the column kind says, as type and label tell in rows of a listing, else a volume."""
     import polars as pl
 
-    if table.has("kind"):
+    if "kind" in plan.taken:
         wanted = f"expected one of {', '.join(schema.KINDS)}"
         return mapped(
             table, "kind", lambda cell: cell if cell in schema.KINDS else refuse(), wanted, pl.String
         )
-    if not (table.has("type") and table.has("label")):
+    if not {"type", "volume"} <= plan.taken.keys():
+        return schema.VOLUME
+    type_, label = (table.series(plan.taken[field].heading) for field in ("type", "volume"))
+    if not (table.has("type") and table.has("label")) and not type_.str.starts_with("->").any():
         return schema.VOLUME
     return (
-        pl.DataFrame({"type": table.series("type"), "label": table.series("label")})
+        pl.DataFrame({"type": type_, "label": label})
         .select(kind_of(pl.col("type"), pl.col("label")))
         .to_series()
     )
@@ -160,24 +303,51 @@ def kind_of(type_: pl.Expr, label: pl.Expr) -> pl.Expr:
     )  # fmt: skip
 
 
-def _times(table: CsvTable) -> Mapping[str, pl.Series]:
-    """Start, offset from UTC and length of the interval of each row."""
+def _times(table: CsvTable, plan: Plan, notes: list[str]) -> Mapping[str, pl.Series]:
+    """Start, offset from UTC and length of the interval of each row; the time of day as its name without a date."""
     import polars as pl
 
     found: dict[str, pl.Series] = {}
-    if table.has("interval_s"):
-        found["interval"] = table.printed("interval_s")[0]
-    if table.has("start"):
-        wanted = "expected a time such as 2007-05-27T15:01:00 or 2007-05-27T15:01:00+02:00"
-        cells = table.different("start")
-        moments = table.each_different("start", _moment, wanted)
-        column = table.series("start")
-        starts, offsets = clock(moments)
-        found["start"] = column.replace_strict(cells, starts, return_dtype=pl.Datetime("us"))
-        found["utc_offset"] = column.replace_strict(cells, offsets, return_dtype=pl.Int32)
-        if table.has(OFFSET):
-            found["utc_offset"] = _offsets(table, found["utc_offset"])
+    taken = plan.taken
+    if "interval" in taken:
+        heading = taken["interval"].heading
+        lengths = {cell: read_length(cell) for cell in table.different(heading)}
+        found["interval"] = (
+            table.series(heading).replace_strict(list(lengths), list(lengths.values()), return_dtype=pl.Float64)
+            if None not in lengths.values() else table.printed(heading)[0] * taken["interval"].factor("s")
+        )  # fmt: skip
+    if "start" not in taken and "date" not in taken:
+        return found
+    heading = taken["date" if "date" in taken else "start"].heading
+    column = table.series(heading)
+    if "date" in taken:
+        days = column.str.replace(r"[T ]0{1,2}:00(:00(\.0+)?)?$", "")  # a day as a spreadsheet keeps it
+        clocks = table.series(taken["time"].heading).str.replace(r"^0 days ", "")
+        column = pl.select(pl.when(days == "").then(pl.lit("")).otherwise(days + " " + clocks)).to_series()
+    cells = list(column.unique(maintain_order=True))
+    try:
+        moments = read_dates(cells) if "start" not in taken or not _all_of_day(cells) else None
+    except ValueError as error:
+        row = int((column == str(error)).arg_max() or 0)
+        raise table.error(row, heading, f"{str(error)!r}: {WANTED_TIME}") from None
+    if moments is None:
+        known = column.replace("", None)
+        found["source"] = known
+        notes.append(
+            f"{table.path}: {cells[0]!r} ({heading}) is no date with one meaning: the days of its intervals are "
+            "unknown."
+        )
+        return found
+    starts, offsets = clock(moments)
+    found["start"] = column.replace_strict(cells, starts, return_dtype=pl.Datetime("us"))
+    found["utc_offset"] = column.replace_strict(cells, offsets, return_dtype=pl.Int32)
+    if table.has(OFFSET):
+        found["utc_offset"] = _offsets(table, found["utc_offset"])
     return found
+
+
+def _all_of_day(cells: list[str]) -> bool:
+    return all(is_time_of_day(cell) for cell in cells if cell)
 
 
 def _offsets(table: CsvTable, shown: pl.Series) -> pl.Series:
@@ -198,13 +368,11 @@ def _offset(cell: str) -> int | None:
     return value if value is None or abs(value) < DAY else refuse()
 
 
-def _moment(cell: str) -> datetime | None:
-    return None if not cell else date(cell) or refuse()
-
-
-def _check_twice(table: CsvTable, frame: pl.DataFrame, key: str) -> None:
+def _check_twice(table: CsvTable, frame: pl.DataFrame, key: str, heading: str) -> None:
     """A device stands once in an interval of a measurement, a volume of another name once in its pool."""
-    frame = with_moments(frame, "system")
+    import polars as pl
+
+    frame = with_moments(frame, "system").filter(pl.coalesce("device", "label").is_not_null())
     columns = ["system", "source", MOMENT, key if key == "device" else "label"]
     if key == "volume":
         columns.append("pool")
@@ -215,9 +383,8 @@ def _check_twice(table: CsvTable, frame: pl.DataFrame, key: str) -> None:
     row, first = next(
         (row, seen[each]) for row, each in enumerate(keys.rows()) if seen.setdefault(each, row) != row
     )
-    wanted = frame.row(row, named=True)
-    name = table.series(key)[row]
-    problem = (
-        f"{name} a second time, first in line {int(table.line_numbers[first])}: expected each volume once"
-    )
-    raise table.error(row, key, problem if wanted["start"] is None else f"{problem} in an interval")
+    again = frame.row(row, named=True)
+    name, line = again[key if key == "device" else "label"], int(frame["line"][first])
+    problem = f"{name} a second time, first in line {line}: expected each volume once"
+    at = int((table.line_numbers == again["line"]).argmax())
+    raise table.error(at, heading, problem if again["start"] is None else f"{problem} in an interval")

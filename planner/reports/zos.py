@@ -59,6 +59,8 @@ INVALID: Final = {  # flag: why a row is left out
     "del_": "they were deleted (SMF74DEL)",
 }
 SHOWN: Final = 5
+FASTEST: Final = 5e-6  # s; no disk serves an I/O faster
+SLOWEST: Final = 10.0  # s; a mean service time that no disk has
 MOST_TRIES: Final = 2**53  # up to which every whole number can be told
 MOST_COUNTED: Final = 65_535  # by a count of two bytes
 TRUE: Final = frozenset({"true", "1", "1.0", "yes", "on"})
@@ -320,21 +322,45 @@ def _devices(path: Path, frame: pl.DataFrame, notes: list[str], *, text: bool) -
         if frame[name].null_count():
             raise _error(path, frame, frame[name].is_null(), name, "a number")
     _check_counts(path, frame, "hpc")
+    unit = _unit_of_times(path, frame, notes)
     timed = (pl.col("mec") > 0) & ~pl.col("ntf").fill_null(value=False)
     frame = frame.with_columns(
         io_rate=pl.col("ssc") / pl.col("interval"),
-        **{name: pl.when(timed & valid).then(pl.col(field) * MONITOR_TIME / pl.col("mec"))
+        **{name: pl.when(timed & valid).then(pl.col(field) * unit / pl.col("mec"))
            for name, field, valid in (
                ("pend", "pen", pl.lit(value=True)),
                ("connect", "cnn", ~pl.col("cni").fill_null(value=False)),
                ("disconnect", "dis", ~pl.col("ddt").fill_null(value=False)),
            )},
-        half=MONITOR_TIME / pl.col("mec"),
+        half=unit / pl.col("mec") if unit == MONITOR_TIME else pl.lit(0.0),
         queued=_queue(frame),
     )  # fmt: skip
     frame = frame.with_columns(service=pl.col("pend") + pl.col("connect") + pl.col("disconnect"))
     waits = pl.when(pl.col("io_rate") > 0).then(pl.col("queued") / pl.col("io_rate"))
     return _device_rows(frame.with_columns(response=pl.col("service") + waits))
+
+
+def _unit_of_times(path: Path, frame: pl.DataFrame, notes: list[str]) -> float:
+    """Unit of connect, pending and disconnect times [s]: 128 microseconds, or a second where nothing else can be meant.
+
+    Raises
+    ------
+    ReportError
+        No disk is so fast, nor so slow.
+    """
+    events, *times = (float(frame[name].sum()) for name in ("mec", "cnn", "pen", "dis"))
+    mean = sum(times) / events if events else 0.0
+    if not mean or mean * MONITOR_TIME >= FASTEST:
+        return MONITOR_TIME
+    if FASTEST <= mean <= SLOWEST:
+        notes.append(
+            f"{path}: cnn, pen and dis are read as seconds: in units of 128 us an I/O would take none."
+        )
+        return 1.0
+    problem = (
+        f"cnn, pen and dis come to {mean * MONITOR_TIME / MICROSECOND:.2g} us an I/O in their unit, 128 us"
+    )
+    raise ReportError(path, f"{problem}: expected the numbers of SMF 74-1, or seconds")
 
 
 def _queue(frame: pl.DataFrame) -> pl.Expr:

@@ -118,13 +118,18 @@ def parts_of(
                 )
             )
     if not (parts and pool is not None):
-        every = chosen(every, pool, str(source)) if every or not parts else []
+        every = chosen(every, pool, _named(source)) if every or not parts else []
         for few in cut(every):
             where = {"archive": archive.path, "start": start, "end": end} if archive is not None else {
                 "frame": rows_of(rows, few), "supply": supply
             }  # fmt: skip
             parts.append(SitePart(name=_name(few), groups=few, **where, **asked))
     return parts, tuple(notes)
+
+
+def _named(source: Data) -> str:
+    """A source, or several, for a message."""
+    return ", ".join(map(str, source)) if isinstance(source, list | tuple) else str(source)
 
 
 def chosen(groups: Sequence[Group], pool: str | None, source: str) -> list[Group]:

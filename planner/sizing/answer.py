@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Final
 
 import numpy as np
@@ -17,6 +17,7 @@ from planner.interval import Interval
 from planner.results import Array
 from planner.sizing.commands import Command, section
 from planner.sizing.comparison import Gain
+from planner.sizing.gaps import Gaps
 from planner.sizing.plausible import FLOOR, LOOK, reasons, small
 from planner.units import MILLISECOND
 
@@ -158,6 +159,8 @@ class AliasAnswer(Answer):
         What to type for the recommended count, and what it is for; empty where nobody asked.
     assumed : str
         What was taken for a service time that was not measured, as a sentence; empty where it was.
+    gaps : Gaps
+        Members that could not be read.
     """
 
     PICTURE: ClassVar[str] = "planner.sizing.picture:draw"
@@ -211,6 +214,12 @@ class AliasAnswer(Answer):
         return tuple(reasons(self.in_use, self.recommended, before, after))
 
     assumed: str = ""
+    gaps: Gaps = field(default_factory=Gaps)
+
+    @property
+    def exit_code(self) -> int:
+        """2 where members could not be read."""
+        return self.gaps.exit_code
 
     @property
     def rate_low(self) -> Array:
@@ -245,8 +254,13 @@ class AliasAnswer(Answer):
 
     @property
     def headline(self) -> str:
-        """Count, range, gain and cost, and what was taken for a service time that was not measured."""
-        return f"{self._headline()} {self.assumed}".rstrip()
+        """Count, range, gain and cost; first what could not be read, last what was taken for a service time."""
+        said = f"{self._headline()} {self.assumed}".rstrip()
+        return (
+            f"{self.gaps.words}: at least {_aliases(self.recommended)}. {_capital(said)}"
+            if self.gaps
+            else said
+        )
 
     def _headline(self) -> str:  # noqa: PLR0911 - one sentence a case
         if self.saturated:
@@ -350,7 +364,7 @@ class AliasAnswer(Answer):
     def notes(self) -> tuple[str, ...]:
         """Where else to look, the demand, what to know, what to do next."""
         look = (LOOK,) if self.doubts and not self.below_floor else ()
-        return (*look, self.why, *self._more(), *filter(None, (self._step,)))
+        return (*self.gaps.notes, *look, self.why, *self._more(), *filter(None, (self._step,)))
 
     @property
     def _step(self) -> str:
@@ -514,6 +528,7 @@ class AliasAnswer(Answer):
             "strain": self.strain,
             "rule_of_thumb": self.rule_of_thumb,
             "in_use": self.in_use,
+            "volumes_missing": len(self.gaps.volumes),
             "measured": list(self.measured),
             "growth": self.growth,
             "target": str(self.target),

@@ -17,6 +17,7 @@ from planner.render.verdict import word
 from planner.sizing.answer import SCOPE, AliasAnswer, together, unmeasured
 from planner.sizing.commands import Command, section
 from planner.sizing.comparison import helped
+from planner.sizing.gaps import Gaps
 from planner.sizing.need import Need
 from planner.sizing.plausible import FLOOR, LOOK, reasons
 from planner.sizing.pool_count import Traffic
@@ -127,6 +128,8 @@ class VolumesAnswer(Answer):
         How the measurements were read.
     commands : tuple
         As of `AliasAnswer`.
+    gaps : Gaps
+        Volumes that could not be read.
     """
 
     PICTURE: ClassVar[str] = "planner.sizing.picture:draw_volumes"
@@ -139,6 +142,7 @@ class VolumesAnswer(Answer):
     law: Law | None = None
     remarks: tuple[str, ...] = ()
     commands: tuple[Command, ...] = ()
+    gaps: Gaps = field(default_factory=Gaps)
     _full: list[AliasAnswer] = field(default_factory=list, repr=False)
 
     @property
@@ -173,8 +177,8 @@ class VolumesAnswer(Answer):
 
     @property
     def exit_code(self) -> int:
-        """0 if every volume has an answer."""
-        return max((row.exit_code for row in self.rows), default=0)
+        """0 if every volume could be read and has an answer."""
+        return max([row.exit_code for row in self.rows] + [self.gaps.exit_code])
 
     @property
     def headline(self) -> str:
@@ -204,7 +208,8 @@ class VolumesAnswer(Answer):
         total = render.counted(len(self.rows), "volume")
         when = ", each in the worst of its intervals" if any(row.interval for row in self.rows) else ""
         said = unmeasured(row.sized.run.assumed for row in self.rows if row.sized is not None)
-        return f"{total}{when}: {', '.join(parts)}.{said}"
+        first = f"{self.gaps.words}. " if self.gaps else ""
+        return f"{first}{total}{when}: {', '.join(parts)}.{said}"
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -226,7 +231,7 @@ class VolumesAnswer(Answer):
         )
         model = () if self.law is None or not self.law.words else (self.law.words,)
         return (
-            *seen, *self.remarks, *common, *model, SCOPE,
+            *self.gaps.notes, *seen, *self.remarks, *common, *model, SCOPE,
             "Next: --device shows one in full, with what else its numbers could mean.",
         )  # fmt: skip
 
@@ -277,6 +282,7 @@ class VolumesAnswer(Answer):
             "target": str(self.target),
             "growth": self.growth,
             "floor": self.floor,
+            "volumes_missing": len(self.gaps.volumes),
             "volumes": [{"device": a.name, "verdict": verdict(a), **a.to_dict()} for a in self.answers],
             "below_floor": [row.name for row in self.below],
             "commands": [command for command, _ in self.commands],

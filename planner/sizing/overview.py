@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from planner import render
@@ -12,6 +12,7 @@ from planner.answer import Answer
 from planner.demand import Target
 from planner.sizing.answer import SCOPE, unmeasured
 from planner.sizing.commands import Command, section
+from planner.sizing.gaps import Gaps
 from planner.sizing.plausible import LOOK, reasons
 from planner.sizing.pool_count import MeasuredPool, PoolCount, all_traffic, table_of
 from planner.sizing.wording import LEAST_ERROR
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from planner.demand import Law
 
 ALL: Final = "all"
+MOST_SHORT: Final = 3  # pools with missing members that the first line names
 MOST_NAMED: Final = 20  # pools that a note names
 
 
@@ -27,7 +29,8 @@ MOST_NAMED: Final = 20  # pools that a note names
 class Subsystem(Answer):
     """Answers for many `pools`: `target` and `growth` of each, and `remarks` on how they were read.
 
-    `measured` and `law` are what they were answered from, for whoever asks more of them; none where that is not kept.
+    `gaps` says by pool which members could not be read. `measured` and `law` are what they were answered from, for
+    whoever asks more of them; none where that is not kept.
     `commands` are as of `AliasAnswer`.
     """
 
@@ -40,6 +43,7 @@ class Subsystem(Answer):
     measured: tuple[MeasuredPool, ...] = ()
     law: Law | None = None
     commands: tuple[Command, ...] = ()
+    gaps: Mapping[str, Gaps] = field(default_factory=dict)
 
     @property
     def answered(self) -> tuple[PoolCount, ...]:
@@ -54,8 +58,10 @@ class Subsystem(Answer):
 
     @property
     def exit_code(self) -> int:
-        """0 if every pool has an answer, 1 if one has no feasible one, 2 if one could not be solved."""
-        return max(pool.exit_code for pool in self.pools)
+        """0 if every pool has an answer, 1 if one has no feasible one, 2 if one could not be solved or read whole."""
+        return max(
+            *(pool.exit_code for pool in self.pools), *(each.exit_code for each in self.gaps.values()), 0
+        )
 
     def total(self) -> PoolCount:
         """Sums over the pools with an answer; the response time is weighted by rate.
@@ -124,8 +130,15 @@ class Subsystem(Answer):
             "headline": self.headline,
             "target": str(self.target),
             "growth": self.growth,
+            "volumes_missing": sum(len(each.volumes) for each in self.gaps.values()),
             "pools": [
-                {**data(pool), "notes": list(pool.notes), "problem": pool.problem} for pool in self.pools
+                {
+                    **data(pool),
+                    "notes": list(pool.notes),
+                    "problem": pool.problem,
+                    "volumes_missing": len(self.gaps[pool.name].volumes) if pool.name in self.gaps else 0,
+                }
+                for pool in self.pools
             ],
             "all": data(self.total()),
             "commands": [command for command, _ in self.commands],
@@ -145,8 +158,12 @@ class Subsystem(Answer):
             gain = (
                 f" I/O rate {rates[0]:.0f} to {rates[1]:.0f}/s, response {times[0]:.2g} to {times[1]:.2g} ms."
             )
+        short = {name: each for name, each in self.gaps.items() if each}
+        first = "; ".join(f"pool {name}: {each.words}" for name, each in list(short.items())[:MOST_SHORT])
+        more = f" and so in {len(short) - MOST_SHORT} more pools" if len(short) > MOST_SHORT else ""
         return (
-            f"{render.counted(len(self.pools), 'pool')}, {render.counted(volumes, 'volume')}{self._when}: "
+            (f"{first[:1].upper()}{first[1:]}{more}: at least what follows. " if short else "")
+            + f"{render.counted(len(self.pools), 'pool')}, {render.counted(volumes, 'volume')}{self._when}: "
             f"{total.recommended} aliases (range {low}{f' to {high}' if high > low else ''}), {total.in_use} in "
             f"use.{gain}" + unmeasured(run.assumed for pool in self.measured for run in pool.runs)
         )
@@ -198,7 +215,8 @@ class Subsystem(Answer):
         if len(self.answered) < len(self.pools):
             missing = render.counted(len(self.pools) - len(self.answered), "pool")
             found.append(f"The sums leave out {missing} without an answer.")
-        return (*found, *self._pool_notes(), *self.remarks, *self._model(), SCOPE)
+        lost = [f"Pool {name}: {note}" for name, each in self.gaps.items() for note in each.notes]
+        return (*lost, *found, *self._pool_notes(), *self.remarks, *self._model(), SCOPE)
 
     def _model(self) -> tuple[str, ...]:
         return () if self.law is None or not self.law.words else (self.law.words,)

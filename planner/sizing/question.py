@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -31,10 +31,12 @@ from planner.measurements.bracket import with_service
 from planner.measurements.choose import WORST
 from planner.measurements.read import Measured, is_folder
 from planner.measurements.read import membership as members_of
+from planner.render.text import counted
 from planner.reports.linux import LinuxDevices
 from planner.reports.membership import Membership
-from planner.reports.schema import CLASSIC_ALIAS, VOLUME
+from planner.reports.schema import CLASSIC_ALIAS, VOLUME, Missing
 from planner.sizing.answer import AliasAnswer
+from planner.sizing.gaps import gaps
 from planner.sizing.many import VolumeRow, VolumesAnswer, unanswered, volume_row
 from planner.sizing.need import need
 from planner.sizing.overview import Subsystem
@@ -199,6 +201,8 @@ def aliases(
     model: Path | str = DEFAULT_MODEL,
     floor: float = FLOOR,
     curves: bool = False,
+    map: str | Mapping[str, str] | None = None,
+    allow_missing: bool = False,
     progress: Progress | None = None,
 ) -> AliasAnswer | VolumesAnswer | Subsystem:
     """Answer how many aliases a volume or a pool needs, from files, data frames or a few numbers.
@@ -244,6 +248,10 @@ def aliases(
         Volumes with fewer I/Os queued and fewer in service are counted, not listed.
     curves : bool, optional
         Of many volumes: whether the table has a row an alias count in place of a row a volume.
+    map : str or mapping, optional
+        Which column of a table is which field, as `planner.measurements.read` takes it.
+    allow_missing : bool, optional
+        Whether it is known that members could not be read: they do not change the exit code then.
     progress : callable, optional
         Makes a context manager from a title and a number of parts, which is then told of the parts done.
 
@@ -285,64 +293,82 @@ def aliases(
     law, checked = Law.from_model(model), checked_floor(floor)
     joined = None if together is None else share_together(together)
     if source is None:
-        if not numbers.given:
-            raise InputError("source", None, "files, or the numbers rate and service")
         pooled = kind == "pool" or volumes is not None
-        if (many := numbers.many) is not None:
-            return _rows(numbers.rows(many), pooled, law, target, share, checked, curves, joined)
-        answer = search([_declared(numbers.run(pool=pooled), joined)], law, target=target, growth=share)
-        return replace(answer, floor=checked)
-    if numbers.given and numbers.given != ["service"]:
-        given = " and ".join(numbers.given)
-        raise InputError(given, "beside files", "either files or numbers: they exclude each other")
+        return _of_numbers(numbers, pooled, law, target, share, checked, curves, joined)
+    given = [name for name in numbers.given if name != "service" or _is_array(service)]
+    if given:
+        raise InputError(
+            " and ".join(given), "beside files", "either files or numbers: they exclude each other"
+        )
     if members is not None and (bases is not None or alias_devices is not None):
         raise InputError("members", str(members), "it, or the bases and aliases: each says which devices")
     membership = members_of(members)
     sources = source if isinstance(source, (list, tuple)) else [source]
+    named = ", ".join(str(each) for each in sources)
     archive = any(isinstance(each, (str, Path)) and is_folder(Path(each)) for each in sources)
     which = None if interval == WORST else interval
-    measured = read(source, membership, system=system, start=start, end=end, interval=which)
-    if service is not None:
-        if not isinstance(service, (str, float, int)):
-            raise InputError("service", "an array", "one service time beside files, as 1.3ms")
+    measured = read(source, membership, system=system, start=start, end=end, interval=which, map=map)
+    if isinstance(service, (str, float, int)):
         measured = with_service(measured, quantity(service, "time", "service"))
-    _one_system(measured)
     alone = archive or len(sources) == 1
-    every = intervals(measured)
-    table = bool(every) and all(rows.of_kind(VOLUME).all() for rows in every)
-    if members is not None and table and not isinstance(membership, LinuxDevices):
-        raise InputError(
-            "members", str(members), "it with a listing only; a table has pools and aliases in its columns"
+    every = _intervals(measured, membership, named)
+    lost = Lost(measured.missing, allow_missing)
+    try:
+        if (kind or _kind(every)) == "volume":
+            only = None if device is None else Devices(device, "device")
+            return _volumes(
+                every, only, _devices(exclude, "exclude"), law, target, share, measured.notes, progress, lost,
+                alone=alone, floor=checked, curves=curves, joined=joined,
+            )  # fmt: skip
+        chosen = (
+            _devices(bases if bases is not None else device, "bases"),
+            None if alias_devices is None else Devices(alias_devices, "aliases", labels=False),
+            _devices(exclude, "exclude"),
         )
-    if not every:
-        raise InputError(
-            "source", str(source), f"devices or volumes; found {', '.join(measured.what) or 'none'}"
-        )
-    if (kind or _kind(every)) == "volume":
-        only = None if device is None else Devices(device, "device")
-        return _volumes(
-            every, only, _devices(exclude, "exclude"), law, target, share, measured.notes, progress, alone=alone,
-            floor=checked, curves=curves, joined=joined,
+        found = _pools(
+            every, chosen, membership, pool, law, target, share, measured.notes, progress, lost, alone=alone,
+            joined=joined,
         )  # fmt: skip
-    chosen = (
-        _devices(bases if bases is not None else device, "bases"),
-        None if alias_devices is None else Devices(alias_devices, "aliases", labels=False),
-        _devices(exclude, "exclude"),
-    )
-    found = _pools(
-        every,
-        chosen,
-        membership,
-        pool,
-        law,
-        target,
-        share,
-        measured.notes,
-        progress,
-        alone=alone,
-        joined=joined,
-    )
-    return replace(found, floor=checked) if isinstance(found, AliasAnswer) else found
+        return replace(found, floor=checked) if isinstance(found, AliasAnswer) else found
+    except InputError as error:
+        if not lost.missing:
+            raise
+        rows = f"{counted(len(lost.missing), 'row')} could not be read, see planner read"
+        raise InputError(error.argument, error.value, f"{error.expected}; {rows}", error.unit) from None
+
+
+def _intervals(measured: Measured, membership: Membership | None, named: str) -> list[Rows]:
+    """Intervals of one system, of which the members of pools, where they are said, were measured."""
+    _one_system(measured)
+    every = intervals(measured)
+    if not every:
+        raise InputError("source", named, f"devices or volumes; found {', '.join(measured.what) or 'none'}")
+    if membership is None:
+        return every
+    if all(rows.of_kind(VOLUME).all() for rows in every) and not isinstance(membership, LinuxDevices):
+        raise InputError(
+            "members",
+            str(membership.path),
+            "it with a listing only; a table has pools and aliases in its columns",
+        )
+    if not any(name in membership.members for rows in every for name in rows.names):
+        some = ", ".join(list(membership.members)[:3])
+        there = f"devices of {named} among its members; it names {some}"
+        raise InputError("members", str(membership.path), there)
+    return every
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """Rows that could not be `read`, and whether the user `allowed` that."""
+
+    missing: Sequence[Missing]
+    allowed: bool
+
+
+def _names(every: Sequence[Rows]) -> set[str]:
+    """Devices, and labels of volumes without a number, of all intervals."""
+    return {name for rows in every for name in rows.names}
 
 
 def share_together(given: Quantity, argument: str = "together") -> float:
@@ -403,7 +429,7 @@ def _kind(every: Sequence[Rows]) -> str:
 
 def _volumes(
     every: Sequence[Rows], only: Devices | None, exclude: Devices | None, law: Law, target: Target, growth: float,
-    notes: Sequence[str], progress: Progress | None, *, alone: bool, floor: float, curves: bool,
+    notes: Sequence[str], progress: Progress | None, lost: Lost, *, alone: bool, floor: float, curves: bool,
     joined: float | None,
 ) -> AliasAnswer | VolumesAnswer:  # fmt: skip
     """Each volume with aliases of its own; one alone is answered in full."""
@@ -414,10 +440,11 @@ def _volumes(
             systems.setdefault(run.name, []).append(one)
     several = list(present_cases(systems, law, target, growth).values())
     notes = _with_worst(notes, several)
+    short = gaps(lost.missing, _names(every), len(several), only=only, exclude=exclude, allowed=lost.allowed)
     if len(several) == 1:
         (runs,) = several
         last = replace(runs[-1], notes=(*runs[-1].notes, *notes))
-        return replace(search([*runs[:-1], last], law, target=target, growth=growth), floor=floor)
+        return replace(search([*runs[:-1], last], law, target=target, growth=growth), floor=floor, gaps=short)
     with (progress or _silent)("Volumes", len(several)) as done:
         found = _volume_rows(several, law, target, growth, floor)
         done(len(several))
@@ -430,6 +457,7 @@ def _volumes(
         curves=curves,
         law=law,
         remarks=tuple(notes),
+        gaps=short,
     )
 
 
@@ -440,6 +468,19 @@ def _volume_rows(
     large = [k for k, runs in enumerate(cases) if not all(below_floor(run, floor) for run in runs)]
     needs = dict(zip(large, need([cases[k] for k in large], law, target, growth), strict=True))
     return [volume_row(runs[-1], needs.get(k)) for k, runs in enumerate(cases)]
+
+
+def _of_numbers(
+    numbers: Numbers, pooled: bool, law: Law, target: Target, growth: float, floor: float, curves: bool,
+    joined: float | None,
+) -> AliasAnswer | VolumesAnswer | Subsystem:  # fmt: skip
+    """One volume or pool, or many from arrays."""
+    if not numbers.given:
+        raise InputError("source", None, "files, or the numbers rate and service")
+    if (many := numbers.many) is not None:
+        return _rows(numbers.rows(many), pooled, law, target, growth, floor, curves, joined)
+    answer = search([_declared(numbers.run(pool=pooled), joined)], law, target=target, growth=growth)
+    return replace(answer, floor=floor)
 
 
 def _rows(
@@ -492,7 +533,7 @@ def _silent(title: str, parts: int) -> AbstractContextManager[Callable[[int], No
 def _pools(
     every: Sequence[Rows], chosen: tuple[Devices | None, Devices | None, Devices | None],
     membership: Membership | None, name: str | None, law: Law, target: Target, growth: float, said: Sequence[str],
-    progress: Progress | None, *, alone: bool, joined: float | None,
+    progress: Progress | None, lost: Lost, *, alone: bool, joined: float | None,
 ) -> AliasAnswer | Subsystem:  # fmt: skip
     """One pool in full, or a row for each of several."""
     bases, aliases_, exclude = chosen
@@ -501,6 +542,7 @@ def _pools(
             "aliases", aliases_.text, "it with a listing only; a table has pools and aliases in its columns"
         )
     pools: dict[str, MeasuredPool] = {}
+    present = _names(every)
     measured: dict[str, list[tuple[str, Run]]] = {}
     notes = list(said)
     for rows in every:
@@ -511,6 +553,7 @@ def _pools(
             run = each.run
             if membership is not None:  # members that the listing does not show are devices without I/O
                 volumes = max(volumes, len(membership.of(each.name, "base")))
+                volumes -= len(set(membership.of(each.name, "base")) - present)
                 run = None if run is None else replace(run, idle=volumes - run.bases)
             pools[each.name] = MeasuredPool(name=each.name, volumes=volumes, aliases=each.aliases, runs=())
             measured.setdefault(each.name, [])
@@ -523,11 +566,20 @@ def _pools(
     several = [replace(pools[each], runs=cases.get(each, ())) for each in wanted]
     several = [replace(each, aliases=each.runs[-1].aliases) if each.runs else each for each in several]
     notes = _with_worst(notes, list(cases.values()))
+    short = {
+        each.name: gaps(
+            lost.missing, present, each.volumes, pool=each.name, membership=membership, only=bases, exclude=exclude,
+            allowed=lost.allowed,
+        )
+        for each in several
+    }  # fmt: skip
     if len(several) == 1:
         (only,) = several
         if not only.runs:
             raise InputError("io_rate", 0.0, f"a volume of pool {only.name} with I/O; there is none", "1/s")
         last = replace(only.runs[-1], notes=(*only.runs[-1].notes, *notes))
-        return search([*only.runs[:-1], last], law, target=target, growth=growth)
+        in_full = search([*only.runs[:-1], last], law, target=target, growth=growth)
+        return replace(in_full, gaps=short[only.name])
     with (progress or _silent)("Pools", len(several)) as done:
-        return subsystem(several, law, target=target, growth=growth, notes=notes, done=done)
+        answer = subsystem(several, law, target=target, growth=growth, notes=notes, done=done)
+    return replace(answer, gaps={name: each for name, each in short.items() if each})

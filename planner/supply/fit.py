@@ -87,6 +87,8 @@ def observe(supply: PoolSupply) -> Observed:
     marked = with_tries & agree
     busy = [supply.in_use - marks[plain][marked] for marks in (supply.fewest, supply.most)]
     counted = [_histogram(level[marked], found, level_tries.size, supply.in_use) for found in busy]
+    if not supply.marked:
+        counted[1] *= 0.0
     return Observed(
         aliases=supply.in_use,
         tries=int(tries.sum()),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
@@ -11,6 +12,7 @@ import numpy as np
 from planner.demand import Law
 from planner.errors import InputError
 from planner.measurements import Run
+from planner.reports.cumulative import Counts
 from planner.reports.supply import PoolSupply
 from planner.supply.answer import ENOUGH, NOT_ENOUGH, TOO_MANY, PoolAnswer, SupplyAnswer
 from planner.supply.fit import NORMAL_95, Fitted, FittedVolumes, Observed, fit, fit_volumes, observe
@@ -84,6 +86,8 @@ def _judge(supply: PoolSupply, no_alias: float, run: Run | None, law: Law | None
     whole = fit_volumes(run, law, observed) if run is not None and law is not None else None
     needed = _needed(observed, whole or fitted, no_alias)
     verdict = _verdict(observed, needed, no_alias, known=supply.time.size > 0)
+    if verdict == TOO_MANY and _total(supply.borrowed):
+        verdict = ENOUGH
     low, high = _interval(observed, fitted)
     length = float(supply.length[supply.aliases == supply.in_use].sum()) if supply.time.size else 0.0
     known = verdict is not None
@@ -110,7 +114,12 @@ def _judge(supply: PoolSupply, no_alias: float, run: Run | None, law: Law | None
         load=fitted.load if fitted else None,
         holding_time=fitted.load * observed.length / rate if fitted and rate > 0 else None,
         peakedness=fitted.peakedness if fitted else None,
-        notes=(*_notes(supply, observed, fitted), *_volume_notes(run, whole)),
+        notes=(
+            *_notes(supply, observed, fitted),
+            *_shared_notes(supply, no_alias),
+            *_volume_notes(run, whole),
+            *supply.notes,
+        ),
     )
 
 
@@ -178,8 +187,8 @@ def _notes(supply: PoolSupply, observed: Observed, fitted: Fitted | None) -> tup
         )
     if observed.contradicting:
         notes.append(
-            f"in {observed.contradicting} intervals MINCT is 0 without a fail, or above 0 with one; their water "
-            "marks are left out."
+            f"in {observed.contradicting} intervals {'MINCT' if supply.marked else 'the fewest free'} is 0 without a "
+            "fail, or above 0 with one; their water marks are left out."
         )
     if observed.fail_fraction > BLIND:
         notes.append(
@@ -187,6 +196,31 @@ def _notes(supply: PoolSupply, observed: Observed, fitted: Fitted | None) -> tup
         )
     elif observed.tries and fitted is None:
         notes.append("no interval of the usual length; aliases needed cannot be estimated.")
+    return tuple(notes)
+
+
+def _total(counts: Counts | None) -> int:
+    return 0 if counts is None else int(counts.sum())
+
+
+def _shared_notes(supply: PoolSupply, no_alias: float) -> tuple[str, ...]:
+    """What SuperPAV did: aliases that a pool borrowed, and how many it would need alone; those that it lent."""
+    notes = []
+    borrowed, loaned, tries = _total(supply.borrowed), _total(supply.loaned), int(supply.tries.sum())
+    if borrowed and supply.borrowed is not None:
+        alone = replace(supply, fails=np.minimum(supply.fails + supply.borrowed, supply.tries), marked=False)
+        observed = observe(alone)
+        needed = _needed(observed, fit(observed), no_alias)[0]
+        count = f"more than {MOST_ALIASES}" if needed is None else f"{needed}"
+        notes.append(
+            f"{borrowed / tries:.2%} of its requests were met by aliases of other control units (SuperPAV); with its "
+            f"own alone it would need {count}."
+        )
+    if loaned:
+        notes.append(
+            f"it lent aliases to other control units {loaned} times (SuperPAV): those taken away here are missing "
+            "there."
+        )
     return tuple(notes)
 
 

@@ -23,6 +23,7 @@ OWN = {
     "8-aliases.listing": data_path("hyperpav", "pool-8-aliases.listing"),
     "monday.listing": data_path("real-storage", "5-users.listing"),
     "friday.listing": data_path("real-storage", "128-users.listing"),
+    "EXPORT.csv": ROOT / "docs" / "examples" / "export.csv",
     "VOLUMES.csv": ROOT / "docs" / "examples" / "volume-counters.csv",
     "POOLS.csv": ROOT / "docs" / "examples" / "pools.csv",
     "SERIES.csv": ROOT / "docs" / "examples" / "io-rate.csv",

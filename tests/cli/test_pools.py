@@ -108,7 +108,6 @@ BAD = {
     "more addresses than there are": (
         ("pool,volume,io_rate,service_ms,aliases", *(f"A,{k},1,1,200" for k in range(60))), (), "line 58",
     ),
-    "queue of some only": (("pool,volume,io_rate,service_ms,queued", "A,1,1,1,0", "A,2,1,1,"), (), "line 3"),
     "no such pool": (("pool,volume,io_rate,service_ms", "A,1,1,1"), ("--pool", "B"), "one of A"),
     "one pool without load": (("pool,volume,io_rate,service_ms", "A,1,0,1"), (), "with I/O; there is none"),
     "members of a table": (

@@ -266,8 +266,9 @@ def _drawn(kind: str, rng: np.random.Generator) -> Arriving:
         arrivals = in_turn(rng, many, _log(rng, 0.05, 0.5), rng.uniform(2, 12), "geometric", ios)
     elif kind == "page writes":
         many = int(rng.integers(4, 11))
-        arrivals = in_turn(rng, many, _log(rng, 0.05, 0.35), rng.uniform(15, 40), str(rng.choice(["geometric", "fixed"])),
-                           ios, within=rng.uniform(0.0, 1.0))  # fmt: skip
+        tail = str(rng.choice(["geometric", "fixed"]))
+        load, mean = _log(rng, 0.05, 0.35), rng.uniform(15, 40)
+        arrivals = in_turn(rng, many, load, mean, tail, ios, within=rng.uniform(0.0, 1.0))
     elif kind == "checkpoints":
         flush = in_turn(rng, many, _log(rng, 0.02, 0.1), rng.uniform(20, 60), "lognormal", ios // 2)
         arrivals = merged(flush, singles(rng, np.exp(rng.uniform(-3.5, -1.0, many)), float(flush[0][-1])))

@@ -1,4 +1,4 @@
-"""How often counts of pools whose volumes act together are right: `python -m tests.demand.judged SEEDS [POOLS [KINDS]]`.
+"""How often counts are right where volumes act together: `python -m tests.demand.judged SEEDS [POOLS [KINDS]]`.
 
 Seeds 1 to 9 were tuned on; judge on others. Pools are measured with no aliases, with half of what they need, and with
 none and what was recommended.
@@ -11,8 +11,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from planner.sizing.need import need
 from planner.demand import Law
+from planner.sizing.need import need
 from tests.demand.accuracy import MODEL_ERROR, run_of, say
 from tests.demand.arrivals import INDEPENDENT, TOGETHER, VOLUMES, Arriving, drawn
 
@@ -68,4 +68,5 @@ def main(seeds: str, pools: int = 20, kinds: str = "") -> None:
 
 
 if __name__ == "__main__":
-    main(*(int(each) if each.isdigit() and k else each for k, each in enumerate(each for each in sys.argv[1:] if each != "-v")))  # fmt: skip
+    given = [each for each in sys.argv[1:] if each != "-v"]
+    main(given[0], *map(int, given[1:2]), *given[2:])

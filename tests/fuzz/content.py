@@ -7,16 +7,22 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from itertools import zip_longest
 from random import Random
 from typing import Final
 
 from planner.library import data_path
 from planner.measurements import Measured
+from tests.reports.exports import EXPORTS, least, rmf_xml
+from tests.reports.exports import volumes as some_volumes
 from tests.reports.printing import HEAD, HEADING, Row
 
 Key = tuple[object, ...]
+MADE: Final = {name: make for name, make in EXPORTS.items() if name != "SMF Explorer"} | {
+    "least": least,
+    "XML": rmf_xml,
+}
 LEFT: Final = 77  # columns of the left half of a DSPACESH listing
 
 
@@ -230,6 +236,16 @@ def dasd(random: Random) -> Content:
     return Content([line + "\n" for line in lines], [((None,), frozenset(range(len(lines))))])
 
 
+def exports(name: str, random: Random) -> Content:
+    """A table of volumes as a tool exports it, or RMF's XML; what is no row of a volume belongs to all of them."""
+    every = some_volumes(random, random.randrange(1, 6))
+    lines = MADE[name](every).splitlines(keepends=True)
+    places = [next(k for k, line in enumerate(lines) if v.label in line) for v in every]
+    others = frozenset(range(len(lines) if name == "XML" else min(places))) - set(places)
+    rows = [((v.label, *_rounded(v.rate)), others | {place}) for v, place in zip(every, places, strict=True)]
+    return Content(lines, rows)
+
+
 def growth(random: Random) -> Content:
     """A measured series, a number a day or an hour; no table of measurements, so no rows."""
     rows = [
@@ -284,6 +300,13 @@ def lsdasd(random: Random) -> Content:
     return Content([line + "\n" for line in lines], [])
 
 
+def _labels(measured: Measured) -> list[Key]:
+    return [
+        (label, *_rounded(round(rate, 3)))
+        for label, rate in measured.devices.select("label", "io_rate").rows()
+    ]
+
+
 def _devices(*names: str) -> Callable[[Measured], list[Key]]:
     def keys(measured: Measured) -> list[Key]:
         rows = measured.devices.select("device", *names).rows()
@@ -309,5 +332,6 @@ FORMATS: Final[dict[str, Format]] = {
     "smf": Format(smf, _devices("io_rate")),
     "iostat": Format(iostat, _iostat_keys),
     "dasd": Format(dasd, _devices()),
+    **{f"export {name}": Format(partial(exports, name), _labels) for name in MADE},
 }
 """What `measurements.read` takes as text."""

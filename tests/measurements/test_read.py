@@ -235,7 +235,7 @@ def test_the_table_says_what_the_listing_says() -> None:
     ("text", "problem"),
     [
         ("a,b\n1,2\n", "of no known format; expected measurements: DEVICE"),
-        ("volume;io_rate;service_ms\nA;1;1\n", "cells separated by semicolons"),
+        ("volume;io_rate;service_ms\nA;1;1,3;2\n", "line 2, column 9: 4 cells: expected 3"),
         ("volume,io_rate,service_ms\n", "no rows below the header"),
         (
             "volume,io_rate,service_ms\n\x1b[31mA,1,1\n",

@@ -166,12 +166,12 @@ def test_a_cell_that_is_no_number_is_shown_with_its_unit(reader: str, cell: str,
 
 
 def test_separators_are_told_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The three ways in: a fit, a pool, and a file that is no model at all."""
+    """A fit, and a file that is no model at all; a pool is answered."""
     path = str(written(tmp_path, READERS["totals"][1].replace(",", ";").encode()))
     assert main(["calibrate", path, "--kind", "pool", "-o", str(tmp_path / "m.toml")]) == 2
     assert "line 1, column 7: cells separated by semicolons" in capsys.readouterr().err
-    assert main(["aliases", "pool", path]) == 2
-    assert "line 1, column 7: cells separated by semicolons" in capsys.readouterr().err
+    assert main(["aliases", "pool", path]) == 0
+    assert "pool table: 4 aliases" in capsys.readouterr().out
     assert main(["predict", path]) == 2
     assert "line 1, column 7: expected TOML" in capsys.readouterr().err
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import fields
+from datetime import datetime, time, timedelta
 from pathlib import Path
+from random import Random
 
 import numpy as np
 import polars as pl
@@ -13,9 +15,11 @@ from planner.errors import ReportError
 from planner.measurements.read import read
 from planner.measurements.supplies import pool_supplies, read_supplies
 from planner.reports.supply import PoolSupply
+from planner.supply import judge
 from tests.checkout import ROOT
+from tests.reports.exports import rmf_xml, volumes
 from tests.reports.monitor_site import Site, written
-from tests.reports.test_zos import pools
+from tests.reports.test_zos import devices, pools
 
 CSV = ROOT / "docs/examples/supply-counters.csv"
 
@@ -53,9 +57,67 @@ def test_marks_that_nothing_set_mean_that_all_were_free() -> None:
 
 def test_what_has_no_water_marks_is_refused(tmp_path: Path) -> None:
     table = read([pools()]).supply
+    unmarked = table.with_columns(most_used=pl.lit(None, dtype=pl.UInt32))
     with pytest.raises(ReportError, match=r"without numbers of aliases \(aliases\)"):
-        pool_supplies(table, tmp_path)
+        pool_supplies(unmarked, tmp_path)
     with pytest.raises(ReportError, match="without fewest_free"):
-        pool_supplies(table.with_columns(aliases=pl.lit(32)), tmp_path)
+        pool_supplies(unmarked.with_columns(aliases=pl.lit(32)), tmp_path)
     with pytest.raises(ReportError, match="no alias pool with two records"):
         pool_supplies(table.clear(), tmp_path)
+
+
+def smf(tmp_path: Path, **changes: object) -> Path:
+    """A day of SMF 78-3 of one control unit, 90,000 HyperPAV I/Os a quarter of an hour."""
+    starts = [datetime(2024, 5, 14) + timedelta(minutes=15 * k) for k in range(96)]
+    each: dict[str, object] = {
+        "snm": "SYSA", "int": time(0, 15), "r783hlcu": 0x45, "r783hcu": "8A00", "r783htio": 90_000.0, "r783hnai": 0.0,
+        "r783haiu": 12, **changes,
+    }  # fmt: skip
+    data = {name: [value] * 96 for name, value in each.items()}
+    path = tmp_path / "smf78-3.csv"
+    pl.DataFrame({"dat": [s.date() for s in starts], "ist": [s.time() for s in starts], **data}).write_csv(
+        path
+    )
+    beside = [
+        devices(dat=[s.date()] * 3, ist=[s.time()] * 3).with_columns(pl.col("ser").cast(pl.String))
+        for s in starts
+    ]
+    pl.concat(beside).write_csv(tmp_path / "smf74-1.csv")
+    return path
+
+
+SUPER = {"r783xanc": 50_000.0, "r783xauc": 49_900.0, "r783xabc": 4_000.0, "r783xalc": 0.0, "r783xcqd": 100.0}
+VERDICTS = {
+    "short": ({"r783hnai": 9_000.0, "r783haiu": 32}, "not enough", ""),
+    "enough": ({"r783hnai": 600.0, "r783haiu": 32}, "enough", ""),
+    "many": ({"r783haiu": 3}, "too many", ""),
+    "borrowing": (SUPER, "enough", "8.00% of its requests were met by aliases of other control units (SuperPAV)"),
+    "lending": ({**SUPER, "r783xauc": 50_000.0, "r783xabc": 0.0, "r783xalc": 10.0, "r783haiu": 3}, "too many",
+                "it lent aliases to other control units 960 times"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", VERDICTS)
+def test_smf_78_3_is_judged(case: str, tmp_path: Path) -> None:
+    changes, verdict, note = VERDICTS[case]
+    path = smf(tmp_path, **changes)
+    (pool,) = judge(read_supplies([path, tmp_path / "smf74-1.csv"])).pools
+    assert (pool.verdict, pool.aliases, pool.tries) == (
+        verdict,
+        32,
+        96 * (50_000 if "xanc" in str(changes) else 90_000),
+    )
+    assert any(note in each for each in pool.notes)
+    (alone,) = judge(read_supplies(path)).pools
+    assert alone.aliases == changes.get("r783haiu", 12)
+    assert any("how many aliases it has was not measured" in each for each in alone.notes)
+
+
+def test_rmf_xml_is_judged(tmp_path: Path) -> None:
+    rows = volumes(Random(1), 4, 8)
+    for wait, verdict in ((0.05, "not enough"), (0.009, "enough")):
+        path = tmp_path / "rmf.xml"
+        path.write_text(rmf_xml(rows, wait=wait), encoding="utf-8")
+        (pool,) = judge(read_supplies(path)).pools
+        assert (pool.verdict, pool.aliases) == (verdict, 6)
+        assert pool.fail_fraction == pytest.approx(wait, abs=1e-5)

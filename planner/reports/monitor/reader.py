@@ -59,7 +59,7 @@ def read_monitor(path: Path | str, data: bytes | None = None, *, pools_known: bo
         name: schema.join(wanted, [frame for part in parts if (frame := getattr(part, name)) is not None])
         for name, wanted in columns.items()
     }
-    return MonitorTables(**joined, notes=parts[-1].notes, what=WHAT)
+    return MonitorTables(**joined, notes=parts[-1].notes, what=WHAT)  # type: ignore[arg-type] # as `_archive`
 
 
 def batches(

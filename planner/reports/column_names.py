@@ -1,0 +1,292 @@
+"""Which column of a table is what: headings as tools, spreadsheets and people write them, with their units.
+
+A heading is compared without case, blanks, signs and words such as "avg"; a unit at its end or in brackets is its unit.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Final
+
+from planner.errors import InputError
+from planner.units import FACTORS, UNITS
+
+NAMES: Final = {  # field: headings, the likeliest first
+    "device": "device devicenumber devnum dev devno devnr devnumber deviceno deviceaddress devaddress devaddr address "
+    "addr rdev realdevice",
+    "volume": "volume volser volumeserial volumeserialnumber vol volumelabel volumename volid volumeid label "
+    "dasdvolume disk diskname labelid volumelabelid",
+    "pool": "pool aliaspool hyperpavpool hpavpool lcu logicalcontrolunit lcunumber lcuid lculcu lss ssid",
+    "aliases": "poolaliases aliases hyperpavaliases hpavaliases aliascount hyperpavaliascount numberofaliases "
+    "nraliases nralias naliases numaliases numberaliases aliasdevices",
+    "type": "type devicetype devtype",
+    "system": "system systemid sysid smfid sid systemname snm lpar host hostname nodename mvssystemid",
+    "run": "run",
+    "start": "start timestamp datetime starttime startime startdatetime intervalstart intervalbegin begin dateandtime",
+    "date": "date startdate intervaldate day",
+    "time": "time timeofday intervaltime clock",
+}
+TIMES: Final = {
+    "pend": "pend pending pendtime pendingtime pnd avgpndms",
+    "disconnect": "disconnect disc disctime disconnecttime discon dis dsc avgdisms",
+    "connect": "connect conn conntime connecttime con cnn avgconms",
+    "service": "service servicetime serv servtime svc svctime svctm devservicetime",
+    "response": "response responsetime resp resptime rsp rsptime rt avgrspms deviceresponsetime devresp devresptime",
+    "iosq": "iosq iosqtime iosqueuetime iosqueue iosqueuing iosqueueing avgioqms queuetime",
+    "cu_wait": "cuwait controlunitwait",
+    "interval": "interval intervallength duration intervalduration duratm length",
+}
+RATES: Final = {
+    "io_rate": "iorate iops io ios activityrate deviceactivityrate devactrate devactivityrate actrate ssch sschrate "
+    "iorequestrate deviceiorate totaliorate totaliops ioratetotal iosrate rate",
+    "alias_rate": "aliasrate",
+    "avoided": "avoided",
+}
+COUNTS: Final = {
+    "queued": "queued queue queuelength qlength qlen qlngth ioqueued iosqueued qued reqqued reqqueued requestsqueued",
+    "links": "links",
+    "paths": "paths",
+}
+OWN: Final = {  # headings of the planner's own tables, in lower case
+    **{name: name for name in (*list(NAMES)[:-2], *RATES, *COUNTS, "kind", "alias_of", "utc_offset_s")},
+    **{f"{name}_ms": name for name in TIMES if name != "interval"}, "interval_s": "interval",
+    "pool_aliases": "aliases", "label": "volume",
+}  # fmt: skip
+SECOND: Final = {"label": -0.5, "aliases": -0.5}  # rank of own headings that give way to another one
+FIELDS: Final = {**NAMES, **TIMES, **RATES, **COUNTS}
+BY_WORDS: Final = {
+    words: (field, rank) for field, each in FIELDS.items() for rank, words in enumerate(each.split())
+}
+UNIT_WORDS: Final = {
+    **dict.fromkeys(("ms", "msec", "msecs", "millisec", "millisecs", "millisecond", "milliseconds"), "ms"),
+    **dict.fromkeys(("us", "usec", "usecs", "µs", "μs", "microsec", "microsecs", "microsecond", "microseconds"), "us"),
+    **dict.fromkeys(("s", "sec", "secs", "second", "seconds"), "s"),
+    **dict.fromkeys(("min", "mins", "minute", "minutes"), "min"),
+    **dict.fromkeys(("/s", "1/s", "/sec", "1/sec", "/second", "per s", "per sec", "per second", "io/s", "ios/s",
+                     "io/sec", "ios/sec", "i/o/s", "i/os/s", "iops", "ssch/s", "ssch/sec"), "1/s"),
+}  # fmt: skip
+NO_UNIT: Final = ("", "-", "#", "hex", "number", "count", "text")
+FILLERS: Final = frozenset({"avg", "average", "mean", "ave"})
+EMBEDDED: Final = {"avgpndms": "ms", "avgdisms": "ms", "avgconms": "ms", "avgrspms": "ms", "avgioqms": "ms",
+                   "duratm": "s"}  # fmt: skip
+MOST_NAMED: Final = 12  # columns that a message lists
+_BRACKETS: Final = re.compile(r"[(\[{]\s*([^()\[\]{}]*?)\s*[)\]}]")
+_PER_SECOND: Final = re.compile(r"\s*(?:/|\bper\b)\s*(?:s|sec|second)\b")
+_MAPPED: Final = re.compile(r"\s*([A-Za-z_]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^,]*))\s*(?:,|$)")
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """A column that is a field: its `heading`, and its `unit`, empty where it has none or says none."""
+
+    heading: str
+    unit: str = ""
+
+    def factor(self, default: str) -> float:
+        """SI units in one of the column's, of the unit that it says or else of the usual one."""
+        return UNITS[self.unit or default].factor
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What each column was taken for: `taken` by field, headings `unused`, whether all of it is `plain`.
+
+    A table is plain that has the planner's own headings; `doubts` says where two columns may be one field.
+    """
+
+    taken: Mapping[str, Taken]
+    unused: tuple[str, ...] = ()
+    plain: bool = False
+    doubts: tuple[str, ...] = ()
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """What a table of volumes lacks, in words."""
+        there = self.taken.keys()
+        found = []
+        if not {"device", "volume"} & there:
+            found.append("device or volume")
+        if "io_rate" not in there:
+            found.append("io_rate")
+        if not ({"service", "response"} & there or {"pend", "disconnect", "connect"} <= there):
+            found.append("service_ms (or pend, disconnect and connect; or response)")
+        return tuple(found)
+
+    @property
+    def words(self) -> str:
+        """A sentence that says what each column was taken for."""
+        parts = [
+            f"{each.heading} as {field}" + (f" [{each.unit}]" if each.unit else "")
+            for field, each in self.taken.items()
+        ]  # fmt: skip
+        rest = f"; not used: {listed(self.unused)}" if self.unused else ""
+        return f"columns: {', '.join(parts)}{rest}."
+
+    def refusal(self) -> str:
+        """Say which columns there are, which are missing and which may be them."""
+        found = ", ".join(f"{each.heading} as {field}" for field, each in self.taken.items())
+        near = [f"{name}: perhaps {near!r}" for name in self.missing if (near := self._nearest(name))]
+        wanted = self.missing[-1].partition(" ")[0] if self.missing else "FIELD"
+        wanted = "device" if wanted == "device or volume" else wanted
+        return "; ".join(
+            filter(None, (
+                f"a table without {' and '.join(self.missing)}" if self.missing else "a table",
+                f"taken: {found}" if found else "no column was recognized",
+                f"not taken: {listed(self.unused)}" if self.unused else "",
+                ", ".join(near),
+                *self.doubts,
+            ))
+        ) + f"; --map {wanted}=COLUMN says which column it is"  # fmt: skip
+
+    def _nearest(self, name: str) -> str:
+        """The unused heading that looks most like a field."""
+        fields = [each for each in re.findall(r"\w+", name) if each.removesuffix("_ms") in FIELDS]
+        words = {heading_words(heading)[0]: heading for heading in self.unused}
+        names = [word for field in fields for word in FIELDS[field.removesuffix("_ms")].split()]
+        close = [near for word in names for near in get_close_matches(word, words, n=1, cutoff=0.6)]
+        return words[close[0]] if close else ""
+
+
+def listed(headings: Sequence[str]) -> str:
+    """Some headings of many."""
+    more = f" and {len(headings) - MOST_NAMED} more" if len(headings) > MOST_NAMED else ""
+    return ", ".join(heading[:40] for heading in headings[:MOST_NAMED]) + more
+
+
+def heading_words(heading: str) -> tuple[str, str]:
+    """Cut a heading into its words, written together in lower case, and the unit that it says.
+
+    >>> heading_words("Avg Resp Time (ms)"), heading_words("IO/s"), heading_words("service_us")
+    (('resptime', 'ms'), ('io', '1/s'), ('service', 'us'))
+    """
+    unit = ""
+    text = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", heading.strip()).lower()
+    for inside in _BRACKETS.findall(text):
+        unit = UNIT_WORDS.get(inside.replace(" ", ""), UNIT_WORDS.get(inside, unit))
+    text = _BRACKETS.sub(" ", text).replace("%", " percent ").replace("i/o", "io").replace("#", " number ")
+    if _PER_SECOND.search(text):
+        text, unit = _PER_SECOND.sub(" ", text), "1/s"
+    words = [word for word in re.split(r"[^a-z0-9µμ]+", text) if word and word not in FILLERS]
+    if len(words) > 1 and not unit and words[-1] in UNIT_WORDS:
+        unit = UNIT_WORDS[words.pop()]
+    elif len(words) > 1 and words[-1] == unit:
+        words.pop()
+    if len(words) > 1 and words[0] in UNIT_WORDS and not unit and words[0] != "s":
+        unit = UNIT_WORDS[words.pop(0)]
+    whole = "".join(words)
+    return whole, unit or EMBEDDED.get(whole, "")
+
+
+def plan_of(headings: Sequence[str], given: Mapping[str, str] | None = None) -> Plan:
+    """Find out what each column is; `given` says it of some, field (with its unit) by field.
+
+    The planner's own headings come first, then those that stand earlier in the list of a field. Two columns that
+    may be the same field are a doubt, unless they are the same heading with a unit and without.
+    """
+    taken: dict[str, Taken] = {}
+    ranks: dict[str, float] = {}
+    doubts: list[str] = []
+    by_name = {heading.lower(): heading for heading in headings}
+    for name, heading in (given or {}).items():
+        field, unit = asked_field(name)
+        if heading.strip().lower() not in by_name:
+            raise InputError(
+                "map", f"{name}={heading}", f"one of the columns {listed([h for h in headings if h])}"
+            )
+        taken[field], ranks[field] = Taken(by_name[heading.strip().lower()], unit), -2
+    used = {each.heading for each in taken.values()}
+    plain = True
+    for heading in headings:
+        field, rank, unit = _field_of(heading)
+        if not field or heading in used or not _fits(field, unit):
+            continue
+        plain &= rank < 0
+        if field not in taken or rank < ranks[field]:
+            taken[field], ranks[field] = Taken(heading, unit), rank
+        elif rank == ranks[field] >= 0:
+            doubts.append(f"{taken[field].heading!r} and {heading!r} may both be {field}")
+    _settle_times(taken, ranks)
+    used = {each.heading for each in taken.values()}
+    unused = tuple(
+        heading for heading in headings
+        if heading and heading not in used and "_resolution" not in heading.lower()
+    )  # fmt: skip
+    return Plan(taken, unused, plain and not given, tuple(doubts))
+
+
+def _field_of(heading: str) -> tuple[str, float, str]:
+    """Field of a heading, empty where it is none; how likely, least first; and the unit that it says."""
+    own = OWN.get(heading.lower())
+    if own is not None:
+        unit = ("s" if own == "interval" else "ms") if own in TIMES else ""
+        return own, SECOND.get(heading.lower(), -1.0), unit
+    words, unit = heading_words(heading)
+    field, rank = BY_WORDS.get(words, ("", 0))
+    return field, rank, unit
+
+
+def _settle_times(taken: dict[str, Taken], ranks: Mapping[str, float]) -> None:
+    """Keep one column of moments, or one of days beside one of times."""
+    if "start" in taken and {"date", "time"} <= taken.keys() and ranks["start"] > 0:
+        del taken["start"]
+    if "date" in taken and "time" not in taken:
+        if "start" in taken:  # a time of day that says it is the begin
+            taken["time"] = taken.pop("start")
+        else:
+            taken["start"] = taken.pop("date")
+    elif "time" in taken and "date" not in taken:
+        taken.setdefault("start", taken["time"])
+        del taken["time"]
+
+
+def _fits(field: str, unit: str) -> bool:
+    """Whether a field may have a unit."""
+    if field in TIMES:
+        return unit in ("", *FACTORS["time"])
+    return unit in ("", "1/s") if field in RATES else unit == ""
+
+
+def asked_field(name: str) -> tuple[str, str]:
+    """Field and unit of what ``--map`` names, such as ``service_us``.
+
+    Raises
+    ------
+    InputError
+        There is no such field, or it has no such unit.
+    """
+    key = name.strip().lower()
+    known = {**{each: (each, "") for each in FIELDS}, "label": ("volume", ""), "pool_aliases": ("aliases", ""),
+             **{f"{each}_{unit}": (each, unit) for each in TIMES for unit in FACTORS["time"]}}  # fmt: skip
+    if key not in known:
+        raise InputError(
+            "map", name, f"one of {', '.join(FIELDS)}; a time may end in its unit, as service_us"
+        )
+    return known[key]
+
+
+def read_map(given: str | Mapping[str, str] | None) -> dict[str, str]:
+    """Read which column is which field, as typed: ``io_rate=IOPS,service_ms="Svc Time"``.
+
+    Raises
+    ------
+    InputError
+        It is no such list, or names a field twice.
+    """
+    if given is None or not isinstance(given, str):
+        pairs = list((given or {}).items())
+    else:
+        pairs, at = [], 0
+        while at < len(given):
+            match = _MAPPED.match(given, at)
+            if match is None or match.end() == at:
+                raise InputError("map", given, 'FIELD=COLUMN,..., such as io_rate=IOPS,service_ms="Svc Time"')
+            pairs.append((match[1], next(part for part in match.groups()[1:] if part is not None).strip()))
+            at = match.end()
+    fields = [asked_field(name)[0] for name, _ in pairs]
+    twice = next((field for field in fields if fields.count(field) > 1), None)
+    if twice is not None:
+        raise InputError("map", given, f"{twice} once")
+    return dict(pairs)

@@ -1,0 +1,276 @@
+"""z/OS: reports of the RMF postprocessor; DEVICE reports as rows of volumes, IOQ reports as supply of HyperPAV pools.
+
+Headings are recognized as those of any table. Sums that a report prints are compared with its rows.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from planner.errors import ReportError
+from planner.reports import schema
+from planner.reports.any_table import NOTHING, cleaned
+from planner.reports.column_names import Plan, heading_words, listed, plan_of
+from planner.reports.csv_table import Allowed, CsvTable, shown
+from planner.reports.rmf_xml import WANTED, RmfReport, XmlTable, reports
+from planner.reports.volumes import NUMBERS, SHOWN, read_volumes
+from planner.units import half_digit
+
+if TYPE_CHECKING:
+    import polars as pl
+
+MOST_USED: Final = 2**16 - 1
+MOST_RATE: Final = 1e9  # as `schema.LARGEST`
+SUM: Final = "SUM"
+SUMS: Final = re.compile(r"(?i)total|lcu\b|sum\b|average|avg\b")
+NOT_DISK: Final = re.compile(r"(?i)tape|communication|graphic|character|unit record")
+LCU: Final = ("lcu", "logicalcontrolunit")
+WAIT: Final = ("hpavwait", "hyperpavwait", "hpavwaitratio", "hwait")
+MOST: Final = ("hpavmax", "hyperpavmax", "hmax")
+TAKEN: Final = ("chpidtaken", "channelpathtaken", "chpathtaken", "taken", "pathtaken")
+
+
+def read_rmf(path: Path, data: bytes) -> schema.Tables:
+    """Read every report of a file."""
+    every = list(reports(path, data))
+    notes: dict[str, None] = {}
+    missing: list[schema.Missing] = []
+    parts: list[pl.DataFrame | None] = []
+    columns: dict[str, None] = {}
+    for report in every:
+        for table in report.tables if report.metric == "DEVICE" else ():
+            plan = plan_of(table.headings)
+            if plan.missing or NOT_DISK.search(table.segment):
+                continue
+            found = _devices(path, report, table, plan, notes)
+            parts.append(found.devices)
+            missing += found.missing
+            columns[found.columns] = None
+    supply = _supply(path, every, [part for part in parts if part is not None], notes)
+    metrics = list(dict.fromkeys(report.metric or "without a name" for report in every))
+    if not parts and supply is None:
+        raise ReportError(path, f"RMF reports {listed(metrics) or 'none'} without a table of devices or of HyperPAV "
+                          f"pools; {WANTED}")  # fmt: skip
+    others = [metric for metric in metrics if metric not in ("DEVICE", "IOQ")]
+    if others:
+        notes[f"{path}: nothing is taken from the reports {listed(others)}."] = None
+    devices = schema.join(schema.DEVICES, [part for part in parts if part is not None])
+    if supply is not None and devices.height:
+        devices = _with_most_used(devices, supply)
+    if devices.height and not devices["pool_aliases"].count():
+        notes[
+            f"{path}: a DEVICE report does not say how many aliases a pool has; give the IOQ report of the time too."
+        ] = None
+    return schema.Tables(
+        devices=devices if parts else None, supply=supply, notes=tuple(notes), what="RMF reports in XML",
+        missing=tuple(missing), columns=next(iter(columns), ""),
+    )  # fmt: skip
+
+
+class _XmlRows(CsvTable):
+    """Rows of a table of XML, by the headings of its columns."""
+
+    def column_at(self, line: int, index: int) -> int:
+        """Count the column."""
+        return index + 1
+
+
+def _devices(
+    path: Path, report: RmfReport, table: XmlTable, plan: Plan, notes: dict[str, None]
+) -> schema.Tables:
+    """Rows of volumes of a DEVICE report; devices without any number are offline, sums are compared."""
+    import polars as pl
+
+    place = {name.upper(): index for index, name in enumerate(table.headings)}
+    at = {name: place[each.heading.upper()] for name, each in plan.taken.items()}
+    numbers = [index for name, index in at.items() if name in NUMBERS]
+    key = at["device"] if "device" in at else at["volume"]
+    sums, offline, rows = [], [], []
+    for line, kind, cells in table.rows:
+        if kind == SUM or SUMS.match(cells[key]):
+            sums.append(cells)
+        elif all(cells[index].lower() in ("", *NOTHING) for index in numbers):
+            offline.append(cells[key])
+        else:
+            rows.append((line, cells))
+    if offline:
+        more = f" and {len(offline) - SHOWN} more" if len(offline) > SHOWN else ""
+        notes[f"{path}: without any number, offline, left out: {', '.join(offline[:SHOWN])}{more}."] = None
+    if not rows:
+        return schema.Tables(devices=None)
+    begin, seconds = report.begin, report.seconds
+    if report.start and begin is None:
+        notes[
+            f"{path}: {report.start!r} is no time with one meaning: the days of its intervals are unknown."
+        ] = None
+    header = [*table.headings, "system", "start", "interval_s", "run"]
+    said = [report.system, "" if begin is None else begin.isoformat(), "" if seconds is None else f"{seconds!r}",
+            "" if begin is not None else report.start]  # fmt: skip
+    taken = [(line, [*cells, *said]) for line, cells in rows]
+    frame = pl.DataFrame(
+        {
+            str(index): pl.Series([cells[index] for _, cells in taken], dtype=pl.String)
+            for index in range(len(header))
+        }
+    )
+    whole = _XmlRows(
+        path, b"", header, taken[0][0], frame, np.array([line for line, _ in taken], dtype=np.int64)
+    )
+    found = read_volumes(*cleaned(whole, plan_of(header)))
+    notes.update(dict.fromkeys(found.notes))
+    assert found.devices is not None
+    lost = _unlike_sums(path, found.devices, sums, at, notes) if not found.missing else ()
+    return schema.Tables(devices=found.devices, missing=(*found.missing, *lost), columns=found.columns)
+
+
+def _unlike_sums(
+    path: Path,
+    devices: pl.DataFrame,
+    sums: Sequence[list[str]],
+    at: Mapping[str, int],
+    notes: dict[str, None],
+) -> tuple[schema.Missing, ...]:
+    """Compare the rates of devices with the sums that the report prints of them."""
+    import polars as pl
+
+    lost = []
+    for cells in sums:
+        pool = cells[at["pool"]] if "pool" in at else ""
+        try:
+            said, half = float(cells[at["io_rate"]]), half_digit(cells[at["io_rate"]])
+        except ValueError:
+            continue
+        some = devices.filter(pl.col("pool") == pool) if pool else devices
+        low, high = float(some["io_rate_low"].sum()), float(some["io_rate_high"].sum())
+        if low - half > said or said > high + half:
+            of = f"LCU {pool}" if pool else "all"
+            notes[
+                f"{path}: the devices of {of} add up to {some['io_rate'].sum():.6g} I/Os a second, the report says "
+                f"{said:.6g}: rows are missing."
+            ] = None
+            lost.append(schema.Missing(name=None, pool=pool or None))
+    return tuple(lost)
+
+
+def _supply(
+    path: Path, reports: Sequence[RmfReport], devices: Sequence[pl.DataFrame], notes: dict[str, None]
+) -> pl.DataFrame | None:
+    """Rows of the table of pools from IOQ reports: the ratio of I/Os that found no alias, of the I/Os of the unit."""
+    found = [
+        (report, line, lcu, *numbers)
+        for report in reports if report.metric == "IOQ"
+        for table in report.tables
+        for lcu, (line, *numbers) in _units(path, table).items()
+    ]  # fmt: skip
+    if not found:
+        return None
+    rates = _rates(devices)
+    names = ("system", "start", "interval", "time", "pool", "tries", "fails", "most_used", "line")
+    columns: dict[str, list[Any]] = {name: [] for name in names}
+    untold = []
+    for report, line, lcu, wait, most, taken in found:
+        begin, seconds = report.begin, report.seconds
+        rate = rates.get((report.system or None, begin, lcu), taken)
+        tries = None if rate is None or seconds is None else round(rate * seconds)
+        if tries is None:
+            untold.append(lcu)
+        row = (report.system or None, begin, seconds, _end(begin, seconds), lcu, tries,
+               None if tries is None or wait is None else round(wait * tries), most, line)  # fmt: skip
+        for values, value in zip(columns.values(), row, strict=True):
+            values.append(value)
+    notes[
+        f"{path}: requests for an alias are taken as all I/Os of the control unit, fails as HPAV WAIT of them; its "
+        "aliases as the most that were in use at once (HPAV MAX): it may have more."
+    ] = None
+    if untold:
+        notes[f"{path}: no I/O rate of LCU {listed(sorted(set(untold)))}: give its DEVICE report."] = None
+    most_of: dict[str, int] = {}
+    for lcu, most in zip(columns["pool"], columns["most_used"], strict=True):
+        most_of[lcu] = max(most_of.get(lcu, 0), most or 0)
+    aliases = [most_of[lcu] for lcu in columns["pool"]]
+    free = [
+        None if used is None else most - used
+        for most, used in zip(aliases, columns["most_used"], strict=True)
+    ]
+    rest = {"aliases": aliases, "fewest_free": free, "restarted": False, "plain": True, "file": str(path)}
+    return schema.frame(schema.SUPPLY, {**columns, **rest}, len(aliases))
+
+
+def _end(begin: datetime | None, seconds: float | None) -> float | None:
+    if begin is None or seconds is None:
+        return None
+    return (begin - datetime(1970, 1, 1)).total_seconds() + seconds
+
+
+def _rates(devices: Sequence[pl.DataFrame]) -> dict[tuple[Any, Any, Any], float]:
+    """I/O rate of each control unit and interval."""
+    import polars as pl
+
+    if not devices:
+        return {}
+    pool = pl.col("pool").str.to_uppercase().str.zfill(4)
+    sums = pl.concat(devices).group_by("system", "start", pool).agg(pl.col("io_rate").sum())
+    return {(system, start, pool): rate for system, start, pool, rate in sums.iter_rows()}
+
+
+def _units(path: Path, table: XmlTable) -> dict[str, tuple[Any, ...]]:
+    """Of each control unit with HyperPAV: line, ratio of waits, most aliases in use, I/Os of its paths a second."""
+    words = [heading_words(heading)[0] for heading in table.headings]
+
+    def place(names: Sequence[str]) -> int | None:
+        return next((words.index(name) for name in names if name in words), None)
+
+    lcu_at, wait_at, most_at, taken_at = place(LCU), place(WAIT), place(MOST), place(TAKEN)
+    if lcu_at is None or wait_at is None or most_at is None:
+        return {}
+    found: dict[str, list[Any]] = {}
+    lcu = ""
+    for line, kind, cells in table.rows:
+        lcu = cells[lcu_at] or lcu
+        if not re.fullmatch(r"[0-9A-Fa-f]{1,4}", lcu):
+            continue
+        unit = found.setdefault(lcu.upper().zfill(4), [line, None, None, None])
+
+        wait, most, taken = (
+            None
+            if index is None
+            else _number(path, line, table.headings[index], cells[index], limit, whole=whole)
+            for index, limit, whole in (
+                (wait_at, 1, False),
+                (most_at, MOST_USED, True),
+                (taken_at, MOST_RATE, False),
+            )
+        )
+        unit[1] = wait if unit[1] is None else unit[1]
+        unit[2] = most if unit[2] is None else unit[2]
+        if kind != SUM and taken is not None:
+            unit[3] = (unit[3] or 0.0) + taken
+    return {lcu: tuple(unit) for lcu, unit in found.items() if unit[1] is not None or unit[2] is not None}
+
+
+def _number(path: Path, line: int, heading: str, cell: str, most: float, *, whole: bool) -> float | None:
+    """A number of an IOQ report; None where there is none."""
+    if cell.lower() in ("", *NOTHING):
+        return None
+    try:
+        return Allowed(most=most, whole=whole).read(cell)
+    except ValueError:
+        wanted = Allowed(most=most, whole=whole).expected(heading)
+        raise ReportError(path, f"{heading} {shown(cell)}: {wanted}", line=line) from None
+
+
+def _with_most_used(devices: pl.DataFrame, supply: pl.DataFrame) -> pl.DataFrame:
+    """Aliases of the pools: at least as many as were in use at once."""
+    import polars as pl
+
+    most = supply.group_by("pool").agg(pl.col("aliases").max().cast(pl.UInt16).alias("_most"))
+    joined = devices.with_columns(pl.col("pool").str.to_uppercase().str.zfill(4)).join(
+        most, on="pool", how="left", maintain_order="left"
+    )
+    return joined.with_columns(pl.coalesce("pool_aliases", "_most").alias("pool_aliases")).drop("_most")

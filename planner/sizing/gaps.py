@@ -1,0 +1,89 @@
+"""Members that could not be read: what an answer says first of them, and the exit code that follows."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from planner.measurements import Devices
+from planner.render.text import counted
+from planner.reports.membership import Membership
+from planner.reports.schema import Missing
+
+MOST_NAMED: Final = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Gaps:
+    """Volumes (and `aliases`) without a readable row, by name, of how many there are; `allowed` where that is known."""
+
+    volumes: tuple[str, ...] = ()
+    of: int = 0
+    aliases: tuple[str, ...] = ()
+    allowed: bool = False
+
+    def __bool__(self) -> bool:
+        """Whether anything is missing."""
+        return bool(self.volumes or self.aliases)
+
+    @property
+    def exit_code(self) -> int:
+        """2 where something is missing and nobody said that it may be."""
+        return 2 if self and not self.allowed else 0
+
+    @property
+    def words(self) -> str:
+        """For the first line: 1 of 8 volumes could not be read."""
+        parts = [f"{len(self.volumes)} of {counted(self.of, 'volume')}"] if self.volumes else []
+        parts += [counted(len(self.aliases), "alias", "aliases")] if self.aliases else []
+        return f"{' and '.join(parts)} could not be read"
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Which, and the way out."""
+        if not self:
+            return ()
+        names = sorted({*self.volumes, *self.aliases})
+        more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+        out = "" if self.allowed else "; --allow-missing if that is known"
+        return (f"Without a readable row: {', '.join(names[:MOST_NAMED])}{more}{out}.",)
+
+
+def named(devices: Devices | None, name: str) -> bool:
+    """Whether a device or label is among those typed."""
+    if devices is None:
+        return False
+    number = int(name, 16) if all(sign in "0123456789ABCDEF" for sign in name) and name else -1
+    return name.upper() in devices.labels or any(low <= number <= high for low, high in devices.ranges)
+
+
+def gaps(
+    missing: Sequence[Missing], present: Collection[str], volumes: int, *, pool: str | None = None, allowed: bool,
+    membership: Membership | None = None, only: Devices | None = None, exclude: Devices | None = None,
+) -> Gaps:  # fmt: skip
+    """What is missing of some volumes, or of a pool; a base without any row is missing as one with a damaged row."""
+    lost: list[str] = []
+    aliases: list[str] = []
+    if membership is not None and pool is not None and pool in membership.pools:
+        names = {each.name for each in missing}
+        bases, members = membership.of(pool, "base"), membership.of(pool, "alias")
+        lost = [name for name in bases if name not in present or name in names]
+        aliases = [name for name in members if name in names]  # one without any row may have been idle
+        if sum(each.name is None for each in missing) > len([name for name in bases if name not in present]):
+            aliases += [name for name in members if name not in present]
+        volumes = len(bases)
+    else:
+        for number, each in enumerate(missing, 1):
+            if pool is not None and each.pool not in (None, pool):
+                continue
+            if each.name is not None and (
+                named(exclude, each.name) or (only is not None and not named(only, each.name))
+            ):
+                continue
+            if each.name is None and only is not None and pool is None:
+                continue
+            (aliases if each.alias else lost).append(each.name or f"a row without a name ({number})")
+        volumes += len({*lost} - {*present})
+    lost = [name for name in dict.fromkeys(lost) if not named(exclude, name)]
+    return Gaps(tuple(lost), volumes, tuple(dict.fromkeys(aliases)), allowed)

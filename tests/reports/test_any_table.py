@@ -1,0 +1,158 @@
+"""Tables as tools and people write them: eight exports say the same, units and marks are found, doubts are refused."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pandas as pd
+import polars as pl
+import pytest
+
+from planner.errors import InputError, ReportError
+from planner.measurements import read
+from planner.reports.column_names import heading_words, plan_of, read_map
+from tests.reports.exports import EXPORTS, START, least, volumes
+
+
+@pytest.mark.parametrize("name", EXPORTS)
+@pytest.mark.parametrize("seed", range(3))
+def test_every_export_says_the_same_without_a_map(name: str, seed: int) -> None:
+    rows = volumes(Random(seed), 6, 2)
+    found = read(EXPORTS[name](rows).encode())
+    assert found.missing == () and found.devices.height in (6, 12)
+    for row, v in zip(found.devices.rows(named=True), rows, strict=False):
+        assert row["io_rate"] == pytest.approx(v.rate, rel=1e-3)
+        assert row["service"] == pytest.approx(v.service / 1000, rel=5e-3)
+        assert row["queued"] == pytest.approx(v.rate * v.iosq / 1000, abs=2e-3, rel=2e-3)
+        assert row["response"] == pytest.approx(v.response / 1000, rel=5e-3)
+        assert v.device == row["device"] or v.label == row["label"]
+        assert row["start"] in (v.start, None) and (row["start"] is not None or v.start == START)
+
+
+def test_a_rate_and_a_response_time_are_read_as_they_are() -> None:
+    row = read(least(volumes(Random(1))).encode()).devices.row(0, named=True)
+    assert row["service"] is None and row["response"] is not None
+
+
+def text(*lines: str) -> bytes:
+    return "\n".join(lines).encode()
+
+
+@pytest.mark.parametrize(
+    ("lines", "rate", "service"),
+    [
+        (("Volser;IOPS;Svc Time (us)", "A;1.234,5;845,0"), 1234.5, 845e-6),
+        (("Volser;IOPS;Svc", "A;1234.5;0.845"), 1234.5, 0.845e-3),
+        (("Volser\tIOPS\tSvc", "A\t7,25\t0,845"), 7.25, 0.845e-3),
+        (('Volser,IOPS,"Svc, s"', 'A,"1,234.5",.000845'), 1234.5, 845e-6),
+        (("title", "", "Volser,IOPS,Service", ",1/s,us", "A,10,1300"), 10, 1.3e-3),
+        (("Volser,SSCH,Service_s", "A,10,0.0013"), 10, 1.3e-3),
+    ],
+)
+def test_marks_and_units_are_found(lines: tuple[str, ...], rate: float, service: float) -> None:
+    row = read(text(*lines)).devices.row(0, named=True)
+    assert row["io_rate"] == rate and row["service"] == pytest.approx(service)
+
+
+@pytest.mark.parametrize(
+    ("lines", "problem"),
+    [
+        (("Volser;IOPS;Svc", "A;1,234;2,345"), "line 2, column 3: '1,234': is its comma one of decimals or"),
+        (("Volser;IOPS;Svc", "A;1,5;2.5"), "'1,5': a decimal comma, and decimal points elsewhere"),
+        (("Volser,IOPS,Svc (ms),Svc (us)", "A,1,2,3"), r"'Svc \(ms\)' and 'Svc \(us\)' may both be service"),
+        (("Volser,Rates per s,Svc", "A,1,2"), "a table without io_rate; taken: Volser as volume, Svc as service; not "
+         "taken: Rates per s; io_rate: perhaps 'Rates per s'; --map io_rate=COLUMN"),
+        (("Volser,IOPS,Svc", "A,700,845"), None),
+        (("Volser,IOPS,Svc", "A,700,18450"), "so slow; expected milliseconds, or the unit by --map service_us"),
+        (("Volser,IOPS,Svc", "A,700,.0008"), "so fast; expected milliseconds, or the unit by --map service_s=Svc"),
+    ],
+)  # fmt: skip
+def test_what_may_mean_two_things_is_refused(lines: tuple[str, ...], problem: str | None) -> None:
+    if problem is None:
+        read(text(*lines))
+        return
+    with pytest.raises(ReportError, match=problem):
+        read(text(*lines))
+
+
+def test_seconds_under_names_of_milliseconds_are_told_by_their_sum() -> None:
+    """IOSQ + pend + disconnect + connect = response holds in any unit; only as seconds a disk can be meant."""
+    header = "device,io_rate,iosq_ms,pend_ms,disconnect_ms,connect_ms,response_ms"
+    found = read(text(header, "522A,700,.0004,.0001,.0002,.0005,.0012", "522B,10,0,.0001,.0002,.0005,.0008"))
+    assert found.devices["service"].to_list() == pytest.approx([0.8e-3, 0.8e-3])
+    assert found.devices["queued"][0] == pytest.approx(0.28)
+    assert any("read as seconds" in note for note in found.notes)
+    with pytest.raises(ReportError, match="no disk is so fast"):
+        read(text(header, "522A,700,.0004,.0001,.0002,.0005,.0052"))
+
+
+def test_rows_without_numbers_are_left_out_and_named_and_never_the_whole_file() -> None:
+    found = read(text("volume,pool,io_rate,service_ms,queued", "A,1,n/a,1,0", "B,1,5,,0", "C,1,7,1,", "D,1,9,1,.2",
+                      "E,1,0,,", ",1,5,1,0"))  # fmt: skip
+    assert found.devices["label"].to_list() == ["D", "E"]
+    assert [(each.name, each.pool) for each in found.missing] == [
+        ("A", "1"),
+        ("B", "1"),
+        ("C", "1"),
+        (None, "1"),
+    ]
+    (note,) = found.notes
+    assert "4 rows without a number that is needed left out: A in line 2, B in line 3" in note
+
+
+def test_a_date_with_two_meanings_is_not_guessed() -> None:
+    lines = ("Volser,Date,Time,IOPS,Svc", "A,03/01/2026,10:00,1,2", "A,03/01/2026,10:15,2,2")
+    found = read(text(*lines))
+    assert found.devices["start"].null_count() == 2 and found.devices["source"].n_unique() == 2
+    assert any("no date with one meaning" in note for note in found.notes)
+    clear = read(text(*lines, "A,03/31/2026,10:00,1,2")).devices["start"]
+    assert [each.day for each in clear] == [1, 1, 31] and {each.month for each in clear} == {3}
+
+
+def test_a_map_says_what_headings_do_not() -> None:
+    table = text("Name,X,Y", "A,700,1.3")
+    for given in (
+        'volume=Name, io_rate=X, service_ms="Y"',
+        {"volume": "Name", "io_rate": "x", "service_ms": "Y"},
+    ):
+        row = read(table, map=given).devices.row(0, named=True)
+        assert (row["label"], row["io_rate"], row["service"]) == ("A", 700, pytest.approx(1.3e-3))
+    for wrong, problem in (
+        ("io_rate=Z", "one of the columns Name, X, Y"), ("speed=X", "one of device"), ("io_rate", "FIELD=COLUMN"),
+        ("io_rate=X,io_rate=Y", "io_rate once"),
+    ):  # fmt: skip
+        with pytest.raises(InputError, match=problem):
+            read(table, map=wrong)
+
+
+def test_what_was_taken_is_said() -> None:
+    found = read(text("Volser,IOPS,Svc (us),Site", "A,1,2000,x"))
+    assert found.columns == (
+        "bytes: columns: Volser as volume, IOPS as io_rate, Svc (us) as service [us]; not used: Site.",
+    )
+
+
+def test_frames_with_other_names_and_with_an_index() -> None:
+    rows = {"volser": ["A", "B"], "iops": [700.0, float("nan")], "service_us": [1300.0, 1200.0]}
+    for frame in (pl.DataFrame(rows), pd.DataFrame(rows), pd.DataFrame(rows).set_index("volser")):
+        found = read(frame)
+        assert found.devices["label"].to_list() == ["A"] and found.devices["service"][0] == pytest.approx(
+            1.3e-3
+        )
+        assert [each.name for each in found.missing] == ["B"]
+
+
+def test_headings_and_maps_on_their_own() -> None:
+    assert heading_words("Avg. Disc Time [msec]") == ("disctime", "ms")
+    assert plan_of(["LCU", "Volser", "IOPS", "Resp"]).missing == ()
+    assert read_map("io_rate=IOPS") == {"io_rate": "IOPS"}
+
+
+def test_what_a_spreadsheet_saves_otherwise() -> None:
+    table = "Volser\tIOPS\tSvc\r\nÄ1\t700,5\t1,3\r\n"
+    row = read(table.encode("utf-16")).devices.row(0, named=True)
+    assert (row["label"], row["io_rate"]) == ("Ä1", 700.5)
+    with pytest.raises(
+        ReportError, match=r"a workbook \(.xlsx\) or another zip file: expected it saved as CSV"
+    ):
+        read(b"PK\x03\x04" + bytes(100))

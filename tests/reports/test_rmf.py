@@ -1,0 +1,100 @@
+"""XML of the RMF postprocessor: what was printed is read, sums are held, what is no such file is refused."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+
+from planner.errors import ReportError
+from planner.measurements import read
+from planner.reports import rmf_xml
+from tests.reports.exports import START, volumes
+from tests.reports.exports import rmf_xml as printed
+
+
+def test_rows_are_those_of_the_report_and_add_up_to_its_sums() -> None:
+    rows = volumes(Random(5), 9, 3)
+    found = read(printed(rows).encode())
+    frame = found.devices
+    assert frame.height == 27 and found.missing == ()
+    for row, v in zip(frame.rows(named=True), rows, strict=True):
+        assert (row["system"], row["device"], row["label"], row["pool"]) == (
+            "SYSA",
+            v.device,
+            v.label,
+            "0045",
+        )
+        assert (row["start"], row["interval"], row["kind"]) == (v.start, 900.0, "volume")
+        assert row["io_rate"] == v.rate and row["pool_aliases"] == 6
+        for name, value in (("service", v.service), ("response", v.response), ("pend", v.pend)):
+            assert row[name] == pytest.approx(value / 1000, abs=1e-12)
+            assert row[f"{name}_low"] <= row[name] <= row[f"{name}_high"]
+        assert row["queued"] == pytest.approx(v.rate * v.iosq / 1000)
+    total = sum(v.rate for v in rows if v.start == START)
+    first = found.supply.row(0, named=True)
+    assert first["pool"] == "0045" and first["tries"] == round(total * 900) and first["most_used"] == 6
+    assert first["fails"] == round(0.012 * first["tries"])
+
+
+def test_a_device_without_numbers_is_offline_and_one_with_some_is_missing() -> None:
+    rows = volumes(Random(2), 4)
+    text = printed(rows, offline=3, ioq=False)
+    whole = read(text.encode())
+    assert any("offline" in note and "08B00" in note for note in whole.notes) and whole.missing == ()
+    lost = text.replace(f"<col>{rows[1].rate:.3f}</col>", "<col/>", 1)
+    found = read(lost.encode())
+    assert [each.name for each in found.missing] == [rows[1].device]
+    assert found.devices.height == 3
+
+
+def test_a_sum_that_its_rows_do_not_reach_says_that_some_are_missing() -> None:
+    rows = volumes(Random(3), 4)
+    text = printed(rows, ioq=False)
+    lines = text.splitlines(keepends=True)
+    cut = "".join(line for line in lines if rows[0].label not in line)
+    found = read(cut.encode())
+    assert [(each.name, each.pool) for each in found.missing] == [(None, "0045")]
+    assert any("rows are missing" in note for note in found.notes)
+
+
+def test_documents_one_behind_the_other_and_other_reports() -> None:
+    rows = volumes(Random(4), 3, 2)
+    one = printed(rows[:3], ioq=False)
+    other = printed(rows[3:], ioq=False).replace(
+        "</ddsml>", '<postprocessor><metric id="CACHE"/></postprocessor></ddsml>'
+    )
+    found = read((one + other).encode())
+    assert found.devices.height == 6
+    assert any("nothing is taken from the reports CACHE" in note for note in found.notes)
+    assert any("does not say how many aliases" in note for note in found.notes)
+
+
+HEAD = '<?xml version="1.0"?>'
+BAD = {
+    "an entity": (f'{HEAD}<!DOCTYPE ddsml [<!ENTITY a "b">]><ddsml>&a;</ddsml>', "document type declaration"),
+    "an external entity": (f'{HEAD}<!DOCTYPE ddsml SYSTEM "file:///etc/passwd"><ddsml/>', "document type declaration"),
+    "too deep": (HEAD + "<ddsml>" * 40 + "</ddsml>" * 40, "more than 32 elements within each other"),
+    "a long text": (f"{HEAD}<ddsml><postprocessor><a>{'x' * 5000}</a></postprocessor></ddsml>", "more than 4096"),
+    "cut off": (f"{HEAD}<ddsml><postprocessor>", "no whole XML .no element found"),
+    "no devices": (f'{HEAD}<ddsml><postprocessor><metric id="CPU"/></postprocessor></ddsml>', "reports CPU without"),
+    "nothing": (f"{HEAD}<ddsml/>", "RMF reports none without"),
+    "an unknown encoding": ('<?xml version="1.0" encoding="IBM-1047"?><ddsml/>', "unknown encoding"),
+    "a short row": (
+        f"{HEAD}<ddsml><postprocessor><metric id='DEVICE'/><table><column-headers><col>a</col><col>b</col>"
+        "</column-headers><row><col>1</col></row></table></postprocessor></ddsml>", "1 cell: expected 2",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_what_is_no_such_file_is_refused(case: str) -> None:
+    text, problem = BAD[case]
+    with pytest.raises(ReportError, match=problem):
+        read(text.encode())
+
+
+def test_a_file_larger_than_any_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rmf_xml, "MOST_BYTES", 100)
+    with pytest.raises(ReportError, match="expected at most"):
+        read(printed(volumes(Random(1), 2)).encode())

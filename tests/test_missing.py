@@ -1,0 +1,160 @@
+"""What could not be read stands in the first line and in the exit code of every alias answer."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from planner.cli import main
+from planner.library import data_path
+from planner.sizing.question import aliases
+
+POOL = data_path("hyperpav", "pool-8-aliases.listing")
+CLASSIC = data_path("hyperpav", "522A-2-aliases.listing")
+BASES = [f"522{digit}" for digit in "ABCDEF"] + ["5230", "5231"]
+NUMBERS = [f"52{number}" for number in ("49", "4A", "4B", "4C", "4D", "4E", "4F", "50")]
+
+
+def asked(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
+    code = main(["aliases", *words])
+    out, err = capsys.readouterr()
+    return code, " ".join(out.split()), err
+
+
+def damaged(tmp_path: Path, device: str, way: str) -> Path:
+    lines = POOL.read_text(encoding="utf-8").splitlines(keepends=True)
+    at = next(k for k, line in enumerate(lines) if line.startswith(f" {device} "))
+    if way == "gone":
+        del lines[at]
+    elif way == "number":
+        lines[at] = lines[at].replace(device, "52x2", 1)
+    else:
+        lines[at] = lines[at].replace(" .", " x", 1)
+    path = tmp_path / "damaged.listing"
+    path.write_text("".join(lines), encoding="utf-8")
+    return path
+
+
+def members(tmp_path: Path) -> Path:
+    path = tmp_path / "members.csv"
+    rows = [f"{device},base,A" for device in BASES] + [f"{device},alias,A" for device in NUMBERS]
+    path.write_text("\n".join(["device,role,pool", *rows]) + "\n", encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("device", [BASES[0], BASES[3], BASES[-1]])
+@pytest.mark.parametrize("way", ["gone", "number", "cell"])
+def test_a_damaged_or_missing_row_of_a_member(
+    device: str, way: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, pools = damaged(tmp_path, device, way), members(tmp_path)
+    code, out, _ = asked(capsys, "pool", str(path), "--pools", str(pools))
+    assert code == 2 and out.startswith("1 of 8 volumes could not be read: at least ")
+    assert f"Without a readable row: {device}; --allow-missing if that is known." in out
+    code, out, _ = asked(capsys, "pool", str(path), "--pools", str(pools), "--allow-missing")
+    assert code == 0 and out.startswith("1 of 8 volumes could not be read: at least ")
+    code, out, _ = asked(capsys, "pool", str(path), "--pools", str(pools), "--json")
+    assert code == 2 and json.loads(out)["volumes_missing"] == 1
+    if way != "gone":  # a listing alone does not say which devices there should be
+        code, out, _ = asked(capsys, "pool", str(path))
+        assert code == 2 and out.startswith("1 of 8 volumes could not be read: at least ")
+
+
+def test_a_damaged_alias_is_counted_as_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = asked(
+        capsys, "pool", str(damaged(tmp_path, "524B", "cell")), "--pools", str(members(tmp_path))
+    )
+    assert code == 2 and out.startswith("1 alias could not be read: at least ")
+
+
+def test_a_whole_listing_says_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = asked(capsys, "pool", str(POOL), "--pools", str(members(tmp_path)), "--json")
+    assert code == 0 and json.loads(out)["volumes_missing"] == 0 and "could not be read" not in out
+
+
+def table(tmp_path: Path, *rows: str) -> Path:
+    path = tmp_path / "volumes.csv"
+    path.write_text(
+        "\n".join(["volume,pool,aliases,io_rate,service_ms,queued", *rows]) + "\n", encoding="utf-8"
+    )
+    return path
+
+
+ROWS = ("A,1,2,700,1.3,1.8", "B,1,2,n/a,1.3,0", "C,1,2,650,1.3,1.2", "D,2,1,500,1.2,.4", "E,2,1,400,,.3")
+
+
+def test_empty_cells_of_a_table_are_told_pool_by_pool(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = table(tmp_path, *ROWS)
+    code, out, _ = asked(capsys, "pool", str(path))
+    assert code == 2
+    assert out.startswith(
+        "Pool 1: 1 of 3 volumes could not be read; pool 2: 1 of 2 volumes could not be read: at least"
+    )
+    code, out, _ = asked(capsys, "pool", str(path), "--json")
+    found = json.loads(out)
+    assert found["volumes_missing"] == 2 and [pool["volumes_missing"] for pool in found["pools"]] == [1, 1]
+    code, out, _ = asked(capsys, "pool", str(path), "--pool", "1", "--allow-missing")
+    assert code == 0 and out.startswith("1 of 3 volumes could not be read: at least ")
+
+
+def test_volumes_with_aliases_of_their_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "own.csv"
+    path.write_text(
+        "volume,io_rate,service_ms,queued\nA,700,1.3,1.8\nB,,1.3,0\nC,650,1.3,1.2\n", encoding="utf-8"
+    )
+    code, out, _ = asked(capsys, "volume", str(path))
+    assert code == 2 and out.startswith("1 of 3 volumes could not be read. 2 volumes: ")
+    code, out, _ = asked(capsys, "volume", str(path), "--device", "A")
+    assert code == 0 and "could not be read" not in out.partition(".")[0]
+    code, _, err = asked(capsys, "volume", str(path), "--device", "B")
+    assert code == 2 and "1 row could not be read" in err
+
+
+def test_an_alias_of_one_base_makes_that_base_incomplete(tmp_path: Path) -> None:
+    path = tmp_path / "classic.listing"
+    text = CLASSIC.read_text(encoding="utf-8").splitlines(keepends=True)
+    at = next(k for k, line in enumerate(text) if "->522A" in line)
+    text[at] = text[at].replace(" .", " x", 1)
+    path.write_text("".join(text), encoding="utf-8")
+    answer = aliases(path, kind="volume", device="522A")
+    assert answer.exit_code == 2 and answer.headline.startswith("1 of 1 volume could not be read")
+
+
+def test_errors_are_a_wrapped_paragraph_on_standard_error(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("COLUMNS")
+    path = tmp_path / "a.csv"
+    path.write_text("Volser,Speed,Svc\nA,1,2\n", encoding="utf-8")
+    assert main(["aliases", "pool", str(path)]) == 2
+    out, err = capsys.readouterr()
+    lines = err.splitlines()
+    assert (
+        out == "" and len(lines) > 1 and all(len(line) <= 80 or " " not in line.strip() for line in lines[1:])
+    )
+    assert "not taken: Speed" in " ".join(err.split())
+
+
+def test_members_of_other_devices_are_refused_by_the_name_of_their_file(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pools = tmp_path / "others.csv"
+    pools.write_text("device,role,pool\n1234,base,A\n", encoding="utf-8")
+    code, _, err = asked(capsys, "pool", str(POOL), "--pools", str(pools))
+    assert code == 2 and f"--pools = '{pools}'" in err and "PosixPath" not in err
+
+
+def test_a_refused_collect_leaves_no_archive(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    bad, archive = tmp_path / "bad.csv", tmp_path / "archive"
+    bad.write_text("x\n", encoding="utf-8")
+    assert main(["collect", str(bad), "-o", str(archive)]) == 2 and not archive.exists()
+    archive.mkdir()
+    assert main(["collect", str(bad), "-o", str(archive)]) == 2 and list(archive.iterdir()) == []
+    assert main(["collect", str(POOL), "-o", str(archive), "--system", "A"]) == 0
+    before = sorted(each.name for each in archive.rglob("*"))
+    assert main(["collect", str(bad), "-o", str(archive)]) == 2
+    assert sorted(each.name for each in archive.rglob("*")) == before
