@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 VERSION: Final = 3  # 2 has no utilization
 ABOUT: Final = "archive.toml"  # makes a folder an archive
 PARTS: Final = "parts.sha256"  # the list of its parts, as sha256sum writes it
-SINCE_VERSION_3: Final = "utilization"
+SINCE_VERSION_3: Final = ("utilization", "together")
 UNLISTED: Final = 1  # version whose parts are the files that there are
 JOURNAL: Final = (
     ".journal"  # of that version: moves that are still to be made, if a run was killed while it made them
@@ -393,7 +393,7 @@ def _damage(file: Path, part: StoredPart, _size: int, _changed: int) -> str:
     except schema.damage() as error:
         return f"damaged ({str(error).splitlines()[0][:80]})"
     wanted = stored_columns(part.folder[0])
-    before = {name: dtype for name, dtype in wanted.items() if name.partition("_")[0] != SINCE_VERSION_3}
+    before = {name: dtype for name, dtype in wanted.items() if name.partition("_")[0] not in SINCE_VERSION_3}
     return "" if columns in (wanted, before) else "has other columns"
 
 

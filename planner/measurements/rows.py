@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -160,9 +161,10 @@ class Rows:
         return self._plain("pool_aliases")
 
     @property
-    def together(self) -> Array:
-        """How much the I/Os of each row come together with those of others, shape (rows,); nan where unknown."""
-        return self._plain("together")
+    def together(self) -> Array | float:
+        """How much the I/Os of each row come together with those of others, shape (rows,); nan where none is known."""
+        found = self._plain("together")
+        return math.nan if np.isnan(found).all() else found
 
     @property
     def seconds(self) -> Array:

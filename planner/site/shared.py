@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 COLUMNS: Final = ("system", "pool", "ssid")
 BUSIEST: Final = 0.01  # share of the intervals whose load the systems' shares are of
 TIMES: Final = ("pend", "disconnect", "connect", "service", "response", "cu_wait")
-SUMS: Final = ("io_rate", "alias_rate", "avoided", "queued")
+SUMS: Final = ("io_rate", "alias_rate", "avoided", "queued", "utilization")
 
 Shared = Mapping[str, tuple[tuple[str, str], ...]]
 """Systems and pools by the subsystem id that they share."""
@@ -118,7 +118,7 @@ def joined(
     ]
     found = (
         rows.group_by(MOMENT, "interval", "device", "label", "kind", maintain_order=True)
-        .agg(*times, *sums, *firsts, pl.col("pool_aliases").max())
+        .agg(*times, *sums, *firsts, pl.col("pool_aliases").max(), pl.col("together").max())
         .with_columns(pl.lit(name).alias("system"), pl.lit(ssid).alias("pool"))
     )
     whole = schema.frame(

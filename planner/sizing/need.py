@@ -181,7 +181,8 @@ def ordered(run: Run) -> Run:
     )
     return replace(
         run, volumes=tuple(run.volumes[k] for k in order), io_rate=rate, service=service, queued=queued,
-        queue_shown=run.queue_shown[order], together=np.broadcast_to(run.together, order.shape)[order],
+        queue_shown=run.queue_shown[order],
+        together=run.together if np.ndim(run.together) == 0 else np.asarray(run.together)[order],
     )  # fmt: skip
 
 

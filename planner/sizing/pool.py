@@ -373,8 +373,7 @@ def size_pools(
     for k, runs in enumerate(cases):
         if not steady[k]:
             continue
-        rates = [each.total_rate.value for each in runs]
-        if len({each.aliases for each in runs}) > 1 and max(rates) > (1 + SAME_RATE) * min(rates):
+        if len({each.aliases for each in runs}) > 1 and _rates_differ(runs):
             try:
                 fits, left_out = fitted(runs, law)
             except PlannerError as problem:
@@ -429,11 +428,17 @@ def _read_steady(cases: Sequence[Sequence[Run]], law: Law) -> tuple[dict[int, Un
     return unshared, steady
 
 
+def _rates_differ(runs: Sequence[Run]) -> bool:
+    """Whether the I/O rate shows what requesters do with more aliases."""
+    rates = [run.total_rate.value for run in runs]
+    return bool(max(rates) > (1 + SAME_RATE) * min(rates))
+
+
 def _denied(runs: Sequence[Run], law: Law) -> bool:
     """Whether more waits with aliases than if the volumes, measured without, were independent."""
     known = [run for run in runs if run.queue_known]
     others = [run for run in known if run.aliases]
-    if not others or known[-1].bases == 1:
+    if not others or known[-1].bases == 1 or _rates_differ(known):
         return False
     (read,) = read_pools([row_of(next(run for run in known if not run.aliases))], law=law, many=1)
     return any(read.denies(row_of(each)) for each in others)

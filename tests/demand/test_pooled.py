@@ -9,7 +9,7 @@ import pytest
 
 from planner import queueing
 from planner.demand import Law, Target, pooled, read_volumes, unlimited
-from planner.demand.pooled import read_pool, read_pool_at_several
+from planner.demand.pooled import PoolRow, read_pool, read_pool_at_several
 from planner.demand.read import make_rows, poisson_ratio
 from planner.interval import Interval
 
@@ -29,12 +29,12 @@ def test_laws_with_unlimited_servers_carry_the_load(inflation: float) -> None:
     law = Law(inflation=inflation, redrive_time=0.0, model_error=0.02)
     loads = RATES * SERVICES
     readings = read_volumes(*rows(np.where(loads < 0.15, loads**2 / (1 - loads), QUEUES)), law=law)
-    laws, mean, _ = unlimited.present(readings, 160)
+    laws, mean, _ = unlimited.present(readings, 600)  # long tails reach far
     used = np.nonzero(readings.used)
     np.testing.assert_allclose(laws.sum(axis=0), 1.0, rtol=1e-9)
     load, batch = readings.demands.load[used], readings.demands.batch[used]
     opened = (np.isfinite(load) & (readings.demands.on_load[used] < 4)) | np.isfinite(batch)
-    n = np.arange(161)
+    n = np.arange(601)
     if inflation == 0:
         np.testing.assert_allclose(mean[opened], load[opened], rtol=1e-6)
         assert used[1][0] == 0
@@ -126,7 +126,7 @@ def test_a_second_count_narrows_what_the_draws_leave_open() -> None:
     alone = rows()
     few = rows(QUEUES / 3, RATES * 1.02)
     one = read_pool(*alone, law=LAW)
-    two = read_pool_at_several([(*few, 2), (*alone, 0)], law=LAW)  # in any order
+    two = read_pool_at_several([PoolRow(*few, 2), PoolRow(*alone, 0)], law=LAW)  # in any order
     assert two.in_use == 0 and two.others[0][0] == 2
     measured = QUEUES.sum() / 3
     assert abs(np.log(two.queued([2])[0] / measured)) <= 0.05
@@ -137,7 +137,7 @@ def test_a_second_count_narrows_what_the_draws_leave_open() -> None:
     assert spread[1] < spread[0]
     point, low, high = two.point_and_range()
     assert 3 <= low <= point <= high  # two aliases missed the target
-    met = read_pool_at_several([(*alone, 0), (*rows(np.zeros(4)), 6)], law=LAW).point_and_range()
+    met = read_pool_at_several([PoolRow(*alone, 0), PoolRow(*rows(np.zeros(4)), 6)], law=LAW).point_and_range()
     assert met[0] <= 6
 
 
@@ -162,7 +162,7 @@ def test_a_row_with_nearly_the_whole_queue_says_nothing_of_the_rates() -> None:
 
 
 def test_growth_after_two_rows_asks_for_no_fewer() -> None:
-    several = [(*rows(), 0), (*rows(QUEUES / 3, RATES * 1.02), 2)]
+    several = [PoolRow(*rows(), 0), PoolRow(*rows(QUEUES / 3, RATES * 1.02), 2)]
     plain, more = (read_pool_at_several(several, law=LAW, growth=growth) for growth in (0.0, 0.5))
     counts = np.arange(30)
     assert (more.queued(counts) >= plain.queued(counts) - 1e-9).all()

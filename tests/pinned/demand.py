@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from planner.demand import Law, Target, point_and_range, read_several, read_volumes
-from planner.demand.pooled import PoolReadings, read_pool, read_pool_at_several
+from planner.demand.pooled import PoolReadings, PoolRow, read_pool, read_pool_at_several
 from planner.demand.readings import Readings
 from planner.interval import Interval
 
@@ -56,7 +56,7 @@ def _of_pool(rows: list[Any], law: Law, growth: float, target: Target) -> Any:
     found: PoolReadings = (
         read_pool(*rows[0][:3], aliases=rows[0][3], law=law, growth=growth)
         if len(rows) == 1
-        else read_pool_at_several(rows, law=law, growth=growth)
+        else read_pool_at_several([PoolRow(*row) for row in rows], law=law, growth=growth)
     )
     ahead = found.predict([0, 1, 2, 4, 8, 16])
     return {
