@@ -144,7 +144,9 @@ def _means(devices: pl.DataFrame) -> pl.DataFrame:
         for end in schema.ENDS
     ]
     firsts = [pl.col(name).first() for name in ("source", "utc_offset", "file", "line")]
-    lasts = [pl.col(name).drop_nulls().last() for name in ("type", "pool_aliases", "together", "links", "paths")]
+    lasts = [
+        pl.col(name).drop_nulls().last() for name in ("type", "pool_aliases", "together", "links", "paths")
+    ]
     found = devices.group_by(about, maintain_order=True).agg(
         *means, *firsts, *lasts, pl.col("start").min(), pl.col("interval").sum()
     )

@@ -154,7 +154,7 @@ def test_pictures_of_one_and_of_several(tmp_path: Path, capsys: pytest.CaptureFi
     one = tmp_path / "one.svg"
     assert main(["growth", SERIES, "--limit", "5000", "--plot", str(one)]) == 0
     drawn = one.read_text(encoding="utf-8")
-    assert all(f"<!-- {words} -->" in drawn for words in ("90 %", "limit", "90 % of the date"))
+    assert all(f">{words}</text>" in drawn for words in ("90 %", "limit", "90 % of the date"))
     rows = [line for line in Path(SERIES).read_text(encoding="utf-8").splitlines()[1:]]
     several = tmp_path / "several.csv"
     lines = [f"{row},{system}" for system in ("SYSA", "SYSB") for row in rows]

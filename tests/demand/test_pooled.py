@@ -137,7 +137,9 @@ def test_a_second_count_narrows_what_the_draws_leave_open() -> None:
     assert spread[1] < spread[0]
     point, low, high = two.point_and_range()
     assert 3 <= low <= point <= high  # two aliases missed the target
-    met = read_pool_at_several([PoolRow(*alone, 0), PoolRow(*rows(np.zeros(4)), 6)], law=LAW).point_and_range()
+    met = read_pool_at_several(
+        [PoolRow(*alone, 0), PoolRow(*rows(np.zeros(4)), 6)], law=LAW
+    ).point_and_range()
     assert met[0] <= 6
 
 

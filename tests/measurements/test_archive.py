@@ -555,7 +555,9 @@ def test_an_archive_of_before_the_utilization_is_read_and_added_to(archive: Path
     def without(name: str) -> None:
         (file,) = archive.rglob("*.parquet")
         found = pl.read_parquet(file, hive_partitioning=False)
-        found.drop([each for each in found.columns if each.startswith((name, "together"))]).write_parquet(file)
+        found.drop([each for each in found.columns if each.startswith((name, "together"))]).write_parquet(
+            file
+        )
         digest = hashlib.sha256(file.read_bytes()).hexdigest()
         old = open_archive(archive).parts[0]
         place = file.rename(

@@ -48,7 +48,7 @@ def volumes(random: Random, many: int = 8, intervals: int = 1) -> list[Volume]:
     for each in range(intervals):
         for k in range(many):
             rate = round(random.uniform(5, 900) if k else 900.25, 2)
-            parts = [random.randrange(1, 300) / 1000 for _ in range(3)]
+            parts = [random.randrange(30, 300) / 1000 for _ in range(3)]
             iosq = random.choice((0, random.randrange(1, 4000))) / 1000
             start = START + timedelta(seconds=INTERVAL * each)
             found.append(Volume(f"8A{k:02X}", f"PROD{k:02d}", "0045", 4, rate, iosq, *parts, start))
