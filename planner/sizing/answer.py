@@ -390,7 +390,7 @@ class AliasAnswer(Answer):
 
     def _of_together(self) -> tuple[str, ...]:
         """How much the bursts of volumes come together, where data say it."""
-        if self.together is None:
+        if self.together is None or self.together.high - self.together.low >= 1.0:
             return ()
         low, value, high = self.together
         return (

@@ -1,0 +1,185 @@
+"""How much bursts come together: laws of the copula, batches with a long tail, and counts of simulated pools."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import planner
+from planner.demand import Law, chains, kinds, read_volumes
+from planner.demand.pooled import PoolRow, read_pool_at_several, read_pools
+from planner.demand.together import _all_at_once, _partly, beyond, in_batches
+from planner.demand.unlimited import asked
+from planner.errors import InputError, ReportError
+from planner.interval import Interval
+from planner.reports.membership import read_membership
+from planner.sizing.need import need
+from tests.demand import judged
+from tests.demand.arrivals import drawn
+
+RANDOM = np.random.default_rng(5)
+LAWS = RANDOM.dirichlet(np.full(6, 0.6), 4).T  # distributions of four volumes, a column each
+MEAN = float(np.arange(6) @ LAWS.sum(axis=1))
+LAW = Law(inflation=0.1, redrive_time=3e-5, model_error=0.02)
+
+
+def exact(values: float | list[float]) -> Interval:
+    found = np.asarray(values, dtype=float)
+    return Interval(found, found, found)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.3, 0.7, 0.95, 1.0])
+def test_the_mean_of_the_sum_does_not_depend_on_the_share(share: float) -> None:
+    chances = _all_at_once(LAWS) if share == 1.0 else _partly(LAWS, np.full(4, share))
+    assert chances.sum() == pytest.approx(1.0, abs=1e-6)
+    assert np.arange(chances.size) @ chances == pytest.approx(MEAN, abs=1e-5)
+
+
+def test_independent_volumes_are_convolved() -> None:
+    expected = np.ones(1)
+    for law in LAWS.T:
+        expected = np.convolve(expected, law)
+    np.testing.assert_allclose(_partly(LAWS, np.zeros(4)), expected, atol=1e-12)
+
+
+def test_all_at_once_is_the_sum_of_the_quantiles_of_one_number() -> None:
+    """Against two million equally spaced uniform numbers."""
+    at = (np.arange(2_000_000) + 0.5) / 2_000_000
+    below = np.cumsum(LAWS, axis=0)
+    below[-1] = 1.0
+    sums = np.sum([np.searchsorted(column, at) for column in below.T], axis=0)
+    np.testing.assert_allclose(_all_at_once(LAWS), np.bincount(sums) / at.size, atol=5e-6)
+
+
+def test_a_part_of_the_volumes_together_is_the_convolution_of_both_parts() -> None:
+    """Two volumes all at once, to the step of the sum over the common number, and two on their own."""
+    found = _partly(LAWS, np.array([1.0, 1.0, 0.0, 0.0]))
+    expected = np.convolve(np.convolve(_all_at_once(LAWS[:, :2]), LAWS[:, 2]), LAWS[:, 3])
+    counts = np.arange(found.size)
+    for aliases in range(8):
+        excess = np.maximum(counts - aliases, 0)
+        assert excess @ found == pytest.approx(excess[: expected.size] @ expected, rel=0.04, abs=2e-3)
+
+
+def test_more_comes_beyond_the_aliases_the_more_comes_together() -> None:
+    """Convex order: for every count of aliases, in every pool of one demand."""
+    rate, service = exact([300.0] * 4), exact([1e-3] * 4)
+    read = read_volumes(rate, service, exact([0.4] * 4), law=LAW)
+    use = asked(read)
+    queues = [beyond(use, 40, share) for share in (0.0, 0.25, 0.5, 0.75, 1.0)]
+    for less, more in pairwise(queues):
+        assert (more >= less - 1e-5).all()  # of the sum over the common number
+    assert queues[-1][6] > 2 * queues[0][6]
+
+
+def test_batches_with_a_long_tail_keep_their_moments() -> None:
+    """Of lognormal sizes of sigma 1 and mean 1: e and e cubed; exponential parts have 2 and 6 times powers."""
+    weight, mean = chains.LONG_TAILED.T
+    assert weight.sum() == pytest.approx(1.0, abs=1e-15)
+    assert weight @ mean == pytest.approx(1.0, abs=1e-14)
+    assert 2 * weight @ mean**2 == pytest.approx(math.e, rel=1e-13)
+    assert 6 * weight @ mean**3 == pytest.approx(math.e**3, rel=1e-13)
+
+
+def test_batches_with_a_long_tail_solve_their_chain() -> None:
+    """Against the stationary distribution of the chain written out level by level, 4,000 of them."""
+    load, mean, share, most = 0.3, 8.0, 0.6, 5
+    station = chains.DeviceStation(most=most, inflation=0.1, gap=np.array([0.02]))
+    one = np.ones(1)
+    found = chains.batches(station, load * one, mean * one, share * one, chains.LONG_TAILED)
+    sizes = 1 + (mean - 1) * chains.LONG_TAILED[:, 1]
+    tail = (chains.LONG_TAILED[:, :1] * (1 - 1 / sizes[:, None]) ** np.arange(4000)).sum(
+        axis=0
+    )  # of more than k
+    for devices in range(1, most + 1):
+        over = devices / (1 + 0.1 * (devices - 1) + 0.02)
+        laws = np.zeros(4001)
+        laws[0] = 1.0
+        for n in range(1, 4001):
+            pace = n / (1 + 0.1 * (n - 1)) if n <= devices else over
+            up = load * share / mean * (tail[:n] @ laws[n - 1 :: -1]) + load * (1 - share) * laws[n - 1]
+            laws[n] = up / pace
+        laws /= laws.sum()
+        queue = np.maximum(np.arange(4001) - devices, 0) @ laws
+        assert found.queue[devices - 1, 0] == pytest.approx(queue, rel=1e-9)
+
+
+def test_a_long_wait_at_low_utilization_keeps_a_flush_in_its_range() -> None:
+    """25 service times at 5 % busy: phases of overload need 3 aliases, one flush of pages dozens."""
+    (found,) = need([[planner.measurements.from_numbers(
+        io_rate=exact(50.0), service=exact(1e-3), queued=exact(1.25), response=None)]], LAW)  # fmt: skip
+    assert found.high is not None and found.high >= 60
+    assert found.low is not None and found.low <= 5
+
+
+def test_rows_without_aliases_bracket_and_a_second_row_decides() -> None:
+    case = drawn("striped", 7, 1)[0]
+    count, _, high, together = judged.answers(case, [0])
+    assert count < case.needed <= 1.25 * together
+    assert together > high
+    again = judged.answers(case, [0, int(count)])
+    assert abs(again[0] - case.needed) <= max(0.25 * case.needed, 1)
+    assert math.isnan(again[3])
+
+
+@pytest.mark.parametrize(("share", "least"), [(0.0, 0), (0.5, 1), (1.0, 2)])
+def test_declared_shares_rise(share: float, least: int) -> None:
+    rate, service, queue = exact([300.0] * 6), exact([1e-3] * 6), exact([0.15] * 6)
+    rows = [PoolRow(rate, service, queue, 0, each) for each in (np.nan, share)]
+    unknown, known = (pool.point_and_range()[0] for pool in read_pools(rows, law=LAW))
+    assert known >= unknown + least
+
+
+def test_volumes_that_are_declared_one_by_one_share_the_common_number_alone() -> None:
+    rate, service, queue = exact([300.0] * 6), exact([1e-3] * 6), exact([0.15] * 6)
+    counts = []
+    for known in (np.zeros(6), np.array([1.0, 1, 1, 0, 0, 0]), np.ones(6)):
+        (pool,) = read_pools([PoolRow(rate, service, queue, 0, known)], law=LAW)
+        counts.append(pool.point_and_range()[0])
+    assert counts[0] < counts[1] < counts[2]
+
+
+def test_one_share_fits_two_rows_of_volumes_that_act_together() -> None:
+    rate, service, queue = exact([300.0] * 6), exact([1e-3] * 6), exact([0.15] * 6)
+    alone = PoolRow(rate, service, queue)
+    (pool,) = read_pools([alone], law=LAW)
+    use = in_batches(pool.readings)
+    for share in (0.0, 1.0):
+        seen = 1.5 * beyond(use if share else asked(pool.readings), 4, share)[4] / 6
+        found = read_pool_at_several([alone, PoolRow(rate, service, exact([seen] * 6), 4)], law=LAW)
+        assert found.together is not None
+        low, value, high = found.together
+        assert low <= share <= high
+        assert abs(value - share) <= 0.35
+
+
+@pytest.mark.parametrize("said", ["some", "1.5", "-0.1", "150%"])
+def test_a_share_outside_0_to_1_is_refused(said: str) -> None:
+    with pytest.raises(InputError, match="none, full, or a share from 0 to 1"):
+        planner.aliases(rate=700.0, service=1e-3, queue=0.5, volumes=4, together=said)
+
+
+def test_one_volume_has_no_others() -> None:
+    with pytest.raises(InputError, match="one volume has no others"):
+        planner.aliases(rate=700.0, service=1e-3, queue=0.5, together="full")
+
+
+def test_members_say_how_far_their_volumes_come_together(tmp_path: Path) -> None:
+    path = tmp_path / "members.csv"
+    path.write_text("device,role,pool,together\n5200-5201,base,P,full\n5202,base,P,\n5203,alias,P,\n")
+    members = read_membership(path).members
+    assert [members[name].together for name in ("5200", "5201", "5202")] == [1.0, 1.0, None]
+    path.write_text("device,role,pool,together\n5200,base,P,partly\n")
+    with pytest.raises(ReportError, match=r"line 2.*together.*none, full, or a share"):
+        read_membership(path)
+
+
+def test_kinds_end_with_flushes() -> None:
+    """Columns of a layout stand kind by kind, as the JSON names them."""
+    assert kinds.KINDS[kinds.LONG] == "long batches"
+    assert replace(kinds.COARSE).kind[-1] == kinds.LONG
