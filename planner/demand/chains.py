@@ -22,32 +22,7 @@ LEAST_THINK = 1e-9
 
 
 class DeviceStation:
-    """Devices 1 to `most` of a volume; every law asked of it shares its rates.
-
-    Parameters
-    ----------
-    most : int
-        Largest number of devices.
-    inflation : float
-        Relative growth of the service time with each further I/O in service.
-    gap : ndarray
-        Redrive gap of each element [service times], (elements,).
-    inflated_to : float
-        I/Os in service beyond which the service time grows no further.
-
-    Attributes
-    ----------
-    devices : ndarray
-        The numbers c, (devices, 1).
-    growth : ndarray
-        Service time with c I/Os in service, (devices, 1).
-    steps : ndarray
-        Rates of service with n = 0 to `most` I/Os in service, (most + 1,).
-    over : ndarray
-        Rate of service where some wait, (devices, elements).
-    serving : ndarray
-        Share of a device's time in service rather than in its gap, where some wait, (devices, elements).
-    """
+    """Devices 1 to `most` of a volume; every law asked of it shares its rates."""
 
     def __init__(self, *, most: int, inflation: float, gap: Array, inflated_to: float = np.inf) -> None:
         self.most, self.inflation, self.gap, self.inflated_to = most, inflation, gap, inflated_to

@@ -48,25 +48,7 @@ class Law:
 
     @classmethod
     def from_model(cls, model: Path | str) -> Self:
-        """Take the law from a model file.
-
-        Parameters
-        ----------
-        model : Path or str
-            The file, the name of a shipped model, or ``none``: the measurement without inflation and gap.
-
-        Returns
-        -------
-        Law
-            Inflation and redrive gap, with all that the calibration left open of them.
-
-        Raises
-        ------
-        ReportError
-            The file cannot be read as a model.
-        InputError
-            The model is of another kind, or no shipped model has that name.
-        """
+        """Take the law from a model file."""
         if model == NO_MODEL:
             error = read_model(DEFAULT_MODEL).fit.model_error
             return cls(inflation=0.0, redrive_time=0.0, model_error=error, words=WITHOUT)
@@ -90,20 +72,7 @@ class Law:
         )
 
     def moved(self, axis: tuple[float, float], steps: float) -> tuple[float, float]:
-        """Go along one of the `axes`.
-
-        Parameters
-        ----------
-        axis : tuple of float
-            One of them.
-        steps : float
-            How many standard deviations.
-
-        Returns
-        -------
-        tuple of float
-            Inflation, and redrive gap [s].
-        """
+        """Go along one of the `axes`."""
         return self.inflation * math.exp(axis[0] * steps), self.redrive_time * math.exp(axis[1] * steps)
 
 

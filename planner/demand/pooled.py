@@ -74,39 +74,17 @@ class PoolPrediction(PredictedRows):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PoolReadings:
-    """What the volumes of one pool ask of its aliases; arrays (volumes,) where nothing else is said.
+    """What the volumes of one pool ask of its aliases; arrays (volumes,) where nothing else is said."""
 
-    Attributes
-    ----------
-    readings : Readings
-        Of its volumes, as they would be without aliases.
-    in_use : int
-        Aliases at the time.
-    queues : ndarray
-        I/Os queued in the whole pool in each draw, (aliases + 1, draws) [1].
-    shares : ndarray
-        How much the bursts of its volumes come together in each draw, (draws,).
-    likely : ndarray
-        Weight of each draw, (draws,).
-    crowd : ndarray
-        Mean square of the aliases that each volume uses where there are enough.
-    busy, rate : ndarray
-        Mean I/Os in service and rate [1/s] then.
-    alone, alone_rate : ndarray
-        I/Os queued [1] and rate [1/s] without aliases.
-    others : tuple
-        Aliases in use and rows of the same volumes that were measured with other counts.
-    """
-
-    readings: Readings
-    in_use: int
-    queues: Array
-    shares: Array
-    likely: Array
-    crowd: Array
-    busy: Array
+    readings: Readings  # of its volumes, as they would be without aliases
+    in_use: int  # aliases at the time
+    queues: Array  # I/Os queued in the whole pool in each draw, (aliases + 1, draws) [1]
+    shares: Array  # how much the bursts of its volumes come together in each draw, (draws,)
+    likely: Array  # weight of each draw, (draws,)
+    crowd: Array  # mean square of the aliases that each volume uses where there are enough
+    busy: Array  # mean I/Os in service and rate [1/s] then
     rate: Array
-    alone: Array
+    alone: Array  # I/Os queued [1] and rate [1/s] without aliases
     alone_rate: Array
     others: tuple[tuple[int, MeasuredRows], ...] = ()
 
@@ -268,27 +246,6 @@ def read_pools(
     all of them with the same multiple of the wait of Poisson arrivals, for ten multiples; each draw counts as far as
     the queue that it has with A aliases is the measured one. Then it is tied to that queue, at most three times either
     way: what counts is how fast it falls with more aliases, and chance in the draws matters less.
-
-    Parameters
-    ----------
-    rows : sequence of tuple
-        Of each pool.
-    law : Law
-        Inflation and redrive gap of the devices.
-    growth : array_like, optional
-        Share by which the demand of each pool grows, () or (pools,).
-    many : int, optional
-        Draws of each.
-
-    Returns
-    -------
-    list of PoolReadings
-        One a pool.
-
-    Raises
-    ------
-    InputError
-        As of `read_volumes`.
     """
     share = np.broadcast_to(np.asarray(growth, dtype=np.float64), (len(rows),))
     found: dict[int, PoolReadings] = {}

@@ -76,16 +76,5 @@ class Counts:
     each: Array
 
     def of(self, index: Indices) -> Counts:
-        """Counts of some of the volumes.
-
-        Parameters
-        ----------
-        index : ndarray of int
-            Which.
-
-        Returns
-        -------
-        Counts
-            Theirs.
-        """
+        """Counts of some of the volumes."""
         return Counts(**{item.name: getattr(self, item.name)[index] for item in fields(self)})

@@ -114,20 +114,7 @@ class Readings:
         return np.asarray((self.rows.devices > 1) & (self.rows.queue_low <= 0))
 
     def bounds(self, target: Target) -> tuple[Array, Array]:
-        """Counts that measurements decide by themselves.
-
-        Parameters
-        ----------
-        target : Target
-            What must be achieved.
-
-        Returns
-        -------
-        tuple of ndarray
-            Largest number of aliases that missed the target, -1 where none did, and smallest that met it, inf where
-            none did;
-            both say nothing of a demand that has grown since.
-        """
+        """Largest count that missed the target, -1 where none, and least that met it, inf where none: as measured."""
         missed, met = np.full(self.volumes, -1.0), np.full(self.volumes, np.inf)
         for rows in (self.rows, *self.others):
             # Only what the digits decide: the largest queue that they leave open meets it, or the smallest misses it.
@@ -142,33 +129,11 @@ class Readings:
         return np.where(grown, -1.0, missed), np.where(grown, np.inf, met)
 
     def kind(self, reading: int) -> str:
-        """Name the kind of a column.
-
-        Parameters
-        ----------
-        reading : int
-            The column.
-
-        Returns
-        -------
-        str
-            One of `planner.demand.kinds.KINDS`.
-        """
+        """Name the kind of a column."""
         return kinds.KINDS[int(self.layout.kind[reading])]
 
     def of(self, index: Any) -> Readings:
-        """Readings of some of the volumes.
-
-        Parameters
-        ----------
-        index : slice, mask or array of int
-            Which volumes.
-
-        Returns
-        -------
-        Readings
-            Theirs.
-        """
+        """Readings of some of the volumes."""
         return replace(
             self, demands=self.demands.rows(index), service_time=self.service_time[index], weight=self.weight[index],
             strain=self.strain[index], ratio=self.ratio[index], wait=self.wait[index], rows=self.rows.of(index),
@@ -182,21 +147,6 @@ class Readings:
 
         Rates, batches and groups come more often, phases are stronger while on, requesters are more: between whole
         numbers of them every figure is interpolated.
-
-        Parameters
-        ----------
-        growth : array_like
-            Above -1, () or (volumes,).
-
-        Returns
-        -------
-        Readings
-            With the same weights.
-
-        Raises
-        ------
-        InputError
-            Growth of -1 or less.
         """
         share = np.broadcast_to(np.asarray(growth, dtype=np.float64), self.ratio.shape)
         if not (np.isfinite(share) & (share > -1)).all():
@@ -205,25 +155,7 @@ class Readings:
         return replace(self, demands=self.demands.grown(share[:, None]), growth=total)
 
     def predict(self, counts: ArrayLike, inflated_to: float = np.inf) -> PredictedRows:
-        """What every reading does with each number of aliases.
-
-        Parameters
-        ----------
-        counts : array_like of int
-            Aliases, 0 to 255, (counts,).
-        inflated_to : float, optional
-            I/Os in service beyond which the service time grows no further.
-
-        Returns
-        -------
-        PredictedRows
-            Arrays (volumes, readings, counts).
-
-        Raises
-        ------
-        InputError
-            A count outside 0 to 255.
-        """
+        """What every reading does with each number of aliases."""
         asked = np.atleast_1d(np.asarray(counts, dtype=np.int64))
         if asked.size == 0 or asked.min() < 0 or asked.max() > MOST_ALIASES:
             raise InputError("aliases", counts, f"whole numbers from 0 to {MOST_ALIASES}")
@@ -255,18 +187,7 @@ class Readings:
         return np.exp(self.excess[..., None] * np.clip(share, 0.0, 1.0)[:, None, :])
 
     def counts(self, target: Target | None = None) -> Array:
-        """Smallest number of aliases that meets the target under each reading.
-
-        Parameters
-        ----------
-        target : Target, optional
-            By default wait at most 5 % of service.
-
-        Returns
-        -------
-        ndarray
-            (volumes, readings): a count, inf where none of 255 is enough, nan where a reading is unused.
-        """
+        """Smallest number of aliases that meets the target under each reading."""
         target = target or Target()
         found = np.where(self.used, np.inf, np.nan)
         for most in STAGES:

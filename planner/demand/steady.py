@@ -65,13 +65,7 @@ class Candidate:
         return sum(math.inf if math.isnan(each) else volumes * each for volumes, each in people)
 
     def words(self) -> str:
-        """The demand of the first volume in a few words.
-
-        Returns
-        -------
-        str
-            For a sentence.
-        """
+        """The demand of the first volume in a few words."""
         first = self.pool.classes[0]
         if math.isnan(first.population):
             return f"open arrivals, {first.arrival_rate:.0f}/s a volume"

@@ -70,21 +70,7 @@ class Target:
                 )
 
     def excess(self, rate: Array, service: Array, queue: Array, no_alias: Array | float = np.nan) -> Array:
-        """Tell by how much the target is missed.
-
-        Parameters
-        ----------
-        rate, service, queue : ndarray
-            I/O rate [1/s], mean service time [s], I/Os queued [1], of any one shape.
-        no_alias : ndarray, optional
-            Share of tries that find no alias [1].
-
-        Returns
-        -------
-        ndarray
-            Largest ratio of what is reached to what is allowed; at most 1 where the target is met; nan where it is not
-            known.
-        """
+        """Tell by how much the target is missed."""
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             wait = np.asarray(queue / rate)
             given = (
@@ -101,35 +87,11 @@ class Target:
     def met(
         self, rate: Array, service: Array, queue: Array, no_alias: Array | float = np.nan
     ) -> NDArray[np.bool_]:
-        """Tell where the target is met.
-
-        Parameters
-        ----------
-        rate, service, queue : ndarray
-            As of `excess`.
-        no_alias : ndarray, optional
-            As of `excess`.
-
-        Returns
-        -------
-        ndarray of bool
-            False where it is not known.
-        """
+        """Tell where the target is met."""
         return np.asarray(self.excess(rate, service, queue, no_alias) <= 1.0)
 
     def with_waits(self, factor: float) -> Target:
-        """Take the same as a target for waits and queues so many times as long.
-
-        Parameters
-        ----------
-        factor : float
-            Above 0 [1].
-
-        Returns
-        -------
-        Target
-            A target for responses stays.
-        """
+        """Take the same as a target for waits and queues so many times as long."""
         wait, queued = (None if each is None else each / factor for each in (self.wait, self.queued))
         return replace(self, wait=wait, queued=queued, wait_share=self.wait_share / factor)
 

@@ -90,25 +90,7 @@ class ChannelProgram:
 
     @classmethod
     def from_model(cls, model: Model) -> Self:
-        """Take the costs from a model.
-
-        Parameters
-        ----------
-        model : planner.library.Model
-            A model of kind channel-program.
-
-        Returns
-        -------
-        ChannelProgram
-            The costs that the model states.
-
-        Raises
-        ------
-        InputError
-            The model is of another kind, or a value lies outside its bounds.
-        ReportError
-            The model lacks a parameter.
-        """
+        """Take the costs from a model."""
         return cls(**parameters.complete(model, KIND, cls.PARAMETERS))
 
     def time_per_mb(self, bits: int, *, fast: bool, read_share: float = 0.0) -> float:
@@ -118,25 +100,6 @@ class ChannelProgram:
         Subchannels a MB and as many CCWs:
 
             31-bit: a + f,  64-bit: 2 (a + b) + f,  with s instead of f where translation is slow.
-
-        Parameters
-        ----------
-        bits : {31, 64}
-            Width of the addresses in the channel programs.
-        fast : bool
-            Whether CP translates them fast.
-        read_share : float, optional
-            Part of the MB that is read, 0 to 1.
-
-        Returns
-        -------
-        float
-            Processor time [s/MB].
-
-        Raises
-        ------
-        InputError
-            Another width, or a share outside 0 to 1.
 
         Examples
         --------
@@ -153,21 +116,5 @@ class ChannelProgram:
         return written * (1 + read_share * (self.read_factor - 1))
 
     def saving(self, bits: int) -> float:
-        """Share of the CP processor time per MB that fast translation saves.
-
-        Parameters
-        ----------
-        bits : {31, 64}
-            Width of the addresses in the channel programs.
-
-        Returns
-        -------
-        float
-            0 to 1.
-
-        Raises
-        ------
-        InputError
-            Another width.
-        """
+        """Share of the CP processor time per MB that fast translation saves."""
         return 1 - self.time_per_mb(bits, fast=True) / self.time_per_mb(bits, fast=False)

@@ -158,48 +158,12 @@ class DiskPath:
 
     @classmethod
     def from_model(cls, model: Model) -> Self:
-        """Take the path from a model.
-
-        Parameters
-        ----------
-        model : planner.library.Model
-            A model of kind disk.
-
-        Returns
-        -------
-        DiskPath
-            The path that the model describes.
-
-        Raises
-        ------
-        InputError
-            The model is of another kind, or a value lies outside its bounds.
-        ReportError
-            The model lacks a parameter.
-        """
+        """Take the path from a model."""
         return cls.from_values(parameters.values(model, KIND, cls.PARAMETERS), model.title)
 
     @classmethod
     def from_values(cls, found: Mapping[str, Any], title: str = "disk path") -> Self:
-        """Take the path from values of its parameters.
-
-        Parameters
-        ----------
-        found : mapping
-            SI, by key.
-        title : str, optional
-            Where they come from.
-
-        Returns
-        -------
-        DiskPath
-            The path.
-
-        Raises
-        ------
-        ReportError
-            A parameter is missing.
-        """
+        """Take the path from values of its parameters."""
         parts: dict[str, TransactionPart | None] = {}
         for part in PARTS:
             costs = {cost: found.get(f"{part}_{cost}") for cost in COSTS}
@@ -243,29 +207,6 @@ class DiskPath:
         data (a closed network, `planner.queueing.mva`), and the channel. One requester does what was
         measured, even where its run moved more than the channel carries (`rate_alone` above `channel_bound`): that run
         did not use the channel, several requesters are not promised the same.
-
-        Parameters
-        ----------
-        mode : {"off", "cached"}
-            Without minidisk cache, or through it.
-        hit_ratio : array_like, optional
-            Share of the reads that the minidisk cache answers, 0 to 1; without meaning in mode "off".
-        requesters : int, optional
-            Guests, each with one virtual processor.
-        processors : int, optional
-            Real processors.
-        disks : int, optional
-            Disks that the data are spread over.
-
-        Returns
-        -------
-        DiskPerformance
-            In the shape of `hit_ratio`.
-
-        Raises
-        ------
-        InputError
-            An argument outside its domain, or the path has no such mode.
         """
         if mode not in self.modes:
             raise InputError("mode", mode, f"one of {', '.join(self.modes)}")
@@ -294,18 +235,7 @@ class DiskPath:
         )
 
     def virtual_ios(self, mode: Mode) -> float | None:
-        """Virtual I/Os of a transaction.
-
-        Parameters
-        ----------
-        mode : {"off", "cached"}
-            Without minidisk cache, or through it.
-
-        Returns
-        -------
-        float or None
-            The count; None where the path's I/Os do not count as virtual I/Os.
-        """
+        """Virtual I/Os of a transaction."""
         return self.virtual_ios_off if mode == "off" else self.virtual_ios_cached
 
     def _mean(self, mode: Mode, cost: str, ratio: Array) -> Array:

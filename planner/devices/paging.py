@@ -127,25 +127,7 @@ class PagingDevice:
 
     @classmethod
     def from_model(cls, model: Model) -> Self:
-        """Take the device from a model.
-
-        Parameters
-        ----------
-        model : planner.library.Model
-            A model of kind paging.
-
-        Returns
-        -------
-        PagingDevice
-            The device that the model describes.
-
-        Raises
-        ------
-        InputError
-            The model is of another kind, or a value lies outside its bounds.
-        ReportError
-            The model lacks a parameter.
-        """
+        """Take the device from a model."""
         found = parameters.complete(model, KIND, cls.PARAMETERS, optional=(CP_SYSTEM_TIME,))
         return cls(
             service_time=found["service_time"],
@@ -166,25 +148,6 @@ class PagingDevice:
     ) -> PagingPerformance:
         """Solve the device for a fixed number of requests that come back (`planner.queueing.finite_source`).
 
-        Parameters
-        ----------
-        requests : array_like
-            Requests that are outstanding or about to come back: fault reads that guests wait for, and page writes.
-        think_time : array_like, optional
-            Mean time until an answered request comes back [s].
-        scv : float, optional
-            Squared coefficient of variation of the service time.
-
-        Returns
-        -------
-        PagingPerformance
-            In the broadcast shape of the arguments.
-
-        Raises
-        ------
-        InputError
-            An argument outside its domain.
-
         Examples
         --------
         >>> device = PagingDevice(service_time=1 / 283.0, pages_per_transfer=21.8)
@@ -196,23 +159,6 @@ class PagingDevice:
 
     def open(self, page_rate: ArrayLike, *, scv: float = 1.0) -> PagingPerformance:
         """Solve the device for pages that come at random (`planner.queueing.mgc`, which is M/M/c at scv 1).
-
-        Parameters
-        ----------
-        page_rate : array_like
-            Pages per second [1/s].
-        scv : float, optional
-            Squared coefficient of variation of the service time.
-
-        Returns
-        -------
-        PagingPerformance
-            In the shape of the argument; saturated elements have an infinite response time.
-
-        Raises
-        ------
-        InputError
-            An argument outside its domain.
 
         Examples
         --------

@@ -102,18 +102,7 @@ class Performance(Result):
     }
 
     def some(self, index: Any) -> Performance:
-        """Keep some of the elements.
-
-        Parameters
-        ----------
-        index : slice, mask or array of int
-            Which.
-
-        Returns
-        -------
-        Performance
-            Theirs.
-        """
+        """Keep some of the elements."""
         return replace(self, **{item.name: getattr(self, item.name)[index] for item in fields(self)})
 
     @property
@@ -186,23 +175,6 @@ class Pool:
 
     def solve(self, aliases: ArrayLike) -> Performance:
         """Solve the pool for each alias count.
-
-        Parameters
-        ----------
-        aliases : array_like, shape (counts,)
-            Aliases in the pool.
-
-        Returns
-        -------
-        Performance
-            Totals of the pool, shape (counts,).
-
-        Raises
-        ------
-        InputError
-            A parameter outside its domain.
-        ConvergenceError
-            The pool could not be solved.
 
         Notes
         -----
@@ -443,21 +415,6 @@ class Volume:
 
     def solve(self, aliases: ArrayLike) -> Performance:
         """Solve the volume for each alias count.
-
-        Parameters
-        ----------
-        aliases : array_like, shape (counts,)
-            Aliases of the volume.
-
-        Returns
-        -------
-        Performance
-            Totals of base and aliases, shape (counts,).
-
-        Raises
-        ------
-        InputError
-            A parameter outside its domain.
 
         Examples
         --------

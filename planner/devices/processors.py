@@ -64,44 +64,11 @@ class Processors:
 
     @classmethod
     def from_model(cls, model: Model) -> Self:
-        """Take the law from a model.
-
-        Parameters
-        ----------
-        model : planner.library.Model
-            A model of kind processors.
-
-        Returns
-        -------
-        Processors
-            The law that the model describes.
-
-        Raises
-        ------
-        InputError
-            The model is of another kind, or a value lies outside its bounds.
-        ReportError
-            The model lacks a parameter.
-        """
+        """Take the law from a model."""
         return cls(**parameters.complete(model, KIND, cls.PARAMETERS))
 
     def internal_throughput(self, processors: ArrayLike) -> Array:
         """Transactions of fully busy processors.
-
-        Parameters
-        ----------
-        processors : array_like, shape (n,)
-            Number of processors.
-
-        Returns
-        -------
-        ndarray, shape (n,)
-            ITR [1/s].
-
-        Raises
-        ------
-        InputError
-            A number outside its domain.
 
         Notes
         -----
@@ -116,21 +83,6 @@ class Processors:
 
     def transaction_time(self, processors: ArrayLike) -> Array:
         """CPU time of a transaction, on whichever processor.
-
-        Parameters
-        ----------
-        processors : array_like, shape (n,)
-            Number of processors.
-
-        Returns
-        -------
-        ndarray, shape (n,)
-            ``processors / ITR`` [s].
-
-        Raises
-        ------
-        InputError
-            A number outside its domain.
 
         Examples
         --------

@@ -112,23 +112,6 @@ def is_archive(path: Path) -> bool:
 def open_archive(path: Path | str) -> Archive:
     """Open an archive.
 
-    Parameters
-    ----------
-    path : Path or str
-        Its folder.
-
-    Returns
-    -------
-    Archive
-        What is in it, without reading any rows.
-
-    Raises
-    ------
-    InputError
-        There is no such folder, or it is no archive.
-    ReportError
-        It was written by a newer planner.
-
     Examples
     --------
     >>> open_archive("data")
@@ -332,29 +315,7 @@ class Archive:
         start: datetime | None = None,
         end: datetime | None = None,
     ) -> pl.LazyFrame:
-        """Scan a table lazily.
-
-        Parameters
-        ----------
-        table : {"devices", "supply", "storage"}
-            Which one.
-        systems : iterable of str, optional
-            Their names; all of them where None.
-        start, end : datetime, optional
-            Only intervals that begin at `start` or later, and before `end`; by the clock of the system.
-
-        Returns
-        -------
-        polars.LazyFrame
-            Columns of `planner.reports.schema`, in the order of system, day and file.
-
-        Raises
-        ------
-        InputError
-            There is no such table or system.
-        ReportError
-            A file is damaged: its content is not the one that its name says.
-        """
+        """Scan a table lazily."""
         if table not in schema.TABLES:
             raise InputError("table", table, f"one of {', '.join(schema.TABLES)}")
         for system in systems or ():

@@ -42,22 +42,7 @@ KNOWN: Final = 0.05  # relative width up to which the ends are one
 def service_bracket(
     rate: Interval, response: Interval, utilization: Interval, *, aliases: ArrayLike, shared: ArrayLike
 ) -> Interval:
-    """Find between what service times lie.
-
-    Parameters
-    ----------
-    rate, response, utilization : Interval
-        Of each volume, arrays (volumes,) [1/s], [s], [1]; a utilization of nan was not measured.
-    aliases : array_like
-        In use, of the volume or of its pool: as many may serve it at once.
-    shared : array_like
-        Those of them that are a volume's share.
-
-    Returns
-    -------
-    Interval
-        Lower end, value at random arrivals, and upper end [s].
-    """
+    """Find between what service times lie."""
     longest = response.high  # a time that prints as nothing is some part of what it may be
     value = np.where(response.value > 0, response.value, longest / 2)
     response = Interval(np.where(response.low > 0, response.low, longest / 4), value, longest)
@@ -76,13 +61,7 @@ def service_bracket(
 
 
 def with_service(measured: Measured, service: Interval) -> Measured:
-    """Give the rows without a service time one that is known otherwise; of a shorter response all is service.
-
-    Raises
-    ------
-    InputError
-        There is no such row.
-    """
+    """Give the rows without a service time one that is known otherwise; of a shorter response all is service."""
     import polars as pl
 
     missing = pl.col("service").is_null() & pl.col("response").is_not_null()

@@ -46,11 +46,6 @@ def refuse_twice(frame: pl.DataFrame) -> None:
     Rows of one system and begin are of one interval, whatever files they stand in: a file that is given twice, an
     archive beside its sources, or hours beside half hours would count loads twice. Of listings without a date each is
     an interval.
-
-    Raises
-    ------
-    ReportError
-        It names both places.
     """
     import polars as pl
 

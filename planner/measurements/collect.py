@@ -64,28 +64,14 @@ KEY: Final = "_key"
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Collected(Answer):
-    """What a run added to an archive.
+    """What a run added to an archive."""
 
-    Attributes
-    ----------
-    archive : Path
-        Its folder.
-    added, known : dict
-        Rows by table that are new, and that were there.
-    systems : tuple of str
-        Systems that the sources speak of.
-    files : int
-        Sources read.
-    notes : tuple of str
-        What was left open.
-    """
-
-    archive: Path
-    added: dict[str, int]
+    archive: Path  # its folder
+    added: dict[str, int]  # rows by table that are new, and that were there
     known: dict[str, int]
-    systems: tuple[str, ...]
-    files: int
-    notes: tuple[str, ...] = ()
+    systems: tuple[str, ...]  # systems that the sources speak of
+    files: int  # sources read
+    notes: tuple[str, ...] = ()  # what was left open
 
     @property
     def headline(self) -> str:
@@ -148,37 +134,7 @@ def collect(
     map: str | Mapping[str, str] | None = None,
     done: Callable[[int], None] = lambda size: None,
 ) -> Collected:
-    """Add measurements to an archive; it is made where there is none.
-
-    Parameters
-    ----------
-    sources : sequence
-        What `planner.measurements.read` takes, each by itself.
-    path : Path or str
-        Folder of the archive.
-    members : Membership, Path or str, optional
-        Which device belongs to which alias pool.
-    system : str, optional
-        Name of the system, for rows whose source does not say it; ``unknown`` where None.
-    names : Names, optional
-        Replaces names and shifts dates.
-    map : str or mapping, optional
-        Which column of a table is which field, as `planner.measurements.read` takes it.
-    done : callable, optional
-        Told of each source that is read, by its size [bytes].
-
-    Returns
-    -------
-    Collected
-        What was added and what was there.
-
-    Raises
-    ------
-    InputError
-        The folder is no archive, or cannot be written to.
-    ReportError
-        A source cannot be read, has no dates, or contradicts what is there; the archive is as it was then.
-    """
+    """Add measurements to an archive; it is made where there is none."""
     path = Path(path)
     with _locked(path) as archive, _staging(archive) as staging:
         run = _Run(archive, staging)

@@ -44,13 +44,7 @@ def is_columnar(path: Path) -> bool:
 
 
 def read_columnar(path: Path) -> pl.DataFrame:
-    """Decode a file that another process could decode.
-
-    Raises
-    ------
-    ReportError
-        The file is damaged, or unpacks to more than is allowed.
-    """
+    """Decode a file that another process could decode."""
     from planner import units
     from planner.errors import ReportError
 

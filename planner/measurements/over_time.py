@@ -28,41 +28,21 @@ Counts = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class RunsOverTime:
-    """A group over its intervals, arrays (intervals,) in the order of time.
+    """A group over its intervals, arrays (intervals,) in the order of time."""
 
-    Attributes
-    ----------
-    group : Group
-        Which pool or volume.
-    start : ndarray of datetime64
-        Begin of each interval, NaT without a date.
-    seconds, clock : ndarray
-        Length of each, 1 where the source does not say; clock of the system less UTC, nan where it does not say [s].
-    bases, volumes, in_use : ndarray of int
-        Rows of bases, those that did I/O, aliases.
-    runs : tuple
-        What was measured; None without I/O, and the error where it contradicts itself.
-    io_rate, load, queued : ndarray
-        Sums over the devices: rate [1/s], rate x service [erlang], I/Os waiting; these nan where not measured.
-    thumb : ndarray
-        The queue that the rule of thumb takes; nan where not measured.
-    paths : float
-        Most channel paths of a device; nan where the source does not say.
-    """
-
-    group: Group
-    start: NDArray[np.datetime64]
-    seconds: Array
+    group: Group  # which pool or volume
+    start: NDArray[np.datetime64]  # begin of each interval, NaT without a date
+    seconds: Array  # length of each, 1 where the source does not say; clock of the system less UTC
     clock: Array
-    bases: Counts
+    bases: Counts  # rows of bases, those that did I/O, aliases
     volumes: Counts
     in_use: Counts
-    runs: tuple[Run | PlannerError | None, ...]
-    io_rate: Array
+    runs: tuple[Run | PlannerError | None, ...]  # what was measured; None without I/O
+    io_rate: Array  # sums over the devices: rate [1/s], rate x service [erlang], I/Os waiting
     load: Array
     queued: Array
-    thumb: Array
-    paths: float
+    thumb: Array  # the queue that the rule of thumb takes; nan where not measured
+    paths: float  # most channel paths of a device; nan where the source does not say
 
     @property
     def response(self) -> Array:
@@ -83,27 +63,7 @@ def over_time(frame: pl.DataFrame, groups: Sequence[Group]) -> Iterator[tuple[Gr
 
 
 def runs_of(frame: pl.DataFrame, group: Group) -> RunsOverTime:
-    """Cut the rows of one group into its intervals, and read each as `planner aliases` does.
-
-    Parameters
-    ----------
-    frame : polars.DataFrame
-        Rows of the table of devices, all of the group.
-    group : Group
-        Which.
-
-    Returns
-    -------
-    RunsOverTime
-        In the order of time.
-
-    Raises
-    ------
-    InputError
-        No base device.
-    ReportError
-        A device twice in an interval.
-    """
+    """Cut the rows of one group into its intervals, and read each as `planner aliases` does."""
     import polars as pl
 
     undated = (

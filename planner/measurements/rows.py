@@ -87,20 +87,7 @@ class Rows:
     known: dict[str, Any] = field(default_factory=dict, repr=False)
 
     def column(self, name: str, made: Callable[[Rows], Any]) -> Any:
-        """Take an array over the rows, or an interval of arrays, that is made once of the whole table.
-
-        Parameters
-        ----------
-        name : str
-            What it is kept by.
-        made : callable
-            Makes it of all rows of the table, element by element.
-
-        Returns
-        -------
-        ndarray or Interval
-            Shape (rows,).
-        """
+        """Take an array over the rows, or an interval of arrays, that is made once of the whole table."""
         if name not in self.known:
             self.known[name] = made(Rows(self.table, None, self.known))
         found = self.known[name]
@@ -136,18 +123,7 @@ class Rows:
         return _Columns(self, NUMBERS, _interval)
 
     def filled(self, name: str) -> Array:
-        """Take the value of a number.
-
-        Parameters
-        ----------
-        name : str
-            One of `NUMBERS`.
-
-        Returns
-        -------
-        ndarray
-            Shape (rows,), 0 where the source says nothing.
-        """
+        """Take the value of a number."""
         found: Array = self.column(f"{name} or 0", lambda whole: np.nan_to_num(whole.numbers[name].value))
         return found
 
@@ -193,18 +169,7 @@ class Rows:
         return found
 
     def of_kind(self, *kinds: str) -> NDArray[np.bool_]:
-        """Tell which rows are of some kinds.
-
-        Parameters
-        ----------
-        *kinds : str
-            Of `planner.reports.schema.KINDS`.
-
-        Returns
-        -------
-        ndarray of bool, shape (rows,)
-            True where they are.
-        """
+        """Tell which rows are of some kinds."""
         found: NDArray[np.bool_] = self.column(
             " ".join(kinds), lambda whole: np.isin(whole.words["kind"].astype(str), kinds)
         )
@@ -221,23 +186,7 @@ class Rows:
         return self.of_kind(ALIAS)
 
     def required(self, name: str) -> Interval:
-        """Take a number that every row must have.
-
-        Parameters
-        ----------
-        name : str
-            One of `NUMBERS`.
-
-        Returns
-        -------
-        Interval
-            Of arrays, shape (rows,).
-
-        Raises
-        ------
-        InputError
-            A row without it, which the message names.
-        """
+        """Take a number that every row must have."""
         found = self.numbers[name]
         missing = np.flatnonzero(np.isnan(found.value))
         if missing.size:
@@ -312,18 +261,7 @@ class Devices:
             raise InputError(argument, text, "device numbers such as 522A, 522A-5231 or 522A,522C")
 
     def chosen(self, rows: Rows) -> NDArray[np.bool_]:
-        """Tell which rows are meant.
-
-        Parameters
-        ----------
-        rows : Rows
-            Devices.
-
-        Returns
-        -------
-        ndarray of bool, shape (rows,)
-            True where a number, a range or a label among those typed is theirs.
-        """
+        """Tell which rows are meant."""
         found = np.array(
             [name.upper() in self.labels or str(label or "").upper() in self.labels
              for name, label in zip(rows.names, rows.words["label"], strict=True)], dtype=bool,

@@ -152,13 +152,7 @@ class Run:
         return max(ADDRESSES - self.bases - self.idle, 0)
 
     def check(self) -> None:
-        """Refuse what contradicts itself; a rate and a service time alone are an offered load, which may be any.
-
-        Raises
-        ------
-        InputError
-            Devices more than 100 % busy beside a measured queue.
-        """
+        """Refuse what contradicts itself; a rate and a service time alone are an offered load, which may be any."""
         if not self.queue_known:
             return
         each = self.io_rate.low * self.service.low
@@ -229,13 +223,7 @@ def contradicts(
 def check_response(
     queued: Interval, io_rate: Interval, service: Interval, response: Interval, of: str = ""
 ) -> None:
-    """Refuse what `contradicts` of one volume.
-
-    Raises
-    ------
-    InputError
-        With the arithmetic; `of` names the volume.
-    """
+    """Refuse what `contradicts` of one volume."""
     if not contradicts(queued, io_rate, service, response):
         return
     shown = service.value / MILLISECOND

@@ -115,31 +115,17 @@ def _frame(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Curve:
-    """A figure over alias counts, in the unit that people read.
+    """A figure over alias counts, in the unit that people read."""
 
-    Attributes
-    ----------
-    name, unit : str
-        What it is.
-    counts, values, low, high : ndarray, shape (counts,)
-        Alias counts, the figure and its 90 % ends; inf where nothing bounds it.
-    recommended : int
-        The count that is answered.
-    span : tuple of int
-        Its range.
-    measured : sequence of int
-        Counts at which the value is the measurement.
-    """
-
-    name: str
+    name: str  # what it is
     unit: str
-    counts: Array
-    values: Array
-    low: Array
-    high: Array
-    recommended: int
-    span: tuple[int, int]
-    measured: Sequence[int] = ()
+    counts: Array  # (counts,) alias counts, the figure and its 90 % ends; inf where nothing bounds it
+    values: Array  # (counts,)
+    low: Array  # (counts,)
+    high: Array  # (counts,)
+    recommended: int  # the count that is answered
+    span: tuple[int, int]  # its range
+    measured: Sequence[int] = ()  # counts at which the value is the measurement
 
     def top(self) -> float:
         """Where the axis ends: at the largest bounded end, unless that would press the curve flat."""
@@ -215,22 +201,12 @@ def _said(value: float) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Course:
-    """A count over time.
+    """A count over time."""
 
-    Attributes
-    ----------
-    start : ndarray of datetime64, shape (intervals,)
-        Begin of each interval, in order.
-    seconds : ndarray, shape (intervals,)
-        Its length.
-    needed, in_use : ndarray, shape (intervals,)
-        Aliases; nan where not known.
-    """
-
-    start: Any
-    seconds: Array
-    needed: Array
-    in_use: Array
+    start: Any  # (intervals,) begin of each interval, in order
+    seconds: Array  # (intervals,) its length
+    needed: Array  # (intervals,) aliases; nan where not known
+    in_use: Array  # (intervals,)
 
     def draw(self, ident: str) -> Markup:
         """Draw what was needed and what was in use; of many intervals the largest of each place."""

@@ -35,23 +35,6 @@ READERS: Final[dict[str, tuple[str, Callable[..., tuple[Listing, ...]], Callable
 def read_listings(path: Path | str, data: bytes | None = None) -> dict[str, tuple[Listing, ...]]:
     """Read every listing of a file, of whatever report; a damaged row is an error.
 
-    Parameters
-    ----------
-    path : Path or str
-        A text file.
-    data : bytes, optional
-        Its content, where that is read already.
-
-    Returns
-    -------
-    dict
-        Listings by their report, such as ``FCX108``, those that the file holds.
-
-    Raises
-    ------
-    ReportError
-        The file cannot be read, holds no listing that there is a reader for, or one that is damaged.
-
     Examples
     --------
     >>> list(read_listings("data/real-storage/5-users.listing"))

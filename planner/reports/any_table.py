@@ -156,13 +156,7 @@ def _with_units(table: CsvTable, plan: Plan) -> Plan:
 
 
 def _decimals(table: CsvTable, columns: Mapping[int, pl.Series]) -> str:
-    """What stands before the decimals of the numbers of a table: point or comma.
-
-    Raises
-    ------
-    ReportError
-        Both, or nothing tells them from thousands.
-    """
+    """What stands before the decimals of the numbers of a table: point or comma."""
     marks: dict[str, tuple[int, int]] = {}
     doubt: tuple[int, int] | None = None
     for index, column in columns.items():

@@ -250,13 +250,7 @@ def _fits(field: str, unit: str) -> bool:
 
 
 def asked_field(name: str) -> tuple[str, str]:
-    """Field and unit of what ``--map`` names, such as ``service_us``.
-
-    Raises
-    ------
-    InputError
-        There is no such field, or it has no such unit.
-    """
+    """Field and unit of what ``--map`` names, such as ``service_us``."""
     key = name.strip().lower()
     known = {**{each: (each, "") for each in FIELDS}, "label": ("volume", ""), "pool_aliases": ("aliases", ""),
              **{f"{each}_{unit}": (each, unit) for each in TIMES for unit in FACTORS["time"]}}  # fmt: skip
@@ -268,13 +262,7 @@ def asked_field(name: str) -> tuple[str, str]:
 
 
 def read_map(given: str | Mapping[str, str] | None) -> dict[str, str]:
-    """Read which column is which field, as typed: ``io_rate=IOPS,service_ms="Svc Time"``.
-
-    Raises
-    ------
-    InputError
-        It is no such list, or names a field twice.
-    """
+    """Read which column is which field, as typed: ``io_rate=IOPS,service_ms="Svc Time"``."""
     if given is None or not isinstance(given, str):
         pairs = list((given or {}).items())
     else:

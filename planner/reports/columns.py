@@ -27,16 +27,6 @@ _NOT_AVAILABLE: Final = re.compile(r"\.{3,}")
 def is_number(text: str) -> bool:
     """Tell whether text is what a listing prints for a number.
 
-    Parameters
-    ----------
-    text : str
-        One word.
-
-    Returns
-    -------
-    bool
-        True for a non-negative decimal number, and for the dots of one that is not available.
-
     Examples
     --------
     >>> [is_number(text) for text in (".2", "755", "....", "-1", "1k", "")]

@@ -28,21 +28,11 @@ Counts = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """What counters counted between records.
+    """What counters counted between records."""
 
-    Attributes
-    ----------
-    counted : ndarray of int, shape (counters, records - 1)
-        Counted between a record and the next; since the restart where there was one.
-    restarted : ndarray of bool, shape (records - 1,)
-        Whether the counters began anew.
-    wrapped : ndarray of bool, shape (counters, records - 1)
-        Whether a counter passed 2**32.
-    """
-
-    counted: Counts
-    restarted: NDArray[np.bool_]
-    wrapped: NDArray[np.bool_]
+    counted: Counts  # (counters, records - 1) counted between a record and the next
+    restarted: NDArray[np.bool_]  # (records - 1,) whether the counters began anew
+    wrapped: NDArray[np.bool_]  # (counters, records - 1) whether a counter passed 2**32
 
 
 @dataclass(eq=False)  # not frozen: an exception takes its traceback on the way
@@ -63,23 +53,6 @@ class Backwards(Exception):  # noqa: N818 - becomes a ReportError where file and
 
 def steps(counters: Counts, elapsed: Array) -> Steps:
     """Tell what counters counted between records.
-
-    Parameters
-    ----------
-    counters : ndarray of int, shape (counters, records)
-        Each from 0 to 2**32 - 1; the first of them counts events.
-    elapsed : ndarray, shape (records - 1,)
-        Time between records, above zero [s].
-
-    Returns
-    -------
-    Steps
-        Counts between records, never negative.
-
-    Raises
-    ------
-    Backwards
-        A counter fell without a wrap or a restart.
 
     Examples
     --------

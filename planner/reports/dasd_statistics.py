@@ -74,36 +74,18 @@ _LABEL: Final = re.compile(r"[a-z][a-z0-9_]*$")
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class DasdStatistics:
-    """What the driver counted of a device since its statistics were switched on.
+    """What the driver counted of a device since its statistics were switched on."""
 
-    Attributes
-    ----------
-    name : str
-        ``dasda``, a bus id, or ``global``; empty where the file does not say.
-    start : float or None
-        Begin of counting [s since 1970, UTC].
-    requests, via_alias, sectors, high_performance : int
-        Requests; those that an alias did; sectors of 512 bytes; those with High Performance FICON. None where missing.
-    histograms : dict
-        Counts in 32 classes: response, wait (build to start), service (start to interrupt), end, queue.
-    averages : dict
-        Mean times since the start [s], truncated to microseconds, with their ends; newer kernels only.
-    line : int
-        Line of the file that they begin in.
-    all_devices : bool
-        Whether they are the sum over all DASDs.
-    """
-
-    name: str
-    start: float | None
-    requests: int
+    name: str  # ``dasda``, a bus id, or ``global``; empty where the file does not say
+    start: float | None  # begin of counting [s since 1970, UTC]
+    requests: int  # requests; those that an alias did; sectors of 512 bytes
     via_alias: int | None
     sectors: int | None
     high_performance: int | None
-    histograms: dict[str, NDArray[np.int64]]
-    averages: dict[str, Interval]
-    line: int
-    all_devices: bool = False
+    histograms: dict[str, NDArray[np.int64]]  # counts in 32 classes: response, wait (build to start), service
+    averages: dict[str, Interval]  # mean times since the start [s], truncated to microseconds
+    line: int  # line of the file that they begin in
+    all_devices: bool = False  # whether they are the sum over all DASDs
 
     @property
     def alias_share(self) -> float | None:

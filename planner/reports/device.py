@@ -68,36 +68,18 @@ class DeviceListing(Tabular):
         return heading(self.run or str(self.path), self.start, self.end, self.interval)
 
     def table(self) -> render.Table:
-        """Lay out what people look at first, within 80 columns; `device_table` has everything.
-
-        Returns
-        -------
-        render.Table
-            One row a device.
-        """
+        """Lay out what people look at first, within 80 columns; `device_table` has everything."""
         return device_table([self], resolution=False).only(SHOWN)
 
     def _repr_html_(self) -> str:
         return render.to_html(device_table([self], resolution=False))
 
     def to_frame(self) -> pd.DataFrame:
-        """Return every number of the listing as a pandas data frame.
-
-        Returns
-        -------
-        pandas.DataFrame
-            One row a device, units in the column names.
-        """
+        """Return every number of the listing as a pandas data frame."""
         return render.to_frame(device_table([self], resolution=False))
 
     def plot(self) -> Axes:
-        """Draw of what the response time of each device consists.
-
-        Returns
-        -------
-        matplotlib.axes.Axes
-            Bars of the times that the listing shows.
-        """
+        """Draw of what the response time of each device consists."""
         from planner.reports.pictures import device_times
 
         return device_times(f"{self}.", self.rows)

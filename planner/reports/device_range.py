@@ -14,21 +14,6 @@ _DIGITS: Final = re.compile(
 def device_range(text: str) -> tuple[int, int]:
     """Read a range of device numbers, or a single one.
 
-    Parameters
-    ----------
-    text : str
-        One or two hexadecimal device numbers.
-
-    Returns
-    -------
-    tuple of int
-        First and last device number.
-
-    Raises
-    ------
-    ValueError
-        Not such a range, or it runs backwards; the message says what was expected.
-
     Examples
     --------
     >>> device_range("522A-5231") == (0x522A, 0x5231)

@@ -151,33 +151,15 @@ class DataSpaceListing(Tabular):
         return heading(self.run or str(self.path), self.start, self.end, self.interval)
 
     def table(self) -> render.Table:
-        """Lay out what people look at first, within 80 columns; `data_space_table` has everything.
-
-        Returns
-        -------
-        render.Table
-            One row a data space.
-        """
+        """Lay out what people look at first, within 80 columns; `data_space_table` has everything."""
         return data_space_table([self]).only(SHOWN)
 
     def to_frame(self) -> pd.DataFrame:
-        """Return every number of the listing as a pandas data frame.
-
-        Returns
-        -------
-        pandas.DataFrame
-            One row a data space, units in the column names.
-        """
+        """Return every number of the listing as a pandas data frame."""
         return render.to_frame(data_space_table([self], resolution=False))
 
     def plot(self) -> Axes:
-        """Draw how many pages of each data space are resident.
-
-        Returns
-        -------
-        matplotlib.axes.Axes
-            A bar a data space.
-        """
+        """Draw how many pages of each data space are resident."""
         from planner.reports.pictures import bars
 
         rows = [(row.name, row.resident.value) for row in self.rows if row.resident is not None]

@@ -144,16 +144,6 @@ def read_text(path: Path, data: bytes | None = None) -> str:
 def split_lines(text: str) -> tuple[Line, ...]:
     r"""Cut text into lines as an editor numbers them; a form feed ends a line without counting as one.
 
-    Parameters
-    ----------
-    text : str
-        Lines that end with LF, CRLF or CR.
-
-    Returns
-    -------
-    tuple of Line
-        All lines; what stands beside a form feed shares its line number.
-
     Examples
     --------
     >>> [(line.number, line.text, line.offset) for line in split_lines("a\r\n\fb")]

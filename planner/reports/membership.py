@@ -54,26 +54,7 @@ class Membership:
 
 
 def read_membership(path: Path | str) -> Membership:
-    """Read the members of alias pools.
-
-    Parameters
-    ----------
-    path : Path or str
-        CSV with the columns device (522A or 522A-5231), role (base or alias) and pool, and together where it is known
-        how far the I/Os of volumes come together (none, full, or a share); or device, IODDEV_RDEVHPBA, IODDEV_RDEVHPAL
-        (0 or 1) and IODDEV_RDEVHPPL. Rows with neither bit are no members.
-
-    Returns
-    -------
-    Membership
-        Each device once.
-
-    Raises
-    ------
-    ReportError
-        The file is no such table, a device is no hexadecimal number or stands in it with two parts, or a role is
-        neither base nor alias.
-    """
+    """Read the members of alias pools."""
     table = read_csv(path, ("device",), "pool members")
     by_bits = table.has(IS_BASE) or table.has(IS_ALIAS)
     wanted = BITS if by_bits else ROLES

@@ -35,23 +35,6 @@ class Printed:
     def from_text(cls, digits: str, factor: float = 1.0) -> Printed:
         """Take the value and the resolution from printed digits.
 
-        Parameters
-        ----------
-        digits : str
-            Decimal digits with an optional decimal point; the leading zero may be missing.
-        factor : float, optional
-            SI units in one printed unit, for instance `planner.units.MILLISECOND`.
-
-        Returns
-        -------
-        Printed
-            Value and resolution in SI units.
-
-        Raises
-        ------
-        ValueError
-            `digits` is not a decimal number.
-
         Examples
         --------
         >>> Printed.from_text("755")

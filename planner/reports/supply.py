@@ -32,83 +32,30 @@ USUAL: Final = (0.5, 1.5)  # an interval of a length between these times the usu
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PoolSupply:
-    """The supply counters of one pool, one element an interval between two records.
+    """The supply counters of one pool, one element an interval between two records."""
 
-    Attributes
-    ----------
-    pool : str
-        Its name in the file.
-    start : datetime or None
-        What `time` counts from; None where the file has seconds.
-    time : ndarray
-        End of each interval [s].
-    length : ndarray
-        Its length [s].
-    tries, fails : ndarray of int
-        Requests for an alias, and those that found none free.
-    fewest, most : ndarray of int
-        Fewest and most free aliases that a request found since the record before.
-    aliases : ndarray of int
-        Aliases of the pool at the end of the interval.
-    in_use : int
-        Aliases of the pool at its last record.
-    restarted : ndarray of bool
-        Whether the counters began anew in the interval; `tries` and `fails` are counted since.
-    plain : ndarray of bool
-        Whether the interval has the usual length, no restart and no change of `aliases`: only there rates and water
-        marks belong together.
-    first, last : float
-        Times of the first and the last record [s].
-    marked : bool
-        Whether `most` was counted.
-    borrowed, loaned : ndarray of int or None
-        Aliases borrowed from other control units and loaned to them (SuperPAV); None where the source does not say.
-    notes : tuple of str
-        How the counters were read.
-    """
-
-    pool: str
-    start: datetime | None
-    time: Array
-    length: Array
-    tries: Counts
+    pool: str  # its name in the file
+    start: datetime | None  # what `time` counts from; None where the file has seconds
+    time: Array  # end of each interval [s]
+    length: Array  # its length [s]
+    tries: Counts  # requests for an alias, and those that found none free
     fails: Counts
-    fewest: Counts
+    fewest: Counts  # fewest and most free aliases that a request found since the record before
     most: Counts
-    aliases: Counts
-    in_use: int
-    restarted: NDArray[np.bool_]
-    plain: NDArray[np.bool_]
-    first: float
+    aliases: Counts  # aliases of the pool at the end of the interval
+    in_use: int  # aliases of the pool at its last record
+    restarted: NDArray[np.bool_]  # whether the counters began anew in the interval
+    plain: NDArray[np.bool_]  # whether the interval has the usual length
+    first: float  # times of the first and the last record [s]
     last: float
-    marked: bool = True
-    borrowed: Counts | None = None
+    marked: bool = True  # whether `most` was counted
+    borrowed: Counts | None = None  # aliases borrowed from other control units and loaned to them (SuperPAV)
     loaned: Counts | None = None
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()  # how the counters were read
 
 
 def read_supply(path: Path | str, table: CsvTable | None = None) -> tuple[PoolSupply, ...]:
-    """Read the supply counters of all pools in a file.
-
-    Parameters
-    ----------
-    path : Path or str
-        CSV with the columns time, pool, IODHPP_HPPTRIES, IODHPP_HPPFAILS, IODHPP_HPPMINCT, IODHPP_HPPMAXCT and
-        aliases, in any order, beside others. A row is one record of one pool; those of a pool are in order of time.
-    table : CsvTable, optional
-        Its cells, where they are read already.
-
-    Returns
-    -------
-    tuple of PoolSupply
-        In order of their names; numbers before words. A pool with one record has no intervals.
-
-    Raises
-    ------
-    ReportError
-        The file is no such table; times are doubled or out of order; counters run backwards without a wrap or restart;
-        FAILS above TRIES; water marks above the aliases; not one pool with two records.
-    """
+    """Read the supply counters of all pools in a file."""
     table = read_csv(path, COLUMNS, WHAT) if table is None else table
     table.require(COLUMNS, f"{WHAT} with the columns {', '.join(COLUMNS)}")
     times, start = table.times("time")

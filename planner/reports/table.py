@@ -23,25 +23,7 @@ class PublishedTable:
     rows: Mapping[str, Mapping[str, str]]
 
     def text(self, row: str, column: str) -> str:
-        """A cell as printed.
-
-        Parameters
-        ----------
-        row : str
-            First cell of its row.
-        column : str
-            Heading of its column.
-
-        Returns
-        -------
-        str
-            The digits or words.
-
-        Raises
-        ------
-        InputError
-            There is no such row or column.
-        """
+        """A cell as printed."""
         if row not in self.rows:
             raise InputError("row", row, f"one of {', '.join(self.rows)}")
         if column not in self.columns:
@@ -49,29 +31,7 @@ class PublishedTable:
         return self.rows[row][column]
 
     def printed(self, row: str, column: str, factor: float = 1.0) -> Printed:
-        """A cell as a number with the resolution of its digits.
-
-        Parameters
-        ----------
-        row : str
-            First cell of its row.
-        column : str
-            Heading of its column.
-        factor : float, optional
-            SI units in one printed unit.
-
-        Returns
-        -------
-        Printed
-            Value and resolution in SI units.
-
-        Raises
-        ------
-        InputError
-            There is no such row or column.
-        ReportError
-            The cell holds no number.
-        """
+        """A cell as a number with the resolution of its digits."""
         text = self.text(row, column)
         try:
             return Printed.from_text(text, factor)
@@ -81,29 +41,7 @@ class PublishedTable:
             ) from error
 
     def value(self, row: str, column: str, factor: float = 1.0) -> float:
-        """A cell as a plain number.
-
-        Parameters
-        ----------
-        row : str
-            First cell of its row.
-        column : str
-            Heading of its column.
-        factor : float, optional
-            SI units in one printed unit.
-
-        Returns
-        -------
-        float
-            The value in SI units.
-
-        Raises
-        ------
-        InputError
-            There is no such row or column.
-        ReportError
-            The cell holds no number.
-        """
+        """A cell as a plain number."""
         return self.printed(row, column, factor).value
 
 

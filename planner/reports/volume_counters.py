@@ -35,31 +35,15 @@ DELTAS_FALL: Final = 0.25  # share of steps that no wrap explains, above which t
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VolumeTotal:
-    """What one volume did in the time that its records cover.
+    """What one volume did in the time that its records cover."""
 
-    Attributes
-    ----------
-    device : str
-        Base device number.
-    pool : str or None
-        Pool that it belongs to, where the file of members or the bits say so.
-    pool_aliases : int or None
-        Aliases of that pool.
-    seconds : float
-        Time covered [s].
-    base, alias : ndarray, shape (4,)
-        I/Os, and time in pend, connect and disconnect [s], of the base and of all aliases.
-    queued : float or None
-        Mean I/Os queued at the base; None where the file has no such column.
-    """
-
-    device: str
-    pool: str | None
-    pool_aliases: int | None
-    seconds: float
-    base: Array
-    alias: Array
-    queued: float | None
+    device: str  # base device number
+    pool: str | None  # pool that it belongs to, where the file of members or the bits say so
+    pool_aliases: int | None  # aliases of that pool
+    seconds: float  # time covered [s]
+    base: Array  # (4,) I/Os, and time in pend, connect and disconnect [s], of the base and of all aliases
+    alias: Array  # (4,)
+    queued: float | None  # mean I/Os queued at the base; None where the file has no such column
 
     @property
     def ios(self) -> float:
@@ -158,32 +142,7 @@ class CountedVolumes:
 def read_volume_totals(
     path: Path | str, membership: Membership | None = None, *, deltas: bool | None = None
 ) -> VolumeTotals:
-    """Read volume counters and add up what each volume did.
-
-    Parameters
-    ----------
-    path : Path or str
-        CSV with the columns time, device, IODDEV_SCGSSCH, IODDEV_SCMFPTIM, IODDEV_SCMCNTIM, IODDEV_SCMDDTIM and the
-        same four of IODDEV_PAV...; a column queue (or queued) holds the mean I/Os queued at the base, interval_s the
-        seconds that a row counts. A row is one record of one device, in order of time.
-    membership : Membership, optional
-        Which devices are bases and aliases of which pool; the bits IODDEV_RDEVHP... of the file itself where None.
-    deltas : bool, optional
-        Whether a row holds what was counted since the row before, rather than counters that only rise. Where None: yes
-        where there is a column interval_s, or where more than a quarter of the steps, twice at least, would be restarts
-        or run backwards.
-
-    Returns
-    -------
-    VolumeTotals
-        Volumes in order of device number.
-
-    Raises
-    ------
-    ReportError
-        The file is no such table, times are doubled or out of order, a counter runs backwards without a wrap or a
-        restart, a device has one record only, or nothing was counted at all.
-    """
+    """Read volume counters and add up what each volume did."""
     return _totals(count_volumes(path, membership, deltas=deltas))
 
 

@@ -31,50 +31,22 @@ class Known:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TotalRow:
-    """One volume of such a file.
+    """One volume of such a file."""
 
-    Attributes
-    ----------
-    volume : str
-        Its name: a device number where the column is `device`.
-    pool : str or None
-        Its pool.
-    aliases : int or None
-        Aliases of that pool.
-    seconds : float or None
-        Time measured [s]; None where the file does not say.
-    io_rate : Known
-        I/Os of the volume, those of its aliases among them [1/s].
-    alias_rate : float
-        I/Os of its aliases [1/s].
-    service, response : Known or None
-        Mean times [s]; None where they were not measured, `service` without I/O only.
-    queued : Known or None
-        Mean I/Os queued; None where it was not measured.
-    pend, disconnect : float or None
-        Mean times, parts of the service time [s]; None where they were not measured.
-    path : Path
-        The file.
-    line : int
-        Where the row stands in it.
-    is_device : bool
-        Whether `volume` is a device number.
-    """
-
-    volume: str
-    pool: str | None
-    aliases: int | None
-    seconds: float | None
-    io_rate: Known
-    alias_rate: float
-    service: Known | None
+    volume: str  # its name: a device number where the column is `device`
+    pool: str | None  # its pool
+    aliases: int | None  # aliases of that pool
+    seconds: float | None  # time measured [s]; None where the file does not say
+    io_rate: Known  # I/Os of the volume, those of its aliases among them [1/s]
+    alias_rate: float  # I/Os of its aliases [1/s]
+    service: Known | None  # mean times [s]; None where they were not measured, `service` without I/O only
     response: Known | None
-    queued: Known | None
-    pend: float | None
+    queued: Known | None  # mean I/Os queued; None where it was not measured
+    pend: float | None  # mean times, parts of the service time [s]; None where they were not measured
     disconnect: float | None
-    path: Path
-    line: int
-    is_device: bool = False
+    path: Path  # the file
+    line: int  # where the row stands in it
+    is_device: bool = False  # whether `volume` is a device number
 
     def error(self, problem: str) -> ReportError:
         """Make the error of this row."""
@@ -111,26 +83,7 @@ def totals_table(volumes: Sequence[VolumeTotal]) -> render.Table:
 
 
 def read_totals(path: Path | str) -> tuple[TotalRow, ...]:
-    """Read volumes, one a row: what `planner read COUNTERS.csv --volume-totals --csv` writes, or a table of one's own.
-
-    Parameters
-    ----------
-    path : Path or str
-        CSV with the columns `device` or `volume`, `io_rate` and `service_ms`; `queued` or `response_ms` where the
-        queue was measured; `pool` and `pool_aliases` (or `aliases`) where volumes share aliases; further ones of
-        `totals_table` where known.
-
-    Returns
-    -------
-    tuple of TotalRow
-        One a volume.
-
-    Raises
-    ------
-    ReportError
-        The file is no such table, a volume stands in it twice, numbers of a row contradict each other, or a pool has
-        two numbers of aliases.
-    """
+    """Read volumes, one a row: what `planner read COUNTERS.csv --volume-totals --csv` writes, or a table like it."""
     table = read_csv(path, NEEDED, WANTED)
     key = _one_of(table, NAMES)
     names = device_words(table) if key == "device" else table.words("volume")

@@ -173,13 +173,7 @@ def missing_of(rows: pl.DataFrame) -> tuple[schema.Missing, ...]:
 
 
 def _as_seconds(table: CsvTable, plan: Plan, frame: pl.DataFrame) -> Plan | None:
-    """The plan with times in seconds where milliseconds cannot be meant, and IOSQ and parts add up to the response.
-
-    Raises
-    ------
-    ReportError
-        No disk is so fast or slow, and nothing says what the unit is.
-    """
+    """The plan with times in seconds where milliseconds cannot be meant, and IOSQ and parts add up to the response."""
     busy = frame.filter(pl_busy())
     mean = float(busy["service"].median() or 0.0)  # type: ignore[arg-type] # of numbers
     times = {field: each for field, each in plan.taken.items() if field in NUMBERS and NUMBERS[field] == "ms"}

@@ -341,13 +341,7 @@ def _devices(path: Path, frame: pl.DataFrame, notes: list[str], *, text: bool) -
 
 
 def _unit_of_times(path: Path, frame: pl.DataFrame, notes: list[str]) -> float:
-    """Unit of connect, pending and disconnect times [s]: 128 microseconds, or a second where nothing else can be meant.
-
-    Raises
-    ------
-    ReportError
-        No disk is so fast, nor so slow.
-    """
+    """Unit of connect, pending and disconnect times [s]: 128 microseconds, a second where nothing else can be meant."""
     events, *times = (float(frame[name].sum()) for name in ("mec", "cnn", "pen", "dis"))
     mean = sum(times) / events if events else 0.0
     if not mean or mean * MONITOR_TIME >= FASTEST:

@@ -35,24 +35,7 @@ MOST_DEVICES: Final = 0xFFFF
 
 
 def daily_levels(days: int, growth: float, shift: float, generator: np.random.Generator) -> Array:
-    """Busy-hour level of each day over that of the first, nan on days without measurements.
-
-    Parameters
-    ----------
-    days : int
-        From `FIRST` on.
-    growth : float
-        Share of the first level a year, in a straight line.
-    shift : float
-        Share by which the level is higher from half-way on.
-    generator : numpy.random.Generator
-        Where noise and gaps come from.
-
-    Returns
-    -------
-    ndarray
-        Shape (days,).
-    """
+    """Busy-hour level of each day over that of the first, nan on days without measurements."""
     day = np.arange(days)
     calendar = np.datetime64(FIRST, "D") + day.astype("timedelta64[D]")
     weekday = (FIRST.weekday() + day) % 7
@@ -81,29 +64,7 @@ def example_volumes(
     hours: int = 24,
     seed: int = 1,
 ) -> pl.DataFrame:
-    """Make the volumes of a site, hour by hour: what `planner growth` reads as a table of volumes.
-
-    Parameters
-    ----------
-    days, systems, pools, volumes : int, optional
-        How many: days, systems, pools of each system, volumes of each pool.
-    aliases : int, optional
-        Aliases of each pool.
-    hours : int, optional
-        Busiest hours of each day that are kept.
-    seed : int, optional
-        Another one gives other noise.
-
-    Returns
-    -------
-    polars.DataFrame
-        Columns system, start, interval_s, pool, aliases, device, io_rate, service_ms; a row a volume and hour.
-
-    Raises
-    ------
-    InputError
-        A number below 1, more device numbers than there are, or more than ten million rows.
-    """
+    """Make the volumes of a site, hour by hour: what `planner growth` reads as a table of volumes."""
     import polars as pl
 
     sizes = {"days": days, "systems": systems, "pools": pools, "volumes": volumes}
@@ -154,25 +115,7 @@ def example_volumes(
 
 
 def example_series(*, days: int = 365, seed: int = 1) -> pl.DataFrame:
-    """Make the busy hour of each day of a pool, as docs/examples/io-rate.csv has it.
-
-    Parameters
-    ----------
-    days : int, optional
-        How many.
-    seed : int, optional
-        Another one gives other noise.
-
-    Returns
-    -------
-    polars.DataFrame
-        Columns start and io_rate; a row a measured day.
-
-    Raises
-    ------
-    InputError
-        No days.
-    """
+    """Make the busy hour of each day of a pool, as docs/examples/io-rate.csv has it."""
     import polars as pl
 
     if days < 1:

@@ -19,13 +19,7 @@ NAMED: Final = 4  # devices of a message
 
 
 def checked_members(members: Membership | Path | str | None, devices: pl.LazyFrame) -> list[str]:
-    """Name the members of pools that no interval has a row of, and pools without any.
-
-    Raises
-    ------
-    ReportError
-        No member of any pool was measured.
-    """
+    """Name the members of pools that no interval has a row of, and pools without any."""
     known = membership(members)
     if known is None:
         return []

@@ -29,31 +29,15 @@ DEFAULT_MEET: Final = 0.99
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class SitePart:
-    """Some groups of a site, small enough to send away.
+    """Some groups of a site, small enough to send away."""
 
-    Attributes
-    ----------
-    name : str
-        For messages.
-    groups : tuple of Group
-        Which pools and volumes.
-    archive : Path or None
-        Where their rows are; `frame` holds them, and `supply` the counters, where None.
-    shares : dict
-        Of pools that systems share, the share of each in the load.
-    start, end : datetime or None
-        Which intervals.
-    law, target, meet, curves
-        As of `site`.
-    """
-
-    name: str
-    groups: tuple[Group, ...]
-    archive: Path | None = None
+    name: str  # for messages
+    groups: tuple[Group, ...]  # which pools and volumes
+    archive: Path | None = None  # where their rows are; `frame` holds them, and `supply` the counters
     frame: pl.DataFrame | None = None
     supply: pl.DataFrame | None = None
-    shares: dict[str, dict[str, float]] = field(default_factory=dict)
-    start: datetime | None = None
+    shares: dict[str, dict[str, float]] = field(default_factory=dict)  # of pools that systems share
+    start: datetime | None = None  # which intervals. law, target, meet, curves As of `site`
     end: datetime | None = None
     law: Law
     target: Target

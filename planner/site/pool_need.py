@@ -54,69 +54,33 @@ class NeedSeries:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class PoolNeed:
-    """What one pool, or one volume with its own aliases, needs.
+    """What one pool, or one volume with its own aliases, needs."""
 
-    Attributes
-    ----------
-    system, pool : str
-        Whose.
-    kind : str
-        "pool" or "volume".
-    volumes, in_use : int
-        Volumes, and aliases in the last interval.
-    needed_worst, needed_99, needed_95, needed : int or None
-        Count that meets the target in the worst interval, in 99 % and 95 % of the busy time, in the share asked for.
-    needed_low, needed_high : int or None
-        90 % range of `needed`.
-    worst_start : datetime or None
-        When the worst interval began.
-    intervals, busy_intervals, solved_in_full, short_intervals : int
-        All; the busy ones; those with I/O that were solved; busy ones that need more than were in use.
-    decided_start : datetime or None
-        When the interval began that stands for `needed`, and has its range: of those, the busiest.
-    shares : dict
-        Of a control unit of several systems, the share of each in the load of its worst hundredth.
-    rules : dict
-        What the rules of the field would have said, by name; None where a rule lacks its numbers.
-    supply : str
-        What the supply counters say, in a few words; empty where there are none.
-    notes : tuple of str
-        Gaps, members without rows, and the like.
-    problem : str or None
-        Why there is no answer.
-    series : NeedSeries
-        Over time.
-    answer : AliasAnswer or None
-        The whole answer of the interval that decides; None unless asked for.
-    run : Run or None
-        The measurement of the interval that decides, for whoever asks more of it.
-    """
-
-    system: str
+    system: str  # whose
     pool: str
-    kind: str = "pool"
-    volumes: int
+    kind: str = "pool"  # "pool" or "volume"
+    volumes: int  # volumes, and aliases in the last interval
     in_use: int
-    needed_worst: int | None = None
+    needed_worst: int | None = None  # count that meets the target in the worst interval
     needed_99: int | None = None
     needed_95: int | None = None
     needed: int | None = None
-    needed_low: int | None = None
+    needed_low: int | None = None  # 90 % range of `needed`
     needed_high: int | None = None
-    worst_start: datetime | None = None
-    intervals: int = 0
+    worst_start: datetime | None = None  # when the worst interval began
+    intervals: int = 0  # all; the busy ones; those with I/O that were solved
     busy_intervals: int = 0
     solved_in_full: int = 0
     short_intervals: int = 0
-    decided_start: datetime | None = None
-    shares: dict[str, float] = field(default_factory=dict)
-    rules: dict[str, int | None] = field(default_factory=dict)
-    supply: str = ""
-    notes: tuple[str, ...] = ()
-    problem: str | None = None
-    series: NeedSeries
-    answer: AliasAnswer | None = None
-    run: Run | None = None
+    decided_start: datetime | None = None  # when the interval began that stands for `needed`
+    shares: dict[str, float] = field(default_factory=dict)  # of a control unit of several systems
+    rules: dict[str, int | None] = field(default_factory=dict)  # what the rules of the field would have said
+    supply: str = ""  # what the supply counters say, in a few words; empty where there are none
+    notes: tuple[str, ...] = ()  # gaps, members without rows, and the like
+    problem: str | None = None  # why there is no answer
+    series: NeedSeries  # over time
+    answer: AliasAnswer | None = None  # the whole answer of the interval that decides; None unless asked for
+    run: Run | None = None  # the measurement of the interval that decides, for whoever asks more of it
 
     @property
     def name(self) -> str:

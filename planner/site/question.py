@@ -81,46 +81,7 @@ def site(
     scheduler: str | None = None,
     workers: int | None = None,
 ) -> SiteAnswer:
-    """Tell what every pool, and every volume with aliases of its own, needs over its days.
-
-    Parameters
-    ----------
-    source : path, data frame, or a sequence of these
-        An archive of `planner collect`, or whatever `planner.measurements.read` takes.
-    members : Path or str, optional
-        Members of alias pools (columns device, role, pool), or pools that several systems share (columns system, pool,
-        ssid).
-    system : str, optional
-        Only this one.
-    start, end : datetime or str, optional
-        Only intervals from then on, before then.
-    pool : str, optional
-        Only this one.
-    target : Target, optional
-        What the aliases must achieve; by default queueing is gone.
-    meet : float or str, optional
-        Share of the busy time in which they must, ``"99%"`` or 0.99.
-    model : Path or str, optional
-        The law: a model file, or the name of a shipped model.
-    curves : bool, optional
-        Whether each pool has the whole answer of the interval that decides.
-    scheduler : str, optional
-        Address of a Dask scheduler, as ``tcp://HOST:8786``.
-    workers : int, optional
-        Local processes.
-
-    Returns
-    -------
-    SiteAnswer
-        One row a pool, those that are short first.
-
-    Raises
-    ------
-    InputError
-        No measurements of devices, no such system or pool, or a share outside 0 to 1.
-    ReportError
-        A file cannot be read.
-    """
+    """Tell what every pool, and every volume with aliases of its own, needs over its days."""
     share = units.share(meet, "meet", zero=False)
     if not 0.0 < share <= 1.0:
         raise InputError("meet", meet, "a share above 0 and at most 100%")

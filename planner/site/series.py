@@ -53,21 +53,11 @@ UNITS: Final = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeriesLabel:
-    """Whose numbers a series holds.
+    """Whose numbers a series holds."""
 
-    Attributes
-    ----------
-    system : str
-        The system; empty where the file does not name it.
-    what : str
-        What was measured, such as a pool or a column.
-    unit : str
-        Unit of its numbers; empty for counts and where the file does not say.
-    """
-
-    system: str
-    what: str
-    unit: str
+    system: str  # the system; empty where the file does not name it
+    what: str  # what was measured, such as a pool or a column
+    unit: str  # unit of its numbers; empty for counts and where the file does not say
 
     @property
     def name(self) -> str:
@@ -77,57 +67,21 @@ class SeriesLabel:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Daily:
-    """The busy-hour level of each day of one or more series, on one calendar.
+    """The busy-hour level of each day of one or more series, on one calendar."""
 
-    Attributes
-    ----------
-    first : datetime.date
-        Day of the first column.
-    series : tuple of SeriesLabel
-        Whose they are.
-    values : ndarray
-        Levels of shape (series, days) in the unit of each; nan where a day was not measured.
-    hours : ndarray
-        Hour of the day each was measured in, nan where the series holds one number a day.
-    notes : tuple of str
-        What to know of the measurements.
-    """
-
-    first: date
-    series: tuple[SeriesLabel, ...]
-    values: Array
-    hours: Array
-    notes: tuple[str, ...] = ()
+    first: date  # day of the first column
+    series: tuple[SeriesLabel, ...]  # whose they are
+    values: Array  # levels of shape (series, days) in the unit of each; nan where a day was not measured
+    hours: Array  # hour of the day each was measured in, nan where the series holds one number a day
+    notes: tuple[str, ...] = ()  # what to know of the measurements
 
     def day(self, index: int | float) -> date:
-        """Date of a column.
-
-        Parameters
-        ----------
-        index : int or float
-            Which; beyond the last ones counts on.
-
-        Returns
-        -------
-        datetime.date
-            The day.
-        """
+        """Date of a column."""
         return self.first + timedelta(days=int(index))
 
 
 def is_series(path: Path | str) -> bool:
-    """Tell a measured series from measurements of a site, by its headings.
-
-    Parameters
-    ----------
-    path : Path or str
-        A file.
-
-    Returns
-    -------
-    bool
-        Whether it has a column start, and none that a table of devices, pools or data spaces has.
-    """
+    """Tell a measured series from measurements of a site, by its headings."""
     from planner.measurements.read import Source
 
     path = Path(path)
@@ -138,29 +92,7 @@ def is_series(path: Path | str) -> bool:
 
 
 def read_series(source: Path | str | pl.DataFrame, value: str | None = None) -> Daily:
-    """Read measured series and take the busy hour of each day.
-
-    Parameters
-    ----------
-    source : Path, str or polars.DataFrame
-        CSV, or a data frame, with the columns start (begin of each interval, as 2026-03-01T10:15) and one number;
-        with a column system, one series a system. Empty cells are not measured.
-    value : str, optional
-        Heading of the number; where None, the only other column.
-
-    Returns
-    -------
-    Daily
-        One series a system.
-
-    Raises
-    ------
-    ReportError
-        The file is no such table, times are doubled or out of order, intervals are longer than a day, the unit of the
-        numbers or the clock changes on the way, or nothing was measured.
-    InputError
-        No column of that heading, or several to choose from.
-    """
+    """Read measured series and take the busy hour of each day."""
     if isinstance(source, (str, Path)):
         table = read_csv(source, ["start"], "a measured series")
     else:
@@ -187,20 +119,7 @@ def read_series(source: Path | str | pl.DataFrame, value: str | None = None) -> 
 
 
 def aligned(parts: Sequence[tuple[SeriesLabel, date, Array, Array]], notes: Sequence[str] = ()) -> Daily:
-    """Put series of different first days on one calendar.
-
-    Parameters
-    ----------
-    parts : sequence of tuple
-        Whose, first day, levels and hours of each.
-    notes : sequence of str, optional
-        What to know of them.
-
-    Returns
-    -------
-    Daily
-        From the first of all days to the last.
-    """
+    """Put series of different first days on one calendar."""
     first = min(part[1] for part in parts)
     end = max(part[1] + timedelta(days=part[2].size) for part in parts)
     values = np.full((len(parts), (end - first).days), np.nan)
@@ -229,29 +148,6 @@ def busy_hours(
 
     The busy hour of a day is the clock hour in which that weekday is busiest on average over nine weeks about it (the
     time-consistent busy hour of ITU-T E.600). The largest hour of each single day would count its noise as load.
-
-    Parameters
-    ----------
-    starts : ndarray of datetime64
-        Begin of each interval, in order, by the clock of the system.
-    numbers : ndarray
-        What was measured, nan where nothing was.
-    table, rows : optional
-        File and rows they come from, for messages.
-
-    Returns
-    -------
-    first : datetime.date
-        First day.
-    levels : ndarray
-        Level of each day; nan where its busy hour was not measured.
-    hours : ndarray
-        The hour, nan where the series holds one number a day.
-
-    Raises
-    ------
-    ReportError, InputError
-        Intervals longer than a day.
     """
     seconds = starts.astype("datetime64[s]").astype(np.int64).astype(np.float64)
     different = np.unique(seconds)  # two clocks, or one set back, may show a time twice
@@ -413,18 +309,7 @@ def _check_unit(
 
 
 def unit_jump(values: Array) -> tuple[int, float] | None:
-    """Find a day from which numbers differ by the ratio of two units.
-
-    Parameters
-    ----------
-    values : ndarray
-        Level of each day.
-
-    Returns
-    -------
-    tuple of int and float, or None
-        The day and the ratio; None where there is none.
-    """
+    """Find a day from which numbers differ by the ratio of two units."""
     days = np.flatnonzero(np.isfinite(values) & (values > 0))
     logs = np.log(values[days])
     best: tuple[int, float] | None = None

@@ -35,13 +35,7 @@ def is_shared(path: Path | str) -> bool:
 
 
 def read_shared(path: Path | str) -> Shared:
-    """Read which pools of which systems are one control unit.
-
-    Raises
-    ------
-    ReportError
-        A pool of a system stands in it twice, or a cell is empty.
-    """
+    """Read which pools of which systems are one control unit."""
     table = read_csv(path, COLUMNS, "pools that systems share")
     found: dict[str, list[tuple[str, str]]] = {}
     known: dict[tuple[str, str], str] = {}
@@ -58,13 +52,7 @@ def read_shared(path: Path | str) -> Shared:
 
 
 def check_members(shared: Shared, groups: list[Group], path: Path | str) -> None:
-    """Refuse members that were not measured.
-
-    Raises
-    ------
-    ReportError
-        With the name of the first.
-    """
+    """Refuse members that were not measured."""
     there = {(each.system, each.name) for each in groups}
     for ssid, members in shared.items():
         for system, pool in members:

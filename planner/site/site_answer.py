@@ -20,45 +20,18 @@ NAMED: Final = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class SiteAnswer(Answer):
-    """What every pool, and every volume with aliases of its own, needs over its days.
-
-    Attributes
-    ----------
-    pools : tuple of PoolNeed
-        Those that are short first.
-    target : Target
-        What the aliases must achieve.
-    meet : float
-        Share of the busy time in which they must.
-    remarks : tuple of str
-        What reading the measurements left open.
-    failed : tuple of tuple
-        Parts without any answer: name and problem.
-    law : Law or None
-        What it was reckoned with, for whoever asks more.
-    """
+    """What every pool, and every volume with aliases of its own, needs over its days."""
 
     PICTURE: ClassVar[str] = "planner.site.site_picture:draw"
-    pools: tuple[PoolNeed, ...]
-    target: Target
-    meet: float
-    remarks: tuple[str, ...] = ()
-    failed: tuple[tuple[str, str], ...] = ()
-    law: Law | None = None
+    pools: tuple[PoolNeed, ...]  # those that are short first
+    target: Target  # what the aliases must achieve
+    meet: float  # share of the busy time in which they must
+    remarks: tuple[str, ...] = ()  # what reading the measurements left open
+    failed: tuple[tuple[str, str], ...] = ()  # parts without any answer: name and problem
+    law: Law | None = None  # what it was reckoned with, for whoever asks more
 
     def of(self, verdict: str) -> list[PoolNeed]:
-        """List the pools of one verdict.
-
-        Parameters
-        ----------
-        verdict : str
-            "short", "enough", "too many" or "unknown".
-
-        Returns
-        -------
-        list of PoolNeed
-            In the order of the answer.
-        """
+        """List the pools of one verdict."""
         return [each for each in self.pools if each.verdict == verdict]
 
     @property
@@ -128,33 +101,15 @@ class SiteAnswer(Answer):
         return tuple(found)
 
     def table(self) -> render.Table:
-        """One row a pool.
-
-        Returns
-        -------
-        render.Table
-            With all columns.
-        """
+        """One row a pool."""
         return site_tables.table(self.pools)
 
     def sections(self) -> tuple[render.Section, ...]:
-        """One row a pool; of one pool its hours and its worst intervals.
-
-        Returns
-        -------
-        tuple of render.Section
-            For people.
-        """
+        """One row a pool; of one pool its hours and its worst intervals."""
         return site_tables.sections(self.pools, self.meet)
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain data, as ``--json`` prints it.
-
-        Returns
-        -------
-        dict
-            `pools`, `all`, `notes`.
-        """
+        """Everything as plain data, as ``--json`` prints it."""
         known = [each.needed_99 for each in self.pools if each.needed_99 is not None]
         return {
             "pools": [each.to_dict() for each in self.pools],

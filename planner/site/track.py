@@ -86,27 +86,7 @@ def track_record(
     target: Target | None = None, model: Path | str = DEFAULT_MODEL, scheduler: str | None = None,
     workers: int | None = None,
 ) -> TrackRecord:  # fmt: skip
-    """Set what is told from before a date, for the aliases in use since, against what was measured since.
-
-    Parameters
-    ----------
-    source, members, system, start, end, pool, target, model, scheduler, workers
-        As of `site`.
-    since : datetime or str
-        When the aliases were changed.
-
-    Returns
-    -------
-    TrackRecord
-        One row a compared interval of the pools whose aliases changed.
-
-    Raises
-    ------
-    InputError
-        As of `site`; or no date.
-    ReportError
-        A file cannot be read.
-    """
+    """Set what is told from before a date, for the aliases in use since, against what was measured since."""
     when = moment(since, "since")
     if when is None:
         raise InputError("since", since, "a day or a time such as 2026-03-01")
@@ -214,25 +194,13 @@ def _alike(pool: RunsOverTime, first: np.ndarray, second: np.ndarray) -> list[tu
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class TrackRecord(Answer):
-    """What was told before a date against what was measured since, pool by pool.
-
-    Attributes
-    ----------
-    pools : tuple of Tracked
-        Pools whose aliases changed.
-    since : datetime
-        The date.
-    unchanged : int
-        Pools whose aliases did not change.
-    remarks : tuple of str
-        What reading the measurements left open.
-    """
+    """What was told before a date against what was measured since, pool by pool."""
 
     PICTURE: ClassVar[str] = "planner.site.site_picture:draw_track"
-    pools: tuple[Tracked, ...]
-    since: datetime
-    unchanged: int = 0
-    remarks: tuple[str, ...] = ()
+    pools: tuple[Tracked, ...]  # pools whose aliases changed
+    since: datetime  # the date
+    unchanged: int = 0  # pools whose aliases did not change
+    remarks: tuple[str, ...] = ()  # what reading the measurements left open
 
     @property
     def pairs(self) -> int:
@@ -297,13 +265,7 @@ class TrackRecord(Answer):
         )  # fmt: skip
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain data.
-
-        Returns
-        -------
-        dict
-            `pools`, each with its pairs; `all`; `notes`.
-        """
+        """Everything as plain data."""
         return {
             "since": self.since.isoformat(),
             "pools": [

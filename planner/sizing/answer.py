@@ -63,13 +63,7 @@ class NamedReading:
     think_time: float | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data.
-
-        Returns
-        -------
-        dict
-            Keys for JSON.
-        """
+        """Plain data."""
         return {
             "kind": self.kind, "words": self.words, "weight": self.weight, "aliases": self.count,
             "io_rate": self.io_rate,
@@ -320,18 +314,7 @@ class AliasAnswer(Answer):
         return said
 
     def removes(self, share: float) -> int | None:
-        """Count the aliases that remove a share of the wait with those in use.
-
-        Parameters
-        ----------
-        share : float
-            Of the wait, above 0 and at most 1 [1].
-
-        Returns
-        -------
-        int or None
-            Aliases, those in use included; None where nothing waits or no count of the table removes as much.
-        """
+        """Count the aliases that remove a share of the wait with those in use."""
         wait = self.rows.queued / self.rows.io_rate
         now = float(wait[self.in_use]) if self.in_use < wait.size else 0.0
         enough = np.flatnonzero(wait <= (1.0 - share) * now)
@@ -399,13 +382,7 @@ class AliasAnswer(Answer):
         )
 
     def table(self) -> render.Table:
-        """One row an alias count; the recommended one and those that were measured are marked.
-
-        Returns
-        -------
-        render.Table
-            Times in milliseconds.
-        """
+        """One row an alias count; the recommended one and those that were measured are marked."""
         rows, ms = self.rows, MILLISECOND
         columns = (
             ("aliases", "", rows.aliases.astype(int), "aliases", 0),
@@ -479,13 +456,7 @@ class AliasAnswer(Answer):
         return sorted(k for k in wanted if 0 <= k < many)
 
     def counters(self) -> render.Table:
-        """What the supply counters of the pool would show, one row an alias count.
-
-        Returns
-        -------
-        render.Table
-            Tries and fails a second, medians of the fewest and the most free aliases of a minute.
-        """
+        """What the supply counters of the pool would show, one row an alias count."""
         rows = self.rows
         columns = (
             ("aliases", "", rows.aliases.astype(int)),
@@ -499,13 +470,7 @@ class AliasAnswer(Answer):
         )  # fmt: skip
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain data, with unit suffixes, as `--json` prints it.
-
-        Returns
-        -------
-        dict
-            Keys as documented for ``planner aliases``.
-        """
+        """Everything as plain data, with unit suffixes, as `--json` prints it."""
         first = self.readings[0]
         kind = {"poisson": "open"}.get(first.kind, first.kind)
         people = first.population

@@ -25,22 +25,12 @@ LEAST_ROOM: Final = 0.02  # of the width of an interval, to either side of its v
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Draws:
-    """One volume under the chosen reading at both ends of what calibration and law leave open, two rows an axis.
+    """One volume under the chosen reading at both ends of what calibration and law leave open, two rows an axis."""
 
-    Attributes
-    ----------
-    rate, response : ndarray, shape (2 axes, counts)
-        I/O rate [1/s] and response time [s].
-    readings : tuple of Readings
-        The volume at each end.
-    column : int
-        The reading.
-    """
-
-    rate: Array
-    response: Array
-    readings: tuple[Readings, ...]
-    column: int
+    rate: Array  # (2 axes, counts) I/O rate [1/s] and response time [s]
+    response: Array  # (2 axes, counts)
+    readings: tuple[Readings, ...]  # the volume at each end
+    column: int  # the reading
 
     @classmethod
     def of(cls, read: Readings, column: int, law: Law, sweep: NDArray[np.int64]) -> Draws:

@@ -21,22 +21,12 @@ LEAST_HELP: Final = 0.05  # of rate or response of the whole; less is not worth 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gain:
-    """What one volume of a class gets from the recommended aliases.
+    """What one volume of a class gets from the recommended aliases."""
 
-    Attributes
-    ----------
-    volumes : int
-        Equal volumes.
-    rate_before, rate_after : float
-        I/O rate of one of them with the aliases in use and with the recommended ones [1/s].
-    response_before, response_after : float
-        Its response time [s].
-    """
-
-    volumes: int
-    rate_before: float
+    volumes: int  # equal volumes
+    rate_before: float  # I/O rate of one of them with the aliases in use and with the recommended ones [1/s]
     rate_after: float
-    response_before: float
+    response_before: float  # its response time [s]
     response_after: float
 
     def to_dict(self) -> dict[str, Any]:

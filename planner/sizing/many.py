@@ -236,23 +236,11 @@ class VolumesAnswer(Answer):
         )  # fmt: skip
 
     def overview(self) -> render.Table:
-        """One row a volume of those that are listed.
-
-        Returns
-        -------
-        render.Table
-            Times in milliseconds.
-        """
+        """One row a volume of those that are listed."""
         return _table(self.listed, shown=True)
 
     def sections(self) -> tuple[render.Section, ...]:
-        """One row a volume.
-
-        Returns
-        -------
-        tuple of render.Section
-            One; none where no volume is listed.
-        """
+        """One row a volume."""
         caption = (
             f"aliases: {self.target}; then: with them. Largest I/O rate x wait first; --csv has the queues."
         )
@@ -260,23 +248,11 @@ class VolumesAnswer(Answer):
         return (*rows, *section(self.commands))
 
     def table(self) -> render.Table:
-        """One row a volume, those below the floor and without an answer as well; or the curves where they are wanted.
-
-        Returns
-        -------
-        render.Table
-            Times in milliseconds.
-        """
+        """One row a volume, also of those below the floor and without an answer; or the curves, where wanted."""
         return together(self.answers) if self.curves and self.listed else _table(self.rows)
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain data, as ``--json`` prints it.
-
-        Returns
-        -------
-        dict
-            `volumes`, each as for one volume, with its `device` and `verdict`.
-        """
+        """Everything as plain data, as ``--json`` prints it."""
         return {
             "headline": self.headline,
             "target": str(self.target),
@@ -328,18 +304,7 @@ def _table(rows: Sequence[VolumeRow], *, shown: bool = False) -> render.Table:
 
 
 def verdict(answer: AliasAnswer) -> str:
-    """Tell in a few words what aliases do for a volume.
-
-    Parameters
-    ----------
-    answer : AliasAnswer
-        Its answer.
-
-    Returns
-    -------
-    str
-        For a column.
-    """
+    """Tell in a few words what aliases do for a volume."""
     return _verdict(answer.saturated, answer.recommended, answer.in_use, answer.helps, answer.waiting)
 
 

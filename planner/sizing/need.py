@@ -27,31 +27,15 @@ Case = Sequence[Run]
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Need:
-    """How many aliases one interval needs.
+    """How many aliases one interval needs."""
 
-    Attributes
-    ----------
-    count : int or None
-        Smallest count that meets the target, aliases in use included; None where there is no answer.
-    low, high : int or None
-        Its 90 % range; None where there is no answer, or none was wanted.
-    decided : str
-        What it rests on: "no I/O", "steady demand", "bursty demand", or "saturated"; empty where nothing was read.
-    problem : str
-        Why there is no answer; empty where there is one.
-    exit_code : int
-        What a command returns for the problem.
-    sized : Sized or None
-        What was read, for whoever asks more of it; None where no ranges were wanted.
-    """
-
-    count: int | None = 0
-    low: int | None = 0
+    count: int | None = 0  # smallest count that meets the target, aliases in use included
+    low: int | None = 0  # its 90 % range; None where there is no answer, or none was wanted
     high: int | None = 0
-    decided: str = IDLE
-    problem: str = ""
-    exit_code: int = 0
-    sized: Sized | None = None
+    decided: str = IDLE  # what it rests on: "no I/O", "steady demand", "bursty demand", or "saturated"
+    problem: str = ""  # why there is no answer; empty where there is one
+    exit_code: int = 0  # what a command returns for the problem
+    sized: Sized | None = None  # what was read, for whoever asks more of it; None where no ranges were wanted
 
     @property
     def rank(self) -> float:
@@ -74,27 +58,7 @@ def need(
     *,
     ranges: bool = True,
 ) -> list[Need]:
-    """Find the smallest number of aliases that meets a target, for each of many intervals.
-
-    Parameters
-    ----------
-    cases : sequence of sequence of Run
-        Of each interval its measurement, or several with different numbers of aliases, the present state last; none
-        where it did no I/O.
-    law : Law
-        Inflation and redrive gap of the devices.
-    target : Target, optional
-        What must be achieved; by default the wait is at most 5 % of the service time.
-    growth : array_like, optional
-        Share by which the demand of each case grows first, above -1, shape () or (cases,) [1].
-    ranges : bool, optional
-        Whether the ranges are wanted: counts alone cost less.
-
-    Returns
-    -------
-    list of Need
-        One a case; a case does not change the answer to another, and one without an answer says why.
-    """
+    """Find the smallest number of aliases that meets a target, for each of many intervals."""
     shares = np.broadcast_to(np.asarray(growth, dtype=np.float64), (len(cases),)).tolist()
     sized = size(cases, law, target or Target(), shares, every=ranges)
     if ranges:

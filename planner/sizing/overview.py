@@ -64,13 +64,7 @@ class Subsystem(Answer):
         )
 
     def total(self) -> PoolCount:
-        """Sums over the pools with an answer; the response time is weighted by rate.
-
-        Returns
-        -------
-        PoolCount
-            Named "all".
-        """
+        """Sums over the pools with an answer; the response time is weighted by rate."""
         pools = self.answered
         spans = [pool.range for pool in pools if pool.range is not None]
         known = all(pool.classic is not None for pool in pools)
@@ -89,23 +83,11 @@ class Subsystem(Answer):
         )
 
     def table(self) -> render.Table:
-        """One row a pool.
-
-        Returns
-        -------
-        render.Table
-            Times in milliseconds.
-        """
+        """One row a pool."""
         return table_of(self.pools)
 
     def sections(self) -> tuple[render.Section, ...]:
-        """The table with its sums.
-
-        Returns
-        -------
-        tuple of render.Section
-            One.
-        """
+        """The table with its sums."""
         caption = (
             f"recommended: {self.target}; rule: aliases in use and the queue, rounded up; then: with the recommended "
             "aliases."
@@ -114,13 +96,7 @@ class Subsystem(Answer):
         return (render.Section(table=table, caption=caption), *section(self.commands))
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain data, as `--json` prints it.
-
-        Returns
-        -------
-        dict
-            `target`, `growth`, `pools` and `all`, the sums.
-        """
+        """Everything as plain data, as `--json` prints it."""
 
         def data(pool: PoolCount) -> dict[str, Any]:
             (row,) = table_of([pool]).records()

@@ -136,18 +136,7 @@ COLUMNS: Final[Columns] = (
 
 
 def table_of(pools: Sequence[PoolCount]) -> render.Table:
-    """One row a pool.
-
-    Parameters
-    ----------
-    pools : sequence of PoolCount
-        The answers.
-
-    Returns
-    -------
-    render.Table
-        Times in milliseconds.
-    """
+    """One row a pool."""
     return render.Table(
         columns=tuple(
             render.Column(name=name, unit=unit, values=[value(pool) for pool in pools], label=label, decimals=digits)
@@ -157,18 +146,7 @@ def table_of(pools: Sequence[PoolCount]) -> render.Table:
 
 
 def all_traffic(each: Sequence[Traffic | None]) -> Traffic | None:
-    """Sums over pools, the response time weighted by rate.
-
-    Parameters
-    ----------
-    each : sequence of Traffic or None
-        Of the pools, None for those without I/O.
-
-    Returns
-    -------
-    Traffic or None
-        None without any I/O.
-    """
+    """Sums over pools, the response time weighted by rate."""
     known = [traffic for traffic in each if traffic is not None]
     if not known:
         return None

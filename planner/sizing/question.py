@@ -73,13 +73,7 @@ class Numbers:
 
     @property
     def many(self) -> int | None:
-        """Number of rows where arrays were given; None of single numbers.
-
-        Raises
-        ------
-        InputError
-            Arrays of different lengths.
-        """
+        """Number of rows where arrays were given; None of single numbers."""
         lengths = {name: len(value) for name in self.given if _is_array(value := getattr(self, name))}
         if len(set(lengths.values())) > 1:
             found = ", ".join(f"{length} of {name}" for name, length in lengths.items())
@@ -103,13 +97,7 @@ class Numbers:
         return [Numbers(**{name: column[k] for name, column in known.items()}) for k in range(many)]
 
     def run(self, *, pool: bool) -> Run:
-        """The measurement that they are.
-
-        Raises
-        ------
-        InputError
-            One is missing, no quantity, or contradicts the others.
-        """
+        """The measurement that they are."""
         for argument, value, example in (
             ("rate", self.rate, "755/s"),
             ("service", self.service, "1.3ms"),
@@ -372,13 +360,7 @@ def _names(every: Sequence[Rows]) -> set[str]:
 
 
 def share_together(given: Quantity, argument: str = "together") -> float:
-    """How much bursts come together, from a word or a share.
-
-    Raises
-    ------
-    InputError
-        Neither none, full, nor a share from 0 to 1.
-    """
+    """How much bursts come together, from a word or a share."""
     words = {"none": 0.0, "full": 1.0}
     if isinstance(given, str) and given in words:
         return words[given]

@@ -30,17 +30,6 @@ class Sized(ABC):
     """What was measured of one volume or pool with the demand that it was read as.
 
     A subclass says what its preferred demand does (`model`), what else is possible (`others`, `bands`), and its words.
-
-    Parameters
-    ----------
-    runs : tuple of Run
-        Measurements, the present state last.
-    law : Law
-        Of the devices.
-    target : Target
-        What the aliases must achieve.
-    growth : float
-        Share by which the demand grows first.
     """
 
     decided = ""  # what the answer rests on, in two words
@@ -139,13 +128,7 @@ class Sized(ABC):
 
     @cached_property
     def sweep(self) -> tuple[Performance, Performance]:
-        """Every count from 0 to beyond the answer: corrected, and as the model has it.
-
-        Raises
-        ------
-        InfeasibleError
-            No count that there are addresses for meets the target.
-        """
+        """Every count from 0 to beyond the answer: corrected, and as the model has it."""
         limit, last = self.run.most_aliases, self.first_last
         while True:
             model = self.model(np.arange(last + 1.0))

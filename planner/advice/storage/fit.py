@@ -17,30 +17,16 @@ from planner.units import FRAME, GIB, SEGMENT
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StorageFit(Answer):
-    """What real storage has room for without paging.
-
-    Attributes
-    ----------
-    what : str
-        "guests", or "resident pages" of each in-use segment.
-    count : int
-        The most that fit.
-    low, high : int
-        The same where touched pages are spread over all segments, and where they lie densely.
-    asked : str
-        The question in words.
-    budget : FrameBudget
-        Frames that they take.
-    """
+    """What real storage has room for without paging."""
 
     PICTURE: ClassVar[str] = "planner.advice.storage.fit:draw"
 
-    what: str
-    count: int
-    low: int
+    what: str  # "guests", or "resident pages" of each in-use segment
+    count: int  # the most that fit
+    low: int  # the same where touched pages are spread over all segments, and where they lie densely
     high: int
-    asked: str
-    budget: FrameBudget
+    asked: str  # the question in words
+    budget: FrameBudget  # frames that they take
 
     @property
     def headline(self) -> str:
@@ -94,30 +80,6 @@ def guests_that_fit(
 ) -> StorageFit:
     """Count the equal guests whose touched pages and PGMBKs real storage holds.
 
-    Parameters
-    ----------
-    guest_storage : float or str
-        Virtual storage of each [bytes], or text such as ``88GB``.
-    instantiated : float
-        Share of it that exists because the guest touched it [share].
-    real_storage : float or str
-        Real storage there is [bytes], or text.
-    resident_pages : float, optional
-        Instantiated pages of each in-use segment; 256, with the range down to pages spread over all segments, where
-        None.
-
-    Returns
-    -------
-    StorageFit
-        The most guests.
-
-    Raises
-    ------
-    InputError
-        A number outside its domain.
-    InfeasibleError
-        Not even one fits.
-
     Examples
     --------
     >>> guests_that_fit(guest_storage="88GB", instantiated=0.7, real_storage="1024GB").count
@@ -163,25 +125,6 @@ def guests_that_fit(
 
 def resident_pages_that_fit(*, in_use: float | str, real_storage: float | str) -> StorageFit:
     """Count the resident pages that each in-use segment can have.
-
-    Parameters
-    ----------
-    in_use : float or str
-        In-use virtual storage [bytes], or text such as ``900GB``.
-    real_storage : float or str
-        Real storage there is [bytes], or text.
-
-    Returns
-    -------
-    StorageFit
-        The most pages of each segment.
-
-    Raises
-    ------
-    InputError
-        A number outside its domain.
-    InfeasibleError
-        Not even one page of each segment fits beside its PGMBK.
 
     Examples
     --------

@@ -110,18 +110,7 @@ class FrameBudget(Answer):
         return self.draw_on(axes)
 
     def draw_on(self, axes: Axes) -> Axes:
-        """Draw the same on axes that have their title.
-
-        Parameters
-        ----------
-        axes : matplotlib.axes.Axes
-            Where to draw.
-
-        Returns
-        -------
-        matplotlib.axes.Axes
-            The axes.
-        """
+        """Draw the same on axes that have their title."""
         left = 0.0
         parts = (("pages", self.page_frames), ("PGMBKs", self.pgmbk_frames))
         for (label, frames), color, hatch in zip(parts, style.COLORS, style.HATCHES, strict=False):

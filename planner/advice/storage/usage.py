@@ -84,33 +84,11 @@ class StorageUsage(Answer):
     remarks: tuple[str, ...]
 
     def used(self, limit: StorageLimit) -> Interval:
-        """Work out which share of a limit is in use.
-
-        Parameters
-        ----------
-        limit : Limit
-            One of `limits`.
-
-        Returns
-        -------
-        Interval
-            With what rounding leaves open [share].
-        """
+        """Work out which share of a limit is in use."""
         return self.latest.in_use / limit.in_use_virtual_bytes
 
     def days(self, limit: StorageLimit) -> Interval | None:
-        """Work out when a limit is reached at the growth between the listings.
-
-        Parameters
-        ----------
-        limit : Limit
-            One of `limits`.
-
-        Returns
-        -------
-        Interval or None
-            Infinite where storage in use does not grow; None with a single listing [days].
-        """
+        """Work out when a limit is reached at the growth between the listings."""
         if self.growth is None:
             return None
         left, growth, in_use = limit.in_use_virtual_bytes, self.growth, self.latest.in_use

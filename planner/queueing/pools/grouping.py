@@ -24,47 +24,19 @@ LEAST_WAIT: Final = 0.01
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class VolumeGroups:
-    """Classes of nearly equal volumes.
+    """Classes of nearly equal volumes."""
 
-    Attributes
-    ----------
-    group : ndarray of int
-        Class of each volume, shape (volumes,).
-    rate : ndarray
-        Arrival rate of each volume, or one over its think time, shape (volumes,) [1/s].
-    volumes : ndarray
-        Volumes of each class, shape (classes,) [1].
-    population, think_time, arrival_rate : ndarray
-        Of each class, that of its volumes on average, nan where it does not apply, shape (classes,) [1], [s],
-        [1/s].
-    service_time : ndarray
-        Of each class, that of its volumes on average over their I/Os, nan where none was given, shape (classes,) [s].
-    kind : ndarray of int
-        Kind of each class: classes of one kind differ by their rate alone, shape (classes,).
-    """
-
-    group: NDArray[np.int64]
-    rate: Array
-    volumes: Array
-    population: Array
+    group: NDArray[np.int64]  # class of each volume, shape (volumes,)
+    rate: Array  # arrival rate of each volume, or one over its think time, shape (volumes,) [1/s]
+    volumes: Array  # volumes of each class, shape (classes,) [1]
+    population: Array  # of each class, that of its volumes on average, nan where it does not apply, shape
     think_time: Array
     arrival_rate: Array
-    service_time: Array
-    kind: NDArray[np.int64]
+    service_time: Array  # of each class, that of its volumes on average over their I/Os
+    kind: NDArray[np.int64]  # kind of each class: classes of one kind differ by their rate alone, shape
 
     def at_own_rate(self, values: Array) -> Array:
-        """Read the values of each volume from those of the classes, linear in the rate between classes of one kind.
-
-        Parameters
-        ----------
-        values : ndarray
-            One a class on the last axis.
-
-        Returns
-        -------
-        ndarray
-            One a volume on the last axis.
-        """
+        """Read the values of each volume from those of the classes, linear in the rate between classes of one kind."""
         result = np.array(values[..., self.group])
         class_rate = np.where(np.isnan(self.arrival_rate), 1.0 / self.think_time, self.arrival_rate)
         for kind in np.unique(self.kind):
@@ -82,13 +54,7 @@ class VolumeGroups:
         return result
 
     def arguments(self) -> dict[str, Array]:
-        """Arguments of `alias_pool`.
-
-        Returns
-        -------
-        dict
-            Volumes, population, think time and arrival rate of the classes; service time where it was given.
-        """
+        """Arguments of `alias_pool`."""
         names = ["volumes", "population", "think_time", "arrival_rate"]
         if not np.isnan(self.service_time).any():
             names.append("service_time")
@@ -97,26 +63,12 @@ class VolumeGroups:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class GroupedPool:
-    """A pool of unequal volumes, solved by classes.
+    """A pool of unequal volumes, solved by classes."""
 
-    Attributes
-    ----------
-    pool : PoolSteady
-        The answer for the classes.
-    groups : VolumeGroups
-        Which volume is in which class.
-    wait_time : ndarray
-        Mean wait of each volume at its own rate, between the classes by interpolation, shape (volumes,) or
-        aliases x volumes [s].
-    error : float
-        Largest change of the wait of a volume when the classes were last made finer, relative to the wait; inf
-        where the allowed classes left no room for that [1].
-    """
-
-    pool: PoolSteady
-    groups: VolumeGroups
-    wait_time: Array
-    error: float
+    pool: PoolSteady  # the answer for the classes
+    groups: VolumeGroups  # which volume is in which class
+    wait_time: Array  # mean wait of each volume at its own rate, between the classes by interpolation, shape
+    error: float  # largest change of the wait of a volume when the classes were last made finer
 
 
 def group_volumes(
@@ -134,29 +86,6 @@ def group_volumes(
     rate; closed: one over the think time, for equal populations only). From the busiest down a class takes in volumes
     until their rates differ by more than `spread` times the larger of its highest rate and the mean rate. Rate and
     service time of a class are means over its volumes and over their I/Os, which keeps the load.
-
-    Parameters
-    ----------
-    population : array_like, optional
-        Requesters at each volume, nan where open, shape (volumes,) [1].
-    think_time : array_like, optional
-        Think time of each volume, nan where open, shape (volumes,) [s].
-    arrival_rate : array_like, optional
-        Arrivals at each volume, nan where closed, shape (volumes,) [1/s].
-    service_time : array_like, optional
-        Service time of each volume, shape (volumes,) [s]; nothing is grouped by it where it is not given.
-    spread : float
-        Largest relative difference of rates, and of service times, within a class, 0 or more [1].
-
-    Returns
-    -------
-    VolumeGroups
-        The classes, closed ones first, the longest service first, busiest first.
-
-    Raises
-    ------
-    InputError
-        Arguments outside their domain or of unequal length.
 
     Examples
     --------
@@ -244,33 +173,6 @@ def alias_pool_of_volumes(
     there would be too many classes; the last change is the estimate of the error that grouping makes. The
     wait of a volume is read at its own rate between the classes, and a class keeps the load of its volumes:
     what is left is of second order in the spread, about a third of the last change.
-
-    Parameters
-    ----------
-    aliases : array_like
-        As of `alias_pool`, shape () or (aliases,) [1].
-    service_time : array_like
-        One for all volumes or one for each, shape () or (volumes,) [s].
-    population, think_time, arrival_rate : array_like, optional
-        Of each volume, shape (volumes,) [1], [s], [1/s].
-    tolerance : float, optional
-        Relative error of a wait that is wanted; waits below 1 % of the service time count as 1 % of it [1].
-    most_classes : int, optional
-        Classes beyond which it is not refined [1].
-    **law
-        Further arguments of `alias_pool`.
-
-    Returns
-    -------
-    GroupedPool
-        The answer, the classes and the estimated error.
-
-    Raises
-    ------
-    InputError
-        As `alias_pool` and `group_volumes`.
-    ConvergenceError
-        As `alias_pool`.
 
     Examples
     --------

@@ -143,13 +143,7 @@ class PoolSteady(Result):
         return low, high
 
     def table(self) -> render.Table:
-        """All numbers as columns, one row a class of an alias count.
-
-        Returns
-        -------
-        render.Table
-            Columns in SI units.
-        """
+        """All numbers as columns, one row a class of an alias count."""
         named = self.quantities()
         shape = self.throughput.shape
         columns = []

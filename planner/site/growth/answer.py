@@ -30,39 +30,17 @@ TWO_YEARS: Final = 730  # measured days from which a season could be told from a
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Growth(Answer):
-    """From when on each limit no longer holds, in order of date.
+    """From when on each limit no longer holds, in order of date."""
 
-    Attributes
-    ----------
-    limits : tuple of Limit
-        What breaks first comes first.
-    horizon : int
-        Days ahead that were looked at.
-    rate : float or None
-        Growth a year that was given in place of the fitted one; compounds.
-    events : tuple of tuple
-        Days and factors that were given.
-    daily : Daily
-        The measured days.
-    fit : TrendDraws
-        Draws for the series of `daily`, in their order.
-    order : tuple of int
-        Which series of `daily` each limit belongs to.
-    further : tuple of str
-        Notes on where the limits come from.
-    basis : str
-        Over which days needs are decided, where those are not all that were measured; else empty.
-    """
-
-    limits: tuple[Limit, ...]
-    horizon: int
-    rate: float | None
-    events: tuple[tuple[date, float], ...]
-    daily: Daily
-    fit: TrendDraws
-    order: tuple[int, ...]
-    further: tuple[str, ...] = ()
-    basis: str = ""
+    limits: tuple[Limit, ...]  # what breaks first comes first
+    horizon: int  # days ahead that were looked at
+    rate: float | None  # growth a year that was given in place of the fitted one; compounds
+    events: tuple[tuple[date, float], ...]  # days and factors that were given
+    daily: Daily  # the measured days
+    fit: TrendDraws  # draws for the series of `daily`, in their order
+    order: tuple[int, ...]  # which series of `daily` each limit belongs to
+    further: tuple[str, ...] = ()  # notes on where the limits come from
+    basis: str = ""  # over which days needs are decided, where those are not all that were measured
 
     @property
     def headline(self) -> str:
@@ -106,13 +84,7 @@ class Growth(Answer):
         return tuple(found)
 
     def table(self) -> render.Table:
-        """Lay out the limits with all keys of ``--json``.
-
-        Returns
-        -------
-        render.Table
-            One row a limit.
-        """
+        """Lay out the limits with all keys of ``--json``."""
         records = [each.record() for each in self.limits]
         names = tuple(records[0]) if records else ("system",)
         return render.Table(
@@ -123,13 +95,7 @@ class Growth(Answer):
         )
 
     def sections(self) -> tuple[render.Section, ...]:
-        """Lay out limits, levels ahead, level shifts and the pattern of the week.
-
-        Returns
-        -------
-        tuple of render.Section
-            Those that say something.
-        """
+        """Lay out limits, levels ahead, level shifts and the pattern of the week."""
         from planner.site.growth import wording
 
         about = [
@@ -146,13 +112,7 @@ class Growth(Answer):
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain data.
-
-        Returns
-        -------
-        dict
-            `limits` and what they rest on.
-        """
+        """Everything as plain data."""
         levels = [
             {
                 "system": each.grows.system, "what": each.grows.what, "days": ahead,
@@ -192,18 +152,7 @@ class Growth(Answer):
         }
 
     def plot(self, axes: Axes | None = None) -> Axes:
-        """Draw the series with trend, band, limit and date; of several limits, all in order of date.
-
-        Parameters
-        ----------
-        axes : matplotlib.axes.Axes, optional
-            Where to draw; new axes where None.
-
-        Returns
-        -------
-        matplotlib.axes.Axes
-            What was drawn.
-        """
+        """Draw the series with trend, band, limit and date; of several limits, all in order of date."""
         from planner.site.growth.pictures import draw_limits, draw_series
 
         if len(self.limits) > 1:
@@ -213,25 +162,7 @@ class Growth(Answer):
         )
 
     def level(self, ahead: int, series: int = 0) -> Interval:
-        """Busy-day level some days after the last one.
-
-        Parameters
-        ----------
-        ahead : int
-            Days after the last measured day.
-        series : int, optional
-            Which limit, in their order.
-
-        Returns
-        -------
-        Interval
-            90 %, in the unit of the series.
-
-        Raises
-        ------
-        InputError
-            Before the last day, or no such limit.
-        """
+        """Busy-day level some days after the last one."""
         if ahead < 0 or not 0 <= series < len(self.limits):
             raise InputError(
                 "ahead, series", (ahead, series), "a day from the last one on, and one of the limits"
@@ -258,31 +189,6 @@ def growth(
 
     Each series is a straight line times a weekly pattern with level shifts and month ends, and noise that is correlated
     from day to day; intervals hold what all of these leave open (docs/growth.md).
-
-    Parameters
-    ----------
-    daily : Daily
-        Busy-hour level of each day.
-    limit : float or sequence of float or None, optional
-        Limit of all series or of each, in their units.
-    horizon : int, optional
-        How far ahead to look [days].
-    rate : float, optional
-        Growth a year in place of the fitted one; compounds.
-    events : sequence of tuple, optional
-        Days, and the factor by which the load is higher from each on.
-    notes : sequence of str, optional
-        Where limits and levels come from.
-
-    Returns
-    -------
-    Growth
-        One limit a series, in order of date.
-
-    Raises
-    ------
-    InputError
-        A limit that is not above zero, an event on a measured day, or another argument outside its domain.
     """
     limits = _limits(limit, len(daily.series))
     goals = [

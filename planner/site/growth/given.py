@@ -23,23 +23,6 @@ _SPAN: Final = re.compile(r"\s*(?P<number>\d+(?:\.\d*)?|\.\d+)\s*(?P<unit>[a-z]+
 def parse_growth(text: str, argument: str = "--growth") -> float:
     """Read a growth rate.
 
-    Parameters
-    ----------
-    text : str
-        As ``20%/year``.
-    argument : str, optional
-        Name to use in an error message.
-
-    Returns
-    -------
-    float
-        Share a year, compounding.
-
-    Raises
-    ------
-    InputError
-        Not such a rate, or -100 % and below.
-
     Examples
     --------
     >>> parse_growth("20%/year")
@@ -54,23 +37,6 @@ def parse_growth(text: str, argument: str = "--growth") -> float:
 
 def parse_event(text: str, argument: str = "--event") -> tuple[date, float]:
     """Read an event.
-
-    Parameters
-    ----------
-    text : str
-        As ``2027-03-01:+30%``: from that day on the load is 30 % higher.
-    argument : str, optional
-        Name to use in an error message.
-
-    Returns
-    -------
-    tuple of datetime.date and float
-        The day and the factor.
-
-    Raises
-    ------
-    InputError
-        Not such an event, or one that leaves no load.
 
     Examples
     --------
@@ -91,23 +57,6 @@ def parse_event(text: str, argument: str = "--event") -> tuple[date, float]:
 def parse_horizon(text: str, argument: str = "--horizon") -> int:
     """Read how far ahead to look.
 
-    Parameters
-    ----------
-    text : str
-        As ``5years``, ``18months``, ``26weeks`` or ``400days``.
-    argument : str, optional
-        Name to use in an error message.
-
-    Returns
-    -------
-    int
-        Days.
-
-    Raises
-    ------
-    InputError
-        Not such a span of time, or not from a day to a century.
-
     Examples
     --------
     >>> parse_horizon("5years"), parse_horizon("400d")
@@ -123,25 +72,7 @@ def parse_horizon(text: str, argument: str = "--horizon") -> int:
 
 
 def parse_limit(text: str, argument: str = "--limit") -> float:
-    """Read a limit in the unit of its series.
-
-    Parameters
-    ----------
-    text : str
-        A bare number; the unit is that of the column.
-    argument : str, optional
-        Name to use in an error message.
-
-    Returns
-    -------
-    float
-        The limit, above zero.
-
-    Raises
-    ------
-    InputError
-        Not such a number.
-    """
+    """Read a limit in the unit of its series."""
     try:
         value = float(text)
     except ValueError:
@@ -152,24 +83,7 @@ def parse_limit(text: str, argument: str = "--limit") -> float:
 
 
 def check_given(rate: float | None, events: Sequence[tuple[date, float]], horizon: int, last: date) -> None:
-    """Refuse a rate, events and a horizon that make no sense.
-
-    Parameters
-    ----------
-    rate : float or None
-        Share a year.
-    events : sequence of tuple
-        Days and factors.
-    horizon : int
-        Days ahead.
-    last : datetime.date
-        Last measured day.
-
-    Raises
-    ------
-    InputError
-        One of them outside its domain; an event on a measured day or before.
-    """
+    """Refuse a rate, events and a horizon that make no sense."""
     if rate is not None and not (math.isfinite(rate) and rate > -1):
         raise InputError("growth", rate, "a finite share a year above -1")
     if not 1 <= horizon <= FARTHEST:

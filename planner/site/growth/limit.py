@@ -22,75 +22,31 @@ class Shift:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limit:
-    """What one series will do to its limit.
+    """What one series will do to its limit."""
 
-    Attributes
-    ----------
-    measured : SeriesLabel
-        System, what, unit.
-    first, last : datetime.date
-        First and last measured day.
-    days : int
-        Measured days.
-    now : float
-        On the last day: the busy-day level, that of a typical working day's busy hour, or what it needs.
-    trend : Interval or None
-        Straight-line change a year as a share of the level on the first day, 90 %; None for too few days.
-    limit : float or None
-        Where it ends, in the same unit.
-    load : float
-        Load at which it ends, in the unit of the load; inf where none within reach is too much, nan without a limit.
-    grows : SeriesLabel
-        The load that grows; what the limit is of, where that is the load itself.
-    reached, reached_low, reached_high : datetime.date or None
-        First day on which level times weekly pattern passes the limit, and its 90 % interval; None beyond the horizon.
-    verdict : str or None
-        "already", "within horizon", "not within horizon", "too few days"; None without a limit.
-    levels : tuple of Interval
-        Busy-day level of the load 90, 180 and 365 days after the last one, 90 %.
-    needs : tuple of Interval
-        What `now` becomes by then, where that is not the load itself.
-    week : tuple of float
-        Factor of each weekday from Monday on, at most 1.
-    month_end : tuple of str and Interval, or None
-        Which days about a month end differ, and by which factor; None where none do.
-    shifts : tuple of Shift
-        Level shifts, in order of time.
-    unlike : tuple of datetime.date
-        Days unlike all others (holidays, outages), left out of the fit.
-    correlation : float
-        Of the noise of one day with that of the next.
-    """
-
-    measured: SeriesLabel
-    first: date
+    measured: SeriesLabel  # system, what, unit
+    first: date  # first and last measured day
     last: date
-    days: int
-    now: float
-    trend: Interval | None
-    limit: float | None
-    load: float
-    grows: SeriesLabel
-    reached: date | None
+    days: int  # measured days
+    now: float  # on the last day: the busy-day level, that of a typical working day's busy hour
+    trend: Interval | None  # straight-line change a year as a share of the level on the first day, 90 %
+    limit: float | None  # where it ends, in the same unit
+    load: float  # load at which it ends, in the unit of the load; inf where none within reach is too much
+    grows: SeriesLabel  # the load that grows; what the limit is of, where that is the load itself
+    reached: date | None  # first day on which level times weekly pattern passes the limit
     reached_low: date | None
     reached_high: date | None
-    verdict: Verdict | None
-    levels: tuple[Interval, ...]
-    needs: tuple[Interval, ...]
-    week: tuple[float, ...]
-    month_end: tuple[str, Interval] | None
-    shifts: tuple[Shift, ...]
-    unlike: tuple[date, ...]
-    correlation: float
+    verdict: Verdict | None  # "already", "within horizon", "not within horizon", "too few days"
+    levels: tuple[Interval, ...]  # busy-day level of the load 90, 180 and 365 days after the last one, 90 %
+    needs: tuple[Interval, ...]  # what `now` becomes by then, where that is not the load itself
+    week: tuple[float, ...]  # factor of each weekday from Monday on, at most 1
+    month_end: tuple[str, Interval] | None  # which days about a month end differ, and by which factor
+    shifts: tuple[Shift, ...]  # level shifts, in order of time
+    unlike: tuple[date, ...]  # days unlike all others (holidays, outages), left out of the fit
+    correlation: float  # of the noise of one day with that of the next
 
     def record(self) -> dict[str, Any]:
-        """The limit as ``--json`` shows it.
-
-        Returns
-        -------
-        dict
-            Dates as text.
-        """
+        """The limit as ``--json`` shows it."""
         trend = self.trend
         return {
             "system": self.measured.system,
@@ -108,13 +64,7 @@ class Limit:
         }
 
     def details(self) -> dict[str, Any]:
-        """What the limit rests on, as ``--json`` shows it.
-
-        Returns
-        -------
-        dict
-            Days, pattern, correlation.
-        """
+        """What the limit rests on, as ``--json`` shows it."""
         month = self.month_end
         return {
             "system": self.grows.system,

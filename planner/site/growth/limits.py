@@ -59,35 +59,7 @@ def site_growth(
     events: Sequence[tuple[date, float]] = (),
     workers: int | None = None,
 ) -> Growth:
-    """Find what breaks first: every pool, every volume with aliases of its own, and in-use storage.
-
-    Parameters
-    ----------
-    measured : planner.measurements.read.Measured
-        Devices and storage over many days.
-    given : Given
-        What else is known of the site.
-    horizon : int, optional
-        How far ahead to look [days].
-    rate : float, optional
-        Growth a year in place of the fitted one; compounds.
-    events : sequence of tuple, optional
-        Days, and the factor by which the load is higher from each on.
-    workers : int, optional
-        Processes of this machine that many pools are shared out to; as many as it has processors where None.
-
-    Returns
-    -------
-    Growth
-        In order of date.
-
-    Raises
-    ------
-    InputError
-        No measurements with dates.
-    ReportError
-        A device or data space twice in one interval.
-    """
+    """Find what breaks first: every pool, every volume with aliases of its own, and in-use storage."""
     for table in (measured.devices, measured.storage):
         refuse_twice(table)
     parts, notes = _pool_series(measured.devices)
