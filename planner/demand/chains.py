@@ -11,6 +11,7 @@ in closed form. Every function returns `Figures` of shape (devices, elements), t
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import e
 
 import numpy as np
 from numpy.typing import NDArray
