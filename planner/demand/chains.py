@@ -83,8 +83,8 @@ def _figures(
 
 GEOMETRIC = np.array([[1.0, 1.0]])
 """Weight of each part of the batches, and its mean over that of all, less one I/O each."""
-_SPREAD = (np.e / 2 - 1) ** 0.5  # of the means of exponential parts with the moments of lognormal sizes
-_SKEW = (np.e**3 / 6 - 3 * np.e / 2 + 2) / _SPREAD**3
+_SPREAD = (e / 2 - 1) ** 0.5  # of the means of exponential parts with the moments of lognormal sizes
+_SKEW = (e**3 / 6 - 3 * e / 2 + 2) / _SPREAD**3
 _ROOT = (_SKEW + (_SKEW**2 + 4) ** 0.5) / 2
 LONG_TAILED = np.array(
     [[_ROOT**2, 1.0 - _SPREAD / _ROOT], [1.0, 1.0 + _SPREAD * _ROOT]] / np.array([[1 + _ROOT**2, 1.0]])
