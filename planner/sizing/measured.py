@@ -71,12 +71,16 @@ class Correction:
         known = np.isfinite(self.queues)
         if known.any():
             at = self.counts[known]
-            digits = np.interp(counts, at, self.digits[known])
+            there = np.interp(counts, at, self.queue_models[known])
+            with np.errstate(divide="ignore", invalid="ignore"):
+                left = np.nan_to_num(np.minimum(queued / there, 1.0), nan=0.0)
+            digits = np.interp(counts, at, self.digits[known]) * left  # what digits hide ends with the queue
             factor = np.exp(np.interp(counts, at, self.queue_missed[known]))
             moved = np.maximum((queued + digits) * factor - digits, 0.0)
             if at.size > 1:  # between two measurements the model is off by no more than it is there
                 off = np.interp(counts, at, self.queues[known] - self.queue_models[known])
-                inside = (counts > at[0]) & (counts < at[-1]) & (np.abs(off) < np.abs(moved - queued))
+                with np.errstate(invalid="ignore"):
+                    inside = (counts > at[0]) & (counts < at[-1]) & (np.abs(off) < np.abs(moved - queued))
                 moved = np.where(inside, np.maximum(queued + off, 0.0), moved)
             queued = np.where(np.isfinite(queued), moved, queued)
             queued = -self._held(-queued, counts, at, -self.queues[known])
@@ -90,7 +94,7 @@ class Correction:
         volumes = rows.volume_rates * (rate / rows.io_rate)[:, None]
         with np.errstate(invalid="ignore"):
             moved = (service + queued / rate) / rows.response_time
-        responses = rows.volume_responses * np.where(np.isfinite(moved), moved, 1.0)[:, None]
+            responses = rows.volume_responses * np.where(np.isfinite(moved), moved, 1.0)[:, None]
         return replace(
             rows,
             io_rate=rate,

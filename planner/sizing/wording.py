@@ -131,7 +131,7 @@ def next_step(  # noqa: PLR0911 - one sentence a case
         spare = run.aliases - recommended
         could = f"{spare} of the {run.aliases} aliases in use could serve elsewhere"
         return f"Next: {could}; take some away and measure again."
-    return "Next: nothing; the aliases in use are enough and none is too many."
+    return "Next: nothing; the aliases in use are enough, and none is spare."
 
 
 def pool_remarks(
