@@ -233,6 +233,6 @@ def test_one_classic_alias_makes_a_listing_one_of_volumes(tmp_path: Path) -> Non
 def test_what_the_digits_hide_ends_with_the_queue() -> None:
     """A queue of one digit leaves half as much open; a curve through it comes to nothing with aliases all the same."""
     answer = planner.aliases(rate="322.4/s", service=".67ms", queue=0.1)
-    assert isinstance(answer, AliasAnswer)
+    assert isinstance(answer, sizing.AliasAnswer)
     assert answer.recommended == 1
     assert answer.rows.queued[-1] < 1e-3
