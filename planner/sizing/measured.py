@@ -14,6 +14,7 @@ from planner.results import Array
 
 MOST: Final = float(np.log(3.0))
 """Largest correction, either way, in logarithms: a model that is further off does not fit, which the answer says."""
+NOISE: Final = 1e-6  # I/Os queued
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -71,12 +72,11 @@ class Correction:
         known = np.isfinite(self.queues)
         if known.any():
             at = self.counts[known]
-            there = np.interp(counts, at, self.queue_models[known])
-            with np.errstate(divide="ignore", invalid="ignore"):
-                left = np.nan_to_num(np.minimum(queued / there, 1.0), nan=0.0)
-            digits = np.interp(counts, at, self.digits[known]) * left  # what digits hide ends with the queue
+            digits = np.interp(counts, at, self.digits[known])
             factor = np.exp(np.interp(counts, at, self.queue_missed[known]))
             moved = np.maximum((queued + digits) * factor - digits, 0.0)
+            # What the digits hide ends with the queue, of which the last millionth is noise.
+            moved = np.where(queued > NOISE, np.minimum(moved, np.exp(MOST) * queued), 0.0)
             if at.size > 1:  # between two measurements the model is off by no more than it is there
                 off = np.interp(counts, at, self.queues[known] - self.queue_models[known])
                 with np.errstate(invalid="ignore"):
