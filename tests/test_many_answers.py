@@ -231,6 +231,7 @@ def test_csv_has_a_row_a_volume_and_the_curves_where_asked(capsys: pytest.Captur
     assert len({row["device"] for row in curves}) == 8 and len(curves) > 8
 
 
+@pytest.mark.long
 def test_commands_are_for_the_recommended_count(capsys: pytest.CaptureFixture[str]) -> None:
     given = ["aliases", "pool", "docs/examples/subsystem.csv"]
     assert main([*given, "--commands", "zvm", "--free", "5251-5252,52A0-52AF", "--json"]) == 0

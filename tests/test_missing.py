@@ -44,6 +44,7 @@ def members(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("device", [BASES[0], BASES[3], BASES[-1]])
 @pytest.mark.parametrize("way", ["gone", "number", "cell"])
 def test_a_damaged_or_missing_row_of_a_member(
@@ -69,6 +70,7 @@ def test_a_damaged_alias_is_counted_as_one(tmp_path: Path, capsys: pytest.Captur
     assert code == 2 and out.startswith("1 alias could not be read: at least ")
 
 
+@pytest.mark.long
 def test_a_whole_listing_says_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = asked(capsys, "pool", str(POOL), "--pools", str(members(tmp_path)), "--json")
     assert code == 0 and json.loads(out)["volumes_missing"] == 0 and "could not be read" not in out

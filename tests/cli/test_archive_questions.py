@@ -80,6 +80,7 @@ def both(tmp_path: Path) -> str:
     return str(folder)
 
 
+@pytest.mark.long
 def test_two_systems_are_two_questions(both: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["aliases", "pool", both]) == 2
     assert "one of SYS1, SYS2" in capsys.readouterr().err

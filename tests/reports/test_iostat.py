@@ -145,6 +145,7 @@ class TestUtilization:
 
 
 class TestDamage:
+    @pytest.mark.long
     def test_a_file_that_is_cut_anywhere_gives_whole_reports_or_none(self) -> None:
         """At every place: only rows that were printed, all of each report before the cut, and a note of the loss."""
         for json in (False, True):
