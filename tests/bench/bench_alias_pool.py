@@ -54,7 +54,9 @@ def spent(*words: str, repeats: int = 3) -> float:
     times = []
     for _ in range(repeats):
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        subprocess.run(words, stdout=subprocess.DEVNULL, check=True)
+        code = subprocess.run(words, stdout=subprocess.DEVNULL, check=False).returncode
+        if code > 1:  # 1: a pool is short
+            raise SystemExit(f"{' '.join(words)} ended with {code}")
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         times.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
     return min(times)
