@@ -116,9 +116,7 @@ class Result(Tabular):
         axes = plot_columns(self.table(), x, y, axes)
         if y in self.bands:
             low, high = (np.ravel(getattr(self, end)[y]) for end in ("low", "high"))
-            axes.fill_between(
-                np.ravel(getattr(self, x)), low, high, color="black", alpha=style.BAND, linewidth=0
-            )
+            style.band(axes, np.ravel(getattr(self, x)), low, high, "black")
         return axes
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from numpy.typing import ArrayLike
 
 COLORS: Final = ("#0072b2", "#d55e00", "#009e73", "#cc79a7")
 MARKERS: Final = (("o", 12), ("s", 6), ("^", 7), ("D", 6))  # a small one stays visible on a large one
@@ -389,6 +390,25 @@ def name_lines(axes: Axes, named: Iterable[tuple[float, str, str]]) -> None:
             name, (1.0, height), xycoords="axes fraction", xytext=(4, 0), textcoords="offset points",
             color=color, va="center", fontsize="small", annotation_clip=False,
         )  # fmt: skip
+
+
+def band(
+    axes: Axes, x: ArrayLike, low: ArrayLike, high: ArrayLike, color: str, label: str | None = None
+) -> None:
+    """Fill what an interval of a model holds.
+
+    Parameters
+    ----------
+    axes : matplotlib.axes.Axes
+        Where.
+    x, low, high : array_like
+        Places, and both ends there.
+    color : str
+        Of its line.
+    label : str, optional
+        For the legend.
+    """
+    axes.fill_between(x, low, high, color=color, alpha=BAND, linewidth=0, label=label)
 
 
 def name_point(axes: Axes, name: str, place: tuple[Any, Any], color: str, *, above: bool = True) -> None:

@@ -38,15 +38,7 @@ def draw_channel_program(found: CcwAnswer, axes: Axes | None) -> Axes:
     for k, (bits, fast) in enumerate(cases):
         color, line = style.COLORS[k], style.LINES[k]
         law = found.over(bits, SHARES, fast=fast) / MILLISECOND
-        axes.fill_between(
-            SHARES,
-            law.low,
-            law.high,
-            color=color,
-            alpha=style.BAND,
-            linewidth=0,
-            label=style.NINETY if k == 0 else None,
-        )
+        style.band(axes, SHARES, law.low, law.high, color, style.NINETY if k == 0 else None)
         axes.plot(SHARES, law.value, line, color=color)
         named.append((float(law.value[-1]), f"{bits}-bit, {'fast' if fast else 'slow'}", color))
         _ccw_runs(axes, found, (bits, fast), k)
@@ -127,15 +119,7 @@ def _disk_line(axes: Axes, found: DiskAnswer, row: DiskRow, color: str) -> float
     places = np.linspace(0, 1, 41 if row.mode == "cached" else 2)
     band = setting.rate(row.kind, row.mode, places.tolist(), row.path)
     first = not axes.get_legend_handles_labels()[0]
-    axes.fill_between(
-        places,
-        band.low,
-        band.high,
-        color=color,
-        alpha=style.BAND,
-        linewidth=0,
-        label=style.NINETY if first else None,
-    )
+    style.band(axes, places, band.low, band.high, color, style.NINETY if first else None)
     return float(rates[-1])
 
 
@@ -301,10 +285,8 @@ def _paging_line(
         target = loads[0].target_of(kind.device) / MILLISECOND
         axes.plot([x[0], x[-1]], [target, target], linestyle=(0, (1, 3)), color=color)
     known = np.isfinite(low)
-    axes.fill_between(
-        np.asarray(x)[known], low[known], np.minimum(high[known], 1e6), color=color, alpha=style.BAND,
-        linewidth=0, label=None if axes.get_legend_handles_labels()[0] else style.NINETY,
-    )  # fmt: skip
+    label = None if axes.get_legend_handles_labels()[0] else style.NINETY
+    style.band(axes, np.asarray(x)[known], low[known], np.minimum(high[known], 1e6), color, label)
     axes.plot(x, value, look, color=color, linewidth=1.5)
 
 
@@ -342,10 +324,8 @@ def _paging_runs(axes: Axes, kinds: Sequence[PagingKind]) -> None:
         scenarios = [{**asked, "think_time": float(each)} for each in think]
         band = interval("response", kind.model, scenarios)
         axes.plot(line.page_rate, line.response_time / MILLISECOND, look, color=color)
-        axes.fill_between(
-            line.page_rate, band.low / MILLISECOND, band.high / MILLISECOND, color=color, alpha=style.BAND,
-            label=style.NINETY if k == 0 else None, linewidth=0,
-        )  # fmt: skip
+        low, high = band.low / MILLISECOND, band.high / MILLISECOND
+        style.band(axes, line.page_rate, low, high, color, style.NINETY if k == 0 else None)
         first = kind.model.fit.runs[0]
         measured = first.measured * (device.pages_per_transfer if first.quantity == "transfer_rate" else 1.0)
         # The run's response time was not printed: it is that of the law, at the printed rate.
@@ -370,9 +350,7 @@ def draw_processors(found: Scaling, axes: Axes | None) -> Axes:
     last = math.ceil(max(1.15 * most, widest + 1, *(1.1 * count + 1 for count in asked or [0])))
     counts = sorted({*np.linspace(1, last, min(last, 60)).round().astype(int).tolist(), most, *asked})
     law, n = found.rates(counts), np.array(counts)
-    axes.fill_between(
-        n, law.low, law.high, color=style.COLORS[0], alpha=style.BAND, label=style.NINETY, linewidth=0
-    )
+    style.band(axes, n, law.low, law.high, style.COLORS[0], style.NINETY)
     for part, line, label in ((n <= most, "-", "law"), (n >= most, ":", "law, beyond what was measured")):
         axes.plot(n[part], law.value[part], line, color=style.COLORS[0], label=label)
     out = [

@@ -50,10 +50,8 @@ def draw_fit(found: Fit, axes: Axes | None) -> Axes:
         words = f", {volumes} volumes" if len(groups) > 1 else ""
         counts = _counts(of)
         law = _law(found, figure, counts, volumes)
-        axes.fill_between(
-            counts, np.asarray(law.low) / unit, np.minimum(law.high, 1e3 * np.max(law.value)) / unit, color=color,
-            alpha=style.BAND, linewidth=0, label=style.NINETY if volumes == groups[0] else None,
-        )  # fmt: skip
+        low, high = np.asarray(law.low) / unit, np.minimum(law.high, 1e3 * np.max(law.value)) / unit
+        style.band(axes, counts, low, high, color, style.NINETY if volumes == groups[0] else None)
         axes.plot(counts, np.asarray(law.value) / unit, line, color=color, label=f"law{words}")
         axes.plot(
             [run.aliases for run in of], [run.figures[key].value / unit for run in of], marker, color=style.MEASURED,

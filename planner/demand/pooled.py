@@ -30,7 +30,7 @@ from planner.demand.read import make_rows, read_rows, read_volumes, with_queues
 from planner.demand.readings import Readings
 from planner.demand.rowwise import MeasuredRows
 from planner.demand.target import Target
-from planner.demand.together import beyond, in_batches
+from planner.demand.together import beyond, in_batches, mean_excess
 from planner.demand.unlimited import AliasUse, asked, service_rates
 from planner.interval import Interval
 from planner.results import Array
@@ -155,7 +155,7 @@ class PoolReadings:
 
     def all_at_once(self) -> PoolReadings:
         """The same if the bursts of all volumes came together."""
-        last = max(MOST_ALIASES + 1 - self.readings.volumes, 0)
+        last = _most_aliases(self.readings.volumes)
         queues = HELD * beyond(in_batches(self.readings), last, 1.0)[:, None]
         return replace(self, queues=queues, shares=np.ones(1), likely=np.ones(1))
 
@@ -168,7 +168,7 @@ class PoolReadings:
     def point_and_range(self, target: Target | None = None) -> tuple[int, int, int]:
         """Count, low and high end; at most as many as there are addresses beside the bases."""
         target = target or Target()
-        last = max(MOST_ALIASES + 1 - self.readings.volumes, 0)
+        last = _most_aliases(self.readings.volumes)
         found = []
         for share in (self.point, LOWEST, HIGHEST):
             ahead = self.predict(np.arange(last + 1), share)
@@ -185,6 +185,11 @@ class PoolReadings:
             elif not _reached(target, rows, np.maximum(rows.queue_low, 0.0)):
                 point, low = max(point, in_use + 1), max(low, in_use + 1)
         return point, min(low, point), min(max(high, point + 1), last)
+
+
+def _most_aliases(volumes: int) -> int:
+    """As many as there are addresses beside the bases."""
+    return max(MOST_ALIASES + 1 - volumes, 0)
 
 
 def _reached(target: Target, rows: MeasuredRows, queues: Array) -> bool:
@@ -206,12 +211,7 @@ def drawn(asks: AliasUse, most: int, many: int = DRAWS) -> Array:
     for volume, (first, last) in enumerate(pairwise(ends.tolist())):
         which = np.searchsorted(np.cumsum(asks.weight[first:last]), places[volume])
         product *= transformed[:, first + np.minimum(which, last - first - 1)]
-    law = np.fft.irfft(product, n=size, axis=0)
-    at_least = np.cumsum(law[:0:-1], axis=0)  # chance of size - 1, size - 2, ... 1 and more
-    beyond = np.zeros((max(size, most + 1), many))
-    beyond[: size - 1] = np.cumsum(at_least, axis=0)[::-1]
-    found: Array = HELD * np.maximum(beyond[: most + 1], 0.0)
-    return found
+    return HELD * np.maximum(mean_excess(np.fft.irfft(product, n=size, axis=0), most), 0.0)
 
 
 class PoolRow(NamedTuple):
@@ -274,8 +274,10 @@ def joined(rows: Sequence[tuple[Any, ...]]) -> tuple[list[Interval], list[slice]
     return columns, [slice(first, last) for first, last in pairwise(ends.tolist())]
 
 
-def _read_alone(rows: Sequence[PoolRow], law: Law, growth: Array, many: int) -> list[PoolReadings]:
-    """Without aliases in use."""
+def _read_alone(
+    rows: Sequence[PoolRow], law: Law, growth: Array, many: int, shares: Sequence[float] = ()
+) -> list[PoolReadings]:
+    """Without aliases in use; beside independent bursts those that come together to some shares."""
     columns, parts = joined(rows)
     read = _bounded(read_volumes(*columns, law=law))
     share = np.repeat(growth, [part.stop - part.start for part in parts])
@@ -288,7 +290,7 @@ def _read_alone(rows: Sequence[PoolRow], law: Law, growth: Array, many: int) -> 
     return [
         _pool(
             row, grown.of(part), [asks.of(part)], [alone[part]], np.ones((1, many)),
-            curves=_curves(row, [in_batches(grown.of(part)), asks.of(part)] if row.joined else [], (0.0,)),
+            curves=_curves(row, _uses(grown, asks, [part]) if row.joined or shares else [], shares or (0.0,)),
         )
         for row, part in zip(rows, parts, strict=True)
     ]  # fmt: skip
@@ -351,7 +353,7 @@ def _uses(read: Readings, asks: AliasUse, each: Sequence[slice]) -> list[AliasUs
 
 def _curves(row: PoolRow, uses: Sequence[AliasUse], shares: Sequence[float]) -> Curves:
     """Every distribution of the aliases in use with every share, all alike."""
-    last = max(MOST_ALIASES + 1 - row.rate.value.size, 0)
+    last = _most_aliases(row.rate.value.size)
     every = [row.shares(share) for share in (shares if np.isnan(row.together).any() else shares[-1:])]
     queues = [HELD * beyond(use, last, each) for use in uses for each in every]
     return Curves(
@@ -383,8 +385,8 @@ def read_pool_at_several(rows: Sequence[PoolRow], *, law: Law, growth: float = 0
     def read(growth: float) -> PoolReadings:
         if first.aliases:
             return _read_in_use([first], law, np.array([growth]), DRAWS, tied=False)[0]
-        found = read_pools([first], law=law, growth=growth, many=MORE_DRAWS)[0]
-        return found if first.joined else _with_curves(found, first)
+        shares = () if first.joined else MORE_SHARES
+        return _read_alone([first], law, np.array([growth]), MORE_DRAWS, shares)[0]
 
     found = read(0.0)
     likely = found.likely
@@ -407,19 +409,6 @@ def read_pool_at_several(rows: Sequence[PoolRow], *, law: Law, growth: float = 0
     queues = np.maximum.accumulate(tied[::-1], axis=0)[::-1]
     likely = likely / likely.max() if likely.max() > 0 else found.likely
     return _paced(replace(found, queues=queues, likely=likely, others=rows_of), shares)
-
-
-def _with_curves(pool: PoolReadings, row: PoolRow) -> PoolReadings:
-    """The same with bursts that come together, more or less, beside independent ones."""
-    curves = _curves(row, [in_batches(pool.readings), asked(pool.readings)], MORE_SHARES)
-    counts = curves.queues.shape[0]
-    draws = np.zeros((counts, pool.likely.size))
-    draws[: pool.queues.shape[0]] = pool.queues
-    weight = pool.likely.sum() / curves.likely.size * TOGETHER / (1 - TOGETHER)
-    return replace(
-        pool, queues=np.concatenate([draws, curves.queues], axis=1), shares=np.append(pool.shares, curves.shares),
-        likely=np.append(pool.likely, weight * curves.likely),
-    )  # fmt: skip
 
 
 def _tie(pool: PoolReadings, aliases: int, rows: MeasuredRows) -> Array:
@@ -474,7 +463,7 @@ def _pool(
     curves: Curves,
 ) -> PoolReadings:  # fmt: skip
     """Draws of several hypotheses side by side, `likely` (hypotheses, draws), and curves; means over all hypotheses."""
-    last = max(MOST_ALIASES + 1 - readings.volumes, 0)
+    last = _most_aliases(readings.volumes)
     share, kept = likely.sum(axis=1) / likely.sum(), _counting(likely).tolist()
 
     def mean(values: Sequence[Array]) -> Array:

@@ -50,12 +50,15 @@ def beyond(use: AliasUse, most: int, share: ArrayLike) -> Array:
     last = int(np.flatnonzero(laws.max(axis=1) > LEAST_TAIL)[-1])
     laws = laws[: last + 1] / laws[: last + 1].sum(axis=0)
     shares = np.broadcast_to(np.asarray(share, dtype=np.float64), (use.volumes,))
-    chances = _all_at_once(laws) if (shares >= 1.0).all() else _partly(laws, shares)
-    above = np.cumsum(chances[::-1])[::-1]  # chance of so many and more
-    excess = np.append(np.cumsum(above[:0:-1])[::-1], 0.0)
-    found = np.zeros(most + 1)
-    found[: excess.size] = excess[: most + 1]
-    return found
+    return mean_excess(_all_at_once(laws) if (shares >= 1.0).all() else _partly(laws, shares), most)
+
+
+def mean_excess(chances: Array, most: int) -> Array:
+    """E[(O - A)+] for A from 0 to `most`, (most + 1, ...), from the chances of O = 0, 1, ..., (numbers, ...)."""
+    at_least = np.cumsum(chances[:0:-1], axis=0)  # of the largest, the largest but one, ... 1 and more
+    found = np.zeros((max(chances.shape[0], most + 1), *chances.shape[1:]))
+    found[: chances.shape[0] - 1] = np.cumsum(at_least, axis=0)[::-1]
+    return found[: most + 1]
 
 
 def _all_at_once(laws: Array) -> Array:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -36,6 +35,7 @@ from planner.sizing import (
     answer_for,
     subsystem,
 )
+from planner.sizing.question import Progress, silent
 from planner.supply import judge
 
 if TYPE_CHECKING:
@@ -45,7 +45,6 @@ if TYPE_CHECKING:
 GROWTHS: Final = "10%,20%,30%,50%,100%"
 MOST_GROWTHS: Final = 12
 AT_ONCE: Final = 8  # pools that are counted together after growth
-Progress = Callable[[str, int], AbstractContextManager[Callable[[int], None]]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,10 +110,6 @@ class Later:
 def answer_later(later: Later) -> Answer:
     """The answer after growth."""
     return answer_for(later.asked.source, growth=later.share, **later.asked.question)
-
-
-def _silent(title: str, parts: int) -> AbstractContextManager[Callable[[int], None]]:
-    return nullcontext(lambda parts: None)
 
 
 def growths(text: str) -> tuple[float, ...]:
@@ -204,7 +199,7 @@ def report(
         raise InputError("source", None, "at least one file, or an archive")
     asked = PageQuestion(
         sources=tuple(sources), members=members, system=system, start=start, end=end, target=target or Target(),
-        model=model, growth=tuple(growth), workers=workers, scheduler=scheduler, progress=progress or _silent,
+        model=model, growth=tuple(growth), workers=workers, scheduler=scheduler, progress=progress or silent,
     )  # fmt: skip
     tables = asked.tables()
     found: list[Answered] = []
@@ -493,7 +488,7 @@ def of_answer(
     if law is not None and isinstance(answer, (Subsystem, SiteAnswer)):
         asked = PageQuestion(
             sources=(), members=None, system=None, start=None, end=None, target=answer.target, model=DEFAULT_MODEL,
-            growth=(), workers=workers, scheduler=None, progress=_silent,
+            growth=(), workers=workers, scheduler=None, progress=silent,
         )  # fmt: skip
         grown = answer.growth if isinstance(answer, Subsystem) else 0.0
         full, failed = in_full(pools, law, asked, grown)

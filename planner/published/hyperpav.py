@@ -231,10 +231,8 @@ def _over_aliases(names: tuple[str, ...], law: str, title: str) -> Axes:
         f"{most.aliases} aliases, {most.total_rate.value:,.0f}/s were measured.",
     )
     counts = answer.rows.aliases
-    axes.fill_between(
-        counts, answer.rate_low, answer.rate_high, color=style.COLORS[0], alpha=style.BAND, linewidth=0,
-        label=f"all readings of the run without aliases, {style.NINETY}",
-    )  # fmt: skip
+    label = f"all readings of the run without aliases, {style.NINETY}"
+    style.band(axes, counts, answer.rate_low, answer.rate_high, style.COLORS[0], label)
     axes.plot(
         counts, answer.rows.io_rate, "o-", markersize=3, color=style.COLORS[0], label="preferred reading"
     )

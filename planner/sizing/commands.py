@@ -84,7 +84,7 @@ _LOOK: Final[dict[str, tuple[Command, ...]]] = {
 
 def _change(platform: str, name: str, change: int, devices: Sequence[int] | None) -> list[Command]:
     """Commands for one volume or pool."""
-    count = render.counted(abs(change), "alias").replace("aliass", "aliases")
+    count = render.counted(abs(change), "alias", "aliases")
     purpose = f"{name}: {count} {'more' if change > 0 else 'less'}"
     some = f"<{count} of {name}>"
     if platform == "zos":

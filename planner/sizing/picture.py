@@ -46,10 +46,8 @@ def _panel(answer: AliasAnswer, panel: Axes, values: Array, band: Interval, unit
     counts, (low, high) = answer.rows.aliases, answer.range
     panel.axvspan(low - 0.5, high + 0.5, color=style.RANGE, zorder=0, label="range of the count")
     bounded = np.isfinite(band.high) & np.isfinite(values)
-    panel.fill_between(
-        counts[bounded], np.asarray(band.low)[bounded] / unit, np.asarray(band.high)[bounded] / unit,
-        color=style.COLORS[0], alpha=style.BAND, label=style.NINETY, linewidth=0,
-    )  # fmt: skip
+    low, high = (np.asarray(end)[bounded] / unit for end in (band.low, band.high))
+    style.band(panel, counts[bounded], low, high, style.COLORS[0], style.NINETY)
     panel.plot(counts, values / unit, "o-", color=style.COLORS[0], markersize=3, label="chosen demand")
     panel.axvline(
         answer.recommended, color=style.COLORS[0], linestyle="--", label=f"recommended: {answer.recommended}"

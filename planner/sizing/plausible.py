@@ -42,11 +42,11 @@ def reasons(in_use: int, recommended: int, service_before: float, service_after:
     if more <= 0:
         return []
     growth = service_after / service_before - 1.0  # nan compares as no growth
-    found = {
-        f"{render.counted(more, 'more alias').replace('aliass', 'aliases')}, over twice those in use": in_use
-        > 0
-        and more > MOST_TIMES * in_use,
-        f"{more} more aliases": more > MOST_ADDED and not (in_use > 0 and more > MOST_TIMES * in_use),
-        f"the service time grows by {growth:.0%}": growth > MOST_GROWTH,
-    }
-    return [words for words, holds in found.items() if holds]
+    found = []
+    if in_use > 0 and more > MOST_TIMES * in_use:
+        found.append(f"{render.counted(more, 'more alias', 'more aliases')}, over twice those in use")
+    elif more > MOST_ADDED:
+        found.append(f"{more} more aliases")
+    if growth > MOST_GROWTH:
+        found.append(f"the service time grows by {growth:.0%}")
+    return found

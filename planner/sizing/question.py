@@ -36,7 +36,7 @@ from planner.reports.linux import LinuxDevices
 from planner.reports.membership import Membership
 from planner.reports.schema import CLASSIC_ALIAS, VOLUME, Missing
 from planner.sizing.answer import AliasAnswer
-from planner.sizing.gaps import gaps
+from planner.sizing.gaps import Gaps, gaps
 from planner.sizing.many import VolumeRow, VolumesAnswer, unanswered, volume_row
 from planner.sizing.need import need
 from planner.sizing.overview import Subsystem
@@ -50,9 +50,15 @@ SERVICE_PARTS: Final = 3  # a printed service time is the sum of three rounded p
 WORST_TAKEN: Final = (
     "Of several intervals the one is answered that needs most aliases; --interval names another, or the mean."
 )
+NOTHING_MISSING: Final = Gaps()
 Quantity = str | float
 Quantities = Quantity | Sequence[Quantity] | NDArray[Any]
 Progress = Callable[[str, int], AbstractContextManager[Callable[[int], None]]]
+
+
+def silent(title: str, parts: int) -> AbstractContextManager[Callable[[int], None]]:
+    """Progress that nobody watches."""
+    return nullcontext(lambda parts: None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -278,11 +284,12 @@ def aliases(
         raise InputError("target", str(target), f"it, or {', '.join(wanted)}: they exclude each other")
     target = target or Target(**wanted)
     share = units.share(growth, "growth")
-    law, checked = Law.from_model(model), checked_floor(floor)
-    joined = None if together is None else share_together(together)
+    question = AliasQuestion(
+        law=Law.from_model(model), target=target, growth=share, floor=checked_floor(floor), curves=curves,
+        joined=None if together is None else share_together(together),
+    )  # fmt: skip
     if source is None:
-        pooled = kind == "pool" or volumes is not None
-        return _of_numbers(numbers, pooled, law, target, share, checked, curves, joined)
+        return _of_numbers(numbers, question, pooled=kind == "pool" or volumes is not None)
     given = [name for name in numbers.given if name != "service" or _is_array(service)]
     if given:
         raise InputError(
@@ -305,19 +312,21 @@ def aliases(
         if (kind or _kind(every)) == "volume":
             only = None if device is None else Devices(device, "device")
             return _volumes(
-                every, only, _devices(exclude, "exclude"), law, target, share, measured.notes, progress, lost,
-                alone=alone, floor=checked, curves=curves, joined=joined,
-            )  # fmt: skip
+                every,
+                only,
+                _devices(exclude, "exclude"),
+                question,
+                measured.notes,
+                progress,
+                lost,
+                alone=alone,
+            )
         chosen = (
             _devices(bases if bases is not None else device, "bases"),
             None if alias_devices is None else Devices(alias_devices, "aliases", labels=False),
             _devices(exclude, "exclude"),
         )
-        found = _pools(
-            every, chosen, membership, pool, law, target, share, measured.notes, progress, lost, alone=alone,
-            joined=joined,
-        )  # fmt: skip
-        return replace(found, floor=checked) if isinstance(found, AliasAnswer) else found
+        return _pools(every, chosen, membership, pool, question, measured.notes, progress, lost, alone=alone)
     except InputError as error:
         if not lost.missing:
             raise
@@ -344,6 +353,55 @@ def _intervals(measured: Measured, membership: Membership | None, named: str) ->
         there = f"devices of {named} among its members; it names {some}"
         raise InputError("members", str(membership.path), there)
     return every
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AliasQuestion:
+    """What is asked of every volume or pool: the law, the target, how the demand grows, and what is shown of many.
+
+    `joined` is how much I/Os of a pool's volumes come together, where that was said.
+    """
+
+    law: Law
+    target: Target
+    growth: float
+    floor: float
+    curves: bool
+    joined: float | None
+
+    def alone(
+        self, runs: Sequence[Run], notes: Sequence[str] = (), short: Gaps = NOTHING_MISSING
+    ) -> AliasAnswer:
+        """The whole answer of one volume or pool."""
+        last = replace(runs[-1], notes=(*runs[-1].notes, *notes))
+        found = search([*runs[:-1], last], self.law, target=self.target, growth=self.growth)
+        return replace(found, floor=self.floor, gaps=short)
+
+    def volumes(
+        self, rows: Sequence[VolumeRow], notes: Sequence[str] = (), short: Gaps = NOTHING_MISSING
+    ) -> VolumesAnswer:
+        """The answer of many volumes."""
+        return VolumesAnswer(
+            rows=tuple(rows), target=self.target, growth=self.growth, floor=self.floor, curves=self.curves,
+            law=self.law, remarks=tuple(notes), gaps=short,
+        )  # fmt: skip
+
+    def volume_rows(self, cases: Sequence[Sequence[Run]]) -> list[VolumeRow]:
+        """The row of each volume; those above the floor are answered together."""
+        large = [k for k, runs in enumerate(cases) if not all(below_floor(run, self.floor) for run in runs)]
+        found = need([cases[k] for k in large], self.law, self.target, self.growth)
+        needs = dict(zip(large, found, strict=True))
+        return [volume_row(runs[-1], needs.get(k)) for k, runs in enumerate(cases)]
+
+    def declared(self, run: Run) -> Run:
+        """A measurement with how much its bursts come together, where that was said."""
+        if self.joined is None:
+            return run
+        if run.bases == 1 and not run.idle:
+            raise InputError(
+                "together", self.joined, "it for a pool: one volume has no others that its I/Os come with"
+            )
+        return replace(run, together=self.joined)
 
 
 @dataclass(frozen=True, slots=True)
@@ -374,17 +432,6 @@ def share_together(given: Quantity, argument: str = "together") -> float:
     return found
 
 
-def _declared(run: Run, joined: float | None) -> Run:
-    """With how much its bursts come together, where that was said."""
-    if joined is None:
-        return run
-    if run.bases == 1 and not run.idle:
-        raise InputError(
-            "together", joined, "it for a pool: one volume has no others that its I/Os come with"
-        )
-    return replace(run, together=joined)
-
-
 def _one_system(measured: Measured) -> None:
     """Refuse devices of several systems: an answer is about one."""
     systems = sorted(str(name) for name in measured.devices["system"].unique().drop_nulls())
@@ -410,78 +457,46 @@ def _kind(every: Sequence[Rows]) -> str:
 
 
 def _volumes(
-    every: Sequence[Rows], only: Devices | None, exclude: Devices | None, law: Law, target: Target, growth: float,
-    notes: Sequence[str], progress: Progress | None, lost: Lost, *, alone: bool, floor: float, curves: bool,
-    joined: float | None,
+    every: Sequence[Rows], only: Devices | None, exclude: Devices | None, question: AliasQuestion,
+    notes: Sequence[str], progress: Progress | None, lost: Lost, *, alone: bool,
 ) -> AliasAnswer | VolumesAnswer:  # fmt: skip
     """Each volume with aliases of its own; one alone is answered in full."""
     systems: dict[str, list[tuple[str, Run]]] = {}
     for rows in every:
         for run in volume_runs(rows, only, exclude):
-            one = ("" if alone else str(rows.file), _declared(run, joined))
+            one = ("" if alone else str(rows.file), question.declared(run))
             systems.setdefault(run.name, []).append(one)
-    several = list(present_cases(systems, law, target, growth).values())
+    several = list(present_cases(systems, question.law, question.target, question.growth).values())
     notes = _with_worst(notes, several)
     short = gaps(lost.missing, _names(every), len(several), only=only, exclude=exclude, allowed=lost.allowed)
     if len(several) == 1:
-        (runs,) = several
-        last = replace(runs[-1], notes=(*runs[-1].notes, *notes))
-        return replace(search([*runs[:-1], last], law, target=target, growth=growth), floor=floor, gaps=short)
-    with (progress or _silent)("Volumes", len(several)) as done:
-        found = _volume_rows(several, law, target, growth, floor)
+        return question.alone(several[0], notes, short)
+    with (progress or silent)("Volumes", len(several)) as done:
+        found = question.volume_rows(several)
         done(len(several))
     ranked = sorted(found, key=lambda row: (row.recommended is None, -row.rank))
-    return VolumesAnswer(
-        rows=tuple(ranked),
-        target=target,
-        growth=growth,
-        floor=floor,
-        curves=curves,
-        law=law,
-        remarks=tuple(notes),
-        gaps=short,
-    )
-
-
-def _volume_rows(
-    cases: Sequence[Sequence[Run]], law: Law, target: Target, growth: float, floor: float
-) -> list[VolumeRow]:
-    """The row of each volume; those above the floor are answered together."""
-    large = [k for k, runs in enumerate(cases) if not all(below_floor(run, floor) for run in runs)]
-    needs = dict(zip(large, need([cases[k] for k in large], law, target, growth), strict=True))
-    return [volume_row(runs[-1], needs.get(k)) for k, runs in enumerate(cases)]
+    return question.volumes(ranked, notes, short)
 
 
 def _of_numbers(
-    numbers: Numbers, pooled: bool, law: Law, target: Target, growth: float, floor: float, curves: bool,
-    joined: float | None,
-) -> AliasAnswer | VolumesAnswer | Subsystem:  # fmt: skip
+    numbers: Numbers, question: AliasQuestion, *, pooled: bool
+) -> AliasAnswer | VolumesAnswer | Subsystem:
     """One volume or pool, or many from arrays."""
     if not numbers.given:
         raise InputError("source", None, "files, or the numbers rate and service")
     if (many := numbers.many) is not None:
-        return _rows(numbers.rows(many), pooled, law, target, growth, floor, curves, joined)
-    answer = search([_declared(numbers.run(pool=pooled), joined)], law, target=target, growth=growth)
-    return replace(answer, floor=floor)
+        return _rows(numbers.rows(many), question, pooled=pooled)
+    return question.alone([question.declared(numbers.run(pool=pooled))])
 
 
-def _rows(
-    numbers: Sequence[Numbers],
-    pooled: bool,
-    law: Law,
-    target: Target,
-    growth: float,
-    floor: float,
-    curves: bool,
-    joined: float | None,
-) -> VolumesAnswer | Subsystem:
+def _rows(numbers: Sequence[Numbers], question: AliasQuestion, *, pooled: bool) -> VolumesAnswer | Subsystem:
     """Many volumes or pools from arrays, in their order; a row that contradicts itself says so in its place."""
     runs: dict[int, Run] = {}
     wrong: dict[int, VolumeRow] = {}
     for k, each in enumerate(numbers):
         name = f"row {k + 1}"
         try:
-            runs[k] = replace(_declared(each.run(pool=pooled), joined), name=name)
+            runs[k] = replace(question.declared(each.run(pool=pooled)), name=name)
         except InputError as problem:
             if pooled:
                 raise InputError(
@@ -495,12 +510,9 @@ def _rows(
             MeasuredPool(name=run.name, volumes=run.bases, aliases=run.aliases, runs=(run,))
             for run in runs.values()
         ]
-        return subsystem(pools, law, target=target, growth=growth)
-    found = dict(
-        zip(runs, _volume_rows([(run,) for run in runs.values()], law, target, growth, floor), strict=True)
-    )
-    rows = tuple((found | wrong)[k] for k in range(len(numbers)))
-    return VolumesAnswer(rows=rows, target=target, growth=growth, floor=floor, curves=curves, law=law)
+        return subsystem(pools, question.law, target=question.target, growth=question.growth)
+    found = dict(zip(runs, question.volume_rows([(run,) for run in runs.values()]), strict=True))
+    return question.volumes([(found | wrong)[k] for k in range(len(numbers))])
 
 
 def _with_worst(notes: Sequence[str], cases: Sequence[Sequence[Run]]) -> list[str]:
@@ -508,14 +520,10 @@ def _with_worst(notes: Sequence[str], cases: Sequence[Sequence[Run]]) -> list[st
     return [*notes, *([WORST_TAKEN] if any(runs[-1].interval for runs in cases) else [])]
 
 
-def _silent(title: str, parts: int) -> AbstractContextManager[Callable[[int], None]]:
-    return nullcontext(lambda parts: None)
-
-
 def _pools(
     every: Sequence[Rows], chosen: tuple[Devices | None, Devices | None, Devices | None],
-    membership: Membership | None, name: str | None, law: Law, target: Target, growth: float, said: Sequence[str],
-    progress: Progress | None, lost: Lost, *, alone: bool, joined: float | None,
+    membership: Membership | None, name: str | None, question: AliasQuestion, said: Sequence[str],
+    progress: Progress | None, lost: Lost, *, alone: bool,
 ) -> AliasAnswer | Subsystem:  # fmt: skip
     """One pool in full, or a row for each of several."""
     bases, aliases_, exclude = chosen
@@ -540,11 +548,12 @@ def _pools(
             pools[each.name] = MeasuredPool(name=each.name, volumes=volumes, aliases=each.aliases, runs=())
             measured.setdefault(each.name, [])
             if run is not None:
-                measured[each.name].append(("" if alone else str(rows.file), _declared(run, joined)))
+                measured[each.name].append(("" if alone else str(rows.file), question.declared(run)))
     if name is not None and name not in pools:
         raise InputError("pool", name, f"one of {', '.join(pools)}")
     wanted = {each: runs for each, runs in measured.items() if name in (None, each)}
-    cases = present_cases({each: runs for each, runs in wanted.items() if runs}, law, target, growth)
+    with_io = {each: runs for each, runs in wanted.items() if runs}
+    cases = present_cases(with_io, question.law, question.target, question.growth)
     several = [replace(pools[each], runs=cases.get(each, ())) for each in wanted]
     several = [replace(each, aliases=each.runs[-1].aliases) if each.runs else each for each in several]
     notes = _with_worst(notes, list(cases.values()))
@@ -559,9 +568,9 @@ def _pools(
         (only,) = several
         if not only.runs:
             raise InputError("io_rate", 0.0, f"a volume of pool {only.name} with I/O; there is none", "1/s")
-        last = replace(only.runs[-1], notes=(*only.runs[-1].notes, *notes))
-        in_full = search([*only.runs[:-1], last], law, target=target, growth=growth)
-        return replace(in_full, gaps=short[only.name])
-    with (progress or _silent)("Pools", len(several)) as done:
-        answer = subsystem(several, law, target=target, growth=growth, notes=notes, done=done)
+        return question.alone(only.runs, notes, short[only.name])
+    with (progress or silent)("Pools", len(several)) as done:
+        answer = subsystem(
+            several, question.law, target=question.target, growth=question.growth, notes=notes, done=done
+        )
     return replace(answer, gaps={name: each for name, each in short.items() if each})

@@ -150,7 +150,7 @@ def pool_remarks(
     more += _classic(answer.classic, recommended)
     more += _gained(gains, recommended)
     if error >= LEAST_ERROR:
-        classes = render.counted(len(pool.classes), "class").replace("classs", "classes")
+        classes = render.counted(len(pool.classes), "class", "classes")
         bound = f"about {error:.1%}" if math.isfinite(error) else "an unknown share"
         more.append(
             f"{run.bases} volumes taken as {classes}, by which the wait of a volume may be off by {bound}."

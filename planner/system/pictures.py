@@ -80,9 +80,7 @@ def grid_picture(
         x, value, low, high = zip(*points, strict=True)
         axes.plot(x, value, marker=marker, markersize=size / 2, linestyle=line, color=color,
                   label=None if label else "throughput")  # fmt: skip
-        axes.fill_between(
-            x, low, high, color=color, alpha=style.BAND, linewidth=0, label=None if k else style.NINETY
-        )
+        style.band(axes, x, low, high, color, None if k else style.NINETY)
         top = max(top, *(h for h in high if math.isfinite(h)))
         best = max(best, *((v, -at, color) for at, v in zip(x, value, strict=True)))
         if label:

@@ -73,7 +73,7 @@ def _panel(found: Prediction, shown: Quantity, axes: Axes) -> None:
             continue
         axes.plot(at, best[places], line, marker=marker, color=color, markersize=3.5, linewidth=1.2,
                   label=None if label and len(lines) <= LEGEND else label or "law")  # fmt: skip
-        axes.fill_between(at, *ends, color=color, alpha=style.BAND, linewidth=0, label=band)
+        style.band(axes, at, *ends, color, band)
         if label:
             named.append((float(best[places[-1]]), label, color))
     axes.set(ylabel=f"{shown.label} [{shown.unit}]" if shown.unit else shown.label, ylim=(0, top))

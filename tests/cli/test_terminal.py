@@ -23,13 +23,18 @@ class Terminal(io.StringIO):
         return True
 
 
-def shown_on_a_terminal(monkeypatch: pytest.MonkeyPatch, **environment: str) -> str:
-    """What a command in progress writes to a terminal."""
-    shown = Terminal()
+def terminal(monkeypatch: pytest.MonkeyPatch, environment: dict[str, str]) -> Terminal:
+    """A terminal with colors, in an environment."""
     monkeypatch.setenv("TERM", "xterm-256color")
     monkeypatch.delenv("NO_COLOR", raising=False)
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
+    return Terminal()
+
+
+def shown_on_a_terminal(monkeypatch: pytest.MonkeyPatch, **environment: str) -> str:
+    """What a command in progress writes to a terminal."""
+    shown = terminal(monkeypatch, environment)
     with monkeypatch.context() as inside:
         inside.setattr(sys, "stderr", shown)
         with options.working("Solving"):
@@ -128,11 +133,7 @@ def test_work_that_is_shared_out_is_counted_without_being_asked(monkeypatch: pyt
 
 def answered(monkeypatch: pytest.MonkeyPatch, words: list[str], **environment: str) -> str:
     """What a command prints on a terminal."""
-    shown = Terminal()
-    monkeypatch.setenv("TERM", "xterm-256color")
-    monkeypatch.delenv("NO_COLOR", raising=False)
-    for name, value in environment.items():
-        monkeypatch.setenv(name, value)
+    shown = terminal(monkeypatch, environment)
     with monkeypatch.context() as inside:
         inside.setattr(sys, "stdout", shown)
         inside.setattr(options, "width", lambda: 80)
