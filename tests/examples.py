@@ -1,4 +1,7 @@
-"""Console blocks of README.md and docs/: what they show and what is printed; ``make examples`` rewrites them."""
+"""Console blocks of README.md and docs/: what they show and what is printed; ``make examples`` rewrites them.
+
+A line ``...`` of a block stands for any lines: those above it are the first ones printed, those below it the last.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +18,7 @@ from planner.cli import main
 from tests.checkout import ROOT
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+CUT = "..."
 BLOCK = re.compile(r"(?<=```console\n)(.*?)(?=```)", re.DOTALL)
 
 
@@ -25,6 +29,17 @@ class Example:
     page: str
     command: str
     output: str
+
+    def cut(self, printed: str) -> str:
+        """What the page shows of this output: as many lines above and below its cut as it has now."""
+        lines, shown = printed.splitlines(), self.output.strip("\n").splitlines()
+        if CUT not in shown:
+            return printed
+        above = shown.index(CUT)
+        below = len(shown) - above - 1
+        assert CUT not in shown[above + 1 :], f"{self.page}: two cuts in {self.command}"
+        assert above + below < len(lines), f"{self.page}: nothing is left out of {self.command}"
+        return "\n".join([*lines[:above], CUT, *lines[len(lines) - below :]])
 
     def run(self) -> tuple[int, str]:
         """Exit code, and what the command prints, in the checkout."""
@@ -64,7 +79,7 @@ def rewritten(page: Path) -> str:
         for example in _examples(page.name, block[0]):
             code, printed = example.run()
             assert code == 0, f"{page.name}: {example.command}"
-            lines += [f"$ {example.command}", *([printed] if example.output.strip() else [])]
+            lines += [f"$ {example.command}", *([example.cut(printed)] if example.output.strip() else [])]
         return "\n".join(lines) + "\n"
 
     return BLOCK.sub(fresh, page.read_text(encoding="utf-8"))
