@@ -33,7 +33,7 @@ BELOW = {
         "aliases-methods", "readings", "together", "supply-methods", "growth-methods", "devices-methods",
         "system-methods", "calibration-methods", "decisions",
     ),
-    "formats": ("columns", "monitor", "linux", "zos", "archive", "cluster", "scale"),
+    "formats": ("columns", "damage", "monitor", "linux", "zos", "archive", "cluster", "scale"),
     "scoreboard": ("figures",),
     "gallery": ("notebooks/*",),
     "glossary": ("formulas",),
