@@ -43,6 +43,7 @@ NOT_SEARCHED = ("changelog", "contributing", "decisions")  # they name everythin
 ENTRY = re.compile(r"^(?:.* <)?([\w/*-]+)>?$")
 TOCTREE = re.compile(r"(?<=```{toctree}\n)(.*?)(?=```)", re.DOTALL)
 OPTION = re.compile(r"^:\w+:")
+PICTURE = re.compile(r"!\[([^\]]+)\]\((pictures/[\w-]+\.png)\)")
 FIGURE = "notebooks/pictures/{name}.png"
 COLUMNS = "96"  # of a page of help
 
@@ -66,7 +67,7 @@ def gather(site: Path, notebooks: Path) -> None:
         (site / f"{name}.md").write_text(page(), encoding="utf-8")
     gallery = site / "gallery.md"
     shown = gallery.read_text(encoding="utf-8").replace("<!-- notebooks -->", notebook_gallery(site))
-    gallery.write_text(shown, encoding="utf-8")
+    gallery.write_text(shown.replace("<!-- pictures -->", picture_gallery(site)), encoding="utf-8")
     for page in site.glob("*.md"):
         text = inside(page.read_text(encoding="utf-8")) + below(page.stem, site)
         head = "---\nnosearch: true\n---\n" if page.stem in NOT_SEARCHED else ""
@@ -95,7 +96,7 @@ def whole_toctree(index: str, site: Path) -> str:
     def with_a_page(found: re.Match[str]) -> str:
         kept = [
             line for line in found[0].splitlines()
-            if not line or OPTION.match(line) or (site / f"{entry(line)}.md").exists()
+            if not line or OPTION.match(line) or "*" in line or (site / f"{entry(line)}.md").exists()
         ]  # fmt: skip
         return "\n".join(kept) + "\n"
 
@@ -127,6 +128,16 @@ def notebook_gallery(site: Path) -> str:
         image = f"[![{title}]({place})](notebooks/{path.name})\n" if drawn is not None else ""
         items.append(f"{image}[{title}](notebooks/{path.name})\n")
     return ":::{container} gallery\n\n" + "\n".join(items) + "\n:::\n"
+
+
+def picture_gallery(site: Path) -> str:
+    """Every picture of the pages once, with the words that describe it, leading to its page."""
+    shown = {
+        picture: f"[![{words}]({picture})]({page.name})\n{words}\n"
+        for page in sorted(site.glob("*.md"), reverse=True)
+        for words, picture in PICTURE.findall(page.read_text(encoding="utf-8"))
+    }
+    return ":::{container} gallery\n\n" + "\n".join(shown[name] for name in sorted(shown)) + "\n:::\n"
 
 
 def pictures(cells: list[dict]) -> Iterator[bytes]:  # type: ignore[type-arg] # as JSON gives it
