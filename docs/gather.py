@@ -155,7 +155,7 @@ def formulas() -> str:
     lines = [
         "# Formulas",
         "",
-        "What `planner explain TOPIC --latex` prints: each step in symbols, with numbers, and its value. Other numbers: "
+        "What `planner explain TOPIC --latex` prints: each step in symbols, with numbers, its value. Other numbers: "
         "`planner explain TOPIC NAME=VALUE`.",
         "",
     ]
@@ -195,7 +195,7 @@ def columns() -> str:
     lines = [
         "# Columns",
         "",
-        "What every reader returns. A measured number stands beside its ends, `_low` and `_high`, which are left out here.",
+        "What every reader returns. A measured number stands beside its ends, `_low` and `_high`, not shown here.",
     ]
     for name, headings in TABLES.items():
         lines += ["", f"## {name}", "", "| column | type | unit | meaning |", "|---|---|---|---|"]

@@ -1,7 +1,7 @@
 """Commands of README.md and docs/: what they show and what is printed; ``make examples`` rewrites it.
 
-A ``console`` block holds one command; a ``text`` block right below it, folded or not, what it prints. There a line ``...``
-stands for any lines: those above it are the first ones printed, those below it the last.
+A ``console`` block holds one command; a ``text`` block right below it, folded or not, what it prints. There a line
+``...`` stands for any lines: those above it are the first ones printed, those below it the last.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ from tests.checkout import ROOT
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 CUT = "..."
 BLOCK = re.compile(
-    r"(```console\n\$ )(?P<command>[^\n]*)(\n```\n)(?:((?:\s|</?(?:details|summary)>[^\n]*\n)*```text\n)(?P<output>.*?)```)?",
+    r"(```console\n\$ )(?P<command>[^\n]*)(\n```\n)"
+    r"(?:((?:\s|</?(?:details|summary)>[^\n]*\n)*```text\n)(?P<output>.*?)```)?",
     re.DOTALL,
 )
 

@@ -17,17 +17,17 @@ if TYPE_CHECKING:
 # here of the same name, which has a typer `app`, or a function of that name and its `HELP`.
 COMMANDS: Final = {
     "aliases": "Count the aliases that a volume or a pool needs.",
-    "storage": "",
+    "storage": "Find the storage limit that is met first, and what guests need.",
     "system": "Answer for a whole system from one file.",
-    "processors": "",
+    "processors": "Predict throughput with more processors.",
     "paging": "",
     "disk": "Compare disks, minidisk cache, channel programs.",
     "calibrate": "",
     "predict": "",
     "whatif": "",
-    "site": "Tell what every pool needs over its days.",
-    "growth": "Find from when on a limit no longer holds.",
-    "report": "Write one page that shows and explains everything.",
+    "site": "Find what every pool needs over its days.",
+    "growth": "Find the day on which a limit is reached.",
+    "report": "Write one HTML page with every answer.",
     "scoreboard": "",
     "figures": "",
     "explain": "",
@@ -46,7 +46,7 @@ HELP = """Capacity planning for z/VM disk I/O and storage.
 
 Start with a Performance Toolkit DEVICE listing: planner aliases pool LISTING
 
-Without one, type the numbers of one volume, as below. Each command shows an example of its own: planner COMMAND --help
+Without a listing, type the numbers of one volume, as below. Each command shows an example: planner COMMAND --help
 
 Example: planner aliases volume --rate 755/s --service 1.3ms --queue 1.84"""
 

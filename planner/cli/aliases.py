@@ -48,7 +48,7 @@ def _option(*name: str, metavar: str, help: str) -> typer.models.OptionInfo:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NumbersAsked:
-    """Numbers instead of files, what the aliases must achieve, and the law to reckon with.
+    """Numbers instead of files, what the aliases must achieve, and the model to use.
 
     Attributes
     ----------
@@ -79,7 +79,7 @@ class NumbersAsked:
     rate: Annotated[str | None, _option(metavar="RATE", help="I/O rate of one volume, as 755/s.")] = None
     service: Annotated[
         str | None,
-        _option(metavar="TIME", help="Service time, as 1.3ms; with files, of those that say none."),
+        _option(metavar="TIME", help="Service time, as 1.3ms; with files, for those without one."),
     ] = None
     response: Annotated[str | None, _option(metavar="TIME", help="Response time, as 3.7ms.")] = None
     queue: Annotated[str | None, _option(metavar="I/Os", help="I/Os queued at one volume, as 1.84.")] = None
@@ -92,11 +92,14 @@ class NumbersAsked:
         None
     )
     no_alias: NoAlias = None
-    growth: Annotated[str | None, _option(metavar="SHARE", help="Demand grows by this first, as 30%.")] = None
+    growth: Annotated[
+        str | None, _option(metavar="SHARE", help="Growth of the demand before sizing, as 30%.")
+    ] = None
     together: Annotated[
         str | None,
         _option(
-            metavar="SHARE", help="I/Os of a pool's volumes come together: none, full, or a share as 50%."
+            metavar="SHARE",
+            help="How much the volumes of a pool act together: none, full, or a share as 50%.",
         ),
     ] = None
     model: options.Model = options.DEFAULT_MODEL
@@ -122,7 +125,7 @@ class NumbersAsked:
     ] = None
     map: options.Map = None
     allow_missing: Annotated[
-        bool, typer.Option("--allow-missing", help="It is known that volumes could not be read.")
+        bool, typer.Option("--allow-missing", help="Answer as if no volume were missing.")
     ] = False
 
     def target(self, files: list[Path] | None) -> Target:
@@ -160,13 +163,16 @@ def volume(
     ] = None,
     exclude: Exclude = None,
     curves: Annotated[
-        bool, typer.Option("--curves", help="CSV of many volumes: a row an alias count, not a row a volume.")
+        bool,
+        typer.Option(
+            "--curves", help="CSV of many volumes: a row for each alias count, not for each volume."
+        ),
     ] = False,
     *,
     question: NumbersAsked,
     form: options.PlotForm,
 ) -> None:
-    """Aliases for volumes that have their own (classic PAV).
+    """Count the aliases of volumes that have their own (classic PAV).
 
     Without --device every base that did I/O has a line, largest queue first; --device shows one in full. Several
     listings with different alias counts of the same volumes decide more. With numbers, --response is the measurement;
@@ -207,7 +213,7 @@ def pool(
     question: NumbersAsked,
     form: options.PlotForm,
 ) -> None:
-    """Aliases for volumes that share them (HyperPAV).
+    """Count the aliases of volumes that share them (HyperPAV).
 
     A listing does not say which devices form a pool: name the bases, or a table of the members of all pools, or all its
     ECKD devices are taken as one. A table of volumes may have a column pool. One pool is answered in full, of several
@@ -253,9 +259,9 @@ def supply(
     *,
     form: options.PlotForm,
 ) -> None:
-    """Whether running pools have enough, from counters.
+    """Judge running pools by their supply counters.
 
-    Enough aliases, too few or too many, for each HyperPAV pool.
+    Whether each HyperPAV pool is short of aliases, has enough, or has some to spare.
 
     Of z/OS: SMF 78-3, best with 74-1 beside it, or RMF reports IOQ and DEVICE in XML.
 

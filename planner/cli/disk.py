@@ -22,11 +22,11 @@ app = typer.Typer(
 @options.expanded
 def rate(
     workload: Annotated[str, typer.Option(metavar="NAME", help="xedit or iozone.")],
-    hit_ratio: Annotated[str, typer.Option(metavar="SHARE", help="Reads the cache answers, as 0.9 or 90%.")],
+    hit_ratio: Annotated[str, typer.Option(metavar="SHARE", help="Share of reads that the cache answers, as 90%.")],
     requesters: Annotated[int, typer.Option(metavar="N", help="Guests with one transaction each at a time.")] = 1,
     processors: Annotated[int, typer.Option(metavar="N", help="Real processors.")] = 1,
     disks: Annotated[int, typer.Option(metavar="N", help="Disks that the data are spread over.")] = 1,
-    kind: Annotated[list[str] | None, typer.Option(metavar="KIND", help="Kinds of disk; all without.")] = None,
+    kind: Annotated[list[str] | None, typer.Option(metavar="KIND", help="Kinds of disk; all if left out.")] = None,
     *,
     form: options.PlotForm,
 ) -> None:  # fmt: skip

@@ -1,4 +1,4 @@
-"""``planner growth``: from when on a limit no longer holds."""
+"""``planner growth``: the day on which a limit is reached."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from planner.errors import InputError
 if TYPE_CHECKING:
     from planner.site.growth.limits import Given
 
-HELP = """From when on it will no longer do: trend, level shifts, and the day a limit is reached.
+HELP = """Find the day on which a limit is reached, from trend, level shifts and weekly pattern.
 
 SERIES.csv holds the column start (begin of each interval, as 2026-03-01T10:15), one number, and may hold the column
 system. What counts is the busy hour of each day. Of a SITE, an archive or files of volumes or storage with dates,
@@ -34,14 +34,16 @@ def growth(
         str | None, typer.Option(metavar="COLUMN", help="Column of a series that holds the number.")
     ] = None,
     limit: Annotated[
-        str | None, typer.Option(metavar="N", help="Where a series ends, in the unit of its column.")
+        str | None, typer.Option(metavar="N", help="Limit of the series, in the unit of its column.")
     ] = None,
     horizon: Annotated[
         str, typer.Option(metavar="TIME", help="How far ahead to look, as 18months or 400days.")
     ] = "5years",
     growth: Annotated[
         str | None,
-        typer.Option("--growth", metavar="N%/year", help="Growth in place of the fitted one; compounds."),
+        typer.Option(
+            "--growth", metavar="N%/year", help="Yearly growth, compounded, in place of the fitted trend."
+        ),
     ] = None,
     event: Annotated[
         list[str] | None,

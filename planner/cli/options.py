@@ -31,7 +31,8 @@ Output = Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", h
 Force = Annotated[bool, typer.Option("--force", help="Write over existing files.")]
 Plot = Annotated[Path | None, typer.Option("--plot", metavar="FILE", help="Draw to FILE.png, .svg or .pdf.")]
 Report = Annotated[
-    Path | None, typer.Option("--report", metavar="FILE.html", help="Write a page that stands alone to FILE.")
+    Path | None,
+    typer.Option("--report", metavar="FILE.html", help="Write a self-contained HTML page to FILE."),
 ]
 DEFAULT_MODEL = "hyperpav"  # `planner.library.DEFAULT_MODEL`, which is not imported for a help page
 Model = Annotated[

@@ -11,8 +11,8 @@ from planner.errors import InputError
 
 HELP = """Count paging devices of each kind for a page rate.
 
-The other way round, how much the devices that there are carry: --devices without --page-rate, or with --per-guest how
-many guests they carry.
+With --devices in place of --page-rate: how many pages a second those devices carry, or with --per-guest how
+many guests.
 
 Example: planner paging --page-rate 225000/s --guests 20 --target 4ms
 
@@ -27,14 +27,14 @@ def paging(
         str | None, typer.Option(metavar="RATE", help="Pages read and written, as 225000/s.")
     ] = None,
     guests: Annotated[
-        int | None, typer.Option(metavar="N", help="Guests that fault; pages come at random without.")
+        int | None, typer.Option(metavar="N", help="Guests that fault; if left out, pages come at random.")
     ] = None,
     target: Annotated[str | None, typer.Option(metavar="TIME", help="Page response time, as 4ms.")] = None,
-    kind: Annotated[list[str] | None, typer.Option(metavar="KIND", help="Kinds of device; all without.")] = None,
+    kind: Annotated[list[str] | None, typer.Option(metavar="KIND", help="Kinds of device; all if left out.")] = None,
     scv: Annotated[
         float, typer.Option(metavar="NUMBER", help="Squared coefficient of variation of a transfer's service.")
     ] = 1.0,
-    devices: Annotated[int | None, typer.Option(metavar="N", help="Devices there are.")] = None,
+    devices: Annotated[int | None, typer.Option(metavar="N", help="Number of devices there are.")] = None,
     per_guest: Annotated[
         str | None, typer.Option(metavar="RATE", help="Pages of each guest: how many guests the devices carry.")
     ] = None,

@@ -10,10 +10,10 @@ import typer
 from planner.cli import options
 from planner.errors import InputError
 
-HELP = """Scaling of throughput with processors and storage.
+HELP = """Predict throughput with more processors.
 
 Without a file, the five configurations of z/VM 5.3 that the report on real storage measured. Each configuration is
-predicted from the others, which shows how good the law is.
+predicted from the others, which shows how good the model is.
 
 Example: planner processors --processors 14
 
@@ -33,7 +33,7 @@ def processors(
     ] = None,
     count: Annotated[
         list[int] | None,
-        typer.Option("--processors", metavar="N", help="Predict this many (may be repeated)."),
+        typer.Option("--processors", metavar="N", help="Number of processors to predict; may be repeated."),
     ] = None,
     real_storage: Annotated[
         str | None,

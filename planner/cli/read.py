@@ -40,7 +40,9 @@ def read(
     ] = None,
     deltas: Annotated[
         bool | None,
-        typer.Option("--deltas/--cumulative", help="Rows count since the row before, or only rise."),
+        typer.Option(
+            "--deltas/--cumulative", help="Whether rows count since the row before, or counters only rise."
+        ),
     ] = None,
     map: options.Map = None,
     *,

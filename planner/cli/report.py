@@ -10,7 +10,7 @@ import typer
 from planner import files
 from planner.cli import options
 
-HELP = """One self-contained HTML page: verdicts, all pools and volumes, curves with their 90 % band, sources.
+HELP = """Write one self-contained HTML page: verdicts, pools and volumes, curves with their 90 % band, sources.
 
 The page needs no network: styles, script, pictures and data stand in it. It can be sorted, filtered, printed, and moved
 to a demand that grew. Measurements of one interval are answered as planner aliases does, of several as planner site

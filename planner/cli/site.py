@@ -9,7 +9,7 @@ import typer
 
 from planner.cli import options
 
-HELP = """What every pool needs over its days: which are short, which have aliases to give, when.
+HELP = """Find what every pool needs over its days: which are short, which have aliases to spare, and when.
 
 ARCHIVE is a folder of planner collect; FILEs are whatever planner aliases takes, with dates. Every pool, and every
 volume with aliases of its own, has a row: the count that meets the target in the worst interval, and in 99 % and 95 %
@@ -41,7 +41,7 @@ def site(
     since: Annotated[
         str | None,
         typer.Option(
-            metavar="DATE", help="Track record: what was told before, against what was measured since."
+            metavar="DATE", help="Compare what was predicted before this day with what was measured since."
         ),
     ] = None,
     wait: Annotated[str | None, typer.Option(metavar="TIME", help="Target: mean wait, as 0.1ms.")] = None,

@@ -13,7 +13,7 @@ from planner.errors import InputError
 if TYPE_CHECKING:
     from planner.answer import Answer
 
-HELP = """A whole system in one file: storage, paging, devices, processors and throughput together.
+HELP = """Solve a whole system from one file: storage, paging, devices, processors and throughput together.
 
 The file is TOML; --template prints one to start from, --schema describes every key to an editor.
 

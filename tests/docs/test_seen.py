@@ -46,7 +46,8 @@ return [...document.querySelectorAll("article code.literal")].filter((code) => {
 # Text whose contrast against what is behind it is below 4.5, as WCAG 2.1 has it.
 FAINT = """
 const parts = (color) => color.match(/[\\d.]+/g).map(Number);
-const light = (rgb) => rgb.slice(0, 3).map((c) => c / 255).map((c) => c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4)
+const light = (rgb) => rgb.slice(0, 3).map((c) => c / 255)
+  .map((c) => c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4)
   .reduce((sum, c, k) => sum + c * [0.2126, 0.7152, 0.0722][k], 0);
 const behind = (node) => {
   for (; node; node = node.parentElement) {
@@ -61,7 +62,7 @@ for (const node of document.querySelectorAll("article *")) {
   if (!own || !node.getClientRects().length || node.closest(".headerlink, mjx-container, .copybtn, svg")) continue;
   const pair = [light(parts(getComputedStyle(node).color)), light(behind(node))].sort((a, b) => b - a);
   const contrast = (pair[0] + 0.05) / (pair[1] + 0.05);
-  if (contrast < 4.5) found.add(node.tagName + "." + node.className + " " + contrast.toFixed(1) + ": " + node.textContent.slice(0, 30));
+  if (contrast < 4.5) found.add(`${node.tagName}.${node.className} ${contrast.toFixed(1)}: ` + node.textContent.slice(0, 30));
 }
 return [...found].slice(0, 5);
 """
