@@ -68,6 +68,7 @@ def gather(site: Path, notebooks: Path) -> None:
     gallery = site / "gallery.md"
     shown = gallery.read_text(encoding="utf-8").replace("<!-- notebooks -->", notebook_gallery(site))
     gallery.write_text(shown.replace("<!-- pictures -->", picture_gallery(site)), encoding="utf-8")
+    with_example(site)
     for page in site.glob("*.md"):
         text = inside(page.read_text(encoding="utf-8")) + below(page.stem, site)
         head = "---\nnosearch: true\n---\n" if page.stem in NOT_SEARCHED else ""
@@ -106,6 +107,21 @@ def whole_toctree(index: str, site: Path) -> str:
     more = sorted(path.stem for path in site.glob("*.md") if path.stem not in listed | {"index"})
     entries = "\n".join(more)
     return index + (f"\n```{{toctree}}\n:caption: More\n:hidden:\n\n{entries}\n```\n" if more else "")
+
+
+def with_example(site: Path) -> None:
+    """Let the page about reports show one, as `planner report` writes it."""
+    from planner.cli import main
+
+    extra = site / "extra"
+    extra.mkdir()
+    listing = str(ROOT / "data" / "hyperpav" / "pool-8-aliases.listing")
+    with contextlib.redirect_stdout(io.StringIO()):
+        main(["report", listing, "--growth", "20%,50%", "-o", str(extra / "example.html")])
+    page = site / "report.md"
+    frame = '<iframe src="example.html" title="A report" loading="lazy"></iframe>'
+    shown = f'{frame}\n\n<a href="example.html">This report on a page of its own</a>'
+    page.write_text(page.read_text(encoding="utf-8").replace("<!-- example -->", shown), encoding="utf-8")
 
 
 def entry(line: str) -> str:

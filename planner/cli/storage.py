@@ -175,7 +175,8 @@ def usage(
     """Show how much of each limit the PTRM data spaces use.
 
     From DSPACESH listings, monitor data or an archive; the release follows from them. The limit of real
-    storage needs --real-storage and --resident-pages. Two or more listings of different times show the growth and the days that are left.
+    storage needs --real-storage and --resident-pages. Two or more listings of different times show the growth
+    and the days that are left.
 
     Example: planner storage usage monday.listing friday.listing --real-storage 120GB --resident-pages 1
     """

@@ -62,7 +62,8 @@ for (const node of document.querySelectorAll("article *")) {
   if (!own || !node.getClientRects().length || node.closest(".headerlink, mjx-container, .copybtn, svg")) continue;
   const pair = [light(parts(getComputedStyle(node).color)), light(behind(node))].sort((a, b) => b - a);
   const contrast = (pair[0] + 0.05) / (pair[1] + 0.05);
-  if (contrast < 4.5) found.add(`${node.tagName}.${node.className} ${contrast.toFixed(1)}: ` + node.textContent.slice(0, 30));
+  const words = node.textContent.slice(0, 30);
+  if (contrast < 4.5) found.add(`${node.tagName}.${node.className} ${contrast.toFixed(1)}: ${words}`);
 }
 return [...found].slice(0, 5);
 """

@@ -1,7 +1,7 @@
 """Whose concurrency makes I/Os slower, the volume's or the pool's: both laws fitted to the published runs.
 
 `python -m tests.published.inflation_forms` prints the comparison that docs/decisions.md quotes; needs numba. Both laws
-are judged by the same simulation, so that no approximation stands between a law and what was measured. One parameter set
+are judged by the same simulation, so that no approximation stands between a law and what was measured. One set
 (think time, service time, inflation, gap) is fitted to all runs but the outlier, split between bases and aliases.
 """
 
