@@ -1,4 +1,4 @@
-"""How much there is to read: pages of at most 900 words, and of all docs/ at most 20,000, outputs and tables counted."""
+"""How much there is to read: pages of at most 900 words, all of docs/ at most 20,000, outputs and tables counted."""
 
 from __future__ import annotations
 
