@@ -99,8 +99,8 @@ def frames(
     sequence (256 pages in each segment) unless --resident-pages says how many instantiated pages lie in
     one.
 
-    How many fit: --guests 88GB without a count says how many of them --real-storage holds, --in-use with
-    --real-storage but without --resident-pages how many pages of each segment.
+    How many fit, with --real-storage: of guests, --guests 88GB without a count; of pages in each segment, --in-use
+    without --resident-pages.
 
     Example: planner storage frames --guests 60x16GB,4x128GB --instantiated 70%
 
