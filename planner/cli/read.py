@@ -109,7 +109,7 @@ def _volume_totals(
     from planner import render
     from planner.measurements.read import membership
     from planner.reports.volume_counters import read_volume_totals
-    from planner.reports.volume_totals import totals_table
+    from planner.reports.volume_counters import totals_table
 
     members = membership(pools)
     totals = read_volume_totals(report, members, deltas=deltas)

@@ -84,7 +84,7 @@ class Source:
             return b""
         if self.content is not None:
             return self.content[:HEAD]
-        from planner.reports.listing import unreadable
+        from planner.reports.lines import unreadable
 
         try:
             with self.path.open("rb") as file:
@@ -181,8 +181,7 @@ def _listings(source: Source, options: Options) -> schema.Tables:
 
 def _counters(source: Source, options: Options) -> schema.Tables:
     """Volume counters."""
-    from planner.reports.frames import volumes_frame
-    from planner.reports.volume_counters import count_volumes
+    from planner.reports.volume_counters import count_volumes, volumes_frame
 
     counted = count_volumes(
         source.path, options.members, deltas=options.deltas, table=source.cells("volume counters")
@@ -193,8 +192,7 @@ def _counters(source: Source, options: Options) -> schema.Tables:
 
 def _supply(source: Source, options: Options) -> schema.Tables:
     """Supply counters."""
-    from planner.reports.frames import supply_frame
-    from planner.reports.supply import read_supply
+    from planner.reports.supply import read_supply, supply_frame
 
     pools = read_supply(source.path, source.cells("supply counters"))
     return schema.Tables(supply=supply_frame(pools, source.path), what="supply counters (MRIODHPP)")
@@ -486,8 +484,8 @@ def read_parts(
                 schema.refuse_implausible(columns, frames[name])
             notes = tables.notes
             if known is not None:
-                from planner.reports.frames import with_pools
                 from planner.reports.linux import LinuxDevices, name_devices
+                from planner.reports.membership import with_pools
 
                 if isinstance(known, LinuxDevices):
                     frames["devices"] = name_devices(frames["devices"], known)

@@ -15,7 +15,7 @@ from planner.errors import ReportError
 from planner.reports import iostat_json, iostat_text, schema
 from planner.reports.iostat_text import RATES, DiskLine, DiskReport, IostatRun
 from planner.reports.iostat_times import lengths, moments
-from planner.reports.listing import read_bytes
+from planner.reports.lines import read_bytes
 from planner.reports.moments import clock
 from planner.results import Array
 from planner.units import MILLISECOND, half_digit

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from planner.errors import ReportError
 from planner.reports.iostat_text import USED, DiskLine, DiskReport, IostatRun
-from planner.reports.listing import read_text
+from planner.reports.lines import read_text
 
 WANTED: Final = "expected what iostat -x -t -o JSON 60 prints, with S_TIME_FORMAT=ISO set"
 

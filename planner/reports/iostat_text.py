@@ -14,7 +14,7 @@ from typing import Final
 
 from planner.errors import ReportError
 from planner.reports.iostat_times import is_time
-from planner.reports.listing import read_text
+from planner.reports.lines import read_text
 
 WANTED: Final = "expected what iostat -x -t 60 prints, or with -o JSON"
 RATES: Final = ("r/s", "w/s", "d/s", "f/s", "tps", "rrqm/s", "wrqm/s", "drqm/s", "rqm/s")

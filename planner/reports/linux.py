@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from planner.errors import ReportError
 from planner.reports import schema
-from planner.reports.listing import read_text
+from planner.reports.lines import read_text
 from planner.reports.membership import Member, Membership
 
 if TYPE_CHECKING:

@@ -13,8 +13,11 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+import numpy as np
+
 from planner.errors import ReportError
 from planner.reports.moments import clock_of_zone
+from planner.results import Array
 
 if TYPE_CHECKING:
     import polars as pl
@@ -73,6 +76,16 @@ def measured(name: str, unit: str, meaning: str) -> tuple[Heading, Heading, Head
         Heading(f"{name}_low", "Float64", unit, "smallest number that its printed digits stand for"),
         Heading(f"{name}_high", "Float64", unit, "largest number that its printed digits stand for"),
     )
+
+
+def exact(name: str, values: Any) -> dict[str, Any]:
+    """Columns of a number whose source leaves nothing open."""
+    return dict.fromkeys([f"{name}{end}" for end in ENDS], values)
+
+
+def within(name: str, values: Array, halves: Array) -> dict[str, Array]:
+    """Columns of a number, zero or above, that lies half a unit of its last digit to either side."""
+    return {name: values, f"{name}_low": np.maximum(values - halves, 0.0), f"{name}_high": values + halves}
 
 
 WHEN: Final = (

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.errors import ReportError
-from planner.reports.listing import unreadable
+from planner.reports.lines import unreadable
 from planner.reports.monitor.layouts import HEADER, HIGHEST_DOMAIN, PAGE
 
 SAMPLE: Final = 0xE2  # 'S'
