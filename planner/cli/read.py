@@ -108,8 +108,7 @@ def _volume_totals(
     """Volume counters to rates and times of whole volumes."""
     from planner import render
     from planner.measurements.read import membership
-    from planner.reports.volume_counters import read_volume_totals
-    from planner.reports.volume_counters import totals_table
+    from planner.reports.volume_counters import read_volume_totals, totals_table
 
     members = membership(pools)
     totals = read_volume_totals(report, members, deltas=deltas)

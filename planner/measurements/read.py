@@ -283,7 +283,7 @@ def _is_rmf_xml(source: Source) -> bool:
 
 
 def _is_monitor(source: Source) -> bool:
-    from planner.reports.monitor.blocks import is_monitor
+    from planner.reports.monitor.records import is_monitor
 
     return source.frame is None and is_monitor(source.head)
 

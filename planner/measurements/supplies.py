@@ -13,7 +13,7 @@ from planner.errors import InputError, ReportError
 from planner.measurements.columnar import is_columnar
 from planner.measurements.read import Source, read
 from planner.reports.moments import MOMENT, with_moments
-from planner.reports.monitor.blocks import is_monitor
+from planner.reports.monitor.records import is_monitor
 from planner.reports.rmf_xml import is_rmf_xml
 from planner.reports.supply import Counts, PoolSupply, read_supply
 from planner.reports.zos import is_pools

@@ -278,8 +278,6 @@ def read_volume_totals(
 
 def volumes_frame(counted: CountedVolumes) -> tuple[pl.DataFrame, list[str]]:
     """Intervals of volume counters, those of devices that are aliases left out, and notes on how they were read."""
-    import polars as pl
-
     aliases, notes = alias_devices(counted)
     parts = []
     for device, each in _volumes(counted, aliases):
@@ -292,8 +290,7 @@ def volumes_frame(counted: CountedVolumes) -> tuple[pl.DataFrame, list[str]]:
         for name, values in numbers.items():
             data |= schema.exact(name, values)
         parts.append(schema.frame(schema.DEVICES, data, each.seconds.size))
-    frame = with_pools(schema.join(schema.DEVICES, parts), counted.membership)
-    return frame.with_columns(pl.col(pl.Float64).fill_nan(None)), notes
+    return with_pools(schema.join(schema.DEVICES, parts), counted.membership), notes
 
 
 def totals_table(volumes: Sequence[Mapping[str, Any]]) -> render.Table:

@@ -12,8 +12,7 @@ import numpy as np
 from planner.demand import Law
 from planner.errors import InputError
 from planner.measurements import Run
-from planner.reports.supply import Counts
-from planner.reports.supply import PoolSupply
+from planner.reports.supply import Counts, PoolSupply
 from planner.supply.answer import ENOUGH, NOT_ENOUGH, TOO_MANY, PoolAnswer, SupplyAnswer
 from planner.supply.fit import NORMAL_95, Fitted, FittedVolumes, Observed, fit, fit_volumes, observe
 from planner.units import MOST_ALIASES

@@ -1,8 +1,9 @@
-"""The frame around monitor records: control records of MONWRITE, or control elements of /dev/monreader.
+"""From a file to monitor records: the frame around them, their pages, and the headers of all pages side by side.
 
-Both say, for each run of records, whether it holds sample or event data and from which address to which it stood in
-storage. MONWRITE writes a control record of 4096 bytes and then the whole pages of each run; /dev/monreader delivers an
-element of 12 bytes and then just the bytes of its run. Records never cross a page of 4096 bytes, by address.
+Control records of MONWRITE, or control elements of /dev/monreader, say for each run of records whether it holds sample
+or event data and from which address to which it stood in storage. MONWRITE writes a control record of 4096 bytes and
+then the whole pages of each run; /dev/monreader delivers an element of 12 bytes and then just the bytes of its run.
+Records never cross a page of 4096 bytes, by address.
 """
 
 from __future__ import annotations
@@ -11,14 +12,14 @@ import io
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import Any, BinaryIO, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from planner.errors import ReportError
 from planner.reports.lines import unreadable
-from planner.reports.monitor.layouts import HEADER, HIGHEST_DOMAIN, PAGE
+from planner.reports.monitor.layouts import HEADER, HIGHEST_DOMAIN, PAGE, Integers, Kind, Records
 
 SAMPLE: Final = 0xE2  # 'S'
 EVENT: Final = 0xC5  # 'E'
@@ -28,7 +29,6 @@ MOST: Final = (PAGE - FIRST) // ELEMENT
 CHUNK: Final = 4 * 2**20  # bytes that are decoded at a time: a chunk stays in the cache
 LARGEST: Final = 2**30  # bytes of one run; the storage of the monitor is smaller
 
-Integers = NDArray[np.int64]
 ElementTable = NDArray[np.void]
 
 _ELEMENT: Final = np.dtype(
@@ -248,3 +248,78 @@ def _join(held: list[_PageRun]) -> Chunk:
         np.concatenate([run.events for run in held]),
         np.concatenate([run.begins + run.position for run in held]),
     )
+
+
+@dataclass(slots=True)
+class Walk:
+    """The records of a chunk in the order of the file: offset in `data`, length, kind, page, whether an event."""
+
+    chunk: Chunk
+    offset: Integers
+    length: Integers
+    kind: Integers
+    page: Integers
+    event: NDArray[np.bool_]
+    first: int  # number of its first record in the file, from 1
+
+    def byte(self, record: int) -> int:
+        """Place of a record in the file, from 1."""
+        return self.chunk.byte(int(self.page[record]), int(self.offset[record])) + 1
+
+
+def overlapping(data: NDArray[np.uint8], form: Any) -> Records:
+    """View of bytes as items of a type that begin at every byte."""
+    type_ = np.dtype(form)
+    return np.ndarray((max(data.size - type_.itemsize + 1, 0),), type_, buffer=data, strides=(1,))
+
+
+def walk(chunk: Chunk, path: Path, first: int) -> Walk:
+    """Find all records of a chunk; a header that is none is an error with its place."""
+    headers = overlapping(chunk.data, ">u8")
+    at, page = chunk.begins.copy(), np.arange(chunk.begins.size)
+    found: list[tuple[Integers, Integers, Integers]] = []
+    while page.size:
+        left = chunk.ends[page] - at
+        short = left < HEADER
+        header = headers[np.where(short, 0, at)].astype(np.int64)
+        length = np.where(short, 0, (header >> 48) & 0xFFFF)
+        wrong = (length < HEADER) | ((header >> 32) & 0xFFFF != 0) | (length > left)
+        wrong |= (header >> 24) & 0xFF > HIGHEST_DOMAIN
+        if wrong.any():
+            for k in np.flatnonzero(wrong).tolist():
+                _check_padding(chunk, path, int(page[k]), int(at[k]))
+            keep = ~wrong
+            at, page, header, length = at[keep], page[keep], header[keep], length[keep]
+        what = (header >> 8 & 0xFF0000) | (header & 0xFFFF)
+        found.append((page, at, what << 16 | length))
+        going = (what != Kind.END_OF_FRAME) & (at + length < chunk.ends[page])
+        at, page = (at + length)[going], page[going]
+    return _in_order(chunk, found, first)
+
+
+def _in_order(chunk: Chunk, found: list[tuple[Integers, Integers, Integers]], first: int) -> Walk:
+    """Put the records of all steps in the order of the file: pages one after the other."""
+    if not found:
+        nothing = np.zeros(0, np.int64)
+        return Walk(chunk, nothing, nothing, nothing, nothing, nothing.astype(bool), first)
+    pages = chunk.begins.size
+    offset = np.zeros((pages, len(found)), np.int64)
+    packed = np.zeros((pages, len(found)), np.int64)
+    for step, (page, at, both) in enumerate(found):
+        offset[page, step], packed[page, step] = at, both
+    there = packed > 0
+    of_page = np.broadcast_to(np.arange(pages)[:, None], there.shape)[there]
+    both = packed[there]
+    return Walk(chunk, offset[there], both & 0xFFFF, both >> 16, of_page, chunk.events[of_page], first)
+
+
+def _check_padding(chunk: Chunk, path: Path, page: int, at: int) -> None:
+    """What follows the last record of a page is zeros, or there is no telling what was lost."""
+    rest = chunk.data[at : int(chunk.ends[page])]
+    if rest.any():
+        place = chunk.byte(page, at) + 1
+        raise ReportError(
+            path,
+            f"byte {place}: {rest[:HEADER].tobytes().hex(' ').upper()} is no record header: expected a length of "
+            f"{HEADER} to {PAGE} that ends within the page, two zero bytes and a domain of 0 to {HIGHEST_DOMAIN}",
+        )
