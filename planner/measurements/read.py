@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import io
 import re
 import sys
@@ -247,20 +248,6 @@ def _monitor(source: Source, options: Options) -> Iterator[schema.Tables]:
     return batches(source.path, source.content, pools_known=options.members is not None)
 
 
-def _iostat(source: Source, options: Options) -> schema.Tables:
-    """Linux, iostat."""
-    from planner.reports.iostat import read_iostat
-
-    return read_iostat(source.path, source.data)
-
-
-def _dasd_statistics(source: Source, options: Options) -> schema.Tables:
-    """Linux, statistics of the DASD driver."""
-    from planner.reports.dasd_statistics import tables
-
-    return tables(source.path, source.data)
-
-
 def _zos(source: Source, options: Options) -> schema.Tables:
     """z/OS, SMF 74-1 or 78-3."""
     from planner.reports import zos
@@ -269,35 +256,23 @@ def _zos(source: Source, options: Options) -> schema.Tables:
     return zos.read_frame(source.path, frame)
 
 
-def _rmf_xml(source: Source, options: Options) -> schema.Tables:
-    """z/OS, XML of the RMF postprocessor."""
-    from planner.reports.rmf import read_rmf
+def _of_bytes(recognizes: str, reads: str) -> dict[str, Any]:
+    """What in `planner.reports` recognizes the first bytes of a file, and what reads all of them."""
 
-    return read_rmf(source.path, source.data)
+    def function(name: str) -> Any:
+        module, _, name = name.rpartition(".")
+        return getattr(importlib.import_module(f"planner.reports.{module}"), name)
 
-
-def _is_rmf_xml(source: Source) -> bool:
-    from planner.reports.rmf_xml import is_rmf_xml
-
-    return source.frame is None and is_rmf_xml(source.head)
+    return {
+        "recognizes": lambda source: source.frame is None and function(recognizes)(source.head),
+        "read": lambda source, options: function(reads)(source.path, source.data),
+    }
 
 
 def _is_monitor(source: Source) -> bool:
     from planner.reports.monitor.records import is_monitor
 
     return source.frame is None and is_monitor(source.head)
-
-
-def _is_iostat(source: Source) -> bool:
-    from planner.reports.iostat import is_iostat
-
-    return source.frame is None and is_iostat(source.head)
-
-
-def _is_dasd_statistics(source: Source) -> bool:
-    from planner.reports.dasd_statistics import is_dasd_statistics
-
-    return source.frame is None and is_dasd_statistics(source.head)
 
 
 def _is_zos(source: Source) -> bool:
@@ -371,15 +346,18 @@ TABLE: Final = Reader(name="a table of volumes", recognizes=_is_volumes, read=_v
 READERS: Final = (
     Reader(name="an archive", recognizes=_is_archive, read=_archive),
     Reader(name="pages of Performance Toolkit", recognizes=_has_page_head, read=_listings),  # needs no other reader
-    Reader(name="RMF reports in XML", recognizes=_is_rmf_xml, read=_rmf_xml),
+    Reader(name="RMF reports in XML", **_of_bytes("rmf_xml.is_rmf_xml", "rmf.read_rmf")),
     Reader(name="a table of this planner", recognizes=lambda source: _schema_of(source) is not None, read=_ready),
     Reader(name="supply counters", recognizes=_has("IODHPP_HPPTRIES", "IODHPP_HPPFAILS"), read=_supply),
     Reader(name="volume counters", recognizes=_has("device", "IODDEV_SCGSSCH"), read=_counters),
     Reader(name="SMF 74-1 or 78-3 of SMF Explorer", recognizes=_is_zos, read=_zos),
     TABLE,
     Reader(name="z/VM monitor data", recognizes=_is_monitor, read=_monitor),
-    Reader(name="iostat", recognizes=_is_iostat, read=_iostat),
-    Reader(name="statistics of the DASD driver", recognizes=_is_dasd_statistics, read=_dasd_statistics),
+    Reader(name="iostat", **_of_bytes("iostat.is_iostat", "iostat.read_iostat")),
+    Reader(
+        name="statistics of the DASD driver",
+        **_of_bytes("dasd_statistics.is_dasd_statistics", "dasd_statistics.tables"),
+    ),
     Reader(name="listings of Performance Toolkit", recognizes=_is_listing, read=_listings),
 )  # fmt: skip
 WANTED: Final = (

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
+from planner import units
+from planner.errors import InputError
 from planner.reports import schema
 from planner.reports.csv_table import CsvTable, read_csv, shown
 
@@ -125,18 +127,27 @@ def _by_role(table: CsvTable) -> dict[str, Member]:
     return members
 
 
-def _together(table: CsvTable, row: int, text: str | None) -> float | None:
-    """How far the I/Os of a device come with those of others: none, full or a share; None where the cell is empty."""
-    if not text:
-        return None
+def share_together(given: str | float, argument: str = TOGETHER) -> float:
+    """How far I/Os come together with those of others: none, full or a share."""
+    words = {"none": 0.0, "full": 1.0}
+    if isinstance(given, str) and given.lower() in words:
+        return words[given.lower()]
+    expected = "none, full, or a share from 0 to 1, as 0.5 or 50%"
     try:
-        found = {"none": 0.0, "full": 1.0}.get(text.lower())
-        found = float(text) if found is None else found
-    except ValueError:
-        found = -1.0
+        found = units.share(given, argument)
+    except InputError as error:
+        raise InputError(argument, given, expected) from error
     if not 0.0 <= found <= 1.0:
-        raise table.error(row, TOGETHER, f"{shown(text)}: expected none, full, or a share from 0 to 1")
+        raise InputError(argument, given, expected)
     return found
+
+
+def _together(table: CsvTable, row: int, text: str | None) -> float | None:
+    """The same of a cell; None where it is empty."""
+    try:
+        return share_together(text) if text else None
+    except InputError as error:
+        raise table.error(row, TOGETHER, f"{shown(str(text))}: expected {error.expected}") from None
 
 
 def _add(

@@ -40,7 +40,6 @@ FEWEST: Final = "IODHPP_HPPMINCT"
 MOST: Final = "IODHPP_HPPMAXCT"
 COLUMNS: Final = ("time", "pool", TRIES, FAILS, FEWEST, MOST, "aliases")
 WHAT: Final = "supply counters (MRIODHPP)"
-LONGEST_NUMBER: Final = 18  # digits; what is longer is a word
 OFTEN: Final = 0.25  # share of intervals with a restart above which the columns cannot be such counters
 WRAP_SLACK: Final = 10.0
 BLIND_WRAP: Final = COUNTER_SIZE / 100
@@ -136,7 +135,7 @@ def read_supply(path: Path | str, table: CsvTable | None = None) -> tuple[PoolSu
     rows: dict[str, list[int]] = {}
     for row, pool in enumerate(table.words("pool")):
         rows.setdefault(pool, []).append(row)
-    members = {pool: np.array(rows[pool]) for pool in sorted(rows, key=_by_number)}
+    members = {pool: np.array(rows[pool]) for pool in sorted(rows, key=by_number)}
     usual = usual_length([times[of_pool] for of_pool in members.values()])
     if np.isnan(usual):
         raise table.error(
@@ -232,8 +231,9 @@ def _check_fails(
         raise table.error(int(rows[wrong[0]]), FAILS, problem)
 
 
-def _by_number(pool: str) -> tuple[bool, int, str]:
-    number = pool.isascii() and pool.isdigit() and len(pool) <= LONGEST_NUMBER
+def by_number(pool: str) -> tuple[bool, int, str]:
+    """Order of names: numbers first, by their size."""
+    number = pool.isascii() and pool.isdigit() and len(pool) <= 18  # noqa: PLR2004 - what is longer is a word
     return not number, int(pool) if number else 0, pool
 
 
