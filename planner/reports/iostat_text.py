@@ -23,12 +23,12 @@ USED: Final = frozenset(
 )
 ROW_LIKE: Final = 3  # numbers that make a line look like a row of a table
 
-_KNOWN: Final = re.compile(
-    r"tps|[rwdf]/s|[rwd]?rqm/s|%[rwd]rqm|(?:[rwdf]_)?await|[rwd]?areq-sz|avg[rq]q-sz|avgqu-sz|aqu-sz|svctm|%util"
+KNOWN: Final = re.compile(
+    r"tps|[rwdf]/s|[rwd]?rqm/s|%[rwd]?rqm|(?:[rwdf]_)?await|[rwd]?areq-sz|avg[rq]q-sz|avgqu-sz|aqu-sz|svctm|%util"
     r"|[rwd]?(?:sec|kB|MB|GB)/s|(?:Blk|kB|MB|GB|sec)_(?:read|wrtn|dscd|w\+d)(?:/s)?"
 )
 _HEADER: Final = re.compile(r"\s*Linux (?P<release>\S+) \((?P<host>[^)]*)\)\s*(?P<date>\S*)")
-_COLOR: Final = re.compile(r"\x1b\[[0-9;]*m")
+_COLOR: Final = re.compile(rb"\x1b\[[0-9;]*m")
 _NUMBER: Final = re.compile(r"[0-9]{1,30}(?:[.,][0-9]{1,4})?")
 _UNIT: Final = re.compile(r"(?P<number>[0-9]{1,30}(?:[.,][0-9]{1,4})?)[kMGTP%]?")
 _OTHERS: Final = {
@@ -76,7 +76,7 @@ class IostatRun:
 
 def is_text(head: bytes) -> bool:
     """Tell by its first bytes whether a file holds reports of iostat, or of a program much like it."""
-    text = _COLOR.sub("", head.decode("utf-8", "replace"))
+    text = _COLOR.sub(b"", head).decode("utf-8", "replace")
     if "FCX" in text:
         return False
     lines = [line.split() for line in text.splitlines()]
@@ -99,10 +99,10 @@ def _other(text: str) -> str | None:
 
 def read_runs(path: Path, data: bytes) -> tuple[list[IostatRun], list[str]]:
     """Read all runs of a file, and notes on what else it holds."""
-    text = read_text(path, data)
+    text = read_text(path, _COLOR.sub(b"", data), WANTED)
     reader = _TextReader(path, text)
     for number, line in enumerate(text.splitlines(), 1):
-        reader.take(number, _COLOR.sub("", line).rstrip())
+        reader.take(number, line.rstrip())
     return reader.end()
 
 
@@ -164,7 +164,7 @@ class _TextReader:
         self.name_first = words[0].rstrip(":") == "Device"
         columns = words[1:] if self.name_first else words[:-1]
         for k, name in enumerate(columns):
-            if not _KNOWN.fullmatch(name) or name in columns[:k]:
+            if not KNOWN.fullmatch(name) or name in columns[:k]:
                 problem = f"heading {name!r:.40} is none of iostat, or stands there twice; {WANTED}"
                 raise self.error(problem, number, text.index(name) + 1)
         if not self.runs:
