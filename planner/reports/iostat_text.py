@@ -29,6 +29,7 @@ KNOWN: Final = re.compile(
 )
 _HEADER: Final = re.compile(r"\s*Linux (?P<release>\S+) \((?P<host>[^)]*)\)\s*(?P<date>\S*)")
 _COLOR: Final = re.compile(rb"\x1b\[[0-9;]*m")
+_QUOTED: Final = re.compile(rb"^(?:> ?)+", re.MULTILINE)  # by a mail
 _NUMBER: Final = re.compile(r"[0-9]{1,30}(?:[.,][0-9]{1,4})?")
 _UNIT: Final = re.compile(r"(?P<number>[0-9]{1,30}(?:[.,][0-9]{1,4})?)[kMGTP%]?")
 _OTHERS: Final = {
@@ -76,13 +77,18 @@ class IostatRun:
 
 def is_text(head: bytes) -> bool:
     """Tell by its first bytes whether a file holds reports of iostat, or of a program much like it."""
-    text = _COLOR.sub(b"", head).decode("utf-8", "replace")
+    text = _bare(head).decode("utf-8", "replace")
     if "FCX" in text:
         return False
     lines = [line.split() for line in text.splitlines()]
     return any(_heading(words) or words[:1] == ["avg-cpu:"] for words in lines) or (
         _other(text) is not None and "," not in text.partition("\n")[0]
     )
+
+
+def _bare(data: bytes) -> bytes:
+    """Without the colors of a terminal, and with blanks for the marks of a quotation."""
+    return _QUOTED.sub(lambda match: b" " * len(match[0]), _COLOR.sub(b"", data))
 
 
 def _heading(words: list[str]) -> bool:
@@ -99,7 +105,7 @@ def _other(text: str) -> str | None:
 
 def read_runs(path: Path, data: bytes) -> tuple[list[IostatRun], list[str]]:
     """Read all runs of a file, and notes on what else it holds."""
-    text = read_text(path, _COLOR.sub(b"", data), WANTED)
+    text = read_text(path, _bare(data), WANTED)
     reader = _TextReader(path, text)
     for number, line in enumerate(text.splitlines(), 1):
         reader.take(number, line.rstrip())
@@ -188,6 +194,9 @@ class _TextReader:
         if self.name_first and len(words) == 1 and not _UNIT.fullmatch(words[0]) and self.alone is None:
             self.alone = number, words[0], group
             return True
+        if self.alone is not None and not _UNIT.fullmatch(words[0]):  # it was no name
+            self.ignored.append(self.alone[:2])
+            self.alone = None
         line, name = number, words[0] if self.name_first else words[-1]
         cells = words[1:] if self.name_first else words[:-1]
         if self.alone is not None:
@@ -246,7 +255,11 @@ class _TextReader:
         inside = bool(self.columns) and number == self.last and self.open
         self._close()
         if sum(bool(_UNIT.fullmatch(word)) for word in words) >= max(ROW_LIKE, len(words) / 2):
+            if self.whole is not None and not self.runs:
+                raise self.error(f"this is {self.whole}; {WANTED}, of Linux (sysstat)", number)
             raise self.error(f"numbers without the headings of iostat above them; {WANTED}", number)
+        if all(map(KNOWN.fullmatch, words)):
+            raise self.error(f"headings that go on in a second line: the lines are wrapped; {WANTED}", number)
         if inside:
             self.cut = number
         else:
