@@ -225,6 +225,7 @@ class GeneralSteady(Steady):
     method: Names
 
 
+@checks.law
 def mgc(
     arrival_rate: ArrayLike, service_time: ArrayLike, servers: ArrayLike, scv: ArrayLike, method: str = "auto"
 ) -> GeneralSteady:
@@ -237,12 +238,6 @@ def mgc(
 
     Parameters
     ----------
-    arrival_rate : array_like
-        Arrivals lambda [1/s]; 0 is allowed.
-    service_time : array_like
-        Mean service time S [s].
-    servers : array_like
-        Servers c.
     scv : array_like
         Squared coefficient of variation of service: deterministic at 0, Erlang-k at 1/k, mixed Erlang below 1,
         hyperexponential with balanced means above 1.
@@ -278,11 +273,8 @@ def mgc(
     """
     if method not in METHODS:
         raise InputError("method", method, f"one of {', '.join(METHODS)}")
-    rate, s, c, v = checks.broadcast(
-        arrival_rate=checks.nonnegative("arrival_rate", arrival_rate, "1/s"),
-        service_time=checks.positive("service_time", service_time, "s"),
-        servers=checks.count("servers", servers),
-        scv=checks.nonnegative("scv", scv),
+    rate, s, c, v = checks.arguments(
+        arrival_rate=arrival_rate, service_time=service_time, servers=servers, scv=scv
     )
     shape = rate.shape
     if method == "cosmetatos_1975" and (v > 1).any():

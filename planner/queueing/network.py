@@ -323,29 +323,16 @@ class Bounds(Result):
     response_high: Array = quantity("largest response time", "s")
 
 
+@checks.law
 def asymptotic_bounds(demands: ArrayLike, population: ArrayLike, think_time: ArrayLike = 0.0) -> Bounds:
     """Bounds of a closed network from its total and its largest demand.
 
     N / (Z + N D) <= X <= min(N / (Z + D), 1 / D_max) and R = N / X - Z.
 
-    Parameters
-    ----------
-    demands : array_like, shape (..., stations)
-        Visits times service time at each single-server station [s].
-    population : array_like
-        Requesters N.
-    think_time : array_like, optional
-        Mean time between an answer and the next request [s].
-
     Returns
     -------
     Bounds
         In the broadcast shape of the scenarios.
-
-    Raises
-    ------
-    InputError
-        An argument outside its domain.
 
     References
     ----------
@@ -362,29 +349,16 @@ def asymptotic_bounds(demands: ArrayLike, population: ArrayLike, think_time: Arr
     return _bounds(n / (z + n * total), np.minimum(n / (z + total), 1 / most), n, z, total)
 
 
+@checks.law
 def balanced_job_bounds(demands: ArrayLike, population: ArrayLike, think_time: ArrayLike = 0.0) -> Bounds:
     """Bounds of a closed network from balanced networks that are slower and faster.
 
     N / (Z + D + (N - 1) D_max / (1 + Z / (N D))) <= X <= min(1 / D_max, N / (Z + D + (N - 1) D_avg / (1 + Z / D))).
 
-    Parameters
-    ----------
-    demands : array_like, shape (..., stations)
-        Visits times service time at each single-server station [s].
-    population : array_like
-        Requesters N.
-    think_time : array_like, optional
-        Mean time between an answer and the next request [s].
-
     Returns
     -------
     Bounds
         In the broadcast shape of the scenarios.
-
-    Raises
-    ------
-    InputError
-        An argument outside its domain.
 
     References
     ----------
@@ -407,13 +381,8 @@ def _bounded(demands: ArrayLike, population: ArrayLike, think_time: ArrayLike) -
     """Total, largest and mean demand, requesters and think time."""
     work = np.atleast_1d(checks.nonnegative("demands", demands, "s"))
     total = checks.positive("demands", work.sum(-1), "s")
-    return checks.broadcast(
-        demands=total,
-        largest=work.max(-1),
-        mean=total / work.shape[-1],
-        population=checks.count("population", population),
-        think_time=checks.nonnegative("think_time", think_time, "s"),
-    )
+    given = checks.checked(population=population, think_time=think_time)
+    return checks.broadcast(demands=total, largest=work.max(-1), mean=total / work.shape[-1], **given)
 
 
 def _bounds(low: Array, high: Array, n: Array, z: Array, total: Array) -> Bounds:
