@@ -26,10 +26,9 @@ from scipy.special import gammainc, gammaincc, gammaln, lambertw, poch, xlogy
 
 from planner.errors import InputError
 from planner.queueing import checks
-from planner.queueing._general_delay import GeneralDelay
-from planner.queueing._phases import open_in_phases
+from planner.queueing._delays import GeneralDelay, batches
+from planner.queueing._phases import mixed_erlang, open_in_phases
 from planner.queueing._roots import increasing_root
-from planner.queueing._station import mixed_erlang
 from planner.queueing.erlang import FEW, erlang_c, log_poisson
 from planner.queueing.single_station import Steady
 from planner.results import Array, quantity
@@ -123,7 +122,6 @@ def _integrated_tail(x: Array, stages: Array) -> Array:
 
 
 SERIES_FROM: Final = 0.5  # exponent c (rho - 1 - ln rho) of the first term: e^-0.5 a term or better
-BATCH: Final = 500_000  # numbers held side by side
 MOST_TERMS: Final = 1_000_000  # roots, or terms of a series, of one scenario
 
 
@@ -141,15 +139,9 @@ def deterministic(load: Array, servers: Array) -> tuple[Array, Array]:
         if index.size and float(size[index].max()) > MOST_TERMS:
             told = f"at most {2 * MOST_TERMS} with constant service near saturation"
             raise InputError("servers", float(servers[index].max()), told)
-        order = index[np.argsort(size[index], kind="stable")]
-        start = 0
-        while start < order.size:
-            # The sizes rise: as many scenarios as the largest of them lets into a batch, at least one.
-            ahead = order[start : start + max(1, int(BATCH // max(size[order[start]], 1)))]
-            fits = np.arange(1, ahead.size + 1) * size[ahead] <= 2 * BATCH
-            part = ahead[: max(1, int(fits.sum()))]
+        for batch in batches(size[index]):
+            part = index[batch]
             queue[part], delay[part] = solve(load[part], servers[part], int(size[part].max()))
-            start += part.size
     return queue, delay
 
 

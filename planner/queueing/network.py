@@ -271,13 +271,9 @@ def _result(
 ) -> NetworkSteady:  # fmt: skip
     """Pick the curve (one class) or the full population (several)."""
     if several:
-        population = lattice.points[-1].astype(np.float64)
-        throughput, residence = throughput[:, -1], residence[:, -1]
-        work = demands
+        population, throughput, residence = lattice.points[-1], throughput[:, -1], residence[:, -1]
     else:
-        population = lattice.points[1:, 0].astype(np.float64)
-        throughput, residence = throughput[:, 1:, 0], residence[:, 1:, 0]
-        work = demands
+        population, throughput, residence = lattice.points[1:, 0], throughput[:, 1:, 0], residence[:, 1:, 0]
     throughput = throughput.reshape(*shape, -1)
     residence = residence.reshape(*shape, *residence.shape[1:])
     each = throughput[..., None]
@@ -287,7 +283,7 @@ def _result(
         response_time=residence.sum(-1),
         queue_length=each * residence,
         residence_time=residence,
-        utilization=each * work.reshape(*shape, *work.shape[1:]) / servers,
+        utilization=each * demands.reshape(*shape, *demands.shape[1:]) / servers,
     )
 
 

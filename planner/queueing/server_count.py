@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from planner.errors import InfeasibleError, InputError
 from planner.queueing import checks
-from planner.queueing._delay_laws import log_response_tail
+from planner.queueing._delays import log_response_tail
 from planner.queueing._roots import increasing_root
 from planner.queueing.erlang import inverse_blocking
 from planner.queueing.general_service import normalized_wait

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from planner.errors import InputError
 from planner.queueing import checks
 from planner.queueing._birth_death import closed_product_form, open_with_inflation
-from planner.queueing._delay_laws import ExponentialDelay, FiniteSourceDelay, LimitedRoomDelay
+from planner.queueing._delays import ExponentialDelay, FiniteSourceDelay, LimitedRoomDelay
 from planner.queueing._phases import closed_in_phases, open_with_gaps
 from planner.queueing.erlang import inverse_blocking, log_inverse_blocking
 from planner.results import Array, Result, quantity
