@@ -12,6 +12,7 @@ import numpy as np
 from planner import library, render, units
 from planner.answer import Answer
 from planner.calibrate.error_bar import Spread
+from planner.calibrate.least_squares import LeastSquares
 from planner.calibrate.observation import Observation
 from planner.errors import InputError
 from planner.library import Status
@@ -73,6 +74,11 @@ class Estimate:
         low, high = ("open" if end is None else readable(end / factor) for end in (self.low, self.high))
         percent = "" if self.percent is None else f"{self.percent:.1f}"
         return f"{value}{behind}", readable(self.standard_error / factor, 2), percent, low, high, start
+
+
+def given(parameter: Quantity, value: float) -> Estimate:
+    """Enter a parameter that is known, not fitted."""
+    return Estimate(parameter, value, 0.0, "fixed", value, value, value)
 
 
 def readable(number: float, digits: int = 4) -> str:
@@ -390,3 +396,19 @@ def correlations(keys: Sequence[str], covariance: Array) -> dict[tuple[str, str]
     error = np.sqrt(np.diag(covariance))
     pairs = ((i, j) for i in range(len(keys)) for j in range(i))
     return {(keys[i], keys[j]): float(covariance[i, j] / (error[i] * error[j])) for i, j in pairs}
+
+
+def comparisons(problem: LeastSquares, at: Array) -> tuple[Comparison, ...]:
+    """Every figure beside the law, the outlier included."""
+    rows = zip(problem.figures, problem.off(at[None])[0].tolist(), problem.sigma.tolist(), strict=True)
+    found = []
+    for each, off, sigma in rows:
+        size = each.value if each.scale is None else 1.0
+        predicted = each.value * math.exp(off) if each.scale is None else each.value + off
+        found.append(
+            Comparison(
+                run=each.run, quantity=each.quantity, measured=each.value / each.factor,
+                predicted=predicted / each.factor, sigma=sigma * size / each.factor, off_by=off / sigma,
+            )
+        )  # fmt: skip
+    return tuple(found)

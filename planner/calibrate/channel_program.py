@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from planner.calibrate.calibration import Estimate
-from planner.calibrate.cost_fit import CostFit, CostLaw, MeasuredFigure, fit_costs, given
+from planner.calibrate.calibration import Estimate, given
+from planner.calibrate.cost_fit import CostFit, CostLaw, fit_costs
 from planner.calibrate.data_file import Measurements
 from planner.devices.channel_program import KIND, WIDTHS, ChannelProgram
 from planner.errors import InputError
@@ -90,7 +90,7 @@ def _fit(
 ) -> CostFit:
     """Fit the costs in `told`; `read` is what is known of reading over writing, if it is not among them."""
     known = {key: value for key, value in fixed.items() if key != "read_factor"}
-    measured = [MeasuredFigure.of(run, "cp_ms", MILLISECOND) for run in runs]
+    measured = [run.figure("cp_ms", MILLISECOND) for run in runs]
     assumed = {key: known.pop(key, 0.0) for key in COSTS if key not in told and key != "read_factor"}
     if read is not None:
         assumed["read_factor"] = read.value

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from planner.calibrate.least_squares import MeasuredFigure
 from planner.calibrate.observation import ABSOLUTE, Figure, Observation, observe
 from planner.errors import InputError, ReportError
 from planner.measurements import Devices, Run, intervals, pool_runs, read, system_runs, volume_runs
@@ -36,6 +37,13 @@ class Measurements:
         """Take a number."""
         found = self.numbers.get(heading)
         return default if found is None else found.value
+
+    def figure(self, heading: str, factor: float) -> MeasuredFigure:
+        """Take a number as a fit takes it; `factor` is SI units in one of its heading."""
+        number = self.numbers[heading]
+        return MeasuredFigure(
+            run=self.name, quantity=heading, factor=factor, value=number.value, half=number.resolution
+        )
 
     def error(self, problem: str, heading: str = "") -> ReportError:
         """Make an error of this row."""

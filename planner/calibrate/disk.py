@@ -7,8 +7,8 @@ from typing import Final
 
 import numpy as np
 
-from planner.calibrate.calibration import Estimate
-from planner.calibrate.cost_fit import CostFit, CostLaw, MeasuredFigure, fit_costs, given
+from planner.calibrate.calibration import Estimate, given
+from planner.calibrate.cost_fit import CostFit, CostLaw, fit_costs
 from planner.calibrate.data_file import Measurements
 from planner.devices.disk import COSTS, KIND, DiskPath
 from planner.errors import InputError
@@ -86,7 +86,7 @@ def calibrate(runs: Sequence[Measurements], fixed: Mapping[str, float] | None = 
         validity={"requesters": (1.0, 1.0), "processors": (1.0, 1.0), **_hit_ratios(runs)},
         population=1,
     )
-    return fit_costs([MeasuredFigure.of(run, name, factors[name]) for run, _, name in pairs], law, known)
+    return fit_costs([run.figure(name, factors[name]) for run, _, name in pairs], law, known)
 
 
 def _check(run: Measurements, first: Measurements) -> None:

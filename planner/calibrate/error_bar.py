@@ -119,7 +119,7 @@ def _around(solution: Solution, degrees: float, least: float, count: int) -> tup
 def _chi_square(solution: Solution, logs: Array) -> Array:
     """Chi-square of parameter sets; infinite, hence without weight, where the law has no answer."""
     try:
-        return np.asarray((solution.problem.residuals(logs, solution.population) ** 2).sum(-1))
+        return np.asarray((solution.problem.residuals(logs) ** 2).sum(-1))
     except ConvergenceError:
         if len(logs) == 1:
             return np.array([np.inf])

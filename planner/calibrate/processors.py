@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from planner.calibrate.cost_fit import CostFit, CostLaw, MeasuredFigure, fit_costs
+from planner.calibrate.cost_fit import CostFit, CostLaw, fit_costs
 from planner.calibrate.data_file import Measurements
+from planner.calibrate.least_squares import MeasuredFigure
 from planner.devices.processors import COHERENCY, CONTENTION, CPU_TIME
 from planner.errors import InputError
 from planner.quantity import Quantity

@@ -154,7 +154,8 @@ class Pool:
         for volumes, places in groups.items():
             counts = np.array([float(scenarios[k]["aliases"]) for k in places])
             together = volumes == 1 and sets > 1
-            rows = _single(values, counts) if together else _one_by_one(values, volumes, counts)
+            apart = {key: column[:, None] for key, column in values.items()}
+            rows = own_queues(apart, counts) if together else equal_volumes(values, volumes, counts)
             for key, numbers in zip(found, rows, strict=False):
                 found[key][:, places] = numbers
         wait = found["queued"] / found["io_rate"]
@@ -326,13 +327,10 @@ def performance(steady: queueing.PoolSteady, *, marks: bool = True) -> Performan
     )
 
 
-def _single(values: Mapping[str, Array], counts: Array) -> Array:
-    """Rate, service time and queue of one volume, shape (3, sets, counts): closed queues, all solved side by side."""
-    service, think, inflation, gap, requesters = (
-        values[key][:, None]
-        for key in ("service_time", "think_time", "inflation", "redrive_time", "population")
-    )
-    servers = np.minimum(1.0 + counts, requesters)
+def own_queues(values: Mapping[str, Array], aliases: Array) -> Array:
+    """Rate, service time and queue of volumes on their own, shape (3, ...): closed queues, all solved side by side."""
+    service, inflation, gap, think, requesters = (values[parameter.key] for parameter in OF_A_VOLUME)
+    servers = np.minimum(1.0 + aliases, requesters)
     steady = queueing.finite_source(
         requesters, think, service, servers, inflation=inflation, redrive_time=gap
     )
@@ -340,17 +338,14 @@ def _single(values: Mapping[str, Array], counts: Array) -> Array:
     return np.stack([steady.throughput, steady.service_time, queued])
 
 
-def _one_by_one(values: Mapping[str, Array], volumes: int, counts: Array) -> Array:
+def equal_volumes(values: Mapping[str, Array], volumes: int, counts: Array) -> Array:
     """Rate, service time, queue and tries without alias, shape (4, sets, counts); each count solved from the last."""
     rows = []
     for row in zip(*values.values(), strict=True):
         at = dict(zip(values, map(float, row), strict=True))
         demand = VolumeClass(volumes=volumes, population=at["population"], think_time=at["think_time"])
-        pool = Pool(
-            classes=(demand,), service_time=at["service_time"], inflation=at["inflation"],
-            redrive_time=at["redrive_time"],
-        )  # fmt: skip
-        solved = pool.solve(counts)
+        own = {key: at[key] for key in ("service_time", "inflation", "redrive_time")}
+        solved = Pool(classes=(demand,), **own).solve(counts)
         rows.append([solved.io_rate, solved.service_time, solved.queued, solved.no_alias])
     return np.array(rows).transpose(1, 0, 2)
 
