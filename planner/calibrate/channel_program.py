@@ -26,33 +26,12 @@ COSTS: Final = {parameter.key: parameter for parameter in ChannelProgram.PARAMET
 WIDE: Final = 2.0  # standard errors on each side within which reading may cost what writing costs
 
 
-def calibrate(runs: Sequence[Measurements], fixed: Mapping[str, float] | None = None) -> CostFit:
-    """Fit the costs of channel programs.
+def fitted(runs: Sequence[Measurements], fixed: Mapping[str, float] | None = None) -> CostFit:
+    """Fit the costs of channel programs; one that no run determines is 0 and not determined.
 
     CP times determine a + f, s - f and 2 (a + b) - a of the four costs at most. The convention is f = 0: what a CCW
     translated fast costs at least is counted into its Start Subchannel. Reading over writing is estimated beside
     the costs where both were measured, and held at 1 if that lies within its error.
-
-    Parameters
-    ----------
-    runs : sequence of Measurements
-        With the columns of `HEADINGS`.
-    fixed : mapping, optional
-        Parameters that are known, SI, by key.
-
-    Returns
-    -------
-    CostFit
-        The costs; one that no run determines is 0 and not determined.
-
-    Raises
-    ------
-    InputError
-        No runs, or runs of slow translation only.
-    ReportError
-        A run that moved nothing.
-    CalibrationError
-        The fit did not converge, or the measurements contradict each other.
     """
     if not runs:
         raise InputError("runs", 0, "at least one measurement")

@@ -59,18 +59,10 @@ class CostLaw:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CostFit(Calibration):
-    """The costs of a device, fitted to tables of measurements.
+    """The costs of a device of a `kind`, fitted to tables of measurements.
 
-    Attributes
-    ----------
-    kind : str
-        Device kind.
-    validity : mapping
-        Range that the measurements cover, by key.
-    population : int or None
-        Requesters while it was measured.
-    uncertainty : library.Uncertainty
-        What the figures leave open.
+    `validity` is the range that they cover, by key, with so many requesters (`population`, or None); `uncertainty` is
+    what they leave open.
     """
 
     kind: str

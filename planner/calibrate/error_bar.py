@@ -288,15 +288,7 @@ def _open(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Possible:
-    """What a model knows of its parameters.
-
-    Attributes
-    ----------
-    best : dict
-        Estimates by key, SI; of volumes and pools `population`, too.
-    sets : dict
-        The same for every parameter set, each of shape (sets,).
-    """
+    """What a model knows of its parameters, SI: the `best` by key, and all parameter sets in `sets`, each (sets,)."""
 
     best: dict[str, float]
     sets: dict[str, Array]

@@ -25,18 +25,10 @@ class Figure(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Observation:
-    """One run: how many volumes shared how many aliases, and what was measured of all of them together.
+    """One run, `name`: so many `volumes` shared so many `aliases`, and what was measured of all of them together.
 
-    Attributes
-    ----------
-    name : str
-        Names the run in a report.
-    volumes, aliases : int
-        Volumes that share the aliases.
-    population : int or None
-        Requesters of one volume; None where it is to be estimated.
-    figures : mapping
-        Any of `FIGURES`: total I/O rate [1/s], mean service, response and wait time [s], total queue [I/Os].
+    `population` is the requesters of one volume, None where it is to be estimated; `figures` are any of `FIGURES`:
+    total I/O rate [1/s], mean service, response and wait time [s], total queue [I/Os].
     """
 
     name: str

@@ -45,30 +45,8 @@ FITTED: Final = (
 CONTRADICTION: Final = 0.85  # pages a transfer, below the least that there can be
 
 
-def calibrate(runs: Sequence[Measurements], fixed: Mapping[str, float] | None = None) -> CostFit:
-    """Fit one device to its runs.
-
-    Parameters
-    ----------
-    runs : sequence of Measurements
-        At least one, with the columns of `HEADINGS`.
-    fixed : mapping, optional
-        Parameters that are known, SI, by key.
-
-    Returns
-    -------
-    CostFit
-        Service time, and what else was measured in any run; queue depth and requests are those of the last run.
-
-    Raises
-    ------
-    InputError
-        No runs.
-    ReportError
-        Fewer pages than transfers.
-    CalibrationError
-        The fit did not converge, or the measurements contradict each other.
-    """
+def fitted(runs: Sequence[Measurements], fixed: Mapping[str, float] | None = None) -> CostFit:
+    """Fit one device to its runs; queue depth and requests are those of the last run."""
     if not runs:
         raise InputError("runs", 0, "at least one measurement")
     for run in runs:

@@ -47,15 +47,7 @@ def totals(observations: Sequence[Observation], population: float, values: Array
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prior:
-    """Log-normal prior of a parameter.
-
-    Attributes
-    ----------
-    median : float
-        Median; of a time in units of the service time.
-    spread : float
-        Standard deviation of the logarithm.
-    """
+    """Log-normal prior: its `median`, of a time in units of the service time, and its `spread` in logarithms."""
 
     median: float
     spread: float

@@ -66,23 +66,12 @@ class VolumeClass:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Performance(Result):
-    """What a listing would show of a volume or pool, one element an alias count.
+    """What a listing would show of a volume or pool, one element an alias count; totals are those of all volumes.
 
-    Wait time is queued / I/O rate and response time is service + wait, as a listing has them: the redrive gap of an
-    I/O that waited is in neither.
-
-    Attributes
-    ----------
-    aliases, io_rate, service_time, queued : ndarray, shape (counts,)
-        Totals of all volumes.
-    no_alias : ndarray, shape (counts,)
-        Fails / tries: chance that an I/O in need of an alias finds none; 0 where nothing was tried.
-    tries, fails : ndarray, shape (counts,)
-        How often an alias is asked for, and how often none is free [1/s].
-    fewest_free, most_free : ndarray, shape (counts,)
-        Medians over the minutes of the fewest and the most free aliases that a try finds.
-    volume_rates, volume_responses : ndarray, shape (counts, classes)
-        I/O rate [1/s] and response time [s] of one volume of each class, its aliases included.
+    Wait time is queued / I/O rate and response time is service + wait, as a listing has them: the redrive gap of an I/O
+    that waited is in neither. `no_alias` is fails / tries, 0 where nothing was tried; `fewest_free` and `most_free` are
+    medians over the minutes of what a try finds; `volume_rates` [1/s] and `volume_responses` [s] are those of one
+    volume of each class, its aliases included, shape (counts, classes).
     """
 
     aliases: Array = quantity("aliases")
@@ -120,16 +109,9 @@ class Performance(Result):
 class Pool:
     """Volumes that share aliases; an alias serves any of them, a base only its own.
 
-    Attributes
-    ----------
-    classes : tuple of VolumeClass
-        Classes of equal volumes.
-    service_time : float
-        Of an I/O that is alone on its volume, where its class has none of its own [s].
-    inflation : float
-        Relative growth of the service time with each further I/O in service on the volume.
-    redrive_time : float
-        Gap of a device that takes a waiting I/O [s].
+    `service_time` [s] is that of an I/O that is alone on its volume, where its class in `classes` has none of its own;
+    it grows by `inflation` with each further I/O in service on the volume. `redrive_time` [s] is the gap of a device
+    that takes a waiting I/O.
     """
 
     classes: tuple[VolumeClass, ...]
@@ -381,19 +363,7 @@ def free_marks(steady: PoolSteady) -> tuple[Array, Array]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Volume:
-    """One volume with its own aliases.
-
-    Attributes
-    ----------
-    demand : VolumeClass
-        What it is asked for.
-    service_time : float
-        Of an I/O that is alone on the volume [s].
-    inflation : float
-        Relative growth of the service time with each further I/O in service.
-    redrive_time : float
-        Gap of a device that takes a waiting I/O [s].
-    """
+    """One volume with its own aliases: its `demand`; `service_time`, `inflation` and `redrive_time` as of `Pool`."""
 
     demand: VolumeClass
     service_time: float

@@ -204,13 +204,8 @@ KNOWN_ERRORS: Final[dict[str, tuple[float, ...]]] = {
 class GeneralSteady(Steady):
     """Steady state of M/G/c, with the method behind each element.
 
-    Attributes
-    ----------
-    known_error : ndarray
-        Largest relative error of `wait_time` seen against the exact law in this region; 0 where exact, NaN where
-        no comparison was made.
-    method : ndarray of str
-        "exact" or the name of the closed form.
+    `known_error` is the largest relative error of `wait_time` seen against the exact law in this region: 0 where exact,
+    NaN where no comparison was made; `method` is "exact" or the name of the closed form.
     """
 
     known_error: Array = quantity("known error")

@@ -135,23 +135,10 @@ MOST_MULTIPLE: Final = 8  # multi-server stations: the work doubles with each
 class NetworkSteady(Result):
     """Steady state of a closed network.
 
-    With one class the next to last axis of the station arrays, the last of the others, is the population
-    1, 2, ..., N; with several classes it is the class, all at the full population.
-
-    Attributes
-    ----------
-    population : ndarray
-        Requesters, of the class where there are several.
-    throughput : ndarray
-        Requests completed by the whole network [1/s].
-    response_time : ndarray
-        Mean time in the network, think time not counted [s].
-    queue_length : ndarray
-        Mean number at each station, those in service included; last axis the stations.
-    residence_time : ndarray
-        Mean time a request spends at each station over all its visits [s].
-    utilization : ndarray
-        Share of time one server of a station is in service; 0 for delay stations.
+    With one class the next to last axis of the station arrays, the last of the others, is the population 1, 2, ..., N;
+    with several classes it is the class, all at the full population. The last axis of `queue_length`, `residence_time`
+    (over all visits) and `utilization` (0 for delay stations) is the station; numbers include those in service, and the
+    response time has no think time in it.
     """
 
     population: Array = quantity("population")

@@ -28,14 +28,9 @@ STARTS: Final = ((0.0, 0.0), (0.05, 1e-4), (0.5, 1e-2))  # contention and cohere
 class Scalability(Result):
     """A fitted scalability law.
 
-    Attributes
-    ----------
-    law : str
-        "linear" (alpha = beta = 0), "amdahl" (beta = 0) or "usl": the one with the least leave-one-out error.
-    leave_one_out : dict of str to float
-        Root mean square error of predicting each point from the others, by law [1/s].
-    residuals : ndarray
-        Measured less fitted throughput [1/s].
+    `law` is "linear" (alpha = beta = 0), "amdahl" (beta = 0) or "usl", the one with the least `leave_one_out` error:
+    root mean square of predicting each point from the others, by law [1/s]. `residuals` are measured less fitted
+    throughput.
     """
 
     gamma: Array = quantity("throughput of one", "1/s")

@@ -31,28 +31,10 @@ class DelayLaw(Protocol):
 class Steady(Result):
     """Steady state of one queueing station, arrays in the broadcast shape of the arguments.
 
-    Attributes
-    ----------
-    throughput : ndarray
-        Requests completed [1/s].
-    utilization : ndarray
-        Share of time one server is in service (gaps do not count).
-    delay_probability : ndarray
-        Probability that a request, as it arrives, has to wait.
-    queue_length : ndarray
-        Mean number of requests waiting, those in a redrive gap included.
-    in_gap : ndarray
-        Mean number of requests in a redrive gap; part of `queue_length`.
-    in_service : ndarray
-        Mean number of requests in service.
-    wait_time : ndarray
-        Mean time from arrival to the start of service [s].
-    service_time : ndarray
-        Mean service time, inflated by concurrency where that was asked for [s].
-    stable : ndarray of bool
-        False where the load reaches the capacity; waits are infinite there.
-    law : Law or None
-        Distribution of waits and responses where it is known.
+    `delay_probability` is what a request sees as it arrives; `queue_length` the mean number waiting, those in a redrive
+    gap (`in_gap`) included; `utilization` the share of time that one server is in service, gaps not counted;
+    `service_time` is inflated where that was asked for. Where the load reaches the capacity `stable` is False and waits
+    are infinite. `law` is the distribution of waits and responses, None where it is not known.
     """
 
     throughput: Array = quantity("throughput", "1/s")
@@ -360,10 +342,7 @@ def finite_source(
 class LimitedSteady(Steady):
     """Steady state of a station with limited room; waits and delays are those of the admitted requests.
 
-    Attributes
-    ----------
-    blocking_probability : ndarray
-        Share of the arrivals that find the room full and are lost.
+    `blocking_probability` is the share of the arrivals that find the room full and are lost.
     """
 
     blocking_probability: Array = quantity("blocking probability")
