@@ -9,6 +9,7 @@ underscore. Sections follow numpydoc. A property and a dunder need one sentence;
 from __future__ import annotations
 
 import ast
+import importlib
 import inspect
 import re
 from collections.abc import Callable, Iterator
@@ -62,9 +63,16 @@ def raised(function: Definition) -> set[str]:
     return {name for name in names if re.fullmatch(r"[A-Z]\w*", name)}
 
 
-def function_faults(function: Definition, *, method: bool, brief: bool) -> Iterator[str]:
+def whole_docstring(function: Definition, module: str) -> str | None:
+    """What `help` shows: that of a law is completed as it is imported."""
+    if "law" in decorators(function):
+        return inspect.getdoc(getattr(importlib.import_module(module), function.name))
+    return ast.get_docstring(function)
+
+
+def function_faults(function: Definition, module: str, *, method: bool, brief: bool) -> Iterator[str]:
     """What a docstring lacks; `brief` asks for one sentence only."""
-    docstring = ast.get_docstring(function)
+    docstring = whole_docstring(function, module)
     if not docstring:
         yield "no docstring"
         return
@@ -120,7 +128,7 @@ def faults(source: str | ast.Module, module: str, handed_out: set[str] | None = 
             brief |= module.startswith("planner.cli")
             brief |= method and handed_out is not None and not module.startswith("planner.queueing")
             brief |= method and (node.name in OF_BASES or not signature(node, method=True))
-            problems = list(function_faults(node, method=method, brief=brief))
+            problems = list(function_faults(node, module, method=method, brief=brief))
         found += [f"{module}.{path}: {problem}" for problem in problems]
     return found
 

@@ -287,7 +287,7 @@ def _sensitivities(topic: Topic, numbers: dict[str, Any]) -> list[tuple[str, flo
             changed, words = before + 1, f"one more: {item.key}"
         else:
             changed, words = before * (1 + CHANGE), f"1% more: {item.key}"
-        if changed == before or (item.whole and changed > item.high):
+        if changed == before or changed > item.high:
             continue
         with suppress(InputError):  # one more may be more than is solved in symbols
             found.append((words, float(topic.evaluate({**numbers, item.key: changed})[topic.answer])))

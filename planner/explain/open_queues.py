@@ -1,8 +1,9 @@
-"""Topic of service times of any spread: M/G/c by the law that the numerical code answers with, and a cruder one."""
+"""Topics of open queues: Erlang's delay formula, M/M/c, and M/G/c by the laws that the numerical code answers with."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Final
 
 import sympy
@@ -17,6 +18,7 @@ from sympy import (
     binomial,
     ceiling,
     exp,
+    factorial,
     gamma,
     loggamma,
     oo,
@@ -26,36 +28,121 @@ from sympy import (
 
 from planner import queueing
 from planner.errors import InputError
-from planner.explain import delay
-from planner.explain.topic import Equation, Exact, Topic
+from planner.explain.topic import MOST, PRECISION, TINY, Equation, Exact, Topic, by_code
 from planner.quantity import Quantity
 from planner.queueing.general_service import BEST_ABOVE, BEST_BELOW, COMPARED_SCV, KNOWN_ERRORS
+
+a = Symbol("a", nonnegative=True)
+arrivals = Symbol("lambda", nonnegative=True)
+service = Symbol("S", positive=True)
+c = Symbol("c", positive=True, integer=True)
+k = Symbol("k", nonnegative=True, integer=True)
+rho, blocking, delay, wait, queue, response = sympy.symbols("rho B C W L_q R")
+
+SERVERS = Quantity("servers", "servers", symbol=c, whole=True, low=1, high=MOST, default="2")
+UTILIZATION = Equation(rho, a / c, "load of one server")
+BLOCKING = Equation(
+    blocking,
+    (a**c / factorial(c)) / Sum(a**k / factorial(k), (k, 0, c)),
+    "probability that all servers were busy if nobody could wait (Erlang's B)",
+)
+DELAY = Equation(
+    delay, Piecewise((blocking / (1 - rho * (1 - blocking)), rho < 1), (1, True)), "delay probability"
+)
+
+
+def _erlang_c(exact: Exact) -> tuple[Equation, ...]:
+    return (UTILIZATION, BLOCKING, DELAY)
+
+
+def _erlang_numerical(values: Mapping[str, float]) -> dict[str, float]:
+    return {"B": float(queueing.erlang_b(**values)), "C": float(queueing.erlang_c(**values))}
+
+
+def mmc_equations(exact: Exact) -> tuple[Equation, ...]:
+    """Steps of M/M/c, the first four up to the delay probability."""
+    return (
+        Equation(a, arrivals * service, "offered load in erlang"),
+        UTILIZATION,
+        BLOCKING,
+        DELAY,
+        Equation(wait, Piecewise((delay * service / (c - a), a < c), (oo, True)), "wait time", "s"),
+        Equation(queue, arrivals * wait, "queue length, by Little's law"),
+        Equation(response, wait + service, "response time", "s"),
+    )
+
+
+def _mmc_numerical(values: Mapping[str, float]) -> dict[str, float]:
+    load = {"offered_load": values["arrival_rate"] * values["service_time"], "servers": values["servers"]}
+    found = by_code(
+        queueing.mmc, C="delay_probability", W="wait_time", L_q="queue_length", R="response_time"
+    )(values)
+    return {"B": _erlang_numerical(load)["B"], **found}
+
+
+ERLANG_C_TOPIC = Topic(
+    name="erlang-c",
+    title="Erlang's delay formula: how likely is it that a request waits",
+    inputs=(Quantity("offered_load", "offered load in erlang", symbol=a, low=0, default="0.98"), SERVERS),
+    equations=_erlang_c,
+    answer=delay,
+    numerical=_erlang_numerical,
+    assumptions=(
+        "Poisson arrivals from many independent requesters",
+        "exponential service, the same on every server",
+        "one queue for all servers, nobody gives up",
+        "offered load below the servers; at or above it everybody waits",
+    ),
+    over="offered_load",
+    beside="servers",
+    source="Erlang (1917); Cooper, Introduction to Queueing Theory (1981), eq. 3.4.8",
+)
+
+MMC = Topic(
+    name="mmc",
+    title="M/M/c: Poisson arrivals at a group of servers",
+    inputs=(
+        Quantity("arrival_rate", "arrival rate", "1/s", symbol=arrivals, default="755/s"),
+        Quantity("service_time", "service time", "s", symbol=service, low=TINY, default="1.3ms"),
+        SERVERS,
+    ),
+    equations=mmc_equations,
+    answer=wait,
+    numerical=_mmc_numerical,
+    assumptions=(
+        *ERLANG_C_TOPIC.assumptions,
+        "a benchmark volume is not such a queue: it has few requesters, see finite-source",
+    ),
+    over="arrival_rate",
+    beside="servers",
+    source="Kleinrock, Queueing Systems vol. 1 (1975), section 3.5",
+)
+
 
 CRUDER: Final = "allen_cunneen"
 LEAST_SPREAD: Final = sympy.Rational(1, 1000)  # one stage of service for each thousandth is evaluated exactly
 ROUGH: Final = 0.1  # an error that is told without decimals
 
-a, c, S, rho = delay.a, delay.c, delay.service, delay.rho
 spread = Symbol("v", nonnegative=True)
 stages, power = Symbol("K", positive=True, integer=True), Symbol("alpha", positive=True)
 root, branch = Symbol("k", positive=True, integer=True), Symbol("j", nonnegative=True, integer=True)
 exponential, roots, waiting, regular, short, moment, skew, least, share = sympy.symbols(
     "W_M r L_D W_D p m s g beta"
 )
-wait, crude, queue, response = sympy.symbols("W W_AC L_q R")
+crude = sympy.Symbol("W_AC")
 
 EXPONENTIAL: Final = Equation(
     exponential,
-    Piecewise((delay.delay * S / (c - a), a < c), (oo, True)),
+    Piecewise((delay * service / (c - a), a < c), (oo, True)),
     "wait time if service were exponential",
     "s",
 )
 REGULAR: Final = (
     Equation(roots, Sum(1 / (1 + LambertW(-rho * exp(-rho) * exp(2 * pi * I * root / c)) / rho), (root, 1, c - 1)),
-        "sum over the roots of constant service (Lambert's function)", digits=True),
+        "sum over the roots of constant service (Lambert's function)", digits=PRECISION),
     Equation(waiting, roots + a / (2 * (c - a)) - a / 2 - (c - 1) / 2, "queue length if service were constant",
-        digits=True),
-    Equation(regular, waiting / delay.arrivals, "wait time if service were constant", "s"),
+        digits=PRECISION),
+    Equation(regular, waiting / arrivals, "wait time if service were constant", "s"),
 )  # fmt: skip
 # E S^alpha of an Erlang law of K - 1 or K stages, for a mean of one; exact for constant and for exponential service.
 TAKAHASHI: Final = (
@@ -68,7 +155,7 @@ TAKAHASHI: Final = (
             short * gamma(stages - 1 + power) / gamma(stages - 1)
             + (1 - short) * gamma(stages + power) / gamma(stages)
         )
-        / (stages - short) ** power, "mean of that power of a service, over that of its mean", digits=True),
+        / (stages - short) ** power, "mean of that power of a service, over that of its mean", digits=PRECISION),
     Equation(wait, exponential * (moment / gamma(1 + power)) ** (1 / (power - 1)), "wait time (Takahashi 1977)", "s"),
 )  # fmt: skip
 BOXMA_COHEN_HUFFELS: Final = (
@@ -77,7 +164,7 @@ BOXMA_COHEN_HUFFELS: Final = (
         least,
         Sum(binomial(c, branch) / (c + skew * (2 * branch - c)), (branch, 0, c)) / 2**c,
         "least of what is left of c services, over the service time",
-        digits=True,
+        digits=PRECISION,
     ),
     Equation(share, ((1 + spread) / least - c - 1) / (c - 1), "weight of the wait with constant service"),
     Equation(
@@ -106,13 +193,13 @@ def law(exact: Exact) -> tuple[Equation, ...]:
     return *REGULAR, *(TAKAHASHI if scv < 1 else BOXMA_COHEN_HUFFELS)
 
 
-def _equations(exact: Exact) -> tuple[Equation, ...]:
+def _mgc_equations(exact: Exact) -> tuple[Equation, ...]:
     return (
-        *delay.mmc_equations(exact)[:4],
+        *mmc_equations(exact)[:4],
         EXPONENTIAL,
         *law(exact),
-        Equation(queue, delay.arrivals * wait, "queue length, by Little's law"),
-        Equation(response, wait + S, "response time", "s"),
+        Equation(queue, arrivals * wait, "queue length, by Little's law"),
+        Equation(response, wait + service, "response time", "s"),
         Equation(
             crude,
             exponential * (1 + spread) / 2,
@@ -122,17 +209,13 @@ def _equations(exact: Exact) -> tuple[Equation, ...]:
     )
 
 
-def _numerical(values: Mapping[str, float]) -> dict[str, float]:
-    rate, service, servers = (values[key] for key in ("arrival_rate", "service_time", "servers"))
-    steady = queueing.mgc(rate, service, servers, values["scv"])
-    return {
-        "W_M": float(queueing.mmc(rate, service, servers).wait_time),
-        "W_D": float(queueing.mgc(rate, service, servers, 0.0).wait_time),
-        "W": float(steady.wait_time),
-        "L_q": float(steady.queue_length),
-        "R": float(steady.response_time),
-        "W_AC": float(queueing.mgc(rate, service, servers, values["scv"], method=CRUDER).wait_time),
-    }
+def _mgc_numerical(values: Mapping[str, float]) -> dict[str, float]:
+    exponential, constant, crude = (
+        by_code(partial(queueing.mgc, **more), W="wait_time")({**values, "scv": scv})["W"]
+        for scv, more in ((1.0, {}), (0.0, {}), (values["scv"], {"method": CRUDER}))
+    )  # fmt: skip
+    found = by_code(queueing.mgc, W="wait_time", L_q="queue_length", R="response_time")(values)
+    return {"W_M": exponential, "W_D": constant, **found, "W_AC": crude}
 
 
 def _worst(method: str, *columns: int) -> str:
@@ -145,14 +228,14 @@ MGC = Topic(
     name="mgc",
     title="M/G/c: service of any spread",
     inputs=(
-        *delay.MMC.inputs[:2],
+        *MMC.inputs[:2],
         # constant service has a root for each, which are summed up to many digits
         Quantity("servers", "servers", symbol=c, whole=True, low=1, high=30, default="2"),
         Quantity("scv", "variance of service over its mean squared", symbol=spread, low=0, default="0.5"),
     ),
-    equations=_equations,
+    equations=_mgc_equations,
     answer=wait,
-    numerical=_numerical,
+    numerical=_mgc_numerical,
     assumptions=(
         "Poisson arrivals; one queue for all servers",
         "scv 0 is constant service, 1 exponential, above 1 a mix of short and long",

@@ -1,29 +1,85 @@
-"""Topic of the alias pool, small enough that its Markov chain is solved in symbols."""
+"""Topics of closed queues: a few requesters at one station (M/M/c//N), and a few volumes that share aliases."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from functools import cache
+from functools import cache, partial
 from typing import Any, Final
 
 import sympy
-from sympy import Symbol
+from sympy import Eq, Function, Max, Min, Piecewise, Sum, Symbol
 from sympy.polys.matrices import DomainMatrix
 
 from planner import queueing
 from planner.errors import InputError
-from planner.explain.topic import MOST, TINY, Equation, Exact, Topic
+from planner.explain.topic import MOST, TINY, Equation, Exact, Topic, by_code
 from planner.quantity import Quantity
+
+population = Symbol("N", positive=True, integer=True)
+think = Symbol("Z", positive=True)
+service = Symbol("S", positive=True)
+c = Symbol("c", positive=True, integer=True)
+growth = Symbol("i", nonnegative=True)
+n = Symbol("n", nonnegative=True, integer=True)
+weight = Function("w")
+total, throughput, busy, queue, wait, response = sympy.symbols("G X B L_q W R")
+
+
+def _rate(present: sympy.Expr) -> sympy.Expr:
+    """Rate at which requests leave with n of them at the station."""
+    served = Min(present, c)
+    return served / (service * (1 + growth * (served - 1)))
+
+
+def _source_equations(exact: Exact) -> tuple[Equation, ...]:
+    states = (n, 0, population)
+    return (
+        Equation(
+            weight(n),
+            Piecewise((1, Eq(n, 0)), (weight(n - 1) * (population - n + 1) / (think * _rate(n)), True)),
+            "weight of n requests at the station",
+            index=states,
+        ),
+        Equation(total, Sum(weight(n), states), "sum of the weights"),
+        Equation(throughput, Sum(weight(n) * _rate(n), (n, 1, population)) / total, "throughput", "1/s"),
+        Equation(busy, Sum(weight(n) * Min(n, c), states) / total, "requests in service"),
+        Equation(queue, Sum(weight(n) * Max(n - c, 0), states) / total, "queue length"),
+        Equation(wait, queue / throughput, "wait time, by Little's law", "s"),
+        Equation(response, population / throughput - think, "response time", "s"),
+    )
+
+
+FINITE_SOURCE = Topic(
+    name="finite-source",
+    title="M/M/c//N: a few requesters, each with one request outstanding",
+    inputs=(
+        Quantity("population", "requesters", symbol=population, whole=True, low=1, high=40, default="3"),
+        Quantity("think_time", "between two requests", "s", symbol=think, low=TINY, default="0.2ms"),
+        Quantity("service_time", "service of one alone", "s", symbol=service, low=TINY, default="1.3ms"),
+        Quantity("servers", "servers: base and aliases", symbol=c, whole=True, low=1, high=MOST, default="1"),
+        Quantity("inflation", "growth of service with each more in service", symbol=growth, low=0, default="0"),
+    ),
+    equations=_source_equations,
+    answer=throughput,
+    numerical=by_code(queueing.finite_source, X="throughput", B="in_service", L_q="queue_length", W="wait_time",
+                      R="response_time"),
+    assumptions=(
+        "N requesters, each waits for its answer before it thinks again",
+        "think time of any law: only its mean counts; exponential service",
+        "service grows linearly with the requests in service at the same volume",
+        "no redrive gap; with one the numerical code solves a chain of levels",
+    ),
+    over="population",
+    beside="servers",
+    source="Kleinrock, Queueing Systems vol. 1 (1975), section 3.8; load-dependent service: Jackson (1963)",
+)  # fmt: skip
+
 
 MOST_STATES: Final = 25
 
 volumes = Symbol("V", positive=True, integer=True)
 aliases = Symbol("A", nonnegative=True, integer=True)
-population = Symbol("N", positive=True, integer=True)
-think = Symbol("Z", positive=True)
-service = Symbol("S", positive=True)
-load, total, served, waiting = sympy.symbols("r G P Q")
-busy, queue, throughput, wait, response = sympy.symbols("B L_q X W R")
+load, served, waiting = sympy.symbols("r P Q")
 
 # A volume is (base busy, I/Os on aliases, I/Os queued); equal volumes are exchangeable, so a pool is sorted.
 Volume = tuple[int, int, int]
@@ -79,7 +135,7 @@ def stationary(pool_volumes: int, pool_aliases: int, requesters: int) -> dict[St
     return dict(zip(found, weights, strict=True))
 
 
-def _equations(exact: Exact) -> tuple[Equation, ...]:
+def _pool_equations(exact: Exact) -> tuple[Equation, ...]:
     return _steps(*(int(exact[key]) for key in ("volumes", "aliases", "population")))
 
 
@@ -121,22 +177,12 @@ def _states(exact: Exact) -> tuple[str, ...]:
     )
 
 
-def _numerical(values: Mapping[str, float]) -> dict[str, float]:
-    pool = queueing.alias_pool(
-        int(values["aliases"]),
-        volumes=int(values["volumes"]),
-        population=int(values["population"]),
-        think_time=values["think_time"],
-        service_time=values["service_time"],
-        method="exact",
+def _pool_numerical(values: Mapping[str, float]) -> dict[str, float]:
+    solve = partial(queueing.alias_pool, method="exact")
+    means = by_code(solve, L_q="pool_queue_length", X="pool_throughput", W="wait_time", R="response_time")(
+        values
     )
-    return {
-        "B": float((pool.base_in_service + pool.alias_in_service) @ pool.volumes),
-        "L_q": float(pool.pool_queue_length),
-        "X": float(pool.pool_throughput),
-        "W": float(pool.wait_time[0]),
-        "R": float(pool.response_time[0]),
-    }
+    return {"B": means["X"] * values["service_time"], **means}
 
 
 ALIAS_POOL = Topic(
@@ -149,9 +195,9 @@ ALIAS_POOL = Topic(
         Quantity("think_time", "between two I/Os", "s", symbol=think, low=TINY, default="0.2ms"),
         Quantity("service_time", "service time", "s", symbol=service, low=TINY, default="1.3ms"),
     ),
-    equations=_equations,
+    equations=_pool_equations,
     answer=throughput,
-    numerical=_numerical,
+    numerical=_pool_numerical,
     assumptions=(
         "an I/O whose base is idle is served by it; else by a free alias; else it waits at its volume",
         "a base that ends takes the next I/O of its own queue; an alias takes any waiting I/O of the pool",
