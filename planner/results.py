@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner import render, style
+from planner.answer import Tabular
 from planner.errors import InputError
-from planner.tabular import Tabular
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -16,9 +16,8 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from planner import queueing
-from planner.answer import Answer
+from planner.answer import Answer, Tabular
 from planner.devices.kinds import DeviceKind
-from planner.tabular import Tabular
 from tests.checkout import modules, trees
 
 Definition = ast.FunctionDef | ast.AsyncFunctionDef

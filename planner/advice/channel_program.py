@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Final, NamedTuple
 
 from planner import library, render, style
-from planner.answer import Answer
+from planner.answer import Answer, tabled
 from planner.calibrate.error_bar import intervals
 from planner.devices.channel_program import WIDTHS, ChannelProgram
 from planner.devices.parameters import Scenario
 from planner.errors import InputError
 from planner.interval import Interval
 from planner.quantity import column
-from planner.tabular import tabled
 from planner.units import MEGABYTE, MILLISECOND
 
 MODEL: Final = "channel-program"

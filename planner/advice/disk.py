@@ -10,14 +10,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from planner import library, render, style
-from planner.answer import Answer
+from planner.answer import Answer, tabled
 from planner.calibrate.error_bar import interval
 from planner.devices.disk import DiskPath, DiskPerformance, Mode
 from planner.errors import InputError
 from planner.interval import Interval
 from planner.quantity import column
 from planner.results import Array
-from planner.tabular import tabled
 from planner.units import MEGABYTE, MICROSECOND
 
 WORKLOADS: Final = {

@@ -19,11 +19,10 @@ from planner.advice.paging_capacity import (
     missing,
     outcome,
 )
-from planner.answer import Answer
+from planner.answer import Answer, tabled
 from planner.devices.paging import PagingDevice
 from planner.errors import InfeasibleError, InputError
 from planner.quantity import column
-from planner.tabular import tabled
 from planner.units import MICROSECOND, MILLISECOND
 
 LARGEST_COUNT: Final = 255  # devices: an assumption of ours, where the search ends unless a count is given

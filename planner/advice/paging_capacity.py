@@ -10,13 +10,12 @@ from typing import Any, ClassVar, Final
 import numpy as np
 
 from planner import library, render, style
-from planner.answer import Answer
+from planner.answer import Answer, tabled
 from planner.calibrate.error_bar import interval
 from planner.devices.paging import PagingDevice, PagingPerformance
 from planner.errors import InfeasibleError, InputError
 from planner.quantity import column
 from planner.results import Array
-from planner.tabular import tabled
 from planner.units import MILLISECOND
 
 PAGING_KINDS: Final = ("eckd", "emulated-fba", "xiv-serialized", "xiv-concurrent")

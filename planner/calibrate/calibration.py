@@ -10,14 +10,13 @@ from typing import Any, ClassVar, Final
 import numpy as np
 
 from planner import library, render, units
-from planner.answer import Answer
+from planner.answer import Answer, tabled
 from planner.calibrate.error_bar import Spread
 from planner.calibrate.observation import Observation
 from planner.errors import InputError
 from planner.library import Status
 from planner.quantity import Quantity, column
 from planner.results import Array
-from planner.tabular import tabled
 from planner.units import MILLISECOND
 
 STRONG_CORRELATION: Final = 0.9

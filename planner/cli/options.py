@@ -18,9 +18,8 @@ import typer
 from typer.core import TyperGroup
 
 from planner import files, render
-from planner.answer import Answer
+from planner.answer import Answer, Tabular
 from planner.errors import InputError
-from planner.tabular import Tabular
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

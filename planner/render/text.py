@@ -1,4 +1,4 @@
-"""Tables, sentences and whole answers for a terminal; of 80 columns, unless it says otherwise."""
+"""Tables, sentences and whole answers for a terminal; of 80 columns, unless it says otherwise; words of verdicts."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Sequence
 from typing import Final
 
-from planner.render import safe, verdict
+from planner.render import safe
 from planner.render.table import Section, Table
 
 WIDTH: Final = 80
@@ -23,6 +23,25 @@ MARKS: Final = {
     "outlier": "!",
     "in doubt": "!",
 }
+# A verdict is short, enough or spare, one of them for whatever an answer calls it in its data.
+SHORT, ENOUGH, SPARE, UNKNOWN = "short", "enough", "spare", "unknown"
+STATES: Final = {SHORT: "bad", ENOUGH: "good", SPARE: "spare", UNKNOWN: "open"}  # verdict: class of a style
+INKS: Final = {SHORT: "31", ENOUGH: "32", SPARE: "36", UNKNOWN: "33"}  # of a terminal
+WORDS: Final = {
+    "not enough": SHORT, "gains": SHORT, "saturated": SHORT, "too many": SPARE, "could spare": SPARE,
+    "wait becomes service": ENOUGH, "does not wait": ENOUGH, "waits little": ENOUGH, "queue not measured": ENOUGH,
+    "none": UNKNOWN, "-": UNKNOWN,
+}  # fmt: skip
+
+
+def word(verdict: str | None) -> str:
+    """The word of a verdict of any answer; what is none stays as it is."""
+    return UNKNOWN if verdict is None else WORDS.get(verdict, verdict)
+
+
+def judged(needed: int | None, in_use: int) -> str:
+    """The word for a count beside what is in use."""
+    return UNKNOWN if needed is None else SHORT if needed > in_use else SPARE if needed < in_use else ENOUGH
 
 
 def answer_text(
@@ -150,7 +169,7 @@ def _blocks(cells: list[list[str]], joined: Sequence[bool], keys: int, most: int
 
 def _verdicts(column: list[str], above: int) -> list[str]:
     """Cells of a column of verdicts, in the color of their words."""
-    inks = [verdict.INK.get(verdict.word(cell.strip()).split(" ")[0], "") for cell in column[above:]]
+    inks = [INKS.get(word(cell.strip()).split(" ")[0], "") for cell in column[above:]]
     return column[:above] + [_inked(cell, ink) for cell, ink in zip(column[above:], inks, strict=True)]
 
 

@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from planner import render
+from planner.answer import Tabular
 from planner.errors import ReportError
 from planner.reports.columns import WHOLE
 from planner.reports.device_rows import MEASURED, REPORT, Device
 from planner.reports.listing import heading
 from planner.reports.listing_scan import Scanned, ScannedPart, scan
 from planner.reports.printed import Printed
-from planner.tabular import Tabular
 
 if TYPE_CHECKING:
     import pandas as pd

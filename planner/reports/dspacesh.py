@@ -15,13 +15,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from planner import render
+from planner.answer import Tabular
 from planner.errors import ReportError
 from planner.reports.columns import CharacterSpan, Columns, is_number
 from planner.reports.device_rows import may_be_row
 from planner.reports.headings import DSPACESH, LEFT, NO_HEAD, RIGHT, STRAY_ROW, is_half, is_header
 from planner.reports.listing import Document, Line, Page, PageHead, heading, read_pages
 from planner.reports.printed import Printed
-from planner.tabular import Tabular
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -7,11 +7,10 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Final
 
 from planner import render
-from planner.answer import Answer
+from planner.answer import Answer, tabled
 from planner.quantity import column
-from planner.render.verdict import word
+from planner.render.text import word
 from planner.reports.supply import PoolSupply
-from planner.tabular import tabled
 from planner.units import MILLISECOND, MOST_ALIASES
 
 MOST_NAMED: Final = 8

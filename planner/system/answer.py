@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from planner import render
-from planner.answer import Answer
+from planner.answer import Answer, tabled
 from planner.quantity import column
 from planner.system.description import System
 from planner.system.figures import COSTS, OUTSIDE, STATION, Found, Number
 from planner.system.spread import COST_FACTOR
-from planner.tabular import tabled
 from planner.units import GIB, MILLISECOND
 
 if TYPE_CHECKING:

@@ -9,14 +9,13 @@ from itertools import product
 from typing import TYPE_CHECKING, Any, Final
 
 from planner import render
-from planner.answer import Answer
+from planner.answer import Answer, tabled
 from planner.errors import InfeasibleError, InputError
 from planner.quantity import LARGEST_GRID, Quantity, column
 from planner.system.answer import LONG, SystemAnswer, as_dict, full_name, numbers_of, said, throughput_unit
 from planner.system.description import Entry, System
 from planner.system.figures import Found, figures, structure
 from planner.system.settings import Range, recheck
-from planner.tabular import tabled
 from planner.units import GIB, MICROSECOND, MILLISECOND
 
 if TYPE_CHECKING:
