@@ -52,18 +52,7 @@ Example: planner aliases volume --rate 755/s --service 1.3ms --queue 1.84"""
 
 
 def build(words: list[str] | None = None) -> typer.Typer:
-    """Assemble the command line.
-
-    Parameters
-    ----------
-    words : list of str, optional
-        What was typed: where it begins with a command, only that one is assembled, which saves a tenth of a start.
-
-    Returns
-    -------
-    typer.Typer
-        The application, with all commands where `words` does not name one.
-    """
+    """Assemble the command line."""
     import typer
 
     from planner import __version__
@@ -110,19 +99,7 @@ def build(words: list[str] | None = None) -> typer.Typer:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run one command.
-
-    Parameters
-    ----------
-    arguments : list of str, optional
-        Words after `planner`; those of the process where None.
-
-    Returns
-    -------
-    int
-        0 answered, 1 no feasible answer or a pool short, 2 bad input or nothing answered, 128 and the number of a
-        signal.
-    """
+    """Run one command."""
     try:
         with _unwinding():
             return _run(arguments)

@@ -39,22 +39,7 @@ def to_markdown(table: Table) -> str:
 
 
 def answer_markdown(headline: str, sections: Sequence[Section], notes: Sequence[str]) -> str:
-    """Say an answer in Markdown: headline, tables with their captions, notes.
-
-    Parameters
-    ----------
-    headline : str
-        The answer in one sentence.
-    sections : sequence of Section
-        Its tables; empty ones are left out.
-    notes : sequence of str
-        Whole sentences.
-
-    Returns
-    -------
-    str
-        Paragraphs without a trailing line feed.
-    """
+    """Say an answer in Markdown: headline, tables with their captions, notes."""
     parts = [f"**{escaped(headline)}**"]
     for section in sections:
         if len(section.table):
@@ -111,22 +96,7 @@ def to_html(table: Table) -> str:
 
 
 def answer_html(headline: str, sections: Sequence[Section], notes: Sequence[str]) -> str:
-    """Say an answer in HTML: headline, tables with their captions, notes.
-
-    Parameters
-    ----------
-    headline : str
-        The answer in one sentence.
-    sections : sequence of Section
-        Its tables; empty ones are left out.
-    notes : sequence of str
-        Whole sentences.
-
-    Returns
-    -------
-    str
-        One ``<div>`` element; every text is escaped.
-    """
+    """Say an answer in HTML: headline, tables with their captions, notes."""
     parts = [f"<p><strong>{safe.html(headline)}</strong></p>"]
     for section in sections:
         if not len(section.table):

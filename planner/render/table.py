@@ -7,7 +7,7 @@ import io
 import json
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -85,21 +85,14 @@ class Table:
         ]
 
     def only(self, labels: Mapping[str, str]) -> Table:
-        """Pick columns by name, in the order of `labels`.
+        """Pick columns by name and label them anew, in the order of `labels`."""
+        picked = zip(self.pick(labels).columns, labels.values(), strict=True)
+        return replace(self, columns=tuple(replace(column, label=label) for column, label in picked))
 
-        Parameters
-        ----------
-        labels : mapping
-            Name of a column to its label.
-
-        Returns
-        -------
-        Table
-            Those columns, newly labeled.
-        """
+    def pick(self, names: Iterable[str]) -> Table:
+        """Pick columns by name, in this order."""
         every = {column.name: column for column in self.columns}
-        picked = tuple(replace(every[name], label=label) for name, label in labels.items())
-        return Table(columns=picked, marks=self.marks)
+        return replace(self, columns=tuple(every[name] for name in names))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -52,26 +52,7 @@ def answer_text(
     *,
     color: bool = False,
 ) -> str:
-    """Say an answer in plain text: headline, tables with their captions, notes.
-
-    Parameters
-    ----------
-    headline : str
-        The answer in one sentence.
-    sections : sequence of Section
-        Its tables; empty ones are left out.
-    notes : sequence of str
-        Whole sentences.
-    width : int, optional
-        Columns of the terminal; sentences take at most 100 of them.
-    color : bool, optional
-        Whether the headline is bold, and verdicts and the recommended row are colored.
-
-    Returns
-    -------
-    str
-        Lines without a trailing line feed.
-    """
+    """Say an answer in plain text: headline, tables with their captions, notes."""
     narrow = min(width, LONGEST)
     lines = [_inked(wrap(headline, narrow), BOLD if color else ""), ""]
     shown = [section for section in sections if len(section.table)]
@@ -181,20 +162,6 @@ def _inked(text: str, ink: str) -> str:
 def counted(number: float, noun: str, plural: str = "") -> str:
     """A count with its noun in the right number.
 
-    Parameters
-    ----------
-    number : float
-        A whole number.
-    noun : str
-        In the singular.
-    plural : str, optional
-        Its plural, where that is not the noun with an s.
-
-    Returns
-    -------
-    str
-        The words.
-
     Examples
     --------
     >>> counted(1, "disk"), counted(8, "disk"), counted(2, "alias", "aliases")
@@ -204,20 +171,7 @@ def counted(number: float, noun: str, plural: str = "") -> str:
 
 
 def wrap(text: str, width: int = WIDTH) -> str:
-    """Break a paragraph into lines.
-
-    Parameters
-    ----------
-    text : str
-        One paragraph.
-    width : int, optional
-        Longest line.
-
-    Returns
-    -------
-    str
-        Lines, the later ones indented by two.
-    """
+    """Break a paragraph into lines."""
     bound = safe.terminal(text).replace(" %", f"{HARD_SPACE}%")  # a number stays with its percent sign
     filled = textwrap.fill(bound, width, subsequent_indent="  ", break_on_hyphens=False)
     return filled.replace(HARD_SPACE, " ")
