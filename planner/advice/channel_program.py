@@ -43,11 +43,11 @@ def _with_ends(key: str, of: Callable[[Any], Interval | None]) -> tuple[Quantity
 
     def ends(found: Any) -> list[float] | None:
         within = of(found)
-        return within and [float(within.low), float(within.high)]
+        return None if within is None else [float(within.low), float(within.high)]
 
     def value(found: Any) -> float | None:
         within = of(found)
-        return within and float(within.value)
+        return None if within is None else float(within.value)
 
     return column(key, of=value), column(f"{key}_interval", of=ends)
 
